@@ -1,0 +1,79 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// SwiftPM refuses a versioned dependency whose targets carry unsafe flags. The kernel modules get
+/// their instruction-set flags only where this package is built as the root; as a dependency the same
+/// sources build without them, and the choice at run time notices (see `Sources/TensorModule/KernelChoice.swift`).
+let isRootPackage = !Context.packageDirectory.contains("/checkouts/")
+
+func kernelSettings(define: String, targetFeatures: [String]) -> [SwiftSetting] {
+  var settings: [SwiftSetting] = [.define(define)]
+  if isRootPackage {
+    let features = targetFeatures.flatMap { ["-Xcc", "-m\($0)"] }
+    // Optimised in debug builds too: an unoptimised kernel is a thousand times slower than the product.
+    settings.append(
+      .unsafeFlags(features + ["-Ounchecked", "-wmo"], .when(platforms: [.linux, .macOS])))
+  }
+  return settings
+}
+
+let warningsAsErrors: [SwiftSetting] = isRootPackage ? [.unsafeFlags(["-warnings-as-errors"])] : []
+
+let package = Package(
+  name: "DermaFusion",
+  platforms: [.macOS(.v15), .iOS(.v18)],
+  products: [
+    .library(name: "DermaFusion", targets: ["DermaFusion"]),
+    .executable(name: "dermafusion", targets: ["CommandLineTool"]),
+  ],
+  targets: [
+    // Public API
+    .target(
+      name: "DermaFusion", dependencies: ["ImagePipeline", "ModelFiles", "TensorModule"],
+      swiftSettings: warningsAsErrors),
+
+    // Command line
+    .executableTarget(
+      name: "CommandLineTool", dependencies: ["Commands"], swiftSettings: warningsAsErrors),
+    .target(name: "Commands", dependencies: ["DermaFusion"], swiftSettings: warningsAsErrors),
+
+    // Implementation details
+    .target(
+      name: "ImagePipeline", dependencies: ["CPNG", "CJPEG"], swiftSettings: warningsAsErrors),
+    .target(name: "ModelFiles", swiftSettings: warningsAsErrors),
+    .target(
+      name: "TensorModule",
+      dependencies: ["KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelInterface", "CCPUFeatures"],
+      swiftSettings: warningsAsErrors),
+
+    // One kernel source, compiled once per instruction set
+    .target(name: "KernelInterface", dependencies: ["CCPUFeatures"], swiftSettings: warningsAsErrors),
+    .target(
+      name: "KernelsBaseline", dependencies: ["KernelInterface", "CCPUFeatures"],
+      swiftSettings: kernelSettings(define: "KERNEL_BASELINE", targetFeatures: [])),
+    .target(
+      name: "KernelsAVX2", dependencies: ["KernelInterface", "CCPUFeatures"],
+      swiftSettings: kernelSettings(define: "KERNEL_AVX2", targetFeatures: ["avx2", "fma"])),
+    .target(
+      name: "KernelsAVX512", dependencies: ["KernelInterface", "CCPUFeatures"],
+      swiftSettings: kernelSettings(
+        define: "KERNEL_AVX512",
+        targetFeatures: ["avx512f", "avx512vl", "avx512bw", "avx512dq", "avx2", "fma"])),
+
+    // C modules: headers only
+    .systemLibrary(
+      name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"]), .brew(["libpng"])]),
+    .systemLibrary(
+      name: "CJPEG", pkgConfig: "libjpeg",
+      providers: [.apt(["libjpeg62-turbo-dev"]), .brew(["jpeg-turbo"])]),
+    .systemLibrary(name: "CCPUFeatures"),
+
+    // Unit test bundles
+    .testTarget(name: "ImagePipelineTests", dependencies: ["ImagePipeline"]),
+    .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles"]),
+    .testTarget(name: "TensorModuleTests", dependencies: ["TensorModule"]),
+    .testTarget(name: "DermaFusionTests", dependencies: ["DermaFusion"]),
+    .testTarget(name: "CommandsTests", dependencies: ["Commands"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,35 @@
+// Why this module exists: Swift can ask neither the CPU nor the compiler which instructions there are.
+#pragma once
+#include <stdbool.h>
+
+#if defined(__x86_64__)
+// __builtin_cpu_supports also asks the operating system whether it saves the wide registers.
+static inline bool cpu_runs_avx2_fma(void) {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+static inline bool cpu_runs_avx512(void) {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+}
+#else
+static inline bool cpu_runs_avx2_fma(void) { return false; }
+static inline bool cpu_runs_avx512(void) { return false; }
+#endif
+
+// These answer for the module that calls them, as it was compiled: an inline function is emitted with its caller's flags.
+static inline bool caller_is_built_for_avx2_fma(void) {
+#if defined(__AVX2__) && defined(__FMA__)
+  return true;
+#else
+  return false;
+#endif
+}
+static inline bool caller_is_built_for_avx512(void) {
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+  return true;
+#else
+  return false;
+#endif
+}
