@@ -12,7 +12,7 @@ func kernelSettings(define: String, targetFeatures: [String]) -> [SwiftSetting] 
     let features = targetFeatures.flatMap { ["-Xcc", "-m\($0)"] }
     // Optimised in debug builds too: an unoptimised kernel is a thousand times slower than the product.
     settings.append(
-      .unsafeFlags(features + ["-Ounchecked", "-wmo"], .when(platforms: [.linux, .macOS])))
+      .unsafeFlags(features + ["-Ounchecked", "-wmo", "-num-threads", "2"], .when(platforms: [.linux, .macOS])))
   }
   return settings
 }
