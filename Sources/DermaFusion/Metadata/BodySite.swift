@@ -1,0 +1,24 @@
+/// The region of the body on which the lesion lies, in the data set's fifteen names.
+///
+/// The raw value is the name that people and files use (`lower extremity`, with a space).
+public enum BodySite: String, Sendable, CaseIterable {
+  case abdomen, acral, back, chest, ear, face, foot, genital, hand
+  case lowerExtremity = "lower extremity"
+  case neck, scalp, trunk, unknown
+  case upperExtremity = "upper extremity"
+
+  /// The twelve regions that a person picks from. `acral` and `trunk` overlap others and occur in the data
+  /// set only; `unknown` is what a region is when nobody picked one.
+  public static let pickerSites = allCases.filter { ![.acral, .trunk, .unknown].contains($0) }
+
+  /// Position in the metadata vector and in the model's embedding table, 0...14 in alphabetical order.
+  public var index: Int {
+    // The order of declaration is the order of the contract; a test holds the two together.
+    Self.allCases.firstIndex(of: self)!
+  }
+
+  /// Reads one of the fifteen names in any letter case; `nil` for anything else.
+  public init?(name: String) {
+    self.init(rawValue: name.lowercased())
+  }
+}

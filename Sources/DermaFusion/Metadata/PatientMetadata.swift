@@ -1,0 +1,75 @@
+/// What is known about the patient and the lesion besides the image.
+///
+/// Nothing is invented: an age that was not given stays missing, a sex or a site that was not given is
+/// `unknown`, and ``missing`` lists them so that every result says what it was made without.
+public struct PatientMetadata: Sendable, Equatable {
+  /// Ages that are accepted, in years. 0 is an infant; above 100 the model's input is clamped to 100.
+  public static let acceptedAges: ClosedRange<Double> = 0...130
+
+  /// Nothing known: age missing, sex and site unknown.
+  public static let unknown = PatientMetadata(sex: .unknown, site: .unknown)
+
+  /// Age in years within ``acceptedAges``, or `nil` when it is missing.
+  public let ageInYears: Double?
+  /// `.unknown` when it was not given.
+  public let sex: Sex
+  /// `.unknown` when it was not given.
+  public let site: BodySite
+
+  /// - Parameters:
+  ///   - ageInYears: 0...130, fractions allowed; `nil` when not known.
+  ///   - sex: `.unknown` when not known.
+  ///   - site: `.unknown` when not known.
+  /// - Throws: ``PatientMetadataError`` for an age outside of ``acceptedAges`` or one that is not a number.
+  public init(
+    ageInYears: Double?, sex: Sex = .unknown, site: BodySite = .unknown
+  ) throws(PatientMetadataError) {
+    if let ageInYears, !Self.acceptedAges.contains(ageInYears) {
+      throw .ageOutOfRange(ageInYears)
+    }
+    // Adding zero turns -0 into 0, which would otherwise be printed with its sign.
+    self.ageInYears = ageInYears.map { $0 + 0 }
+    self.sex = sex
+    self.site = site
+  }
+
+  /// Metadata without an age.
+  public init(sex: Sex = .unknown, site: BodySite = .unknown) {
+    ageInYears = nil
+    self.sex = sex
+    self.site = site
+  }
+
+  /// The fields that are not known, out of `age`, `sex` and `site`, in that order. A sex or site that was
+  /// given as `unknown` counts as missing: it tells the model nothing.
+  public var missing: [String] {
+    var fields: [String] = []
+    if ageInYears == nil { fields.append("age") }
+    if sex == .unknown { fields.append("sex") }
+    if site == .unknown { fields.append("site") }
+    return fields
+  }
+
+  /// Whether not one field is known.
+  public var isEmpty: Bool { missing.count == 3 }
+
+  /// The model's metadata input, 4 values: age / 100 clamped to 0...1 (0 when missing), 1 when the age is
+  /// missing or else 0, the sex's index, the site's index.
+  public func encoded() -> [Float] {
+    let scaledAge = ageInYears.map { min(max($0 / 100, 0), 1) } ?? 0
+    return [Float(scaledAge), ageInYears == nil ? 1 : 0, Float(sex.index), Float(site.index)]
+  }
+}
+
+/// The rule that a patient's metadata broke.
+public enum PatientMetadataError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The age lies outside of ``PatientMetadata/acceptedAges``, or is not a number.
+  case ageOutOfRange(Double)
+
+  /// One line naming the value and the rule.
+  public var description: String {
+    switch self {
+    case .ageOutOfRange(let age): "age \(age) is not within 0...130 years"
+    }
+  }
+}

@@ -1,0 +1,62 @@
+extension Classification {
+  /// The result as one line of JSON, its keys always in the same order and its numbers the shortest that
+  /// read back as the same Float32: the same result is the same bytes.
+  ///
+  /// - Parameter imageName: what the reader knows the image by, a path for instance.
+  public func json(imageName: String) -> String {
+    orderedJSON(imageName: imageName).text
+  }
+
+  /// ``json(imageName:)`` before it is text, with `extra` members between the warnings and the summary.
+  package func orderedJSON(
+    imageName: String, extra: [(key: String, value: OrderedJSON)] = []
+  ) -> OrderedJSON {
+    var members: [(key: String, value: OrderedJSON)] = [
+      ("schemaVersion", .integer(1)),
+      ("image", .string(imageName)),
+      ("imageSHA256", imageSHA256.map(OrderedJSON.string) ?? .null),
+      ("model", model.orderedJSON),
+      (
+        "prediction",
+        .object([
+          "class": .string(prediction.rawValue),
+          "name": .string(prediction.fullName),
+          "probability": .float(probabilities[prediction]),
+        ])
+      ),
+      ("probabilities", probabilities.orderedJSON),
+      ("logits", logits.orderedJSON),
+      ("risk", .string(risk.rawValue)),
+      ("confidence", .string(confidence.rawValue)),
+      ("metadata", metadata.orderedJSON),
+      ("warnings", .strings(warnings.map(\.rawValue))),
+    ]
+    members += extra
+    members.append(("summary", .string(summary)))
+    members.append(("disclaimer", .string(disclaimer)))
+    return .object(members)
+  }
+}
+
+extension ModelIdentity {
+  package var orderedJSON: OrderedJSON {
+    .object(["name": .string(name), "version": .string(version), "sha256": .string(sha256)])
+  }
+}
+
+extension ClassScores {
+  fileprivate var orderedJSON: OrderedJSON {
+    .object(LesionClass.allCases.map { (key: $0.rawValue, value: .float(self[$0])) })
+  }
+}
+
+extension PatientMetadata {
+  fileprivate var orderedJSON: OrderedJSON {
+    .object([
+      "age": ageInYears.map(OrderedJSON.number) ?? .null,
+      "sex": .string(sex.rawValue),
+      "site": .string(site.rawValue),
+      "missing": .strings(missing),
+    ])
+  }
+}

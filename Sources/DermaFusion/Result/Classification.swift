@@ -1,0 +1,59 @@
+/// What the model makes of one image, with everything that a reader needs to judge it.
+public struct Classification: Sendable, Equatable {
+  /// The network's outputs before softmax.
+  public let logits: ClassScores
+  /// Softmax of the logits at the model's temperature; 0...1, summing to 1.
+  public let probabilities: ClassScores
+  /// The metadata that went in; ``PatientMetadata/missing`` says what did not.
+  public let metadata: PatientMetadata
+  /// What the reader must know about the input, in the order in which it was noticed.
+  public let warnings: [ClassificationWarning]
+  /// SHA-256 of the encoded file, lower-case hexadecimal; `nil` when the image came in as pixels.
+  public let imageSHA256: String?
+  /// The model that made this.
+  public let model: ModelIdentity
+
+  package init(
+    logits: ClassScores, temperature: Double, metadata: PatientMetadata,
+    warnings: [ClassificationWarning], imageSHA256: String?, model: ModelIdentity
+  ) {
+    self.logits = logits
+    probabilities = logits.softmax(temperature: temperature)
+    self.metadata = metadata
+    self.warnings = warnings
+    self.imageSHA256 = imageSHA256
+    self.model = model
+  }
+
+  /// The class with the greatest probability.
+  public var prediction: LesionClass { probabilities.highest }
+  /// By the rule of ``RiskLevel/init(probabilities:)``.
+  public var risk: RiskLevel { RiskLevel(probabilities: probabilities) }
+  /// Low when no class stands out.
+  public var confidence: ConfidenceLevel { ConfidenceLevel(probabilities: probabilities) }
+  /// The result in words, hedged.
+  public var summary: String { Wording.summary(probabilities: probabilities) }
+  /// ``Wording/disclaimer``. Show it wherever a result is shown.
+  public var disclaimer: String { Wording.disclaimer }
+}
+
+/// Which model made a result.
+public struct ModelIdentity: Sendable, Equatable {
+  /// As its configuration names it.
+  public let name: String
+  /// The model's own version.
+  public let version: String
+  /// SHA-256 of `config.json` followed by `model.safetensors`, lower-case hexadecimal: weights,
+  /// architecture and every preprocessing constant at once.
+  public let sha256: String
+
+  /// - Parameters:
+  ///   - name: as the model's configuration names it.
+  ///   - version: the model's own version.
+  ///   - sha256: of `config.json` followed by `model.safetensors`, lower-case hexadecimal.
+  public init(name: String, version: String, sha256: String) {
+    self.name = name
+    self.version = version
+    self.sha256 = sha256
+  }
+}

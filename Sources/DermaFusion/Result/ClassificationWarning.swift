@@ -1,0 +1,22 @@
+/// Something about the input that the reader of a result must know.
+public enum ClassificationWarning: String, Sendable, CaseIterable {
+  /// Every channel spans less than two levels; colour constancy was skipped.
+  case solidColor = "solid_color"
+  /// A channel is all but black; colour constancy was skipped.
+  case nearBlack = "near_black"
+  /// The image is under 100x100 pixels.
+  case smallImage = "small_image"
+  /// Metadata was given, but this model works from the image alone.
+  case metadataUnused = "metadata_unused"
+
+  /// The warning in words, one sentence.
+  public var sentence: String {
+    switch self {
+    case .solidColor:
+      "The image has hardly any colour variation and may not show a lesion; colour constancy was skipped."
+    case .nearBlack: "The image is almost black; colour constancy was skipped."
+    case .smallImage: "The image is smaller than 100x100 pixels; fine structures are lost."
+    case .metadataUnused: "The age, sex or site was not used: this model works from the image alone."
+    }
+  }
+}

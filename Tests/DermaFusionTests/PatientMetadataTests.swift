@@ -1,0 +1,72 @@
+import Testing
+
+@testable import DermaFusion
+
+@Suite struct PatientMetadataTests {
+  @Test func vectorIsAgeMissingFlagSexAndSite() throws {
+    let metadata = try PatientMetadata(ageInYears: 55, sex: .male, site: .back)
+    #expect(metadata.encoded() == [0.55, 0, 0, 2])
+    #expect(metadata.missing == [])
+  }
+
+  @Test func nothingIsInventedForWhatWasNotGiven() {
+    #expect(PatientMetadata.unknown.encoded() == [0, 1, 2, 13])
+    #expect(PatientMetadata.unknown.missing == ["age", "sex", "site"])
+    #expect(PatientMetadata.unknown.isEmpty)
+  }
+
+  @Test func unknownGivenByNameCountsAsMissing() throws {
+    let metadata = try PatientMetadata(ageInYears: 0, sex: .unknown, site: .acral)
+    #expect(metadata.missing == ["sex"])
+    #expect(metadata.encoded() == [0, 0, 2, 1])
+  }
+
+  @Test(arguments: [(0, 0), (0.5, 0.005), (1, 0.01), (99.9, 0.999), (100, 1), (100.5, 1), (130, 1)])
+  func agesFrom0To130AreClampedInTheVectorOnly(age: Double, encoded: Float) throws {
+    let metadata = try PatientMetadata(ageInYears: age)
+    #expect(metadata.ageInYears == age)
+    #expect(metadata.encoded()[0] == encoded)
+    #expect(metadata.encoded()[1] == 0)
+  }
+
+  @Test(arguments: [-3, -0.001, 130.001, 400, .infinity, -.infinity])
+  func agesOutsideAreRefused(age: Double) {
+    #expect(throws: PatientMetadataError.ageOutOfRange(age)) {
+      try PatientMetadata(ageInYears: age)
+    }
+  }
+
+  @Test func anAgeThatIsNotANumberIsRefused() {
+    #expect(throws: PatientMetadataError.self) { try PatientMetadata(ageInYears: .nan) }
+  }
+
+  @Test func negativeZeroIsZero() throws {
+    let metadata = try PatientMetadata(ageInYears: -0.0)
+    #expect(metadata.ageInYears?.sign == .plus)
+    #expect(metadata.encoded()[0].sign == .plus)
+  }
+
+  @Test func sitesStandInTheOrderOfTheContract() {
+    let names = [
+      "abdomen", "acral", "back", "chest", "ear", "face", "foot", "genital", "hand", "lower extremity",
+      "neck", "scalp", "trunk", "unknown", "upper extremity",
+    ]
+    #expect(BodySite.allCases.map(\.rawValue) == names)
+    #expect(BodySite.allCases.map(\.index) == Array(0..<15))
+    #expect(Sex.allCases.map(\.index) == [0, 1, 2])
+  }
+
+  @Test func aPersonPicksFromTwelveSites() {
+    #expect(BodySite.pickerSites.count == 12)
+    #expect(Set(BodySite.allCases).subtracting(BodySite.pickerSites) == [.acral, .trunk, .unknown])
+  }
+
+  @Test func namesAreReadInAnyLetterCaseAndNoOtherSpelling() {
+    #expect(BodySite(name: "Lower Extremity") == .lowerExtremity)
+    #expect(BodySite(name: "lowerExtremity") == nil)
+    #expect(BodySite(name: "") == nil)
+    #expect(BodySite(name: "knee") == nil)
+    #expect(Sex(name: "FEMALE") == .female)
+    #expect(Sex(name: "f") == nil)
+  }
+}

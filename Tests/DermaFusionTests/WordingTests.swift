@@ -1,0 +1,52 @@
+import Testing
+
+@testable import DermaFusion
+
+@Suite struct WordingTests {
+  @Test func disclaimerIsWordForWord() {
+    #expect(
+      Wording.disclaimer
+        == "DermaFusion is a research and educational tool. It is NOT a medical device and has NOT been "
+        + "approved by the FDA or any regulatory authority. Results should NOT be used for self-diagnosis. "
+        + "Always consult a qualified dermatologist for skin concerns.")
+  }
+
+  @Test func summarySuggestsAndSendsToADermatologist() {
+    #expect(
+      Wording.summary(probabilities: probabilities([.nv: 0.874, .mel: 0.126]))
+        == "Classification suggests Melanocytic nevi (87% confidence). This is not a diagnosis. "
+        + "Please consult a dermatologist.")
+  }
+
+  @Test func melanomaAboveThresholdIsUrgentAndAtItIsNot() {
+    let urgent = " An urgent consultation with a dermatologist is advised."
+    #expect(!Wording.summary(probabilities: probabilities([.mel: 0.95])).hasSuffix(urgent))
+    #expect(Wording.summary(probabilities: probabilities([.mel: Float(0.95).nextUp])).hasSuffix(urgent))
+    #expect(!Wording.summary(probabilities: probabilities([.bcc: 0.99])).hasSuffix(urgent))
+  }
+
+  @Test func certaintyIsNeverClaimed() {
+    #expect(Wording.summary(probabilities: probabilities([.vasc: 1])).contains("(99% confidence)"))
+    #expect(Wording.summary(probabilities: probabilities([.nv: 0.994])).contains("(99% confidence)"))
+  }
+
+  /// Every sentence that the library can print about a result.
+  static let sentences: [String] =
+    LesionClass.allCases.flatMap { lesionClass in
+      [0.15, 0.5, 0.96, 1].map { Wording.summary(probabilities: probabilities([lesionClass: $0])) }
+    }
+    + RiskLevel.allCases.map(Wording.sentence)
+    + ConfidenceLevel.allCases.compactMap(Wording.sentence)
+    + ClassificationWarning.allCases.map(\.sentence)
+
+  @Test(arguments: sentences)
+  func forbiddenPhrasesNeverAppear(sentence: String) {
+    let text = sentence.lowercased().replacing("this is not a diagnosis", with: "")
+    for phrase in [
+      "you have", "this is", "diagnosed", "diagnosis", "definitely", "benign lesion", "safe",
+      "nothing to worry", "certain", "no need", "healthy",
+    ] {
+      #expect(!text.contains(phrase), "\(phrase)")
+    }
+  }
+}
