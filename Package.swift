@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 /// SwiftPM refuses a versioned dependency whose targets carry unsafe flags. The kernel modules get
@@ -21,7 +21,7 @@ let warningsAsErrors: [SwiftSetting] = isRootPackage ? [.unsafeFlags(["-warnings
 
 let package = Package(
   name: "DermaFusion",
-  platforms: [.macOS(.v15), .iOS(.v18)],
+  platforms: [.macOS(.v26), .iOS(.v26)],
   products: [
     .library(name: "DermaFusion", targets: ["DermaFusion"]),
     .executable(name: "dermafusion", targets: ["CommandLineTool"]),

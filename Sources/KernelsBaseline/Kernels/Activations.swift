@@ -1,0 +1,99 @@
+import KernelInterface
+
+/// exp(x) within 1e-7 relative for x in -87...88; outside, x is clamped there.
+///
+/// x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) by the polynomial of Cephes' expf, whose coefficients are minimax on
+/// that interval. Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits, from where one shift makes
+/// 2^n: a conversion to integers would be done lane by lane.
+@inline(__always)
+func exponential(_ x: Vector) -> Vector {
+  let low = Vector(repeating: -87.0)
+  let high = Vector(repeating: 88.0)
+  let clamped = x.clampedTo(low, high)
+  let magic = Vector(repeating: 12_582_912)
+  var shifted = magic
+  shifted.accumulate(clamped, Vector(repeating: 1.442_695_04))
+  let n = shifted - magic
+  var r = clamped
+  r.accumulate(n, Vector(repeating: -0.693_359_375))
+  r.accumulate(n, Vector(repeating: 2.121_944_4e-4))
+  var p = Vector(repeating: 1.398_199_950_7e-3)
+  p.accumulate(Vector(repeating: 1.987_569_150_0e-4), r)
+  p = p.horner(r, 8.333_451_907_3e-3)
+  p = p.horner(r, 4.166_579_589_4e-2)
+  p = p.horner(r, 1.666_666_545_9e-1)
+  p = p.horner(r, 5.000_000_120_1e-1)
+  var result = r + Vector(repeating: 1)
+  result.accumulate(p, r * r)
+  let bits = unsafeBitCast(shifted, to: VectorBits.self) &<< VectorBits(repeating: 23)
+  let scaled = unsafeBitCast(result, to: VectorBits.self) &+ bits
+  return unsafeBitCast(scaled, to: Vector.self)
+}
+
+extension SIMD where Scalar == Float {
+  /// `self * x + c`
+  @inline(__always)
+  fileprivate func horner(_ x: Self, _ c: Float) -> Self {
+    var result = Self(repeating: c)
+    result.accumulate(self, x)
+    return result
+  }
+
+  /// The bounds win over NaN, as the minimum and maximum instructions do.
+  @inline(__always)
+  func clampedTo(_ low: Self, _ high: Self) -> Self {
+    let raised = self.replacing(with: low, where: self .< low)
+    return raised.replacing(with: high, where: raised .> high)
+  }
+}
+
+/// An activation as a type, so that a kernel is compiled once for each: the compiler does not inline closures
+/// through the loops of a kernel.
+protocol ActivationFunction {
+  static func apply(_ x: Vector) -> Vector
+}
+
+enum Identity: ActivationFunction {
+  @inline(__always)
+  static func apply(_ x: Vector) -> Vector { x }
+}
+
+enum ReLU: ActivationFunction {
+  @inline(__always)
+  static func apply(_ x: Vector) -> Vector {
+    x.replacing(with: Vector(repeating: 0), where: x .< Vector(repeating: 0))
+  }
+}
+
+enum ReLU6: ActivationFunction {
+  @inline(__always)
+  static func apply(_ x: Vector) -> Vector { x.clampedTo(Vector(repeating: 0), Vector(repeating: 6)) }
+}
+
+enum SiLU: ActivationFunction {
+  @inline(__always)
+  static func apply(_ x: Vector) -> Vector { x / (Vector(repeating: 1) + exponential(-x)) }
+}
+
+enum Sigmoid: ActivationFunction {
+  @inline(__always)
+  static func apply(_ x: Vector) -> Vector { Vector(repeating: 1) / (Vector(repeating: 1) + exponential(-x)) }
+}
+
+/// A loop that is compiled once for each activation.
+protocol ActivationLoop {
+  func run<Function: ActivationFunction>(_ function: Function.Type)
+}
+
+extension Activation {
+  @inline(__always)
+  func select(_ loop: some ActivationLoop) {
+    switch self {
+    case .identity: loop.run(Identity.self)
+    case .relu: loop.run(ReLU.self)
+    case .relu6: loop.run(ReLU6.self)
+    case .silu: loop.run(SiLU.self)
+    case .sigmoid: loop.run(Sigmoid.self)
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import KernelInterface
+
+/// A register tile of `rows` rows by `vectors` vectors of `C`.
+///
+/// The arrays have constant lengths, so that the compiler unrolls the loops and keeps every accumulator in a register.
+enum Tile<let rows: Int, let vectors: Int> {
+  static var rowCount: Int { rows }
+
+  /// Computes the tile whose first element is `C[row, column]`.
+  @inline(__always)
+  static func compute<Function: ActivationFunction>(
+    _ product: MatrixProduct, panel: UnsafePointer<Float>, row: Int, column: Int, _: Function.Type
+  ) {
+    let width = Vector.scalarCount
+    let aStride = product.aStride
+    let bias = product.bias + column
+    var start = InlineArray<vectors, Vector>(repeating: Vector(repeating: 0))
+    for j in 0..<vectors { start[j] = load(bias + j &* width) }
+    var sums = InlineArray<rows, InlineArray<vectors, Vector>>(repeating: start)
+    var a = product.a + row &* aStride
+    var b = panel
+    for _ in 0..<product.depth {
+      var bRow = InlineArray<vectors, Vector>(repeating: Vector(repeating: 0))
+      for j in 0..<vectors { bRow[j] = load(b + j &* width) }
+      for i in 0..<rows {
+        let element = Vector(repeating: a[i &* aStride])
+        for j in 0..<vectors { sums[i][j].accumulate(element, bRow[j]) }
+      }
+      a += 1
+      b += vectors &* width
+    }
+    let cStride = product.cStride
+    let offset = row &* cStride &+ column
+    let c = product.c + offset
+    if let residual = product.residual {
+      let residual = residual + offset
+      for i in 0..<rows {
+        for j in 0..<vectors {
+          let place = i &* cStride &+ j &* width
+          store(Function.apply(sums[i][j]) + load(residual + place), c + place)
+        }
+      }
+    } else {
+      for i in 0..<rows {
+        for j in 0..<vectors { store(Function.apply(sums[i][j]), c + (i &* cStride &+ j &* width)) }
+      }
+    }
+  }
+
+  /// Computes all rows of one panel. The last tile reaches back over rows already done rather than have a
+  /// variant for every remainder: the same sums give the same bits.
+  @inline(never)
+  static func computePanel<Function: ActivationFunction>(
+    _ product: MatrixProduct, panel: UnsafePointer<Float>, column: Int, _: Function.Type
+  ) {
+    let count = product.rowCount
+    var row = 0
+    while row &+ rows <= count {
+      compute(product, panel: panel, row: row, column: column, Function.self)
+      row &+= rows
+    }
+    if row == count { return }
+    if count >= rows {
+      compute(product, panel: panel, row: count &- rows, column: column, Function.self)
+      return
+    }
+    while row < count {
+      Tile<1, vectors>.compute(product, panel: panel, row: row, column: column, Function.self)
+      row &+= 1
+    }
+  }
+}
+
+private struct Panels: ActivationLoop {
+  let product: MatrixProduct
+
+  @inline(__always)
+  func run<Function: ActivationFunction>(_: Function.Type) {
+    for index in product.panelRange {
+      let column = index &* 2 &* Vector.scalarCount
+      let panel = product.panels + column &* product.depth
+      switch product.layout.vectorCount(ofPanel: index) {
+      case 1: OneVectorTile.computePanel(product, panel: panel, column: column, Function.self)
+      case 2: TwoVectorTile.computePanel(product, panel: panel, column: column, Function.self)
+      default: ThreeVectorTile.computePanel(product, panel: panel, column: column, Function.self)
+      }
+    }
+  }
+}
+
+/// See ``MatrixProduct``.
+func multiply(_ product: MatrixProduct) {
+  product.activation.select(Panels(product: product))
+}
