@@ -1,0 +1,88 @@
+"""HAM10000 for training: its records, the split by lesion, and the cache of preprocessed photographs."""
+
+import csv
+import random
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from metadata import encode_row
+from model_config import CLASSES
+from preprocessing import preprocess
+
+# From the best copy of a photograph to the worst: its own pixels, rebuilt chroma, its centre shrunk, all of it shrunk.
+FOLDERS = ["full600x450", "fused600x450", "crop224", "low200x150"]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One photograph: where its best copy is, what it shows and what is known of the patient."""
+
+    image_id: str
+    lesion_id: str
+    folder: str
+    label: int
+    metadata: np.ndarray  # float32 [4], see metadata.py
+
+    def path(self, data):
+        return Path(data) / self.folder / f"{self.image_id}.jpg"
+
+
+def read_records(data):
+    """Reads metadata.csv under the folder `data`, in its order, each photograph once with its best copy."""
+    data = Path(data)
+    held = {folder: {path.stem for path in (data / folder).glob("*.jpg")} for folder in FOLDERS}
+    records = []
+    with open(data / "metadata.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            folder = next((folder for folder in FOLDERS if row["image_id"] in held[folder]), None)
+            if folder is None:
+                raise FileNotFoundError(f"{row['image_id']}: in none of the folders of {data}")
+            label = CLASSES.index(row["dx"])
+            records.append(Record(row["image_id"], row["lesion_id"], folder, label, encode_row(row)))
+    return records
+
+
+def split_by_lesion(records, fraction, seed):
+    """Keeps `fraction` of each class's lesions aside. Returns (training, validation) indices into `records`."""
+    lesions = {}
+    for record in records:
+        lesions.setdefault(record.label, set()).add(record.lesion_id)
+    kept_aside = set()
+    for label in sorted(lesions):
+        ordered = sorted(lesions[label])
+        random.Random(f"{seed}-{label}").shuffle(ordered)
+        kept_aside.update(ordered[: round(fraction * len(ordered))])
+    training = [i for i, record in enumerate(records) if record.lesion_id not in kept_aside]
+    validation = [i for i, record in enumerate(records) if record.lesion_id in kept_aside]
+    return training, validation
+
+
+def preprocessed(path, preprocessing):
+    """The photograph after colour constancy, uint8 [size, size, 3]."""
+    return preprocess(path, preprocessing)[0]["constancy"]
+
+
+def open_cache(records, data, preprocessing, folder, workers=2):
+    """Every photograph after colour constancy, uint8 [N, size, size, 3] in the order of `records`, mapped from disk.
+
+    Made at the first call; keep `folder` out of the repository, for it holds photographs.
+    """
+    size = preprocessing["size"]
+    path = Path(folder) / f"constancy{size}.npy"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(".unfinished.npy")
+        shape = (len(records), size, size, 3)
+        cache = np.lib.format.open_memmap(unfinished, mode="w+", dtype=np.uint8, shape=shape)
+        paths = [record.path(data) for record in records]
+        with ProcessPoolExecutor(workers) as pool:
+            function = partial(preprocessed, preprocessing=preprocessing)
+            for index, image in enumerate(pool.map(function, paths, chunksize=32)):
+                cache[index] = image
+        cache.flush()
+        unfinished.rename(path)
+    return np.load(path, mmap_mode="r")

@@ -1,0 +1,187 @@
+"""Makes a model folder (config.json, model.safetensors, README.md) from a PyTorch state dict with timm's names.
+
+A state dict with `fusion.` tensors gets the metadata fusion head; any other is a plain classifier. The file may hold
+the state dict itself or wrap it as {"state_dict": ...} or {"model": ...}, with or without a `module.` prefix.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from safetensors.torch import save as save_safetensors
+
+from model import ARCHITECTURES, build_config, build_model
+
+WRAPPERS = ("state_dict", "model_state_dict", "model_ema", "state_dict_ema", "model")
+PREFIXES = ("module.", "_orig_mod.")
+DTYPES = {"float16": torch.float16, "float32": torch.float32}
+
+DISCLAIMER = (
+    "DermaFusion is a research and educational tool. It is NOT a medical device and has NOT been approved by the FDA "
+    "or any regulatory authority. Results should NOT be used for self-diagnosis. Always consult a qualified "
+    "dermatologist for skin concerns."
+)
+
+
+class ExportError(ValueError):
+    """A checkpoint that does not fit the architecture; the message is one line that names the tensor."""
+
+
+def unwrap(checkpoint):
+    """The state dict inside a checkpoint's usual wrappers, without its prefixes and counters."""
+    while isinstance(checkpoint, dict):
+        inner = next((checkpoint[key] for key in WRAPPERS if isinstance(checkpoint.get(key), dict)), None)
+        if inner is None:
+            break
+        checkpoint = inner
+    if not isinstance(checkpoint, dict) or not checkpoint:
+        raise ExportError("the checkpoint holds no state dict")
+    state = {}
+    for name, tensor in checkpoint.items():
+        while name.startswith(PREFIXES):
+            name = name.split(".", 1)[1]
+        if not isinstance(tensor, torch.Tensor):
+            raise ExportError(f"{name}: not a tensor but {type(tensor).__name__}")
+        if not name.endswith(".num_batches_tracked"):
+            state[name] = tensor.detach().cpu()
+    return state
+
+
+def read_state_dict(path):
+    """Reads a .safetensors file, or a .pth / .pt file that holds tensors and plain values only."""
+    if not Path(path).is_file():
+        raise ExportError(f"{path}: no such file")
+    if Path(path).suffix == ".safetensors":
+        return unwrap(load_file(path))
+    try:
+        return unwrap(torch.load(path, map_location="cpu", weights_only=True))
+    except ExportError:
+        raise
+    except Exception as error:
+        reason = str(error).splitlines()[0]
+        raise ExportError(f"{path}: not a checkpoint of tensors ({reason})") from error
+
+
+def check_against(expected, state):
+    """Fails on a missing, surplus, misshapen or non-finite tensor, naming it."""
+    for name, tensor in expected.items():
+        if name not in state:
+            raise ExportError(f"{name}: missing from the checkpoint")
+        if state[name].shape != tensor.shape:
+            raise ExportError(f"{name}: shape {list(state[name].shape)}, expected {list(tensor.shape)}")
+        if not torch.isfinite(state[name]).all():
+            raise ExportError(f"{name}: holds NaN or infinity")
+    for name in state:
+        if name not in expected:
+            raise ExportError(f"{name}: surplus, the architecture has no such tensor")
+
+
+def convert(state, dtype):
+    """The tensors as `dtype`, in the order of their names; fails when one overflows it."""
+    converted = {}
+    for name in sorted(state):
+        tensor = state[name].to(DTYPES[dtype]).contiguous()
+        if not torch.isfinite(tensor).all():
+            largest = state[name].abs().max().item()
+            raise ExportError(f"{name}: {largest:g} overflows {dtype}; use --dtype float32")
+        converted[name] = tensor
+    return converted
+
+
+def expected_tensors(config):
+    """Name -> tensor of the right shape for a model folder with this config."""
+    state = build_model(config).state_dict()
+    return {name: tensor for name, tensor in state.items() if not name.endswith(".num_batches_tracked")}
+
+
+def model_identity(folder):
+    """SHA-256 of config.json's bytes followed by model.safetensors' bytes."""
+    digest = hashlib.sha256((Path(folder) / "config.json").read_bytes())
+    digest.update((Path(folder) / "model.safetensors").read_bytes())
+    return digest.hexdigest()
+
+
+def load_folder(folder):
+    """Loads a model folder. Returns (config, model in evaluation mode with float32 weights)."""
+    config = json.loads((Path(folder) / "config.json").read_text())
+    model = build_model(config)
+    state = load_file(Path(folder) / "model.safetensors")
+    check_against(expected_tensors(config), state)
+    model.load_state_dict({name: tensor.float() for name, tensor in state.items()}, strict=False)
+    return config, model.eval()
+
+
+def default_card(config, dtype):
+    """The model card of an export nobody wrote a card for."""
+    head = "with the metadata fusion head" if config["fusion"] else "without metadata"
+    size = config["preprocessing"]["size"]
+    return (
+        f"# {config['name']} {config['version']}\n\n"
+        f"`{config['architecture']}` {head}, {len(config['classes'])} classes ({', '.join(config['classes'])}), "
+        f"{size}x{size} pixels, stored as {dtype}. Exported by `Scripts/export_model.py`.\n\n"
+        f"How it was trained, on what and how well it does is for whoever trained it to write here.\n\n{DISCLAIMER}\n"
+    )
+
+
+def export(state, config, folder, dtype="float16", card=None):
+    """Writes the model folder. `state` must hold exactly the architecture's tensors. Returns its identity."""
+    check_against(expected_tensors(config), state)
+    tensors = convert(state, dtype)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    (folder / "model.safetensors").write_bytes(save_safetensors(tensors))
+    (folder / "README.md").write_text(card or default_card(config, dtype))
+    return model_identity(folder)
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--architecture", choices=ARCHITECTURES, required=True, metavar="NAME")
+    parser.add_argument("--checkpoint", type=Path, required=True, help=".pth, .pt or .safetensors")
+    parser.add_argument("--num-classes", type=int, required=True, metavar="N")
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--dtype", choices=DTYPES, default="float16")
+    parser.add_argument("--name", help="the model's name (default: the architecture)")
+    parser.add_argument("--version", default="1.0.0")
+    parser.add_argument("--image-size", type=int, default=380)
+    parser.add_argument("--temperature", type=float, default=1.0, help="logits are divided by it")
+    parser.add_argument("--mean", type=float, nargs=3, help="of each channel, 0...1 (default: ImageNet's)")
+    parser.add_argument("--std", type=float, nargs=3, help="of each channel (default: ImageNet's)")
+    parser.add_argument("--color-constancy", choices=["shades_of_gray", "none"], default="shades_of_gray")
+    parser.add_argument("--constancy-p", type=int, default=6)
+    parser.add_argument("--rounding", choices=["round", "truncate", "none"], default="round")
+    parser.add_argument("--card", type=Path, help="a model card to use as README.md")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    state = read_state_dict(options.checkpoint)
+    fusion = any(name.startswith("fusion.") for name in state)
+    config = build_config(
+        options.architecture, options.num_classes, fusion, options.image_size, options.name, options.version
+    )
+    config["temperature"] = options.temperature
+    preprocessing = config["preprocessing"]
+    preprocessing["mean"] = options.mean or preprocessing["mean"]
+    preprocessing["std"] = options.std or preprocessing["std"]
+    preprocessing["color_constancy"] = {
+        "method": options.color_constancy,
+        "p": options.constancy_p,
+        "rounding": options.rounding,
+    }
+    card = options.card.read_text() if options.card else None
+    identity = export(state, config, options.output, options.dtype, card)
+    print(f"{options.output}: {config['architecture']}, {options.dtype}, sha256 {identity}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ExportError as error:
+        sys.exit(f"export_model.py: {error}")

@@ -1,0 +1,57 @@
+"""Figures of a classifier from its probabilities float64 [N, 7] and labels int [N]."""
+
+import numpy as np
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from model_config import CLASSES
+
+MELANOMA = CLASSES.index("mel")
+CALIBRATION_BINS = 15
+
+
+def softmax(logits):
+    exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return exponentials / exponentials.sum(axis=1, keepdims=True)
+
+
+def expected_calibration_error(probabilities, labels):
+    """Mean gap between confidence and accuracy over bins of equal width, weighted by their counts."""
+    confidence = probabilities.max(axis=1)
+    correct = probabilities.argmax(axis=1) == labels
+    bins = np.minimum((confidence * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)
+    gaps = [
+        abs(correct[bins == b].mean() - confidence[bins == b].mean()) * (bins == b).mean()
+        for b in range(CALIBRATION_BINS)
+        if (bins == b).any()
+    ]
+    return float(sum(gaps))
+
+
+def per_class_recall(probabilities, labels):
+    """Recall of each class that occurs."""
+    predicted = probabilities.argmax(axis=1)
+    return {
+        name: float((predicted[labels == c] == c).mean()) for c, name in enumerate(CLASSES) if (labels == c).any()
+    }
+
+
+def melanoma_sensitivity_at_90_specificity(probabilities, labels):
+    false_positive_rate, true_positive_rate, _ = roc_curve(labels == MELANOMA, probabilities[:, MELANOMA])
+    return float(true_positive_rate[false_positive_rate <= 0.10].max())
+
+
+def figures(probabilities, labels):
+    """All figures as a JSON-ready dictionary. AUROC is over the classes that occur."""
+    recall = per_class_recall(probabilities, labels)
+    present = [c for c in range(len(CLASSES)) if 0 < (labels == c).sum() < len(labels)]
+    return {
+        "n": len(labels),
+        "accuracy": float((probabilities.argmax(axis=1) == labels).mean()),
+        "balanced_accuracy": float(np.mean(list(recall.values()))),
+        "macro_auroc": float(np.mean([roc_auc_score(labels == c, probabilities[:, c]) for c in present])),
+        "melanoma_sensitivity_at_90_specificity": melanoma_sensitivity_at_90_specificity(probabilities, labels),
+        "ece": expected_calibration_error(probabilities, labels),
+        "negative_log_likelihood": float(-np.log(probabilities[np.arange(len(labels)), labels] + 1e-12).mean()),
+        "recall": recall,
+        "count": {name: int((labels == c).sum()) for c, name in enumerate(CLASSES)},
+    }

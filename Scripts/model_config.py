@@ -1,0 +1,39 @@
+"""What a model folder's config.json says: the classes, the preprocessing and the metadata vocabulary."""
+
+CLASSES = ["akiec", "bcc", "bkl", "df", "mel", "nv", "vasc"]
+
+SEXES = ["male", "female", "unknown"]
+
+SITES = [
+    "abdomen", "acral", "back", "chest", "ear", "face", "foot", "genital", "hand",
+    "lower extremity", "neck", "scalp", "trunk", "unknown", "upper extremity",
+]
+
+IMAGENET_MEAN = [0.485, 0.456, 0.406]
+IMAGENET_STD = [0.229, 0.224, 0.225]
+
+
+def default_preprocessing(size=380):
+    """The `preprocessing` object of config.json for a network that looks at `size` x `size` pixels."""
+    return {
+        "size": size,
+        "color_constancy": {"method": "shades_of_gray", "p": 6, "rounding": "round"},
+        "mean": list(IMAGENET_MEAN),
+        "std": list(IMAGENET_STD),
+    }
+
+
+def default_fusion():
+    """The `fusion` object of config.json: the widths of the metadata fusion head."""
+    return {
+        "sex_embedding_size": 4,
+        "site_embedding_size": 8,
+        "metadata_size": 32,
+        "hidden_size": 256,
+        "layer_norm_epsilon": 1e-5,
+    }
+
+
+def class_names(count):
+    """The seven HAM10000 classes when there are seven, otherwise class_0, class_1, ..."""
+    return list(CLASSES) if count == len(CLASSES) else [f"class_{i}" for i in range(count)]

@@ -1,0 +1,262 @@
+"""Trains an EfficientNet with the metadata fusion head on HAM10000, on a CPU or on a CUDA device.
+
+Resumes from the last finished epoch in --output. Writes there: recipe.json, split.csv, curves.csv, checkpoint.pt
+(everything needed to go on) and model.pt (the averaged weights, for export_model.py).
+"""
+
+import argparse
+import csv
+import json
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.data import DataLoader, Dataset
+
+from augmentation import augment_image, augment_metadata
+from dataset import open_cache, read_records, split_by_lesion
+from metrics import figures, softmax
+from model import ARCHITECTURES, build_config, build_model
+from model_config import CLASSES
+from preprocessing import normalize
+from pretrained import imagenet_backbone
+
+# The wide range teaches, at few pixels, lesions as large in pixels as they are in the finished network's input.
+ZOOM_RANGE = (0.85, 1.6)
+FULL_SIZE_ZOOM_RANGE = (0.85, 1.2)
+WARMUP_STEPS = 150
+EMA_DECAY = 0.997
+VALIDATION_CAP = 120  # of each class, in the check after each epoch
+
+
+def parse_epochs(text):
+    """`160x4500*3,380x2000` means three epochs of 4500 images at 160 pixels, then one of 2000 at 380."""
+    epochs = []
+    for part in text.split(","):
+        epoch, _, repeats = part.partition("*")
+        size, images = map(int, epoch.split("x"))
+        epochs += [(size, images)] * int(repeats or 1)
+    return epochs
+
+
+def batch_size_at(size):
+    """Images a step: fewer at large sizes, to bound memory and keep the number of steps."""
+    return 32 if size <= 224 else 24 if size <= 300 else 16
+
+
+class Samples(Dataset):
+    """Pairs of image float32 [3, size, size] and metadata float32 [4], with labels; augmented when it has a seed."""
+
+    def __init__(self, cache, records, indices, size, preprocessing, seed=None):
+        self.cache, self.records, self.indices, self.size = cache, records, indices, size
+        self.preprocessing, self.seed = preprocessing, seed
+
+    def __len__(self):
+        return len(self.indices)
+
+    def __getitem__(self, position):
+        index = self.indices[position]
+        image, metadata = np.array(self.cache[index]), self.records[index].metadata
+        if self.seed is not None:
+            rng = np.random.default_rng((self.seed, position))
+            full_size = self.size == self.preprocessing["size"]
+            image = augment_image(image, self.size, FULL_SIZE_ZOOM_RANGE if full_size else ZOOM_RANGE, rng)
+            metadata = augment_metadata(metadata, rng)
+        elif self.size != image.shape[0]:
+            image = np.asarray(Image.fromarray(image).resize((self.size, self.size), Image.Resampling.BILINEAR))
+        pixels = normalize(image, self.preprocessing["mean"], self.preprocessing["std"])
+        return torch.from_numpy(pixels), torch.from_numpy(metadata), self.records[index].label
+
+
+def sample_epoch(records, training, images, seed):
+    """Draws `images` indices; a class is drawn in proportion to the square root of its size."""
+    labels = np.array([records[i].label for i in training])
+    weights = np.bincount(labels, minlength=len(CLASSES))[labels] ** -0.5
+    return np.random.default_rng(seed).choice(training, images, p=weights / weights.sum())
+
+
+def capped_validation(records, validation, cap):
+    """At most `cap` indices of each class, in order."""
+    counts, kept = [0] * len(CLASSES), []
+    for index in validation:
+        counts[records[index].label] += 1
+        if counts[records[index].label] <= cap:
+            kept.append(index)
+    return kept
+
+
+def predict(model, samples, device):
+    """Logits float32 [N, 7] and labels [N] of every sample."""
+    model.eval()
+    logits, labels = [], []
+    with torch.inference_mode():
+        for images, metadata, label in DataLoader(samples, batch_size=32, num_workers=1):
+            images = images.to(device, memory_format=torch.channels_last)
+            logits.append(model(images, metadata.to(device)).float().cpu())
+            labels.append(label)
+    return torch.cat(logits).numpy(), torch.cat(labels).numpy()
+
+
+def learning_rate(peak, step, progress):
+    """Linear warm-up by steps, then a cosine from `peak` to a hundredth of it as `progress` goes from 0 to 1."""
+    cosine = 0.01 + 0.99 * (1 + math.cos(math.pi * progress)) / 2
+    return peak * cosine * min(1, (step + 1) / WARMUP_STEPS)
+
+
+def update_average(average, model, step):
+    """Moves the averaged weights and batch-norm statistics towards the model's."""
+    decay = min(EMA_DECAY, (1 + step) / (10 + step))
+    current = model.state_dict()
+    for name, value in average.state_dict().items():
+        if value.dtype.is_floating_point:
+            value.lerp_(current[name], 1 - decay)
+
+
+def make_optimizer(model, weight_decay):
+    """AdamW that decays matrices and convolutions, but no norm, bias or embedding."""
+    embeddings = {id(p) for m in model.modules() if isinstance(m, nn.Embedding) for p in m.parameters()}
+    decayed = [p for p in model.parameters() if p.ndim > 1 and id(p) not in embeddings]
+    others = [p for p in model.parameters() if p.ndim <= 1 or id(p) in embeddings]
+    return torch.optim.AdamW([{"params": decayed, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0}])
+
+
+def train_epoch(run, loader, options, images_before, images_total, device):
+    """One pass over `loader`; returns the mean loss."""
+    run["model"].train()
+    losses, images_seen = [], images_before
+    for images, metadata, labels in loader:
+        rate = learning_rate(options.learning_rate, run["step"], images_seen / images_total)
+        for group in run["optimizer"].param_groups:
+            group["lr"] = rate
+        images = images.to(device, memory_format=torch.channels_last)
+        with torch.autocast(device.type, torch.bfloat16, enabled=options.bfloat16):
+            logits = run["model"](images, metadata.to(device))
+        loss = F.cross_entropy(logits.float(), labels.to(device), label_smoothing=options.label_smoothing)
+        run["optimizer"].zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(run["model"].parameters(), 5.0)
+        run["optimizer"].step()
+        update_average(run["average"], run["model"], run["step"])
+        run["step"] += 1
+        images_seen += len(labels)
+        losses.append(loss.item())
+        if run["step"] % 20 == 0:
+            print(f"  step {run['step']} lr {rate:.2e} loss {np.mean(losses[-20:]):.4f}", flush=True)
+    return float(np.mean(losses))
+
+
+def write_split(path, records, training, validation):
+    """The data list: every photograph with its lesion, class, copy used and side of the split."""
+    sides = {i: "training" for i in training} | {i: "validation" for i in validation}
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["image_id", "lesion_id", "dx", "folder", "split"])
+        for index, record in enumerate(records):
+            writer.writerow([record.image_id, record.lesion_id, CLASSES[record.label], record.folder, sides[index]])
+
+
+def write_curves(path, curves):
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, list(curves[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(curves)
+
+
+def save(path, value):
+    """Writes beside and renames, so that an interruption leaves the old file whole."""
+    torch.save(value, path.with_suffix(".unfinished"))
+    path.with_suffix(".unfinished").rename(path)
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="HAM10000's folder, with metadata.csv")
+    parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs go (4 GB)")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--architecture", choices=ARCHITECTURES, default="efficientnet_lite2")
+    parser.add_argument("--epochs", default="160x4500*3,192x4500*5,224x4500*2,300x3000,380x2000")
+    parser.add_argument("--size", type=int, default=380, help="of the finished network's input")
+    parser.add_argument("--learning-rate", type=float, default=1e-3)
+    parser.add_argument("--weight-decay", type=float, default=0.02)
+    parser.add_argument("--label-smoothing", type=float, default=0.05)
+    parser.add_argument("--dropout", type=float, default=0.2)
+    parser.add_argument("--validation-fraction", type=float, default=0.15)
+    parser.add_argument("--seed", type=int, default=2026)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--bfloat16", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    options.output.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(options.threads)
+    torch.set_flush_denormal(True)
+    torch.manual_seed(options.seed)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+    config = build_config(options.architecture, len(CLASSES), size=options.size)
+    records = read_records(options.data)
+    training, validation = split_by_lesion(records, options.validation_fraction, options.seed)
+    write_split(options.output / "split.csv", records, training, validation)
+    cache = open_cache(records, options.data, config["preprocessing"], options.cache)
+    checked = capped_validation(records, validation, VALIDATION_CAP)
+
+    epochs = parse_epochs(options.epochs)
+    images_total = sum(images for _, images in epochs)
+    recipe = {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}
+    recipe = {name: value for name, value in recipe.items() if name not in ("data", "cache", "output")}
+    (options.output / "recipe.json").write_text(json.dumps(recipe, indent=1) + "\n")
+
+    model = build_model(config, options.dropout)
+    model.load_state_dict(imagenet_backbone(options.architecture), strict=False)
+    model = model.to(device, memory_format=torch.channels_last)
+    average = build_model(config).to(device, memory_format=torch.channels_last)
+    average.load_state_dict(model.state_dict())
+    run = {"model": model, "average": average, "optimizer": make_optimizer(model, options.weight_decay), "step": 0}
+    curves = []
+    checkpoint_path = options.output / "checkpoint.pt"
+    if checkpoint_path.exists():
+        checkpoint = torch.load(checkpoint_path, map_location=device)
+        for name in ("model", "average", "optimizer"):
+            run[name].load_state_dict(checkpoint[name])
+        run["step"], curves = checkpoint["step"], checkpoint["curves"]
+
+    for epoch in range(len(curves), len(epochs)):
+        started = time.time()
+        size, images = epochs[epoch]
+        torch.manual_seed(options.seed + epoch)
+        indices = sample_epoch(records, training, images, options.seed + epoch)
+        samples = Samples(cache, records, indices, size, config["preprocessing"], options.seed + epoch)
+        loader = DataLoader(samples, batch_size_at(size), num_workers=1, prefetch_factor=4, drop_last=True)
+        images_before = sum(images for _, images in epochs[:epoch])
+        loss = train_epoch(run, loader, options, images_before, images_total, device)
+        seconds = time.time() - started
+        logits, labels = predict(average, Samples(cache, records, checked, size, config["preprocessing"]), device)
+        result = figures(softmax(logits.astype(np.float64)), labels)
+        curves.append(
+            {
+                "epoch": epoch + 1,
+                "size": size,
+                "images": images,
+                "seconds": round(seconds),
+                "training_loss": round(loss, 4),
+                "balanced_accuracy": round(result["balanced_accuracy"], 4),
+                "macro_auroc": round(result["macro_auroc"], 4),
+                **{f"recall_{name}": round(value, 4) for name, value in result["recall"].items()},
+            }
+        )
+        print(json.dumps(curves[-1]), flush=True)
+        write_curves(options.output / "curves.csv", curves)
+        state = {name: run[name].state_dict() for name in ("model", "average", "optimizer")}
+        save(checkpoint_path, {**state, "step": run["step"], "curves": curves})
+        save(options.output / "model.pt", {"config": config, "state_dict": average.state_dict()})
+
+
+if __name__ == "__main__":
+    main()
