@@ -44,7 +44,7 @@ let package = Package(
     .target(
       name: "TensorModule",
       dependencies: ["KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelInterface", "CCPUFeatures"],
-      swiftSettings: warningsAsErrors),
+      swiftSettings: warningsAsErrors + [.enableUpcomingFeature("InternalImportsByDefault")]),
 
     // One kernel source, compiled once per instruction set
     .target(name: "KernelInterface", dependencies: ["CCPUFeatures"], swiftSettings: warningsAsErrors),

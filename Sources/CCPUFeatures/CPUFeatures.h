@@ -33,3 +33,39 @@ static inline bool caller_is_built_for_avx512(void) {
   return false;
 #endif
 }
+
+// Tells the core that the thread is spinning, so that its sibling and the memory bus are left in peace.
+static inline void cpu_relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+// Denormals cost a hundred times a normal multiplication. Returns the state to restore with set_float_state.
+static inline unsigned long long get_float_state(void) {
+#if defined(__x86_64__)
+  return __builtin_ia32_stmxcsr();
+#elif defined(__aarch64__)
+  unsigned long long state;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(state));
+  return state;
+#else
+  return 0;
+#endif
+}
+static inline void set_float_state(unsigned long long state) {
+#if defined(__x86_64__)
+  __builtin_ia32_ldmxcsr((unsigned)state);
+#elif defined(__aarch64__)
+  __asm__ volatile("msr fpcr, %0" : : "r"(state));
+#endif
+}
+static inline void flush_denormals_to_zero(void) {
+#if defined(__x86_64__)
+  set_float_state(get_float_state() | 0x8040);  // FTZ and DAZ
+#elif defined(__aarch64__)
+  set_float_state(get_float_state() | (1ull << 24));  // FZ
+#endif
+}

@@ -1,0 +1,179 @@
+import KernelInterface
+
+/// A depthwise convolution, after a 1x1 convolution where there is one, with the sums that squeeze-excite needs.
+///
+/// The expanded tensor is several times larger than its neighbours and would leave the cache, so it is never whole in
+/// memory: each task takes some channels of some output rows, expands the rows under the window into a ring that stays
+/// in the second-level cache, and filters them from there.
+package struct ExpandedDepthwise: Sendable {
+  /// The 1x1 convolution before, or nil.
+  package let expansion: PointwiseConvolution?
+  /// The depthwise convolution.
+  package let depthwise: DepthwiseConvolution2D
+
+  /// - Precondition: The expansion's output channels are the depthwise convolution's.
+  package init(expansion: PointwiseConvolution?, depthwise: DepthwiseConvolution2D) {
+    if let expansion {
+      precondition(
+        expansion.matrix.columnCount == depthwise.channels,
+        "expansion to \(expansion.matrix.columnCount) channels before a depthwise of \(depthwise.channels)")
+    }
+    self.expansion = expansion
+    self.depthwise = depthwise
+  }
+
+  /// The cut of one input shape into tasks. It does not depend on the number of threads, so neither do the sums.
+  package struct Plan: Sendable, Equatable {
+    /// The depthwise convolution's output.
+    package let output: FeatureShape
+    /// The channels of each block: whole panels of the expansion.
+    let channelBlocks: [Range<Int>]
+    let rowsPerBand: Int
+    /// Bands of output rows; each gives sums of its own.
+    package let bandCount: Int
+    /// Rows of expanded pixels that a task holds.
+    let ringRowCount: Int
+    /// Floats of scratch memory for each thread.
+    package let scratchCountPerThread: Int
+
+    var taskCount: Int { channelBlocks.count * bandCount }
+  }
+
+  /// Half of the smallest second-level cache in use, in floats.
+  private static let cachedFloats = 65_536
+
+  /// Cuts the work on an input of the given shape.
+  package func plan(_ input: FeatureShape) -> Plan {
+    let window = depthwise.window
+    let output = window.outputShape(input, channels: depthwise.channels)
+    let width = depthwise.kernels.vectorWidth
+    let layout = PanelLayout(columnCount: depthwise.channels, vectorWidth: width)
+    let reach = (window.kernelSize - 1) * window.dilation + 1
+    // A ring of the window and two more steps, as wide in channels as the cache allows.
+    let leastRows = min(reach + 2 * window.stride, input.height)
+    let wantedPanels = Self.cachedFloats / (leastRows * input.width * 2 * width)
+    let blockCount = (layout.panelCount + max(min(wantedPanels, 6), 1) - 1) / max(min(wantedPanels, 6), 1)
+    let blocks = (0..<blockCount).map { block in
+      let start = layout.panelCount * block / blockCount * 2
+      let isLast = block == blockCount - 1
+      let end = isLast ? layout.vectorCount : layout.panelCount * (block + 1) / blockCount * 2
+      return start * width..<end * width
+    }
+    let widest = blocks.map(\.count).max() ?? 0
+    let ringRows = min(max(Self.cachedFloats / (widest * input.width), reach + window.stride), input.height)
+    // Too few blocks to share out: cut the rows too, in bands high enough that the rows expanded twice cost little.
+    let bands = max(min(8 / blockCount, output.height * window.stride / (8 * reach)), 1)
+    let rowsPerBand = (output.height + bands - 1) / bands
+    return Plan(
+      output: output, channelBlocks: blocks, rowsPerBand: rowsPerBand,
+      bandCount: (output.height + rowsPerBand - 1) / rowsPerBand, ringRowCount: ringRows,
+      scratchCountPerThread: expansion == nil ? 0 : ringRows * input.width * widest)
+  }
+
+  /// Computes the output and, for each band, the sum of every channel over the band's pixels.
+  ///
+  /// - Parameters:
+  ///   - sums: `[bandCount, padded channels]`, overwritten; nil when they are not wanted.
+  ///   - scratch: `scratchCountPerThread` floats for each thread of the pool.
+  package func callAsFunction(
+    _ input: FeatureMap, into output: FeatureMap, sums: UnsafeMutablePointer<Float>?, plan: Plan,
+    scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
+  ) {
+    precondition(output.shape == plan.output, "output \(output.shape) where \(plan.output) was planned")
+    precondition(
+      input.shape.channels == expansion?.matrix.depth ?? depthwise.channels,
+      "input \(input.shape) to a depthwise of \(depthwise.channels) channels")
+    let padded = depthwise.paddedChannels
+    pool.run(taskCount: plan.taskCount) { task, thread in
+      let (band, block) = task.quotientAndRemainder(dividingBy: plan.channelBlocks.count)
+      let channels = plan.channelBlocks[block]
+      let rows = band * plan.rowsPerBand..<min((band + 1) * plan.rowsPerBand, plan.output.height)
+      let bandSums = sums.map { $0 + band * padded + channels.lowerBound }
+      bandSums?.update(repeating: 0, count: channels.count)
+      var ring = Ring(
+        expansion: expansion, input: input, channels: channels, rowCount: plan.ringRowCount,
+        scratch: scratch + thread * plan.scratchCountPerThread)
+      compute(rows: rows, channels: channels, ring: &ring, input: input, output: output, sums: bandSums)
+    }
+  }
+
+  private func compute(
+    rows: Range<Int>, channels: Range<Int>, ring: inout Ring, input: FeatureMap, output: FeatureMap,
+    sums: UnsafeMutablePointer<Float>?
+  ) {
+    let window = depthwise.window
+    let resolved = window.resolve(height: input.shape.height, width: input.shape.width)
+    let reach = (window.kernelSize - 1) * window.dilation
+    let end = min((rows.upperBound - 1) * window.stride - resolved.top + reach + 1, input.shape.height)
+    withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: window.kernelSize) { pointers in
+      for y in rows {
+        let top = y * window.stride - resolved.top
+        ring.hold(from: max(top, 0), through: min(top + reach, input.shape.height - 1), end: end)
+        for ky in 0..<window.kernelSize {
+          let row = top + ky * window.dilation
+          pointers[ky] = (0..<input.shape.height).contains(row) ? ring.row(row) : nil
+        }
+        depthwise.computeRow(
+          rows: pointers.baseAddress!, inputPixelStride: ring.pixelStride, inputWidth: input.shape.width,
+          padLeft: resolved.left, channelRange: channels,
+          output: output.pointer + (y * output.shape.width * output.pixelStride + channels.lowerBound),
+          outputPixelStride: output.pixelStride, outputWidth: output.shape.width, sums: sums)
+      }
+    }
+  }
+}
+
+/// The last few rows of the expanded tensor, for some of its channels; without an expansion, the input itself.
+private struct Ring {
+  let expansion: PointwiseConvolution?
+  let input: FeatureMap
+  let channels: Range<Int>
+  let rowCount: Int
+  let scratch: UnsafeMutablePointer<Float>
+  let pixelStride: Int
+  /// The rows in the ring.
+  private var held = 0..<0
+
+  init(
+    expansion: PointwiseConvolution?, input: FeatureMap, channels: Range<Int>, rowCount: Int,
+    scratch: UnsafeMutablePointer<Float>
+  ) {
+    self.expansion = expansion
+    self.input = input
+    self.channels = channels
+    self.rowCount = rowCount
+    self.scratch = scratch
+    pixelStride = expansion == nil ? input.pixelStride : channels.count
+  }
+
+  func row(_ y: Int) -> UnsafePointer<Float> {
+    let width = input.shape.width
+    return expansion == nil
+      ? UnsafePointer(input.pointer + (y * width * pixelStride + channels.lowerBound))
+      : UnsafePointer(scratch + y % rowCount * width * pixelStride)
+  }
+
+  /// Expands what is missing of the given rows, and as many after them as fit, since long products run faster.
+  ///
+  /// - Parameter end: Rows from here on are never needed.
+  mutating func hold(from first: Int, through last: Int, end: Int) {
+    guard let expansion, last >= held.upperBound else { return }
+    let matrix = expansion.matrix
+    let panelWidth = 2 * matrix.kernels.vectorWidth
+    let endPanel = min((channels.upperBound + panelWidth - 1) / panelWidth, matrix.layout.panelCount)
+    let width = input.shape.width
+    var next = max(held.upperBound, first)
+    held = first..<min(first + rowCount, end)
+    precondition(held.contains(last), "row \(last) is not among the rows \(held) that a ring can hold")
+    while next < held.upperBound {
+      let rows = min(held.upperBound - next, rowCount - next % rowCount)
+      matrix.multiply(
+        a: input.pointer + next * width * input.pixelStride, aStride: input.pixelStride,
+        rowCount: rows * width,
+        into: scratch + (next % rowCount * width * pixelStride - channels.lowerBound),
+        cStride: pixelStride, panelRange: channels.lowerBound / panelWidth..<endPanel,
+        activation: expansion.activation)
+      next += rows
+    }
+  }
+}

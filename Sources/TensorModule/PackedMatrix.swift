@@ -1,0 +1,83 @@
+package import KernelInterface
+
+/// The right-hand matrix of a product, packed once into the panels that the kernels read from front to back.
+package struct PackedMatrix: Sendable {
+  /// The length of the sums.
+  package let depth: Int
+  /// Columns of the result.
+  package let columnCount: Int
+  /// The cut into panels.
+  package let layout: PanelLayout
+  /// The kernels it is packed for.
+  package let kernels: KernelSet
+
+  private let panels: AlignedBuffer
+  private let bias: AlignedBuffer
+
+  /// Packs a weight.
+  ///
+  /// - Parameters:
+  ///   - weight: `[columnCount, depth]`, row-major: PyTorch's layout of a dense layer.
+  ///   - bias: One value for each column, or nil for zeros.
+  package init(weight: [Float], columnCount: Int, depth: Int, bias: [Float]?, kernels: KernelSet) {
+    precondition(
+      weight.count == columnCount * depth,
+      "\(weight.count) weights for a matrix of [\(columnCount), \(depth)]")
+    precondition(
+      bias == nil || bias?.count == columnCount, "\(bias?.count ?? 0) biases for \(columnCount) columns")
+    self.depth = depth
+    self.columnCount = columnCount
+    self.kernels = kernels
+    let width = kernels.vectorWidth
+    layout = PanelLayout(columnCount: columnCount, vectorWidth: width)
+    let paddedColumns = layout.vectorCount * width
+    panels = AlignedBuffer(count: paddedColumns * depth)
+    self.bias = AlignedBuffer(count: paddedColumns)
+    bias?.withUnsafeBufferPointer { self.bias.pointer.update(from: $0.baseAddress!, count: columnCount) }
+    weight.withUnsafeBufferPointer { weight in
+      for panel in 0..<layout.panelCount {
+        let firstColumn = panel * 2 * width
+        let lanes = layout.vectorCount(ofPanel: panel) * width
+        let target = panels.pointer + firstColumn * depth
+        for lane in 0..<min(lanes, columnCount - firstColumn) {
+          let source = weight.baseAddress! + (firstColumn + lane) * depth
+          for k in 0..<depth { target[k * lanes + lane] = source[k] }
+        }
+      }
+    }
+  }
+
+  /// Floats in the panels: what ``writePanels(scaledBy:to:)`` fills.
+  package var panelFloatCount: Int { layout.vectorCount * kernels.vectorWidth * depth }
+
+  /// Writes the panels with row `k` of the matrix multiplied by `factors[k]`.
+  package func writePanels(
+    scaledBy factors: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>
+  ) {
+    let width = kernels.vectorWidth
+    for panel in 0..<layout.panelCount {
+      let offset = panel * 2 * width * depth
+      kernels.scaleRows(
+        target + offset, panels.pointer + offset, depth, layout.vectorCount(ofPanel: panel) * width, factors)
+    }
+  }
+
+  /// Computes rows of `activation(A * matrix + bias) + residual` for a range of panels.
+  ///
+  /// - Parameters:
+  ///   - a: The first row of `A`, `aStride` floats from one to the next.
+  ///   - c: The first row of the result at column 0, `cStride` floats from one to the next.
+  ///   - scaledPanels: Panels from ``writePanels(scaledBy:to:)``, in the place of the matrix's own.
+  package func multiply(
+    a: UnsafePointer<Float>, aStride: Int, rowCount: Int, into c: UnsafeMutablePointer<Float>,
+    cStride: Int, panelRange: Range<Int>? = nil, activation: Activation = .identity,
+    residual: UnsafePointer<Float>? = nil, scaledPanels: UnsafePointer<Float>? = nil
+  ) {
+    kernels.multiply(
+      MatrixProduct(
+        a: a, aStride: aStride, panels: scaledPanels ?? UnsafePointer(panels.pointer),
+        bias: UnsafePointer(bias.pointer), c: c, cStride: cStride, residual: residual, rowCount: rowCount,
+        depth: depth, panelRange: panelRange ?? 0..<layout.panelCount, layout: layout,
+        activation: activation))
+  }
+}

@@ -1,0 +1,91 @@
+package import KernelInterface
+
+/// A 1x1 convolution: a matrix product over the pixels, read where they lie.
+package struct PointwiseConvolution: Sendable {
+  /// `[input channels, output channels]`, packed.
+  package let matrix: PackedMatrix
+  /// Applied to each output.
+  package let activation: Activation
+
+  /// - Parameters:
+  ///   - weight: `[outputChannels, inputChannels]`, which is `OIHW` with a window of one tap.
+  ///   - bias: `[outputChannels]`.
+  package init(
+    weight: [Float], bias: [Float], inputChannels: Int, activation: Activation, kernels: KernelSet
+  ) {
+    matrix = PackedMatrix(
+      weight: weight, columnCount: bias.count, depth: inputChannels, bias: bias, kernels: kernels)
+    self.activation = activation
+  }
+
+  /// Computes all output pixels.
+  ///
+  /// - Parameters:
+  ///   - gate: Multiplies each input channel, or nil: squeeze-excite, folded into the product.
+  ///   - residual: Added to the output, or nil; the output's shape and stride.
+  ///   - scratch: ``scratchCount`` floats when there is a gate.
+  package func callAsFunction(
+    _ input: FeatureMap, gate: UnsafePointer<Float>? = nil, residual: FeatureMap? = nil,
+    into output: FeatureMap, scratch: UnsafeMutablePointer<Float>? = nil, pool: ThreadPool
+  ) {
+    precondition(
+      input.shape.channels == matrix.depth && output.shape.channels == matrix.columnCount
+        && input.shape.pixelCount == output.shape.pixelCount,
+      "1x1 convolution [\(matrix.depth), \(matrix.columnCount)] from \(input.shape) to \(output.shape)")
+    if let residual {
+      precondition(
+        residual.shape == output.shape && residual.pixelStride == output.pixelStride,
+        "residual \(residual.shape) for \(output.shape)")
+    }
+    // Scaling the smaller of the two operands is the same product for less work.
+    let rowCount = input.shape.pixelCount
+    let scalesMatrix = gate != nil && matrix.columnCount <= rowCount
+    if let gate, scalesMatrix { matrix.writePanels(scaledBy: gate, to: scratch!) }
+
+    let grid = ProductGrid(rowCount: rowCount, matrix: matrix)
+    pool.run(taskCount: grid.blockCount) { task, _ in
+      let rows = grid.rows(ofBlock: task)
+      let a = input.pointer + rows.lowerBound * input.pixelStride
+      if let gate, !scalesMatrix {
+        matrix.kernels.scaleColumns(
+          a, rows.count, matrix.depth.roundedUp(toMultipleOf: matrix.kernels.vectorWidth),
+          input.pixelStride, gate)
+      }
+      matrix.multiply(
+        a: a, aStride: input.pixelStride, rowCount: rows.count,
+        into: output.pointer + rows.lowerBound * output.pixelStride, cStride: output.pixelStride,
+        activation: activation,
+        residual: residual.map { UnsafePointer($0.pointer + rows.lowerBound * $0.pixelStride) },
+        scaledPanels: scalesMatrix ? scratch.map { UnsafePointer($0) } : nil)
+    }
+  }
+
+  /// Floats of scratch memory for a gated product over so many pixels.
+  package func scratchCount(pixelCount: Int) -> Int {
+    matrix.columnCount <= pixelCount ? matrix.panelFloatCount : 0
+  }
+}
+
+/// The cut of a product's rows into blocks: the rows of a block stay in the second-level cache while the panels of the
+/// matrix pass over them, and there are enough blocks to share out.
+struct ProductGrid {
+  /// Half of the smallest second-level cache in use, in floats.
+  static let cachedFloats = 32_768
+
+  let rowCount: Int
+  let rowsPerBlock: Int
+
+  init(rowCount: Int, matrix: PackedMatrix) {
+    let tile = matrix.kernels.rowTile
+    let cached = max(Self.cachedFloats / matrix.depth, tile)
+    let shared = (rowCount + 7) / 8
+    self.rowCount = rowCount
+    rowsPerBlock = max(min(cached, shared) / tile * tile, tile * 2)
+  }
+
+  var blockCount: Int { (rowCount + rowsPerBlock - 1) / rowsPerBlock }
+
+  func rows(ofBlock block: Int) -> Range<Int> {
+    block * rowsPerBlock..<min((block + 1) * rowsPerBlock, rowCount)
+  }
+}

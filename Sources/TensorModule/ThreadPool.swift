@@ -1,0 +1,156 @@
+import CCPUFeatures
+import Dispatch
+import Synchronization
+
+/// Threads that share the tasks of a region. A region costs microseconds: idle threads spin for a moment before they
+/// sleep, and tasks are taken one by one from a counter, so uneven ones balance.
+///
+/// `@unchecked Sendable`: `body` is written only by the thread that holds `isBusy`, before `ticket` publishes it, and
+/// read only by threads that took a task of that region, which cannot end before they are done.
+package final class ThreadPool: @unchecked Sendable {
+  /// Threads that work on a region, the caller's included.
+  package let threadCount: Int
+
+  private let shared = Shared()
+  private let workers: [Worker]
+  private let isBusy = Atomic<Bool>(false)
+
+  /// - Parameter threadCount: at least 1.
+  package init(threadCount: Int) {
+    precondition(threadCount >= 1, "a pool of \(threadCount) threads")
+    self.threadCount = threadCount
+    workers = (1..<max(threadCount, 1)).map { Worker(index: $0) }
+    for worker in workers {
+      let queue = DispatchQueue(label: "DermaFusion worker \(worker.index)", qos: .userInitiated)
+      queue.async { [shared] in worker.loop(shared) }
+    }
+  }
+
+  deinit {
+    shared.isStopping.store(true, ordering: .releasing)
+    workers.forEach { $0.wake() }
+  }
+
+  /// Calls `body` once for each task in `0..<taskCount`, with the index of the thread (0 is the caller's), and returns
+  /// when all are done. While another region runs, the caller does its tasks alone.
+  package func run(taskCount: Int, _ body: (_ task: Int, _ thread: Int) -> Void) {
+    precondition(taskCount < Ticket.limit, "\(taskCount) tasks in one region")
+    let isAlone = workers.isEmpty || taskCount <= 1
+    if isAlone || !isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged {
+      for task in 0..<taskCount { body(task, 0) }
+      return
+    }
+    withoutActuallyEscaping(body) { body in
+      shared.body = body
+      shared.completed.store(0, ordering: .relaxed)
+      shared.region &+= 1
+      shared.ticket.store(Ticket(region: shared.region, count: taskCount, next: 0).bits, ordering: .sequentiallyConsistent)
+      for worker in workers.prefix(taskCount - 1) { worker.wake() }
+      shared.takeTasks(thread: 0)
+      while shared.completed.load(ordering: .acquiring) < taskCount { cpu_relax() }
+      shared.body = nil
+    }
+    isBusy.store(false, ordering: .releasing)
+  }
+}
+
+/// The region under way: its number, its tasks, and the next one to take, in one word, so that taking a task proves
+/// that its region has not ended.
+private struct Ticket {
+  static let limit = 1 << 20
+
+  let bits: UInt64
+
+  init(bits: UInt64) { self.bits = bits }
+
+  init(region: UInt32, count: Int, next: Int) {
+    bits = UInt64(region & 0xFF_FFFF) << 40 | UInt64(count) << 20 | UInt64(next)
+  }
+
+  var count: Int { Int(bits >> 20 & 0xF_FFFF) }
+  var next: Int { Int(bits & 0xF_FFFF) }
+  var hasTasks: Bool { next < count }
+}
+
+private final class Shared: @unchecked Sendable {
+  let ticket = Atomic<UInt64>(0)
+  let completed = Atomic<Int>(0)
+  let isStopping = Atomic<Bool>(false)
+  var region: UInt32 = 0
+  var body: ((Int, Int) -> Void)?
+
+  /// Kept apart, so that the reference taken to call the closure is given back before the task counts as completed:
+  /// the region's caller then holds the only one.
+  @inline(never)
+  private func run(task: Int, thread: Int) {
+    body!(task, thread)
+  }
+
+  func takeTasks(thread: Int) {
+    var ticket = Ticket(bits: ticket.load(ordering: .acquiring))
+    while ticket.hasTasks {
+      let (exchanged, original) = self.ticket.compareExchange(
+        expected: ticket.bits, desired: ticket.bits + 1, ordering: .acquiringAndReleasing)
+      if exchanged {
+        run(task: ticket.next, thread: thread)
+        completed.add(1, ordering: .releasing)
+        ticket = Ticket(bits: self.ticket.load(ordering: .acquiring))
+      } else {
+        ticket = Ticket(bits: original)
+      }
+    }
+  }
+}
+
+private final class Worker: Sendable {
+  /// Rounds of waiting before sleeping, some tens of microseconds: the gap between two layers, not between two images.
+  static let spins = 2000
+
+  let index: Int
+  private let isSleeping = Atomic<Bool>(false)
+  private let semaphore = DispatchSemaphore(value: 0)
+
+  init(index: Int) { self.index = index }
+
+  func wake() {
+    if isSleeping.exchange(false, ordering: .sequentiallyConsistent) { semaphore.signal() }
+  }
+
+  func loop(_ shared: Shared) {
+    flush_denormals_to_zero()
+    while true {
+      var spin = 0
+      while !shared.hasWork {
+        if spin < Self.spins {
+          cpu_relax()
+          spin += 1
+          continue
+        }
+        isSleeping.store(true, ordering: .sequentiallyConsistent)
+        // Work published before the flag was seen would otherwise be slept through.
+        if shared.hasWork, isSleeping.exchange(false, ordering: .acquiringAndReleasing) { break }
+        semaphore.wait()
+        spin = 0
+      }
+      if shared.isStopping.load(ordering: .acquiring) { return }
+      shared.takeTasks(thread: index)
+    }
+  }
+}
+
+extension Shared {
+  fileprivate var hasWork: Bool {
+    Ticket(bits: ticket.load(ordering: .sequentiallyConsistent)).hasTasks
+      || isStopping.load(ordering: .acquiring)
+  }
+}
+
+extension ThreadPool {
+  /// Runs `body` with denormals flushed to zero on this thread, and puts the thread's state back.
+  package static func withDenormalsFlushed<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let state = get_float_state()
+    flush_denormals_to_zero()
+    defer { set_float_state(state) }
+    return try body()
+  }
+}
