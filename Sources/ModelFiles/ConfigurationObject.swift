@@ -1,0 +1,161 @@
+/// One object of a configuration while it is read: every getter checks type and range and names the key in full, and
+/// in the end no key may be left that was not asked for.
+struct ConfigurationObject {
+  /// A rule for a number.
+  struct NumberRule: Sendable {
+    let words: String
+    let allows: @Sendable (Double) -> Bool
+
+    static let finite = NumberRule(words: "a finite number") { _ in true }
+    static let positive = NumberRule(words: "above 0") { $0 > 0 }
+    static let upToOne = NumberRule(words: "above 0 and at most 1") { $0 > 0 && $0 <= 1 }
+    static let minkowskiExponent = NumberRule(words: "in 1...100") { (1...100).contains($0) }
+    // Beyond these bounds Float32 logits overflow or all classes become equal.
+    static let temperature = NumberRule(words: "above 0, in 0.001...1000") { (0.001...1000).contains($0) }
+  }
+
+  private let object: JSONObject
+  private let path: String
+  private var asked: Set<String> = []
+
+  init(_ value: JSONValue, path: String) throws(ConfigurationError) {
+    guard case .object(let object) = value else {
+      throw .wrongType(
+        key: path.isEmpty ? "the configuration" : path, expected: "an object", found: value.typeInWords)
+    }
+    self.object = object
+    self.path = path
+  }
+
+  subscript(key: String) -> JSONValue? {
+    object[key]
+  }
+
+  /// Checks that every key has been asked for.
+  func requireNoOtherKeys() throws(ConfigurationError) {
+    for member in object.members where !asked.contains(member.key) {
+      throw .unknownKey(fullKey(member.key))
+    }
+  }
+
+  /// Allows a key, whatever its value.
+  mutating func ignore(_ key: String) {
+    asked.insert(key)
+  }
+
+  mutating func text(_ key: String) throws(ConfigurationError) -> String {
+    try Self.text(try value(key), key: fullKey(key))
+  }
+
+  mutating func texts(_ key: String) throws(ConfigurationError) -> [String] {
+    let path = fullKey(key)
+    let elements = try Self.elements(try value(key), key: path)
+    return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
+      try Self.text(element, key: "\(path)[\(index)]")
+    }
+  }
+
+  mutating func choice(_ key: String, of allowed: [String]) throws(ConfigurationError) -> String {
+    let text = try text(key)
+    guard allowed.contains(text) else {
+      throw .unknownValue(key: fullKey(key), value: text, allowed: allowed)
+    }
+    return text
+  }
+
+  mutating func choice<Choice>(_ key: String) throws(ConfigurationError) -> Choice
+  where Choice: RawRepresentable<String> & CaseIterable {
+    Choice(rawValue: try choice(key, of: Choice.allCases.map(\.rawValue)))!
+  }
+
+  mutating func integer(_ key: String, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int {
+    let value = try value(key)
+    guard case .number(let number) = value else {
+      throw .wrongType(key: fullKey(key), expected: "an integer", found: value.typeInWords)
+    }
+    guard let integer = number.integer, range.contains(integer) else {
+      let rule =
+        range.upperBound == .max ? "an integer from \(range.lowerBound) up" : "an integer in \(range)"
+      throw .outOfRange(key: fullKey(key), value: number.literal, rule: rule)
+    }
+    return integer
+  }
+
+  mutating func number(_ key: String, _ rule: NumberRule) throws(ConfigurationError) -> Double {
+    try Self.number(try value(key), key: fullKey(key), rule)
+  }
+
+  mutating func numbers(
+    _ key: String, count: Int, _ rule: NumberRule
+  ) throws(ConfigurationError) -> [Double] {
+    let path = fullKey(key)
+    let elements = try Self.elements(try value(key), key: path)
+    guard elements.count == count else {
+      throw .wrongCount(key: path, expected: "\(count) numbers", found: elements.count)
+    }
+    return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
+      try Self.number(element, key: "\(path)[\(index)]", rule)
+    }
+  }
+
+  mutating func object(_ key: String) throws(ConfigurationError) -> ConfigurationObject {
+    try ConfigurationObject(try value(key), path: fullKey(key))
+  }
+
+  mutating func objectOrNull(_ key: String) throws(ConfigurationError) -> ConfigurationObject? {
+    try value(key) == .null ? nil : object(key)
+  }
+
+  /// Checks that an array of strings equals the one that this software encodes.
+  mutating func vocabulary(_ key: String, mustBe expected: [String]) throws(ConfigurationError) {
+    let found = try texts(key)
+    for index in 0..<max(expected.count, found.count) {
+      let expectedWord = index < expected.count ? expected[index] : nil
+      let foundWord = index < found.count ? found[index] : nil
+      guard expectedWord == foundWord else {
+        throw .vocabularyDiffers(
+          key: fullKey(key), index: index, expected: expectedWord, found: foundWord)
+      }
+    }
+  }
+}
+
+extension ConfigurationObject {
+  private mutating func value(_ key: String) throws(ConfigurationError) -> JSONValue {
+    asked.insert(key)
+    guard let value = object[key] else { throw .missingKey(fullKey(key)) }
+    return value
+  }
+
+  private func fullKey(_ key: String) -> String {
+    path.isEmpty ? key : "\(path).\(key)"
+  }
+
+  private static func elements(_ value: JSONValue, key: String) throws(ConfigurationError) -> [JSONValue] {
+    guard case .array(let elements) = value else {
+      throw .wrongType(key: key, expected: "an array", found: value.typeInWords)
+    }
+    return elements
+  }
+
+  private static func text(_ value: JSONValue, key: String) throws(ConfigurationError) -> String {
+    guard case .string(let text) = value else {
+      throw .wrongType(key: key, expected: "a string", found: value.typeInWords)
+    }
+    let hasControls = text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    guard !text.isEmpty, !hasControls else { throw .malformedText(key: key) }
+    return text
+  }
+
+  private static func number(
+    _ value: JSONValue, key: String, _ rule: NumberRule
+  ) throws(ConfigurationError) -> Double {
+    guard case .number(let number) = value else {
+      throw .wrongType(key: key, expected: "a number", found: value.typeInWords)
+    }
+    guard let double = number.double, rule.allows(double) else {
+      throw .outOfRange(key: key, value: number.literal, rule: rule.words)
+    }
+    return double
+  }
+}

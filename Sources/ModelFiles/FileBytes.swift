@@ -1,0 +1,69 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// The bytes of a file, mapped from disk or copied from memory, in one place for as long as this object lives.
+///
+/// `@unchecked Sendable`: the pointer is set once, nothing writes through it, and the memory goes with the object.
+/// A mapped file that another process shortens while it is in use ends this process with a bus error, as with every
+/// mapped file.
+final class FileBytes: @unchecked Sendable {
+  /// The whole content.
+  let bytes: UnsafeRawBufferPointer
+  private let isMapped: Bool
+
+  /// Copies bytes.
+  init(copying source: [UInt8]) {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: source.count, alignment: 64)
+    copy.copyBytes(from: source)
+    bytes = UnsafeRawBufferPointer(copy)
+    isMapped = false
+  }
+
+  /// Maps the file at a path for reading.
+  init(mapping path: String) throws(ModelFileError) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .cannotOpen(path: path, reason: Self.reason(errno)) }
+    defer { close(descriptor) }
+
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .cannotOpen(path: path, reason: Self.reason(errno)) }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR: throw .isAFolder(path: path)
+    default: throw .notARegularFile(path: path)
+    }
+    let count = Int(status.st_size)
+    guard count > 0 else { throw .emptyFile(path: path) }
+
+    guard let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
+      throw .cannotOpen(path: path, reason: Self.reason(errno))
+    }
+    bytes = UnsafeRawBufferPointer(start: address, count: count)
+    isMapped = true
+  }
+
+  deinit {
+    if isMapped {
+      munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
+    } else {
+      bytes.deallocate()
+    }
+  }
+
+  /// The operating system's words for an error number.
+  static func reason(_ number: Int32) -> String {
+    String(cString: strerror(number))
+  }
+
+  /// Whether a path leads to a folder; nil when it leads to nothing.
+  static func isFolder(_ path: String) -> Bool? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    return status.st_mode & S_IFMT == S_IFDIR
+  }
+}

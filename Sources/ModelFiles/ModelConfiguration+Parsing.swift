@@ -1,0 +1,85 @@
+extension ModelConfiguration {
+  /// The version of the format that this software reads.
+  public static let formatVersion = 1
+
+  /// Parses and checks the bytes of a `config.json`.
+  ///
+  /// - Throws: `ConfigurationError` for the first broken rule.
+  public init(parsing bytes: [UInt8]) throws(ConfigurationError) {
+    let json: JSONValue
+    do throws(JSONError) {
+      json = try JSONParser.parse(bytes)
+    } catch {
+      throw .json(error)
+    }
+    var root = try ConfigurationObject(json, path: "")
+
+    let formatVersion = try root.integer("format_version", in: 0...Int.max)
+    guard formatVersion == Self.formatVersion else {
+      throw .outOfRange(
+        key: "format_version", value: "\(formatVersion)",
+        rule: "\(Self.formatVersion), the version this software reads")
+    }
+    name = try root.text("name")
+    version = try root.text("version")
+    architecture = try root.choice("architecture", of: Self.knownArchitectures)
+    padding = try root.choice("padding")
+    batchNormEpsilon = try root.number("batch_norm_epsilon", .upToOne)
+    classes = try root.texts("classes")
+    guard !classes.isEmpty else { throw .wrongCount(key: "classes", expected: "at least one", found: 0) }
+    var seen = Set<String>()
+    for name in classes where !seen.insert(name).inserted { throw .duplicateClass(name) }
+    temperature = try root.number("temperature", .temperature)
+    preprocessing = try Preprocessing(try root.object("preprocessing"))
+
+    var metadata = try root.object("metadata")
+    try metadata.vocabulary("sexes", mustBe: Self.sexes)
+    try metadata.vocabulary("sites", mustBe: Self.sites)
+    try metadata.requireNoOtherKeys()
+
+    fusion = try root.objectOrNull("fusion").map { (object) throws(ConfigurationError) in try Fusion(object) }
+    root.ignore("training")
+    try root.requireNoOtherKeys()
+  }
+}
+
+extension ModelConfiguration.Preprocessing {
+  init(_ object: ConfigurationObject) throws(ConfigurationError) {
+    var object = object
+    size = try object.integer("size", in: 32...2048)
+    colorConstancy = try Self.colorConstancy(try object.object("color_constancy"))
+    mean = try object.numbers("mean", count: 3, .finite)
+    standardDeviation = try object.numbers("std", count: 3, .positive)
+    try object.requireNoOtherKeys()
+  }
+
+  private static func colorConstancy(
+    _ object: ConfigurationObject
+  ) throws(ConfigurationError) -> ModelConfiguration.ShadesOfGray? {
+    var object = object
+    let method = try object.choice("method", of: ["shades_of_gray", "none"])
+    // Without a method its parameters may be left out; what is there must be right all the same.
+    if method == "none", object["p"] == nil, object["rounding"] == nil {
+      try object.requireNoOtherKeys()
+      return nil
+    }
+    let shadesOfGray = ModelConfiguration.ShadesOfGray(
+      p: try object.number("p", .minkowskiExponent), rounding: try object.choice("rounding"))
+    try object.requireNoOtherKeys()
+    return method == "none" ? nil : shadesOfGray
+  }
+}
+
+extension ModelConfiguration.Fusion {
+  private static let sizes = 1...65_536
+
+  init(_ object: ConfigurationObject) throws(ConfigurationError) {
+    var object = object
+    sexEmbeddingSize = try object.integer("sex_embedding_size", in: Self.sizes)
+    siteEmbeddingSize = try object.integer("site_embedding_size", in: Self.sizes)
+    metadataSize = try object.integer("metadata_size", in: Self.sizes)
+    hiddenSize = try object.integer("hidden_size", in: Self.sizes)
+    layerNormEpsilon = try object.number("layer_norm_epsilon", .upToOne)
+    try object.requireNoOtherKeys()
+  }
+}

@@ -1,0 +1,70 @@
+/// Why a model's files cannot be used. Each description is one line that names the file and the broken rule.
+public enum ModelFileError: Error, Equatable, Sendable {
+  /// The model's folder does not exist.
+  case folderMissing(path: String)
+  /// The path given for the model's folder is a file.
+  case notAFolder(path: String)
+  /// The model's folder lacks a file.
+  case fileMissing(name: String, folder: String)
+  /// The operating system refuses to open or map the file.
+  case cannotOpen(path: String, reason: String)
+  /// A folder lies where a file is required.
+  case isAFolder(path: String)
+  /// The path leads to a device, a pipe or a socket.
+  case notARegularFile(path: String)
+  /// The file has no bytes.
+  case emptyFile(path: String)
+  /// The file breaks a rule of the safetensors format.
+  case safetensors(file: String, SafetensorsError)
+  /// The file breaks a rule of the model configuration.
+  case configuration(file: String, ConfigurationError)
+  /// The network needs a tensor that the file does not have.
+  case missingTensor(file: String, name: String)
+  /// The tensor has another shape than the network needs.
+  case misshapenTensor(file: String, name: String, expected: [Int], found: [Int])
+  /// The tensor has a NaN or an infinity; the index counts elements in the order stored, the
+  /// value is "NaN", "infinity" or "-infinity".
+  case nonFiniteValue(file: String, name: String, index: Int, value: String)
+  /// The file has tensors that the network does not use.
+  case surplusTensors(file: String, names: [String])
+}
+
+extension ModelFileError: CustomStringConvertible {
+  /// The file and the broken rule, in one line.
+  public var description: String {
+    switch self {
+    case .folderMissing(let path):
+      "\(path): there is no such model folder"
+    case .notAFolder(let path):
+      "\(path): a model is a folder, and this is a file"
+    case .fileMissing(let name, let folder):
+      "\(folder): the model folder lacks \(name)"
+    case .cannotOpen(let path, let reason):
+      "\(path): the file cannot be opened: \(reason)"
+    case .isAFolder(let path):
+      "\(path): a file is required, and this is a folder"
+    case .notARegularFile(let path):
+      "\(path): a regular file is required"
+    case .emptyFile(let path):
+      "\(path): the file is empty"
+    case .safetensors(let file, let error):
+      "\(file): \(error)"
+    case .configuration(let file, let error):
+      "\(file): \(error)"
+    case .missingTensor(let file, let name):
+      "\(file): the tensor \(quoted(name)) is missing"
+    case .misshapenTensor(let file, let name, let expected, let found):
+      "\(file): the tensor \(quoted(name)) has shape \(found), and the network needs \(expected)"
+    case .nonFiniteValue(let file, let name, let index, let value):
+      "\(file): the tensor \(quoted(name)) has the value \(value) at index \(index); every value must be finite"
+    case .surplusTensors(let file, let names):
+      "\(file): the network has no place for "
+        + (names.count == 1
+          ? "the tensor \(quoted(names[0]))" : "\(names.count) tensors: \(Self.list(names))")
+    }
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.prefix(3).map(quoted).joined(separator: ", ") + (names.count > 3 ? ", ..." : "")
+  }
+}

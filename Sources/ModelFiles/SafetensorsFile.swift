@@ -1,0 +1,77 @@
+/// A safetensors file: its tensors by name, checked as a whole before any is read.
+///
+/// Format (little-endian): 8 bytes giving the header's length, the header (a JSON object from names to `dtype`, `shape`
+/// and `data_offsets`, and optionally `__metadata__`), then the data. Source: the safetensors project's `tensor.rs`,
+/// whose rules are enforced here without exception; on top of them only F32, F16 and BF16 are accepted.
+public struct SafetensorsFile: Sendable {
+  /// A header may have this many bytes.
+  public static let headerLimit = 100_000_000
+
+  /// The file's path or name, for errors.
+  public let name: String
+  /// The tensors, in the order of their data.
+  public let tensors: [StoredTensor]
+  /// The header's `__metadata__`; empty when it has none.
+  public let metadata: [String: String]
+
+  let file: FileBytes
+  private let indexByName: [String: Int]
+
+  /// Maps the file at a path into memory and checks it; the tensors' data are not touched yet.
+  ///
+  /// - Throws: `ModelFileError` when the path is not a readable, non-empty file or breaks a rule of the format.
+  public init(path: String) throws(ModelFileError) {
+    try self.init(FileBytes(mapping: path), name: path)
+  }
+
+  /// Checks a file's bytes, of which a copy is kept.
+  ///
+  /// - Parameter name: what errors call the file.
+  /// - Throws: `ModelFileError` when the bytes break a rule of the format.
+  public init(bytes: [UInt8], name: String = "model.safetensors") throws(ModelFileError) {
+    guard !bytes.isEmpty else { throw .emptyFile(path: name) }
+    try self.init(FileBytes(copying: bytes), name: name)
+  }
+
+  init(_ file: FileBytes, name: String) throws(ModelFileError) {
+    let header: SafetensorsHeader
+    do throws(SafetensorsError) {
+      header = try SafetensorsHeader(parsing: file.bytes)
+    } catch {
+      throw .safetensors(file: name, error)
+    }
+    self.file = file
+    self.name = name
+    metadata = header.metadata
+    tensors = header.entries.map { entry in
+      StoredTensor(
+        name: entry.name, dataType: entry.dataType, shape: entry.shape,
+        elementCount: (entry.end - entry.begin) / entry.dataType.byteCount, fileName: name, file: file,
+        byteRange: header.dataStart + entry.begin..<header.dataStart + entry.end)
+    }
+    indexByName = Dictionary(uniqueKeysWithValues: tensors.enumerated().map { ($1.name, $0) })
+  }
+
+  /// The tensor of this name, or nil.
+  public subscript(name: String) -> StoredTensor? {
+    indexByName[name].map { tensors[$0] }
+  }
+
+  /// The tensor of this name and shape, as it is stored.
+  ///
+  /// - Throws: `ModelFileError.missingTensor` or `.misshapenTensor`.
+  public func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> StoredTensor {
+    guard let tensor = self[name] else { throw .missingTensor(file: self.name, name: name) }
+    guard tensor.shape == shape else {
+      throw .misshapenTensor(file: self.name, name: name, expected: shape, found: tensor.shape)
+    }
+    return tensor
+  }
+
+  /// The values of the tensor of this name and shape, as Float32, the last dimension running fastest.
+  ///
+  /// - Throws: `ModelFileError.missingTensor`, `.misshapenTensor` or `.nonFiniteValue`.
+  public func read(_ name: String, shape: [Int]) throws(ModelFileError) -> [Float] {
+    try tensor(name, shape: shape).floats()
+  }
+}

@@ -1,0 +1,99 @@
+/// The type of a stored tensor's elements.
+public enum TensorDataType: String, Sendable, CaseIterable {
+  /// IEEE single precision.
+  case float32 = "F32"
+  /// IEEE half precision.
+  case float16 = "F16"
+  /// The upper half of IEEE single precision.
+  case brainFloat16 = "BF16"
+
+  /// Bytes per element.
+  public var byteCount: Int {
+    self == .float32 ? 4 : 2
+  }
+}
+
+/// A tensor as it lies in its file: little-endian elements, the last dimension running fastest, at any alignment.
+public struct StoredTensor: Sendable {
+  /// The dotted name.
+  public let name: String
+  /// The type of the elements.
+  public let dataType: TensorDataType
+  /// The dimensions; empty for a single number.
+  public let shape: [Int]
+  /// The number of elements.
+  public let elementCount: Int
+
+  let fileName: String
+  let file: FileBytes
+  let byteRange: Range<Int>
+
+  /// Calls the body with the tensor's bytes, valid until it returns. They are not known to be finite numbers.
+  public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    try withExtendedLifetime(file) { try body(UnsafeRawBufferPointer(rebasing: file.bytes[byteRange])) }
+  }
+
+  /// Converts every element to Float32, exactly, in the order stored.
+  ///
+  /// - Parameter destination: room for exactly `elementCount` numbers; may be uninitialized.
+  /// - Throws: `ModelFileError.nonFiniteValue` for the first NaN or infinity.
+  public func convert(into destination: UnsafeMutableBufferPointer<Float>) throws(ModelFileError) {
+    precondition(
+      destination.count == elementCount,
+      "converting \(elementCount) elements of \(name) into room for \(destination.count)")
+    guard elementCount > 0, let target = destination.baseAddress else { return }
+    let isFinite = withUnsafeBytes { bytes in
+      let source = bytes.baseAddress!
+      return switch dataType {
+      case .float32: FloatConversion.convertSingle(source, count: elementCount, into: target)
+      case .float16: FloatConversion.convertHalf(source, count: elementCount, into: target)
+      case .brainFloat16: FloatConversion.convertBrainFloat(source, count: elementCount, into: target)
+      }
+    }
+    if !isFinite { throw firstNonFiniteValue() }
+  }
+
+  /// Converts every element to Float32, exactly, in the order stored.
+  ///
+  /// - Throws: `ModelFileError.nonFiniteValue` for the first NaN or infinity.
+  public func floats() throws(ModelFileError) -> [Float] {
+    var failure: ModelFileError?
+    let values = [Float](unsafeUninitializedCapacity: elementCount) { buffer, count in
+      do throws(ModelFileError) {
+        try convert(into: UnsafeMutableBufferPointer(rebasing: buffer[..<elementCount]))
+        count = elementCount
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return values
+  }
+
+  private func firstNonFiniteValue() -> ModelFileError {
+    withUnsafeBytes { bytes in
+      for index in 0..<elementCount {
+        let value = element(at: index, in: bytes)
+        if !value.isFinite {
+          let word = value.isNaN ? "NaN" : value < 0 ? "-infinity" : "infinity"
+          return .nonFiniteValue(file: fileName, name: name, index: index, value: word)
+        }
+      }
+      preconditionFailure("\(name) was found to have a non-finite value, and none is there")
+    }
+  }
+
+  /// One element, for errors: infinities and NaNs keep their sign and kind.
+  private func element(at index: Int, in bytes: UnsafeRawBufferPointer) -> Float {
+    if dataType == .float32 {
+      return Float(
+        bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self)))
+    }
+    let bits = UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 2, as: UInt16.self))
+    if dataType == .float16, bits & 0x7C00 != 0x7C00 { return 0 }
+    // The sign and an exponent of all ones mean the same in all three types; any mantissa bit makes a NaN.
+    return Float(
+      bitPattern: dataType == .brainFloat16
+        ? UInt32(bits) << 16 : UInt32(bits & 0x8000) << 16 | 0x7F80_0000 | UInt32(bits & 0x03FF) << 13)
+  }
+}

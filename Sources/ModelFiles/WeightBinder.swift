@@ -1,0 +1,79 @@
+import Synchronization
+
+/// Hands a file's tensors to the layers of a network by dotted name, stating the shape each must have, and knows in
+/// the end which tensors no layer asked for.
+///
+///     let binder = WeightBinder(file)
+///     let block = binder.scope("blocks.1.0")
+///     let weight = try block.tensor("conv_pw.weight", shape: [96, 16, 1, 1])  // blocks.1.0.conv_pw.weight
+///     try binder.requireAllBound()
+///
+/// All scopes of one binder share one list of what was asked for. Safe to use from several threads.
+public struct WeightBinder: Sendable {
+  /// The dotted name of this scope; empty at the top.
+  public let path: String
+  private let file: SafetensorsFile
+  private let bound: BoundNames
+
+  private final class BoundNames: Sendable {
+    let names = Mutex<Set<String>>([])
+  }
+
+  /// A binder over all tensors of a file.
+  public init(_ file: SafetensorsFile) {
+    path = ""
+    self.file = file
+    bound = BoundNames()
+  }
+
+  private init(path: String, in parent: WeightBinder) {
+    self.path = path
+    file = parent.file
+    bound = parent.bound
+  }
+
+  /// The binder for names below this one's.
+  public func scope(_ name: String) -> WeightBinder {
+    WeightBinder(path: fullName(name), in: self)
+  }
+
+  /// The binder for names below this one's numbered part.
+  public func scope(_ index: Int) -> WeightBinder {
+    scope(String(index))
+  }
+
+  /// Whether the file has a tensor of this name in this scope.
+  public func contains(_ name: String) -> Bool {
+    file[fullName(name)] != nil
+  }
+
+  /// A tensor's values as Float32, the last dimension running fastest.
+  ///
+  /// - Throws: `ModelFileError.missingTensor`, `.misshapenTensor` or `.nonFiniteValue`.
+  public func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> [Float] {
+    try storedTensor(name, shape: shape).floats()
+  }
+
+  /// A tensor as it is stored, for a packer that converts it itself with `StoredTensor.convert(into:)`.
+  ///
+  /// - Throws: `ModelFileError.missingTensor` or `.misshapenTensor`. Non-finite values are found by the conversion.
+  public func storedTensor(_ name: String, shape: [Int]) throws(ModelFileError) -> StoredTensor {
+    let fullName = fullName(name)
+    let tensor = try file.tensor(fullName, shape: shape)
+    bound.names.withLock { _ = $0.insert(fullName) }
+    return tensor
+  }
+
+  /// Checks that every tensor of the file was asked for, in whichever scope.
+  ///
+  /// - Throws: `ModelFileError.surplusTensors`, naming those that were not in the order of their data.
+  public func requireAllBound() throws(ModelFileError) {
+    let names = bound.names.withLock { $0 }
+    let surplus = file.tensors.map(\.name).filter { !names.contains($0) }
+    guard surplus.isEmpty else { throw .surplusTensors(file: file.name, names: surplus) }
+  }
+
+  private func fullName(_ name: String) -> String {
+    path.isEmpty ? name : "\(path).\(name)"
+  }
+}

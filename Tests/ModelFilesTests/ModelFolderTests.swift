@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@testable import ModelFiles
+
+@Suite struct ModelFolderTests {
+  private let configuration = Array(ModelConfigurationTests.valid.utf8)
+  private let weights = SafetensorsFileTests.mixed
+
+  @Test func readsAFolderAndBytesAlike() throws {
+    try withTemporaryFolder { folder in
+      try write(configuration, to: folder + "/config.json")
+      try write(weights, to: folder + "/model.safetensors")
+      let fromBytes = try ModelFolder(configuration: configuration, weights: weights)
+      for path in [folder, folder + "/"] {
+        let fromFolder = try ModelFolder(directory: path)
+        #expect(fromFolder.configuration == fromBytes.configuration)
+        #expect(fromFolder.weights.name == folder + "/model.safetensors")
+        #expect(fromFolder.weights.tensors.map(\.name) == fromBytes.weights.tensors.map(\.name))
+        #expect(fromFolder.sha256 == fromBytes.sha256)
+      }
+    }
+  }
+
+  @Test func identityIsTheHashOfBothFiles() async throws {
+    let model = try ModelFolder(configuration: configuration, weights: weights)
+    let expected = SHA256.hexDigest(configuration + weights)
+    model.prepareIdentity()
+    #expect(model.sha256 == expected)
+    #expect(model.sha256 == expected)
+
+    var changed = weights
+    changed[changed.count - 1] ^= 0x80
+    #expect(try ModelFolder(configuration: configuration, weights: changed).sha256 != expected)
+    #expect(try ModelFolder(configuration: configuration + [0x0A], weights: weights).sha256 != expected)
+  }
+
+  @Test func missingFolderOrFile() throws {
+    try withTemporaryFolder { folder in
+      #expect(throws: ModelFileError.folderMissing(path: folder + "/none")) {
+        try ModelFolder(directory: folder + "/none")
+      }
+      #expect(throws: ModelFileError.fileMissing(name: "config.json", folder: folder)) {
+        try ModelFolder(directory: folder)
+      }
+      try write(configuration, to: folder + "/config.json")
+      #expect(throws: ModelFileError.fileMissing(name: "model.safetensors", folder: folder)) {
+        try ModelFolder(directory: folder)
+      }
+      #expect(throws: ModelFileError.notAFolder(path: folder + "/config.json")) {
+        try ModelFolder(directory: folder + "/config.json")
+      }
+      #expect(
+        ModelFileError.fileMissing(name: "model.safetensors", folder: "M").description
+          == "M: the model folder lacks model.safetensors")
+    }
+  }
+
+  @Test func errorsNameTheFile() throws {
+    try withTemporaryFolder { folder in
+      let (configurationPath, weightsPath) = (folder + "/config.json", folder + "/model.safetensors")
+      try write(configuration, to: configurationPath)
+      try write([], to: weightsPath)
+      #expect(throws: ModelFileError.emptyFile(path: weightsPath)) { try ModelFolder(directory: folder) }
+      try write(weights + [0], to: weightsPath)
+      #expect(throws: ModelFileError.safetensors(file: weightsPath, .trailingData(bytes: 1))) {
+        try ModelFolder(directory: folder)
+      }
+      try write(weights, to: weightsPath)
+      try write(Array("{}".utf8), to: configurationPath)
+      #expect(throws: ModelFileError.configuration(file: configurationPath, .missingKey("format_version"))) {
+        try ModelFolder(directory: folder)
+      }
+    }
+    #expect(throws: ModelFileError.emptyFile(path: "config.json")) {
+      try ModelFolder(configuration: [], weights: weights)
+    }
+    #expect(throws: ModelFileError.emptyFile(path: "model.safetensors")) {
+      try ModelFolder(configuration: configuration, weights: [])
+    }
+  }
+}

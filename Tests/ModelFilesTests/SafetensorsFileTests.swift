@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import ModelFiles
+
+@Suite struct SafetensorsFileTests {
+  /// b before a in the header, a before b in the data; an F16 tensor of odd size leaves the F32 one unaligned.
+  static let mixed = safetensors(
+    #"{"__metadata__":{"format":"pt"},"b":{"dtype":"F32","shape":[2,1],"data_offsets":[6,14]},"#
+      + #""none":{"dtype":"F32","shape":[0,7],"data_offsets":[6,6]},"#
+      + #""a":{"dtype":"F16","shape":[3],"data_offsets":[0,6]},"c":{"dtype":"BF16","shape":[],"data_offsets":[14,16]}}  "#,
+    [0x00, 0x3C, 0x00, 0xC0, 0x01, 0x00] + [0x00, 0x00, 0x20, 0xC1, 0x01, 0x00, 0x00, 0x00] + [0xC8, 0xC2])
+
+  @Test func readsEveryDataType() throws {
+    let file = try SafetensorsFile(bytes: Self.mixed)
+    #expect(file.metadata == ["format": "pt"])
+    #expect(file.tensors.map(\.name) == ["a", "none", "b", "c"])
+    #expect(file.tensors.map(\.elementCount) == [3, 0, 2, 1])
+    #expect(try file.read("a", shape: [3]) == [1, -2, 0x1p-24])
+    #expect(try file.read("b", shape: [2, 1]) == [-10, 0x1p-149])
+    #expect(try file.read("c", shape: []) == [-100])
+    #expect(try file.read("none", shape: [0, 7]) == [])
+  }
+
+  @Test func fileWithoutTensors() throws {
+    #expect(try SafetensorsFile(bytes: safetensors("{}")).tensors.isEmpty)
+    #expect(try SafetensorsFile(bytes: safetensors(#"{"__metadata__":{}}"#)).tensors.isEmpty)
+  }
+
+  @Test func namesMayBeEscaped() throws {
+    let file = try SafetensorsFile(
+      bytes: safetensors(
+        #"{"\u0061\ud83d\ude00":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}}"#, [0, 0x3C]))
+    #expect(try file.read("a😀", shape: [1]) == [1])
+  }
+
+  @Test func missingTensor() throws {
+    let file = try SafetensorsFile(bytes: Self.mixed, name: "m")
+    #expect(throws: ModelFileError.missingTensor(file: "m", name: "a.weight")) {
+      try file.read("a.weight", shape: [3])
+    }
+  }
+
+  @Test(arguments: [[], [2], [1, 3], [3, 1]])
+  func misshapenTensor(shape: [Int]) throws {
+    let file = try SafetensorsFile(bytes: Self.mixed, name: "m")
+    #expect(throws: ModelFileError.misshapenTensor(file: "m", name: "a", expected: shape, found: [3])) {
+      try file.read("a", shape: shape)
+    }
+    #expect(
+      ModelFileError.misshapenTensor(file: "m", name: "a", expected: [2, 1], found: [3]).description
+        == "m: the tensor \"a\" has shape [3], and the network needs [2, 1]")
+  }
+
+  /// Every place in a tensor, so that the vectorised part and the tail are both seen, for every non-finite value.
+  @Test(arguments: [
+    (TensorDataType.float32, 0x7F80_0000 as UInt32, "infinity"), (.float32, 0xFF80_0000, "-infinity"),
+    (.float32, 0x7FC0_0000, "NaN"), (.float32, 0xFF80_0001, "NaN"), (.float16, 0x7C00, "infinity"),
+    (.float16, 0xFC00, "-infinity"), (.float16, 0x7E00, "NaN"), (.float16, 0xFC01, "NaN"),
+    (.brainFloat16, 0x7F80, "infinity"),
+    (.brainFloat16, 0xFF80, "-infinity"), (.brainFloat16, 0x7FC0, "NaN"), (.brainFloat16, 0xFF81, "NaN"),
+  ])
+  func nonFiniteValues(dataType: TensorDataType, pattern: UInt32, word: String) throws {
+    let size = dataType.byteCount
+    let count = 37
+    for place in 0..<count {
+      var data = [UInt8](repeating: 0, count: count * size)
+      withUnsafeBytes(of: pattern.littleEndian) { bytes in
+        for byte in 0..<size { data[place * size + byte] = bytes[byte] }
+      }
+      let file = try SafetensorsFile(
+        bytes: safetensors(
+          #"{"w":{"dtype":"\#(dataType.rawValue)","shape":[37],"data_offsets":[0,\#(count * size)]}}"#, data),
+        name: "m")
+      let error = ModelFileError.nonFiniteValue(file: "m", name: "w", index: place, value: word)
+      #expect(throws: error) { try file.read("w", shape: [37]) }
+    }
+  }
+
+  @Test func mappedFileEqualsItsBytes() throws {
+    try withTemporaryFolder { folder in
+      let path = folder + "/m.safetensors"
+      try write(Self.mixed, to: path)
+      let mapped = try SafetensorsFile(path: path)
+      let copied = try SafetensorsFile(bytes: Self.mixed)
+      #expect(mapped.name == path)
+      #expect(mapped.metadata == copied.metadata)
+      #expect(mapped.tensors.map(\.name) == copied.tensors.map(\.name))
+      for (one, other) in zip(mapped.tensors, copied.tensors) {
+        #expect(one.shape == other.shape && one.dataType == other.dataType)
+        #expect(one.withUnsafeBytes(Array.init) == other.withUnsafeBytes(Array.init))
+        #expect(try one.floats().map(\.bitPattern) == other.floats().map(\.bitPattern))
+      }
+    }
+  }
+
+  @Test func aMappedTensorOutlivesItsFileValue() throws {
+    try withTemporaryFolder { folder in
+      let path = folder + "/m.safetensors"
+      try write(Self.mixed, to: path)
+      let tensor = try SafetensorsFile(path: path).tensor("b", shape: [2, 1])
+      try FileManager.default.removeItem(atPath: path)
+      #expect(try tensor.floats() == [-10, 0x1p-149])
+    }
+  }
+
+  @Test func pathsThatAreNoFile() throws {
+    try withTemporaryFolder { folder in
+      let missing = folder + "/missing.safetensors"
+      #expect(throws: ModelFileError.cannotOpen(path: missing, reason: "No such file or directory")) {
+        try SafetensorsFile(path: missing)
+      }
+      #expect(throws: ModelFileError.isAFolder(path: folder)) { try SafetensorsFile(path: folder) }
+      #expect(throws: ModelFileError.notARegularFile(path: "/dev/null")) {
+        try SafetensorsFile(path: "/dev/null")
+      }
+      let empty = folder + "/empty.safetensors"
+      try write([], to: empty)
+      #expect(throws: ModelFileError.emptyFile(path: empty)) { try SafetensorsFile(path: empty) }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+@testable import ModelFiles
+
+/// A safetensors file with this header and these data.
+func safetensors(_ header: String, _ data: [UInt8] = []) -> [UInt8] {
+  let header = Array(header.utf8)
+  return withUnsafeBytes(of: UInt64(header.count).littleEndian, Array.init) + header + data
+}
+
+/// Calls the body with the path of a new empty folder, which is removed afterwards.
+func withTemporaryFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
+  let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+    "ModelFilesTests-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: url) }
+  return try body(url.path)
+}
+
+func write(_ bytes: [UInt8], to path: String) throws {
+  try Data(bytes).write(to: URL(fileURLWithPath: path))
+}
+
+/// Numbers that are the same on every run (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    state = seed
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
