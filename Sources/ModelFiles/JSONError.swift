@@ -34,7 +34,7 @@ extension JSONError: CustomStringConvertible {
     case .malformedNumber(let offset):
       "the JSON has a malformed number at byte \(offset)"
     case .controlCharacter(let offset, let byte):
-      "the JSON has an unescaped \(Self.inWords(byte)) in a string at byte \(offset)"
+      "the JSON has \(Self.inWords(byte)) unescaped in a string at byte \(offset)"
     case .malformedEscape(let offset):
       "the JSON has a malformed escape at byte \(offset)"
     case .loneSurrogate(let offset):
