@@ -1,3 +1,183 @@
 // Why this module exists: PNG files are read by libpng, whose errors are longjmps that must not cross Swift frames.
+// Every function that calls libpng sets its own jump target and returns a status instead.
 #pragma once
 #include <png.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum { CPNG_OK = 0, CPNG_CORRUPT = 1, CPNG_TRUNCATED = 2 } cpng_status;
+
+typedef struct {
+  const uint8_t *bytes;
+  size_t count;
+  size_t position;
+  // How many bytes of the chunk at `position` are still to be handed to libpng.
+  size_t left_in_chunk;
+  int ran_out;
+  png_structp png;
+  png_infop info;
+  uint32_t width, height;
+  int bit_depth, color_type;
+  char message[256];
+} cpng_reader;
+
+static inline uint32_t cpng_big_endian_32(const uint8_t *p) {
+  return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | (uint32_t)p[3];
+}
+
+// libpng stops at a chunk above this; a longer text chunk is left out so that the image can still be read.
+enum { CPNG_CHUNK_LIMIT = 8000000, CPNG_CHUNK_COUNT_LIMIT = 8 };
+
+// Whether the pixels or the orientation depend on the chunk. Everything else (colour profiles, gamma, private data)
+// is kept from libpng, so it costs no memory and cannot fail.
+static inline int cpng_is_needed(const uint8_t *chunk, size_t available, size_t length) {
+  const uint8_t *type = chunk + 4;
+  if ((type[0] & 0x20) == 0) return 1;
+  if (length > CPNG_CHUNK_LIMIT) return 0;
+  if (memcmp(type, "eXIf", 4) == 0) return 1;
+  if (memcmp(type, "tEXt", 4) != 0 && memcmp(type, "zTXt", 4) != 0 && memcmp(type, "iTXt", 4) != 0) return 0;
+  static const char raw_profile[] = "Raw profile type exif", xmp[] = "XML:com.adobe.xmp";
+  const uint8_t *keyword = chunk + 8;
+  size_t bytes = available - 8 < length ? available - 8 : length;
+  return (bytes >= sizeof raw_profile && memcmp(keyword, raw_profile, sizeof raw_profile) == 0) ||
+         (bytes >= sizeof xmp && memcmp(keyword, xmp, sizeof xmp) == 0);
+}
+
+static inline void cpng_advance_to_needed_chunk(cpng_reader *reader) {
+  for (;;) {
+    const uint8_t *chunk = reader->bytes + reader->position;
+    size_t available = reader->count - reader->position;
+    if (available < 12) {
+      reader->left_in_chunk = available;
+      return;
+    }
+    size_t length = cpng_big_endian_32(chunk), whole = length + 12;
+    if (length > 0x7fffffff || cpng_is_needed(chunk, available, length)) {
+      reader->left_in_chunk = whole;
+      return;
+    }
+    reader->position = whole < available ? reader->position + whole : reader->count;
+  }
+}
+
+static inline void cpng_on_error(png_structp png, png_const_charp message) {
+  cpng_reader *reader = (cpng_reader *)png_get_error_ptr(png);
+  strncpy(reader->message, message, sizeof reader->message - 1);
+  png_longjmp(png, 1);
+}
+
+static inline void cpng_on_warning(png_structp png, png_const_charp message) {
+  (void)png;
+  (void)message;
+}
+
+static inline void cpng_on_read(png_structp png, png_bytep into, size_t count) {
+  cpng_reader *reader = (cpng_reader *)png_get_io_ptr(png);
+  while (count > 0) {
+    if (reader->left_in_chunk == 0) cpng_advance_to_needed_chunk(reader);
+    size_t available = reader->count - reader->position;
+    size_t part = count < reader->left_in_chunk ? count : reader->left_in_chunk;
+    if (part > available) part = available;
+    if (part == 0) {
+      reader->ran_out = 1;
+      png_error(png, "the data end early");
+    }
+    memcpy(into, reader->bytes + reader->position, part);
+    reader->position += part;
+    reader->left_in_chunk -= part;
+    into += part;
+    count -= part;
+  }
+}
+
+// The bytes must outlive the reader. Returns NULL when there is no memory.
+static inline cpng_reader *cpng_open(const uint8_t *bytes, size_t count) {
+  cpng_reader *reader = (cpng_reader *)calloc(1, sizeof(cpng_reader));
+  if (reader == NULL) return NULL;
+  reader->bytes = bytes;
+  reader->count = count;
+  reader->left_in_chunk = 8;  // the signature
+  reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, cpng_on_error, cpng_on_warning);
+  if (reader->png != NULL) reader->info = png_create_info_struct(reader->png);
+  if (reader->info == NULL) {
+    png_destroy_read_struct(&reader->png, NULL, NULL);
+    free(reader);
+    return NULL;
+  }
+  return reader;
+}
+
+static inline void cpng_close(cpng_reader *reader) {
+  png_destroy_read_struct(&reader->png, &reader->info, NULL);
+  free(reader);
+}
+
+// Reads up to the first image data and fills in the size, the bit depth and the colour type.
+static inline cpng_status cpng_read_header(cpng_reader *reader) {
+  if (setjmp(png_jmpbuf(reader->png))) return reader->ran_out ? CPNG_TRUNCATED : CPNG_CORRUPT;
+  png_set_read_fn(reader->png, reader, cpng_on_read);
+  png_set_user_limits(reader->png, 0x7fffffff, 0x7fffffff);
+  png_set_chunk_malloc_max(reader->png, CPNG_CHUNK_LIMIT);
+  png_set_chunk_cache_max(reader->png, CPNG_CHUNK_COUNT_LIMIT);
+  png_set_crc_action(reader->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+  // libpng would drop an eXIf chunk that does not start like TIFF; Pillow also takes one that starts with "Exif\0\0".
+  png_set_keep_unknown_chunks(reader->png, PNG_HANDLE_CHUNK_ALWAYS, (png_const_bytep) "eXIf", 1);
+  png_read_info(reader->png, reader->info);
+  png_uint_32 width, height;
+  png_get_IHDR(reader->png, reader->info, &width, &height, &reader->bit_depth, &reader->color_type, NULL, NULL, NULL);
+  reader->width = width;
+  reader->height = height;
+  return CPNG_OK;
+}
+
+// Writes the pixels as 8-bit RGB, row-major [height, width, 3], then reads what follows the image data.
+static inline cpng_status cpng_read_pixels(cpng_reader *reader, uint8_t *rgb) {
+  volatile int complete = 0;
+  if (setjmp(png_jmpbuf(reader->png))) {
+    // Pillow, too, accepts a file that ends after the last row.
+    if (reader->ran_out) return complete ? CPNG_OK : CPNG_TRUNCATED;
+    return CPNG_CORRUPT;
+  }
+  png_set_expand_gray_1_2_4_to_8(reader->png);
+  if (reader->color_type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(reader->png);
+  png_set_strip_16(reader->png);
+  png_set_strip_alpha(reader->png);
+  if ((reader->color_type & PNG_COLOR_MASK_COLOR) == 0) png_set_gray_to_rgb(reader->png);
+  int passes = png_set_interlace_handling(reader->png);
+  png_read_update_info(reader->png, reader->info);
+  size_t row_bytes = (size_t)reader->width * 3;
+  if (png_get_rowbytes(reader->png, reader->info) != row_bytes) png_error(reader->png, "unexpected row size");
+  for (int pass = 0; pass < passes; pass++) {
+    for (uint32_t y = 0; y < reader->height; y++) png_read_row(reader->png, rgb + y * row_bytes, NULL);
+  }
+  complete = 1;
+  png_read_end(reader->png, reader->info);
+  return CPNG_OK;
+}
+
+// The contents of the last eXIf chunk, or NULL.
+static inline const uint8_t *cpng_exif(cpng_reader *reader, size_t *count) {
+  png_unknown_chunkp chunks = NULL;
+  int chunk_count = png_get_unknown_chunks(reader->png, reader->info, &chunks);
+  for (int i = chunk_count - 1; i >= 0; i--) {
+    if (memcmp(chunks[i].name, "eXIf", 4) != 0) continue;
+    *count = chunks[i].size;
+    return chunks[i].data;
+  }
+  return NULL;
+}
+
+// The text of the last tEXt, zTXt or iTXt chunk with this keyword, inflated, or NULL.
+static inline const char *cpng_text(cpng_reader *reader, const char *keyword, size_t *count) {
+  png_textp texts = NULL;
+  int text_count = 0;
+  png_get_text(reader->png, reader->info, &texts, &text_count);
+  for (int i = text_count - 1; i >= 0; i--) {
+    if (strcmp(texts[i].key, keyword) != 0) continue;
+    *count = texts[i].compression >= PNG_ITXT_COMPRESSION_NONE ? texts[i].itxt_length : texts[i].text_length;
+    return texts[i].text;
+  }
+  return NULL;
+}
