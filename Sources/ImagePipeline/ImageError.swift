@@ -1,0 +1,62 @@
+/// Why an image cannot be decoded or preprocessed. Each case is one rule.
+public enum ImageError: Error, Equatable, Sendable {
+  /// There are no bytes at all.
+  case empty
+
+  /// The first bytes are no magic number that is known here.
+  case unrecognizedFormat(leadingBytes: [UInt8])
+
+  /// A known kind of file, but not one that is decoded here.
+  case unsupportedFormat(name: String)
+
+  /// A variant of a decoded kind of file that is not decoded here.
+  case unsupportedVariant(ImageFormat, reason: String)
+
+  /// The data end before the image does.
+  case truncated(ImageFormat, reason: String)
+
+  /// The data break a rule of their format; the reason is the decoding library's own message where there is one.
+  case corrupt(ImageFormat, reason: String)
+
+  /// More pixels than anyone photographs: probably a decompression bomb.
+  case tooManyPixels(width: Int, height: Int, limit: Int)
+
+  /// The decoder could not get the memory it needs.
+  case outOfMemory(ImageFormat)
+
+  /// A side is too short to be classified.
+  case tooSmall(width: Int, height: Int, minimumSide: Int)
+}
+
+extension ImageError: CustomStringConvertible {
+  /// One line that names the rule and the value; the caller puts the file's name before it.
+  public var description: String {
+    switch self {
+    case .empty:
+      "the image is empty (0 bytes)"
+    case .unrecognizedFormat(let bytes):
+      "not a PNG, JPEG or PNM image (it starts with \(Self.hexadecimal(bytes)))"
+    case .unsupportedFormat(let name):
+      "\(name) images are not supported: convert it to PNG, JPEG or PNM"
+    case .unsupportedVariant(let format, let reason):
+      "this kind of \(format.rawValue) is not supported: \(reason)"
+    case .truncated(let format, let reason):
+      "the \(format.rawValue) is truncated: \(reason)"
+    case .corrupt(let format, let reason):
+      "the \(format.rawValue) is corrupt: \(reason)"
+    case .tooManyPixels(let width, let height, let limit):
+      "the image is too large: \(width)x\(height) is more than \(limit) pixels"
+    case .outOfMemory(let format):
+      "not enough memory to decode the \(format.rawValue)"
+    case .tooSmall(let width, let height, let minimumSide):
+      "the image is too small: \(width)x\(height) is under \(minimumSide)x\(minimumSide)"
+    }
+  }
+
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { byte in
+      let digits = String(byte, radix: 16, uppercase: true)
+      return digits.count == 1 ? "0" + digits : digits
+    }.joined(separator: " ")
+  }
+}

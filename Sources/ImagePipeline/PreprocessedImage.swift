@@ -1,0 +1,90 @@
+/// An image after preprocessing, with every stage to look at. Stages other than the resized image are computed when they
+/// are asked for.
+public struct PreprocessedImage: Sendable {
+  /// The image as it was given, upright: `[height, width, 3]`.
+  public let decoded: PixelImage
+
+  /// Resized to the network's side, before colour constancy: `[size, size, 3]`.
+  public let resized: PixelImage
+
+  /// What the result should say about the image, in a fixed order.
+  public let warnings: [ImageWarning]
+
+  private let square: BilinearResizer.Region
+  /// `[3, 256]`: the corrected 8-bit value of every level.
+  private let correctedBytes: [UInt8]
+  /// `[3, 256]`: the normalised value of every level.
+  private let normalizedValues: [Float]
+
+  init(
+    decoded: PixelImage, square: BilinearResizer.Region, resized: PixelImage, levels: [[Double]],
+    warnings: [ImageWarning], configuration: PreprocessingConfiguration
+  ) {
+    self.decoded = decoded
+    self.square = square
+    self.resized = resized
+    self.warnings = warnings
+    correctedBytes = levels.flatMap { $0.map { UInt8(($0 + 0.5).rounded(.down)) } }
+    normalizedValues = levels.indices.flatMap { channel in
+      levels[channel].map {
+        Float(($0 / 255 - configuration.mean[channel]) / configuration.standardDeviation[channel])
+      }
+    }
+  }
+
+  /// The centre square of the decoded image: `[S, S, 3]`, S = min(width, height).
+  public var cropped: PixelImage {
+    BilinearResizer.resize(decoded, region: square, width: square.width, height: square.height)
+  }
+
+  /// After colour constancy: `[size, size, 3]`. Where the configuration keeps fractions, they are rounded here, though
+  /// not in the normalised values.
+  public var constancy: PixelImage {
+    resized.pixels.withUnsafeBufferPointer { source in
+      correctedBytes.withUnsafeBufferPointer { corrected in
+        PixelImage(width: resized.width, height: resized.height) { pixels in
+          for start in stride(from: 0, to: source.count, by: 3) {
+            for channel in 0..<3 {
+              pixels[start + channel] = corrected[channel * 256 + Int(source[start + channel])]
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// The number of values of the network's input: `3 * size * size`.
+  public var normalizedCount: Int { resized.pixels.count }
+
+  /// The network's input, `(v / 255 - mean) / standardDeviation`, channels first: float32 `[3, size, size]`.
+  public func normalizedCHW() -> [Float] {
+    let area = resized.width * resized.height
+    return [Float](unsafeUninitializedCapacity: normalizedCount) { result, count in
+      resized.pixels.withUnsafeBufferPointer { source in
+        normalizedValues.withUnsafeBufferPointer { values in
+          for index in 0..<area {
+            for channel in 0..<3 {
+              result[channel * area + index] = values[channel * 256 + Int(source[index * 3 + channel])]
+            }
+          }
+        }
+      }
+      count = normalizedCount
+    }
+  }
+
+  /// Writes the network's input, `(v / 255 - mean) / standardDeviation`, channels last: float32 `[size, size, 3]`.
+  ///
+  /// - Parameter destination: Room for ``normalizedCount`` values, which are overwritten.
+  public func writeNormalizedNHWC(to destination: UnsafeMutablePointer<Float>) {
+    resized.pixels.withUnsafeBufferPointer { source in
+      normalizedValues.withUnsafeBufferPointer { values in
+        for start in stride(from: 0, to: source.count, by: 3) {
+          destination[start] = values[Int(source[start])]
+          destination[start + 1] = values[256 + Int(source[start + 1])]
+          destination[start + 2] = values[512 + Int(source[start + 2])]
+        }
+      }
+    }
+  }
+}

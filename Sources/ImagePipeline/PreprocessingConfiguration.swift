@@ -1,0 +1,63 @@
+/// The constants of preprocessing; they belong to a model and come from its `config.json`.
+public struct PreprocessingConfiguration: Sendable, Equatable {
+  /// What becomes of a corrected value before it is normalised.
+  public enum Rounding: String, Sendable, CaseIterable {
+    /// `floor(v * gain + 0.5)`, clipped to 0...255.
+    case round
+    /// `floor(v * gain)`, clipped to 0...255.
+    case truncate
+    /// `v * gain`, clipped to 0...255, with its fraction.
+    case none
+  }
+
+  /// How the colour of the light is taken out.
+  public enum ColorConstancy: Sendable, Equatable {
+    /// Not at all.
+    case none
+    /// Shades of Gray: the Minkowski `p`-means of the channels are made equal. `p` is positive; 6 is usual.
+    case shadesOfGray(p: Double, rounding: Rounding)
+  }
+
+  /// The side of the network's square input, in pixels.
+  public var size: Int
+
+  /// How the colour of the light is taken out of the resized image.
+  public var colorConstancy: ColorConstancy
+
+  /// Subtracted from red, green and blue (0...1): 3 values.
+  public var mean: [Double]
+
+  /// Divides red, green and blue after that: 3 positive values.
+  public var standardDeviation: [Double]
+
+  /// Takes the constants as they are; a size below 1, or other than 3 means and deviations, is a programming error.
+  public init(size: Int, colorConstancy: ColorConstancy, mean: [Double], standardDeviation: [Double]) {
+    precondition(size > 0, "a size of \(size)")
+    precondition(
+      mean.count == 3 && standardDeviation.count == 3,
+      "\(mean.count) means and \(standardDeviation.count) standard deviations for 3 channels")
+    self.size = size
+    self.colorConstancy = colorConstancy
+    self.mean = mean
+    self.standardDeviation = standardDeviation
+  }
+
+  /// The constants of the shipped model: 380 pixels, Shades of Gray with p = 6, ImageNet's mean and deviation.
+  public static let standard = PreprocessingConfiguration(
+    size: 380, colorConstancy: .shadesOfGray(p: 6, rounding: .round), mean: [0.485, 0.456, 0.406],
+    standardDeviation: [0.229, 0.224, 0.225])
+}
+
+/// The stages of preprocessing, in order; the raw values are the names that users and fixtures know.
+public enum PreprocessingStage: String, Sendable, CaseIterable {
+  /// The file's pixels, upright: uint8 `[H, W, 3]`.
+  case decoded
+  /// The centre square: uint8 `[S, S, 3]`, S = min(W, H).
+  case cropped
+  /// Resized to the network's size: uint8 `[size, size, 3]`.
+  case resized
+  /// After colour constancy: uint8 `[size, size, 3]`.
+  case constancy
+  /// The network's input: float32 `[3, size, size]`.
+  case normalized
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// Shades of Gray colour constancy (Finlayson and Trezzi, 2004) of 8-bit RGB, in Double.
+enum ShadesOfGray {
+  /// The corrected value, 0...255, of every level of red, green and blue: `[3][256]`. The warnings say why nothing is
+  /// corrected, and are empty otherwise.
+  static func correctedLevels(
+    of image: PixelImage, p: Double, rounding: PreprocessingConfiguration.Rounding
+  ) -> (levels: [[Double]], warnings: [ImageWarning]) {
+    let histograms = histograms(of: image)
+    let pixelCount = Double(image.width * image.height)
+    let powers = (0..<256).map { pow(Double($0), p) }
+    let means = histograms.map { counts in
+      var total = 0.0
+      for level in 0..<256 { total += Double(counts[level]) * powers[level] }
+      return pow(total / pixelCount, 1 / p)
+    }
+
+    var warnings: [ImageWarning] = []
+    if histograms.allSatisfy({ span(of: $0) < 2 }) { warnings.append(.solidColor) }
+    if means.contains(where: { $0 < 1 }) { warnings.append(.nearBlack) }
+    guard warnings.isEmpty else { return (identityLevels, warnings) }
+
+    let gray = (means[0] + means[1] + means[2]) / 3
+    let levels = means.map { mean in
+      let gain = gray / mean
+      return (0..<256).map { level in
+        let corrected = Double(level) * gain
+        let rounded =
+          switch rounding {
+          case .round: (corrected + 0.5).rounded(.down)
+          case .truncate: corrected.rounded(.down)
+          case .none: corrected
+          }
+        return min(max(rounded, 0), 255)
+      }
+    }
+    return (levels, [])
+  }
+
+  /// Every level as it is: `[3][256]`.
+  static let identityLevels = [[Double]](repeating: (0..<256).map(Double.init), count: 3)
+
+  private static func span(of counts: [Int]) -> Int {
+    guard let lowest = counts.firstIndex(where: { $0 > 0 }), let highest = counts.lastIndex(where: { $0 > 0 })
+    else {
+      return 0
+    }
+    return highest - lowest
+  }
+
+  private static func histograms(of image: PixelImage) -> [[Int]] {
+    var counts = [UInt32](repeating: 0, count: 3 * 256)
+    counts.withUnsafeMutableBufferPointer { counts in
+      image.pixels.withUnsafeBufferPointer { pixels in
+        for start in stride(from: 0, to: pixels.count, by: 3) {
+          counts[Int(pixels[start])] &+= 1
+          counts[256 + Int(pixels[start + 1])] &+= 1
+          counts[512 + Int(pixels[start + 2])] &+= 1
+        }
+      }
+    }
+    return (0..<3).map { channel in counts[channel * 256..<channel * 256 + 256].map(Int.init) }
+  }
+}

@@ -1,0 +1,61 @@
+import Testing
+
+@testable import ImagePipeline
+
+/// A small generator with a seed that failing tests can print (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+extension PixelImage {
+  /// Noise: every value 0...255 with the same probability.
+  static func noise(width: Int, height: Int, seed: UInt64) -> PixelImage {
+    var generator = SeededGenerator(seed: seed)
+    let pixels = (0..<width * height * 3).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    return PixelImage(width: width, height: height, pixels: pixels)
+  }
+
+  /// One colour everywhere.
+  static func solid(width: Int, height: Int, _ red: UInt8, _ green: UInt8, _ blue: UInt8) -> PixelImage {
+    PixelImage(
+      width: width, height: height, pixels: (0..<width * height).flatMap { _ in [red, green, blue] })
+  }
+}
+
+/// Records the first differing value and its place.
+func expectEqual(
+  _ actual: PixelImage, _ expected: PixelImage, _ comment: @autoclosure () -> String = "",
+  sourceLocation: SourceLocation = #_sourceLocation
+) {
+  guard actual.width == expected.width, actual.height == expected.height else {
+    Issue.record(
+      "\(comment()): \(actual.width)x\(actual.height) instead of \(expected.width)x\(expected.height)",
+      sourceLocation: sourceLocation)
+    return
+  }
+  guard let index = zip(actual.pixels, expected.pixels).enumerated().first(where: { $1.0 != $1.1 })?.offset
+  else {
+    return
+  }
+  let place = "x \(index / 3 % actual.width), y \(index / 3 / actual.width), channel \(index % 3)"
+  Issue.record(
+    "\(comment()): \(actual.pixels[index]) instead of \(expected.pixels[index]) at \(place)",
+    sourceLocation: sourceLocation)
+}
+
+/// Expects the decoder to refuse the bytes with exactly this error.
+func expectRefusal(
+  of bytes: [UInt8], _ expected: ImageError, sourceLocation: SourceLocation = #_sourceLocation
+) {
+  #expect(throws: expected, sourceLocation: sourceLocation) { try ImageDecoder.decode(bytes) }
+}
