@@ -1,0 +1,237 @@
+"""Dumps what Python computes at every stage, for the Swift engine to be held against: see ParityFixtures/README.md.
+
+Without --model only the stages and the metadata are dumped; with it, logits and activations too.
+"""
+
+import argparse
+import hashlib
+import json
+import platform
+import shutil
+import zlib
+from pathlib import Path
+
+import numpy as np
+import PIL
+import torch
+from PIL import features
+
+from export_model import load_folder, model_identity
+from fixture_images import fixture_files, refused_files
+from metadata import encode_metadata
+from model_config import SITES, default_preprocessing
+from preprocessing import preprocess
+
+INTEGER_STAGES = ["decoded", "cropped", "resized", "constancy"]
+
+# Images whose whole arrays are kept, so that the first differing value can be shown, not only its row.
+WHOLE_ARRAYS = {"phantom_nevus.jpg": ["resized", "constancy"], "jpeg_420.jpg": ["decoded", "resized"],
+                "png_rgb16.png": ["decoded"], "tall_40x700.png": ["resized", "constancy"]}  # fmt: skip
+
+# Images shown to other preprocessing than the model's: (rounding, p, size).
+VARIANT_IMAGES = ["phantom_melanoma.jpg", "gradient.png"]
+VARIANTS = [("truncate", 6, 380), ("none", 6, 380), ("round", 1, 224), ("round", 6, 260)]
+
+ACTIVATION_IMAGES = ["phantom_nevus.jpg", "phantom_melanoma.jpg", "noise.png"]
+SAMPLES_PER_STAGE = 48
+SAMPLES_PER_ACTIVATION = 64
+
+METADATA_CASES = [
+    (55, "male", "back"), (0, "female", "face"), (1, "female", "scalp"), (35.5, "male", "chest"),
+    (100, "female", "lower extremity"), (101, "male", "ear"), (130, "female", "neck"), (85, "male", "upper extremity"),
+    (None, None, None), (None, "male", "abdomen"), (60, None, "hand"), (45, "female", None), (None, None, "foot"),
+    (70, None, None), (None, "female", None), (50, "unknown", "unknown"), (20, "male", "genital"),
+    (65, "female", "acral"), (75, "male", "trunk"), (33, "female", "unknown"), (-3, "male", "back"),
+    (131, "male", "back"), (400, "female", "face"), (50, "other", "back"), (50, "male", "elbow"),
+]  # fmt: skip
+
+
+def evenly_spread(count, samples):
+    """`samples` flat indices over 0..<count, spread by a stride that is prime so that channels and columns vary."""
+    stride = max(1, count // samples) | 1
+    return [(i * stride) % count for i in range(min(samples, count))]
+
+
+def floats(values):
+    """Float32 values as the doubles they equal, which JSON writes without loss."""
+    return [float(value) for value in np.asarray(values, dtype=np.float32).ravel()]
+
+
+def sampled(array):
+    """A few values of a float32 array, by flat index in C order."""
+    indices = evenly_spread(array.size, SAMPLES_PER_STAGE)
+    return {"shape": list(array.shape), "indices": indices, "values": floats(array.ravel()[indices])}
+
+
+def row_checksums(image):
+    """CRC-32 of each row's bytes, uint32 [H]."""
+    return np.array([zlib.crc32(row.tobytes()) for row in image], dtype="<u4")
+
+
+class Dump:
+    """Collects the manifest and writes the files beside it."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.checksums = []
+        self.checksum_count = 0
+
+    def image(self, name, contents, preprocessing):
+        """Writes one picture and describes its stages. Returns (manifest entry, normalized float32 [3, S, S])."""
+        path = self.folder / "images" / name
+        path.write_bytes(contents)
+        stages, warnings = preprocess(path, preprocessing)
+        entry = {"file": f"images/{name}", "warnings": warnings, "stages": []}
+        for stage in INTEGER_STAGES:
+            array = stages[stage]
+            checksums = row_checksums(array)
+            described = {
+                "name": stage,
+                "shape": list(array.shape),
+                "sha256": hashlib.sha256(array.tobytes()).hexdigest(),
+                "rowChecksumOffset": self.checksum_count,
+                "array": None,
+            }
+            self.checksums.append(checksums)
+            self.checksum_count += len(checksums)
+            if stage in WHOLE_ARRAYS.get(name, []):
+                described["array"] = f"arrays/{path.stem}.{stage}.npy"
+                np.save(self.folder / described["array"], array)
+            entry["stages"].append(described)
+        entry["normalized"] = sampled(stages["normalized"])
+        return entry, stages["normalized"]
+
+    def write_checksums(self):
+        np.save(self.folder / "row_checksums.npy", np.concatenate(self.checksums))
+
+
+def describe_variant(folder, name, rounding, p, size):
+    """The constancy stage of a picture under another preprocessing than the model's."""
+    preprocessing = default_preprocessing(size)
+    preprocessing["color_constancy"] |= {"rounding": rounding, "p": p}
+    stages, _ = preprocess(folder / "images" / name, preprocessing)
+    integers = stages["constancy"].dtype == np.uint8
+    return {
+        "file": f"images/{name}",
+        "preprocessing": preprocessing,
+        "constancySHA256": hashlib.sha256(stages["constancy"].tobytes()).hexdigest() if integers else None,
+        "normalized": sampled(stages["normalized"]),
+    }
+
+
+def describe_metadata(age, sex, site):
+    case = {"age": age, "sex": sex, "site": site, "vector": None, "missing": None, "error": None}
+    try:
+        vector, missing = encode_metadata(age, sex, site)
+    except ValueError as error:
+        return case | {"error": str(error)}
+    return case | {"vector": floats(vector), "missing": missing}
+
+
+def predict(config, model, normalized, vector):
+    """Logits and probabilities of one image-and-metadata pair."""
+    with torch.inference_mode():
+        logits = model(torch.from_numpy(normalized)[None], torch.from_numpy(vector)[None])[0].numpy()
+    scaled = logits.astype(np.float64) / config["temperature"]
+    exponentials = np.exp(scaled - scaled.max())
+    return {"logits": floats(logits), "probabilities": floats(exponentials / exponentials.sum())}
+
+
+def record_activations(model, normalized):
+    """Samples of the feature map after the stem, after each block, at the end, and pooled; NCHW, batch of one."""
+    activations = {}
+
+    def keep(name):
+        return lambda module, inputs, output: activations.__setitem__(name, output.numpy().copy())
+
+    hooks = [block.register_forward_hook(keep(name)) for name, block in model.named_blocks()]
+    with torch.inference_mode():
+        image = torch.from_numpy(normalized)[None]
+        activations["conv_stem"] = model.act(model.bn1(model.conv_stem(image))).numpy().copy()
+        activations["conv_head"] = model.features(image).numpy()
+        activations["pooled"] = activations["conv_head"].mean((2, 3))
+    for hook in hooks:
+        hook.remove()
+    described = []
+    for name, array in activations.items():
+        indices = evenly_spread(array.size, SAMPLES_PER_ACTIVATION)
+        described.append(
+            {
+                "name": name,
+                "shape": list(array.shape),
+                "mean": float(array.astype(np.float64).mean()),
+                "maximumMagnitude": float(np.abs(array).max()),
+                "indices": indices,
+                "values": floats(array.ravel()[indices]),
+            }
+        )
+    return described
+
+
+def spread_metadata(index):
+    """Two patients for the picture of this index: one with something missing, one without."""
+    sites = [site for site in SITES if site != "unknown"]
+    known = (5 * (index % 21), "female" if index % 2 else "male", sites[index % len(sites)])
+    hidden = [(None, None, None), (None, known[1], known[2]), (known[0], None, known[2]), (known[0], known[1], None)]
+    return [known, hidden[index % 4]]
+
+
+def versions():
+    return {
+        "python": platform.python_version(),
+        "pillow": PIL.__version__,
+        "libjpeg": f"libjpeg-turbo {features.version_feature('libjpeg_turbo')}",
+        "numpy": np.__version__,
+        "torch": torch.__version__,
+    }
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, default=Path(__file__).parent.parent / "ParityFixtures")
+    parser.add_argument("--model", type=Path, help="a model folder, Weights/ say")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    folder = options.output
+    for name in ("images", "arrays"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir(parents=True)
+    preprocessing, model_entry, model = default_preprocessing(), None, None
+    if options.model:
+        config, model = load_folder(options.model)
+        preprocessing = config["preprocessing"]
+        identity = model_identity(options.model)
+        model_entry = {"name": config["name"], "version": config["version"], "sha256": identity}
+
+    dump = Dump(folder)
+    manifest = {"formatVersion": 1, "versions": versions(), "model": model_entry, "preprocessing": preprocessing}
+    manifest |= {"images": [], "refused": [], "variants": [], "metadata": [], "predictions": [], "activations": []}
+    for index, (name, contents) in enumerate(fixture_files()):
+        entry, normalized = dump.image(name, contents, preprocessing)
+        manifest["images"].append(entry)
+        if model is None:
+            continue
+        for age, sex, site in spread_metadata(index):
+            vector, _ = encode_metadata(age, sex, site)
+            pair = {"file": entry["file"], "age": age, "sex": sex, "site": site, "vector": floats(vector)}
+            manifest["predictions"].append(pair | predict(config, model, normalized, vector))
+        if name in ACTIVATION_IMAGES:
+            blocks = record_activations(model, normalized)
+            manifest["activations"].append({"file": entry["file"], "layout": "NCHW", "blocks": blocks})
+    for name, contents, rule in refused_files():
+        (folder / "images" / name).write_bytes(contents)
+        manifest["refused"].append({"file": f"images/{name}", "rule": rule})
+    for name in VARIANT_IMAGES:
+        manifest["variants"] += [describe_variant(folder, name, *variant) for variant in VARIANTS]
+    manifest["metadata"] = [describe_metadata(*case) for case in METADATA_CASES]
+    dump.write_checksums()
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1, allow_nan=False) + "\n")
+    counts = {name: len(value) for name, value in manifest.items() if isinstance(value, list)}
+    print(f"{folder}: {counts}, {sum(p.stat().st_size for p in folder.rglob('*')) / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
