@@ -29,7 +29,7 @@ let package = Package(
   targets: [
     // Public API
     .target(
-      name: "DermaFusion", dependencies: ["ImagePipeline", "ModelFiles", "TensorModule"],
+      name: "DermaFusion", dependencies: ["ImagePipeline", "ModelFiles", "TensorModule", "KernelInterface"],
       swiftSettings: warningsAsErrors),
 
     // Command line

@@ -1,0 +1,72 @@
+import KernelInterface
+import ModelFiles
+import TensorModule
+
+/// What turns the pooled features, and the metadata where the model takes them, into logits.
+enum ClassifierHead: Sendable {
+  /// A dense layer on the pooled features.
+  case dense(Dense)
+  /// Pooled features and metadata together.
+  case fusion(FusionHead)
+
+  func logits(pooled: [Float], metadata: [Float]) -> [Float] {
+    switch self {
+    case .dense(let layer): layer(pooled)
+    case .fusion(let head): head.logits(pooled: pooled, metadata: metadata)
+    }
+  }
+}
+
+/// Joins the pooled image features with the metadata.
+///
+///     m = SiLU(norm(dense(age / 100, age missing, sex embedding, site embedding)))
+///     logits = dense(SiLU(norm(dense(pooled features, m))))
+struct FusionHead: Sendable {
+  let sexEmbedding: Embedding
+  let siteEmbedding: Embedding
+  let metadataDense: Dense
+  let metadataNorm: LayerNormalization
+  let hidden: Dense
+  let hiddenNorm: LayerNormalization
+  let classifier: Dense
+  let kernels: KernelSet
+
+  init(
+    _ fusion: ModelConfiguration.Fusion, pooledCount: Int, classCount: Int, weights: NetworkWeights
+  ) throws(ModelFileError) {
+    let encoded = 2 + fusion.sexEmbeddingSize + fusion.siteEmbeddingSize
+    let epsilon = fusion.layerNormEpsilon
+    sexEmbedding = try weights.embedding(
+      "sex_embedding", count: ModelConfiguration.sexes.count, size: fusion.sexEmbeddingSize)
+    siteEmbedding = try weights.embedding(
+      "site_embedding", count: ModelConfiguration.sites.count, size: fusion.siteEmbeddingSize)
+    metadataDense = try weights.dense("metadata_dense", inputs: encoded, outputs: fusion.metadataSize)
+    metadataNorm = try weights.layerNorm("metadata_norm", count: fusion.metadataSize, epsilon: epsilon)
+    hidden = try weights.dense(
+      "hidden", inputs: pooledCount + fusion.metadataSize, outputs: fusion.hiddenSize)
+    hiddenNorm = try weights.layerNorm("hidden_norm", count: fusion.hiddenSize, epsilon: epsilon)
+    classifier = try weights.dense("classifier", inputs: fusion.hiddenSize, outputs: classCount)
+    kernels = weights.kernels
+  }
+
+  /// - Parameters:
+  ///   - pooled: `[head channels]`
+  ///   - metadata: `[4]`, see ``PatientMetadata/encoded()``.
+  /// - Returns: `[classes]`
+  func logits(pooled: [Float], metadata: [Float]) -> [Float] {
+    let encoded = silu(metadataNorm(metadataDense(encode(metadata))))
+    return classifier(silu(hiddenNorm(hidden(pooled + encoded))))
+  }
+
+  private func encode(_ metadata: [Float]) -> [Float] {
+    precondition(metadata.count == 4, "\(metadata.count) metadata values, where 4 are defined")
+    return metadata[..<2] + sexEmbedding(Int(metadata[2])) + siteEmbedding(Int(metadata[3]))
+  }
+
+  private func silu(_ values: [Float]) -> [Float] {
+    let count = values.count.roundedUp(toMultipleOf: kernels.vectorWidth)
+    var padded = values + [Float](repeating: 0, count: count - values.count)
+    padded.withUnsafeMutableBufferPointer { kernels.activate($0.baseAddress!, count, .silu) }
+    return Array(padded.prefix(values.count))
+  }
+}

@@ -1,0 +1,70 @@
+import KernelInterface
+import ModelFiles
+import TensorModule
+
+/// A mobile inverted bottleneck (MBConv): expand, depthwise, squeeze-excite, project, and the input added where the
+/// shapes allow. Stage 0's blocks have no expansion; Lite's have no squeeze-excite.
+struct MBConvBlock: Sendable {
+  /// timm's name: `blocks.STAGE.INDEX`.
+  let name: String
+  let filter: ExpandedDepthwise
+  let squeezeExcite: SqueezeExcite?
+  let projection: PointwiseConvolution
+  /// Whether the input is added to the output.
+  let hasSkip: Bool
+
+  var inputChannels: Int { filter.expansion?.matrix.depth ?? filter.depthwise.channels }
+  var outputChannels: Int { projection.matrix.columnCount }
+}
+
+extension MBConvBlock {
+  /// Binds a block's tensors by timm's names.
+  init(
+    name: String, stage: EfficientNetArchitecture.Stage, stride: Int, inputChannels: Int,
+    weights: NetworkWeights
+  ) throws(ModelFileError) {
+    let block = weights.scope(name)
+    let isExpanded = stage.expansion != 1
+    let expanded = inputChannels * stage.expansion
+    let kernels = weights.kernels
+    var expansion: PointwiseConvolution?
+    if isExpanded {
+      let (weight, bias) = try block.convolution(
+        "conv_pw", norm: "bn1", shape: [expanded, inputChannels, 1, 1])
+      expansion = PointwiseConvolution(
+        weight: weight, bias: bias, inputChannels: inputChannels, activation: weights.activation,
+        kernels: kernels)
+    }
+    let window = weights.window(kernelSize: stage.kernelSize, stride: stride)
+    let (depthwiseWeight, depthwiseBias) = try block.convolution(
+      "conv_dw", norm: isExpanded ? "bn2" : "bn1", shape: [expanded, 1, stage.kernelSize, stage.kernelSize])
+    filter = ExpandedDepthwise(
+      expansion: expansion,
+      depthwise: DepthwiseConvolution2D(
+        weight: depthwiseWeight, bias: depthwiseBias, window: window, activation: weights.activation,
+        kernels: kernels))
+    squeezeExcite =
+      weights.architecture.isLite
+      ? nil : try block.scope("se").squeezeExcite(channels: expanded, blockInputs: inputChannels)
+    let (weight, bias) = try block.convolution(
+      isExpanded ? "conv_pwl" : "conv_pw", norm: isExpanded ? "bn3" : "bn2",
+      shape: [stage.channels, expanded, 1, 1])
+    projection = PointwiseConvolution(
+      weight: weight, bias: bias, inputChannels: expanded, activation: .identity, kernels: kernels)
+    self.name = name
+    hasSkip = stride == 1 && inputChannels == stage.channels
+  }
+}
+
+extension NetworkWeights {
+  /// Squeeze-excite always uses SiLU inside; Lite, which does not, has none.
+  fileprivate func squeezeExcite(channels: Int, blockInputs: Int) throws(ModelFileError) -> SqueezeExcite {
+    let reduced = Int(
+      (Double(blockInputs) * EfficientNetArchitecture.squeezeRatio).rounded(.toNearestOrEven))
+    return SqueezeExcite(
+      reduceWeight: try tensor("conv_reduce.weight", shape: [reduced, channels, 1, 1]),
+      reduceBias: try tensor("conv_reduce.bias", shape: [reduced]),
+      expandWeight: try tensor("conv_expand.weight", shape: [channels, reduced, 1, 1]),
+      expandBias: try tensor("conv_expand.bias", shape: [channels]), activation: .silu, kernels: kernels)
+  }
+}

@@ -1,0 +1,99 @@
+import KernelInterface
+import ModelFiles
+import Synchronization
+import TensorModule
+
+/// An EfficientNet with its head, prepared once to be run many times: batch norms folded, weights packed, buffers
+/// planned. It is immutable; each run works in a workspace of its own.
+package final class Network: Sendable {
+  /// The side of the square input in pixels.
+  package let inputSize: Int
+  /// Whether the head takes metadata.
+  package let usesMetadata: Bool
+  /// Names of the feature maps that can be looked at, in order: `conv_stem`, `blocks.0.0`, ..., `conv_head`.
+  package let featureMapNames: [String]
+  /// The threads that share each layer's work.
+  package let pool: ThreadPool
+  /// The kernels chosen for this CPU.
+  package let kernels: KernelSet
+
+  let stem: Convolution2D
+  let blocks: [MBConvBlock]
+  let headConvolution: PointwiseConvolution
+  let head: ClassifierHead
+  let plan: NetworkPlan
+  private let idleWorkspaces = Mutex<[Workspace]>([])
+
+  /// Prepares the network of a model.
+  ///
+  /// - Parameter threadCount: Threads to share each layer's work; nil: as many as the process may use.
+  /// - Throws: `ModelFileError` for a tensor that is missing, surplus, misshapen or not finite.
+  package init(
+    _ model: ModelFolder, threadCount: Int? = nil, kernels: KernelSet = KernelChoice.current
+  ) throws(ModelFileError) {
+    let configuration = model.configuration
+    guard let architecture = EfficientNetArchitecture(named: configuration.architecture) else {
+      preconditionFailure("architecture \(configuration.architecture) passed the configuration's check")
+    }
+    let weights = NetworkWeights(
+      binder: WeightBinder(model.weights), architecture: architecture, padding: configuration.padding,
+      batchNormEpsilon: configuration.batchNormEpsilon, kernels: kernels)
+
+    let (stemWeight, stemBias) = try weights.convolution(
+      "conv_stem", norm: "bn1", shape: [architecture.stemChannels, 3, 3, 3])
+    stem = Convolution2D(
+      weight: stemWeight, bias: stemBias, inputChannels: 3, window: weights.window(kernelSize: 3, stride: 2),
+      activation: weights.activation, kernels: kernels)
+    blocks = try Self.blocks(architecture, weights: weights)
+    let lastChannels = architecture.stages[architecture.stages.count - 1].channels
+    let (headWeight, headBias) = try weights.convolution(
+      "conv_head", norm: "bn2", shape: [architecture.headChannels, lastChannels, 1, 1])
+    headConvolution = PointwiseConvolution(
+      weight: headWeight, bias: headBias, inputChannels: lastChannels, activation: weights.activation,
+      kernels: kernels)
+    let classCount = configuration.classes.count
+    if let fusion = configuration.fusion {
+      head = .fusion(
+        try FusionHead(
+          fusion, pooledCount: architecture.headChannels, classCount: classCount,
+          weights: weights.scope("fusion")))
+    } else {
+      head = .dense(
+        try weights.dense("classifier", inputs: architecture.headChannels, outputs: classCount))
+    }
+    try weights.binder.requireAllBound()
+
+    self.kernels = kernels
+    inputSize = configuration.preprocessing.size
+    usesMetadata = configuration.fusion != nil
+    featureMapNames = ["conv_stem"] + blocks.map(\.name) + ["conv_head"]
+    pool = ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
+    plan = NetworkPlan(
+      inputSize: inputSize, stem: stem, blocks: blocks, headConvolution: headConvolution, kernels: kernels,
+      threadCount: pool.threadCount)
+  }
+
+  private static func blocks(
+    _ architecture: EfficientNetArchitecture, weights: NetworkWeights
+  ) throws(ModelFileError) -> [MBConvBlock] {
+    var blocks: [MBConvBlock] = []
+    var channels = architecture.stemChannels
+    for (stageIndex, stage) in architecture.stages.enumerated() {
+      for index in 0..<stage.blockCount {
+        blocks.append(
+          try MBConvBlock(
+            name: "blocks.\(stageIndex).\(index)", stage: stage, stride: index == 0 ? stage.stride : 1,
+            inputChannels: channels, weights: weights))
+        channels = stage.channels
+      }
+    }
+    return blocks
+  }
+
+  /// Lends a workspace to `body`: one that is idle, or a new one when all are in use.
+  func withWorkspace<Result>(_ body: (Workspace) throws -> Result) rethrows -> Result {
+    let workspace = idleWorkspaces.withLock { $0.popLast() } ?? Workspace(plan)
+    defer { idleWorkspaces.withLock { $0.append(workspace) } }
+    return try body(workspace)
+  }
+}
