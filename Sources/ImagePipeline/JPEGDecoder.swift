@@ -15,6 +15,7 @@ enum JPEGDecoder {
     guard [1, 3, 4].contains(reader.pointee.components) else {
       throw .unsupportedVariant(.jpeg, reason: "\(reader.pointee.components) colour components")
     }
+    let orientation = orientation(reader)
     try check(cjpeg_start(reader), reader, truncation: "the data end before the last scan does")
 
     var status = CJPEG_OK
@@ -26,7 +27,7 @@ enum JPEGDecoder {
     }
     try check(status, reader, truncation: "the data end in row \(reader.pointee.rows_read + 1) of \(height)")
     try check(cjpeg_finish(reader), reader, truncation: "the data end after the last row")
-    return orientation(reader).applied(to: image)
+    return orientation.applied(to: image)
   }
 
   /// Converts row by row, as Pillow does: four-component files are taken as inverted, as Adobe writes them, and turned
