@@ -1,0 +1,102 @@
+# shellcheck shell=bash
+# What the other scripts share: finding Swift, and libpng's and libjpeg-turbo's development files.
+# Everything here speaks on standard error, so that standard output belongs to the program that is run.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+
+say() { printf '%s\n' "$*" >&2; }
+
+fail() {
+  say "error: $*"
+  exit 1
+}
+
+# Puts the Swift toolchain on the PATH, or says where to get it.
+find_swift() {
+  local folder
+  for folder in "" /opt/swift/usr/bin /usr/share/swift/usr/bin /usr/libexec/swift/bin /usr/local/swift/usr/bin \
+    "$HOME/.local/share/swiftly/bin" "$HOME/.swiftly/bin"; do
+    if [ -z "$folder" ]; then
+      command -v swift > /dev/null && return
+    elif [ -x "$folder/swift" ]; then
+      export PATH="$folder:$PATH"
+      return
+    fi
+  done
+  fail "Swift 6.1 or newer is needed and was not found; see https://www.swift.org/install"
+}
+
+# Whether a C program that uses both libraries compiles and links, as the package will.
+libraries_are_there() {
+  local compiler flags=""
+  compiler=$(command -v clang || command -v cc || true)
+  # Without a compiler to ask, SwiftPM will be the one to complain.
+  [ -n "$compiler" ] || return 0
+  if command -v pkg-config > /dev/null; then
+    flags=$(pkg-config --cflags --libs-only-L libpng libjpeg 2> /dev/null || true)
+  fi
+  # shellcheck disable=SC2086  # the flags are words to be split
+  printf '%s\n' '#include <stdio.h>' '#include <png.h>' '#include <jpeglib.h>' \
+    'int main(void) { return png_access_version_number() == 0 || jpeg_std_error(NULL) == NULL; }' \
+    | "$compiler" -x c - $flags -lpng -ljpeg -o /dev/null 2> /dev/null
+}
+
+# Runs a command that changes the system, as root.
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo > /dev/null; then
+    sudo "$@"
+  else
+    return 1
+  fi
+}
+
+# Installs libpng's and libjpeg-turbo's development files where they are missing.
+install_libraries() {
+  libraries_are_there && return
+  local command
+  if [ "$(uname)" = Darwin ]; then
+    command="brew install libpng jpeg-turbo pkgconf"
+  elif command -v apt-get > /dev/null; then
+    command="apt-get install -y --no-install-recommends libpng-dev libjpeg-dev"
+  elif command -v dnf > /dev/null; then
+    command="dnf install -y libpng-devel libjpeg-turbo-devel"
+  else
+    fail "the development files of libpng and libjpeg-turbo are needed, and no package manager known here was found"
+  fi
+
+  say "The development files of libpng or libjpeg-turbo are missing; running: $command"
+  local log
+  log=$(mktemp)
+  # shellcheck disable=SC2086  # the command is words to be split
+  case $command in
+    brew*) $command ;;
+    apt-get*) as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive $command ;;
+    *) as_root $command ;;
+  esac < /dev/null > "$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    rm -f "$log"
+    fail "they could not be installed; run this as an administrator, then try again: $command"
+  }
+  rm -f "$log"
+  libraries_are_there || fail "libpng and libjpeg-turbo were installed and still cannot be compiled against"
+}
+
+set_up() {
+  find_swift
+  install_libraries
+}
+
+# Builds the program in release; the compiler is heard only when it fails.
+build_release() {
+  local log
+  [ -x "$root/.build/release/dermafusion" ] || say "Building dermafusion, which takes some minutes the first time ..."
+  log=$(mktemp)
+  if ! swift build --package-path "$root" -c release --product dermafusion < /dev/null > "$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    fail "the build failed"
+  fi
+  rm -f "$log"
+}
