@@ -9,7 +9,7 @@ import KernelInterface
 func exponential(_ x: Vector) -> Vector {
   let low = Vector(repeating: -87.0)
   let high = Vector(repeating: 88.0)
-  let clamped = x.clampedTo(low, high)
+  let clamped = clamp(x, low, high)
   let magic = Vector(repeating: 12_582_912)
   var shifted = magic
   shifted.accumulate(clamped, Vector(repeating: 1.442_695_04))
@@ -30,21 +30,21 @@ func exponential(_ x: Vector) -> Vector {
   return unsafeBitCast(scaled, to: Vector.self)
 }
 
-extension SIMD where Scalar == Float {
+extension Vector {
   /// `self * x + c`
   @inline(__always)
-  fileprivate func horner(_ x: Self, _ c: Float) -> Self {
-    var result = Self(repeating: c)
+  fileprivate func horner(_ x: Vector, _ c: Float) -> Vector {
+    var result = Vector(repeating: c)
     result.accumulate(self, x)
     return result
   }
+}
 
-  /// The bounds win over NaN, as the minimum and maximum instructions do.
-  @inline(__always)
-  func clampedTo(_ low: Self, _ high: Self) -> Self {
-    let raised = self.replacing(with: low, where: self .< low)
-    return raised.replacing(with: high, where: raised .> high)
-  }
+/// Comparisons must be those of the concrete type: in generic code they are done lane by lane. NaN stays NaN.
+@inline(__always)
+func clamp(_ x: Vector, _ low: Vector, _ high: Vector) -> Vector {
+  let raised = x.replacing(with: low, where: x .< low)
+  return raised.replacing(with: high, where: raised .> high)
 }
 
 /// An activation as a type, so that a kernel is compiled once for each: the compiler does not inline closures
@@ -67,7 +67,7 @@ enum ReLU: ActivationFunction {
 
 enum ReLU6: ActivationFunction {
   @inline(__always)
-  static func apply(_ x: Vector) -> Vector { x.clampedTo(Vector(repeating: 0), Vector(repeating: 6)) }
+  static func apply(_ x: Vector) -> Vector { clamp(x, Vector(repeating: 0), Vector(repeating: 6)) }
 }
 
 enum SiLU: ActivationFunction {

@@ -32,10 +32,10 @@ import KernelInterface
   #endif
 #endif
 
-extension SIMD where Scalar == Float {
+extension Vector {
   /// `self += a * b`, fused where the instruction set has it. Elsewhere fusing would be a call into libm.
   @inline(__always)
-  mutating func accumulate(_ a: Self, _ b: Self) {
+  mutating func accumulate(_ a: Vector, _ b: Vector) {
     #if KERNEL_AVX512 || KERNEL_AVX2 || arch(arm64)
       self.addProduct(a, b)
     #else
