@@ -12,7 +12,8 @@ func kernelSettings(define: String, targetFeatures: [String]) -> [SwiftSetting] 
     let features = targetFeatures.flatMap { ["-Xcc", "-m\($0)"] }
     // Optimised in debug builds too: an unoptimised kernel is a thousand times slower than the product.
     settings.append(
-      .unsafeFlags(features + ["-Ounchecked", "-wmo", "-num-threads", "2"], .when(platforms: [.linux, .macOS])))
+      .unsafeFlags(
+        features + ["-Ounchecked", "-wmo", "-num-threads", "2"], .when(platforms: [.linux, .macOS])))
   }
   return settings
 }
@@ -73,7 +74,8 @@ let package = Package(
     .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles"]),
     .testTarget(name: "TensorModuleTests", dependencies: ["TensorModule"]),
     .testTarget(name: "DermaFusionTests", dependencies: ["DermaFusion"]),
-    .testTarget(name: "CommandsTests", dependencies: ["Commands"]),
+    .testTarget(
+      name: "CommandsTests", dependencies: ["Commands", "DermaFusion", "ImagePipeline", "ModelFiles"]),
   ],
   swiftLanguageModes: [.v6]
 )

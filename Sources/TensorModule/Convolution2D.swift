@@ -34,7 +34,8 @@ package struct Convolution2D: Sendable {
     let perGroup = inputChannels / groups
     precondition(
       weight.count == outputChannels * perGroup * taps,
-      "\(weight.count) weights for [\(outputChannels), \(perGroup), \(window.kernelSize), \(window.kernelSize)]")
+      "\(weight.count) weights for [\(outputChannels), \(perGroup), \(window.kernelSize), \(window.kernelSize)]"
+    )
     self.inputChannels = inputChannels
     self.outputChannels = outputChannels
     self.groups = groups

@@ -16,7 +16,8 @@ package enum Padding: Sendable, Equatable {
       return (max((output - 1) * stride + reach - input, 0) / 2, output)
     case .symmetric(let zeros):
       precondition(
-        input + 2 * zeros >= reach, "a window of \(reach) does not fit into \(input) with \(zeros) zeros around")
+        input + 2 * zeros >= reach,
+        "a window of \(reach) does not fit into \(input) with \(zeros) zeros around")
       return (zeros, (input + 2 * zeros - reach) / stride + 1)
     }
   }

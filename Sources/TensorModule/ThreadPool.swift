@@ -44,7 +44,8 @@ package final class ThreadPool: @unchecked Sendable {
       shared.body = body
       shared.completed.store(0, ordering: .relaxed)
       shared.region &+= 1
-      shared.ticket.store(Ticket(region: shared.region, count: taskCount, next: 0).bits, ordering: .sequentiallyConsistent)
+      shared.ticket.store(
+        Ticket(region: shared.region, count: taskCount, next: 0).bits, ordering: .sequentiallyConsistent)
       for worker in workers.prefix(taskCount - 1) { worker.wake() }
       shared.takeTasks(thread: 0)
       while shared.completed.load(ordering: .acquiring) < taskCount { cpu_relax() }

@@ -1,0 +1,83 @@
+/// Help in the sections and columns that users of Swift's own tools know.
+package enum Help {
+  /// Descriptions begin here; a longer label pushes its description to the next line.
+  static let descriptionColumn = 26
+  static let width = 80
+
+  /// The help of one command.
+  package static func text(for command: any Command.Type) -> String {
+    var sections = [wrapped("OVERVIEW: " + command.abstract, indent: 0)]
+    if !command.discussion.isEmpty { sections.append(wrapped(command.discussion, indent: 0)) }
+    sections.append(usage(of: command, title: "USAGE:"))
+    if !command.positionals.isEmpty {
+      sections.append(section("ARGUMENTS", command.positionals.map { ("<\($0.name)>", $0.abstract) }))
+    }
+    let options = command.options.map { ($0.display, description(of: $0)) }
+    sections.append(section("OPTIONS", options + commonOptions))
+    sections.append(section("EXIT STATUS", command.exitStatuses))
+    return sections.joined(separator: "\n\n") + "\n"
+  }
+
+  /// The help of the tool itself.
+  package static func text(for tool: Tool) -> String {
+    var text = [
+      wrapped("OVERVIEW: " + tool.abstract, indent: 0),
+      wrapped(tool.discussion, indent: 0),
+      "USAGE: \(tool.name) <subcommand>",
+      section("OPTIONS", commonOptions),
+      section("SUBCOMMANDS", tool.commands.map { ($0.name, $0.abstract) }),
+    ].joined(separator: "\n\n")
+    text += "\n\n  See '\(tool.name) help <subcommand>' for detailed help.\n\n"
+    text += section("EXIT STATUS", tool.exitStatuses) + "\n"
+    return text
+  }
+
+  /// `USAGE: dermafusion classify <image> ... [--age <age>]`, wrapped under the command's name.
+  package static func usage(of command: any Command.Type, title: String) -> String {
+    let positionals = command.positionals.map { $0.isRepeated ? "<\($0.name)> ..." : "<\($0.name)>" }
+    let options = command.options.map { $0.isRequired ? $0.display : "[\($0.display)]" }
+    let start = "\(title) \(Tool.dermafusion.name) \(command.name)"
+    var lines = [start]
+    for word in positionals + options {
+      if lines[lines.count - 1].count + 1 + word.count > width {
+        lines.append(String(repeating: " ", count: title.count) + " " + "  " + word)
+      } else {
+        lines[lines.count - 1] += " " + word
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static let commonOptions: [HelpEntry] = [
+    ("--version", "Show the version."),
+    ("-h, --help", "Show help information."),
+  ]
+
+  private static func description(of option: any Parameter) -> String {
+    var notes: [String] = []
+    if !option.allowedValues.isEmpty {
+      notes.append("values: " + option.allowedValues.joined(separator: ", "))
+    }
+    if let value = option.defaultValue { notes.append("default: " + value) }
+    return notes.isEmpty ? option.abstract : "\(option.abstract) (\(notes.joined(separator: "; ")))"
+  }
+
+  private static func section(_ title: String, _ entries: [HelpEntry]) -> String {
+    let lines = entries.map { entry in
+      let label = "  " + entry.label
+      let description = wrapped(entry.description, indent: descriptionColumn)
+      if label.count < descriptionColumn {
+        return label.padding(to: descriptionColumn) + description.dropFirst(descriptionColumn)
+      }
+      return label + "\n" + description
+    }
+    return "\(title):\n" + lines.joined(separator: "\n")
+  }
+
+  private static func wrapped(_ text: String, indent: Int) -> String {
+    text.wrapped(width: width, indent: indent)
+  }
+}
+
+/// A line of help: what is typed or returned, and what it means.
+package typealias HelpEntry = (label: String, description: String)

@@ -1,0 +1,57 @@
+/// What the parser, the help and the messages need to know of an option, whatever the type of its value.
+package protocol Parameter: Sendable {
+  /// Without its dashes.
+  var name: String { get }
+  /// What help calls the value; `nil` for a flag, which takes none.
+  var valueName: String? { get }
+  /// One sentence for the help.
+  var abstract: String { get }
+  /// The values that help lists; empty when they are not a short list.
+  var allowedValues: [String] { get }
+  /// The default as help shows it.
+  var defaultValue: String? { get }
+  /// Whether the command cannot do without it.
+  var isRequired: Bool { get }
+  /// What a person should give instead of a value that was refused, a full sentence.
+  var expectation: String { get }
+  /// Whether the text is a value of this option.
+  func accepts(_ text: String) -> Bool
+}
+
+extension Parameter {
+  /// `--age <age>`, or `--timing` for a flag.
+  package var display: String { valueName.map { "--\(name) <\($0)>" } ?? "--\(name)" }
+}
+
+/// An option that takes no value: given or not.
+package struct Flag: Parameter {
+  package let name: String
+  package let abstract: String
+
+  package init(_ name: String, abstract: String) {
+    self.name = name
+    self.abstract = abstract
+  }
+
+  package var valueName: String? { nil }
+  package var allowedValues: [String] { [] }
+  package var defaultValue: String? { nil }
+  package var isRequired: Bool { false }
+  package var expectation: String { "" }
+  package func accepts(_ text: String) -> Bool { false }
+}
+
+/// An argument known by its place.
+package struct Positional: Sendable {
+  /// What help and messages call it, without its angle brackets.
+  package let name: String
+  package let abstract: String
+  /// Whether more than one may be given; at least one must be.
+  package let isRepeated: Bool
+
+  package init(_ name: String, isRepeated: Bool = false, abstract: String) {
+    self.name = name
+    self.isRepeated = isRepeated
+    self.abstract = abstract
+  }
+}

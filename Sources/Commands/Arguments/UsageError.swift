@@ -1,0 +1,40 @@
+/// A command line that cannot be understood. The exit status is 64.
+package enum UsageError: Error, Equatable, CustomStringConvertible {
+  case missingCommand
+  case unknownCommand(String, suggestion: String?)
+  case missingArgument(name: String)
+  case unexpectedArgument(String)
+  case missingOption(display: String)
+  case unknownOption(String, suggestion: String?)
+  case optionBeforeCommand(String)
+  case missingValue(display: String)
+  case unexpectedValue(String, display: String)
+  case repeatedOption(display: String)
+  case invalidValue(String, display: String, expectation: String)
+  case repeatedStandardInput
+
+  /// One line naming the argument and the rule.
+  package var description: String {
+    switch self {
+    case .missingCommand: "Missing expected argument '<subcommand>'"
+    case .unknownCommand(let name, let suggestion):
+      "Unknown subcommand '\(name)'." + Self.hint(suggestion)
+    case .missingArgument(let name): "Missing expected argument '<\(name)>'"
+    case .unexpectedArgument(let text): "Unexpected argument '\(text)'"
+    case .missingOption(let display): "Missing expected option '\(display)'"
+    case .unknownOption(let name, let suggestion): "Unknown option '\(name)'." + Self.hint(suggestion)
+    case .optionBeforeCommand(let name): "Unknown option '\(name)'. Options stand after the subcommand."
+    case .missingValue(let display): "Missing value for '\(display)'"
+    case .unexpectedValue(let value, let display):
+      "The option '\(display)' does not take any value, but '\(value)' was specified."
+    case .repeatedOption(let display): "The option '\(display)' was given more than once."
+    case .invalidValue(let value, let display, let expectation):
+      "The value '\(value)' is invalid for '\(display)'. \(expectation)"
+    case .repeatedStandardInput: "'-' was given more than once, but standard input holds one image."
+    }
+  }
+
+  private static func hint(_ suggestion: String?) -> String {
+    suggestion.map { " Did you mean '\($0)'?" } ?? ""
+  }
+}

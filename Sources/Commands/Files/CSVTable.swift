@@ -1,0 +1,134 @@
+/// A table of text as RFC 4180 describes it: commas, quotes doubled inside quoted fields, line breaks inside
+/// them, LF or CRLF between rows, a byte-order mark passed over, empty lines passed over.
+package struct CSVTable: Equatable, Sendable {
+  package struct Row: Equatable, Sendable {
+    /// The line on which the row begins, from 1.
+    package let line: Int
+    package var fields: [String]
+  }
+
+  /// The column names, without blanks around them.
+  package let header: [String]
+  /// Each with as many fields as the header.
+  package let rows: [Row]
+
+  /// - Parameter path: for the messages.
+  /// - Throws: ``CSVError`` naming the file, the line and the rule.
+  package init(_ bytes: [UInt8], path: String) throws(CSVError) {
+    let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let content = bytes.starts(with: byteOrderMark) ? bytes[3...] : bytes[...]
+    guard String(validating: content, as: UTF8.self) != nil else { throw .notUTF8(path: path) }
+
+    var scanner = CSVScanner(bytes: content, path: path)
+    var all = try scanner.rows()
+    guard !all.isEmpty else { throw .noHeader(path: path) }
+    header = all.removeFirst().fields.map(\.trimmed)
+    for (index, name) in header.enumerated() where header[..<index].contains(name) && !name.isEmpty {
+      throw .repeatedColumn(path: path, name: name)
+    }
+    for row in all where row.fields.count != header.count {
+      throw .fieldCount(path: path, line: row.line, count: row.fields.count, expected: header.count)
+    }
+    rows = all
+  }
+}
+
+/// The rule that a table broke.
+package enum CSVError: Error, Equatable, CustomStringConvertible {
+  case notUTF8(path: String)
+  case noHeader(path: String)
+  case repeatedColumn(path: String, name: String)
+  case missingColumn(path: String, name: String)
+  case fieldCount(path: String, line: Int, count: Int, expected: Int)
+  case unterminatedQuote(path: String, line: Int)
+  case textAfterQuote(path: String, line: Int)
+  case repeatedIdentifier(path: String, line: Int, identifier: String, firstLine: Int)
+  case invalidValue(path: String, line: Int, column: String, value: String, expectation: String)
+
+  package var description: String {
+    switch self {
+    case .notUTF8(let path): "\(path): the table is not UTF-8 text"
+    case .noHeader(let path): "\(path): the table has no header"
+    case .repeatedColumn(let path, let name): "\(path): the column '\(name)' occurs more than once"
+    case .missingColumn(let path, let name): "\(path): the column '\(name)' is missing"
+    case .fieldCount(let path, let line, let count, let expected):
+      "\(path): line \(line): \(count) fields, where the header has \(expected)"
+    case .unterminatedQuote(let path, let line): "\(path): line \(line): a quote that is never closed"
+    case .textAfterQuote(let path, let line):
+      "\(path): line \(line): text between a closing quote and the comma"
+    case .repeatedIdentifier(let path, let line, let identifier, let firstLine):
+      "\(path): line \(line): the image_id '\(identifier)' was already on line \(firstLine)"
+    case .invalidValue(let path, let line, let column, let value, let expectation):
+      "\(path): line \(line): column '\(column)': the value '\(value)' is invalid. \(expectation)"
+    }
+  }
+}
+
+extension String {
+  /// Without blanks and tabs at either end.
+  var trimmed: String {
+    let isBlank = { (character: Character) in character == " " || character == "\t" }
+    guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) })
+    else { return "" }
+    return String(self[first...last])
+  }
+}
+
+/// Splits bytes into rows and fields. Every character that matters is ASCII, which UTF-8 never hides inside
+/// another character.
+private struct CSVScanner {
+  var bytes: ArraySlice<UInt8>
+  let path: String
+  var line = 1
+
+  mutating func rows() throws(CSVError) -> [CSVTable.Row] {
+    var rows: [CSVTable.Row] = []
+    while !bytes.isEmpty {
+      var row = CSVTable.Row(line: line, fields: [])
+      repeat { row.fields.append(try field()) } while take(",")
+      if row.fields != [""] { rows.append(row) }
+      endLine()
+    }
+    return rows
+  }
+
+  private mutating func field() throws(CSVError) -> String {
+    guard bytes.first == UInt8(ascii: "\"") else {
+      let text = bytes.prefix { $0 != UInt8(ascii: ",") && !Self.endsLine($0) }
+      bytes = bytes.dropFirst(text.count)
+      return String(decoding: text, as: UTF8.self)
+    }
+    let openingLine = line
+    var text: [UInt8] = []
+    repeat {
+      // Past the opening quote, or past the second of a doubled one.
+      bytes.removeFirst()
+      let quoted = bytes.prefix { $0 != UInt8(ascii: "\"") }
+      bytes = bytes.dropFirst(quoted.count)
+      line += quoted.count { $0 == UInt8(ascii: "\n") }
+      guard bytes.popFirst() != nil else { throw .unterminatedQuote(path: path, line: openingLine) }
+      text += quoted
+      if bytes.first == UInt8(ascii: "\"") { text.append(UInt8(ascii: "\"")) }
+    } while bytes.first == UInt8(ascii: "\"")
+    if let next = bytes.first, next != UInt8(ascii: ","), !Self.endsLine(next) {
+      throw .textAfterQuote(path: path, line: line)
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    guard bytes.first == UInt8(ascii: character) else { return false }
+    bytes.removeFirst()
+    return true
+  }
+
+  private mutating func endLine() {
+    _ = take("\r")
+    _ = take("\n")
+    line += 1
+  }
+
+  private static func endsLine(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+  }
+}

@@ -1,0 +1,26 @@
+/// Why a file or folder could not be used. Every message names it and the rule.
+package enum FileError: Error, Equatable, CustomStringConvertible {
+  case notFound(String)
+  case isFolder(String)
+  case empty(String)
+  case tooLarge(String, limit: Int)
+  case folderWithoutImages(String)
+  /// `reason` is the system's own words.
+  case unreadable(String, reason: String)
+  /// `reason` is the system's own words.
+  case unwritable(String, reason: String)
+
+  package var description: String {
+    switch self {
+    case .notFound(let path): "\(path): no such file or folder"
+    case .isFolder(let path): "\(path): is a folder, not a file"
+    case .empty(let path): "\(path): the file is empty"
+    case .tooLarge(let path, let limit):
+      "\(path): the file is larger than the limit of \(limit / (1024 * 1024)) MB"
+    case .folderWithoutImages(let path):
+      "\(path): the folder holds no image (\(ImageSource.imageEndings.joined(separator: ", ")))"
+    case .unreadable(let path, let reason): "\(path): cannot be read: \(reason)"
+    case .unwritable(let path, let reason): "\(path): cannot be written: \(reason)"
+    }
+  }
+}

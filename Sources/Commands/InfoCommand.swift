@@ -1,0 +1,85 @@
+import DermaFusion
+
+/// Says what would compute, with which model.
+package enum InfoCommand: Command {
+  package static let name = "info"
+  package static let abstract = "Show the version, the model, the instruction set, threads and preprocessing."
+  package static let positionals: [Positional] = []
+  package static let options: [any Parameter] = [
+    ModelLocation.option, Option<Int>.threads, format,
+  ]
+  package static let exitStatuses: [HelpEntry] = [
+    ("0", "The model can be loaded, and everything was shown."),
+    ("1", "The model cannot be loaded; standard error says why."), ("64", "Wrong usage."),
+  ]
+
+  private static let format = OutputFormat.option(of: [.text, .json])
+
+  package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+    let terminal = session.terminal
+    let folder = try ModelLocation.folder(arguments, terminal: terminal)
+    let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
+    switch arguments.value(of: format) {
+    case .json: try terminal.write(json(classifier, folder: folder).text + "\n")
+    case .text, .csv: try terminal.write(text(classifier, folder: folder, width: terminal.width))
+    }
+    return .success
+  }
+
+  private static func json(_ classifier: Classifier, folder: String) -> OrderedJSON {
+    let configuration = classifier.configuration
+    let preprocessing = configuration.preprocessing
+    let constancy = preprocessing.colorConstancy.map { method in
+      OrderedJSON.object([
+        "method": .string("shades_of_gray"), "p": .number(method.p),
+        "rounding": .string(method.rounding.rawValue),
+      ])
+    }
+    return .object([
+      "schemaVersion": .integer(1),
+      "version": .string(DermaFusionVersion.current),
+      "model": .object([
+        "name": .string(configuration.name), "version": .string(configuration.version),
+        "sha256": .string(classifier.model.sha256), "architecture": .string(configuration.architecture),
+        "folder": .string(folder), "usesMetadata": .boolean(configuration.fusion != nil),
+        "temperature": .number(configuration.temperature),
+      ]),
+      "classes": .strings(configuration.classes),
+      "preprocessing": .object([
+        "size": .integer(preprocessing.size),
+        "colorConstancy": constancy ?? .null,
+        "mean": .array(preprocessing.mean.map(OrderedJSON.number)),
+        "std": .array(preprocessing.standardDeviation.map(OrderedJSON.number)),
+      ]),
+      "instructionSet": .string(classifier.instructionSet),
+      "threads": .integer(classifier.threadCount),
+      "disclaimer": .string(Wording.disclaimer),
+    ])
+  }
+
+  private static func text(_ classifier: Classifier, folder: String, width: Int?) -> String {
+    let configuration = classifier.configuration
+    let preprocessing = configuration.preprocessing
+    let size = "\(preprocessing.size)x\(preprocessing.size) pixels"
+    let constancy =
+      preprocessing.colorConstancy.map {
+        "Shades of Gray (p \(OrderedJSON.decimal($0.p)), rounding \($0.rounding.rawValue))"
+      } ?? "no colour constancy"
+    let list = { (values: [Double]) in values.map(OrderedJSON.decimal).joined(separator: " ") }
+    let constants = "mean \(list(preprocessing.mean)), std \(list(preprocessing.standardDeviation))"
+    let lines = [
+      ("Version", DermaFusionVersion.current),
+      ("Model", "\(configuration.name) \(configuration.version), in \(folder)"),
+      ("SHA-256", classifier.model.sha256),
+      ("Architecture", configuration.architecture),
+      ("Metadata", configuration.fusion == nil ? "not used by this model" : "age, sex and site are used"),
+      ("Preprocessing", [size, constancy, constants].joined(separator: ", ")),
+      ("Instruction set", classifier.instructionSet),
+      ("Threads", String(classifier.threadCount)),
+    ].map { label, value in
+      let column = 17
+      return label.padding(to: column) + value.wrapped(width: width, indent: column).dropFirst(column)
+    }
+    return lines.joined(separator: "\n") + "\n\n" + Wording.disclaimer.wrapped(width: width, indent: 0) + "\n"
+  }
+}

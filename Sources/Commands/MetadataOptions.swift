@@ -1,0 +1,41 @@
+import DermaFusion
+
+/// The options that tell about the patient, the same for every command that takes them.
+package enum MetadataOptions {
+  static let age = Option<Double>(
+    "age", valueName: "age", abstract: "Age in years, from 0 to 130; missing when left out.",
+    expectation: "Please provide a number of years from 0 to 130.", convert: age(from:))
+
+  static let sex = Option<Sex>(
+    "sex", valueName: "sex", abstract: "Sex of the patient; missing when left out.",
+    allowedValues: Sex.allCases.map(\.rawValue), convert: { Sex(name: $0) })
+
+  static let site = Option<BodySite>(
+    "site", valueName: "site",
+    abstract: "Region of the body, in any letter case, quoted when it has a blank; missing when left out.",
+    allowedValues: BodySite.allCases.map(\.rawValue), convert: { BodySite(name: $0) })
+
+  package static let all: [any Parameter] = [age, sex, site]
+
+  /// What the options and a table's row say together: an option that is given wins over the row's cell.
+  ///
+  /// - Parameter entry: `nil` when there is no table, or no row for this image.
+  package static func metadata(
+    _ arguments: ParsedArguments, entry: MetadataTable.Entry?
+  ) throws(PatientMetadataError) -> PatientMetadata {
+    try PatientMetadata(
+      ageInYears: arguments[age] ?? entry?.ageInYears,
+      sex: arguments[sex] ?? entry?.sex ?? .unknown,
+      site: arguments[site] ?? entry?.site ?? .unknown)
+  }
+
+  /// Digits with or without a sign and a fraction. `Double`'s own reader also takes hexadecimal, exponents,
+  /// `inf` and `nan`, none of which is an age.
+  private static func age(from text: String) -> Double? {
+    let isPlain = text.utf8.allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "+-.".utf8.contains($0)
+    }
+    guard isPlain, let age = Double(text), PatientMetadata.acceptedAges.contains(age) else { return nil }
+    return age
+  }
+}

@@ -1,0 +1,67 @@
+import DermaFusion
+import Foundation
+
+/// Where models and fixtures lie when the command line does not say.
+package struct ModelLocation: Sendable {
+  static let option = Option<String>.path(
+    "model", valueName: "folder",
+    abstract: """
+      Folder of the model. When left out: $\(environmentVariable), else \(folderName) in the current folder, \
+      else \(folderName) beside the program or in a folder above it.
+      """)
+
+  static let environmentVariable = "DERMAFUSION_MODEL"
+  static let folderName = "Weights"
+  private static let marker = "config.json"
+
+  /// The model's folder.
+  ///
+  /// - Throws: ``ModelLocationError`` when none was named and none is found.
+  static func folder(_ arguments: ParsedArguments, terminal: Terminal) throws(ModelLocationError) -> String {
+    if let folder = arguments[option] { return folder }
+    if let folder = terminal.environment(environmentVariable), !folder.isEmpty { return folder }
+    return try search(folder: folderName, holding: marker, terminal: terminal)
+  }
+
+  /// What shows the stages of a model's preprocessing, from the configuration in its folder.
+  static func stageInspector(folder: String) throws -> StageInspector {
+    let path = "\(folder)/\(marker)"
+    let bytes = try FileBytes.read(path: path, limit: FileBytes.tableLimit)
+    do {
+      return try StageInspector(configuration: bytes)
+    } catch {
+      throw NamedFailure(name: path, reason: "\(error)")
+    }
+  }
+
+  /// `folder` in the current folder, else beside the program or in a folder above it.
+  static func search(
+    folder: String, holding marker: String, terminal: Terminal
+  ) throws(ModelLocationError) -> String {
+    var places = [folder]
+    var parent = terminal.executablePath.map(directory(of:))
+    while let current = parent {
+      places.append(current == "/" ? "/\(folder)" : "\(current)/\(folder)")
+      parent = current == "/" ? nil : directory(of: current)
+    }
+    for place in places where access("\(place)/\(marker)", R_OK) == 0 { return place }
+    throw .notFound(marker: marker, places: places)
+  }
+
+  private static func directory(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+    return String(path[..<slash])
+  }
+}
+
+/// Why no model is known.
+package enum ModelLocationError: Error, Equatable, CustomStringConvertible {
+  case notFound(marker: String, places: [String])
+
+  package var description: String {
+    switch self {
+    case .notFound(let marker, let places):
+      "no folder with a \(marker) was found; looked at \(places.joined(separator: ", "))"
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import DermaFusion
+
+/// Results as a table, one row an image, for spreadsheets and data frames.
+enum ClassificationCSV {
+  /// The first line. Lists in a cell (`missing`, `warnings`) have blanks between their words.
+  static func header(timing: Bool) -> String {
+    let columns =
+      ["image", "class", "name", "probability"] + LesionClass.allCases.map(\.rawValue)
+      + ["risk", "confidence", "age", "sex", "site", "missing", "warnings"]
+      + ["model", "modelVersion", "modelSHA256"] + (timing ? ["milliseconds"] : [])
+      + ["summary", "disclaimer"]
+    return line(columns)
+  }
+
+  static func row(_ result: Classification, imageName: String, timing: ClassificationTiming?) -> String {
+    var fields = [imageName, result.prediction.rawValue, result.prediction.fullName]
+    fields.append(result.probabilities[result.prediction].description)
+    fields += result.probabilities.values.map(\.description)
+    fields += [result.risk.rawValue, result.confidence.rawValue]
+    fields.append(result.metadata.ageInYears.map(OrderedJSON.decimal) ?? "")
+    fields += [result.metadata.sex.rawValue, result.metadata.site.rawValue]
+    fields.append(result.metadata.missing.joined(separator: " "))
+    fields.append(result.warnings.map(\.rawValue).joined(separator: " "))
+    fields += [result.model.name, result.model.version, result.model.sha256]
+    if let timing { fields.append(ClassificationText.fixed(timing.totalMilliseconds, digits: 2)) }
+    fields += [result.summary, result.disclaimer]
+    return line(fields)
+  }
+
+  private static func line(_ fields: [String]) -> String {
+    fields.map(quoted).joined(separator: ",") + "\n"
+  }
+
+  /// RFC 4180: quoted where the text holds a comma, a quote or a line break.
+  static func quoted(_ field: String) -> String {
+    let needsQuotes = field.unicodeScalars.contains { [",", "\"", "\n", "\r"].contains($0) }
+    return needsQuotes ? "\"" + field.replacing("\"", with: "\"\"") + "\"" : field
+  }
+}

@@ -1,0 +1,87 @@
+import DermaFusion
+
+/// A result for a person to read.
+struct ClassificationText {
+  /// Characters a line; `nil` leaves sentences whole, for files and for programs that look for them.
+  let width: Int?
+  let usesColour: Bool
+
+  private static let barWidth = 30
+  private static let margin = 2
+
+  /// Every class as a bar, the risk, what was missing, the warnings, the model and the disclaimer.
+  func text(_ result: Classification, imageName: String, timing: ClassificationTiming?) -> String {
+    var lines = [emphasised(imageName), "", sentence(result.summary), ""]
+    lines += result.probabilities.ranked.map { bar($0, result) }
+    lines.append("")
+    lines.append(labelled("Risk", coloured(Wording.sentence(for: result.risk), for: result.risk)))
+    if let confidence = Wording.sentence(for: result.confidence) {
+      lines.append(labelled("Confidence", confidence))
+    }
+    lines.append(labelled("Metadata", Self.words(for: result.metadata)))
+    lines += result.warnings.map { labelled("Warning", $0.sentence) }
+    let model = result.model
+    lines.append(labelled("Model", "\(model.name) \(model.version), SHA-256 \(model.sha256.prefix(16))"))
+    if let timing { lines.append(labelled("Time", timing.words)) }
+    lines += ["", sentence(result.disclaimer)]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// `age 55, male, back`; what is missing is said to be.
+  static func words(for metadata: PatientMetadata) -> String {
+    let age = metadata.ageInYears.map { "age \(OrderedJSON.decimal($0))" } ?? "age missing"
+    let sex = metadata.sex == .unknown ? "sex missing" : metadata.sex.rawValue
+    let site = metadata.site == .unknown ? "site missing" : metadata.site.rawValue
+    return "\(age), \(sex), \(site)"
+  }
+
+  private func bar(_ lesionClass: LesionClass, _ result: Classification) -> String {
+    let probability = Double(result.probabilities[lesionClass])
+    let name = lesionClass.fullName.padding(to: 29)
+    let percentage = "\(Self.fixed(probability * 100, digits: 1))%".leftPadding(to: 7)
+    let line = "  \(name)\(percentage)  \(Self.bar(probability))".trimmedRight
+    return lesionClass == result.prediction ? emphasised(line) : line
+  }
+
+  /// Eighths of a character, so that small probabilities can be told apart.
+  private static func bar(_ fraction: Double) -> String {
+    let eighths = Int((fraction * Double(barWidth * 8)).rounded())
+    let full = String(repeating: "█", count: eighths / 8)
+    return full + ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]
+  }
+
+  /// A decimal with exactly `digits` digits after the point, whatever the locale.
+  static func fixed(_ value: Double, digits: Int) -> String {
+    var scale = 1
+    for _ in 0..<digits { scale *= 10 }
+    let scaled = Int((value * Double(scale)).rounded())
+    return "\(scaled / scale)." + String(repeating: "0", count: digits - String(scaled % scale).count)
+      + String(scaled % scale)
+  }
+
+  private func sentence(_ text: String) -> String { text.wrapped(width: width, indent: 0) }
+
+  private func labelled(_ label: String, _ text: String) -> String {
+    let column = 14
+    let body = text.wrapped(width: width, indent: column)
+    return ("  " + label).padding(to: column) + body.dropFirst(column)
+  }
+
+  private func emphasised(_ text: String) -> String { usesColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+
+  private func coloured(_ text: String, for risk: RiskLevel) -> String {
+    guard usesColour else { return text }
+    switch risk {
+    case .low: return text
+    case .moderate: return "\u{1B}[33m\(text)\u{1B}[0m"
+    case .high: return "\u{1B}[31m\(text)\u{1B}[0m"
+    }
+  }
+}
+
+extension String {
+  /// Without blanks at the end.
+  fileprivate var trimmedRight: String {
+    lastIndex { $0 != " " }.map { String(self[...$0]) } ?? ""
+  }
+}

@@ -1,0 +1,37 @@
+extension String {
+  /// Filled with blanks on the right up to `width` characters.
+  package func padding(to width: Int) -> String {
+    self + String(repeating: " ", count: Swift.max(0, width - count))
+  }
+
+  /// Filled with blanks on the left up to `width` characters.
+  package func leftPadding(to width: Int) -> String {
+    String(repeating: " ", count: Swift.max(0, width - count)) + self
+  }
+
+  /// Broken between words so that no line is longer than `width` (a longer word stands alone), every line
+  /// indented. Line breaks of the text itself are kept. A `nil` width breaks nothing.
+  package func wrapped(width: Int?, indent: Int) -> String {
+    let margin = String(repeating: " ", count: indent)
+    guard let width else {
+      return split(separator: "\n", omittingEmptySubsequences: false)
+        .map { margin + $0 }.joined(separator: "\n")
+    }
+    var lines: [String] = []
+    for paragraph in split(separator: "\n", omittingEmptySubsequences: false) {
+      var line = ""
+      for word in paragraph.split(separator: " ") {
+        if line.isEmpty {
+          line = margin + word
+        } else if line.count + 1 + word.count <= width {
+          line += " " + word
+        } else {
+          lines.append(line)
+          line = margin + word
+        }
+      }
+      lines.append(line)
+    }
+    return lines.joined(separator: "\n")
+  }
+}

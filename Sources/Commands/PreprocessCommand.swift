@@ -1,0 +1,56 @@
+import DermaFusion
+
+/// Writes one stage of preprocessing as an array for NumPy.
+package enum PreprocessCommand: Command {
+  package static let name = "preprocess"
+  package static let abstract = "Write one stage of an image's preprocessing as a NumPy array."
+  package static let discussion = """
+    decoded, cropped, resized and constancy are uint8 [height, width, 3]; normalized is float32 \
+    [3, size, size]. Size and constants are the model's. The file appears when it is complete.
+    """
+  package static let positionals = [
+    Positional("image", abstract: "A file, or - for an image's bytes on standard input.")
+  ]
+  package static let options: [any Parameter] = [stage, output, ModelLocation.option]
+  package static let exitStatuses: [HelpEntry] = [
+    ("0", "The array was written."), ("1", "Something failed; standard error names it."),
+    ("64", "Wrong usage."),
+  ]
+
+  private static let stage = Option<PreprocessingStage>.choice(
+    "stage", of: PreprocessingStage.allCases, initial: nil, abstract: "Stage to write.")
+  private static let output = Option<String>.path(
+    "output", valueName: "file.npy", isRequired: true, abstract: "File to write; one that exists is replaced."
+  )
+
+  package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+    let terminal = session.terminal
+    let folder = try ModelLocation.folder(arguments, terminal: terminal)
+    let inspector = try ModelLocation.stageInspector(folder: folder)
+    let source = ImageSource(argument: arguments.positionals[0])
+    let bytes = try source.read(terminal: terminal)
+
+    let values: StageInspector.Values
+    let warnings: [ClassificationWarning]
+    do {
+      (values, warnings) = try inspector.values(of: arguments.value(of: stage), encodedImage: bytes)
+    } catch {
+      throw NamedFailure(name: source.name, reason: "\(error)")
+    }
+    let path = arguments.value(of: output)
+    switch values {
+    case .bytes(let bytes, let shape): try FileBytes.write(NPYFile.bytes(bytes, shape: shape), path: path)
+    case .floats(let floats, let shape): try FileBytes.write(NPYFile.bytes(floats, shape: shape), path: path)
+    }
+    for warning in warnings { terminal.note("Warning: \(source.name): \(warning.sentence)") }
+    return .success
+  }
+}
+
+/// A failure that does not itself say of which file it speaks.
+package struct NamedFailure: Error, CustomStringConvertible {
+  let name: String
+  let reason: String
+
+  package var description: String { "\(name): \(reason)" }
+}

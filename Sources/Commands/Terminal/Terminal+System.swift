@@ -1,0 +1,73 @@
+import Foundation
+
+extension Terminal {
+  /// The process's own standard streams and environment.
+  package static func system() -> Terminal {
+    openClosedStreams()
+    let isTerminal = isatty(STDOUT_FILENO) == 1
+    let environment = { @Sendable (name: String) in getenv(name).map { String(cString: $0) } }
+    let refusesColour = environment("NO_COLOR").map { !$0.isEmpty } ?? false
+    return Terminal(
+      output: FileDescriptorOutput(descriptor: STDOUT_FILENO),
+      errors: FileDescriptorOutput(descriptor: STDERR_FILENO),
+      readInput: { limit throws(FileError) in
+        try FileBytes.read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
+      },
+      width: isTerminal ? terminalWidth() : nil,
+      usesColour: isTerminal && !refusesColour && environment("TERM") != "dumb",
+      environment: environment,
+      executablePath: executablePath())
+  }
+
+  private static func executablePath() -> String? {
+    #if os(Linux)
+      let path = "/proc/self/exe"
+    #else
+      let path = Bundle.main.executablePath ?? CommandLine.arguments[0]
+    #endif
+    guard let canonical = realpath(path, nil) else { return nil }
+    defer { free(canonical) }
+    return String(cString: canonical)
+  }
+
+  /// A stream that was closed before we started would be given to the next file that is opened, and our
+  /// output would end in it. `/dev/null`, opened for reading, takes its place: writes to it still fail.
+  private static func openClosedStreams() {
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
+      _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
+  }
+
+  /// At most 100: longer lines are hard to read.
+  private static func terminalWidth() -> Int {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 40 else { return 80 }
+    return min(Int(size.ws_col), 100)
+  }
+}
+
+/// A file descriptor, written without a buffer of our own, so that every result is out when it is made.
+struct FileDescriptorOutput: ByteOutput {
+  let descriptor: Int32
+
+  func write(_ bytes: [UInt8]) throws(OutputError) {
+    var offset = 0
+    while offset < bytes.count {
+      let written = bytes.withUnsafeBytes {
+        Foundation.write(descriptor, $0.baseAddress! + offset, bytes.count - offset)
+      }
+      if written >= 0 {
+        offset += written
+        continue
+      }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&waiting, 1, -1)
+      case EPIPE: throw .closed
+      default: throw .failed(reason: String(cString: strerror(errno)))
+      }
+    }
+  }
+}

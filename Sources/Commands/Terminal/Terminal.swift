@@ -1,0 +1,69 @@
+/// Where a command reads and writes, and what it may ask about its surroundings: a value, so that tests can
+/// run commands with all of it in memory.
+package struct Terminal: Sendable {
+  /// Data.
+  package let output: any ByteOutput
+  /// Everything else.
+  package let errors: any ByteOutput
+  /// Reads standard input to its end, at most as many bytes as asked for.
+  package let readInput: @Sendable (_ limit: Int) throws(FileError) -> [UInt8]
+  /// Characters a line when a person looks at the output, or `nil` when it goes to a file or a pipe.
+  package let width: Int?
+  /// Whether a person looks at the output and wants colour.
+  package let usesColour: Bool
+  /// The value of an environment variable.
+  package let environment: @Sendable (String) -> String?
+  /// Absolute path of the running program with symbolic links followed; `nil` when it cannot be known.
+  package let executablePath: String?
+
+  package init(
+    output: any ByteOutput, errors: any ByteOutput,
+    readInput: @escaping @Sendable (Int) throws(FileError) -> [UInt8],
+    width: Int?, usesColour: Bool, environment: @escaping @Sendable (String) -> String?,
+    executablePath: String?
+  ) {
+    self.output = output
+    self.errors = errors
+    self.readInput = readInput
+    self.width = width
+    self.usesColour = usesColour
+    self.environment = environment
+    self.executablePath = executablePath
+  }
+
+  /// Writes data, all of it before this returns.
+  package func write(_ text: String) throws(OutputError) {
+    try output.write(Array(text.utf8))
+  }
+
+  /// Writes one failure to the errors. A failure to do so is not reported: there is nowhere left to.
+  package func report(_ message: String) {
+    try? errors.write(Array("Error: \(message)\n".utf8))
+  }
+
+  /// Writes a remark that is neither data nor a failure to the errors.
+  package func note(_ message: String) {
+    try? errors.write(Array("\(message)\n".utf8))
+  }
+}
+
+/// Somewhere that bytes go to.
+package protocol ByteOutput: Sendable {
+  /// All of them are written when this returns.
+  func write(_ bytes: [UInt8]) throws(OutputError)
+}
+
+/// Why output could not be written.
+package enum OutputError: Error, Equatable, CustomStringConvertible {
+  /// The reader of a pipe has gone.
+  case closed
+  /// `reason` is the system's own words.
+  case failed(reason: String)
+
+  package var description: String {
+    switch self {
+    case .closed: "standard output was closed"
+    case .failed(let reason): "standard output cannot be written: \(reason)"
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import DermaFusion
+
+/// The program: its commands, and what becomes of their errors.
+package struct Tool: Sendable {
+  package let name: String
+  package let abstract: String
+  package let discussion: String
+  package let commands: [any Command.Type]
+  package let exitStatuses: [HelpEntry]
+
+  package static let dermafusion = Tool(
+    name: "dermafusion",
+    abstract: "Classify dermoscopy images on this machine, for research and education.",
+    discussion: Wording.disclaimer,
+    commands: [
+      ClassifyCommand.self, PreprocessCommand.self, EncodeMetadataCommand.self, InfoCommand.self,
+    ],
+    exitStatuses: [
+      ("0", "All done."),
+      ("1", "Something failed; standard error names it. Of several images, the others got their results."),
+      ("64", "Wrong usage."),
+    ])
+
+  /// Runs the command that `words` ask for and answers with the exit status.
+  ///
+  /// - Parameter words: the command line without the program's own name.
+  package func run(_ words: [String], session: Session) -> ExitStatus {
+    do {
+      return try dispatch(words, session: session)
+    } catch OutputError.closed {
+      // Whoever read our output has seen enough.
+      return .failure
+    } catch {
+      session.terminal.report("\(error)")
+      return .failure
+    }
+  }
+
+  private func dispatch(_ words: [String], session: Session) throws -> ExitStatus {
+    let terminal = session.terminal
+    let command: any Command.Type
+    var rest = words.dropFirst()
+    do {
+      guard let first = words.first else { throw UsageError.missingCommand }
+      switch first {
+      case "-h", "--help": return try show(Help.text(for: self), on: terminal)
+      case "--version": return try show(DermaFusionVersion.current + "\n", on: terminal)
+      case "help":
+        guard let topic = rest.popFirst() else { return try show(Help.text(for: self), on: terminal) }
+        return try show(Help.text(for: self.command(named: topic)), on: terminal)
+      default: command = try self.command(named: first)
+      }
+    } catch let error as UsageError {
+      terminal.report(
+        "\(error)\nUsage: \(name) <subcommand>\n  See '\(name) --help' for more information.")
+      return .usage
+    }
+
+    do {
+      switch try ParsedArguments.parse(
+        Array(rest), positionals: command.positionals, options: command.options)
+      {
+      case .help: return try show(Help.text(for: command), on: terminal)
+      case .version: return try show(DermaFusionVersion.current + "\n", on: terminal)
+      case .arguments(let arguments): return try command.run(arguments, session: session)
+      }
+    } catch let error as UsageError {
+      terminal.report(
+        """
+        \(error)
+        \(Help.usage(of: command, title: "Usage:"))
+          See '\(name) \(command.name) --help' for more information.
+        """)
+      return .usage
+    }
+  }
+
+  private func command(named word: String) throws(UsageError) -> any Command.Type {
+    if let command = commands.first(where: { $0.name == word }) { return command }
+    if word.hasPrefix("-") { throw .optionBeforeCommand(word) }
+    throw .unknownCommand(word, suggestion: (commands.map { $0.name } + ["help"]).nearest(to: word))
+  }
+
+  private func show(_ text: String, on terminal: Terminal) throws(OutputError) -> ExitStatus {
+    try terminal.write(text)
+    return .success
+  }
+}

@@ -1,0 +1,162 @@
+import ImagePipeline
+import ModelFiles
+import TensorModule
+
+/// A model that is ready to classify images, on any number of threads at once.
+///
+/// ```swift
+/// let classifier = try Classifier(modelDirectory: "Weights")
+/// let metadata = try PatientMetadata(ageInYears: 55, sex: .male, site: .back)
+/// let result = try classifier.classify(encodedImage: bytes, metadata: metadata)
+/// print(result.summary, result.disclaimer)
+/// ```
+public final class Classifier: Sendable {
+  package let configuration: ModelConfiguration
+  package let preprocessor: Preprocessor
+  /// Threads that one classification computes with.
+  package let threadCount: Int
+  /// The kernels in use: `baseline`, `avx2`, ...
+  package let instructionSet: String
+  private let sha256: @Sendable () -> String
+  package let runNetwork: NetworkFunction
+
+  /// From a preprocessed image and the encoded metadata (4 values) to the seven logits; the feature maps on
+  /// the way can be looked at.
+  package typealias NetworkFunction =
+    @Sendable (
+      _ image: PreprocessedImage, _ metadata: [Float], _ observe: ((String, FeatureMap) -> Void)?
+    ) throws -> NetworkOutput
+
+  /// Loads a model from its folder and prepares it, which takes a moment; then classifies any number of
+  /// images.
+  ///
+  /// - Parameters:
+  ///   - modelDirectory: a folder with `config.json` and `model.safetensors`.
+  ///   - threadCount: threads that one classification computes with, at least 1; `nil`: as many as the
+  ///     process may use. Results do not depend on it.
+  /// - Throws: ``ModelFileError`` naming the file and the rule it broke, or
+  ///   ``ClassifierError/unexpectedClasses(_:)``.
+  public convenience init(modelDirectory: String, threadCount: Int? = nil) throws {
+    try self.init(ModelFolder(directory: modelDirectory), threadCount: threadCount)
+  }
+
+  /// Prepares a model whose files are already in memory, from an app's resources for instance.
+  ///
+  /// - Parameters:
+  ///   - configuration: the bytes of `config.json`.
+  ///   - weights: the bytes of `model.safetensors`.
+  ///   - threadCount: see ``init(modelDirectory:threadCount:)``.
+  /// - Throws: see ``init(modelDirectory:threadCount:)``.
+  public convenience init(configuration: [UInt8], weights: [UInt8], threadCount: Int? = nil) throws {
+    try self.init(ModelFolder(configuration: configuration, weights: weights), threadCount: threadCount)
+  }
+
+  private convenience init(_ folder: ModelFolder, threadCount: Int?) throws {
+    folder.prepareIdentity()
+    let network = try Network(folder, threadCount: threadCount)
+    try self.init(
+      configuration: folder.configuration, sha256: { folder.sha256 }, threadCount: network.pool.threadCount,
+      instructionSet: network.kernels.instructionSet.rawValue
+    ) { image, metadata, observe in
+      network.run(
+        metadata: metadata, writeInput: { image.writeNormalizedNHWC(to: $0) }, observe: observe)
+    }
+  }
+
+  /// - Parameters:
+  ///   - sha256: the model's identity, asked for when the first result is made.
+  ///   - threadCount: what the network computes with.
+  ///   - instructionSet: what the network computes with.
+  /// - Throws: ``ClassifierError/unexpectedClasses(_:)`` when the model's outputs are not ``LesionClass`` in
+  ///   its order.
+  package init(
+    configuration: ModelConfiguration, sha256: @escaping @Sendable () -> String,
+    threadCount: Int, instructionSet: String, runNetwork: @escaping NetworkFunction
+  ) throws {
+    guard configuration.classes == LesionClass.allCases.map(\.rawValue) else {
+      throw ClassifierError.unexpectedClasses(configuration.classes)
+    }
+    self.configuration = configuration
+    preprocessor = Preprocessor(PreprocessingConfiguration(configuration.preprocessing))
+    self.sha256 = sha256
+    self.threadCount = threadCount
+    self.instructionSet = instructionSet
+    self.runNetwork = runNetwork
+  }
+
+  /// The model that results name.
+  public var model: ModelIdentity {
+    ModelIdentity(name: configuration.name, version: configuration.version, sha256: sha256())
+  }
+
+  /// Classifies an image that is already in memory as pixels.
+  ///
+  /// - Parameters:
+  ///   - image: at least 32x32; a photograph through a dermatoscope, the lesion in its centre.
+  ///   - metadata: ``PatientMetadata/unknown`` where nothing is known.
+  /// - Throws: an error that names the rule which the image broke.
+  public func classify(_ image: PixelImage, metadata: PatientMetadata = .unknown) throws -> Classification {
+    var timing = ClassificationTiming()
+    return try classify(image, metadata: metadata, imageSHA256: nil, timing: &timing)
+  }
+
+  /// Classifies an image from a file's bytes: PNG, JPEG (EXIF orientation applied) or PNM.
+  ///
+  /// - Parameters:
+  ///   - bytes: the whole file; its SHA-256 goes into the result.
+  ///   - metadata: ``PatientMetadata/unknown`` where nothing is known.
+  /// - Throws: an error that names the rule which the file broke.
+  public func classify(
+    encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown
+  ) throws -> Classification {
+    try timedClassify(encodedImage: bytes, metadata: metadata).0
+  }
+
+  /// ``classify(encodedImage:metadata:)`` with the time that each step took.
+  package func timedClassify(
+    encodedImage bytes: [UInt8], metadata: PatientMetadata
+  ) throws -> (Classification, ClassificationTiming) {
+    var timing = ClassificationTiming()
+    let image = try timing.measure(\.decodeMilliseconds) { try ImageDecoder.decode(bytes) }
+    let result = try classify(
+      image, metadata: metadata, imageSHA256: SHA256.hexDigest(bytes), timing: &timing)
+    return (result, timing)
+  }
+
+  private func classify(
+    _ image: PixelImage, metadata: PatientMetadata, imageSHA256: String?,
+    timing: inout ClassificationTiming
+  ) throws -> Classification {
+    let input = try timing.measure(\.preprocessMilliseconds) { try preprocessor(image) }
+    let logits = try timing.measure(\.networkMilliseconds) {
+      try runNetwork(input, metadata.encoded(), nil).logits
+    }
+    guard logits.allSatisfy(\.isFinite) else { throw ClassifierError.nonFiniteLogits(logits) }
+    var warnings = input.warnings.map(ClassificationWarning.init)
+    if configuration.fusion == nil, !metadata.isEmpty { warnings.append(.metadataUnused) }
+    return Classification(
+      logits: ClassScores(logits), temperature: configuration.temperature, metadata: metadata,
+      warnings: warnings, imageSHA256: imageSHA256, model: model)
+  }
+}
+
+/// Why a model cannot classify.
+public enum ClassifierError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The model's outputs, as its configuration names them, are not the seven classes in their order.
+  case unexpectedClasses([String])
+  /// The network's outputs are not all finite; no prediction is made from them.
+  case nonFiniteLogits([Float])
+
+  /// One line naming the value and the rule.
+  public var description: String {
+    switch self {
+    case .unexpectedClasses(let classes):
+      """
+      the model's classes are \(classes.joined(separator: ", ")); they must be \
+      \(LesionClass.allCases.map(\.rawValue).joined(separator: ", ")), in this order
+      """
+    case .nonFiniteLogits(let logits):
+      "the network's outputs are not finite (\(logits.map(\.description).joined(separator: ", ")))"
+    }
+  }
+}

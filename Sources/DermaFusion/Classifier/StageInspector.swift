@@ -1,0 +1,55 @@
+import ImagePipeline
+import ModelFiles
+
+/// Shows what an image looks like at each stage of one model's preprocessing. Needs the model's configuration
+/// only, not its weights.
+package struct StageInspector: Sendable {
+  /// The array of one stage, with its shape.
+  package enum Values: Sendable, Equatable {
+    /// `[height, width, 3]`
+    case bytes([UInt8], shape: [Int])
+    /// `[3, size, size]`
+    case floats([Float], shape: [Int])
+  }
+
+  private let preprocessor: Preprocessor
+
+  /// - Parameter configuration: the bytes of the model's `config.json`.
+  /// - Throws: an error naming the key that is wrong.
+  package init(configuration: [UInt8]) throws {
+    preprocessor = Preprocessor(
+      PreprocessingConfiguration(try ModelConfiguration(parsing: configuration).preprocessing))
+  }
+
+  /// The image at one stage, and the warnings that a result would carry (none for the decoded image, which
+  /// has not been looked at).
+  ///
+  /// - Throws: an error that names the rule which the file broke. An image that is too small to classify can
+  ///   still be looked at as `decoded`.
+  package func values(
+    of stage: PreprocessingStage, encodedImage bytes: [UInt8]
+  ) throws -> (Values, [ClassificationWarning]) {
+    let decoded = try ImageDecoder.decode(bytes)
+    if stage == .decoded { return (Values(decoded), []) }
+    let image = try preprocessor(decoded)
+    return (Values(image, stage: stage), image.warnings.map(ClassificationWarning.init))
+  }
+}
+
+extension StageInspector.Values {
+  /// `[height, width, 3]`
+  init(_ image: PixelImage) {
+    self = .bytes(image.pixels, shape: [image.height, image.width, 3])
+  }
+
+  init(_ image: PreprocessedImage, stage: PreprocessingStage) {
+    switch stage {
+    case .decoded: self.init(image.decoded)
+    case .cropped: self.init(image.cropped)
+    case .resized: self.init(image.resized)
+    case .constancy: self.init(image.constancy)
+    case .normalized:
+      self = .floats(image.normalizedCHW(), shape: [3, image.resized.height, image.resized.width])
+    }
+  }
+}

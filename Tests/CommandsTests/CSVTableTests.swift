@@ -1,0 +1,97 @@
+import Testing
+
+@testable import Commands
+@testable import DermaFusion
+
+@Suite struct CSVTableTests {
+  func table(_ text: String) throws(CSVError) -> CSVTable { try CSVTable(Array(text.utf8), path: "t.csv") }
+
+  @Test func quotesCommasAndLineBreaksInsideQuotesAreText() throws {
+    let table = try table("a,b\n\"x,\"\"y\"\"\",\"two\nlines\"\n1,\n")
+    #expect(table.header == ["a", "b"])
+    #expect(table.rows.map(\.fields) == [["x,\"y\"", "two\nlines"], ["1", ""]])
+    #expect(table.rows.map(\.line) == [2, 4])
+  }
+
+  @Test func lineEndingsAndTheByteOrderMarkMakeNoDifference() throws {
+    let plain = try table("a,b\n1,2\n3,4\n")
+    #expect(try table("a,b\r\n1,2\r\n3,4\r\n") == plain)
+    #expect(try table("\u{FEFF}a,b\n1,2\n3,4") == plain)
+    #expect(try table("a,b\r\n1,2\r\n3,4") == plain)
+  }
+
+  @Test func emptyLinesArePassedOverButCounted() throws {
+    let table = try table("a,b\n\n1,2\n\r\n3,4\n\n")
+    #expect(table.rows.map(\.line) == [3, 5])
+  }
+
+  @Test func everyRuleHasItsError() {
+    #expect(throws: CSVError.noHeader(path: "t.csv")) { try table("") }
+    #expect(throws: CSVError.noHeader(path: "t.csv")) { try table("\n\n") }
+    #expect(throws: CSVError.repeatedColumn(path: "t.csv", name: "a")) { try table("a,b,a\n") }
+    #expect(throws: CSVError.fieldCount(path: "t.csv", line: 3, count: 3, expected: 2)) {
+      try table("a,b\n1,2\n1,2,3\n")
+    }
+    #expect(throws: CSVError.fieldCount(path: "t.csv", line: 2, count: 1, expected: 2)) {
+      try table("a,b\n1\n")
+    }
+    #expect(throws: CSVError.unterminatedQuote(path: "t.csv", line: 2)) { try table("a,b\n\"1,2\n3,4\n") }
+    #expect(throws: CSVError.textAfterQuote(path: "t.csv", line: 2)) { try table("a,b\n\"1\"x,2\n") }
+    #expect(throws: CSVError.notUTF8(path: "t.csv")) { try CSVTable([0x61, 0xFF, 0x0A], path: "t.csv") }
+  }
+}
+
+@Suite struct MetadataTableTests {
+  func table(_ text: String) throws(CSVError) -> MetadataTable {
+    try MetadataTable(Array(text.utf8), path: "p.csv")
+  }
+
+  @Test func columnsStandInAnyOrderAmongOthers() throws {
+    let table = try table(
+      """
+      dx,localization,age,image_id,sex
+      nv,lower extremity,55.0,A,male
+      mel,,,B,
+      bcc, Back ,0,C,unknown
+
+      """)
+    #expect(table["A"] == .init(ageInYears: 55, sex: .male, site: .lowerExtremity))
+    #expect(table["B"] == .init(ageInYears: nil, sex: nil, site: nil))
+    #expect(table["C"] == .init(ageInYears: 0, sex: .unknown, site: .back))
+    #expect(table["D"] == nil)
+  }
+
+  @Test func aMissingColumnIsNamed() {
+    for column in MetadataTable.columns {
+      let header = MetadataTable.columns.filter { $0 != column }.joined(separator: ",")
+      #expect(throws: CSVError.missingColumn(path: "p.csv", name: column)) { try table(header + "\n") }
+    }
+    #expect(
+      CSVError.missingColumn(path: "p.csv", name: "age").description == "p.csv: the column 'age' is missing")
+  }
+
+  @Test func aBadValueIsNamedWithItsLineAndColumn() throws {
+    for (row, message) in [
+      ("A,abc,male,back", "column 'age': the value 'abc' is invalid. Please provide a number of years"),
+      ("A,-3,male,back", "column 'age': the value '-3' is invalid."),
+      ("A,5,m,back", "column 'sex': the value 'm' is invalid. Please provide one of 'male', 'female' or"),
+      (
+        "A,5,male,knee", "column 'localization': the value 'knee' is invalid. Please provide one of 'abdomen'"
+      ),
+    ] {
+      let error = #expect(throws: CSVError.self) {
+        try table("image_id,age,sex,localization\nZ,1,male,back\n\(row)\n")
+      }
+      #expect(
+        error?.description.hasPrefix("p.csv: line 3: \(message)") == true, "\(String(describing: error))")
+    }
+  }
+
+  @Test func anImageHasOneRow() {
+    #expect(
+      throws: CSVError.repeatedIdentifier(path: "p.csv", line: 4, identifier: "A", firstLine: 2)
+    ) {
+      try table("image_id,age,sex,localization\nA,1,male,back\nB,,,\nA,1,male,back\n")
+    }
+  }
+}

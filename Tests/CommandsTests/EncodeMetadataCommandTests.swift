@@ -1,0 +1,52 @@
+import Testing
+
+@testable import Commands
+
+@Suite struct EncodeMetadataCommandTests {
+  @Test func printsTheVectorAndWhatIsMissing() {
+    let result = runTool("encode-metadata", "--age", "55", "--sex", "male", "--site", "back")
+    #expect(result.output == "{\"vector\":[0.55,0.0,0.0,2.0],\"missing\":[]}\n")
+    #expect(result.status == .success)
+    #expect(result.errors == "")
+  }
+
+  @Test func nothingGivenIsAllMissing() {
+    #expect(
+      runTool("encode-metadata").output
+        == "{\"vector\":[0.0,1.0,2.0,13.0],\"missing\":[\"age\",\"sex\",\"site\"]}\n")
+  }
+
+  @Test func sitesHaveBlanksAndAnyLetterCase() {
+    let result = runTool("encode-metadata", "--site=LOWER Extremity", "--sex=Female", "--age=0")
+    #expect(result.output == "{\"vector\":[0.0,0.0,1.0,9.0],\"missing\":[]}\n")
+  }
+
+  @Test(arguments: ["0", "130", "0.5", "+7", "100.25", "007"])
+  func agesWithinTheRangeAreAccepted(age: String) {
+    #expect(runTool("encode-metadata", "--age", age).status == .success)
+  }
+
+  @Test(arguments: [
+    "abc", "-3", "400", "nan", "inf", "", "0x37", "1e1", "130.01", "5 5", " 5", "5,5", "١٢", "+-5", "-", ".",
+  ])
+  func everyOtherAgeIsWrongUsage(age: String) {
+    for result in [runTool("encode-metadata", "--age", age), runTool("encode-metadata", "--age=\(age)")] {
+      #expect(result.status == .usage)
+      #expect(result.output == "")
+      #expect(
+        result.errors.hasPrefix(
+          "Error: The value '\(age)' is invalid for '--age <age>'. "
+            + "Please provide a number of years from 0 to 130.\n"))
+    }
+  }
+
+  @Test func anUnknownSiteListsThoseThatAreKnown() {
+    let result = runTool("encode-metadata", "--site", "knee")
+    #expect(result.status == .usage)
+    #expect(
+      result.errors.hasPrefix(
+        "Error: The value 'knee' is invalid for '--site <site>'. Please provide one of 'abdomen', 'acral', "
+          + "'back', 'chest', 'ear', 'face', 'foot', 'genital', 'hand', 'lower extremity', 'neck', 'scalp', "
+          + "'trunk', 'unknown' or 'upper extremity'.\n"))
+  }
+}

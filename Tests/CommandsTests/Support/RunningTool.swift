@@ -1,0 +1,140 @@
+import Foundation
+import Synchronization
+
+@testable import Commands
+@testable import DermaFusion
+@testable import ImagePipeline
+@testable import ModelFiles
+
+/// What a run of the tool left behind.
+struct ToolResult {
+  let status: ExitStatus
+  let output: String
+  let errors: String
+  let outputBytes: [UInt8]
+}
+
+/// Bytes kept in memory.
+final class MemoryOutput: ByteOutput {
+  private let storage = Mutex<[UInt8]>([])
+  private let failure: OutputError?
+  /// Bytes that are taken before the failure.
+  private let capacity: Int
+
+  init(failure: OutputError? = nil, capacity: Int = .max) {
+    self.failure = failure
+    self.capacity = capacity
+  }
+
+  var bytes: [UInt8] { storage.withLock { $0 } }
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  func write(_ bytes: [UInt8]) throws(OutputError) {
+    let count = storage.withLock {
+      $0 += bytes
+      return $0.count
+    }
+    if let failure, count > capacity { throw failure }
+  }
+}
+
+/// Runs the real parser and commands with everything around them in memory, and a network of a few lines in
+/// the place of a trained one.
+func runTool(
+  _ words: String..., input: [UInt8] = [], environment: [String: String] = ["DERMAFUSION_MODEL": "model"],
+  width: Int? = nil, usesColour: Bool = false, executablePath: String? = nil,
+  output: MemoryOutput = MemoryOutput(), usesMetadata: Bool = true
+) -> ToolResult {
+  let errors = MemoryOutput()
+  let terminal = Terminal(
+    output: output, errors: errors,
+    readInput: { (limit) throws(FileError) in
+      if input.isEmpty { throw .empty("standard input") }
+      if input.count > limit { throw .tooLarge("standard input", limit: limit) }
+      return input
+    },
+    width: width, usesColour: usesColour, environment: { environment[$0] }, executablePath: executablePath)
+  let session = Session(terminal: terminal) { folder, threadCount in
+    guard !folder.contains("missing") else { throw ModelFileError.folderMissing(path: folder) }
+    return try toyClassifier(threadCount: threadCount ?? 2, usesMetadata: usesMetadata)
+  }
+  let status = Tool.dermafusion.run(words, session: session)
+  return ToolResult(status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
+}
+
+/// A classifier whose logits are read off the image's mean colour and the metadata, so that every input
+/// shows in the output.
+func toyClassifier(threadCount: Int, usesMetadata: Bool) throws -> Classifier {
+  try Classifier(
+    configuration: ModelConfiguration(parsing: Array(toyConfiguration(usesMetadata: usesMetadata).utf8)),
+    sha256: { String(repeating: "0123456789abcdef", count: 4) }, threadCount: threadCount,
+    instructionSet: "baseline"
+  ) { image, metadata, _ in
+    let pixels = image.resized.pixels
+    let means = (0..<3).map { channel in
+      let values = stride(from: channel, to: pixels.count, by: 3).map { Float(pixels[$0]) }
+      return values.reduce(0, +) / Float(values.count) / 64
+    }
+    let logits = [means[0], metadata[0], -1, -metadata[1], means[1], means[2], metadata[3] / 14]
+    return NetworkOutput(logits: logits, pooled: [])
+  }
+}
+
+func toyConfiguration(usesMetadata: Bool) -> String {
+  let fusion = """
+    {"sex_embedding_size": 4, "site_embedding_size": 8, "metadata_size": 32, "hidden_size": 256,
+     "layer_norm_epsilon": 1e-5}
+    """
+  let sites = BodySite.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
+  return """
+    {"format_version": 1, "name": "toy", "version": "0.0.1", "architecture": "efficientnet_lite2",
+     "padding": "same", "batch_norm_epsilon": 0.001,
+     "classes": ["akiec", "bcc", "bkl", "df", "mel", "nv", "vasc"], "temperature": 1.0,
+     "preprocessing": {"size": 48, "color_constancy": {"method": "shades_of_gray", "p": 6, "rounding": "round"},
+       "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]},
+     "metadata": {"sexes": ["male", "female", "unknown"], "sites": [\(sites)]},
+     "fusion": \(usesMetadata ? fusion : "null")}
+    """
+}
+
+/// A PNM image with a different colour in every pixel, deep red in the middle.
+func pnm(width: Int = 120, height: Int = 100, seed: Int = 0) -> [UInt8] {
+  var bytes = Array("P6\n\(width) \(height)\n255\n".utf8)
+  for y in 0..<height {
+    for x in 0..<width {
+      bytes += [UInt8(180 + (x + seed) % 40), UInt8(60 + (y * 3 + seed) % 90), UInt8((x * y + seed) % 120)]
+    }
+  }
+  return bytes
+}
+
+/// A folder that is removed with everything in it when the test ends.
+final class TemporaryFolder {
+  let path: String
+
+  init() {
+    path =
+      FileManager.default.temporaryDirectory
+      .appendingPathComponent("dermafusion-tests-\(UUID().uuidString)").path
+    try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// Writes a file, with the folders above it; answers with its path.
+  @discardableResult
+  func write(_ bytes: [UInt8], to name: String) -> String {
+    let file = path + "/" + name
+    let folder = String(file[..<file.lastIndex(of: "/")!])
+    try! FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    precondition(FileManager.default.createFile(atPath: file, contents: Data(bytes)))
+    return file
+  }
+
+  @discardableResult
+  func write(_ text: String, to name: String) -> String { write(Array(text.utf8), to: name) }
+
+  func contents(of name: String) -> [UInt8]? {
+    FileManager.default.contents(atPath: path + "/" + name).map { [UInt8]($0) }
+  }
+}

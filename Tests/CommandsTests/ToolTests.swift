@@ -1,0 +1,89 @@
+import Testing
+
+@testable import Commands
+
+@Suite struct ToolTests {
+  @Test func versionIsOneLineOnStandardOutput() {
+    for words in [["--version"], ["classify", "--version"]] {
+      let result = words.count == 1 ? runTool(words[0]) : runTool(words[0], words[1])
+      #expect(result.output == "0.1.0\n")
+      #expect(result.errors == "")
+      #expect(result.status == .success)
+    }
+  }
+
+  @Test func withoutACommandTheUsageIsWrong() {
+    let result = runTool()
+    #expect(result.status == .usage)
+    #expect(result.output == "")
+    #expect(
+      result.errors == """
+        Error: Missing expected argument '<subcommand>'
+        Usage: dermafusion <subcommand>
+          See 'dermafusion --help' for more information.
+
+        """)
+  }
+
+  @Test func anUnknownCommandIsNamedWithTheNearestOne() {
+    let result = runTool("clasify", "a.png")
+    #expect(result.status == .usage)
+    #expect(result.errors.hasPrefix("Error: Unknown subcommand 'clasify'. Did you mean 'classify'?\n"))
+    #expect(runTool("xyz").errors.hasPrefix("Error: Unknown subcommand 'xyz'.\n"))
+  }
+
+  @Test func anOptionBeforeTheCommandIsSentBehindIt() {
+    let result = runTool("--format", "json", "classify", "a.png")
+    #expect(result.status == .usage)
+    #expect(
+      result.errors.hasPrefix("Error: Unknown option '--format'. Options stand after the subcommand.\n"))
+  }
+
+  @Test func wrongUsageOfACommandShowsItsUsageAndWhereHelpIs() {
+    let result = runTool("encode-metadata", "--sex", "q")
+    #expect(result.status == .usage)
+    #expect(result.output == "")
+    #expect(
+      result.errors == """
+        Error: The value 'q' is invalid for '--sex <sex>'. Please provide one of 'male', 'female' or 'unknown'.
+        Usage: dermafusion encode-metadata [--age <age>] [--sex <sex>] [--site <site>]
+          See 'dermafusion encode-metadata --help' for more information.
+
+        """)
+  }
+
+  @Test func everyWayToAskForHelpGivesTheSame() {
+    let help = runTool("classify", "--help")
+    #expect(help.status == .success)
+    #expect(help.errors == "")
+    #expect(runTool("help", "classify").output == help.output)
+    #expect(runTool("classify", "-h").output == help.output)
+    #expect(runTool("help").output == runTool("--help").output)
+    #expect(runTool("help", "clasify").status == .usage)
+  }
+
+  @Test func helpFitsEightyColumnsAndItsDescriptionsBeginAtOne() {
+    for text in Tool.dermafusion.commands.map({ Help.text(for: $0) }) + [Help.text(for: .dermafusion)] {
+      for line in text.split(separator: "\n") {
+        #expect(line.count <= 80, "\(line)")
+        #expect(line.last != " ", "\(line)")
+      }
+      #expect(text.contains("\n  -h, --help              Show help information.\n"))
+      #expect(text.contains("\nEXIT STATUS:\n  0                       "))
+      #expect(text.contains("\n  64                      Wrong usage.\n"))
+    }
+  }
+
+  @Test func outputThatIsClosedEndsTheRunWithoutAWord() {
+    let result = runTool("encode-metadata", output: MemoryOutput(failure: .closed, capacity: 0))
+    #expect(result.status == .failure)
+    #expect(result.errors == "")
+  }
+
+  @Test func outputThatCannotBeWrittenIsAFailure() {
+    let full = OutputError.failed(reason: "No space left on device")
+    let result = runTool("encode-metadata", output: MemoryOutput(failure: full, capacity: 0))
+    #expect(result.status == .failure)
+    #expect(result.errors == "Error: standard output cannot be written: No space left on device\n")
+  }
+}
