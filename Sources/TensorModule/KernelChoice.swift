@@ -26,8 +26,8 @@ package enum KernelChoice {
     .filter(\.isBuiltForInstructionSet)
 
   /// Every variant that this CPU can run, those compiled without their flags included: slow, but the same source.
-  package static let runnable: [KernelSet] = InstructionSet.allCases.map(kernels)
-    .filter { !$0.isBuiltForInstructionSet || isRunnable($0.instructionSet) }
+  package static let runnable: [KernelSet] = InstructionSet.allCases
+    .filter { isRunnable($0) || !isBuilt($0) }.map(kernels)
 
   static func choose(forced: InstructionSet?) -> KernelSet {
     if let forced, let kernels = available.first(where: { $0.instructionSet == forced }) { return kernels }
@@ -39,6 +39,14 @@ package enum KernelChoice {
     case .baseline: true
     case .avx2: cpu_runs_avx2_fma()
     case .avx512: cpu_runs_avx512() && cpu_runs_avx2_fma()
+    }
+  }
+
+  private static func isBuilt(_ instructionSet: InstructionSet) -> Bool {
+    switch instructionSet {
+    case .baseline: KernelsBaseline.isBuiltForInstructionSet()
+    case .avx2: KernelsAVX2.isBuiltForInstructionSet()
+    case .avx512: KernelsAVX512.isBuiltForInstructionSet()
     }
   }
 

@@ -1,20 +1,29 @@
 import CCPUFeatures
 import KernelInterface
 
-/// The kernels as this module was compiled.
+/// Whether the compiler was given the flags of this module's instruction set. Unlike everything else here it runs on
+/// any CPU: it returns a constant.
+public func isBuiltForInstructionSet() -> Bool {
+  #if KERNEL_AVX512
+    caller_is_built_for_avx512()
+  #elseif KERNEL_AVX2
+    caller_is_built_for_avx2_fma()
+  #else
+    true
+  #endif
+}
+
+/// The kernels as this module was compiled. Even to collect them needs a CPU that has the instructions.
 public func makeKernelSet() -> KernelSet {
   #if KERNEL_AVX512
     let instructionSet = InstructionSet.avx512
-    let isBuilt = caller_is_built_for_avx512()
   #elseif KERNEL_AVX2
     let instructionSet = InstructionSet.avx2
-    let isBuilt = caller_is_built_for_avx2_fma()
   #else
     let instructionSet = InstructionSet.baseline
-    let isBuilt = true
   #endif
   return KernelSet(
-    instructionSet: instructionSet, isBuiltForInstructionSet: isBuilt,
+    instructionSet: instructionSet, isBuiltForInstructionSet: isBuiltForInstructionSet(),
     vectorWidth: Vector.scalarCount, rowTile: TwoVectorTile.rowCount,
     multiply: { multiply($0) }, depthwiseRow: { depthwiseRow($0) },
     scaleColumns: { scaleColumns($0, $1, $2, $3, $4) }, scaleRows: { scaleRows($0, $1, $2, $3, $4) },
