@@ -1,15 +1,13 @@
 import KernelInterface
 
-/// exp(x) within 1e-7 relative for x in -87...88; outside, x is clamped there.
+/// exp(x) within 2e-7 relative for x in -87...88. Below, x is clamped; above, the caller does that.
 ///
 /// x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) by the polynomial of Cephes' expf, whose coefficients are minimax on
 /// that interval. Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits, from where one shift makes
 /// 2^n: a conversion to integers would be done lane by lane.
 @inline(__always)
 func exponential(_ x: Vector) -> Vector {
-  let low = Vector(repeating: -87.0)
-  let high = Vector(repeating: 88.0)
-  let clamped = clamp(x, low, high)
+  let clamped = x.raised(to: -87)
   let magic = Vector(repeating: 12_582_912)
   var shifted = magic
   shifted.accumulate(clamped, Vector(repeating: 1.442_695_04))
@@ -38,13 +36,21 @@ extension Vector {
     result.accumulate(self, x)
     return result
   }
-}
 
-/// Comparisons must be those of the concrete type: in generic code they are done lane by lane. NaN stays NaN.
-@inline(__always)
-func clamp(_ x: Vector, _ low: Vector, _ high: Vector) -> Vector {
-  let raised = x.replacing(with: low, where: x .< low)
-  return raised.replacing(with: high, where: raised .> high)
+  // Comparisons must be those of the concrete type: in generic code they are done lane by lane. Each of these is one
+  // maximum or minimum instruction, in the order of operands that keeps NaN.
+
+  @inline(__always)
+  func raised(to low: Float) -> Vector {
+    let low = Vector(repeating: low)
+    return replacing(with: low, where: self .< low)
+  }
+
+  @inline(__always)
+  func lowered(to high: Float) -> Vector {
+    let high = Vector(repeating: high)
+    return replacing(with: high, where: self .> high)
+  }
 }
 
 /// An activation as a type, so that a kernel is compiled once for each: the compiler does not inline closures
@@ -60,24 +66,28 @@ enum Identity: ActivationFunction {
 
 enum ReLU: ActivationFunction {
   @inline(__always)
-  static func apply(_ x: Vector) -> Vector {
-    x.replacing(with: Vector(repeating: 0), where: x .< Vector(repeating: 0))
-  }
+  static func apply(_ x: Vector) -> Vector { x.raised(to: 0) }
 }
 
 enum ReLU6: ActivationFunction {
   @inline(__always)
-  static func apply(_ x: Vector) -> Vector { clamp(x, Vector(repeating: 0), Vector(repeating: 6)) }
+  static func apply(_ x: Vector) -> Vector { x.raised(to: 0).lowered(to: 6) }
 }
 
 enum SiLU: ActivationFunction {
   @inline(__always)
-  static func apply(_ x: Vector) -> Vector { x / (Vector(repeating: 1) + exponential(-x)) }
+  static func apply(_ x: Vector) -> Vector {
+    // Clamped before the division too: beyond, exp(-x) no longer grows, and the quotient would run off to -infinity.
+    let x = x.raised(to: -88)
+    return x / (Vector(repeating: 1) + exponential(-x))
+  }
 }
 
 enum Sigmoid: ActivationFunction {
   @inline(__always)
-  static func apply(_ x: Vector) -> Vector { Vector(repeating: 1) / (Vector(repeating: 1) + exponential(-x)) }
+  static func apply(_ x: Vector) -> Vector {
+    Vector(repeating: 1) / (Vector(repeating: 1) + exponential(-x.raised(to: -88)))
+  }
 }
 
 /// A loop that is compiled once for each activation.
