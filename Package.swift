@@ -69,10 +69,17 @@ let package = Package(
       providers: [.apt(["libjpeg62-turbo-dev"]), .brew(["jpeg-turbo"])]),
     .systemLibrary(name: "CCPUFeatures"),
 
+    // For the unit tests only. Optimised in debug builds too: the plain loops would take minutes.
+    .target(
+      name: "ReferenceLayers", path: "Tests/ReferenceLayers",
+      swiftSettings: warningsAsErrors + (isRootPackage ? [.unsafeFlags(["-O"])] : [])),
+
     // Unit test bundles
     .testTarget(name: "ImagePipelineTests", dependencies: ["ImagePipeline"]),
     .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles"]),
-    .testTarget(name: "TensorModuleTests", dependencies: ["TensorModule"]),
+    .testTarget(
+      name: "TensorModuleTests",
+      dependencies: ["TensorModule", "ReferenceLayers", "KernelInterface", "CCPUFeatures"]),
     .testTarget(name: "DermaFusionTests", dependencies: ["DermaFusion"]),
     .testTarget(
       name: "CommandsTests", dependencies: ["Commands", "DermaFusion", "ImagePipeline", "ModelFiles"]),

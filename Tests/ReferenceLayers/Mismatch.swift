@@ -1,0 +1,63 @@
+/// How a result in Float32 departs from a reference by more than rounding explains.
+public struct Mismatch: Sendable, Equatable, CustomStringConvertible {
+  /// Values outside the tolerance.
+  public let count: Int
+  /// Values compared.
+  public let total: Int
+  /// The first one outside, in the order of memory.
+  public let firstIndex: Int
+  /// Its place, as `[y, x, channel]`.
+  public let firstPlace: [Int]
+  /// What was computed there.
+  public let actual: Float
+  /// What should have been.
+  public let expected: Double
+  /// The tolerance there.
+  public let tolerance: Double
+  /// The most units in the last place between any value and its reference.
+  public let largestULP: Double
+
+  /// The first place, both values, the count and the largest distance.
+  public var description: String {
+    "\(count) of \(total) outside the tolerance, first at index \(firstIndex) = \(firstPlace): \(actual), "
+      + "expected \(expected) within \(tolerance); at most \(largestULP) ULP"
+  }
+}
+
+extension ReferenceMap {
+  /// Compares values in Float32 with these: `|actual - expected| <= factor * ulpOfOne * magnitude`.
+  ///
+  /// - Parameters:
+  ///   - actual: `[height, width, channels]`
+  ///   - factor: The kernel's constant.
+  /// - Returns: nil when all are within the tolerance. NaN never is.
+  public func mismatch(_ actual: [Float], factor: Double) -> Mismatch? {
+    precondition(
+      actual.count == values.count, "\(actual.count) values compared with \(values.count)")
+    var count = 0
+    var first: Int?
+    var largest = 0.0
+    for i in values.indices {
+      let difference = abs(Double(actual[i]) - values[i])
+      largest = max(largest, difference / max(Double(Float(values[i]).ulp), .leastNormalMagnitude))
+      if difference <= factor * Double(Float.ulpOfOne) * magnitudes[i] { continue }
+      count += 1
+      if first == nil { first = i }
+    }
+    guard let first else { return nil }
+    return Mismatch(
+      count: count, total: values.count, firstIndex: first,
+      firstPlace: [first / channels / width, first / channels % width, first % channels],
+      actual: actual[first], expected: values[first],
+      tolerance: factor * Double(Float.ulpOfOne) * magnitudes[first], largestULP: largest)
+  }
+
+  /// The smallest factor with which ``mismatch(_:factor:)`` finds nothing: for choosing the constants.
+  public func leastFactor(_ actual: [Float]) -> Double {
+    var least = 0.0
+    for i in values.indices where magnitudes[i] > 0 {
+      least = max(least, abs(Double(actual[i]) - values[i]) / (Double(Float.ulpOfOne) * magnitudes[i]))
+    }
+    return least
+  }
+}

@@ -1,0 +1,134 @@
+/// Zeros around the input of a reference layer.
+public enum ReferencePadding: Sendable, Equatable {
+  /// TensorFlow's SAME: an output for every `stride`-th input, the zeros shared out with the odd one after.
+  case same
+  /// So many zeros on each side.
+  case symmetric(Int)
+
+  /// Zeros before the input and the number of outputs along one dimension, found by trying: the window at each output must not start after the padded
+  /// input's end less its reach.
+  public func resolve(input: Int, reach: Int, stride: Int) -> (before: Int, count: Int) {
+    switch self {
+    case .symmetric(let zeros):
+      var count = 0
+      while count * stride + reach <= input + 2 * zeros { count += 1 }
+      return (zeros, count)
+    case .same:
+      var count = 0
+      while count * stride < input { count += 1 }
+      var total = 0
+      while (count - 1) * stride + reach > input + total { total += 1 }
+      return (total / 2, count)
+    }
+  }
+}
+
+extension ReferenceMap {
+  /// A convolution.
+  ///
+  /// - Parameters:
+  ///   - weight: `OIHW`: `[bias.count, channels / groups, kernelSize, kernelSize]`.
+  ///   - bias: One value for each output channel.
+  public func convolution(
+    weight: [Float], bias: [Float], kernelSize: Int = 1, stride: Int = 1, dilation: Int = 1, groups: Int = 1,
+    padding: ReferencePadding = .symmetric(0)
+  ) -> ReferenceMap {
+    let reach = (kernelSize - 1) * dilation + 1
+    let (top, rows) = padding.resolve(input: height, reach: reach, stride: stride)
+    let (left, columns) = padding.resolve(input: width, reach: reach, stride: stride)
+    return convolution(
+      weight: weight, bias: bias, kernelSize: kernelSize, stride: stride, dilation: dilation, groups: groups,
+      top: top, left: left, outputHeight: rows, outputWidth: columns)
+  }
+
+  /// A convolution with so many zeros above and to the left, and so many outputs; zeros lie beyond the other edges too.
+  public func convolution(
+    weight: [Float], bias: [Float], kernelSize: Int, stride: Int, dilation: Int, groups: Int, top: Int,
+    left: Int, outputHeight: Int, outputWidth: Int
+  ) -> ReferenceMap {
+    let perGroup = channels / groups
+    let outputsPerGroup = bias.count / groups
+    precondition(
+      weight.count == bias.count * perGroup * kernelSize * kernelSize,
+      "\(weight.count) weights for [\(bias.count), \(perGroup), \(kernelSize), \(kernelSize)]")
+    var result = ReferenceMap(height: outputHeight, width: outputWidth, channels: bias.count)
+    for y in 0..<outputHeight {
+      for x in 0..<outputWidth {
+        for output in 0..<bias.count {
+          var sum = Double(bias[output])
+          var magnitude = abs(sum)
+          for ky in 0..<kernelSize {
+            let row = y * stride + ky * dilation - top
+            if row < 0 || row >= height { continue }
+            for kx in 0..<kernelSize {
+              let column = x * stride + kx * dilation - left
+              if column < 0 || column >= width { continue }
+              for input in 0..<perGroup {
+                let tap = ((output * perGroup + input) * kernelSize + ky) * kernelSize + kx
+                let factor = Double(weight[tap])
+                let place = index(row, column, output / outputsPerGroup * perGroup + input)
+                sum += values[place] * factor
+                magnitude += magnitudes[place] * abs(factor)
+              }
+            }
+          }
+          let place = result.index(y, x, output)
+          result.values[place] = sum
+          result.magnitudes[place] = magnitude
+        }
+      }
+    }
+    return result
+  }
+
+  /// A convolution of each channel by a window of its own.
+  ///
+  /// - Parameter weight: `[channels, 1, kernelSize, kernelSize]`
+  public func depthwise(
+    weight: [Float], bias: [Float], kernelSize: Int, stride: Int = 1, dilation: Int = 1,
+    padding: ReferencePadding
+  ) -> ReferenceMap {
+    convolution(
+      weight: weight, bias: bias, kernelSize: kernelSize, stride: stride, dilation: dilation,
+      groups: channels,
+      padding: padding)
+  }
+
+  /// A 1x1 convolution, which for one pixel is a dense layer.
+  ///
+  /// - Parameter weight: `[bias.count, channels]`
+  public func pointwise(weight: [Float], bias: [Float]) -> ReferenceMap {
+    convolution(weight: weight, bias: bias)
+  }
+
+  /// The mean over a window; padding is not counted.
+  public func averagePooling(
+    kernelSize: Int, stride: Int, dilation: Int = 1, padding: ReferencePadding
+  ) -> ReferenceMap {
+    let reach = (kernelSize - 1) * dilation + 1
+    let (top, rows) = padding.resolve(input: height, reach: reach, stride: stride)
+    let (left, columns) = padding.resolve(input: width, reach: reach, stride: stride)
+    var result = ReferenceMap(height: rows, width: columns, channels: channels)
+    for y in 0..<rows {
+      for x in 0..<columns {
+        for channel in 0..<channels {
+          var count = 0.0
+          let place = result.index(y, x, channel)
+          for ky in 0..<kernelSize {
+            for kx in 0..<kernelSize {
+              let row = y * stride + ky * dilation - top
+              let column = x * stride + kx * dilation - left
+              if row < 0 || row >= height || column < 0 || column >= width { continue }
+              count += 1
+              result.values[place] += values[index(row, column, channel)]
+              result.magnitudes[place] += magnitudes[index(row, column, channel)]
+            }
+          }
+          result.values[place] /= count
+          result.magnitudes[place] /= count
+        }
+      }
+    }
+    return result
+  }
+}
