@@ -55,15 +55,14 @@ def read_state_dict(path):
     """Reads a .safetensors file, or a .pth / .pt file that holds tensors and plain values only."""
     if not Path(path).is_file():
         raise ExportError(f"{path}: no such file")
-    if Path(path).suffix == ".safetensors":
-        return unwrap(load_file(path))
     try:
-        return unwrap(torch.load(path, map_location="cpu", weights_only=True))
-    except ExportError:
-        raise
+        if Path(path).suffix == ".safetensors":
+            checkpoint = load_file(path)
+        else:
+            checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        reason = str(error).splitlines()[0]
-        raise ExportError(f"{path}: not a checkpoint of tensors ({reason})") from error
+        raise ExportError(f"{path}: not a checkpoint, or one that holds more than tensors and plain values") from error
+    return unwrap(checkpoint)
 
 
 def check_against(expected, state):

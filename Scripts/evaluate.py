@@ -1,0 +1,147 @@
+"""Evaluates a model folder on the validation lesions, through the full preprocessing, and fits its temperature.
+
+Validation photographs are looked at four ways: with their metadata, without any, with the metadata but shrunk to
+150 pixels first so that all are equally blurred, and by the folder that they came from. With --write, the
+temperature and the figures go into the model's config.json, and all figures into <model>/training/figures.json.
+"""
+
+import argparse
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+
+from dataset import open_cache, read_records
+from export_model import load_folder, model_identity
+from metadata import encode_metadata
+from metrics import figures, softmax
+from preprocessing import normalize
+
+SMALLEST_COPY = 150  # pixels of the smallest copies of photographs in the data
+BATCH = 8
+TEMPERATURES = np.exp(np.linspace(np.log(0.4), np.log(2.5), 181))
+
+
+def validation_indices(records, split):
+    """Indices of the records on the validation side of split.csv."""
+    with open(split, newline="") as file:
+        kept = {row["image_id"] for row in csv.DictReader(file) if row["split"] == "validation"}
+    return [i for i, record in enumerate(records) if record.image_id in kept]
+
+
+def shrink_and_enlarge(image, size):
+    """uint8 [S, S, 3] as if it had come at `size` pixels."""
+    small = Image.fromarray(image).resize((size, size), Image.Resampling.BILINEAR)
+    return np.asarray(small.resize((image.shape[1], image.shape[0]), Image.Resampling.BILINEAR))
+
+
+def pooled_features(config, model, images, shrink_to=None):
+    """Pooled image features float32 [N, C] of constancy-stage images."""
+    mean, std = config["preprocessing"]["mean"], config["preprocessing"]["std"]
+    pooled = []
+    for start in range(0, len(images), BATCH):
+        batch = [image if shrink_to is None else shrink_and_enlarge(image, shrink_to) for image in images[start : start + BATCH]]
+        pixels = torch.from_numpy(np.stack([normalize(image, mean, std) for image in batch]))
+        with torch.inference_mode():
+            pooled.append(model.features(pixels.contiguous(memory_format=torch.channels_last)).mean((2, 3)))
+    return torch.cat(pooled)
+
+
+def head_logits(model, pooled, metadata):
+    """Logits float64 [N, classes] of pooled features and, with a fusion head, metadata float32 [N, 4]."""
+    with torch.inference_mode():
+        logits = model.fusion(pooled, metadata) if model.has_fusion else model.classifier(pooled)
+    return logits.double().numpy()
+
+
+def fit_temperature(logits, labels):
+    """The temperature with the least negative log-likelihood."""
+    losses = []
+    for temperature in TEMPERATURES:
+        probabilities = softmax(logits / temperature)
+        losses.append(-np.log(probabilities[np.arange(len(labels)), labels] + 1e-12).mean())
+    return float(TEMPERATURES[int(np.argmin(losses))])
+
+
+def cross_fitted(logits, labels, lesions):
+    """Probabilities of each half of the lesions under the temperature fitted on the other half."""
+    order = {lesion: i for i, lesion in enumerate(sorted(set(lesions)))}
+    half = np.array([order[lesion] % 2 for lesion in lesions])
+    probabilities = np.empty_like(logits)
+    for side in (0, 1):
+        temperature = fit_temperature(logits[half != side], labels[half != side])
+        probabilities[half == side] = softmax(logits[half == side] / temperature)
+    return probabilities
+
+
+def rounded(value):
+    """Figures to four places, however nested."""
+    if isinstance(value, dict):
+        return {name: rounded(inner) for name, inner in value.items()}
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--data", type=Path, required=True, help="HAM10000's folder, with metadata.csv")
+    parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs are, or go")
+    parser.add_argument("--split", type=Path, required=True, help="split.csv of the training run")
+    parser.add_argument("--logits", type=Path, help="also write the validation logits there, as .npz")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--write", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    torch.set_num_threads(options.threads)
+    config, model = load_folder(options.model)
+    model = model.to(memory_format=torch.channels_last)
+    records = read_records(options.data)
+    cache = open_cache(records, options.data, config["preprocessing"], options.cache)
+    indices = validation_indices(records, options.split)
+    images = [cache[i] for i in indices]
+    labels = np.array([records[i].label for i in indices])
+    lesions = [records[i].lesion_id for i in indices]
+    originals = np.array([records[i].folder == "full600x450" for i in indices])
+    known = torch.from_numpy(np.stack([records[i].metadata for i in indices]))
+    missing = torch.from_numpy(encode_metadata()[0]).expand(len(indices), 4)
+
+    pooled = pooled_features(config, model, images)
+    blurred = pooled_features(config, model, images, SMALLEST_COPY)
+    logits = {
+        "with_metadata": head_logits(model, pooled, known),
+        "image_alone": head_logits(model, pooled, missing),
+        "shrunk_to_150_pixels": head_logits(model, blurred, known),
+    }
+    temperature = fit_temperature(logits["with_metadata"], labels)
+    calibrated = cross_fitted(logits["with_metadata"], labels, lesions)
+    result = {
+        "temperature": temperature,
+        "cross_fitted_temperature": figures(calibrated, labels),
+        "temperature_1": {name: figures(softmax(values), labels) for name, values in logits.items()},
+        "originals_600x450": figures(calibrated[originals], labels[originals]),
+        "other_copies": figures(calibrated[~originals], labels[~originals]),
+        "image_alone": figures(softmax(logits["image_alone"] / temperature), labels),
+        "shrunk_to_150_pixels": figures(softmax(logits["shrunk_to_150_pixels"] / temperature), labels),
+    }
+    result = rounded(result)
+    print(json.dumps(result, indent=1))
+    if options.logits:
+        np.savez(options.logits, labels=labels, lesions=lesions, originals=originals, **logits)
+    if options.write:
+        config["temperature"] = round(temperature, 4)
+        config["training"]["validation"] = result["cross_fitted_temperature"]
+        (options.model / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+        folder = options.model / "training"
+        folder.mkdir(exist_ok=True)
+        (folder / "figures.json").write_text(json.dumps(result, indent=1) + "\n")
+        print(f"sha256 {model_identity(options.model)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Scripts/train.sh DATA WORK: trains the shipped model anew and dumps the parity fixtures from it.
+# DATA is HAM10000's folder (see Scripts/README.md); WORK takes the cache (4 GB, photographs), the environment and the
+# checkpoints, and lies outside the repository. Goes on where it was interrupted. Needs Python 3.11.
+set -euo pipefail
+data=$(realpath "$1")
+mkdir -p "$2"
+work=$(realpath "$2")
+scripts=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+root=$(dirname "$scripts")
+
+if [ ! -x "$work/environment/bin/python" ]; then
+  python3 -m venv "$work/environment"
+  "$work/environment/bin/pip" install -r "$scripts/requirements.txt"
+fi
+python="$work/environment/bin/python"
+
+# Threads that wait by spinning take the cores that their own siblings need; memory given back to the system after
+# every step has to be cleared anew.
+export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000
+
+"$python" "$scripts/train.py" --data "$data" --cache "$work/cache" --output "$work/run"
+"$python" "$scripts/export_model.py" --architecture efficientnet_lite2 --checkpoint "$work/run/model.pt" \
+  --num-classes 7 --output "$work/model" --name dermafusion-lite2
+"$python" "$scripts/evaluate.py" --model "$work/model" --data "$data" --cache "$work/cache" \
+  --split "$work/run/split.csv" --write
+mkdir -p "$root/Weights/training"
+cp "$work/model/config.json" "$work/model/model.safetensors" "$root/Weights/"
+cp "$work/model/training/figures.json" "$work/run/"{recipe.json,split.csv,curves.csv} "$root/Weights/training/"
+"$python" "$scripts/dump_fixtures.py" --model "$root/Weights"
