@@ -5,24 +5,36 @@ import KernelInterface
 /// `run` outputs are computed at once from the `span` input pixels under them, `span = (run - 1) * stride + size`, so
 /// that each pixel is loaded once for a row of taps. Value generics cannot compute it, so it is stated.
 enum Window<let size: Int, let stride: Int, let run: Int, let span: Int> {
-  @inline(__always)
-  static func computeRow<Function: ActivationFunction>(
-    _ row: DepthwiseRow, channel: Int, interior: Range<Int>, _: Function.Type
+  @inline(never)
+  fileprivate static func computeChannels<Function: ActivationFunction>(
+    _ row: DepthwiseRow, _ interior: Range<Int>, _: Function.Type
   ) {
-    var total = Vector(repeating: 0)
-    edge(row, channel: channel, outputs: 0..<interior.lowerBound, total: &total, Function.self)
-    var x = interior.lowerBound
-    while x &+ run <= interior.upperBound {
-      computeRun(row, channel: channel, x: x, total: &total, Function.self)
-      x &+= run
+    guard interior.count >= run else {
+      computeEdge(row, outputs: 0..<row.outputWidth, Function.self)
+      return
     }
-    edge(row, channel: channel, outputs: x..<row.outputWidth, total: &total, Function.self)
-    if let sums = row.sums { store(load(sums + channel) + total, sums + channel) }
+    computeEdge(row, outputs: 0..<interior.lowerBound, Function.self)
+    forEachVector(row.channelCount) { channel in
+      var total = Vector(repeating: 0)
+      var x = interior.lowerBound
+      while x &+ run <= interior.upperBound {
+        computeRun(row, channel: channel, x: x, doneCount: 0, total: &total, Function.self)
+        x &+= run
+      }
+      if x < interior.upperBound {
+        // The last run reaches back over outputs already done.
+        let start = interior.upperBound &- run
+        computeRun(row, channel: channel, x: start, doneCount: x &- start, total: &total, Function.self)
+      }
+      if let sums = row.sums { store(load(sums + channel) + total, sums + channel) }
+    }
+    computeEdge(row, outputs: interior.upperBound..<row.outputWidth, Function.self)
   }
 
+  /// Computes `run` outputs, of which the first `doneCount` are in the total already.
   @inline(__always)
   static func computeRun<Function: ActivationFunction>(
-    _ row: DepthwiseRow, channel: Int, x: Int, total: inout Vector, _: Function.Type
+    _ row: DepthwiseRow, channel: Int, x: Int, doneCount: Int, total: inout Vector, _: Function.Type
   ) {
     let pixelStride = row.inputPixelStride
     let start = (x &* stride &- row.padLeft) &* pixelStride &+ channel
@@ -42,32 +54,62 @@ enum Window<let size: Int, let stride: Int, let run: Int, let span: Int> {
     let output = row.output + (x &* row.outputPixelStride &+ channel)
     for i in 0..<run {
       let value = Function.apply(sums[i])
-      total += value
+      if i >= doneCount { total += value }
       store(value, output + i &* row.outputPixelStride)
     }
   }
 }
 
-/// Outputs whose window leaves the row, and what is left over when runs are full: one at a time, any size.
+/// Outputs whose window leaves the row: one at a time, any size, four vectors of channels at once where there are as
+/// many, since the sum of one would wait for itself.
 @inline(never)
-private func edge<Function: ActivationFunction>(
-  _ row: DepthwiseRow, channel: Int, outputs: Range<Int>, total: inout Vector, _: Function.Type
+private func computeEdge<Function: ActivationFunction>(
+  _ row: DepthwiseRow, outputs: Range<Int>, _: Function.Type
 ) {
-  for x in outputs {
-    let left = x &* row.stride &- row.padLeft
-    var sum = load(row.bias + channel)
-    for ky in 0..<row.kernelSize {
-      guard let pixels = row.rows[ky] else { continue }
-      for kx in 0..<row.kernelSize {
-        let pixel = left &+ kx &* row.dilation
-        if pixel < 0 || pixel >= row.inputWidth { continue }
-        let tap = load(row.weight + ((ky &* row.kernelSize &+ kx) &* row.weightStride &+ channel))
-        sum.accumulate(load(pixels + (pixel &* row.inputPixelStride &+ channel)), tap)
+  if outputs.isEmpty { return }
+  var channel = 0
+  while channel &+ 4 &* Vector.scalarCount <= row.channelCount {
+    Edge<4>.compute(row, channel: channel, outputs: outputs, Function.self)
+    channel &+= 4 &* Vector.scalarCount
+  }
+  while channel < row.channelCount {
+    Edge<1>.compute(row, channel: channel, outputs: outputs, Function.self)
+    channel &+= Vector.scalarCount
+  }
+}
+
+private enum Edge<let vectors: Int> {
+  @inline(__always)
+  static func compute<Function: ActivationFunction>(
+    _ row: DepthwiseRow, channel: Int, outputs: Range<Int>, _: Function.Type
+  ) {
+    let width = Vector.scalarCount
+    var totals = InlineArray<vectors, Vector>(repeating: Vector(repeating: 0))
+    for x in outputs {
+      let left = x &* row.stride &- row.padLeft
+      var sums = totals
+      for j in 0..<vectors { sums[j] = load(row.bias + (channel &+ j &* width)) }
+      for ky in 0..<row.kernelSize {
+        guard let pixels = row.rows[ky] else { continue }
+        for kx in 0..<row.kernelSize {
+          let pixel = left &+ kx &* row.dilation
+          if pixel < 0 || pixel >= row.inputWidth { continue }
+          let taps = row.weight + ((ky &* row.kernelSize &+ kx) &* row.weightStride &+ channel)
+          let inputs = pixels + (pixel &* row.inputPixelStride &+ channel)
+          for j in 0..<vectors { sums[j].accumulate(load(inputs + j &* width), load(taps + j &* width)) }
+        }
+      }
+      for j in 0..<vectors {
+        let value = Function.apply(sums[j])
+        totals[j] += value
+        store(value, row.output + (x &* row.outputPixelStride &+ channel &+ j &* width))
       }
     }
-    let value = Function.apply(sum)
-    total += value
-    store(value, row.output + (x &* row.outputPixelStride &+ channel))
+    guard let rowSums = row.sums else { return }
+    for j in 0..<vectors {
+      let place = rowSums + (channel &+ j &* width)
+      store(load(place) + totals[j], place)
+    }
   }
 }
 
@@ -92,23 +134,7 @@ private struct Channels: ActivationLoop {
     case (3, 2, 1): Window<3, 2, 4, 9>.computeChannels(row, interior, Function.self)
     case (5, 1, 1): Window<5, 1, 4, 8>.computeChannels(row, interior, Function.self)
     case (5, 2, 1): Window<5, 2, 2, 7>.computeChannels(row, interior, Function.self)
-    default:
-      forEachVector(row.channelCount) { channel in
-        var total = Vector(repeating: 0)
-        edge(row, channel: channel, outputs: 0..<row.outputWidth, total: &total, Function.self)
-        if let sums = row.sums { store(load(sums + channel) + total, sums + channel) }
-      }
-    }
-  }
-}
-
-extension Window {
-  @inline(never)
-  fileprivate static func computeChannels<Function: ActivationFunction>(
-    _ row: DepthwiseRow, _ interior: Range<Int>, _: Function.Type
-  ) {
-    forEachVector(row.channelCount) {
-      computeRow(row, channel: $0, interior: interior, Function.self)
+    default: computeEdge(row, outputs: 0..<row.outputWidth, Function.self)
     }
   }
 }

@@ -12,9 +12,9 @@ import KernelInterface
 #elseif KERNEL_AVX2
   typealias Vector = SIMD8<Float>
   typealias VectorBits = SIMD8<UInt32>
-  /// 16 registers: 12 accumulators.
+  /// 16 registers: 12 accumulators in the wide tile, 9 in the other, for with 12 the compiler spills one.
   typealias TwoVectorTile = Tile<6, 2>
-  typealias ThreeVectorTile = Tile<4, 3>
+  typealias ThreeVectorTile = Tile<3, 3>
   typealias OneVectorTile = Tile<6, 1>
 #else
   typealias Vector = SIMD4<Float>
