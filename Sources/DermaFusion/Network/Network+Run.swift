@@ -15,68 +15,110 @@ extension Network {
   ///   - metadata: `[4]`, see ``PatientMetadata/encoded()``; ignored by a model without a fusion head.
   ///   - writeInput: Writes the normalised image, NHWC `[inputSize, inputSize, 3]`.
   ///   - observe: Sees each feature map of ``featureMapNames`` as it is done; the map is valid during the call.
+  ///   - time: Is told how long each step took.
   package func run(
     metadata: [Float], writeInput: (UnsafeMutablePointer<Float>) throws -> Void,
-    observe: ((_ name: String, _ map: FeatureMap) -> Void)? = nil
+    observe: ((_ name: String, _ map: FeatureMap) -> Void)? = nil,
+    time: ((NetworkStep, Duration) -> Void)? = nil
   ) rethrows -> NetworkOutput {
     try withWorkspace { workspace in
       try writeInput(workspace.pointer(plan.input))
       return ThreadPool.withDenormalsFlushed {
-        let map = features(in: workspace, observe: observe)
-        let pooled = pool(map, in: workspace)
-        return NetworkOutput(logits: head.logits(pooled: pooled, metadata: metadata), pooled: pooled)
+        let run = Run(network: self, workspace: workspace, observe: observe, time: time)
+        let pooled = run.pooledFeatures()
+        let logits = run.measure(NetworkStep(layer: "head", operation: .head)) {
+          head.logits(pooled: pooled, metadata: metadata)
+        }
+        return NetworkOutput(logits: logits, pooled: pooled)
       }
     }
   }
+}
 
-  /// The last feature map of the image in the workspace.
-  private func features(
-    in workspace: Workspace, observe: ((String, FeatureMap) -> Void)?
-  ) -> FeatureMap {
-    let scratch = workspace.pointer(plan.threadScratch)
-    var current = workspace.map(plan.stem, plan.stemShape, kernels: kernels)
-    stem(
-      FeatureMap(workspace.pointer(plan.input), shape: plan.inputShape, pixelStride: 3), into: current,
-      scratch: scratch, pool: pool)
+/// One run: the network, the memory it works in, and who looks on.
+private struct Run {
+  let network: Network
+  let workspace: Workspace
+  let observe: ((_ name: String, _ map: FeatureMap) -> Void)?
+  let time: ((NetworkStep, Duration) -> Void)?
+
+  var plan: NetworkPlan { network.plan }
+
+  /// Does a step; asks for the time only when somebody wants to know it.
+  func measure<Result>(_ step: @autoclosure () -> NetworkStep, _ body: () -> Result) -> Result {
+    guard let time else { return body() }
+    let start = ContinuousClock.now
+    let result = body()
+    time(step(), ContinuousClock.now - start)
+    return result
+  }
+
+  /// The means of the last feature map of the image in the workspace.
+  func pooledFeatures() -> [Float] {
+    var current = map(plan.stem, plan.stemShape)
+    measure(
+      NetworkStep(
+        layer: "conv_stem", operation: .convolution, input: plan.inputShape, output: plan.stemShape,
+        multiplyAdds: plan.stemShape.pixelCount * plan.stemShape.channels * 27)
+    ) {
+      network.stem(
+        FeatureMap(workspace.pointer(plan.input), shape: plan.inputShape, pixelStride: 3), into: current,
+        scratch: workspace.pointer(plan.threadScratch), pool: network.pool)
+    }
     observe?("conv_stem", current)
-    for (block, buffers) in zip(blocks, plan.blocks) {
-      let output = workspace.map(buffers.output, buffers.outputShape, kernels: kernels)
-      run(block, buffers, input: current, output: output, in: workspace)
+    for (block, buffers) in zip(network.blocks, plan.blocks) {
+      let output = map(buffers.output, buffers.outputShape)
+      compute(block, buffers, input: current, output: output)
       observe?(block.name, output)
       current = output
     }
-    let last = workspace.map(plan.head, plan.headShape, kernels: kernels)
-    headConvolution(current, into: last, pool: pool)
-    observe?("conv_head", last)
-    return last
-  }
-
-  private func run(
-    _ block: MBConvBlock, _ buffers: NetworkPlan.Block, input: FeatureMap, output: FeatureMap,
-    in workspace: Workspace
-  ) {
-    let filtered = workspace.map(buffers.filtered, buffers.filter.output, kernels: kernels)
-    let residual = block.hasSkip ? input : nil
-    let sums = block.squeezeExcite == nil ? nil : workspace.pointer(buffers.sums)
-    block.filter(
-      input, into: filtered, sums: sums, plan: buffers.filter, scratch: workspace.pointer(plan.threadScratch),
-      pool: pool)
-    var gate: UnsafeMutablePointer<Float>?
-    if let squeezeExcite = block.squeezeExcite, let sums {
-      gate = workspace.pointer(buffers.gate)
-      squeezeExcite(
-        sums: sums, bandCount: buffers.filter.bandCount, pixelCount: filtered.shape.pixelCount,
-        gate: workspace.pointer(buffers.gate), scratch: workspace.pointer(buffers.hidden))
+    let last = map(plan.head, plan.headShape)
+    measure(
+      NetworkStep(
+        layer: "conv_head", operation: .projection, input: current.shape, output: last.shape,
+        multiplyAdds: last.shape.pixelCount * last.shape.channels * current.shape.channels)
+    ) {
+      network.headConvolution(current, into: last, pool: network.pool)
     }
-    block.projection(
-      filtered, gate: gate.map { UnsafePointer($0) }, residual: residual, into: output,
-      scratch: workspace.pointer(buffers.scaledPanels), pool: pool)
+    observe?("conv_head", last)
+    return measure(NetworkStep(layer: "pool", operation: .pooling, input: last.shape)) { pool(last) }
   }
 
-  private func pool(_ map: FeatureMap, in workspace: Workspace) -> [Float] {
+  private func compute(
+    _ block: MBConvBlock, _ buffers: NetworkPlan.Block, input: FeatureMap, output: FeatureMap
+  ) {
+    let filtered = map(buffers.filtered, buffers.filter.output)
+    let sums = block.squeezeExcite == nil ? nil : workspace.pointer(buffers.sums)
+    measure(block.filterStep(input: input.shape, output: filtered.shape)) {
+      block.filter(
+        input, into: filtered, sums: sums, plan: buffers.filter,
+        scratch: workspace.pointer(plan.threadScratch), pool: network.pool)
+    }
+    var gate: UnsafePointer<Float>?
+    if let squeezeExcite = block.squeezeExcite, let sums {
+      let target = workspace.pointer(buffers.gate)
+      measure(block.squeezeStep(filtered.shape)) {
+        squeezeExcite(
+          sums: sums, bandCount: buffers.filter.bandCount, pixelCount: filtered.shape.pixelCount,
+          gate: target, scratch: workspace.pointer(buffers.hidden))
+      }
+      gate = UnsafePointer(target)
+    }
+    measure(block.projectionStep(input: filtered.shape, output: output.shape)) {
+      block.projection(
+        filtered, gate: gate, residual: block.hasSkip ? input : nil, into: output,
+        scratch: workspace.pointer(buffers.scaledPanels), pool: network.pool)
+    }
+  }
+
+  private func pool(_ map: FeatureMap) -> [Float] {
     let means = workspace.pointer(plan.pooled)
     GlobalAveragePooling.compute(
-      map, into: means, scratch: workspace.pointer(plan.poolingScratch), kernels: kernels)
+      map, into: means, scratch: workspace.pointer(plan.poolingScratch), kernels: network.kernels)
     return Array(UnsafeBufferPointer(start: means, count: map.shape.channels))
+  }
+
+  private func map(_ offset: Int, _ shape: FeatureShape) -> FeatureMap {
+    workspace.map(offset, shape, kernels: network.kernels)
   }
 }
