@@ -36,10 +36,9 @@ package enum ProcessorCount {
   /// CPUs allowed by a `cpu.max` file, such as `150000 100000`; nil for `max`.
   static func quota(cpuMax: String) -> Int? {
     let fields = cpuMax.split(whereSeparator: \.isWhitespace)
-    guard fields.count == 2, let time = Double(fields[0]), let period = Double(fields[1]), period > 0,
-      time > 0
+    guard fields.count == 2, let time = Int(fields[0]), let period = Int(fields[1]), period > 0, time > 0
     else { return nil }
-    return max(Int((time / period).rounded(.up)), 1)
+    return time / period + (time % period == 0 ? 0 : 1)
   }
 
   #if os(Linux)
