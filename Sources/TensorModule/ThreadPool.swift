@@ -27,7 +27,7 @@ package final class ThreadPool: @unchecked Sendable {
   }
 
   deinit {
-    shared.isStopping.store(true, ordering: .releasing)
+    shared.isStopping.store(true, ordering: .sequentiallyConsistent)
     workers.forEach { $0.wake() }
   }
 
@@ -142,7 +142,7 @@ private final class Worker: Sendable {
 extension Shared {
   fileprivate var hasWork: Bool {
     Ticket(bits: ticket.load(ordering: .sequentiallyConsistent)).hasTasks
-      || isStopping.load(ordering: .acquiring)
+      || isStopping.load(ordering: .sequentiallyConsistent)
   }
 }
 
