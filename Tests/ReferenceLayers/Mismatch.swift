@@ -61,3 +61,10 @@ extension ReferenceMap {
     return least
   }
 }
+
+/// The first place where two results differ in a bit, with both values; nil when they are the same.
+public func firstDifference(_ a: [Float], _ b: [Float]) -> String? {
+  if a.count != b.count { return "\(a.count) and \(b.count) values" }
+  for i in a.indices where a[i].bitPattern != b[i].bitPattern { return "index \(i): \(a[i]) and \(b[i])" }
+  return nil
+}

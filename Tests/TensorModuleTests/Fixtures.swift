@@ -70,30 +70,31 @@ final class GuardedMap {
   let map: FeatureMap
 
   /// - Parameter extraStride: Floats between the pixels beyond the padded channels.
-  init(_ shape: FeatureShape, kernels: KernelSet, extraStride: Int = 0) {
-    let pixelStride = shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth) + extraStride
+  convenience init(_ shape: FeatureShape, kernels: KernelSet, extraStride: Int = 0) {
+    self.init(
+      shape, pixelStride: shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth) + extraStride)
+  }
+
+  init(_ shape: FeatureShape, pixelStride: Int) {
     buffer = GuardedBuffer(count: shape.pixelCount * pixelStride)
     map = FeatureMap(buffer.pointer, shape: shape, pixelStride: pixelStride)
   }
 
   /// - Parameter values: `[height, width, channels]`
   convenience init(_ values: [Float], _ shape: FeatureShape, kernels: KernelSet, extraStride: Int = 0) {
-    self.init(shape, kernels: kernels, extraStride: extraStride)
+    self.init(
+      values, shape, pixelStride: shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth) + extraStride)
+  }
+
+  /// - Parameter values: `[height, width, channels]`
+  convenience init(_ values: [Float], _ shape: FeatureShape, pixelStride: Int) {
+    self.init(shape, pixelStride: pixelStride)
     values.withUnsafeBufferPointer { values in
       for pixel in 0..<shape.pixelCount {
         (map.pointer + pixel * map.pixelStride).update(
           from: values.baseAddress! + pixel * shape.channels, count: shape.channels)
       }
     }
-  }
-
-  /// The same, with zeros in the padded channels.
-  func clearPadding() -> GuardedMap {
-    for pixel in 0..<map.shape.pixelCount {
-      (map.pointer + (pixel * map.pixelStride + map.shape.channels)).update(
-        repeating: 0, count: map.pixelStride - map.shape.channels)
-    }
-    return self
   }
 
   var isIntact: Bool { buffer.firstBrokenGuard == nil }
@@ -106,11 +107,4 @@ enum Pools {
   static let three = ThreadPool(threadCount: 3)
   static let seven = ThreadPool(threadCount: 7)
   static let all = [alone, two, three, seven]
-}
-
-/// The first place where two results differ in a bit, with both values; nil when they are the same.
-func firstDifference(_ a: [Float], _ b: [Float]) -> String? {
-  if a.count != b.count { return "\(a.count) and \(b.count) values" }
-  for i in a.indices where a[i].bitPattern != b[i].bitPattern { return "index \(i): \(a[i]) and \(b[i])" }
-  return nil
 }

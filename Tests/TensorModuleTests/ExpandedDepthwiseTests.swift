@@ -1,0 +1,152 @@
+import KernelInterface
+import ReferenceLayers
+import Testing
+
+@testable import TensorModule
+
+@Suite struct ExpandedDepthwiseTests {
+  struct Case: CustomTestStringConvertible {
+    let height: Int
+    let width: Int
+    let inputChannels: Int
+    let channels: Int
+    let window: Window
+
+    init(_ height: Int, _ width: Int, _ inputChannels: Int, _ channels: Int, _ window: Window) {
+      self.height = height
+      self.width = width
+      self.inputChannels = inputChannels
+      self.channels = channels
+      self.window = window
+    }
+
+    var input: FeatureShape { FeatureShape(height: height, width: width, channels: inputChannels) }
+
+    var testDescription: String {
+      "\(input) to \(channels), window \(window.kernelSize) / \(window.stride) / \(window.dilation)"
+    }
+  }
+
+  static let cases: [Case] = [
+    // Smaller than the window.
+    Case(1, 1, 2, 9, Window(kernelSize: 3, stride: 2, padding: .same)),
+    Case(3, 5, 1, 1, Window(kernelSize: 5, padding: .same)),
+    Case(2, 9, 3, 17, Window(kernelSize: 7, padding: .symmetric(3))),
+    // Small images, odd and even.
+    Case(9, 7, 5, 19, Window(kernelSize: 3, padding: .same)),
+    Case(12, 12, 6, 40, Window(kernelSize: 5, padding: .symmetric(2))),
+    Case(12, 13, 4, 24, Window(kernelSize: 3, stride: 2, padding: .same)),
+    Case(13, 12, 4, 24, Window(kernelSize: 5, stride: 2, padding: .same)),
+    Case(24, 20, 3, 8, Window(kernelSize: 3, dilation: 2, padding: .same)),
+    Case(10, 11, 3, 12, Window(kernelSize: 1, stride: 3, padding: .symmetric(0))),
+    // As wide as the network's first layers: the ring wraps and the channels are cut into blocks.
+    Case(26, 381, 3, 40, Window(kernelSize: 3, stride: 2, padding: .same)),
+    Case(27, 380, 3, 24, Window(kernelSize: 5, stride: 2, padding: .same)),
+    Case(14, 400, 2, 56, Window(kernelSize: 3, padding: .symmetric(1))),
+    Case(12, 190, 3, 112, Window(kernelSize: 7, stride: 3, padding: .symmetric(3))),
+    // High enough for several bands.
+    Case(50, 13, 4, 33, Window(kernelSize: 3, padding: .symmetric(1))),
+    Case(131, 20, 2, 16, Window(kernelSize: 5, stride: 2, padding: .same)),
+    Case(100, 150, 2, 24, Window(kernelSize: 3, padding: .same)),
+  ]
+
+  /// The cases are worth nothing if they do not reach what they were chosen for.
+  @Test(arguments: KernelChoice.runnable)
+  func casesReachBandsBlocksAndWraps(kernels: KernelSet) {
+    let plans = Self.cases.map { item in
+      (item, layer(item, expands: true, activation: .relu, seed: 1, kernels: kernels).0.plan(item.input))
+    }
+    #expect(plans.contains { $0.1.bandCount > 1 })
+    #expect(plans.contains { $0.1.channelBlocks.count > 1 })
+    #expect(plans.contains { $0.1.ringRowCount < $0.0.height && $0.1.bandCount == 1 })
+    #expect(plans.contains { $0.1.ringRowCount < $0.1.rowsPerBand && $0.1.bandCount > 1 })
+    #expect(plans.contains { $0.1.ringRowCount == $0.0.height })
+  }
+
+  @Test(arguments: KernelChoice.runnable, cases)
+  func equalsTheReferenceForAnyNumberOfThreads(kernels: KernelSet, item: Case) {
+    for expands in [true, false] {
+      let activation = Activation.allCases[(item.width + (expands ? 1 : 0)) % Activation.allCases.count]
+      check(item, expands: expands, activation: activation, kernels: kernels)
+    }
+  }
+
+  private func check(_ item: Case, expands: Bool, activation: Activation, kernels: KernelSet) {
+    let seed = UInt64(item.height * 1000 + item.width)
+    let (layer, expected) = layer(
+      item, expands: expands, activation: activation, seed: seed, kernels: kernels)
+    var generator = SeededGenerator(seed: seed)
+    var shape = item.input
+    shape.channels = expands ? item.inputChannels : item.channels
+    let values = generator.floats(shape.pixelCount * shape.channels, scale: 2)
+    let input = GuardedMap(values, shape, kernels: kernels)
+    let reference = expected(
+      ReferenceMap(height: shape.height, width: shape.width, channels: shape.channels, values: values))
+    let plan = layer.plan(shape)
+    let padded = layer.depthwise.paddedChannels
+    var first: (output: [Float], sums: [Float])?
+    for pool in Pools.all {
+      let context: Comment = """
+        \(kernels.testDescription), \(item.testDescription), expands: \(expands), \(activation), \
+        \(pool.threadCount) threads, seed \(seed)
+        """
+      let output = GuardedMap(plan.output, kernels: kernels)
+      let sums = GuardedBuffer(count: plan.bandCount * padded)
+      let scratch = GuardedBuffer(count: plan.scratchCountPerThread * pool.threadCount)
+      layer(
+        input.map, into: output.map, sums: sums.pointer, plan: plan, scratch: scratch.pointer, pool: pool)
+      #expect(output.isIntact && input.isIntact, context)
+      #expect(sums.firstBrokenGuard == nil && scratch.firstBrokenGuard == nil, context)
+      let dense = output.map.dense()
+      let bands = (0..<plan.bandCount).flatMap { band in
+        (0..<item.channels).map { sums.pointer[band * padded + $0] }
+      }
+      guard let first else {
+        first = (dense, bands)
+        #expect(reference.mismatch(dense, factor: Tolerances.expandedDepthwise) == nil, context)
+        let total = (0..<item.channels).map { channel in
+          (0..<plan.bandCount).reduce(Float(0)) { $0 + bands[$1 * item.channels + channel] }
+        }
+        #expect(reference.summed().mismatch(total, factor: Tolerances.sumOfPixels) == nil, context)
+        // The sums are optional and do not change the output.
+        let other = GuardedMap(plan.output, kernels: kernels)
+        layer(input.map, into: other.map, sums: nil, plan: plan, scratch: scratch.pointer, pool: pool)
+        #expect(firstDifference(other.map.dense(), dense) == nil, context)
+        continue
+      }
+      #expect(firstDifference(dense, first.output) == nil, context)
+      #expect(firstDifference(bands, first.sums) == nil, context)
+    }
+  }
+
+  /// The layer, and what computes the same in Double.
+  private func layer(
+    _ item: Case, expands: Bool, activation: Activation, seed: UInt64, kernels: KernelSet
+  ) -> (ExpandedDepthwise, (ReferenceMap) -> ReferenceMap) {
+    var generator = SeededGenerator(seed: seed &+ 1)
+    let window = item.window
+    let taps = window.kernelSize * window.kernelSize
+    let expandWeight = generator.floats(item.channels * item.inputChannels)
+    let expandBias = generator.floats(item.channels)
+    let weight = generator.floats(item.channels * taps)
+    let bias = generator.floats(item.channels)
+    let layer = ExpandedDepthwise(
+      expansion: expands
+        ? PointwiseConvolution(
+          weight: expandWeight, bias: expandBias, inputChannels: item.inputChannels, activation: .silu,
+          kernels: kernels) : nil,
+      depthwise: DepthwiseConvolution2D(
+        weight: weight, bias: bias, window: window, activation: activation, kernels: kernels))
+    return (
+      layer,
+      { input in
+        let expanded =
+          expands ? input.pointwise(weight: expandWeight, bias: expandBias).activated(.silu) : input
+        return expanded.depthwise(
+          weight: weight, bias: bias, kernelSize: window.kernelSize, stride: window.stride,
+          dilation: window.dilation, padding: window.padding.reference
+        ).activated(activation.reference)
+      }
+    )
+  }
+}

@@ -1,0 +1,195 @@
+import CCPUFeatures
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import TensorModule
+
+@Suite struct ThreadPoolTests {
+  /// Runs a region and counts how often each task ran.
+  private func counts(_ pool: ThreadPool, taskCount: Int) -> [Int] {
+    let counters = UnsafeMutableBufferPointer<Atomic<Int>>.allocate(capacity: max(taskCount, 1))
+    for i in 0..<taskCount { (counters.baseAddress! + i).initialize(to: Atomic(0)) }
+    defer { counters.deallocate() }
+    pool.run(taskCount: taskCount) { task, thread in
+      precondition((0..<pool.threadCount).contains(thread), "thread \(thread) of \(pool.threadCount)")
+      counters[task].add(1, ordering: .relaxed)
+    }
+    return (0..<taskCount).map { counters[$0].load(ordering: .relaxed) }
+  }
+
+  @Test(arguments: [1, 2, 3, 7], [0, 1, 2, 3, 6, 7, 8, 1000])
+  func everyTaskRunsOnce(threadCount: Int, taskCount: Int) {
+    let pool = ThreadPool(threadCount: threadCount)
+    #expect(counts(pool, taskCount: taskCount) == [Int](repeating: 1, count: taskCount))
+  }
+
+  /// Without synchronisation of the test's own: what one region wrote, the next and the caller must see.
+  @Test(arguments: [2, 7])
+  func manyTinyRegionsSeeEachOthersWrites(threadCount: Int) {
+    let pool = ThreadPool(threadCount: threadCount)
+    let taskCount = threadCount + 1
+    let values = UnsafeMutablePointer<Int>.allocate(capacity: taskCount)
+    defer { values.deallocate() }
+    values.initialize(repeating: 0, count: taskCount)
+    let regionCount = 100_000
+    for _ in 0..<regionCount {
+      pool.run(taskCount: taskCount) { task, _ in values[task] += 1 }
+    }
+    let results = Array(UnsafeBufferPointer(start: values, count: taskCount))
+    #expect(results == [Int](repeating: regionCount, count: taskCount))
+  }
+
+  /// Tasks of one region may each read what the region before wrote elsewhere.
+  @Test func regionsFollowEachOther() {
+    let count = 16
+    let a = UnsafeMutablePointer<Int>.allocate(capacity: count)
+    let b = UnsafeMutablePointer<Int>.allocate(capacity: count)
+    defer {
+      a.deallocate()
+      b.deallocate()
+    }
+    a.initialize(repeating: 1, count: count)
+    b.initialize(repeating: 0, count: count)
+    for _ in 0..<2000 {
+      Pools.three.run(taskCount: count) { task, _ in b[task] = a[(task + 5) % count] + 1 }
+      Pools.three.run(taskCount: count) { task, _ in a[task] = b[(task + 11) % count] + 1 }
+    }
+    #expect(Array(UnsafeBufferPointer(start: a, count: count)) == [Int](repeating: 4001, count: count))
+  }
+
+  @Test func unevenTasksAllEnd() {
+    let sum = Atomic<Int>(0)
+    Pools.seven.run(taskCount: 40) { task, _ in
+      var x = 0
+      for i in 0..<(task % 10 == 0 ? 20_000 : 10) { x &+= i & 1 }
+      sum.add(x, ordering: .relaxed)
+    }
+    let sumAtEnd = sum.load(ordering: .relaxed)
+    #expect(sumAtEnd == 4 * 10_000 + 36 * 5)
+  }
+
+  /// No two tasks that run at the same time have the same thread index, so scratch memory of its own is safe.
+  @Test func aThreadIndexIsHeldByOneTaskAtATime() {
+    let pool = Pools.seven
+    let isTaken = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: pool.threadCount)
+    for i in 0..<pool.threadCount { (isTaken + i).initialize(to: Atomic(0)) }
+    defer { isTaken.deallocate() }
+    let clashes = Atomic<Int>(0)
+    for _ in 0..<200 {
+      pool.run(taskCount: 30) { task, thread in
+        if isTaken[thread].add(1, ordering: .acquiringAndReleasing).oldValue != 0 {
+          clashes.add(1, ordering: .relaxed)
+        }
+        for _ in 0..<task { cpu_relax() }
+        isTaken[thread].subtract(1, ordering: .acquiringAndReleasing)
+      }
+    }
+    let clashesAtEnd = clashes.load(ordering: .relaxed)
+    #expect(clashesAtEnd == 0)
+  }
+
+  @Test func aRegionWithinARegionRunsAlone() {
+    let sum = Atomic<Int>(0)
+    let isAlone = Atomic<Bool>(true)
+    Pools.three.run(taskCount: 9) { outer, _ in
+      Pools.three.run(taskCount: 5) { inner, thread in
+        if thread != 0 { isAlone.store(false, ordering: .relaxed) }
+        sum.add(outer * 5 + inner, ordering: .relaxed)
+      }
+    }
+    let sumAtEnd = sum.load(ordering: .relaxed)
+    #expect(sumAtEnd == (0..<45).reduce(0, +))
+    let isAloneAtEnd = isAlone.load(ordering: .relaxed)
+    #expect(isAloneAtEnd)
+  }
+
+  @Test func manyThreadsMayUseOnePool() {
+    let pool = ThreadPool(threadCount: 3)
+    let sum = Atomic<Int>(0)
+    DispatchQueue.concurrentPerform(iterations: 8) { caller in
+      for region in 0..<500 {
+        pool.run(taskCount: 4) { task, _ in sum.add(caller + region + task, ordering: .relaxed) }
+      }
+    }
+    let callers = 28 * 500 * 4
+    let regions = 8 * (0..<500).reduce(0, +) * 4
+    let sumAtEnd = sum.load(ordering: .relaxed)
+    #expect(sumAtEnd == callers + regions + 8 * 500 * 6)
+  }
+
+  /// Workers that never ran, that spin, and that sleep: all of them end, and what they hold is freed.
+  @Test(arguments: [0, 1, 20])
+  func aPoolEndsWhateverItsWorkersDo(idleMilliseconds: UInt32) {
+    for round in 0..<20 {
+      let pool = ThreadPool(threadCount: 4)
+      if round % 4 != 0 { pool.run(taskCount: 8) { _, _ in } }
+      if idleMilliseconds > 0 && round < 4 {
+        DispatchSemaphore(value: 0).wait(milliseconds: Int(idleMilliseconds))
+      }
+    }
+  }
+
+  @Test func workersWakeAfterTheyFellAsleep() {
+    let pool = ThreadPool(threadCount: 3)
+    for _ in 0..<5 {
+      DispatchSemaphore(value: 0).wait(milliseconds: 5)
+      #expect(counts(pool, taskCount: 100) == [Int](repeating: 1, count: 100))
+    }
+  }
+}
+
+extension DispatchSemaphore {
+  fileprivate func wait(milliseconds: Int) {
+    _ = wait(timeout: .now() + .milliseconds(milliseconds))
+  }
+}
+
+@Suite struct DenormalTests {
+  @Test func denormalsAreFlushedInsideAndTheCallersStateComesBack() throws {
+    let before = get_float_state()
+    let inside = ThreadPool.withDenormalsFlushed { Self.halfOfTheLeastNormal() }
+    #expect(inside == 0)
+    #expect(get_float_state() == before)
+    #expect(Self.halfOfTheLeastNormal() == .leastNormalMagnitude / 2)
+  }
+
+  @Test func theStateComesBackAfterAnError() {
+    struct Failure: Error {}
+    let before = get_float_state()
+    #expect(throws: Failure.self) { try ThreadPool.withDenormalsFlushed { throw Failure() } }
+    #expect(get_float_state() == before)
+  }
+
+  @Test func nestedUseRestoresWhatItFound() {
+    ThreadPool.withDenormalsFlushed {
+      ThreadPool.withDenormalsFlushed {}
+      #expect(Self.halfOfTheLeastNormal() == 0)
+    }
+    #expect(Self.halfOfTheLeastNormal() != 0)
+  }
+
+  /// The same on every thread of a pool, or results would depend on who took a task.
+  @Test func everyThreadOfAPoolFlushes() {
+    let count = 64
+    let results = UnsafeMutablePointer<Float>.allocate(capacity: count)
+    defer { results.deallocate() }
+    results.initialize(repeating: 1, count: count)
+    ThreadPool.withDenormalsFlushed {
+      Pools.seven.run(taskCount: count) { task, _ in
+        for _ in 0..<200 { cpu_relax() }
+        results[task] = Self.halfOfTheLeastNormal()
+      }
+    }
+    #expect(Array(UnsafeBufferPointer(start: results, count: count)) == [Float](repeating: 0, count: count))
+  }
+
+  /// Opaque, so that it is computed at run time.
+  @inline(never)
+  private static func halfOfTheLeastNormal() -> Float {
+    multiply(.leastNormalMagnitude, 0.5)
+  }
+
+  @inline(never) @_optimize(none)
+  private static func multiply(_ a: Float, _ b: Float) -> Float { a * b }
+}
