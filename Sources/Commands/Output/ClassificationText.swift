@@ -14,7 +14,7 @@ struct ClassificationText {
     var lines = [emphasised(imageName), "", sentence(result.summary), ""]
     lines += result.probabilities.ranked.map { bar($0, result) }
     lines.append("")
-    lines.append(labelled("Risk", coloured(Wording.sentence(for: result.risk), for: result.risk)))
+    lines.append(labelled("Risk", Wording.sentence(for: result.risk), colour: Self.colour(for: result.risk)))
     if let confidence = Wording.sentence(for: result.confidence) {
       lines.append(labelled("Confidence", confidence))
     }
@@ -61,20 +61,25 @@ struct ClassificationText {
 
   private func sentence(_ text: String) -> String { text.wrapped(width: width, indent: 0) }
 
-  private func labelled(_ label: String, _ text: String) -> String {
+  private func labelled(_ label: String, _ text: String, colour: String? = nil) -> String {
     let column = 14
-    let body = text.wrapped(width: width, indent: column)
-    return ("  " + label).padding(to: column) + body.dropFirst(column)
+    let body = String(text.wrapped(width: width, indent: column).dropFirst(column))
+    return ("  " + label).padding(to: column) + marked(body, with: colour)
   }
 
-  private func emphasised(_ text: String) -> String { usesColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+  private func emphasised(_ text: String) -> String { marked(text, with: "1") }
 
-  private func coloured(_ text: String, for risk: RiskLevel) -> String {
-    guard usesColour else { return text }
+  /// Marked last, when the text is wrapped: the marks take no room on the terminal.
+  private func marked(_ text: String, with code: String?) -> String {
+    guard usesColour, let code else { return text }
+    return "\u{1B}[\(code)m\(text)\u{1B}[0m"
+  }
+
+  private static func colour(for risk: RiskLevel) -> String? {
     switch risk {
-    case .low: return text
-    case .moderate: return "\u{1B}[33m\(text)\u{1B}[0m"
-    case .high: return "\u{1B}[31m\(text)\u{1B}[0m"
+    case .low: nil
+    case .moderate: "33"
+    case .high: "31"
     }
   }
 }

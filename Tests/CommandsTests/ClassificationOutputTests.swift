@@ -1,0 +1,126 @@
+import Testing
+
+@testable import Commands
+@testable import DermaFusion
+
+@Suite struct ClassificationOutputTests {
+  func result(
+    _ logits: [Float] = [0, 0.5, 1, -2, 1.5, 4, -9], metadata: PatientMetadata = .unknown,
+    warnings: [ClassificationWarning] = [], modelName: String = "lite2"
+  ) -> Classification {
+    Classification(
+      logits: ClassScores(logits), temperature: 1, metadata: metadata, warnings: warnings, imageSHA256: "00",
+      model: ModelIdentity(name: modelName, version: "1.0.0", sha256: String(repeating: "ab", count: 32)))
+  }
+
+  @Test func textForATerminalIsRankedAndWrapped() throws {
+    let metadata = try PatientMetadata(ageInYears: 55, sex: .male)
+    let text = ClassificationText(width: 80, usesColour: false)
+      .text(result(metadata: metadata, warnings: [.smallImage]), imageName: "a/lesion.jpg", timing: nil)
+    #expect(
+      text == """
+        a/lesion.jpg
+
+        Classification suggests Melanocytic nevi (85% confidence). This is not a
+        diagnosis. Please consult a dermatologist.
+
+          Melanocytic nevi               84.5%  █████████████████████████▍
+          Melanoma                        6.9%  ██▏
+          Benign keratosis-like lesions   4.2%  █▎
+          Basal cell carcinoma            2.6%  ▊
+          Actinic keratoses               1.5%  ▌
+          Dermatofibroma                  0.2%  ▏
+          Vascular lesions                0.0%
+
+          Risk        Low risk classification, consult a dermatologist for confirmation.
+          Metadata    age 55, male, site missing
+          Warning     The image is smaller than 100x100 pixels; fine structures are
+                      lost.
+          Model       lite2 1.0.0, SHA-256 abababababababab
+
+        DermaFusion is a research and educational tool. It is NOT a medical device and
+        has NOT been approved by the FDA or any regulatory authority. Results should NOT
+        be used for self-diagnosis. Always consult a qualified dermatologist for skin
+        concerns.
+
+        """)
+  }
+
+  @Test func noLineForATerminalIsLongerThanItsWidth() {
+    let evenly = result([0, 0, 0, 0, 0, 0, 0], warnings: ClassificationWarning.allCases)
+    for width in [60, 80, 100] {
+      let text = ClassificationText(width: width, usesColour: false)
+        .text(evenly, imageName: "x", timing: ClassificationTiming())
+      for line in text.split(separator: "\n") where !line.contains("█") {
+        #expect(line.count <= width, "\(line)")
+      }
+      #expect(text.contains("  Confidence  Confidence is low: no class reaches 20%.\n"))
+    }
+  }
+
+  @Test func sentencesStayWholeWhereNoPersonLooks() {
+    let result = result([0, 0, 0, 0, 9, 0, 0])
+    let text = ClassificationText(width: nil, usesColour: false).text(result, imageName: "x", timing: nil)
+    #expect(text.contains("\n" + Wording.disclaimer + "\n"))
+    #expect(text.contains("\n" + result.summary + "\n"))
+    #expect(result.summary.hasSuffix("An urgent consultation with a dermatologist is advised."))
+  }
+
+  @Test func colourIsAddedAndChangesNoWord() {
+    let result = result([0, 0, 0, 0, 9, 0, 0])
+    let plain = ClassificationText(width: 80, usesColour: false).text(result, imageName: "x", timing: nil)
+    let coloured = ClassificationText(width: 80, usesColour: true).text(result, imageName: "x", timing: nil)
+    #expect(!plain.contains("\u{1B}"))
+    #expect(coloured.contains("\u{1B}[31mHigh risk"))
+    #expect(coloured.replacing(/\u{1B}\[[0-9]+m/, with: "") == plain)
+  }
+
+  @Test func theTableHasAColumnForEverything() throws {
+    #expect(
+      ClassificationCSV.header(timing: false)
+        == "image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,confidence,age,sex,site,missing,"
+        + "warnings,model,modelVersion,modelSHA256,summary,disclaimer\n")
+    let result = result(
+      metadata: try PatientMetadata(ageInYears: 0.5, site: .upperExtremity),
+      warnings: [.smallImage, .nearBlack], modelName: "my \"net\", v2")
+    let row = ClassificationCSV.row(result, imageName: "a,b.png", timing: nil)
+    let table = try CSVTable(Array((ClassificationCSV.header(timing: false) + row).utf8), path: "t")
+    let p = result.probabilities.values
+    #expect(
+      table.rows.map(\.fields) == [
+        ["a,b.png", "nv", "Melanocytic nevi", "\(p[5])"] + p.map { "\($0)" } + ["low", "normal"]
+          + ["0.5", "unknown", "upper extremity", "sex", "small_image near_black"]
+          + ["my \"net\", v2", "1.0.0", String(repeating: "ab", count: 32)]
+          + [result.summary, Wording.disclaimer]
+      ])
+    #expect(row.hasPrefix("\"a,b.png\",nv,Melanocytic nevi,"))
+    #expect(row.contains(",\"my \"\"net\"\", v2\","))
+  }
+
+  @Test func everyFormCarriesTheDisclaimerForEveryImage() {
+    let folder = TemporaryFolder()
+    let image = folder.write(pnm(), to: "A.ppm")
+    for format in ["text", "json", "csv"] {
+      let output = runTool("classify", image, image, "--format", format).output
+      #expect(output.ranges(of: Wording.disclaimer).count == 2, "\(format)")
+    }
+  }
+
+  @Test func forbiddenPhrasesAppearInNoHelpAndNoText() {
+    let texts =
+      [Help.text(for: .dermafusion)] + Tool.dermafusion.commands.map { Help.text(for: $0) }
+      + [[9, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 9, 0], [0, 0, 0, 0, 9, 0, 0], [0, 0, 0, 0, 0, 0, 0]].map {
+        ClassificationText(width: nil, usesColour: false).text(
+          result($0, warnings: ClassificationWarning.allCases), imageName: "x", timing: nil)
+      }
+    for text in texts {
+      let allowed = ["this is not a diagnosis", "self-diagnosis"]
+      let remaining = allowed.reduce(text.lowercased().replacing("\n", with: " ")) {
+        $0.replacing($1, with: "")
+      }
+      for phrase in ["you have", "this is", "diagnos", "definitely", "safe", "nothing to worry"] {
+        #expect(!remaining.contains(phrase), "\(phrase) in \(text)")
+      }
+    }
+  }
+}

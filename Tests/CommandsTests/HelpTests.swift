@@ -1,0 +1,76 @@
+import Testing
+
+@testable import Commands
+
+@Suite struct HelpTests {
+  @Test func helpOfTheTool() {
+    #expect(
+      runTool("--help").output == """
+        OVERVIEW: Classify dermoscopy images on this machine, for research and
+        education.
+
+        DermaFusion is a research and educational tool. It is NOT a medical device and
+        has NOT been approved by the FDA or any regulatory authority. Results should NOT
+        be used for self-diagnosis. Always consult a qualified dermatologist for skin
+        concerns.
+
+        USAGE: dermafusion <subcommand>
+
+        OPTIONS:
+          --version               Show the version.
+          -h, --help              Show help information.
+
+        SUBCOMMANDS:
+          classify                Classify dermoscopy images into the seven HAM10000
+                                  classes.
+          preprocess              Write one stage of an image's preprocessing as a NumPy
+                                  array.
+          encode-metadata         Print the model's metadata vector as JSON.
+          info                    Show the version, the model, the instruction set,
+                                  threads and preprocessing.
+
+          See 'dermafusion help <subcommand>' for detailed help.
+
+        EXIT STATUS:
+          0                       All done.
+          1                       Something failed; standard error names it. Of several
+                                  images, the others got their results.
+          64                      Wrong usage.
+
+        """)
+  }
+
+  @Test func helpOfACommand() {
+    #expect(
+      runTool("preprocess", "--help").output == """
+        OVERVIEW: Write one stage of an image's preprocessing as a NumPy array.
+
+        decoded, cropped, resized and constancy are uint8 [height, width, 3]; normalized
+        is float32 [3, size, size]. Size and constants are the model's. The file appears
+        when it is complete.
+
+        USAGE: dermafusion preprocess <image> --stage <stage> --output <file.npy>
+                 [--model <folder>]
+
+        ARGUMENTS:
+          <image>                 A file, or - for an image's bytes on standard input.
+
+        OPTIONS:
+          --stage <stage>         Stage to write. (values: decoded, cropped, resized,
+                                  constancy, normalized)
+          --output <file.npy>     File to write; one that exists is replaced.
+          --model <folder>        Folder of the model. When left out:
+                                  $DERMAFUSION_MODEL, else Weights in the current
+                                  folder, else Weights beside the program or in a folder
+                                  above it.
+          --version               Show the version.
+          -h, --help              Show help information.
+
+        EXIT STATUS:
+          0                       The array was written.
+          1                       Something failed; standard error names it.
+          64                      Wrong usage.
+
+        """)
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@testable import Commands
+@testable import DermaFusion
+
+@Suite struct InfoCommandTests {
+  @Test func textSaysWhatWouldCompute() {
+    let result = runTool("info", "--threads", "3", width: 80)
+    #expect(result.status == .success)
+    #expect(
+      result.output == """
+        Version          0.1.0
+        Model            toy 0.0.1, in model
+        SHA-256          0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+        Architecture     efficientnet_lite2
+        Metadata         age, sex and site are used
+        Preprocessing    48x48 pixels, Shades of Gray (p 6, rounding round), mean 0.485
+                         0.456 0.406, std 0.229 0.224 0.225
+        Instruction set  baseline
+        Threads          3
+
+        DermaFusion is a research and educational tool. It is NOT a medical device and
+        has NOT been approved by the FDA or any regulatory authority. Results should NOT
+        be used for self-diagnosis. Always consult a qualified dermatologist for skin
+        concerns.
+
+        """)
+  }
+
+  @Test func jsonHasItsKeysInOrder() {
+    let result = runTool("info", "--format", "json", usesMetadata: false)
+    #expect(
+      result.output == """
+        {"schemaVersion":1,"version":"0.1.0","model":{"name":"toy","version":"0.0.1",\
+        "sha256":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",\
+        "architecture":"efficientnet_lite2","folder":"model","usesMetadata":false,"temperature":1},\
+        "classes":["akiec","bcc","bkl","df","mel","nv","vasc"],\
+        "preprocessing":{"size":48,"colorConstancy":{"method":"shades_of_gray","p":6,"rounding":"round"},\
+        "mean":[0.485,0.456,0.406],"std":[0.229,0.224,0.225]},\
+        "instructionSet":"baseline","threads":2,"disclaimer":"\(Wording.disclaimer)"}
+
+        """)
+  }
+
+  @Test func infoHasNoTable() {
+    #expect(runTool("info", "--format", "csv").status == .usage)
+  }
+}
+
+@Suite struct ModelLocationTests {
+  let folder = TemporaryFolder()
+
+  func location(_ words: [String], environment: [String: String] = [:], executable: String?) throws -> String
+  {
+    let outcome = try ParsedArguments.parse(words, positionals: [], options: [ModelLocation.option])
+    guard case .arguments(let arguments) = outcome else { throw UsageError.missingCommand }
+    let output = MemoryOutput()
+    let terminal = Terminal(
+      output: output, errors: output, readInput: { _ in [] }, width: nil, usesColour: false,
+      environment: { environment[$0] }, executablePath: executable)
+    return try ModelLocation.folder(arguments, terminal: terminal)
+  }
+
+  @Test func theCommandLineWinsOverTheEnvironmentAndThatOverTheSearch() throws {
+    folder.write("{}", to: "Weights/config.json")
+    let executable = folder.path + "/.build/release/dermafusion"
+    let environment = ["DERMAFUSION_MODEL": "from/environment"]
+    #expect(
+      try location(["--model", "x"], environment: environment, executable: executable) == "x")
+    #expect(try location([], environment: environment, executable: executable) == "from/environment")
+    // The folder from which tests run may have a Weights of its own, which comes first.
+    let found = try location([], environment: ["DERMAFUSION_MODEL": ""], executable: executable)
+    #expect(
+      found
+        == (FileManager.default.fileExists(atPath: "Weights/config.json")
+          ? "Weights" : folder.path + "/Weights"))
+  }
+
+  @Test func whereNothingIsFoundEveryPlaceIsNamed() {
+    let terminalPlaces = ["Fixtures", "/none/bin/Fixtures", "/none/Fixtures", "/Fixtures"]
+    let output = MemoryOutput()
+    let terminal = Terminal(
+      output: output, errors: output, readInput: { _ in [] }, width: nil, usesColour: false,
+      environment: { _ in nil }, executablePath: "/none/bin/dermafusion")
+    #expect(throws: ModelLocationError.notFound(marker: "m.json", places: terminalPlaces)) {
+      try ModelLocation.search(folder: "Fixtures", holding: "m.json", terminal: terminal)
+    }
+    #expect(
+      ModelLocationError.notFound(marker: "config.json", places: ["Weights", "/Weights"]).description
+        == "no folder with a config.json was found; looked at Weights, /Weights")
+  }
+}
