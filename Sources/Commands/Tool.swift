@@ -13,7 +13,8 @@ package struct Tool: Sendable {
     abstract: "Classify dermoscopy images on this machine, for research and education.",
     discussion: Wording.disclaimer,
     commands: [
-      ClassifyCommand.self, PreprocessCommand.self, EncodeMetadataCommand.self, InfoCommand.self,
+      ClassifyCommand.self, PreprocessCommand.self, EncodeMetadataCommand.self, ParityCommand.self,
+      InfoCommand.self,
     ],
     exitStatuses: [
       ("0", "All done."),

@@ -26,6 +26,8 @@ import Testing
           preprocess              Write one stage of an image's preprocessing as a NumPy
                                   array.
           encode-metadata         Print the model's metadata vector as JSON.
+          parity                  Compare every stage with what the Python pipeline
+                                  computed.
           info                    Show the version, the model, the instruction set,
                                   threads and preprocessing.
 

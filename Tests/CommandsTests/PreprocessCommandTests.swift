@@ -3,24 +3,6 @@ import Testing
 @testable import Commands
 @testable import DermaFusion
 
-@Suite struct NPYFileTests {
-  @Test func theHeaderIsWhatNumPyWrites() {
-    let bytes = NPYFile.bytes([UInt8]([1, 2, 3, 4, 5, 6]), shape: [2, 3])
-    let text = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }"
-    #expect(bytes.count == 128 + 6)
-    #expect(bytes.prefix(10) == [0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59, 1, 0, 118, 0])
-    #expect(String(decoding: bytes[10..<128], as: UTF8.self) == text.padding(to: 117) + "\n")
-    #expect(bytes.suffix(6) == [1, 2, 3, 4, 5, 6])
-  }
-
-  @Test func floatsAreLittleEndianAndOneDimensionHasItsComma() {
-    let bytes = NPYFile.bytes([Float]([1, -2.5]), shape: [2])
-    #expect(bytes.suffix(8) == [0, 0, 0x80, 0x3F, 0, 0, 0x20, 0xC0])
-    #expect(String(decoding: bytes[10...], as: UTF8.self).contains("'descr': '<f4'"))
-    #expect(String(decoding: bytes[10...], as: UTF8.self).contains("'shape': (2,), }"))
-  }
-}
-
 @Suite struct PreprocessCommandTests {
   let folder = TemporaryFolder()
   let model: String

@@ -1,0 +1,136 @@
+import DermaFusion
+
+/// Holds this engine against what Python computed.
+package enum ParityCommand: Command {
+  package static let name = "parity"
+  package static let abstract = "Compare every stage with what the Python pipeline computed."
+  package static let discussion = """
+    Byte stages, metadata and warnings must be equal to the bit; normalized within 1e-6, activations and \
+    logits within 1e-3, probabilities within 1e-4. The first stage that departs is named with its place and \
+    values.
+    """
+  package static let positionals: [Positional] = []
+  package static let options: [any Parameter] = [
+    fixtures, ModelLocation.option, Option<Int>.threads, format,
+  ]
+  package static let exitStatuses: [HelpEntry] = [
+    ("0", "Every stage agrees."),
+    ("1", "A stage departs, or the fixtures or the model cannot be read; standard error says which."),
+    ("64", "Wrong usage."),
+  ]
+
+  private static let folderName = "ParityFixtures"
+  private static let fixtures = Option<String>.path(
+    "fixtures", valueName: "folder",
+    abstract: """
+      Folder of the fixtures. When left out: \(folderName) in the current folder, else beside the program or \
+      in a folder above it.
+      """)
+  private static let format = OutputFormat.option(of: [.text, .json])
+
+  package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+    let terminal = session.terminal
+    let folder =
+      try arguments[fixtures]
+      ?? ModelLocation.search(
+        folder: folderName, holding: ParityFixtures.manifestName, terminal: terminal)
+    let fixtures = try loadFixtures(folder)
+    var classifier: Classifier?
+    if fixtures.needsModel {
+      let model = try ModelLocation.folder(arguments, terminal: terminal)
+      classifier = try session.loadClassifier(model, arguments[Option<Int>.threads])
+    }
+    let report = try fixtures.report(classifier: classifier)
+    switch arguments.value(of: format) {
+    case .json: try terminal.write(json(report, fixtures, classifier).text + "\n")
+    case .text, .csv: try terminal.write(text(report, fixtures, width: terminal.width))
+    }
+    guard let stage = report.firstDepartingStage, let departure = stage.firstDeparture else {
+      return .success
+    }
+    terminal.report("the stage '\(stage.name)' departs first: \(departure)")
+    return .failure
+  }
+
+  private static func loadFixtures(_ folder: String) throws -> ParityFixtures {
+    do {
+      return try ParityFixtures { name in
+        // An empty file is a fixture too: one that must be refused.
+        do throws(FileError) {
+          return try FileBytes.read(path: "\(folder)/\(name)", limit: FileBytes.imageLimit)
+        } catch .empty {
+          return []
+        }
+      }
+    } catch let error as ParityError {
+      throw NamedFailure(name: folder, reason: "\(error)")
+    }
+  }
+
+  private static func text(_ report: ParityReport, _ fixtures: ParityFixtures, width: Int?) -> String {
+    let made = fixtures.versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    var lines = [("Fixtures by " + made.joined(separator: ", ")).wrapped(width: width, indent: 0), ""]
+    lines.append(
+      "Stage".padding(to: 22) + "Compared".leftPadding(to: 8) + "Departing".leftPadding(to: 11)
+        + "Greatest difference".leftPadding(to: 21) + "Tolerance".leftPadding(to: 11))
+    for stage in report.stages {
+      let difference = stage.tolerance == nil ? "" : Self.short(stage.greatestDifference)
+      lines.append(
+        stage.name.padding(to: 22) + "\(stage.comparisons)".leftPadding(to: 8)
+          + "\(stage.departures)".leftPadding(to: 11) + difference.leftPadding(to: 21)
+          + (stage.tolerance.map(Self.short) ?? "exact").leftPadding(to: 11))
+    }
+    lines += ["", report.agrees ? "Every stage agrees." : "A stage departs."]
+    if !fixtures.needsModel {
+      lines.append("The fixtures hold no logits and no activations, so the network was not compared.")
+    }
+    lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Two significant digits.
+  private static func short(_ value: Double) -> String {
+    guard value != 0, value.isFinite else { return "\(value)" }
+    var exponent = 0
+    var mantissa = value
+    while mantissa >= 9.95 { (mantissa, exponent) = (mantissa / 10, exponent + 1) }
+    while mantissa < 0.995 { (mantissa, exponent) = (mantissa * 10, exponent - 1) }
+    return "\(ClassificationText.fixed(mantissa, digits: 1))e\(exponent)"
+  }
+
+  private static func json(
+    _ report: ParityReport, _ fixtures: ParityFixtures, _ classifier: Classifier?
+  ) -> OrderedJSON {
+    let stages = report.stages.map { stage in
+      OrderedJSON.object([
+        "name": .string(stage.name),
+        "compared": .integer(stage.comparisons),
+        "departing": .integer(stage.departures),
+        "greatestDifference": stage.greatestDifference.isFinite ? .number(stage.greatestDifference) : .null,
+        "tolerance": stage.tolerance.map(OrderedJSON.number) ?? .null,
+        "firstDeparture": stage.firstDeparture.map(\.json) ?? .null,
+      ])
+    }
+    return .object([
+      "schemaVersion": .integer(1),
+      "agrees": .boolean(report.agrees),
+      "firstDepartingStage": report.firstDepartingStage.map { .string($0.name) } ?? .null,
+      "stages": .array(stages),
+      "versions": .object(
+        fixtures.versions.sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) }),
+      "model": classifier.map(\.model.orderedJSON) ?? .null,
+      "instructionSet": classifier.map { .string($0.instructionSet) } ?? .null,
+      "threads": classifier.map { .integer($0.threadCount) } ?? .null,
+      "disclaimer": .string(Wording.disclaimer),
+    ])
+  }
+}
+
+extension ParityReport.Departure {
+  fileprivate var json: OrderedJSON {
+    .object([
+      "fixture": .string(fixture), "place": .string(place), "expected": .string(expected),
+      "found": .string(found),
+    ])
+  }
+}

@@ -1,0 +1,94 @@
+/// An array in NumPy's own file format, version 1.0: what `numpy.save` writes and `numpy.load` reads.
+package enum NPYFile {
+  /// `|u1`, row-major.
+  package static func bytes(_ values: [UInt8], shape: [Int]) -> [UInt8] {
+    precondition(shape.reduce(1, *) == values.count, "\(values.count) values for shape \(shape)")
+    return header(type: "|u1", shape: shape) + values
+  }
+
+  /// `<f4`, row-major.
+  package static func bytes(_ values: [Float], shape: [Int]) -> [UInt8] {
+    precondition(shape.reduce(1, *) == values.count, "\(values.count) values for shape \(shape)")
+    var bytes = header(type: "<f4", shape: shape)
+    bytes.reserveCapacity(bytes.count + values.count * 4)
+    for value in values {
+      withUnsafeBytes(of: value.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+    return bytes
+  }
+
+  /// The values of an array of `|u1`, with its shape.
+  ///
+  /// - Throws: ``NPYError`` when the file is not one.
+  package static func readBytes(_ file: [UInt8]) throws(NPYError) -> (values: [UInt8], shape: [Int]) {
+    let (shape, data) = try read(file, type: "|u1", size: 1)
+    return (Array(data), shape)
+  }
+
+  /// The values of an array of `<u4`, with its shape.
+  ///
+  /// - Throws: ``NPYError`` when the file is not one.
+  package static func readWords(_ file: [UInt8]) throws(NPYError) -> (values: [UInt32], shape: [Int]) {
+    let (shape, data) = try read(file, type: "<u4", size: 4)
+    let values = stride(from: data.startIndex, to: data.endIndex, by: 4).map { start in
+      (0..<4).reduce(UInt32(0)) { $0 | UInt32(data[start + $1]) << UInt32(8 * $1) }
+    }
+    return (values, shape)
+  }
+
+  private static let magic: [UInt8] = [0x93] + "NUMPY".utf8 + [1, 0]
+
+  /// Magic, version, the header's length, and a Python dictionary that is filled with blanks and a line
+  /// break so that the data begin at a multiple of 64.
+  private static func header(type: String, shape: [Int]) -> [UInt8] {
+    let prefixLength = magic.count + 2
+    var dictionary = Array(
+      "{'descr': '\(type)', 'fortran_order': False, 'shape': (\(text(of: shape))), }".utf8)
+    let length = (prefixLength + dictionary.count + 1 + 63) / 64 * 64
+    dictionary += [UInt8](repeating: UInt8(ascii: " "), count: length - prefixLength - dictionary.count - 1)
+    dictionary.append(UInt8(ascii: "\n"))
+    return magic + [UInt8(dictionary.count & 0xFF), UInt8(dictionary.count >> 8)] + dictionary
+  }
+
+  /// As Python writes a tuple's inside.
+  private static func text(of shape: [Int]) -> String {
+    shape.map(String.init).joined(separator: ", ") + (shape.count == 1 ? "," : "")
+  }
+
+  private static func read(
+    _ file: [UInt8], type: String, size: Int
+  ) throws(NPYError) -> (shape: [Int], data: ArraySlice<UInt8>) {
+    guard file.starts(with: magic), file.count >= 10 else { throw .notNPY }
+    let headerEnd = 10 + Int(file[8]) + Int(file[9]) << 8
+    guard file.count >= headerEnd else { throw .notNPY }
+    let header = String(decoding: file[10..<headerEnd], as: UTF8.self)
+    guard header.contains("'descr': '\(type)'"), header.contains("'fortran_order': False") else {
+      throw .otherType(header: header, expected: type)
+    }
+    guard
+      let open = header.firstIndex(of: "("), let close = header[open...].firstIndex(of: ")")
+    else { throw .notNPY }
+    let shape = header[header.index(after: open)..<close].split(separator: ",")
+      .compactMap { Int($0.replacing(" ", with: "")) }
+    let count = shape.reduce(1, *)
+    guard file.count - headerEnd == count * size else {
+      throw .wrongSize(shape: shape, byteCount: file.count - headerEnd)
+    }
+    return (shape, file[headerEnd...])
+  }
+}
+
+/// Why a file is not an array that is read here.
+package enum NPYError: Error, Equatable, CustomStringConvertible {
+  case notNPY
+  case otherType(header: String, expected: String)
+  case wrongSize(shape: [Int], byteCount: Int)
+
+  package var description: String {
+    switch self {
+    case .notNPY: "not a NumPy array file of version 1.0"
+    case .otherType(let header, let expected): "the array is \(header), and must be row-major \(expected)"
+    case .wrongSize(let shape, let byteCount): "\(byteCount) bytes of data for shape \(shape)"
+    }
+  }
+}

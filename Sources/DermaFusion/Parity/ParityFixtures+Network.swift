@@ -1,0 +1,108 @@
+import ImagePipeline
+import TensorModule
+
+extension ParityFixtures {
+  /// Feature maps, logits and probabilities. With another model than the fixtures' nothing can agree, so
+  /// that is a departure of its own and the network is not run.
+  func compareNetwork(
+    _ classifier: Classifier, predictionStride: Int, in report: inout ParityReport
+  ) throws {
+    if let expected = manifest.model {
+      report.compare(
+        "model", fixture: expected.name, place: "SHA-256", expected: expected.sha256,
+        found: classifier.model.sha256)
+      if expected.sha256 != classifier.model.sha256 { return }
+    }
+    for activations in manifest.activations { try compare(activations, classifier, in: &report) }
+
+    var file: String?
+    var image: PreprocessedImage?
+    for index in stride(from: 0, to: manifest.predictions.count, by: predictionStride) {
+      let prediction = manifest.predictions[index]
+      if file != prediction.file {
+        image = try preprocessed(prediction.file, classifier)
+        file = prediction.file
+      }
+      guard let image else { continue }
+      try compare(prediction, image, classifier, in: &report)
+    }
+  }
+
+  private func preprocessed(_ file: String, _ classifier: Classifier) throws -> PreprocessedImage {
+    try classifier.preprocessor(try ImageDecoder.decode(try read(file)))
+  }
+
+  private func compare(
+    _ prediction: ParityManifest.Prediction, _ image: PreprocessedImage, _ classifier: Classifier,
+    in report: inout ParityReport
+  ) throws {
+    let metadata = PatientMetadata(age: prediction.age, sex: prediction.sex, site: prediction.site)
+    let vector = metadata?.encoded() ?? []
+    let fixture = "\(prediction.file) with \(vector)"
+    report.compare(
+      "metadata", fixture: fixture, place: "the vector", expected: prediction.vector.map(Float.init),
+      found: vector)
+    guard vector.count == 4 else { return }
+    let logits = try classifier.runNetwork(image, vector, nil).logits
+    report.compare(
+      "logits", fixture: fixture, tolerance: Self.logitTolerance, expected: prediction.logits, found: logits)
+    guard logits.count == LesionClass.allCases.count, !logits.contains(where: { !$0.isFinite }) else {
+      return
+    }
+    let probabilities = ClassScores(logits).softmax(temperature: classifier.configuration.temperature)
+    report.compare(
+      "probabilities", fixture: fixture, tolerance: Self.probabilityTolerance,
+      expected: prediction.probabilities, found: probabilities.values)
+  }
+
+  private func compare(
+    _ activations: ParityManifest.Activations, _ classifier: Classifier, in report: inout ParityReport
+  ) throws {
+    let blocks = Dictionary(
+      activations.blocks.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    var seen: Set<String> = []
+    // What is seen during the run is kept and compared after it, in the order of computation.
+    var maps: [(name: String, shape: FeatureShape, values: [Float])] = []
+    let image = try preprocessed(activations.file, classifier)
+    let output = try classifier.runNetwork(image, PatientMetadata.unknown.encoded()) { name, map in
+      maps.append((name, map.shape, map.dense()))
+    }
+    for map in maps {
+      guard let block = blocks[map.name] else { continue }
+      seen.insert(map.name)
+      let (height, width, channels) = (map.shape.height, map.shape.width, map.shape.channels)
+      compare(
+        block, fixture: activations.file, shape: [1, channels, height, width], all: map.values, in: &report
+      ) { index in
+        let (channel, pixel) = index.quotientAndRemainder(dividingBy: height * width)
+        return map.values[pixel * channels + channel]
+      }
+    }
+    if let block = blocks["pooled"] {
+      seen.insert("pooled")
+      compare(
+        block, fixture: activations.file, shape: [1, output.pooled.count], all: output.pooled, in: &report
+      ) { output.pooled[$0] }
+    }
+    for block in activations.blocks where !seen.contains(block.name) {
+      report.compare(
+        block.name, fixture: activations.file, place: "the network", expected: "a feature map", found: "none")
+    }
+  }
+
+  /// Samples of one feature map, then its mean and greatest magnitude, which every element has a part in.
+  private func compare(
+    _ block: ParityManifest.Activations.Block, fixture: String, shape: [Int], all values: [Float],
+    in report: inout ParityReport, found: (Int) -> Float
+  ) {
+    let tolerance = Self.activationTolerance
+    report.compare(
+      block.name, fixture: fixture, tolerance: tolerance, samples: block.samples, foundShape: shape,
+      found: found)
+    let mean = values.reduce(0.0) { $0 + Double($1) } / Double(max(values.count, 1))
+    let magnitude = values.reduce(Float(0)) { max($0, abs($1)) }
+    report.compare(
+      block.name, fixture: "\(fixture), mean and greatest magnitude", tolerance: tolerance,
+      expected: [block.mean, block.maximumMagnitude], found: [Float(mean), magnitude])
+  }
+}

@@ -1,0 +1,233 @@
+import Foundation
+import ImagePipeline
+import ModelFiles
+
+/// What Python computed at every stage, and the comparison of this engine with it.
+package struct ParityFixtures: Sendable {
+  package static let manifestName = "manifest.json"
+  private static let rowChecksumsName = "row_checksums.npy"
+  static let normalizedTolerance = 1e-6
+  static let activationTolerance = 1e-3
+  static let logitTolerance = 1e-3
+  static let probabilityTolerance = 1e-4
+
+  let manifest: ParityManifest
+  /// CRC-32 of every row of every uint8 stage.
+  private let rowChecksums: [UInt32]
+  let read: @Sendable (String) throws -> [UInt8]
+
+  /// - Parameter read: the bytes of a file by its path below the fixtures' folder.
+  /// - Throws: ``ParityError``, or what `read` throws.
+  package init(read: @escaping @Sendable (String) throws -> [UInt8]) throws {
+    self.read = read
+    let bytes = try read(Self.manifestName)
+    do {
+      manifest = try JSONDecoder().decode(ParityManifest.self, from: Data(bytes))
+    } catch {
+      throw ParityError.unreadable(file: Self.manifestName, reason: Self.reason(error))
+    }
+    guard manifest.formatVersion == ParityManifest.formatVersion else {
+      throw ParityError.unreadable(
+        file: Self.manifestName,
+        reason:
+          "format version \(manifest.formatVersion), and this program reads \(ParityManifest.formatVersion)")
+    }
+    guard manifest.samples.allSatisfy(\.isConsistent) else {
+      throw ParityError.unreadable(
+        file: Self.manifestName, reason: "indices that lie outside of their shape, or without values")
+    }
+    do {
+      rowChecksums = try NPYFile.readWords(try read(Self.rowChecksumsName)).values
+    } catch let error as NPYError {
+      throw ParityError.unreadable(file: Self.rowChecksumsName, reason: "\(error)")
+    }
+  }
+
+  /// Versions of what computed the fixtures, by name.
+  package var versions: [String: String] { manifest.versions }
+
+  /// Whether there is anything that needs a model to be compared with.
+  package var needsModel: Bool { !manifest.predictions.isEmpty || !manifest.activations.isEmpty }
+
+  /// Compares every stage of every fixture.
+  ///
+  /// - Parameters:
+  ///   - classifier: the model of the fixtures; `nil` leaves out activations, logits and probabilities.
+  ///   - predictionStride: 1 compares every prediction, 10 every tenth.
+  /// - Throws: when a fixture cannot be read; a stage that departs is in the report.
+  package func report(classifier: Classifier?, predictionStride: Int = 1) throws -> ParityReport {
+    var report = ParityReport()
+    for refused in manifest.refused { try compare(refused, in: &report) }
+    let preprocessor = Preprocessor(try PreprocessingConfiguration(manifest.preprocessing))
+    for image in manifest.images { try compare(image, preprocessor: preprocessor, in: &report) }
+    for variant in manifest.variants { try compare(variant, in: &report) }
+    for metadata in manifest.metadata { compare(metadata, in: &report) }
+    if let classifier { try compareNetwork(classifier, predictionStride: predictionStride, in: &report) }
+    return report
+  }
+
+  private func compare(_ refused: ParityManifest.Refused, in report: inout ParityReport) throws {
+    var found = "refused"
+    do {
+      let bytes = try read(refused.file)
+      _ = try Preprocessor(.standard)(try ImageDecoder.decode(bytes))
+      found = "accepted"
+    } catch is ImageError {}
+    report.compare("refused", fixture: refused.file, place: refused.rule, expected: "refused", found: found)
+  }
+
+  private func compare(
+    _ image: ParityManifest.Image, preprocessor: Preprocessor, in report: inout ParityReport
+  ) throws {
+    let bytes = try read(image.file)
+    let preprocessed: PreprocessedImage
+    do throws(ImageError) {
+      preprocessed = try preprocessor(try ImageDecoder.decode(bytes))
+    } catch {
+      return report.compare(
+        "decoded", fixture: image.file, place: "the file", expected: "an image", found: "\(error)")
+    }
+    for expected in image.stages {
+      guard let stage = PreprocessingStage(rawValue: expected.name),
+        case .bytes(let values, let shape) = StageInspector.Values(preprocessed, stage: stage)
+      else {
+        throw ParityError.unreadable(
+          file: Self.manifestName, reason: "'\(expected.name)' is not a stage of bytes")
+      }
+      let departure = try departure(expected, fixture: image.file, values: values, shape: shape)
+      report.record(expected.name, tolerance: nil, departure: departure)
+    }
+    compareNormalized(preprocessed, image.normalized, fixture: image.file, stage: "normalized", in: &report)
+    report.compare(
+      "warnings", fixture: image.file, place: "the list", expected: image.warnings,
+      found: preprocessed.warnings.map(\.rawValue))
+  }
+
+  private func compareNormalized(
+    _ image: PreprocessedImage, _ samples: ParityManifest.Samples, fixture: String, stage: String,
+    in report: inout ParityReport
+  ) {
+    let values = image.normalizedCHW()
+    report.compare(
+      stage, fixture: fixture, tolerance: Self.normalizedTolerance, samples: samples,
+      foundShape: [3, image.resized.height, image.resized.width], found: { values[$0] })
+  }
+
+  /// The same pictures under other constants than the model's.
+  private func compare(_ variant: ParityManifest.Variant, in report: inout ParityReport) throws {
+    let configuration = try PreprocessingConfiguration(variant.preprocessing)
+    let image = try Preprocessor(configuration)(try ImageDecoder.decode(try read(variant.file)))
+    let constants = variant.preprocessing.color_constancy
+    let fixture =
+      "\(variant.file) (size \(configuration.size), p \(constants.p ?? 0), \(constants.rounding ?? "none"))"
+    if let expected = variant.constancySHA256 {
+      report.compare(
+        "constancy variants", fixture: fixture, place: "SHA-256", expected: expected,
+        found: SHA256.hexDigest(image.constancy.pixels))
+    }
+    compareNormalized(image, variant.normalized, fixture: fixture, stage: "normalized variants", in: &report)
+  }
+
+  private func compare(_ expected: ParityManifest.Metadata, in report: inout ParityReport) {
+    let words = [expected.age.map(OrderedJSON.decimal), expected.sex, expected.site].map { $0 ?? "-" }
+    let fixture = "metadata " + words.joined(separator: "/")
+    let metadata = PatientMetadata(age: expected.age, sex: expected.sex, site: expected.site)
+    report.compare(
+      "metadata", fixture: fixture, place: "the vector", expected: expected.vector?.map(Float.init),
+      found: metadata?.encoded())
+    report.compare(
+      "metadata", fixture: fixture, place: "what is missing", expected: expected.missing,
+      found: metadata?.missing)
+  }
+
+  /// Where an array of bytes differs: the first value when the whole array is at hand, else the first row.
+  private func departure(
+    _ expected: ParityManifest.Stage, fixture: String, values: [UInt8], shape: [Int]
+  ) throws -> ParityReport.Departure? {
+    func departure(_ place: String, _ expected: String, _ found: String) -> ParityReport.Departure {
+      ParityReport.Departure(fixture: fixture, place: place, expected: expected, found: found)
+    }
+    if shape != expected.shape { return departure("shape", "\(expected.shape)", "\(shape)") }
+    if SHA256.hexDigest(values) == expected.sha256 { return nil }
+    if let file = expected.array {
+      let array = try NPYFile.readBytes(try read(file)).values
+      guard array.count == values.count else {
+        throw ParityError.unreadable(file: file, reason: "\(array.count) values for shape \(shape)")
+      }
+      if let index = values.indices.first(where: { values[$0] != array[$0] }) {
+        let place = ParityReport.position(index, in: shape)
+        return departure("\(place)", "\(array[index])", "\(values[index])")
+      }
+    }
+    let rowLength = shape[1] * shape[2]
+    guard rowChecksums.indices.contains(expected.rowChecksumOffset + shape[0] - 1) else {
+      throw ParityError.unreadable(file: Self.rowChecksumsName, reason: "no row checksums for \(fixture)")
+    }
+    for row in 0..<shape[0] {
+      let checksum = CRC32.checksum(values[row * rowLength..<(row + 1) * rowLength])
+      let stored = rowChecksums[expected.rowChecksumOffset + row]
+      if checksum != stored { return departure("row \(row)", "CRC-32 \(stored)", "CRC-32 \(checksum)") }
+    }
+    return departure("SHA-256", expected.sha256, SHA256.hexDigest(values))
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case DecodingError.keyNotFound(let key, _): "the key '\(key.stringValue)' is missing"
+    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+      "'\(context.codingPath.map(\.stringValue).joined(separator: "."))' has another type than expected"
+    default: "not JSON"
+    }
+  }
+}
+
+extension ParityManifest {
+  /// Every list of samples in the fixtures.
+  fileprivate var samples: [Samples] {
+    images.map(\.normalized) + variants.map(\.normalized)
+      + activations.flatMap { $0.blocks.map(\.samples) }
+  }
+}
+
+extension ParityManifest.Samples {
+  fileprivate var isConsistent: Bool {
+    let count = shape.reduce(1, *)
+    return indices.count == values.count && indices.allSatisfy { (0..<count).contains($0) }
+  }
+}
+
+extension PatientMetadata {
+  /// `nil` where a value is not allowed.
+  init?(age: Double?, sex: String?, site: String?) {
+    guard let sex = Sex(name: sex ?? "unknown"), let site = BodySite(name: site ?? "unknown") else {
+      return nil
+    }
+    try? self.init(ageInYears: age, sex: sex, site: site)
+  }
+}
+
+extension PreprocessingConfiguration {
+  fileprivate init(_ fixture: ParityManifest.Preprocessing) throws(ParityError) {
+    let constancy: ColorConstancy
+    let method = fixture.color_constancy
+    switch (method.method, method.p, method.rounding.flatMap(Rounding.init)) {
+    case ("none", _, _): constancy = .none
+    case ("shades_of_gray", let p?, let rounding?): constancy = .shadesOfGray(p: p, rounding: rounding)
+    default:
+      throw .unreadable(file: ParityFixtures.manifestName, reason: "an unknown colour constancy: \(method)")
+    }
+    self.init(
+      size: fixture.size, colorConstancy: constancy, mean: fixture.mean, standardDeviation: fixture.std)
+  }
+}
+
+/// Why fixtures cannot be used.
+package enum ParityError: Error, Equatable, CustomStringConvertible {
+  case unreadable(file: String, reason: String)
+
+  package var description: String {
+    switch self {
+    case .unreadable(let file, let reason): "\(file): \(reason)"
+    }
+  }
+}

@@ -1,0 +1,241 @@
+import Foundation
+import Testing
+
+@testable import DermaFusion
+
+/// The package's folder of fixtures, and ways to spoil it.
+enum Fixtures {
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  static func read(_ name: String) throws -> [UInt8] {
+    [UInt8](try Data(contentsOf: root.appendingPathComponent("ParityFixtures/\(name)")))
+  }
+
+  /// The manifest with some of it replaced, and with only what a test needs.
+  static func load(
+    file: String? = nil, changing change: @escaping @Sendable (inout [String: Any]) -> Void = { _ in },
+    read: @escaping @Sendable (String) throws -> [UInt8] = Fixtures.read
+  ) throws -> ParityFixtures {
+    var manifest =
+      try JSONSerialization.jsonObject(with: Data(try Fixtures.read("manifest.json"))) as! [String: Any]
+    if let file {
+      for key in ["images", "refused", "variants"] {
+        manifest[key] = (manifest[key] as! [[String: Any]]).filter { $0["file"] as? String == file }
+      }
+      for key in ["predictions", "activations", "metadata"] { manifest[key] = [] }
+    }
+    change(&manifest)
+    let bytes = [UInt8](try JSONSerialization.data(withJSONObject: manifest))
+    return try ParityFixtures { $0 == "manifest.json" ? bytes : try read($0) }
+  }
+}
+
+extension [String: Any] {
+  /// Changes the only entry of a list.
+  mutating func changeFirst(_ key: String, _ change: (inout [String: Any]) -> Void) {
+    var list = self[key] as! [[String: Any]]
+    change(&list[0])
+    self[key] = list
+  }
+}
+
+@Suite struct ParityTests {
+  @Test func everyStageOfEveryFixtureAgrees() throws {
+    let report = try ParityFixtures(read: Fixtures.read).report(classifier: nil)
+    #expect(report.agrees, "\(String(describing: report.firstDepartingStage))")
+    for (name, least) in [
+      ("refused", 5), ("decoded", 50), ("constancy", 50), ("normalized", 50), ("warnings", 50),
+      ("metadata", 20),
+    ] {
+      let stage = report.stages.first { $0.name == name }
+      #expect((stage?.comparisons ?? 0) >= least, "\(name)")
+    }
+  }
+
+  @Test func aPixelThatDiffersIsNamedByItsRowAndTheFirstStageByItsName() throws {
+    let file = "images/pnm_p6.ppm"
+    let fixtures = try Fixtures.load(
+      file: file,
+      read: { name in
+        var bytes = try Fixtures.read(name)
+        // The last pixel's blue.
+        if name == file { bytes[bytes.count - 1] ^= 0x40 }
+        return bytes
+      })
+    let stage = try #require(try fixtures.report(classifier: nil).firstDepartingStage)
+    #expect(stage.name == "decoded")
+    let departure = try #require(stage.firstDeparture)
+    #expect(departure.fixture == file)
+    #expect(departure.place.hasPrefix("row "))
+    #expect(departure.expected.hasPrefix("CRC-32 "))
+  }
+
+  @Test func whereTheWholeArrayIsAtHandTheValueIsNamed() throws {
+    let array = "arrays/phantom_nevus.resized.npy"
+    let fixtures = try Fixtures.load(
+      file: "images/phantom_nevus.jpg",
+      changing: {
+        $0.changeFirst("images") { image in
+          var stages = image["stages"] as! [[String: Any]]
+          stages[2]["sha256"] = "of another array"
+          image["stages"] = stages
+        }
+      },
+      read: { name in
+        var bytes = try Fixtures.read(name)
+        // Row 5, column 7, green of [380, 380, 3].
+        if name == array { bytes[128 + (5 * 380 + 7) * 3 + 1] ^= 0xFF }
+        return bytes
+      })
+    let report = try fixtures.report(classifier: nil)
+    let stage = try #require(report.firstDepartingStage)
+    #expect(stage.name == "resized")
+    #expect(stage.firstDeparture?.place == "[5, 7, 1]")
+    let values = [stage.firstDeparture?.expected, stage.firstDeparture?.found].compactMap {
+      $0.flatMap(Int.init)
+    }
+    try #require(values.count == 2)
+    #expect(values[0] == 255 - values[1])
+    #expect(report.stages.filter { $0.departures > 0 }.map(\.name) == ["resized"])
+  }
+
+  @Test func aNormalizedValueBeyondTheToleranceIsNamedByItsPlace() throws {
+    for (offset, agrees) in [(2e-6, false), (-2e-6, false), (5e-7, true)] {
+      let fixtures = try Fixtures.load(
+        file: "images/phantom_nevus.jpg",
+        changing: {
+          $0.changeFirst("images") { image in
+            var normalized = image["normalized"] as! [String: Any]
+            var values = normalized["values"] as! [Double]
+            values[2] += offset
+            normalized["values"] = values
+            image["normalized"] = normalized
+          }
+        })
+      let report = try fixtures.report(classifier: nil)
+      #expect(report.agrees == agrees)
+      if agrees { continue }
+      #expect(report.firstDepartingStage?.name == "normalized")
+      // Flat index 18050 of [3, 380, 380].
+      #expect(report.firstDepartingStage?.firstDeparture?.place == "[0, 47, 190]")
+    }
+  }
+
+  @Test func anImageThatMustBeRefusedAndIsNotDeparts() throws {
+    let good = try Fixtures.read("images/phantom_nevus.jpg")
+    let fixtures = try Fixtures.load(
+      file: "images/refused_text.png",
+      read: { $0 == "images/refused_text.png" ? good : try Fixtures.read($0) })
+    let stage = try #require(try fixtures.report(classifier: nil).firstDepartingStage)
+    #expect(stage.name == "refused")
+    #expect(stage.firstDeparture?.found == "accepted")
+  }
+
+  @Test func metadataThatIsEncodedOtherwiseDeparts() throws {
+    let fixtures = try Fixtures.load(
+      file: "none",
+      changing: {
+        let missing: [String] = []
+        $0["metadata"] = [
+          ["age": 55, "sex": "male", "site": "back", "vector": [0.5, 0, 0, 2], "missing": missing]
+            as [String: Any]
+        ]
+      })
+    let stage = try #require(try fixtures.report(classifier: nil).firstDepartingStage)
+    #expect(stage.name == "metadata")
+    #expect(stage.firstDeparture?.fixture == "metadata 55/male/back")
+    #expect(stage.firstDeparture?.found == "Optional([0.55, 0.0, 0.0, 2.0])")
+  }
+
+  @Test func aManifestThatCannotBeReadSaysWhy() {
+    #expect(throws: ParityError.unreadable(file: "manifest.json", reason: "not JSON")) {
+      try ParityFixtures { _ in Array("hello".utf8) }
+    }
+    #expect(throws: ParityError.unreadable(file: "manifest.json", reason: "the key 'images' is missing")) {
+      try Fixtures.load(changing: { $0["images"] = nil })
+    }
+    #expect(
+      throws: ParityError.unreadable(
+        file: "manifest.json", reason: "format version 2, and this program reads 1")
+    ) {
+      try Fixtures.load(changing: { $0["formatVersion"] = 2 })
+    }
+    #expect(throws: ParityError.self) {
+      try Fixtures.load(
+        file: "images/phantom_nevus.jpg",
+        changing: {
+          $0.changeFirst("images") { image in
+            var normalized = image["normalized"] as! [String: Any]
+            normalized["indices"] = [3 * 380 * 380] + Array(1..<48)
+            image["normalized"] = normalized
+          }
+        })
+    }
+  }
+}
+
+@Suite struct CRC32Tests {
+  @Test func checksumIsThatOfZlib() {
+    // python3 -c "import zlib; print(hex(zlib.crc32(b'123456789')))"
+    #expect(CRC32.checksum("123456789".utf8) == 0xCBF4_3926)
+    #expect(CRC32.checksum([]) == 0)
+  }
+}
+
+@Suite struct NPYFileTests {
+  @Test func theHeaderIsWhatNumPyWrites() {
+    let bytes = NPYFile.bytes([UInt8]([1, 2, 3, 4, 5, 6]), shape: [2, 3])
+    let text = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }"
+    #expect(bytes.count == 128 + 6)
+    #expect(bytes.prefix(10) == [0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59, 1, 0, 118, 0])
+    let blanks = String(repeating: " ", count: 117 - text.count)
+    #expect(String(decoding: bytes[10..<128], as: UTF8.self) == text + blanks + "\n")
+    #expect(bytes.suffix(6) == [1, 2, 3, 4, 5, 6])
+  }
+
+  @Test func floatsAreLittleEndianAndOneDimensionHasItsComma() {
+    let bytes = NPYFile.bytes([Float]([1, -2.5]), shape: [2])
+    #expect(bytes.suffix(8) == [0, 0, 0x80, 0x3F, 0, 0, 0x20, 0xC0])
+    #expect(String(decoding: bytes[10...], as: UTF8.self).contains("'descr': '<f4'"))
+    #expect(String(decoding: bytes[10...], as: UTF8.self).contains("'shape': (2,), }"))
+  }
+
+  @Test func whatWasWrittenIsReadBack() throws {
+    let values = (0..<24).map { UInt8($0 * 10) }
+    let (read, shape) = try NPYFile.readBytes(NPYFile.bytes(values, shape: [2, 3, 4]))
+    #expect(read == values)
+    #expect(shape == [2, 3, 4])
+  }
+
+  @Test func whatIsNoSuchArrayIsRefused() {
+    let floats = NPYFile.bytes([Float]([1]), shape: [1])
+    #expect(throws: NPYError.self) { try NPYFile.readWords(floats) }
+    #expect(throws: NPYError.notNPY) { try NPYFile.readBytes([1, 2, 3]) }
+    #expect(throws: NPYError.wrongSize(shape: [2], byteCount: 1)) {
+      try NPYFile.readBytes(Array(NPYFile.bytes([UInt8]([1, 2]), shape: [2]).dropLast()))
+    }
+  }
+}
+
+@Suite struct ShippedModelTests {
+  /// Debug builds take a second for each prediction.
+  #if DEBUG
+    static let predictionStride = 15
+  #else
+    static let predictionStride = 1
+  #endif
+
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: Fixtures.root.path + "/Weights/config.json")))
+  func theNetworkGivesPyTorchsNumbers() throws {
+    let fixtures = try ParityFixtures(read: Fixtures.read)
+    let needsModel = fixtures.needsModel
+    try #require(needsModel, "the fixtures hold no predictions")
+    let classifier = try Classifier(modelDirectory: Fixtures.root.appendingPathComponent("Weights").path)
+    let report = try fixtures.report(classifier: classifier, predictionStride: Self.predictionStride)
+    #expect(report.agrees, "\(String(describing: report.firstDepartingStage))")
+    let logits = report.stages.first { $0.name == "logits" }
+    #expect((logits?.comparisons ?? 0) * Self.predictionStride >= 100)
+    #expect(report.stages.contains { $0.name == "blocks.6.0" })
+  }
+}
