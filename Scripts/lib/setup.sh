@@ -72,7 +72,7 @@ install_libraries() {
   # shellcheck disable=SC2086  # the command is words to be split
   case $command in
     brew*) $command ;;
-    apt-get*) as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive $command ;;
+    apt-get*) as_root apt-get update; as_root env DEBIAN_FRONTEND=noninteractive $command ;;
     *) as_root $command ;;
   esac < /dev/null > "$log" 2>&1 || {
     tail -n 20 "$log" >&2
