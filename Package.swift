@@ -80,7 +80,8 @@ let package = Package(
     .testTarget(
       name: "TensorModuleTests",
       dependencies: ["TensorModule", "ReferenceLayers", "KernelInterface", "CCPUFeatures"]),
-    .testTarget(name: "DermaFusionTests", dependencies: ["DermaFusion"]),
+    .testTarget(
+      name: "DermaFusionTests", dependencies: ["DermaFusion", "ImagePipeline", "ModelFiles"]),
     .testTarget(
       name: "CommandsTests", dependencies: ["Commands", "DermaFusion", "ImagePipeline", "ModelFiles"]),
   ],

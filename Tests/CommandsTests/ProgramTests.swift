@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+@testable import DermaFusion
+
+/// The program itself, as users run it: in a process of its own, through a shell.
+@Suite struct ProgramTests {
+  let folder = TemporaryFolder()
+
+  /// The program stands beside the tests: both are built into one folder.
+  static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    .appendingPathComponent("dermafusion").path
+
+  /// Runs a line of shell in which `$dermafusion` is the program.
+  func shell(_ line: String) throws -> (status: Int32, output: String, errors: String) {
+    let process = Process()
+    let output = folder.path + "/output.txt"
+    let errors = folder.path + "/errors.txt"
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", "(\(line)) >'\(output)' 2>'\(errors)'"]
+    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    process.environment = ["dermafusion": Self.program, "PATH": "/usr/bin:/bin"]
+    try process.run()
+    process.waitUntilExit()
+    let text = { (path: String) in
+      FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+    return (process.terminationStatus, text(output), text(errors))
+  }
+
+  @Test func theProgramStandsBesideTheTests() {
+    #expect(FileManager.default.isExecutableFile(atPath: Self.program), "\(Self.program)")
+  }
+
+  @Test func dataGoesToStandardOutputAndTheStatusIsZero() throws {
+    let result = try shell("$dermafusion encode-metadata --age 55 --sex male --site back")
+    #expect(result.status == 0)
+    #expect(result.output == "{\"vector\":[0.55,0.0,0.0,2.0],\"missing\":[]}\n")
+    #expect(result.errors == "")
+  }
+
+  @Test func wrongUsageIsStatus64OnStandardError() throws {
+    let result = try shell("$dermafusion classify a.png --age abc")
+    #expect(result.status == 64)
+    #expect(result.output == "")
+    #expect(result.errors.hasPrefix("Error: The value 'abc' is invalid for '--age <age>'."))
+    #expect(result.errors.hasSuffix("See 'dermafusion classify --help' for more information.\n"))
+  }
+
+  @Test func aModelThatIsMissingIsStatus1() throws {
+    let result = try shell("$dermafusion classify a.png --model nowhere")
+    #expect(result.status == 1)
+    #expect(result.output == "")
+    #expect(result.errors == "Error: nowhere: there is no such model folder\n")
+  }
+
+  @Test func standardInputIsReadAsBytes() throws {
+    folder.write(pnm(width: 40, height: 33), to: "image.ppm")
+    folder.write(toyConfiguration(usesMetadata: true), to: "model/config.json")
+    let result = try shell(
+      "cat image.ppm | $dermafusion preprocess - --stage decoded --output out.npy --model model")
+    #expect(result.status == 0, "\(result.errors)")
+    let array = try NPYFile.readBytes(try #require(folder.contents(of: "out.npy")))
+    #expect(array.shape == [33, 40, 3])
+    #expect(array.values == pnm(width: 40, height: 33).suffix(40 * 33 * 3))
+  }
+
+  @Test func aPipeThatIsClosedEndsTheProgramWithoutAWord() throws {
+    let result = try shell("$dermafusion --help | true")
+    #expect(result.errors == "")
+  }
+
+  @Test func outputThatIsFullOrClosedIsStatus1() throws {
+    if FileManager.default.fileExists(atPath: "/dev/full") {
+      let full = try shell("$dermafusion --help > /dev/full")
+      #expect(full.status == 1)
+      #expect(full.errors == "Error: standard output cannot be written: No space left on device\n")
+    }
+    let closed = try shell("$dermafusion --help >&-")
+    #expect(closed.status == 1)
+    #expect(closed.errors == "Error: standard output cannot be written: Bad file descriptor\n")
+  }
+
+  @Test func aFileThatIsWrittenNeverTakesThePlaceOfAClosedStream() throws {
+    // Were standard error's number given to the array's file, the warning would end in it.
+    folder.write(pnm(width: 40, height: 33), to: "image.ppm")
+    folder.write(toyConfiguration(usesMetadata: true), to: "model/config.json")
+    let result = try shell(
+      "$dermafusion preprocess image.ppm --stage resized --output out.npy --model model 2>&- >&- <&-")
+    #expect(result.status == 0)
+    #expect(try NPYFile.readBytes(try #require(folder.contents(of: "out.npy"))).shape == [48, 48, 3])
+  }
+
+  @Test func withoutATerminalThereIsNoColour() throws {
+    let result = try shell("TERM=xterm $dermafusion help classify")
+    #expect(!result.output.contains("\u{1B}"))
+  }
+}

@@ -1,0 +1,20 @@
+// Imports nothing but the library, as a program that uses it does.
+import DermaFusion
+import Testing
+
+@Suite struct PublicInterfaceTests {
+  @Test func theLibraryAloneHoldsEveryTypeThatAProgramNeeds() throws {
+    let image = PixelImage(width: 2, height: 1, pixels: [1, 2, 3, 4, 5, 6])
+    #expect(image.pixels.count == 6)
+    let metadata = try PatientMetadata(ageInYears: 55, sex: .female, site: .upperExtremity)
+    #expect(metadata.encoded() == [0.55, 0, 1, 14])
+    #expect(throws: ModelFileError.self) { try Classifier(modelDirectory: "") }
+    do {
+      let classifier = try Classifier(modelDirectory: "no such folder", threadCount: 1)
+      let result = try classifier.classify(image, metadata: metadata)
+      Issue.record("a model from nowhere gave \(result.summary)")
+    } catch let error as ModelFileError {
+      #expect(error == .folderMissing(path: "no such folder"))
+    }
+  }
+}
