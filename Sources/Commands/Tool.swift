@@ -53,7 +53,8 @@ package struct Tool: Sendable {
       }
     } catch let error as UsageError {
       terminal.report(
-        "\(error)\nUsage: \(name) <subcommand>\n  See '\(name) --help' for more information.")
+        "\(error)",
+        advice: "Usage: \(name) <subcommand>\n  See '\(name) --help' for more information.")
       return .usage
     }
 
@@ -67,11 +68,11 @@ package struct Tool: Sendable {
       }
     } catch let error as UsageError {
       terminal.report(
-        """
-        \(error)
-        \(Help.usage(of: command, title: "Usage:"))
-          See '\(name) \(command.name) --help' for more information.
-        """)
+        "\(error)",
+        advice: """
+          \(Help.usage(of: command, title: "Usage:"))
+            See '\(name) \(command.name) --help' for more information.
+          """)
       return .usage
     }
   }

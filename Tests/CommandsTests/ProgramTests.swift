@@ -95,4 +95,22 @@ import Testing
     let result = try shell("TERM=xterm $dermafusion help classify")
     #expect(!result.output.contains("\u{1B}"))
   }
+
+  /// The package's own folder.
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().path
+
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: root + "/Weights/config.json")))
+  func theShippedModelIsFoundAndGivesTheSameBytesForAnyNumberOfThreads() throws {
+    let image = "\(Self.root)/ParityFixtures/images/phantom_melanoma.jpg"
+    let options = "--age 60 --sex female --site back --format json"
+    let one = try shell("$dermafusion classify '\(image)' \(options) --threads 1")
+    #expect(one.status == 0)
+    #expect(one.errors == "")
+    #expect(one.output.hasPrefix("{\"schemaVersion\":1,\"image\":\"\(image)\",\"imageSHA256\":\""))
+    for threads in [2, 5] {
+      #expect(
+        try shell("$dermafusion classify '\(image)' \(options) --threads \(threads)").output == one.output)
+    }
+  }
 }

@@ -74,6 +74,13 @@ import Testing
     }
   }
 
+  @Test func aFailureIsOneLineAndATerminalIsGivenNothingToObey() {
+    let result = runTool("classify", "a\nb\u{1B}[31m\u{9B}é.png")
+    #expect(result.errors == "Error: a\\nb\\u{1B}[31m\\u{009B}é.png: no such file or folder\n")
+    let usage = runTool("encode-metadata", "--site", "x\r\ny")
+    #expect(usage.errors.hasPrefix("Error: The value 'x\\r\\ny' is invalid for '--site <site>'. "))
+  }
+
   @Test func outputThatIsClosedEndsTheRunWithoutAWord() {
     let result = runTool("encode-metadata", output: MemoryOutput(failure: .closed, capacity: 0))
     #expect(result.status == .failure)

@@ -11,7 +11,7 @@ struct ClassificationText {
 
   /// Every class as a bar, the risk, what was missing, the warnings, the model and the disclaimer.
   func text(_ result: Classification, imageName: String, timing: ClassificationTiming?) -> String {
-    var lines = [emphasised(imageName), "", sentence(result.summary), ""]
+    var lines = [emphasised(imageName.printable), "", sentence(result.summary), ""]
     lines += result.probabilities.ranked.map { bar($0, result) }
     lines.append("")
     lines.append(labelled("Risk", Wording.sentence(for: result.risk), colour: Self.colour(for: result.risk)))

@@ -1,4 +1,15 @@
 extension String {
+  /// With control characters as Swift writes them (`\\n`, `\\u{1B}`): names of files may hold them, and a
+  /// terminal would obey.
+  package var printable: String {
+    var text = ""
+    for scalar in unicodeScalars {
+      let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+      if isControl { text += scalar.escaped(asASCII: true) } else { text.unicodeScalars.append(scalar) }
+    }
+    return text
+  }
+
   /// Filled with blanks on the right up to `width` characters.
   package func padding(to width: Int) -> String {
     self + String(repeating: " ", count: Swift.max(0, width - count))

@@ -36,14 +36,16 @@ package struct Terminal: Sendable {
     try output.write(Array(text.utf8))
   }
 
-  /// Writes one failure to the errors. A failure to do so is not reported: there is nowhere left to.
-  package func report(_ message: String) {
-    try? errors.write(Array("Error: \(message)\n".utf8))
+  /// Writes one failure to the errors, on one line whatever names and values it holds, then the advice if
+  /// there is any. A failure to do so is not reported: there is nowhere left to.
+  package func report(_ message: String, advice: String? = nil) {
+    let lines = ["Error: \(message.printable)", advice].compactMap { $0 }
+    try? errors.write(Array((lines.joined(separator: "\n") + "\n").utf8))
   }
 
-  /// Writes a remark that is neither data nor a failure to the errors.
+  /// Writes a remark that is neither data nor a failure to the errors, on one line.
   package func note(_ message: String) {
-    try? errors.write(Array("\(message)\n".utf8))
+    try? errors.write(Array("\(message.printable)\n".utf8))
   }
 }
 
