@@ -221,9 +221,9 @@ extension [String: Any] {
 @Suite struct ShippedModelTests {
   /// Debug builds take a second for each prediction.
   #if DEBUG
-    static let predictionStride = 15
+    static let step = 15
   #else
-    static let predictionStride = 1
+    static let step = 1
   #endif
 
   @Test(.enabled(if: FileManager.default.fileExists(atPath: Fixtures.root.path + "/Weights/config.json")))
@@ -232,10 +232,11 @@ extension [String: Any] {
     let needsModel = fixtures.needsModel
     try #require(needsModel, "the fixtures hold no predictions")
     let classifier = try Classifier(modelDirectory: Fixtures.root.appendingPathComponent("Weights").path)
-    let report = try fixtures.report(classifier: classifier, predictionStride: Self.predictionStride)
+    var report = ParityReport()
+    try fixtures.compareNetwork(classifier, stride: Self.step, in: &report)
     #expect(report.agrees, "\(String(describing: report.firstDepartingStage))")
     let logits = report.stages.first { $0.name == "logits" }
-    #expect((logits?.comparisons ?? 0) * Self.predictionStride >= 100)
+    #expect((logits?.comparisons ?? 0) * Self.step >= 100)
     #expect(report.stages.contains { $0.name == "blocks.6.0" })
   }
 }

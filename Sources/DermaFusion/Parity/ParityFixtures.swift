@@ -51,19 +51,23 @@ package struct ParityFixtures: Sendable {
 
   /// Compares every stage of every fixture.
   ///
-  /// - Parameters:
-  ///   - classifier: the model of the fixtures; `nil` leaves out activations, logits and probabilities.
-  ///   - predictionStride: 1 compares every prediction, 10 every tenth.
+  /// - Parameter classifier: the model of the fixtures; `nil` leaves out activations, logits and
+  ///   probabilities.
   /// - Throws: when a fixture cannot be read; a stage that departs is in the report.
-  package func report(classifier: Classifier?, predictionStride: Int = 1) throws -> ParityReport {
+  package func report(classifier: Classifier?) throws -> ParityReport {
     var report = ParityReport()
+    try comparePreprocessing(in: &report)
+    if let classifier { try compareNetwork(classifier, in: &report) }
+    return report
+  }
+
+  /// Refusals, every stage from the file to the network's input, and metadata.
+  private func comparePreprocessing(in report: inout ParityReport) throws {
     for refused in manifest.refused { try compare(refused, in: &report) }
     let preprocessor = Preprocessor(try PreprocessingConfiguration(manifest.preprocessing))
     for image in manifest.images { try compare(image, preprocessor: preprocessor, in: &report) }
     for variant in manifest.variants { try compare(variant, in: &report) }
     for metadata in manifest.metadata { compare(metadata, in: &report) }
-    if let classifier { try compareNetwork(classifier, predictionStride: predictionStride, in: &report) }
-    return report
   }
 
   private func compare(_ refused: ParityManifest.Refused, in report: inout ParityReport) throws {
