@@ -51,15 +51,6 @@ extension ReferenceMap {
       actual: actual[first], expected: values[first],
       tolerance: factor * Double(Float.ulpOfOne) * magnitudes[first], largestULP: largest)
   }
-
-  /// The smallest factor with which ``mismatch(_:factor:)`` finds nothing: for choosing the constants.
-  public func leastFactor(_ actual: [Float]) -> Double {
-    var least = 0.0
-    for i in values.indices where magnitudes[i] > 0 {
-      least = max(least, abs(Double(actual[i]) - values[i]) / (Double(Float.ulpOfOne) * magnitudes[i]))
-    }
-    return least
-  }
 }
 
 /// The first place where two results differ in a bit, with both values; nil when they are the same.

@@ -1,26 +1,23 @@
 /// How far from the Double reference each kernel may be, in units of `Float.ulpOfOne` times the sum of the terms'
-/// magnitudes. Errors grow with the length of a sum, in practice as its square root; the constants are about three
-/// times the largest seen over the shapes of these tests, and far below the worst case.
+/// magnitudes. The worst case grows with the length of a sum, the usual one with its square root at most; the constants
+/// are about twice the largest seen over the shapes and instruction sets of these tests.
 enum Tolerances {
-  /// Sums of up to 144 products, then an activation.
+  /// Sums of up to 300 products, then an activation.
   static let matrixProduct = 4.0
-  /// Sums of up to 49 products, then an activation.
-  static let depthwise = 4.0
+  /// Sums of up to 81 products, then an activation.
+  static let depthwise = 3.0
   /// An expansion, then a depthwise convolution over it.
   static let expandedDepthwise = 4.0
-  /// Sums over up to some hundred pixels.
+  /// Sums over up to some thousand pixels, row by row.
   static let sumOfPixels = 4.0
-  /// Sums of up to 300 products.
-  static let convolution = 4.0
-  static let averagePooling = 4.0
-  /// Two products and two activations after a mean.
-  static let squeezeExcite = 4.0
-  /// One multiplication.
-  static let scaling = 0.5
-  /// The weights rounded once, then a convolution.
-  static let foldedBatchNorm = 4.0
-  /// Worked out in Double and rounded once.
-  static let rounding = 0.5
+  /// Sums of up to 288 products, then an activation.
+  static let convolution = 3.0
+  /// Means over up to 2304 pixels, row by row.
+  static let averagePooling = 5.0
+  /// Two products and two activations after a mean; magnitudes grow faster than errors do.
+  static let squeezeExcite = 1.5
+  /// The weights rounded once more, then a convolution.
+  static let foldedBatchNorm = 1.5
   /// exp and a division, relative to the result.
   static let activationRelative = 1e-6
 }
