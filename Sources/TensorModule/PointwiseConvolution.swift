@@ -21,7 +21,8 @@ package struct PointwiseConvolution: Sendable {
   /// Computes all output pixels.
   ///
   /// - Parameters:
-  ///   - gate: Multiplies each input channel, or nil: squeeze-excite, folded into the product.
+  ///   - gate: Multiplies each input channel, or nil: squeeze-excite, folded into the product. As long as the input's
+  ///     padded channels. Where there are fewer pixels than output channels, the input is overwritten by the product.
   ///   - residual: Added to the output, or nil; the output's shape and stride.
   ///   - scratch: ``scratchCount`` floats when there is a gate.
   package func callAsFunction(

@@ -14,7 +14,7 @@ public struct Mismatch: Sendable, Equatable, CustomStringConvertible {
   public let expected: Double
   /// The tolerance there.
   public let tolerance: Double
-  /// The most units in the last place between any value and its reference.
+  /// The most units in the last place, of the larger of the two, between any value and its reference.
   public let largestULP: Double
 
   /// The first place, both values, the count and the largest distance.
@@ -39,7 +39,8 @@ extension ReferenceMap {
     var largest = 0.0
     for i in values.indices {
       let difference = abs(Double(actual[i]) - values[i])
-      largest = max(largest, difference / max(Double(Float(values[i]).ulp), .leastNormalMagnitude))
+      let unit = max(abs(Float(values[i])), abs(actual[i]), Float.leastNormalMagnitude).ulp
+      largest = max(largest, difference / Double(unit))
       if difference <= factor * Double(Float.ulpOfOne) * magnitudes[i] { continue }
       count += 1
       if first == nil { first = i }
