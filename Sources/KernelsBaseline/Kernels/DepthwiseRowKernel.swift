@@ -39,17 +39,15 @@ enum Window<let size: Int, let stride: Int, let run: Int, let span: Int> {
     let pixelStride = row.inputPixelStride
     let start = (x &* stride &- row.padLeft) &* pixelStride &+ channel
     var sums = InlineArray<run, Vector>(repeating: load(row.bias + channel))
-    var weight = row.weight + channel
+    let weight = row.weight + channel
     for ky in 0..<size {
-      if let pixels = row.rows[ky] {
-        var inputs = InlineArray<span, Vector>(repeating: Vector(repeating: 0))
-        for i in 0..<span { inputs[i] = load(pixels + (start &+ i &* pixelStride)) }
-        for kx in 0..<size {
-          let tap = load(weight + kx &* row.weightStride)
-          for i in 0..<run { sums[i].accumulate(inputs[i &* stride &+ kx], tap) }
-        }
+      guard let pixels = row.rows[ky] else { continue }
+      var inputs = InlineArray<span, Vector>(repeating: Vector(repeating: 0))
+      for i in 0..<span { inputs[i] = load(pixels + (start &+ i &* pixelStride)) }
+      for kx in 0..<size {
+        let tap = load(weight + (ky &* size &+ kx) &* row.weightStride)
+        for i in 0..<run { sums[i].accumulate(tap, inputs[i &* stride &+ kx]) }
       }
-      weight += size &* row.weightStride
     }
     let output = row.output + (x &* row.outputPixelStride &+ channel)
     for i in 0..<run {

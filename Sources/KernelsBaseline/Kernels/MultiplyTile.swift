@@ -24,7 +24,7 @@ enum Tile<let rows: Int, let vectors: Int> {
       for j in 0..<vectors { bRow[j] = load(b + j &* width) }
       for i in 0..<rows {
         let element = Vector(repeating: a[i &* aStride])
-        for j in 0..<vectors { sums[i][j].accumulate(element, bRow[j]) }
+        for j in 0..<vectors { sums[i][j].accumulate(bRow[j], element) }
       }
       a += 1
       b += vectors &* width
