@@ -14,7 +14,7 @@ package struct Tool: Sendable {
     discussion: Wording.disclaimer,
     commands: [
       ClassifyCommand.self, PreprocessCommand.self, EncodeMetadataCommand.self, ParityCommand.self,
-      InfoCommand.self,
+      BenchCommand.self, InfoCommand.self,
     ],
     exitStatuses: [
       ("0", "All done."),

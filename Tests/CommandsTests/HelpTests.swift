@@ -28,6 +28,7 @@ import Testing
           encode-metadata         Print the model's metadata vector as JSON.
           parity                  Compare every stage with what the Python pipeline
                                   computed.
+          bench                   Time the model on this machine.
           info                    Show the version, the model, the instruction set,
                                   threads and preprocessing.
 

@@ -1,0 +1,40 @@
+import DermaFusion
+
+/// Times the model on this machine.
+package enum BenchCommand: Command {
+  package static let name = "bench"
+  package static let abstract = "Time the model on this machine."
+  package static let discussion = """
+    Latency is the network alone, from the normalised image to the logits; preprocessing is from the pixels of \
+    a 600x450 photograph to the network's input. Each is given over all runs, after some that are not measured.
+    """
+  package static let positionals: [Positional] = []
+  package static let options: [any Parameter] = [
+    ModelLocation.option, Option<Int>.threads, runs, profile, format,
+  ]
+  package static let exitStatuses: [HelpEntry] = [
+    ("0", "The model was timed."), ("1", "The model cannot be loaded; standard error says why."),
+    ("64", "Wrong usage."),
+  ]
+
+  private static let runs = Option<Int>(
+    "runs", valueName: "n", abstract: "Measured runs, 1 to 100000.",
+    expectation: "Please provide a whole number from 1 to 100000.", initial: 50, defaultValue: "50",
+    convert: { text in Int(text).flatMap { (1...100_000).contains($0) ? $0 : nil } })
+  private static let profile = Flag(
+    "profile", abstract: "Show each step of the network: shapes, least time, speed, share of the peak.")
+  private static let format = OutputFormat.option(of: [.text, .json])
+
+  package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+    let terminal = session.terminal
+    let folder = try ModelLocation.folder(arguments, terminal: terminal)
+    let benchmark = try Benchmark(modelDirectory: folder, threadCount: arguments[Option<Int>.threads])
+    let report = try benchmark.run(
+      runCount: arguments.value(of: runs), profiles: arguments[profile])
+    switch arguments.value(of: format) {
+    case .json: try terminal.write(BenchmarkJSON.object(report).text + "\n")
+    case .text, .csv: try terminal.write(BenchmarkText.text(report))
+    }
+    return .success
+  }
+}

@@ -1,0 +1,85 @@
+import DermaFusion
+import Foundation
+
+/// A benchmark's report as JSON.
+enum BenchmarkJSON {
+  static func object(_ report: Benchmark.Report) -> OrderedJSON {
+    var members: [(key: String, value: OrderedJSON)] = [
+      ("schemaVersion", .integer(1)),
+      (
+        "model",
+        .object([
+          "name": .string(report.model.name), "version": .string(report.model.version),
+          "sha256": .string(report.model.sha256),
+        ])
+      ),
+      ("runs", .integer(report.latencies.count)), ("latencyMs", spread(report.latencies)),
+      ("preprocessMs", .number(report.preprocessing.percentile(50))),
+      ("threads", .integer(report.threadCount)), ("instructionSet", .string(report.instructionSet)),
+      ("gflops", .number(report.speed)), ("peakGflopsPerThread", .number(report.peak)),
+    ]
+    if !report.profile.isEmpty {
+      members.append(
+        (
+          "profile",
+          .array(
+            report.profile.map { step, milliseconds in
+              .object([
+                "layer": .string(step.layer), "step": .string(step.title), "shapes": .string(step.shapes),
+                "ms": .number(milliseconds),
+                "gflops": .number(report.speed(multiplyAdds: step.multiplyAdds, milliseconds: milliseconds)),
+              ])
+            })
+        ))
+    }
+    members.append(("disclaimer", .string(Wording.disclaimer)))
+    return .object(members)
+  }
+
+  private static func spread(_ values: [Double]) -> OrderedJSON {
+    .object([
+      "min": .number(values[0]), "p50": .number(values.percentile(50)), "p90": .number(values.percentile(90)),
+      "p99": .number(values.percentile(99)),
+    ])
+  }
+}
+
+/// A benchmark's report for a person.
+enum BenchmarkText {
+  static func text(_ report: Benchmark.Report) -> String {
+    let latencies = report.latencies
+    let share = report.shareOfPeak(report.speed)
+    var lines = [
+      "Model            \(report.model.name) \(report.model.version)",
+      "Kernels          \(report.instructionSet), \(report.threadCount) "
+        + (report.threadCount == 1 ? "thread" : "threads"),
+      "Latency          \(decimal(latencies.percentile(50), 2)) ms (least \(decimal(latencies[0], 2)), "
+        + "90 % within \(decimal(latencies.percentile(90), 2)), 99 % within \(decimal(latencies.percentile(99), 2)); "
+        + "\(latencies.count) runs)",
+      "Preprocessing    \(decimal(report.preprocessing.percentile(50), 2)) ms",
+      "Speed            \(decimal(report.speed, 1)) GFLOP/s, \(decimal(share, 0)) % of the measured peak "
+        + "of \(decimal(report.peak, 1)) GFLOP/s a thread",
+    ]
+    if !report.profile.isEmpty { lines += [""] + profile(report) }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func profile(_ report: Benchmark.Report) -> [String] {
+    let heading =
+      "layer".padding(to: 12) + "step".padding(to: 27) + "shapes".padding(to: 34)
+      + "     ms  GFLOP/s  of peak"
+    let total = report.profile.reduce(0) { $0 + $1.milliseconds }
+    return [heading]
+      + report.profile.map { step, milliseconds in
+        let speed = report.speed(multiplyAdds: step.multiplyAdds, milliseconds: milliseconds)
+        let share = report.shareOfPeak(speed)
+        return step.layer.padding(to: 12) + step.title.padding(to: 27) + step.shapes.padding(to: 34)
+          + decimal(milliseconds, 3).leftPadding(to: 7) + decimal(speed, 1).leftPadding(to: 9)
+          + "\(decimal(share, 0)) %".leftPadding(to: 9)
+      } + ["sum".padding(to: 73) + decimal(total, 3).leftPadding(to: 7)]
+  }
+
+  private static func decimal(_ value: Double, _ digits: Int) -> String {
+    String(format: "%.\(digits)f", value)
+  }
+}

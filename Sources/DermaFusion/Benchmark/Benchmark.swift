@@ -1,0 +1,134 @@
+import ImagePipeline
+import KernelInterface
+import ModelFiles
+import TensorModule
+
+/// Times a model on this machine: its preprocessing and its network, and each step of the network on request.
+package struct Benchmark: Sendable {
+  /// What the timing found.
+  package struct Report: Sendable {
+    /// The model that was timed.
+    package let model: ModelIdentity
+    /// Threads that shared each layer's work.
+    package let threadCount: Int
+    /// The kernels in use.
+    package let instructionSet: String
+    /// Milliseconds of the network for one image, ascending, from the normalised image to the logits.
+    package let latencies: [Double]
+    /// Milliseconds from the pixels of a 600x450 photograph to the network's input, ascending.
+    package let preprocessing: [Double]
+    /// Multiply-adds of one run; a floating-point operation is half of one.
+    package let multiplyAdds: Int
+    /// What one thread of this machine reached in multiply-adds that wait for nothing, in GFLOP/s.
+    package let peak: Double
+    /// The steps of a run in order, each with its least milliseconds; empty unless a profile was asked for.
+    package let profile: [(step: NetworkStep, milliseconds: Double)]
+  }
+
+  private let network: Network
+  private let preprocessor: Preprocessor
+  private let model: ModelIdentity
+
+  /// Loads a model; its classes may be any.
+  ///
+  /// - Throws: `ModelFileError` naming the file and the rule that it broke.
+  package init(modelDirectory: String, threadCount: Int?) throws(ModelFileError) {
+    let folder = try ModelFolder(directory: modelDirectory)
+    let configuration = folder.configuration
+    network = try Network(folder, threadCount: threadCount)
+    preprocessor = Preprocessor(PreprocessingConfiguration(configuration.preprocessing))
+    model = ModelIdentity(
+      name: configuration.name, version: configuration.version, sha256: folder.sha256)
+  }
+
+  /// Runs everything a few times unmeasured, then `runCount` times measured.
+  package func run(runCount: Int, profiles: Bool) throws -> Report {
+    let photograph = Self.photograph()
+    let image = try preprocessor(photograph)
+    let metadata = PatientMetadata.unknown.encoded()
+    let once = { network.run(metadata: metadata, writeInput: { image.writeNormalizedNHWC(to: $0) }) }
+    for _ in 0..<3 { _ = once() }
+    // The input is written into the workspace outside of the time: it belongs to the preprocessing.
+    var latencies: [Double] = []
+    for _ in 0..<runCount {
+      var start = ContinuousClock.now
+      _ = network.run(
+        metadata: metadata,
+        writeInput: {
+          image.writeNormalizedNHWC(to: $0)
+          start = ContinuousClock.now
+        })
+      latencies.append((ContinuousClock.now - start) / .milliseconds(1))
+    }
+    let room = UnsafeMutablePointer<Float>.allocate(capacity: network.inputSize * network.inputSize * 3)
+    defer { room.deallocate() }
+    let preprocessing = try (0..<runCount).map { _ in
+      let start = ContinuousClock.now
+      try preprocessor(photograph).writeNormalizedNHWC(to: room)
+      return (ContinuousClock.now - start) / .milliseconds(1)
+    }
+    let steps = profile(runCount: profiles ? runCount : 1, image: image, metadata: metadata)
+    return Report(
+      model: model, threadCount: network.pool.threadCount,
+      instructionSet: network.kernels.instructionSet.rawValue, latencies: latencies.sorted(),
+      preprocessing: preprocessing.sorted(),
+      multiplyAdds: steps.reduce(0) { $0 + $1.step.multiplyAdds }, peak: Self.peak(network.kernels),
+      profile: profiles ? steps : [])
+  }
+
+  private func profile(
+    runCount: Int, image: PreprocessedImage, metadata: [Float]
+  ) -> [(step: NetworkStep, milliseconds: Double)] {
+    var least: [(step: NetworkStep, milliseconds: Double)] = []
+    for run in 0..<runCount {
+      var index = 0
+      _ = network.run(
+        metadata: metadata, writeInput: { image.writeNormalizedNHWC(to: $0) },
+        time: { step, duration in
+          let milliseconds = duration / .milliseconds(1)
+          if run == 0 {
+            least.append((step, milliseconds))
+          } else {
+            least[index].milliseconds = min(least[index].milliseconds, milliseconds)
+          }
+          index += 1
+        })
+    }
+    return least
+  }
+
+  /// The best of several tries of some milliseconds each, for something else may be running.
+  private static func peak(_ kernels: KernelSet) -> Double {
+    (0..<20).map { _ in
+      let start = ContinuousClock.now
+      let operations = kernels.peakProbe(500_000)
+      return Double(operations) / ((ContinuousClock.now - start) / .nanoseconds(1))
+    }.max() ?? 0
+  }
+
+  /// A dark spot on a bright ground, with some texture: what the pipeline sees, without a photograph.
+  private static func photograph() -> PixelImage {
+    let (width, height) = (600, 450)
+    var pixels = [UInt8]()
+    pixels.reserveCapacity(width * height * 3)
+    for y in 0..<height {
+      for x in 0..<width {
+        let (dx, dy) = (x - width / 2, y - height / 2)
+        let isInside = dx * dx + dy * dy < 120 * 120
+        let texture = (x * 31 + y * 17 + x * y) % 23
+        pixels.append(UInt8((isInside ? 110 : 215) + texture))
+        pixels.append(UInt8((isInside ? 70 : 165) + texture))
+        pixels.append(UInt8((isInside ? 55 : 150) + texture))
+      }
+    }
+    return PixelImage(width: width, height: height, pixels: pixels)
+  }
+}
+
+extension [Double] {
+  /// The value below which so many hundredths of the ascending values lie, by the nearest rank.
+  package func percentile(_ hundredths: Int) -> Double {
+    precondition(!isEmpty && (1...100).contains(hundredths), "percentile \(hundredths) of \(count) values")
+    return self[(count * hundredths + 99) / 100 - 1]
+  }
+}

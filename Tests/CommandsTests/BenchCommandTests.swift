@@ -1,0 +1,65 @@
+import Testing
+import TensorModule
+
+@testable import Commands
+@testable import DermaFusion
+
+@Suite struct BenchCommandTests {
+  let report = Benchmark.Report(
+    model: ModelIdentity(name: "toy", version: "0.0.1", sha256: "abc"), threadCount: 2,
+    instructionSet: "baseline", latencies: [10, 20, 40], preprocessing: [1, 2, 3],
+    multiplyAdds: 1_000_000_000, peak: 100,
+    profile: [
+      (
+        NetworkStep(
+          layer: "blocks.1.0", operation: .filter(kernelSize: 5, stride: 2, isExpanded: true),
+          input: FeatureShape(height: 9, width: 9, channels: 4),
+          output: FeatureShape(height: 5, width: 5, channels: 24), multiplyAdds: 50_000_000), 2
+      )
+    ])
+
+  @Test func jsonHasItsKeysInOrder() {
+    #expect(
+      BenchmarkJSON.object(report).text == """
+        {"schemaVersion":1,"model":{"name":"toy","version":"0.0.1","sha256":"abc"},"runs":3,\
+        "latencyMs":{"min":10,"p50":20,"p90":40,"p99":40},"preprocessMs":2,"threads":2,\
+        "instructionSet":"baseline","gflops":100,"peakGflopsPerThread":100,\
+        "profile":[{"layer":"blocks.1.0","step":"expand, depthwise 5x5 / 2",\
+        "shapes":"[9, 9, 4] > [5, 5, 24]","ms":2,"gflops":50}],"disclaimer":"\(Wording.disclaimer)"}
+        """)
+  }
+
+  @Test func textShowsEachStepWithItsShareOfAllThreadsPeak() {
+    #expect(
+      BenchmarkText.text(report) == """
+        Model            toy 0.0.1
+        Kernels          baseline, 2 threads
+        Latency          20.00 ms (least 10.00, 90 % within 40.00, 99 % within 40.00; 3 runs)
+        Preprocessing    2.00 ms
+        Speed            100.0 GFLOP/s, 50 % of the measured peak of 100.0 GFLOP/s a thread
+
+        layer       step                       shapes                                 ms  GFLOP/s  of peak
+        blocks.1.0  expand, depthwise 5x5 / 2  [9, 9, 4] > [5, 5, 24]              2.000     50.0     25 %
+        sum                                                                        2.000
+
+        """)
+  }
+
+  @Test(arguments: ["0", "-1", "abc", "100001", "1.5", ""])
+  func refusesOtherNumbersOfRuns(runs: String) {
+    let result = runTool("bench", "--runs", runs)
+    #expect(result.status == .usage)
+    #expect(result.errors.contains("Please provide a whole number from 1 to 100000."))
+  }
+
+  @Test func namesTheFolderThatHoldsNoModel() {
+    let result = runTool("bench", "--model", "no/such/folder")
+    #expect(result.status == .failure)
+    #expect(result.errors.contains("no/such/folder"))
+  }
+
+  @Test func percentilesAreNearestRanks() {
+    let values = (1...10).map(Double.init)
+    #expect([1, 10, 11, 50, 90, 91, 100].map(values.percentile) == [1, 1, 2, 5, 9, 10, 10])
+  }
+}
