@@ -6,14 +6,19 @@ import PackageDescription
 /// sources build without them, and the choice at run time notices (see `Sources/TensorModule/KernelChoice.swift`).
 let isRootPackage = !Context.packageDirectory.contains("/checkouts/")
 
+#if arch(x86_64)
+  let isX86 = true
+#else
+  let isX86 = false
+#endif
+
 func kernelSettings(define: String, targetFeatures: [String]) -> [SwiftSetting] {
   var settings: [SwiftSetting] = [.define(define)]
   if isRootPackage {
-    let features = targetFeatures.flatMap { ["-Xcc", "-m\($0)"] }
-    // Optimised in debug builds too: an unoptimised kernel is a thousand times slower than the product.
-    settings.append(
-      .unsafeFlags(
-        features + ["-Ounchecked", "-wmo", "-num-threads", "2"], .when(platforms: [.linux, .macOS])))
+    let features = isX86 ? targetFeatures.flatMap { ["-Xcc", "-m\($0)"] } : []
+    // Optimised as a whole in debug builds too: an unoptimised kernel is a thousand times slower than the product.
+    let optimisation = ["-Ounchecked", "-disable-batch-mode", "-wmo", "-num-threads", "2"]
+    settings.append(.unsafeFlags(features + optimisation, .when(platforms: [.linux, .macOS])))
   }
   return settings
 }

@@ -23,7 +23,7 @@ find_swift() {
       return
     fi
   done
-  fail "Swift 6.1 or newer is needed and was not found; see https://www.swift.org/install"
+  fail "Swift 6.2 or newer is needed and was not found; see https://www.swift.org/install"
 }
 
 # Whether a C program that uses both libraries compiles and links, as the package will.
