@@ -22,56 +22,90 @@ enum BilinearResizer {
         start: base + (region.top * image.width + region.left) * 3, stride: image.width * 3,
         width: region.width,
         height: region.height)
-      // Pillow turns the passes round for very tall images, which saves memory and changes the rounding.
-      let verticalFirst = region.height > region.width * 100 && height < region.height
-      if verticalFirst {
-        return PixelImage(width: width, height: height) { result in
-          twoPasses(
-            source, middleWidth: region.width, middleHeight: height, width: width, height: height, result)
-        }
-      }
       return PixelImage(width: width, height: height) { result in
-        twoPasses(
-          source, middleWidth: width, middleHeight: region.height, width: width, height: height, result)
+        // Pillow turns the passes round for very tall images, which changes the rounding.
+        if source.height > source.width * 100, height < source.height {
+          let middle = UnsafeMutablePointer<UInt8>.allocate(capacity: source.width * height * 3)
+          defer { middle.deallocate() }
+          resizeInOrder(source, width: source.width, height: height, middle)
+          let narrow = Rows(start: middle, stride: source.width * 3, width: source.width, height: height)
+          resizeInOrder(narrow, width: width, height: height, result)
+        } else {
+          resizeInOrder(source, width: width, height: height, result)
+        }
       }
     }
   }
 
   /// Rows of RGB pixels in memory that someone else owns; `stride` counts bytes from row to row.
-  struct Rows {
+  private struct Rows {
     var start: UnsafePointer<UInt8>
     var stride: Int
     var width: Int
     var height: Int
+
+    subscript(y: Int) -> UnsafePointer<UInt8> { start + y * stride }
   }
 
-  private static func twoPasses(
-    _ source: Rows, middleWidth: Int, middleHeight: Int, width: Int, height: Int,
-    _ result: UnsafeMutablePointer<UInt8>
+  /// Horizontally, then vertically; a direction in which the size stays is left out.
+  private static func resizeInOrder(
+    _ source: Rows, width: Int, height: Int, _ result: UnsafeMutablePointer<UInt8>
   ) {
-    if (middleWidth, middleHeight) == (width, height)
-      || (middleWidth, middleHeight) == (source.width, source.height)
-    {
-      onePass(source, width: width, height: height, result)
+    let rowBytes = width * 3
+    let vertical =
+      height == source.height ? nil : ResamplingWeights(inputSize: source.height, outputSize: height)
+    guard width != source.width else {
+      for y in 0..<height {
+        let target = result + y * rowBytes
+        if let vertical {
+          combineRows(
+            source[vertical.starts[y]], stride: source.stride, count: rowBytes,
+            vertical.parts + y * vertical.windowSize,
+            rowCount: vertical.counts[y], target)
+        } else {
+          target.update(from: source[y], count: rowBytes)
+        }
+      }
       return
     }
-    let middle = UnsafeMutablePointer<UInt8>.allocate(capacity: middleWidth * middleHeight * 3)
-    defer { middle.deallocate() }
-    onePass(source, width: middleWidth, height: middleHeight, middle)
-    let rows = Rows(start: middle, stride: middleWidth * 3, width: middleWidth, height: middleHeight)
-    onePass(rows, width: width, height: height, result)
-  }
 
-  /// Changes at most one of the two sides.
-  private static func onePass(_ source: Rows, width: Int, height: Int, _ result: UnsafeMutablePointer<UInt8>)
-  {
-    if width != source.width {
-      horizontal(source, ResamplingWeights(inputSize: source.width, outputSize: width), result)
-    } else if height != source.height {
-      vertical(source, ResamplingWeights(inputSize: source.height, outputSize: height), result)
-    } else {
-      for y in 0..<height {
-        (result + y * width * 3).update(from: source.start + y * source.stride, count: width * 3)
+    let horizontal = ResamplingWeights(inputSize: source.width, outputSize: width)
+    // The rows that the current output needs, already resampled horizontally; they come four at a time.
+    let window = UnsafeMutablePointer<UInt8>.allocate(capacity: ((vertical?.windowSize ?? 1) + 3) * rowBytes)
+    defer { window.deallocate() }
+    let packed = UnsafeMutablePointer<UInt32>.allocate(capacity: source.width * 3 + 1)
+    defer { packed.deallocate() }
+    packed[source.width * 3] = 0
+    let resampled = UnsafeMutablePointer<UInt32>.allocate(capacity: rowBytes + 1)
+    defer { resampled.deallocate() }
+
+    var first = 0
+    var end = 0
+    for y in 0..<height {
+      let start = vertical?.starts[y] ?? y
+      let count = vertical?.counts[y] ?? 1
+      if start > first {
+        let kept = max(end - start, 0)
+        window.update(from: window + (start - first) * rowBytes, count: kept * rowBytes)
+        first = start
+        end = start + kept
+      }
+      while end < start + count {
+        let last = source.height - 1
+        interleave(
+          (source[end], source[min(end + 1, last)], source[min(end + 2, last)], source[min(end + 3, last)]),
+          count: source.width * 3, packed)
+        resampleRows(packed, horizontal, resampled)
+        separate(resampled, count: rowBytes, window + (end - first) * rowBytes, stride: rowBytes)
+        end += 4
+      }
+      if let vertical {
+        combineRows(
+          window, stride: rowBytes, count: rowBytes, vertical.parts + y * vertical.windowSize,
+          rowCount: count,
+          result + y * rowBytes)
+      } else {
+        (result + y * rowBytes).update(from: window, count: rowBytes)
       }
     }
   }
