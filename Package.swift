@@ -25,6 +25,10 @@ func kernelSettings(define: String, targetFeatures: [String]) -> [SwiftSetting] 
 
 let warningsAsErrors: [SwiftSetting] = isRootPackage ? [.unsafeFlags(["-warnings-as-errors"])] : []
 
+/// For loops over every pixel: unoptimised, the tests on photographs would take minutes.
+let optimizedInDebugBuilds: [SwiftSetting] =
+  isRootPackage ? [.unsafeFlags(["-O"], .when(configuration: .debug))] : []
+
 let package = Package(
   name: "DermaFusion",
   platforms: [.macOS(.v26), .iOS(.v26)],
@@ -45,7 +49,8 @@ let package = Package(
 
     // Implementation details
     .target(
-      name: "ImagePipeline", dependencies: ["CPNG", "CJPEG"], swiftSettings: warningsAsErrors),
+      name: "ImagePipeline", dependencies: ["CPNG", "CJPEG"],
+      swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
     .target(name: "ModelFiles", swiftSettings: warningsAsErrors),
     .target(
       name: "TensorModule",

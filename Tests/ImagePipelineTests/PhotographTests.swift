@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+
+@testable import ImagePipeline
+
+/// The real photographs are not part of the repository; they lie beside it where there are any.
+@Suite struct PhotographTests {
+  private static let folder =
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("../../../shared/data/ham10000/full600x450").standardizedFileURL
+
+  private static let isThere = FileManager.default.fileExists(atPath: folder.path)
+
+  @Test(.enabled(if: isThere, "no photographs in ../shared/data/ham10000/full600x450"))
+  func everyPhotographIsDecodedAndPreprocessed() throws {
+    let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter { $0.hasSuffix(".jpg") }
+    #expect(!files.isEmpty)
+    let preprocessor = Preprocessor(.standard)
+    for file in files.sorted() {
+      let bytes = try [UInt8](Data(contentsOf: Self.folder.appendingPathComponent(file)))
+      let image = try ImageDecoder.decode(bytes)
+      #expect(image.width == 600 && image.height == 450, "\(file)")
+      let preprocessed = try preprocessor(image)
+      #expect(preprocessed.warnings == [], "\(file)")
+      #expect(preprocessed.normalizedCHW().allSatisfy { abs($0) < 2.7 }, "\(file)")
+    }
+  }
+}
