@@ -13,7 +13,9 @@ import Testing
 
   @Test(.enabled(if: isThere, "no photographs in ../shared/data/ham10000/full600x450"))
   func everyPhotographIsDecodedAndPreprocessed() throws {
-    let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter { $0.hasSuffix(".jpg") }
+    let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter {
+      $0.hasSuffix(".jpg")
+    }
     #expect(!files.isEmpty)
     let preprocessor = Preprocessor(.standard)
     for file in files.sorted() {

@@ -59,3 +59,22 @@ func expectRefusal(
 ) {
   #expect(throws: expected, sourceLocation: sourceLocation) { try ImageDecoder.decode(bytes) }
 }
+
+private let crcTable: [UInt32] = (0..<256).map { byte in
+  (0..<8).reduce(UInt32(byte)) { crc, _ in crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
+}
+
+/// zlib's CRC-32, written so that it is fast enough in an unoptimised build.
+func crc32(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+  var crc = ~UInt32(0)
+  crcTable.withUnsafeBufferPointer { table in
+    bytes.withUnsafeBufferPointer { bytes in
+      var index = 0
+      while index < bytes.count {
+        crc = crc &>> 8 ^ table[Int((crc ^ UInt32(bytes[index])) & 0xFF)]
+        index &+= 1
+      }
+    }
+  }
+  return ~crc
+}
