@@ -8,6 +8,7 @@
 #include <string.h>
 #include <setjmp.h>
 #include <jpeglib.h>
+#include <jerror.h>
 
 typedef enum { CJPEG_OK = 0, CJPEG_CORRUPT = 1, CJPEG_TRUNCATED = 2 } cjpeg_status;
 
@@ -33,10 +34,19 @@ typedef struct {
   char message[JMSG_LENGTH_MAX];
 } cjpeg_reader;
 
+// Where the longjmps of libjpeg's error handler end. C lets setjmp stand only in a condition like this.
+#define CJPEG_RETURN_ON_ERROR(reader)                 \
+  switch (setjmp((reader)->state->jump)) {            \
+    case CJPEG_OK: break;                             \
+    case CJPEG_TRUNCATED: return CJPEG_TRUNCATED;     \
+    default: return CJPEG_CORRUPT;                    \
+  }
+
 static inline void cjpeg_on_error(j_common_ptr info) {
   cjpeg_reader *reader = (cjpeg_reader *)info->client_data;
   info->err->format_message(info, reader->message);
-  longjmp(reader->state->jump, 1);
+  // The arithmetic decoder cannot wait for more data: this is how it says that there are none.
+  longjmp(reader->state->jump, info->err->msg_code == JERR_CANT_SUSPEND ? CJPEG_TRUNCATED : CJPEG_CORRUPT);
 }
 
 static inline void cjpeg_on_message(j_common_ptr info) { (void)info; }
@@ -45,7 +55,7 @@ static inline void cjpeg_on_progress(j_common_ptr info) {
   if (((j_decompress_ptr)info)->input_scan_number <= CJPEG_SCAN_LIMIT) return;
   cjpeg_reader *reader = (cjpeg_reader *)info->client_data;
   snprintf(reader->message, sizeof reader->message, "more than %d scans", CJPEG_SCAN_LIMIT);
-  longjmp(reader->state->jump, 1);
+  longjmp(reader->state->jump, CJPEG_CORRUPT);
 }
 
 static inline void cjpeg_do_nothing(j_decompress_ptr info) { (void)info; }
@@ -105,7 +115,7 @@ static inline cjpeg_reader *cjpeg_open(const uint8_t *bytes, size_t count) {
 // Reads up to the first scan and fills in the size and the number of components.
 static inline cjpeg_status cjpeg_read_header(cjpeg_reader *reader) {
   struct jpeg_decompress_struct *info = &reader->state->info;
-  if (setjmp(reader->state->jump)) return CJPEG_CORRUPT;
+  CJPEG_RETURN_ON_ERROR(reader)
   jpeg_save_markers(info, JPEG_APP0 + 1, 0xFFFF);
   int status;
   do {
@@ -123,7 +133,7 @@ static inline cjpeg_status cjpeg_read_header(cjpeg_reader *reader) {
 // Starts decoding with libjpeg's defaults: the slow integer DCT and fancy upsampling.
 static inline cjpeg_status cjpeg_start(cjpeg_reader *reader) {
   struct jpeg_decompress_struct *info = &reader->state->info;
-  if (setjmp(reader->state->jump)) return CJPEG_CORRUPT;
+  CJPEG_RETURN_ON_ERROR(reader)
   if (!jpeg_start_decompress(info)) return CJPEG_TRUNCATED;
   if (info->output_width != reader->width || info->output_height != reader->height ||
       info->output_components != reader->output_components) {
@@ -136,7 +146,7 @@ static inline cjpeg_status cjpeg_start(cjpeg_reader *reader) {
 // Writes the next `count` rows, [count, width, output_components], and adds to `rows_read`.
 static inline cjpeg_status cjpeg_read_rows(cjpeg_reader *reader, uint8_t *rows, uint32_t count) {
   struct jpeg_decompress_struct *info = &reader->state->info;
-  if (setjmp(reader->state->jump)) return CJPEG_CORRUPT;
+  CJPEG_RETURN_ON_ERROR(reader)
   size_t row_bytes = (size_t)reader->width * (size_t)reader->output_components;
   for (uint32_t i = 0; i < count; i++) {
     JSAMPROW row = rows + i * row_bytes;
@@ -148,7 +158,7 @@ static inline cjpeg_status cjpeg_read_rows(cjpeg_reader *reader, uint8_t *rows, 
 
 // Reads what follows the last row. Like Pillow, takes a file that ends there without an end-of-image marker.
 static inline cjpeg_status cjpeg_finish(cjpeg_reader *reader) {
-  if (setjmp(reader->state->jump)) return CJPEG_CORRUPT;
+  CJPEG_RETURN_ON_ERROR(reader)
   jpeg_finish_decompress(&reader->state->info);
   return CJPEG_OK;
 }
