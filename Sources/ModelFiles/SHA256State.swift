@@ -54,7 +54,8 @@ struct SHA256State: Sendable {
     ) {
       let sum1 = rotateRight(e, 6) ^ rotateRight(e, 11) ^ rotateRight(e, 25)
       let choice = g ^ (e & (f ^ g))
-      let t1 = h &+ sum1 &+ choice &+ constant &+ word
+      // In the order in which the terms are known: e, in the last two, comes straight from the round before.
+      let t1 = h &+ constant &+ word &+ choice &+ sum1
       let sum0 = rotateRight(a, 2) ^ rotateRight(a, 13) ^ rotateRight(a, 22)
       let majority = (a & b) | (c & (a | b))
       d = d &+ t1
