@@ -14,14 +14,12 @@ enum Tile<let rows: Int, let vectors: Int> {
     let width = Vector.scalarCount
     let aStride = product.aStride
     let bias = product.bias + column
-    var start = InlineArray<vectors, Vector>(repeating: Vector(repeating: 0))
-    for j in 0..<vectors { start[j] = load(bias + j &* width) }
-    var sums = InlineArray<rows, InlineArray<vectors, Vector>>(repeating: start)
+    let start = InlineArray<vectors, Vector> { load(bias + $0 &* width) }
+    var sums = InlineArray<rows, InlineArray<vectors, Vector>> { _ in start }
     var a = product.a + row &* aStride
     var b = panel
     for _ in 0..<product.depth {
-      var bRow = InlineArray<vectors, Vector>(repeating: Vector(repeating: 0))
-      for j in 0..<vectors { bRow[j] = load(b + j &* width) }
+      let bRow = InlineArray<vectors, Vector> { load(b + $0 &* width) }
       for i in 0..<rows {
         let element = Vector(repeating: a[i &* aStride])
         for j in 0..<vectors { sums[i][j].accumulate(bRow[j], element) }
@@ -32,17 +30,30 @@ enum Tile<let rows: Int, let vectors: Int> {
     let cStride = product.cStride
     let offset = row &* cStride &+ column
     let c = product.c + offset
+    // The loops below are unrolled over 12 sums but not over 24. There, the array would have to stay in memory, stored
+    // by every step of the loop above; instead it is stored once, and read back from the first-level cache.
+    let readsBack = rows &* vectors > 12
+    if readsBack {
+      for i in 0..<rows {
+        for j in 0..<vectors { store(sums[i][j], c + (i &* cStride &+ j &* width)) }
+      }
+    }
     if let residual = product.residual {
       let residual = residual + offset
       for i in 0..<rows {
         for j in 0..<vectors {
           let place = i &* cStride &+ j &* width
-          store(Function.apply(sums[i][j]) + load(residual + place), c + place)
+          let sum = readsBack ? load(c + place) : sums[i][j]
+          store(Function.apply(sum) + load(residual + place), c + place)
         }
       }
-    } else {
+    } else if !readsBack || Function.self != Identity.self {
       for i in 0..<rows {
-        for j in 0..<vectors { store(Function.apply(sums[i][j]), c + (i &* cStride &+ j &* width)) }
+        for j in 0..<vectors {
+          let place = i &* cStride &+ j &* width
+          let sum = readsBack ? load(c + place) : sums[i][j]
+          store(Function.apply(sum), c + place)
+        }
       }
     }
   }
@@ -54,19 +65,16 @@ enum Tile<let rows: Int, let vectors: Int> {
     _ product: MatrixProduct, panel: UnsafePointer<Float>, column: Int, _: Function.Type
   ) {
     let count = product.rowCount
-    var row = 0
-    while row &+ rows <= count {
-      compute(product, panel: panel, row: row, column: column, Function.self)
-      row &+= rows
-    }
-    if row == count { return }
-    if count >= rows {
-      compute(product, panel: panel, row: count &- rows, column: column, Function.self)
+    if count < rows {
+      for row in 0..<count {
+        Tile<1, vectors>.compute(product, panel: panel, row: row, column: column, Function.self)
+      }
       return
     }
+    var row = 0
     while row < count {
-      Tile<1, vectors>.compute(product, panel: panel, row: row, column: column, Function.self)
-      row &+= 1
+      compute(product, panel: panel, row: min(row, count &- rows), column: column, Function.self)
+      row &+= rows
     }
   }
 }
