@@ -1,0 +1,28 @@
+/// One image of a test list, with what the model made of it.
+package struct EvaluatedImage: Sendable, Equatable {
+  /// Images of one lesion are drawn together when figures get their intervals.
+  package let lesion: String
+  /// What the list says it is.
+  package let label: LesionClass
+  /// 0...1, summing to 1.
+  package let probabilities: ClassScores
+  /// What went into the model besides the image.
+  package let metadata: PatientMetadata
+  /// Where the image came from, a folder for instance.
+  package let source: String
+
+  package init(
+    lesion: String, label: LesionClass, probabilities: ClassScores, metadata: PatientMetadata, source: String
+  ) {
+    self.lesion = lesion
+    self.label = label
+    self.probabilities = probabilities
+    self.metadata = metadata
+    self.source = source
+  }
+
+  var prediction: LesionClass { probabilities.highest }
+  var isCorrect: Bool { prediction == label }
+  /// The greatest probability.
+  var confidence: Double { Double(probabilities[prediction]) }
+}

@@ -1,0 +1,73 @@
+extension EvaluationReport {
+  /// The report's members in the order of the contract; what is undefined is null.
+  package var jsonMembers: [(key: String, value: OrderedJSON)] {
+    var members: [(key: String, value: OrderedJSON)] = [
+      ("n", .integer(overall.imageCount)), ("lesions", .integer(overall.lesionCount)),
+    ]
+    members += overall.jsonMembers
+    members.append(
+      ("perClass", .object(LesionClass.allCases.map { ($0.rawValue, classJSON($0)) })))
+    members.append(("absentClasses", .strings(absentClasses.map(\.rawValue))))
+    members.append(
+      (
+        "confusionMatrix",
+        .object([
+          "classes": .strings(LesionClass.allCases.map(\.rawValue)),
+          "rowsAreLabels": .array(
+            set.confusionMatrix().map { .array($0.map(OrderedJSON.integer)) }),
+        ])
+      ))
+    members.append(
+      (
+        "bootstrap",
+        .object([
+          "level": .number(LesionBootstrap.level), "resamples": .integer(LesionBootstrap.resampleCount),
+          "drawn": .string("lesions"), "seed": .integer(Int(LesionBootstrap.seed)),
+        ])
+      ))
+    members.append(
+      ("subgroups", .object(subgroups.map { ($0.grouping.rawValue, .array($0.groups.map(\.json))) })))
+    return members
+  }
+
+  private func classJSON(_ lesionClass: LesionClass) -> OrderedJSON {
+    .object(
+      [("n", .integer(imageCount(lesionClass)))]
+        + overall.members("recall", .recall(lesionClass))
+        + overall.members("precision", .precision(lesionClass))
+        + overall.members("auroc", .auroc(lesionClass)))
+  }
+}
+
+extension EvaluationReport.Measurement {
+  fileprivate var jsonMembers: [(key: String, value: OrderedJSON)] {
+    [
+      ("accuracy", EvaluationFigure.accuracy), ("balancedAccuracy", .balancedAccuracy),
+      ("macroAUROC", .macroAUROC),
+      ("melanomaSensitivityAt90Specificity", .melanomaSensitivityAt90Specificity),
+      ("malignantAUROC", .malignantAUROC), ("ece", .expectedCalibrationError),
+    ].flatMap { members($0, $1) }
+  }
+
+  /// A figure and, with `CI` after its name, its interval.
+  fileprivate func members(
+    _ name: String, _ figure: EvaluationFigure
+  ) -> [(key: String, value: OrderedJSON)] {
+    let interval = intervals[figure].map {
+      OrderedJSON.array([.number($0.lowerBound), .number($0.upperBound)])
+    }
+    return [(name, figures[figure].map(OrderedJSON.number) ?? .null), ("\(name)CI", interval ?? .null)]
+  }
+}
+
+extension EvaluationReport.Subgroup {
+  fileprivate var json: OrderedJSON {
+    let names: [(key: String, value: OrderedJSON)] = [
+      ("name", .string(name)), ("n", .integer(imageCount)),
+    ]
+    guard let measurement else { return .object(names + [("status", .string("insufficient"))]) }
+    return .object(
+      names + [("lesions", .integer(measurement.lesionCount)), ("status", .string("sufficient"))]
+        + measurement.jsonMembers)
+  }
+}

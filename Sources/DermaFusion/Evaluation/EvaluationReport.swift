@@ -1,0 +1,102 @@
+/// Everything that is said of a model on a set of images.
+package struct EvaluationReport: Sendable {
+  /// Figures and their intervals over some images.
+  package struct Measurement: Sendable {
+    package let imageCount: Int
+    package let lesionCount: Int
+    package let figures: EvaluationFigures
+    package let intervals: [EvaluationFigure: ClosedRange<Double>]
+
+    init(_ set: EvaluationSet) {
+      imageCount = set.images.count
+      lesionCount = Set(set.images.map(\.lesion)).count
+      figures = set.figures()
+      intervals = LesionBootstrap.intervals(of: set).filter { [figures] in figures[$0.key] != nil }
+    }
+  }
+
+  /// Images that have something in common.
+  package struct Subgroup: Sendable {
+    /// As people read it: `50 to 69`, `female`, `back`, a folder.
+    package let name: String
+    package let imageCount: Int
+    /// `nil` when ``imageCount`` is under ``EvaluationReport/sufficientCount``.
+    package let measurement: Measurement?
+  }
+
+  /// What images are grouped by.
+  package enum Grouping: String, Sendable, CaseIterable {
+    case age, sex, site, source
+  }
+
+  /// Subgroups of fewer images get no figures: they would say more about chance than about the model.
+  package static let sufficientCount = 20
+
+  package let set: EvaluationSet
+  package let overall: Measurement
+  /// Groups with images, in an order that does not depend on the images; every source, even without images.
+  package let subgroups: [(grouping: Grouping, groups: [Subgroup])]
+
+  /// - Parameters:
+  ///   - images: at least one.
+  ///   - sources: in the order in which to list them.
+  package init(_ images: [EvaluatedImage], sources: [String]) {
+    precondition(!images.isEmpty, "an evaluation of no images")
+    set = EvaluationSet(images)
+    overall = Measurement(set)
+    subgroups = Grouping.allCases.map { grouping in
+      let members = Dictionary(grouping: images, by: grouping.group)
+      let names = grouping == .source ? sources : grouping.groups.filter { members[$0] != nil }
+      return (grouping, names.map { Subgroup(name: $0, images: members[$0] ?? []) })
+    }
+  }
+
+  /// Classes without an image; figures over all classes are over the others.
+  package var absentClasses: [LesionClass] {
+    let present = Set(set.images.map(\.label))
+    return LesionClass.allCases.filter { !present.contains($0) }
+  }
+
+  /// Images with this label.
+  package func imageCount(_ lesionClass: LesionClass) -> Int {
+    set.images.count { $0.label == lesionClass }
+  }
+}
+
+extension EvaluationReport.Subgroup {
+  init(name: String, images: [EvaluatedImage]) {
+    self.name = name
+    imageCount = images.count
+    measurement =
+      images.count < EvaluationReport.sufficientCount
+      ? nil : EvaluationReport.Measurement(EvaluationSet(images))
+  }
+}
+
+extension EvaluationReport.Grouping {
+  private static let ageBands: [(name: String, upperBound: Double)] = [
+    ("under 30", 30), ("30 to 49", 50), ("50 to 69", 70), ("70 and over", .infinity),
+  ]
+  private static let missing = "missing"
+
+  /// All groups but those of sources, which only the images know.
+  fileprivate var groups: [String] {
+    switch self {
+    case .age: Self.ageBands.map(\.name) + [Self.missing]
+    case .sex: Sex.allCases.map(\.rawValue)
+    case .site: BodySite.allCases.map(\.rawValue)
+    case .source: []
+    }
+  }
+
+  fileprivate func group(of image: EvaluatedImage) -> String {
+    switch self {
+    case .age:
+      image.metadata.ageInYears.flatMap { age in Self.ageBands.first { age < $0.upperBound }?.name }
+        ?? Self.missing
+    case .sex: image.metadata.sex.rawValue
+    case .site: image.metadata.site.rawValue
+    case .source: image.source
+    }
+  }
+}

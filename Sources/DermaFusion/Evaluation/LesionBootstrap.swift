@@ -1,0 +1,44 @@
+/// 95 % intervals by the percentile bootstrap. Lesions are drawn rather than images: images of one lesion resemble
+/// each other, and drawn apart they would make the intervals too narrow.
+package enum LesionBootstrap {
+  package static let resampleCount = 1000
+  package static let seed: UInt64 = 2018
+  package static let level = 0.95
+  /// Of 100 resamples, at least as many must define a figure for it to get an interval. A class with one or two
+  /// lesions is missing from more.
+  package static let definedPercent = 95
+
+  /// The interval of each figure that has one.
+  ///
+  /// A figure that is a mean over classes is, in each resample, the mean over the classes that occur there. No
+  /// interval is given for fewer than two lesions.
+  package static func intervals(of set: EvaluationSet) -> [EvaluationFigure: ClosedRange<Double>] {
+    let lesions = Set(set.images.map(\.lesion)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    guard lesions.count >= 2 else { return [:] }
+    let numbers = Dictionary(uniqueKeysWithValues: lesions.enumerated().map { ($1, $0) })
+    let lesionOfImage = set.images.map { numbers[$0.lesion]! }
+
+    var generator = SplitMix64(seed: seed)
+    var draws: [EvaluationFigure: [Double]] = [:]
+    for _ in 0..<resampleCount {
+      var timesDrawn = [Int](repeating: 0, count: lesions.count)
+      for _ in lesions { timesDrawn[generator.index(below: lesions.count)] += 1 }
+      for (figure, value) in set.figures(weights: lesionOfImage.map { timesDrawn[$0] }) {
+        draws[figure, default: []].append(value)
+      }
+    }
+    return draws.compactMapValues { values in
+      guard values.count * 100 >= definedPercent * resampleCount else { return nil }
+      let sorted = values.sorted()
+      return quantile(sorted, (1 - level) / 2)...quantile(sorted, (1 + level) / 2)
+    }
+  }
+
+  /// Between the two nearest of the sorted values, in proportion.
+  static func quantile(_ sorted: [Double], _ share: Double) -> Double {
+    let place = share * Double(sorted.count - 1)
+    let below = Int(place)
+    let above = min(below + 1, sorted.count - 1)
+    return sorted[below] + (sorted[above] - sorted[below]) * (place - Double(below))
+  }
+}

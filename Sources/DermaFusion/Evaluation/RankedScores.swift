@@ -1,0 +1,98 @@
+/// The scores of images for one question with two answers, ranked once so that its ROC curve can be had under any
+/// weights in one pass. Images with equal scores share a rank: no threshold can tell them apart.
+package struct RankedScores: Sendable {
+  /// A point of the ROC curve.
+  package struct Point: Sendable, Equatable {
+    package let falsePositiveRate: Double
+    package let truePositiveRate: Double
+  }
+
+  /// Images by falling score, those with the same score together.
+  private let ranks: [[Int]]
+  private let isPositive: [Bool]
+
+  /// - Parameters:
+  ///   - scores: one an image, finite.
+  ///   - isPositive: the true answer, one an image.
+  package init(scores: [Double], isPositive: [Bool]) {
+    precondition(scores.count == isPositive.count, "\(scores.count) scores, \(isPositive.count) answers")
+    var ranks: [[Int]] = []
+    var lastScore: Double?
+    for image in scores.indices.sorted(by: { (-scores[$0], $0) < (-scores[$1], $1) }) {
+      if scores[image] == lastScore {
+        ranks[ranks.count - 1].append(image)
+      } else {
+        ranks.append([image])
+      }
+      lastScore = scores[image]
+    }
+    self.ranks = ranks
+    self.isPositive = isPositive
+  }
+
+  /// The probability that a positive image scores above a negative one, a tie counting half; `nil` without at
+  /// least one of each.
+  ///
+  /// - Parameter weights: how many times each image counts.
+  package func areaUnderCurve(weights: [Int]) -> Double? {
+    // In whole numbers, so that the order of images cannot show: pairs won count two, ties one.
+    var twicePairsWon = 0
+    var positivesAbove = 0
+    var negatives = 0
+    for rank in ranks {
+      let (positive, negative) = counts(rank, weights)
+      twicePairsWon += negative * (2 * positivesAbove + positive)
+      positivesAbove += positive
+      negatives += negative
+    }
+    guard positivesAbove > 0, negatives > 0 else { return nil }
+    return Double(twicePairsWon) / Double(2 * positivesAbove * negatives)
+  }
+
+  /// The greatest share of positives at or above any threshold that at most `percent` of a hundred negatives
+  /// reach; `nil` without at least one of each.
+  ///
+  /// - Parameter weights: how many times each image counts.
+  package func sensitivity(falsePositivePercent percent: Int, weights: [Int]) -> Double? {
+    let (positives, negatives) = counts(Array(isPositive.indices), weights)
+    guard positives > 0, negatives > 0 else { return nil }
+    var found = 0
+    var falsePositives = 0
+    for rank in ranks {
+      let (positive, negative) = counts(rank, weights)
+      falsePositives += negative
+      if falsePositives * 100 > percent * negatives { break }
+      found += positive
+    }
+    return Double(found) / Double(positives)
+  }
+
+  /// The ROC curve from (0, 0) to (1, 1), each image counted once; empty without at least one of each answer.
+  package func curve() -> [Point] {
+    let weights = [Int](repeating: 1, count: isPositive.count)
+    let (positives, negatives) = counts(Array(isPositive.indices), weights)
+    guard positives > 0, negatives > 0 else { return [] }
+    var found = 0
+    var falsePositives = 0
+    var points = [Point(falsePositiveRate: 0, truePositiveRate: 0)]
+    for rank in ranks {
+      let (positive, negative) = counts(rank, weights)
+      found += positive
+      falsePositives += negative
+      points.append(
+        Point(
+          falsePositiveRate: Double(falsePositives) / Double(negatives),
+          truePositiveRate: Double(found) / Double(positives)))
+    }
+    return points
+  }
+
+  private func counts(_ images: [Int], _ weights: [Int]) -> (positive: Int, negative: Int) {
+    var positive = 0
+    var negative = 0
+    for image in images {
+      if isPositive[image] { positive += weights[image] } else { negative += weights[image] }
+    }
+    return (positive, negative)
+  }
+}
