@@ -39,6 +39,21 @@ import Testing
     }
   }
 
+  @Test func aRepeatableOptionKeepsItsValuesInOrder() throws {
+    let folders = RepeatableOption(
+      Option<String>.path("images", valueName: "folder", isRequired: true, abstract: ""))
+    let parsed = try parse("--images", "b", "a", "--images=a", "--images", "b", options: [folders])
+    #expect(parsed[folders] == ["b", "a", "b"])
+    #expect(parsed.positionals == ["a"])
+    #expect(throws: UsageError.missingOption(display: "--images <folder>")) {
+      try parse("a", options: [folders])
+    }
+    #expect(throws: UsageError.self) { try parse("a", "--images", "b", "--images=", options: [folders]) }
+    #expect(throws: UsageError.repeatedOption(display: "--number <n>")) {
+      try parse("a", "--number", "1", "--number", "2")
+    }
+  }
+
   @Test func aValueMayBeginWithOneDash() throws {
     #expect(try parse("a", "--number", "-3")[Self.number] == -3)
     #expect(try parse("a", "--number=-3")[Self.number] == -3)

@@ -35,7 +35,10 @@ package enum Help {
   /// `USAGE: dermafusion classify <image> ... [--age <age>]`, wrapped under the command's name.
   package static func usage(of command: any Command.Type, title: String) -> String {
     let positionals = command.positionals.map { $0.isRepeated ? "<\($0.name)> ..." : "<\($0.name)>" }
-    let options = command.options.map { $0.isRequired ? $0.display : "[\($0.display)]" }
+    let options = command.options.map { option in
+      let display = option.display + (option.isRepeatable ? " ..." : "")
+      return option.isRequired ? display : "[\(display)]"
+    }
     let start = "\(title) \(Tool.dermafusion.name) \(command.name)"
     var lines = [start]
     for word in positionals + options {

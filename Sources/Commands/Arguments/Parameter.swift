@@ -12,6 +12,8 @@ package protocol Parameter: Sendable {
   var defaultValue: String? { get }
   /// Whether the command cannot do without it.
   var isRequired: Bool { get }
+  /// Whether it may be given more than once.
+  var isRepeatable: Bool { get }
   /// What a person should give instead of a value that was refused, a full sentence.
   var expectation: String { get }
   /// Whether the text is a value of this option.
@@ -19,6 +21,8 @@ package protocol Parameter: Sendable {
 }
 
 extension Parameter {
+  package var isRepeatable: Bool { false }
+
   /// `--age <age>`, or `--timing` for a flag.
   package var display: String { valueName.map { "--\(name) <\($0)>" } ?? "--\(name)" }
 }

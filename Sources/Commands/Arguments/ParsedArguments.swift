@@ -3,12 +3,17 @@
 package struct ParsedArguments: Sendable {
   /// In the order given.
   package private(set) var positionals: [String] = []
-  private var values: [String: String] = [:]
+  private var values: [String: [String]] = [:]
   private var flags: Set<String> = []
 
   /// The option's value, else its default, else `nil`.
   package subscript<Value>(option: Option<Value>) -> Value? {
-    values[option.name].flatMap(option.convert) ?? option.initial
+    values[option.name]?.first.flatMap(option.convert) ?? option.initial
+  }
+
+  /// Every value of an option that may be given more than once, in the order given.
+  package subscript<Value>(option: RepeatableOption<Value>) -> [Value] {
+    values[option.name, default: []].compactMap(option.element.convert)
   }
 
   /// The value of an option that is required or has a default.
@@ -66,7 +71,8 @@ extension ParsedArguments {
       let nearest = (options.map(\.name) + ["help", "version"]).nearest(to: typed)
       throw .unknownOption(parts[0], suggestion: nearest.map { "--\($0)" })
     }
-    guard values[option.name] == nil, !flags.contains(option.name) else {
+    let isRepeated = values[option.name] != nil || flags.contains(option.name)
+    if isRepeated, !option.isRepeatable {
       throw .repeatedOption(display: option.display)
     }
     guard option.valueName != nil else {
@@ -86,7 +92,7 @@ extension ParsedArguments {
     guard option.accepts(value) else {
       throw .invalidValue(value, display: option.display, expectation: option.expectation)
     }
-    values[option.name] = value
+    values[option.name, default: []].append(value)
   }
 
   private func requireEverything(

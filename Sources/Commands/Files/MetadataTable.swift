@@ -22,36 +22,26 @@ package struct MetadataTable: Equatable, Sendable {
   /// - Throws: ``CSVError`` naming the file, line, column and value.
   package init(_ bytes: [UInt8], path: String) throws(CSVError) {
     let table = try CSVTable(bytes, path: path)
-    var positions: [Int] = []
-    for name in Self.columns {
-      guard let position = table.header.firstIndex(of: name) else {
-        throw .missingColumn(path: path, name: name)
-      }
-      positions.append(position)
-    }
-
+    let columns = try table.columns(Self.columns, path: path)
     var entries: [String: Entry] = [:]
     var lines: [String: Int] = [:]
     for row in table.rows {
-      let cell = { (column: Int) in row.fields[positions[column]].trimmed }
-      func read<Value>(_ column: Int, as option: Option<Value>) throws(CSVError) -> Value? {
-        let text = cell(column)
-        if text.isEmpty { return nil }
-        guard let value = option.convert(text) else {
-          throw .invalidValue(
-            path: path, line: row.line, column: Self.columns[column], value: text,
-            expectation: option.expectation)
-        }
-        return value
-      }
-      let identifier = cell(0)
+      let identifier = columns.text("image_id", of: row)
       if let firstLine = lines.updateValue(row.line, forKey: identifier) {
         throw .repeatedIdentifier(path: path, line: row.line, identifier: identifier, firstLine: firstLine)
       }
-      entries[identifier] = Entry(
-        ageInYears: try read(1, as: MetadataOptions.age), sex: try read(2, as: MetadataOptions.sex),
-        site: try read(3, as: MetadataOptions.site))
+      entries[identifier] = try columns.metadata(of: row)
     }
     self.entries = entries
+  }
+}
+
+extension CSVColumns {
+  /// The cells `age`, `sex` and `localization`.
+  func metadata(of row: CSVTable.Row) throws(CSVError) -> MetadataTable.Entry {
+    MetadataTable.Entry(
+      ageInYears: try value("age", of: row, as: MetadataOptions.age),
+      sex: try value("sex", of: row, as: MetadataOptions.sex),
+      site: try value("localization", of: row, as: MetadataOptions.site))
   }
 }

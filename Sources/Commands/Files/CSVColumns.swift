@@ -1,0 +1,52 @@
+/// The cells of a table by the names of their columns, with messages that say where a bad one stands.
+struct CSVColumns {
+  private let path: String
+  private let positions: [String: Int]
+
+  fileprivate init(path: String, positions: [String: Int]) {
+    self.path = path
+    self.positions = positions
+  }
+
+  /// A cell without blanks around it.
+  func text(_ column: String, of row: CSVTable.Row) -> String {
+    guard let position = positions[column] else {
+      preconditionFailure("column \(column) was not asked for; the table has \(positions.keys.sorted())")
+    }
+    return row.fields[position].trimmed
+  }
+
+  /// A cell that may be empty, which is `nil`.
+  func value<Value>(
+    _ column: String, of row: CSVTable.Row, as option: Option<Value>
+  ) throws(CSVError) -> Value? {
+    let text = text(column, of: row)
+    return text.isEmpty ? nil : try requiredValue(column, of: row, as: option)
+  }
+
+  /// A cell that holds a value of the option.
+  func requiredValue<Value>(
+    _ column: String, of row: CSVTable.Row, as option: Option<Value>
+  ) throws(CSVError) -> Value {
+    let text = text(column, of: row)
+    guard let value = option.convert(text) else {
+      throw .invalidValue(
+        path: path, line: row.line, column: column, value: text, expectation: option.expectation)
+    }
+    return value
+  }
+}
+
+extension CSVTable {
+  /// Where the named columns are; the table may have others, in any order.
+  func columns(_ names: [String], path: String) throws(CSVError) -> CSVColumns {
+    var positions: [String: Int] = [:]
+    for name in names {
+      guard let position = header.firstIndex(of: name) else {
+        throw .missingColumn(path: path, name: name)
+      }
+      positions[name] = position
+    }
+    return CSVColumns(path: path, positions: positions)
+  }
+}
