@@ -23,6 +23,7 @@ import Testing
         SUBCOMMANDS:
           classify                Classify dermoscopy images into the seven HAM10000
                                   classes.
+          evaluate                Measure the model on images whose labels are known.
           preprocess              Write one stage of an image's preprocessing as a NumPy
                                   array.
           encode-metadata         Print the model's metadata vector as JSON.
@@ -75,5 +76,18 @@ import Testing
           64                      Wrong usage.
 
         """)
+  }
+
+  @Test func optionsThatMayBeRepeatedSaySo() {
+    let help = runTool("evaluate", "--help").output
+    #expect(
+      help.contains(
+        """
+        USAGE: dermafusion evaluate --labels <file.csv> --images <folder> ...
+                 [--model <folder>] [--threads <n>] [--format <format>]
+                 [--plots <folder>] [--allow-training-lesions]
+
+        """), "\(help)")
+    #expect(help.split(separator: "\n").allSatisfy { $0.count <= 80 })
   }
 }

@@ -37,6 +37,7 @@ package struct CSVTable: Equatable, Sendable {
 package enum CSVError: Error, Equatable, CustomStringConvertible {
   case notUTF8(path: String)
   case noHeader(path: String)
+  case noRows(path: String)
   case repeatedColumn(path: String, name: String)
   case missingColumn(path: String, name: String)
   case fieldCount(path: String, line: Int, count: Int, expected: Int)
@@ -49,6 +50,7 @@ package enum CSVError: Error, Equatable, CustomStringConvertible {
     switch self {
     case .notUTF8(let path): "\(path): the table is not UTF-8 text"
     case .noHeader(let path): "\(path): the table has no header"
+    case .noRows(let path): "\(path): the table has no row below its header"
     case .repeatedColumn(let path, let name): "\(path): the column '\(name)' occurs more than once"
     case .missingColumn(let path, let name): "\(path): the column '\(name)' is missing"
     case .fieldCount(let path, let line, let count, let expected):

@@ -68,6 +68,18 @@ package enum FileBytes {
     }
   }
 
+  /// Makes a folder where there is none yet; the folder that it lies in must be there.
+  package static func makeFolder(_ path: String) throws(FileError) {
+    if mkdir(path, 0o777) == 0 { return }
+    let failure = errno
+    var status = stat()
+    if failure == EEXIST, stat(path, &status) == 0 {
+      if status.st_mode & S_IFMT == S_IFDIR { return }
+      throw .notFolder(path)
+    }
+    throw .unwritable(path, reason: String(cString: strerror(failure)))
+  }
+
   private static func create(_ path: String, bytes: [UInt8], reportedPath: String) throws(FileError) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw .unwritable(reportedPath, reason: reason) }

@@ -2,6 +2,7 @@
 package enum FileError: Error, Equatable, CustomStringConvertible {
   case notFound(String)
   case isFolder(String)
+  case notFolder(String)
   case empty(String)
   case tooLarge(String, limit: Int)
   case folderWithoutImages(String)
@@ -14,6 +15,7 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
     switch self {
     case .notFound(let path): "\(path): no such file or folder"
     case .isFolder(let path): "\(path): is a folder, not a file"
+    case .notFolder(let path): "\(path): is a file, not a folder"
     case .empty(let path): "\(path): the file is empty"
     case .tooLarge(let path, let limit):
       "\(path): the file is larger than the limit of \(limit / (1024 * 1024)) MB"

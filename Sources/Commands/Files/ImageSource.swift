@@ -48,9 +48,16 @@ package enum ImageSource: Equatable, Sendable {
     for argument: String
   ) throws(FileError) -> (sources: [ImageSource], failures: [FileError]) {
     guard argument != "-", isFolder(argument) else { return ([ImageSource(argument: argument)], []) }
+    return try sources(inFolder: argument)
+  }
+
+  /// ``sources(for:)`` where nothing but a folder will do.
+  static func sources(
+    inFolder folder: String
+  ) throws(FileError) -> (sources: [ImageSource], failures: [FileError]) {
     var walk = FolderWalk()
-    try walk.enter(argument, enclosing: [])
-    if walk.paths.isEmpty, walk.failures.isEmpty { throw .folderWithoutImages(argument) }
+    try walk.enter(folder, enclosing: [])
+    if walk.paths.isEmpty, walk.failures.isEmpty { throw .folderWithoutImages(folder) }
     let sorted = walk.paths.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     return (sorted.map(ImageSource.file), walk.failures)
   }
@@ -73,7 +80,9 @@ private struct FolderWalk {
     let identity = String(cString: canonical)
     if enclosing.contains(identity) { return }
 
-    guard let stream = opendir(folder) else { throw FileBytes.failure(path: folder) }
+    guard let stream = opendir(folder) else {
+      throw errno == ENOTDIR ? .notFolder(folder) : FileBytes.failure(path: folder)
+    }
     defer { closedir(stream) }
     while let entry = readdir(stream) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {

@@ -15,6 +15,7 @@ extension Terminal {
       },
       width: isTerminal ? terminalWidth() : nil,
       usesColour: isTerminal && !refusesColour && environment("TERM") != "dumb",
+      showsProgress: isatty(STDERR_FILENO) == 1 && environment("TERM") != "dumb",
       environment: environment,
       executablePath: executablePath())
   }

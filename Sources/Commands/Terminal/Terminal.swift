@@ -11,6 +11,8 @@ package struct Terminal: Sendable {
   package let width: Int?
   /// Whether a person looks at the output and wants colour.
   package let usesColour: Bool
+  /// Whether a person looks at the errors and can be told how far a long command has come.
+  package let showsProgress: Bool
   /// The value of an environment variable.
   package let environment: @Sendable (String) -> String?
   /// Absolute path of the running program with symbolic links followed; `nil` when it cannot be known.
@@ -19,7 +21,8 @@ package struct Terminal: Sendable {
   package init(
     output: any ByteOutput, errors: any ByteOutput,
     readInput: @escaping @Sendable (Int) throws(FileError) -> [UInt8],
-    width: Int?, usesColour: Bool, environment: @escaping @Sendable (String) -> String?,
+    width: Int?, usesColour: Bool, showsProgress: Bool = false,
+    environment: @escaping @Sendable (String) -> String?,
     executablePath: String?
   ) {
     self.output = output
@@ -27,6 +30,7 @@ package struct Terminal: Sendable {
     self.readInput = readInput
     self.width = width
     self.usesColour = usesColour
+    self.showsProgress = showsProgress
     self.environment = environment
     self.executablePath = executablePath
   }
@@ -41,6 +45,11 @@ package struct Terminal: Sendable {
   package func report(_ message: String, advice: String? = nil) {
     let lines = ["Error: \(message.printable)", advice].compactMap { $0 }
     try? errors.write(Array((lines.joined(separator: "\n") + "\n").utf8))
+  }
+
+  /// Puts a text in the place of the errors' last line, which was written so, too; no text clears it.
+  package func overwriteLine(_ text: String) {
+    try? errors.write(Array("\r\(text.printable)\u{1B}[K".utf8))
   }
 
   /// Writes a remark that is neither data nor a failure to the errors, on one line.

@@ -43,7 +43,19 @@ final class MemoryOutput: ByteOutput {
 func runTool(
   _ words: String..., input: [UInt8] = [], environment: [String: String] = ["DERMAFUSION_MODEL": "model"],
   width: Int? = nil, usesColour: Bool = false, executablePath: String? = nil,
-  output: MemoryOutput = MemoryOutput(), usesMetadata: Bool = true
+  output: MemoryOutput = MemoryOutput(), usesMetadata: Bool = true, showsProgress: Bool = false
+) -> ToolResult {
+  runTool(
+    words: words, input: input, environment: environment, width: width, usesColour: usesColour,
+    executablePath: executablePath, output: output, usesMetadata: usesMetadata, showsProgress: showsProgress)
+}
+
+/// ``runTool(_:input:environment:width:usesColour:executablePath:output:usesMetadata:showsProgress:)`` with its
+/// words in an array.
+func runTool(
+  words: [String], input: [UInt8] = [], environment: [String: String] = ["DERMAFUSION_MODEL": "model"],
+  width: Int? = nil, usesColour: Bool = false, executablePath: String? = nil,
+  output: MemoryOutput = MemoryOutput(), usesMetadata: Bool = true, showsProgress: Bool = false
 ) -> ToolResult {
   let errors = MemoryOutput()
   let terminal = Terminal(
@@ -53,7 +65,8 @@ func runTool(
       if input.count > limit { throw .tooLarge("standard input", limit: limit) }
       return input
     },
-    width: width, usesColour: usesColour, environment: { environment[$0] }, executablePath: executablePath)
+    width: width, usesColour: usesColour, showsProgress: showsProgress,
+    environment: { environment[$0] }, executablePath: executablePath)
   let session = Session(terminal: terminal) { folder, threadCount in
     guard !folder.contains("missing") else { throw ModelFileError.folderMissing(path: folder) }
     return try toyClassifier(threadCount: threadCount ?? 2, usesMetadata: usesMetadata)

@@ -1,0 +1,117 @@
+import DermaFusion
+
+/// Measures a model on images whose labels are known.
+package enum EvaluateCommand: Command {
+  package static let name = "evaluate"
+  package static let abstract = "Measure the model on images whose labels are known."
+  package static let discussion = """
+    \(Wording.disclaimer)
+
+    An image is looked for by its image_id, its file name without the ending \
+    (\(ImageSource.imageEndings.joined(separator: ", "))), in the folders in the order given and the folders \
+    below them. Images that are missing or cannot be read are named on standard error and left out of the \
+    figures, which say how many were evaluated.
+
+    Balanced accuracy is the mean recall, macro AUROC the mean area under the ROC curve of one class against \
+    the rest, both over the classes that occur. Melanoma sensitivity at 90 % specificity is the most that any \
+    threshold on its probability finds while at most a tenth of the other images reach it. Malignant AUROC \
+    ranks by the summed probability of akiec, bcc and mel. ECE, the expected calibration error, is the gap \
+    between the greatest probability and accuracy over \(EvaluationSet.calibrationBinCount) bins of equal \
+    width. What the images cannot tell is undefined (null in JSON), not 0. Intervals hold 95 % of \
+    \(LesionBootstrap.resampleCount) bootstrap resamples, drawn by lesion with a fixed seed. Subgroups of \
+    fewer than \(EvaluationReport.sufficientCount) images are insufficient.
+
+    When the model's folder holds \(TrainingList.relativePath) (image_id, lesion_id, split), a test list with \
+    a lesion that the model was trained on is refused.
+    """
+  package static let positionals: [Positional] = []
+  package static let options: [any Parameter] = [
+    labels, images, ModelLocation.option, Option<Int>.threads, format, plots, allowTrainingLesions,
+  ]
+  package static let exitStatuses: [HelpEntry] = [
+    ("0", "Every image was evaluated."),
+    ("1", "An image, a table or the model failed, or was refused; standard error names it."),
+    ("64", "Wrong usage."),
+  ]
+
+  private static let labels = Option<String>.path(
+    "labels", valueName: "file.csv", isRequired: true,
+    abstract: """
+      Table with the columns \(TestList.columns.joined(separator: ", ")) (others are ignored; an empty age, \
+      sex or localization is missing).
+      """)
+  private static let images = RepeatableOption(
+    Option<String>.path(
+      "images", valueName: "folder", isRequired: true,
+      abstract: "Folder with the images; give it again for more folders."))
+  private static let format = OutputFormat.option(of: [.text, .json])
+  private static let plots = Option<String>.path(
+    "plots", valueName: "folder",
+    abstract: """
+      Also write \(EvaluationPlots.fileNames.joined(separator: ", ")) there; the folder is made when it is \
+      missing.
+      """)
+  static let allowTrainingLesions = Flag(
+    "allow-training-lesions", abstract: "Evaluate lesions that the model was trained on; the output says so.")
+
+  package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+    let terminal = session.terminal
+    let labelsPath = arguments.value(of: labels)
+    let list = try TestList(
+      FileBytes.read(path: labelsPath, limit: FileBytes.tableLimit), path: labelsPath)
+    let folder = try ModelLocation.folder(arguments, terminal: terminal)
+    let overlap = try TrainingOverlap(list, model: folder)
+    if !overlap.trainingLesions.isEmpty, !arguments[allowTrainingLesions] {
+      throw TrainingListError.trainedOn(
+        lesions: overlap.trainingLesions, list: "\(folder)/\(TrainingList.relativePath)",
+        labels: labelsPath)
+    }
+    if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
+    let index = try ImageIndex(folders: arguments[images])
+    // One thread an image: for many images, whole images side by side are faster than shared layers.
+    let classifier = try session.loadClassifier(folder, 1)
+
+    var run = EvaluationRun(classifier: classifier, index: index, terminal: terminal)
+    run.evaluate(list, workerCount: arguments[Option<Int>.threads])
+    guard !run.images.isEmpty else {
+      terminal.report("\(labelsPath): none of its \(list.entries.count) images could be evaluated")
+      return .failure
+    }
+    let output = EvaluationOutput(
+      report: EvaluationReport(run.images, sources: arguments[images].unique), model: classifier.model,
+      listedCount: list.entries.count, warnings: run.warnings, overlap: overlap)
+    if let plotsFolder = arguments[plots] {
+      for (name, text) in EvaluationPlots(output).files {
+        try FileBytes.write(Array(text.utf8), path: "\(plotsFolder)/\(name)")
+      }
+    }
+    switch arguments.value(of: format) {
+    case .json: try terminal.write(output.json.text + "\n")
+    case .text, .csv: try terminal.write(output.text(width: terminal.width))
+    }
+    return run.hasFailed ? .failure : .success
+  }
+}
+
+/// What a test list and what a model has seen have in common.
+struct TrainingOverlap {
+  /// Whether the model says what it has seen.
+  let isKnown: Bool
+  let trainingLesions: [String]
+  let validationLesions: [String]
+
+  init(_ list: TestList, model folder: String) throws {
+    let seen = try TrainingList.list(ofModel: folder)
+    isKnown = seen != nil
+    trainingLesions = seen?.trainingLesions(in: list) ?? []
+    validationLesions = seen?.validationLesions(in: list) ?? []
+  }
+}
+
+extension [String] {
+  /// Without those that occurred before.
+  var unique: [String] {
+    var seen: Set<String> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

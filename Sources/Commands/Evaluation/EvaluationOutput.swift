@@ -1,0 +1,188 @@
+import DermaFusion
+
+/// A report with what it is about, for a program and for a person.
+struct EvaluationOutput {
+  let report: EvaluationReport
+  let model: ModelIdentity
+  /// Images of the test list, evaluated or not.
+  let listedCount: Int
+  let warnings: [ClassificationWarning: Int]
+  let overlap: TrainingOverlap
+
+  var json: OrderedJSON {
+    var members: [(key: String, value: OrderedJSON)] = [
+      ("schemaVersion", .integer(1)), ("model", model.orderedJSON), ("listed", .integer(listedCount)),
+    ]
+    members += report.jsonMembers
+    members.append(
+      ("warnings", .object(sortedWarnings.map { ($0.warning.rawValue, .integer($0.count)) })))
+    members.append(("trainingList", overlap.isKnown ? trainingJSON : .null))
+    members.append(("disclaimer", .string(Wording.disclaimer)))
+    return .object(members)
+  }
+
+  private var trainingJSON: OrderedJSON {
+    .object([
+      "trainingLesions": .integer(overlap.trainingLesions.count),
+      "validationLesions": .integer(overlap.validationLesions.count),
+    ])
+  }
+
+  private var sortedWarnings: [(warning: ClassificationWarning, count: Int)] {
+    warnings.map { (warning: $0.key, count: $0.value) }.sorted { $0.warning.rawValue < $1.warning.rawValue }
+  }
+
+  // MARK: Text
+
+  private static let labelColumn = 42
+  private static let valueColumn = 8
+  private static let intervalColumn = 18
+
+  func text(width: Int?) -> String {
+    let overall = report.overall
+    var lines = [
+      "Model            \(model.name) \(model.version), SHA-256 \(model.sha256.prefix(16))",
+      "Images           \(overall.imageCount) of \(listedCount) evaluated, of \(overall.lesionCount) lesions",
+    ]
+    lines += notes.map { note in
+      note.label.padding(to: 17) + note.text.wrapped(width: width, indent: 17).dropFirst(17)
+    }
+    lines += ["", Self.row("", value: "value", interval: "95 % interval")]
+    lines += EvaluationFigure.overall.map { figure in
+      Self.row(figure.title, value: overall.value(figure), interval: overall.interval(figure))
+    }
+    lines += [""] + classLines + [""] + confusionLines + [""] + subgroupLines
+    lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// What the reader must know before the figures.
+  private var notes: [(label: String, text: String)] {
+    var notes: [(String, String)] = []
+    if !overlap.isKnown {
+      notes.append(
+        ("Training list", "none with the model: whether it was trained on these lesions is not known"))
+    } else if overlap.trainingLesions.isEmpty {
+      notes.append(("Training list", "none of these lesions was trained on"))
+    }
+    if !overlap.trainingLesions.isEmpty {
+      notes.append(
+        (
+          "WARNING",
+          """
+          the model was trained on \(overlap.trainingLesions.count) of these lesions: the figures say nothing \
+          about other lesions
+          """
+        ))
+    }
+    if !overlap.validationLesions.isEmpty {
+      notes.append(
+        (
+          "Note",
+          """
+          the model was selected or calibrated on \(overlap.validationLesions.count) of these lesions: the \
+          figures may be too good
+          """
+        ))
+    }
+    if !report.absentClasses.isEmpty {
+      let names = report.absentClasses.map(\.rawValue).joined(separator: ", ")
+      notes.append(("Note", "no image of \(names): figures over all classes are over the others"))
+    }
+    notes += sortedWarnings.map { ("Warning", "\($0.count) images: \($0.warning.sentence)") }
+    return notes
+  }
+
+  private var classLines: [String] {
+    let heading =
+      "class".padding(to: 8) + "n".leftPadding(to: 6)
+      + ["recall", "precision", "AUROC"].map { $0.leftPadding(to: 11) + "95 % interval".leftPadding(to: 17) }
+      .joined()
+    return [heading]
+      + LesionClass.allCases.map { lesionClass in
+        let figures: [EvaluationFigure] = [
+          .recall(lesionClass), .precision(lesionClass), .auroc(lesionClass),
+        ]
+        return lesionClass.rawValue.padding(to: 8)
+          + String(report.imageCount(lesionClass)).leftPadding(to: 6)
+          + figures.map {
+            report.overall.value($0).leftPadding(to: 11) + report.overall.interval($0).leftPadding(to: 17)
+          }.joined()
+      }
+  }
+
+  private var confusionLines: [String] {
+    let names = LesionClass.allCases.map(\.rawValue)
+    let matrix = report.set.confusionMatrix()
+    let cell = { (text: String) in text.leftPadding(to: 7) }
+    return ["Confusion matrix: labels down, predictions across"]
+      + [String(repeating: " ", count: 8) + names.map(cell).joined()]
+      + zip(names, matrix).map { name, row in
+        name.padding(to: 8) + row.map { cell(String($0)) }.joined()
+      }
+  }
+
+  private var subgroupLines: [String] {
+    let nameWidth = 2 + (report.subgroups.flatMap(\.groups).map(\.name.printable.count).max() ?? 0)
+    var lines = [
+      "Subgroups (fewer than \(EvaluationReport.sufficientCount) images: insufficient)",
+      "".padding(to: 8 + nameWidth) + "n".leftPadding(to: 6) + "  balanced accuracy".padding(to: 30)
+        + "macro AUROC".padding(to: 28) + "melanoma sensitivity",
+    ]
+    for (grouping, groups) in report.subgroups {
+      for group in groups {
+        let start =
+          grouping.rawValue.padding(to: 8) + group.name.printable.padding(to: nameWidth)
+          + String(group.imageCount).leftPadding(to: 6) + "  "
+        guard let measurement = group.measurement else {
+          lines.append(start + "insufficient")
+          continue
+        }
+        let cell = { (figure: EvaluationFigure) in
+          "\(measurement.value(figure))  \(measurement.interval(figure))"
+        }
+        lines.append(
+          start + cell(.balancedAccuracy).padding(to: 28) + cell(.macroAUROC).padding(to: 28)
+            + cell(.melanomaSensitivityAt90Specificity))
+      }
+    }
+    return lines
+  }
+
+  private static func row(_ title: String, value: String, interval: String) -> String {
+    title.padding(to: labelColumn) + value.leftPadding(to: valueColumn)
+      + interval.leftPadding(to: intervalColumn)
+  }
+}
+
+extension EvaluationReport.Measurement {
+  /// Four digits, or `undefined`.
+  func value(_ figure: EvaluationFigure) -> String {
+    figures[figure].map { ClassificationText.fixed($0, digits: 4) } ?? "undefined"
+  }
+
+  /// `0.71 to 0.83`, or `-` where there is none.
+  func interval(_ figure: EvaluationFigure) -> String {
+    intervals[figure].map {
+      ClassificationText.fixed($0.lowerBound, digits: 3) + " to "
+        + ClassificationText.fixed($0.upperBound, digits: 3)
+    } ?? "-"
+  }
+}
+
+extension EvaluationFigure {
+  /// For tables and plots.
+  var title: String {
+    switch self {
+    case .accuracy: "Accuracy"
+    case .balancedAccuracy: "Balanced accuracy"
+    case .macroAUROC: "Macro AUROC"
+    case .melanomaSensitivityAt90Specificity: "Melanoma sensitivity at 90 % specificity"
+    case .malignantAUROC: "Malignant AUROC (akiec, bcc, mel)"
+    case .expectedCalibrationError: "Expected calibration error"
+    case .recall(let lesionClass): "Recall of \(lesionClass.rawValue)"
+    case .precision(let lesionClass): "Precision of \(lesionClass.rawValue)"
+    case .auroc(let lesionClass): "AUROC of \(lesionClass.rawValue)"
+    }
+  }
+}

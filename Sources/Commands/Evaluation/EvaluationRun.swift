@@ -1,0 +1,104 @@
+import DermaFusion
+import Synchronization
+
+/// The images of a test list, several at once; a failure is reported and the others follow.
+struct EvaluationRun {
+  let classifier: Classifier
+  let index: ImageIndex
+  let terminal: Terminal
+  /// In the order of the list, whatever the number of threads.
+  private(set) var images: [EvaluatedImage] = []
+  /// How many images had each warning.
+  private(set) var warnings: [ClassificationWarning: Int] = [:]
+  private(set) var hasFailed = false
+
+  init(classifier: Classifier, index: ImageIndex, terminal: Terminal) {
+    self.classifier = classifier
+    self.index = index
+    self.terminal = terminal
+  }
+
+  mutating func evaluate(_ list: TestList, workerCount: Int?) {
+    for failure in index.failures { report("\(failure)") }
+    var found: [(entry: TestList.Entry, location: ImageIndex.Location)] = []
+    for entry in list.entries {
+      if let location = index[entry.image] {
+        found.append((entry, location))
+      } else {
+        report("\(entry.image): no folder given has an image of this name")
+      }
+    }
+
+    let progress = Progress(terminal: terminal, total: found.count)
+    let outcomes = ParallelMap.map(
+      found, workerCount: workerCount, progress: { progress.show($0) },
+      { [classifier, terminal] in Self.outcome($0.entry, $0.location, classifier, terminal) })
+    progress.clear()
+    for outcome in outcomes {
+      switch outcome {
+      case .failed(let message): report(message)
+      case .classified(let image, let imageWarnings):
+        images.append(image)
+        for warning in imageWarnings { warnings[warning, default: 0] += 1 }
+      }
+    }
+  }
+
+  private enum Outcome: Sendable {
+    case classified(EvaluatedImage, [ClassificationWarning])
+    case failed(String)
+  }
+
+  private static func outcome(
+    _ entry: TestList.Entry, _ location: ImageIndex.Location, _ classifier: Classifier, _ terminal: Terminal
+  ) -> Outcome {
+    do {
+      let metadata = try PatientMetadata(
+        ageInYears: entry.metadata.ageInYears, sex: entry.metadata.sex ?? .unknown,
+        site: entry.metadata.site ?? .unknown)
+      let result = try classifier.classify(
+        encodedImage: location.source.read(terminal: terminal), metadata: metadata)
+      let image = EvaluatedImage(
+        lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
+        source: location.folder)
+      return .classified(image, result.warnings)
+    } catch let error as FileError {
+      return .failed("\(error)")
+    } catch {
+      return .failed("\(location.source.name): \(error)")
+    }
+  }
+
+  private mutating func report(_ message: String) {
+    terminal.report(message)
+    hasFailed = true
+  }
+}
+
+/// How far a long command has come, on one line of the terminal that is written over; nothing where the errors go
+/// to a file or a pipe.
+private final class Progress: Sendable {
+  private let terminal: Terminal
+  private let total: Int
+  private let lastShown = Mutex(ContinuousClock.now)
+
+  init(terminal: Terminal, total: Int) {
+    self.terminal = terminal
+    self.total = total
+  }
+
+  func show(_ doneCount: Int) {
+    guard terminal.showsProgress else { return }
+    let isDue = lastShown.withLock { last in
+      let now = ContinuousClock.now
+      guard now - last >= .milliseconds(200) else { return false }
+      last = now
+      return true
+    }
+    if isDue { terminal.overwriteLine("\(doneCount) of \(total) images") }
+  }
+
+  func clear() {
+    if terminal.showsProgress { terminal.overwriteLine("") }
+  }
+}

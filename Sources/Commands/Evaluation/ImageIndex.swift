@@ -1,0 +1,28 @@
+/// The images in some folders, each walked once, looked up by their names without endings.
+package struct ImageIndex: Sendable {
+  package struct Location: Sendable, Equatable {
+    /// The folder as it was given.
+    package let folder: String
+    package let source: ImageSource
+  }
+
+  private var locations: [String: Location] = [:]
+  /// Folders below that could not be read.
+  package private(set) var failures: [FileError] = []
+
+  /// - Parameter folders: the first that has an image wins; within one, the first by path.
+  /// - Throws: ``FileError`` for one that is not a folder, cannot be read or holds no image.
+  package init(folders: [String]) throws(FileError) {
+    for folder in folders {
+      let (sources, failures) = try ImageSource.sources(inFolder: folder)
+      self.failures += failures
+      for source in sources {
+        guard let identifier = source.identifier, locations[identifier] == nil else { continue }
+        locations[identifier] = Location(folder: folder, source: source)
+      }
+    }
+  }
+
+  /// `nil` when no folder has it.
+  package subscript(identifier: String) -> Location? { locations[identifier] }
+}

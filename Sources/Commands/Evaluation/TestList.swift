@@ -1,0 +1,46 @@
+import DermaFusion
+
+/// Images with what they show, as a table lists them.
+package struct TestList: Sendable {
+  package struct Entry: Sendable {
+    /// The file's name without its ending.
+    package let image: String
+    package let lesion: String
+    package let label: LesionClass
+    package let metadata: MetadataTable.Entry
+  }
+
+  /// Columns that the table must have; it may have others, in any order.
+  package static let columns = ["image_id", "lesion_id", "dx", "age", "sex", "localization"]
+
+  /// In the order of the table, at least one.
+  package let entries: [Entry]
+
+  /// - Throws: ``CSVError`` naming the file, line, column and value.
+  package init(_ bytes: [UInt8], path: String) throws(CSVError) {
+    let table = try CSVTable(bytes, path: path)
+    let columns = try table.columns(Self.columns, path: path)
+    var entries: [Entry] = []
+    var lines: [String: Int] = [:]
+    for row in table.rows {
+      let image = try columns.requiredValue("image_id", of: row, as: Self.identifier)
+      if let firstLine = lines.updateValue(row.line, forKey: image) {
+        throw .repeatedIdentifier(path: path, line: row.line, identifier: image, firstLine: firstLine)
+      }
+      entries.append(
+        Entry(
+          image: image, lesion: try columns.requiredValue("lesion_id", of: row, as: Self.identifier),
+          label: try columns.requiredValue("dx", of: row, as: Self.label),
+          metadata: try columns.metadata(of: row)))
+    }
+    if entries.isEmpty { throw .noRows(path: path) }
+    self.entries = entries
+  }
+
+  static let identifier = Option<String>(
+    "id", valueName: "id", abstract: "", expectation: "Please provide an identifier.",
+    convert: { $0.isEmpty ? nil : $0 })
+  private static let label = Option<LesionClass>(
+    "dx", valueName: "dx", abstract: "", allowedValues: LesionClass.allCases.map(\.rawValue),
+    convert: { LesionClass(rawValue: $0) })
+}

@@ -1,0 +1,278 @@
+import Foundation
+import Testing
+
+@testable import Commands
+@testable import DermaFusion
+
+@Suite struct EvaluateCommandTests {
+  let folder = TemporaryFolder()
+
+  static let header = "image_id,lesion_id,dx,age,sex,localization\n"
+
+  /// Four images of three lesions in two folders; `twice` is in both.
+  func fourImages() -> (labels: String, folders: [String]) {
+    folder.write(pnm(), to: "first/twice.ppm")
+    folder.write(pnm(seed: 3), to: "first/deep/below.PNM")
+    folder.write(pnm(seed: 9), to: "second/twice.ppm")
+    folder.write(pnm(seed: 5), to: "second/other.ppm")
+    folder.write(pnm(seed: 6), to: "second/last.ppm")
+    let labels = folder.write(
+      """
+      sex,localization,dx,note,lesion_id,image_id,age
+      male,back,nv,a,L1,twice,55.0
+      ,,mel,,L1,below,
+      Female,unknown,akiec,"b, c",L2,other,0
+      unknown,FACE,nv,,L3,last,80
+
+      """, to: "labels.csv")
+    return (labels, ["\(folder.path)/first", "\(folder.path)/second"])
+  }
+
+  func object(_ result: ToolResult) throws -> [String: Any] {
+    try #require(JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+  }
+
+  @Test func jsonIsWhatTheLibraryMakesOfTheImages() throws {
+    let (labels, folders) = fourImages()
+    let result = runTool(
+      "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], "--format", "json")
+    #expect(result.status == .success, "\(result.errors)")
+    #expect(result.errors == "")
+
+    let classifier = try toyClassifier(threadCount: 1, usesMetadata: true)
+    let rows: [(String, LesionClass, Int, PatientMetadata, String)] = try [
+      ("L1", .nv, 0, PatientMetadata(ageInYears: 55, sex: .male, site: .back), folders[0]),
+      ("L1", .mel, 3, .unknown, folders[0]),
+      ("L2", .akiec, 5, PatientMetadata(ageInYears: 0, sex: .female), folders[1]),
+      ("L3", .nv, 6, PatientMetadata(ageInYears: 80, site: .face), folders[1]),
+    ]
+    let images = try rows.map { lesion, label, seed, metadata, source in
+      let made = try classifier.classify(encodedImage: pnm(seed: seed), metadata: metadata)
+      return EvaluatedImage(
+        lesion: lesion, label: label, probabilities: made.probabilities, metadata: metadata, source: source)
+    }
+    let expected = OrderedJSON.object(EvaluationReport(images, sources: folders).jsonMembers).text
+    #expect(result.output.contains(expected.dropFirst().dropLast()), "\(result.output)\n\(expected)")
+
+    let json = try object(result)
+    #expect(json["listed"] as? Int == 4)
+    #expect(json["disclaimer"] as? String == Wording.disclaimer)
+    #expect((json["model"] as? [String: String])?["name"] == "toy")
+    #expect(json["trainingList"] is NSNull)
+    #expect(result.output.hasSuffix("}\n"))
+  }
+
+  @Test func theFirstFolderWithTheImageWins() throws {
+    let (labels, folders) = fourImages()
+    let forwards = runTool("evaluate", "--labels", labels, "--images=\(folders[0])", "--images=\(folders[1])")
+    let backwards = runTool(
+      "evaluate", "--labels", labels, "--images=\(folders[1])", "--images=\(folders[0])")
+    #expect(forwards.output.contains(folders[0] + "        2  insufficient"))
+    #expect(backwards.output.contains(folders[0] + "        1  insufficient"))
+  }
+
+  @Test(arguments: ["text", "json"]) func threadsDoNotShow(format: String) {
+    let (labels, folders) = fourImages()
+    let outputs = ["1", "2", "7"].map { threads in
+      runTool(
+        "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], "--threads", threads,
+        "--format", format
+      ).output
+    }
+    #expect(outputs[0] == outputs[1])
+    #expect(outputs[0] == outputs[2])
+    #expect(outputs[0].contains(Wording.disclaimer))
+  }
+
+  @Test func imagesThatFailAreNamedAndCounted() throws {
+    let (labels, folders) = fourImages()
+    folder.write("hello", to: "first/below.jpg")
+    folder.write(Self.header + "none,L9,df,,,\nbelow,L1,nv,,,\nlast,L3,nv,,,\n", to: "labels.csv")
+    let result = runTool(
+      "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], "--format", "json")
+    #expect(result.status == .failure)
+    let lines = result.errors.split(separator: "\n")
+    #expect(lines.count == 2, "\(result.errors)")
+    #expect(lines[0] == "Error: none: no folder given has an image of this name")
+    #expect(lines[1].hasPrefix("Error: \(folders[0])/below.jpg: not a PNG, JPEG or PNM image"))
+    let json = try object(result)
+    #expect(json["n"] as? Int == 1)
+    #expect(json["listed"] as? Int == 3)
+    #expect(json["macroAUROC"] is NSNull)
+
+    folder.write(Self.header + "none,L9,df,,,\n", to: "labels.csv")
+    let nothing = runTool("evaluate", "--labels", labels, "--images", folders[0])
+    #expect(nothing.status == .failure)
+    #expect(nothing.output == "")
+    #expect(nothing.errors.hasSuffix("labels.csv: none of its 1 images could be evaluated\n"))
+  }
+
+  @Test(arguments: [
+    ("a,L1,NV,,,\n", "line 2: column 'dx': the value 'NV' is invalid."),
+    ("a,L1,nv,,,\nb,,nv,,,\n", "line 3: column 'lesion_id': the value '' is invalid."),
+    (",L1,nv,,,\n", "line 2: column 'image_id': the value '' is invalid."),
+    ("a,L1,nv,131,,\n", "line 2: column 'age': the value '131' is invalid."),
+    ("a,L1,nv,,x,\n", "line 2: column 'sex': the value 'x' is invalid."),
+    ("a,L1,nv,,,knee\n", "line 2: column 'localization': the value 'knee' is invalid."),
+    ("a,L1,nv,,,\na,L1,nv,,,\n", "line 3: the image_id 'a' was already on line 2"),
+    ("a,L1,nv\n", "line 2: 3 fields, where the header has 6"),
+    ("", "the table has no row below its header"),
+  ])
+  func aBadRowIsNamed(rows: String, message: String) {
+    let (labels, folders) = fourImages()
+    folder.write(Self.header + rows, to: "labels.csv")
+    let result = runTool("evaluate", "--labels", labels, "--images", folders[0])
+    #expect(result.status == .failure)
+    #expect(result.output == "")
+    #expect(result.errors.hasPrefix("Error: \(labels): \(message)"), "\(result.errors)")
+  }
+
+  @Test func aMissingColumnIsNamed() {
+    let (labels, folders) = fourImages()
+    folder.write("image_id,dx,age,sex,localization\na,nv,,,\n", to: "labels.csv")
+    let result = runTool("evaluate", "--labels", labels, "--images", folders[0])
+    #expect(result.errors == "Error: \(labels): the column 'lesion_id' is missing\n")
+  }
+
+  @Test func foldersMustBeFoldersWithImages() {
+    let (labels, folders) = fourImages()
+    let readme = folder.write("x", to: "docs/readme.md")
+    for (path, message) in [
+      (readme, "is a file, not a folder"), (folder.path + "/gone", "no such file or folder"),
+      (folder.path + "/docs", "the folder holds no image"),
+    ] {
+      let result = runTool("evaluate", "--labels", labels, "--images", folders[0], "--images", path)
+      #expect(result.status == .failure)
+      #expect(result.output == "")
+      #expect(result.errors.hasPrefix("Error: \(path): \(message)"), "\(result.errors)")
+    }
+  }
+
+  @Test func labelsAndImagesAreRequired() {
+    let noImages = runTool("evaluate", "--labels", "x.csv")
+    #expect(noImages.status == .usage)
+    #expect(noImages.errors.hasPrefix("Error: Missing expected option '--images <folder>'"))
+    #expect(runTool("evaluate", "--images", ".").status == .usage)
+    #expect(runTool("evaluate", "x.csv", "--labels", "x.csv", "--images", ".").status == .usage)
+  }
+
+  @Test(arguments: [
+    ("elsewhere,L2,training", "L2"), ("other,other name,training", "L2"),
+    ("a,L3,training\nb,L1,training\nc,L0,training", "L1"),
+  ])
+  func lesionsThatWereTrainedOnAreRefused(list: String, first: String) throws {
+    let (labels, folders) = fourImages()
+    let split = folder.write("image_id,lesion_id,split\n\(list)\n", to: "model/training/split.csv")
+    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1], "--format", "json"]
+    let model = ["--model", "\(folder.path)/model"]
+    let refused = runEvaluate(words + model)
+    let count = first == "L1" ? 2 : 1
+    #expect(refused.status == .failure)
+    #expect(refused.output == "")
+    #expect(
+      refused.errors.hasPrefix(
+        """
+        Error: \(labels): the model was trained on \(count) of its lesions, the first of them '\(first)' \
+        (\(split));
+        """), "\(refused.errors)")
+
+    let allowed = runEvaluate(words + model + ["--allow-training-lesions"])
+    #expect(allowed.status == .success)
+    let seen = try #require(object(allowed)["trainingList"] as? [String: Int])
+    #expect(seen == ["trainingLesions": count, "validationLesions": 0])
+  }
+
+  @Test func whatTheModelHasSeenIsSaid() throws {
+    let (labels, folders) = fourImages()
+    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1]]
+    let model = ["--model", "\(folder.path)/model"]
+    #expect(runEvaluate(words).output.contains("Training list    none with the model"))
+
+    folder.write("image_id,lesion_id,split\nx,L8,training\n", to: "model/training/split.csv")
+    #expect(
+      runEvaluate(words + model).output.contains("Training list    none of these lesions was trained on\n"))
+
+    folder.write(
+      "lesion_id,split,image_id\nL8,training,x\nL1,validation,twice\nL1,validation,below\n",
+      to: "model/training/split.csv")
+    let validated = runEvaluate(words + model)
+    #expect(validated.status == .success)
+    #expect(validated.output.contains("selected or calibrated on 1 of these lesions"))
+
+    folder.write("image_id,lesion_id,split\nx,L1,training\n", to: "model/training/split.csv")
+    let trained = runEvaluate(words + model + ["--allow-training-lesions"])
+    #expect(trained.output.contains("WARNING          the model was trained on 1 of these lesions"))
+
+    folder.write("image_id,lesion_id,split\nx,L1,train\n", to: "model/training/split.csv")
+    let unclear = runEvaluate(words + model)
+    #expect(unclear.status == .failure)
+    #expect(unclear.errors.contains("split.csv: line 2: column 'split': the value 'train' is invalid."))
+  }
+
+  func runEvaluate(_ words: [String]) -> ToolResult { runTool(words: ["evaluate"] + words) }
+
+  @Test func textShowsTheFiguresTheMatrixAndWhatIsAbsent() {
+    let (labels, folders) = fourImages()
+    let result = runTool(
+      "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], usesMetadata: false)
+    for part in [
+      "Model            toy 0.0.1, SHA-256 0123456789abcdef\n",
+      "Images           4 of 4 evaluated, of 3 lesions\n",
+      "no image of bcc, bkl, df, vasc: figures over all classes are over the others\n",
+      "Warning          3 images: ", "\nBalanced accuracy  ", "\nConfusion matrix: labels down",
+      "\nbcc          0  undefined                -", "\nage     missing",
+    ] {
+      #expect(result.output.contains(part), "'\(part)' is not in\n\(result.output)")
+    }
+    #expect(result.output.hasSuffix("\n\n\(Wording.disclaimer)\n"))
+  }
+
+  @Test func progressIsForTerminalsOnly() {
+    let (labels, folders) = fourImages()
+    let shown = runTool(
+      "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], showsProgress: true)
+    #expect(shown.errors.hasSuffix("\r\u{1B}[K"))
+    let quiet = runTool("evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1])
+    #expect(quiet.errors == "")
+    #expect(shown.output == quiet.output)
+  }
+
+  @Test func plotsNameTheModelAndTheDisclaimer() throws {
+    let (labels, folders) = fourImages()
+    let plots = folder.path + "/plots"
+    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1], "--plots"]
+    #expect(runEvaluate(words + [plots]).status == .success)
+    for name in ["confusion-matrix.svg", "roc.svg", "reliability.svg"] {
+      let bytes = try #require(folder.contents(of: "plots/\(name)"), "\(name) was not written")
+      let text = String(decoding: bytes, as: UTF8.self)
+      #expect(text.hasPrefix("<svg xmlns=\"http://www.w3.org/2000/svg\""))
+      #expect(text.hasSuffix("</svg>\n"))
+      #expect(text.contains("toy 0.0.1, SHA-256 0123456789abcdef: 4 images of 3 lesions<"), "\(name)")
+      #expect(text.contains("NOT a medical device"), "\(name)")
+      let openings = text.components(separatedBy: "<text ").count
+      #expect(openings == text.components(separatedBy: "</text>").count, "\(name)")
+      #expect(!text.contains("nan") && !text.contains("inf"), "\(name)")
+    }
+    // Again into the same folder, then into a file.
+    #expect(runEvaluate(words + [plots]).status == .success)
+    let refused = runEvaluate(words + [labels])
+    #expect(refused.errors == "Error: \(labels): is a file, not a folder\n")
+  }
+
+  @Test func aCurveKeepsItsCornersOnly() {
+    let point = { RankedScores.Point(falsePositiveRate: $0, truePositiveRate: $1) }
+    let curve = [point(0, 0), point(0, 0.2), point(0, 0.5), point(0.1, 0.5), point(0.3, 0.5), point(1, 1)]
+    #expect(
+      EvaluationPlots.thinned(curve) == [point(0, 0), point(0, 0.5), point(0.3, 0.5), point(1, 1)])
+    #expect(EvaluationPlots.thinned([]).isEmpty)
+  }
+
+  @Test func drawingsEscapeTheirText() {
+    var canvas = SVGCanvas(width: 10, height: 20.5)
+    canvas.label("<a & b>\n", x: 1.005, y: -2)
+    let text = canvas.text(title: "<t>")
+    #expect(text.contains(">&lt;a &amp; b&gt;\\n</text>"))
+    #expect(text.contains("<title>&lt;t&gt;</title>"))
+    #expect(text.contains("viewBox=\"0 0 10 20.5\""))
+  }
+}
