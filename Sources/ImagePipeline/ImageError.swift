@@ -26,6 +26,9 @@ public enum ImageError: Error, Equatable, Sendable {
 
   /// A side is too short to be classified.
   case tooSmall(width: Int, height: Int, minimumSide: Int)
+
+  /// The image cannot be written as a file.
+  case encodingFailed(reason: String)
 }
 
 extension ImageError: CustomStringConvertible {
@@ -50,6 +53,8 @@ extension ImageError: CustomStringConvertible {
       "not enough memory to decode the \(format.rawValue)"
     case .tooSmall(let width, let height, let minimumSide):
       "the image is too small: \(width)x\(height) is under \(minimumSide)x\(minimumSide)"
+    case .encodingFailed(let reason):
+      "the image cannot be encoded: \(reason)"
     }
   }
 
