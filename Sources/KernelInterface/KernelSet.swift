@@ -43,6 +43,22 @@ public struct KernelSet: Sendable {
   /// `values[i] = activation(values[i])` over whole vectors.
   public let activate:
     @Sendable (_ values: UnsafeMutablePointer<Float>, _ count: Int, _ activation: Activation) -> Void
+  /// `gradient[r, c] = (gradient[r, c] * factors[c] + offsets[c]) * activation'(preActivation[r, c])`, without what is
+  /// nil: rows, columns (whole vectors), the row stride of both.
+  public let applyDerivative:
+    @Sendable (
+      _ gradient: UnsafeMutablePointer<Float>, _ preActivation: UnsafePointer<Float>, _ rowCount: Int,
+      _ columnCount: Int, _ rowStride: Int, _ factors: UnsafePointer<Float>?,
+      _ offsets: UnsafePointer<Float>?, _ activation: Activation
+    ) -> Void
+  /// `sums[c] += sum over r of gradient[r, c] * activation(preActivation[r, c])`, rows ascending: rows, columns (whole
+  /// vectors), the row stride of both.
+  public let addProducts:
+    @Sendable (
+      _ sums: UnsafeMutablePointer<Float>, _ gradient: UnsafePointer<Float>,
+      _ preActivation: UnsafePointer<Float>, _ rowCount: Int, _ columnCount: Int, _ rowStride: Int,
+      _ activation: Activation
+    ) -> Void
   /// Runs `repetitions` rounds of 12 or more independent multiply-adds and returns the floating-point operations
   /// done: what this CPU can reach at best.
   public let peakProbe: @Sendable (_ repetitions: Int) -> Int
@@ -61,6 +77,15 @@ public struct KernelSet: Sendable {
     addRows:
       @escaping @Sendable (UnsafeMutablePointer<Float>, UnsafePointer<Float>, Int, Int, Int) -> Void,
     activate: @escaping @Sendable (UnsafeMutablePointer<Float>, Int, Activation) -> Void,
+    applyDerivative:
+      @escaping @Sendable (
+        UnsafeMutablePointer<Float>, UnsafePointer<Float>, Int, Int, Int, UnsafePointer<Float>?,
+        UnsafePointer<Float>?, Activation
+      ) -> Void,
+    addProducts:
+      @escaping @Sendable (
+        UnsafeMutablePointer<Float>, UnsafePointer<Float>, UnsafePointer<Float>, Int, Int, Int, Activation
+      ) -> Void,
     peakProbe: @escaping @Sendable (Int) -> Int
   ) {
     self.instructionSet = instructionSet
@@ -73,6 +98,8 @@ public struct KernelSet: Sendable {
     self.scaleRows = scaleRows
     self.addRows = addRows
     self.activate = activate
+    self.applyDerivative = applyDerivative
+    self.addProducts = addProducts
     self.peakProbe = peakProbe
   }
 }

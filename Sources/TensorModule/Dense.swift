@@ -21,7 +21,15 @@ package struct Dense: Sendable {
 
   /// - Parameter x: `[inputs]`
   /// - Returns: `[outputs]`
-  package func callAsFunction(_ x: [Float]) -> [Float] {
+  package func callAsFunction(_ x: [Float]) -> [Float] { compute(x, activation: activation) }
+
+  /// The outputs before the activation.
+  ///
+  /// - Parameter x: `[inputs]`
+  /// - Returns: `[outputs]`
+  func preActivation(_ x: [Float]) -> [Float] { compute(x, activation: .identity) }
+
+  private func compute(_ x: [Float], activation: Activation) -> [Float] {
     precondition(x.count == matrix.depth, "\(x.count) values for a dense layer of \(matrix.depth) inputs")
     let stride = matrix.columnCount.roundedUp(toMultipleOf: matrix.kernels.vectorWidth)
     return [Float](unsafeUninitializedCapacity: stride) { output, count in

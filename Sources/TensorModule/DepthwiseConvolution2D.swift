@@ -11,7 +11,7 @@ package struct DepthwiseConvolution2D: Sendable {
   /// The kernels the weights are laid out for.
   package let kernels: KernelSet
 
-  private let weight: AlignedBuffer
+  let weight: AlignedBuffer
   private let bias: AlignedBuffer
 
   /// - Parameters:
@@ -44,10 +44,11 @@ package struct DepthwiseConvolution2D: Sendable {
   ///   - channelRange: Whole vectors.
   ///   - output: The row's first pixel at the first of the channels.
   ///   - sums: When not nil, the row's sum is added, from the first of the channels on.
+  ///   - activation: In the place of the layer's own.
   package func computeRow(
     rows: UnsafePointer<UnsafePointer<Float>?>, inputPixelStride: Int, inputWidth: Int, padLeft: Int,
     channelRange: Range<Int>, output: UnsafeMutablePointer<Float>, outputPixelStride: Int,
-    outputWidth: Int, sums: UnsafeMutablePointer<Float>?
+    outputWidth: Int, sums: UnsafeMutablePointer<Float>?, activation: Activation? = nil
   ) {
     kernels.depthwiseRow(
       DepthwiseRow(
@@ -56,6 +57,6 @@ package struct DepthwiseConvolution2D: Sendable {
         weight: UnsafePointer(weight.pointer + channelRange.lowerBound), weightStride: paddedChannels,
         bias: UnsafePointer(bias.pointer + channelRange.lowerBound), sums: sums,
         kernelSize: window.kernelSize, stride: window.stride, dilation: window.dilation, padLeft: padLeft,
-        channelCount: channelRange.count, activation: activation))
+        channelCount: channelRange.count, activation: activation ?? self.activation))
   }
 }

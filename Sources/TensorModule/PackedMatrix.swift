@@ -11,7 +11,7 @@ package struct PackedMatrix: Sendable {
   /// The kernels it is packed for.
   package let kernels: KernelSet
 
-  private let panels: AlignedBuffer
+  let panels: AlignedBuffer
   private let bias: AlignedBuffer
 
   /// Packs a weight.

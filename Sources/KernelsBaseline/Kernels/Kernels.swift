@@ -28,5 +28,7 @@ public func makeKernelSet() -> KernelSet {
     multiply: { multiply($0) }, depthwiseRow: { depthwiseRow($0) },
     scaleColumns: { scaleColumns($0, $1, $2, $3, $4) }, scaleRows: { scaleRows($0, $1, $2, $3, $4) },
     addRows: { addRows($0, $1, $2, $3, $4) }, activate: { activate($0, $1, $2) },
+    applyDerivative: { applyDerivative($0, $1, $2, $3, $4, $5, $6, $7) },
+    addProducts: { addProducts($0, $1, $2, $3, $4, $5, $6) },
     peakProbe: { peakProbe($0) })
 }

@@ -1,0 +1,28 @@
+package import KernelInterface
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+extension Activation {
+  /// The derivative at `x`; at a kink 0, as PyTorch has it.
+  package func derivative(at x: Double) -> Double {
+    switch self {
+    case .identity: return 1
+    case .relu: return x > 0 ? 1 : 0
+    case .relu6: return x > 0 && x < 6 ? 1 : 0
+    case .silu:
+      // Far below, exp overflows, and the derivative has long been 0.
+      if x < -700 { return 0 }
+      let sigmoid = 1 / (1 + exp(-x))
+      return sigmoid * (1 + x * (1 - sigmoid))
+    case .sigmoid:
+      let sigmoid = 1 / (1 + exp(-x))
+      return sigmoid * (1 - sigmoid)
+    }
+  }
+}

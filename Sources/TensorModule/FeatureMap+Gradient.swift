@@ -1,0 +1,91 @@
+package import KernelInterface
+
+extension FeatureMap {
+  /// Floats in a row of pixels.
+  private var rowStride: Int { shape.width * pixelStride }
+
+  /// Applies an activation to a copy. Both have one shape and stride.
+  package func activated(
+    _ activation: Activation, into output: FeatureMap, kernels: KernelSet, pool: ThreadPool
+  ) {
+    requireSameLayout(output)
+    pool.run(taskCount: shape.height) { y, _ in
+      let row = output.pointer + y * rowStride
+      row.update(from: pointer + y * rowStride, count: rowStride)
+      kernels.activate(row, rowStride, activation)
+    }
+  }
+
+  /// Turns a gradient with respect to `activation(x) * factors` into one with respect to `x`:
+  /// `(gradient * factors + offsets) * activation'(x)`.
+  ///
+  /// - Parameters:
+  ///   - preActivation: `x`, of this map's shape and stride.
+  ///   - factors: Padded channels, or nil for ones.
+  ///   - offsets: Padded channels, or nil for zeros: what reaches every pixel by another way.
+  package func applyDerivative(
+    of activation: Activation, at preActivation: FeatureMap, factors: [Float]? = nil, offsets: [Float]? = nil,
+    kernels: KernelSet, pool: ThreadPool
+  ) {
+    requireSameLayout(preActivation)
+    precondition(
+      (factors ?? offsets)?.count ?? pixelStride == pixelStride
+        && (offsets ?? factors)?.count ?? pixelStride == pixelStride, "factors or offsets of another length")
+    pool.run(taskCount: shape.height) { y, _ in
+      factors.withPointer { factors in
+        offsets.withPointer { offsets in
+          kernels.applyDerivative(
+            pointer + y * rowStride, UnsafePointer(preActivation.pointer + y * rowStride), shape.width,
+            pixelStride, pixelStride, factors, offsets, activation)
+        }
+      }
+    }
+  }
+
+  /// The sum over all pixels of `gradient * activation(x)`, channel by channel: the gradient with respect to factors that
+  /// multiply the activated map.
+  ///
+  /// Rows of pixels are summed first and then the rows, which keeps the rounding error of a large map small and does not
+  /// depend on the number of threads.
+  ///
+  /// - Returns: Padded channels.
+  package func productSums(
+    with preActivation: FeatureMap, activation: Activation, kernels: KernelSet, pool: ThreadPool
+  ) -> [Float] {
+    requireSameLayout(preActivation)
+    let height = shape.height
+    let rows = AlignedBuffer(count: height * pixelStride)
+    pool.run(taskCount: height) { y, _ in
+      kernels.addProducts(
+        rows.pointer + y * pixelStride, UnsafePointer(pointer + y * rowStride),
+        UnsafePointer(preActivation.pointer + y * rowStride), shape.width, pixelStride, pixelStride,
+        activation)
+    }
+    var sums = [Float](repeating: 0, count: pixelStride)
+    sums.withUnsafeMutableBufferPointer {
+      kernels.addRows($0.baseAddress!, UnsafePointer(rows.pointer), height, pixelStride, pixelStride)
+    }
+    withExtendedLifetime(rows) {}
+    return sums
+  }
+
+  /// Adds a map of the same shape and stride.
+  package func add(_ other: FeatureMap, kernels: KernelSet) {
+    requireSameLayout(other)
+    let count = shape.pixelCount * pixelStride
+    kernels.addRows(pointer, UnsafePointer(other.pointer), 1, count, count)
+  }
+
+  private func requireSameLayout(_ other: FeatureMap) {
+    precondition(
+      shape == other.shape && pixelStride == other.pixelStride,
+      "maps of \(shape) with stride \(pixelStride) and \(other.shape) with stride \(other.pixelStride)")
+  }
+}
+
+extension [Float]? {
+  fileprivate func withPointer<Result>(_ body: (UnsafePointer<Float>?) -> Result) -> Result {
+    guard let self else { return body(nil) }
+    return self.withUnsafeBufferPointer { body($0.baseAddress) }
+  }
+}

@@ -1,0 +1,21 @@
+extension PackedMatrix {
+  /// The transpose, packed, without a bias: gradients run through a product the other way.
+  package func transposed() -> PackedMatrix {
+    let width = kernels.vectorWidth
+    // Row-major [columns, depth] of the transpose is [depth, columns] of this.
+    let weight = [Float](unsafeUninitializedCapacity: depth * columnCount) { target, count in
+      for panel in 0..<layout.panelCount {
+        let firstColumn = panel * 2 * width
+        let lanes = layout.vectorCount(ofPanel: panel) * width
+        let source = panels.pointer + firstColumn * depth
+        let used = min(lanes, columnCount - firstColumn)
+        for k in 0..<depth {
+          (target.baseAddress! + (k * columnCount + firstColumn)).update(
+            from: source + k * lanes, count: used)
+        }
+      }
+      count = depth * columnCount
+    }
+    return PackedMatrix(weight: weight, columnCount: depth, depth: columnCount, bias: nil, kernels: kernels)
+  }
+}
