@@ -91,7 +91,10 @@ let package = Package(
       name: "TensorModuleTests",
       dependencies: ["TensorModule", "ReferenceLayers", "KernelInterface", "CCPUFeatures"]),
     .testTarget(
-      name: "DermaFusionTests", dependencies: ["DermaFusion", "ImagePipeline", "ModelFiles"]),
+      name: "DermaFusionTests",
+      dependencies: [
+        "DermaFusion", "ImagePipeline", "ModelFiles", "TensorModule", "KernelInterface", "ReferenceLayers",
+      ]),
     .testTarget(
       name: "CommandsTests", dependencies: ["Commands", "DermaFusion", "ImagePipeline", "ModelFiles"]),
   ],

@@ -13,7 +13,8 @@ package struct Tool: Sendable {
     abstract: "Classify dermoscopy images on this machine, for research and education.",
     discussion: Wording.disclaimer,
     commands: [
-      ClassifyCommand.self, EvaluateCommand.self, PreprocessCommand.self, EncodeMetadataCommand.self,
+      ClassifyCommand.self, GradCAMCommand.self, EvaluateCommand.self, PreprocessCommand.self,
+      EncodeMetadataCommand.self,
       ParityCommand.self,
       BenchCommand.self, InfoCommand.self,
     ],

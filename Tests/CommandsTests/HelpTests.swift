@@ -23,6 +23,7 @@ import Testing
         SUBCOMMANDS:
           classify                Classify dermoscopy images into the seven HAM10000
                                   classes.
+          gradcam                 Draw a heatmap of what in an image spoke for a class.
           evaluate                Measure the model on images whose labels are known.
           preprocess              Write one stage of an image's preprocessing as a NumPy
                                   array.

@@ -19,6 +19,8 @@ public final class Classifier: Sendable {
   package let instructionSet: String
   private let sha256: @Sendable () -> String
   package let runNetwork: NetworkFunction
+  /// What explanations look into; nil when ``runNetwork`` is something else.
+  let network: Network?
 
   /// From a preprocessed image and the encoded metadata (4 values) to the seven logits; the feature maps on
   /// the way can be looked at.
@@ -56,7 +58,7 @@ public final class Classifier: Sendable {
     let network = try Network(folder, threadCount: threadCount)
     try self.init(
       configuration: folder.configuration, sha256: { folder.sha256 }, threadCount: network.pool.threadCount,
-      instructionSet: network.kernels.instructionSet.rawValue
+      instructionSet: network.kernels.instructionSet.rawValue, network: network
     ) { image, metadata, observe in
       network.run(
         metadata: metadata, writeInput: { image.writeNormalizedNHWC(to: $0) }, observe: observe)
@@ -67,11 +69,12 @@ public final class Classifier: Sendable {
   ///   - sha256: the model's identity, asked for when the first result is made.
   ///   - threadCount: what the network computes with.
   ///   - instructionSet: what the network computes with.
+  ///   - network: the network behind `runNetwork`, if it can be explained.
   /// - Throws: ``ClassifierError/unexpectedClasses(_:)`` when the model's outputs are not ``LesionClass`` in
   ///   its order.
   package init(
     configuration: ModelConfiguration, sha256: @escaping @Sendable () -> String,
-    threadCount: Int, instructionSet: String, runNetwork: @escaping NetworkFunction
+    threadCount: Int, instructionSet: String, network: Network? = nil, runNetwork: @escaping NetworkFunction
   ) throws {
     guard configuration.classes == LesionClass.allCases.map(\.rawValue) else {
       throw ClassifierError.unexpectedClasses(configuration.classes)
@@ -82,6 +85,7 @@ public final class Classifier: Sendable {
     self.threadCount = threadCount
     self.instructionSet = instructionSet
     self.runNetwork = runNetwork
+    self.network = network
   }
 
   /// The model that results name.
@@ -131,6 +135,15 @@ public final class Classifier: Sendable {
     let logits = try timing.measure(\.networkMilliseconds) {
       try runNetwork(input, metadata.encoded(), nil).logits
     }
+    return try classification(logits: logits, of: input, metadata: metadata, imageSHA256: imageSHA256)
+  }
+
+  /// The result that the logits of an image make.
+  ///
+  /// - Throws: ``ClassifierError/nonFiniteLogits(_:)``
+  func classification(
+    logits: [Float], of input: PreprocessedImage, metadata: PatientMetadata, imageSHA256: String?
+  ) throws(ClassifierError) -> Classification {
     guard logits.allSatisfy(\.isFinite) else { throw ClassifierError.nonFiniteLogits(logits) }
     var warnings = input.warnings.map(ClassificationWarning.init)
     if configuration.fusion == nil, !metadata.isEmpty { warnings.append(.metadataUnused) }

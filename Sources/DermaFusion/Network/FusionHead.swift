@@ -54,8 +54,13 @@ struct FusionHead: Sendable {
   ///   - metadata: `[4]`, see ``PatientMetadata/encoded()``.
   /// - Returns: `[classes]`
   func logits(pooled: [Float], metadata: [Float]) -> [Float] {
-    let encoded = silu(metadataNorm(metadataDense(encode(metadata))))
-    return classifier(silu(hiddenNorm(hidden(pooled + encoded))))
+    classifier(silu(hiddenNorm(hidden(pooled + metadataFeatures(metadata)))))
+  }
+
+  /// - Parameter metadata: `[4]`
+  /// - Returns: `[metadata size]`
+  func metadataFeatures(_ metadata: [Float]) -> [Float] {
+    silu(metadataNorm(metadataDense(encode(metadata))))
   }
 
   private func encode(_ metadata: [Float]) -> [Float] {
@@ -63,7 +68,7 @@ struct FusionHead: Sendable {
     return metadata[..<2] + sexEmbedding(Int(metadata[2])) + siteEmbedding(Int(metadata[3]))
   }
 
-  private func silu(_ values: [Float]) -> [Float] {
+  func silu(_ values: [Float]) -> [Float] {
     let count = values.count.roundedUp(toMultipleOf: kernels.vectorWidth)
     var padded = values + [Float](repeating: 0, count: count - values.count)
     padded.withUnsafeMutableBufferPointer { kernels.activate($0.baseAddress!, count, .silu) }

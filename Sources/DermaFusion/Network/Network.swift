@@ -22,6 +22,8 @@ package final class Network: Sendable {
   let headConvolution: PointwiseConvolution
   let head: ClassifierHead
   let plan: NetworkPlan
+  /// Empty until the first gradient is asked for.
+  let gradients = GradientCache()
   private let idleWorkspaces = Mutex<[Workspace]>([])
 
   /// Prepares the network of a model.

@@ -51,7 +51,7 @@ extension ClassScores {
 }
 
 extension PatientMetadata {
-  fileprivate var orderedJSON: OrderedJSON {
+  package var orderedJSON: OrderedJSON {
     .object([
       "age": ageInYears.map(OrderedJSON.number) ?? .null,
       "sex": .string(sex.rawValue),

@@ -1,0 +1,137 @@
+import DermaFusion
+
+/// Draws where in an image the model found what spoke for a class.
+package enum GradCAMCommand: Command {
+  package static let name = "gradcam"
+  package static let abstract = "Draw a heatmap of what in an image spoke for a class."
+  package static let discussion = """
+    \(Wording.disclaimer)
+
+    The picture shows the centre square of the image, which is all that the model sees, at its own resolution. \
+    Values from 0 to 1 are relative to this image and this class: colours of two pictures cannot be compared. A map \
+    that has nothing to show has the status all_negative or flat, and the picture says so.
+    """
+  package static let positionals = [
+    Positional("image", abstract: "A file, or - for an image's bytes on standard input.")
+  ]
+  package static let options: [any Parameter] =
+    MetadataOptions.all + [
+      lesionClass, method, layer, output, raw, signed, colorMap, alpha, sideBySide, ModelLocation.option,
+      Option<Int>.threads, format,
+    ]
+  package static let exitStatuses: [HelpEntry] = [
+    ("0", "The picture was written, whatever the map's status."),
+    ("1", "Something failed; standard error names it."), ("64", "Wrong usage."),
+  ]
+
+  private enum Selection: Sendable {
+    case top, all
+    case one(LesionClass)
+
+    var classes: [LesionClass]? {
+      switch self {
+      case .top: nil
+      case .all: LesionClass.allCases
+      case .one(let lesionClass): [lesionClass]
+      }
+    }
+  }
+
+  private static let lesionClass = Option<Selection>(
+    "class", valueName: "class",
+    abstract: "Class to explain: top is the most probable one; all draws a contact sheet of the seven.",
+    allowedValues: ["top", "all"] + LesionClass.allCases.map(\.rawValue), initial: .top, defaultValue: "top",
+    convert: { text in
+      switch text {
+      case "top": .top
+      case "all": .all
+      default: LesionClass(rawValue: text).map(Selection.one)
+      }
+    })
+  private static let method = Option<ActivationMapMethod>.choice(
+    "method", of: ActivationMapMethod.allCases, initial: .gradcam, abstract: "How the map is made.")
+  private static let layer = Option<String>(
+    "layer", valueName: "layer",
+    abstract: """
+      Feature map to explain: conv_head, the last one; stage0 to stage6 for the end of a stage; or a block by timm's \
+      name, such as blocks.5.1.
+      """,
+    expectation: "Please provide a layer's name.", defaultValue: "conv_head",
+    convert: { $0.isEmpty ? nil : $0 })
+  private static let output = Option<String>.path(
+    "output", valueName: "overlay.png",
+    abstract: """
+      Picture to write; one that exists is replaced. When left out: the image's name followed by -gradcam.png, in the \
+      current folder.
+      """)
+  private static let raw = Option<String>.path(
+    "raw", valueName: "map.npy",
+    abstract: """
+      NumPy array to write as well: float32 [size, size] with values from 0 to 1 over the network's input, as the \
+      Python package grad-cam returns it; [7, size, size] for all classes.
+      """)
+  private static let signed = Flag(
+    "signed",
+    abstract: """
+      Keep what speaks against the class: --raw writes the map before its negative part is cut off and it is scaled, \
+      float32 [h, w] at the layer's own resolution, and JSON gets it as signedMap.
+      """)
+  private static let colorMap = Option<ColorMap>.choice(
+    "colormap", of: ColorMap.allCases, initial: .inferno,
+    abstract: "Colours. inferno and viridis are perceptually uniform and can be read without colour vision.")
+  private static let alpha = Option<Double>(
+    "alpha", valueName: "alpha", abstract: "Share of the colours over the photograph, from 0 to 1.",
+    expectation: "Please provide a number from 0 to 1.", initial: 0.5, defaultValue: "0.5",
+    convert: { text in
+      guard let value = Double(text), (0...1).contains(value) else { return nil }
+      return value
+    })
+  private static let sideBySide = Flag("side-by-side", abstract: "Show the photograph beside the map.")
+  private static let format = OutputFormat.option(of: [.text, .json])
+
+  package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+    let terminal = session.terminal
+    let folder = try ModelLocation.folder(arguments, terminal: terminal)
+    let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
+    let source = ImageSource(argument: arguments.positionals[0])
+    let bytes = try source.read(terminal: terminal)
+
+    let explanation: Explanation
+    do {
+      explanation = try classifier.explain(
+        encodedImage: bytes, metadata: MetadataOptions.metadata(arguments, entry: nil),
+        classes: arguments.value(of: lesionClass).classes, method: arguments.value(of: method),
+        layer: arguments[layer])
+    } catch let error as ActivationMapError {
+      throw error
+    } catch {
+      throw NamedFailure(name: source.name, reason: "\(error)")
+    }
+
+    let style = FigureStyle(
+      colorMap: arguments.value(of: colorMap), alpha: arguments.value(of: alpha),
+      isSideBySide: arguments[sideBySide])
+    let picturePath = arguments[output] ?? "\(source.identifier ?? "image")-gradcam.png"
+    try FileBytes.write(explanation.png(style), path: picturePath)
+    if let path = arguments[raw] {
+      try FileBytes.write(array(explanation.maps, isSigned: arguments[signed]), path: path)
+    }
+
+    let report = ExplanationReport(
+      explanation: explanation, imageName: source.name, picturePath: picturePath, rawPath: arguments[raw],
+      includesSignedMap: arguments[signed])
+    switch arguments.value(of: format) {
+    case .json: try terminal.write(report.json.text + "\n")
+    case .text, .csv: try terminal.write(report.text(width: terminal.width))
+    }
+    return .success
+  }
+
+  /// One map as `[rows, columns]`, several as `[maps, rows, columns]`.
+  private static func array(_ maps: [ActivationMap], isSigned: Bool) -> [UInt8] {
+    let shape = isSigned ? [maps[0].height, maps[0].width] : [maps[0].size, maps[0].size]
+    return NPYFile.bytes(
+      maps.flatMap { isSigned ? $0.signedValues : $0.values },
+      shape: maps.count == 1 ? shape : [maps.count] + shape)
+  }
+}

@@ -1,0 +1,100 @@
+/// Where in an image a model found what spoke for a class.
+public struct ActivationMap: Sendable, Equatable {
+  /// Whether there is something to see.
+  public enum Status: String, Sendable, CaseIterable {
+    /// The map has a highest and a lowest place.
+    case ok
+    /// Nothing in the map is above 0: no place spoke for the class, at this layer and by this method.
+    case allNegative = "all_negative"
+    /// Every place has the same value.
+    case flat
+  }
+
+  /// The class whose logit was explained.
+  public let lesionClass: LesionClass
+  /// The way the map was made.
+  public let method: ActivationMapMethod
+  /// The feature map it was made from, by timm's name: `conv_stem`, `blocks.0.0`, ..., `conv_head`.
+  public let layer: String
+  /// Whether there is something to see. When it is not ``Status/ok``, the normalised map is 0 everywhere.
+  public let status: Status
+  /// Rows of the feature map.
+  public let height: Int
+  /// Columns of the feature map.
+  public let width: Int
+  /// The map before its negative part is cut off and it is scaled: `[height, width]`, any finite values, row 0 at the
+  /// top of the image. What speaks against the class is below 0.
+  public let signedValues: [Float]
+  /// The side of ``values``: the network's input size.
+  public let size: Int
+  /// The map as the PyPI package `grad-cam` returns it: the part above 0, scaled to 0...1 and resized to the network's
+  /// input, `[size, size]`, row 0 at the top of the cropped image.
+  public let values: [Float]
+
+  /// - Parameter signedValues: `[height, width]`
+  /// - Throws: ``ActivationMapError/notFinite(lesionClass:layer:)``
+  init(
+    lesionClass: LesionClass, method: ActivationMapMethod, layer: String, height: Int, width: Int,
+    signedValues: [Float], size: Int
+  ) throws(ActivationMapError) {
+    precondition(
+      signedValues.count == height * width, "\(signedValues.count) values for a map of [\(height), \(width)]")
+    guard signedValues.allSatisfy(\.isFinite) else {
+      throw .notFinite(lesionClass: lesionClass, layer: layer)
+    }
+    self.lesionClass = lesionClass
+    self.method = method
+    self.layer = layer
+    self.height = height
+    self.width = width
+    self.signedValues = signedValues
+    self.size = size
+    let (least, greatest) = (signedValues.min() ?? 0, signedValues.max() ?? 0)
+    status = greatest <= 0 ? .allNegative : least == greatest ? .flat : .ok
+    values = Heatmap.normalized(signedValues, height: height, width: width, side: size)
+  }
+
+  /// The least of ``signedValues``.
+  public var minimum: Float { signedValues.min() ?? 0 }
+
+  /// The greatest of ``signedValues``.
+  public var maximum: Float { signedValues.max() ?? 0 }
+
+  /// Where the map's mass lies on average, in fractions of the cropped image's sides: `x` 0 (left) ... 1 (right), `y` 0
+  /// (top) ... 1 (bottom); nil when the map is 0 everywhere.
+  public var massCentre: (x: Double, y: Double)? {
+    var (sum, x, y) = (0.0, 0.0, 0.0)
+    for row in 0..<size {
+      for column in 0..<size {
+        let value = Double(values[row * size + column])
+        sum += value
+        x += value * (Double(column) + 0.5)
+        y += value * (Double(row) + 0.5)
+      }
+    }
+    return sum > 0 ? (x / sum / Double(size), y / sum / Double(size)) : nil
+  }
+
+  /// The normalised map for an image of another size: as ``values``, but `[side, side]`.
+  public func values(side: Int) -> [Float] {
+    Heatmap.normalized(signedValues, height: height, width: width, side: side)
+  }
+}
+
+/// Why there is no activation map.
+public enum ActivationMapError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The model has no such layer; what it has is listed.
+  case unknownLayer(String, available: [String])
+  /// The map holds NaN or an infinity.
+  case notFinite(lesionClass: LesionClass, layer: String)
+
+  /// One line naming the value and the rule.
+  public var description: String {
+    switch self {
+    case .unknownLayer(let name, let available):
+      "there is no layer '\(name)'; the layers are \(available.joined(separator: ", "))"
+    case .notFinite(let lesionClass, let layer):
+      "the activation map of \(lesionClass.rawValue) at \(layer) is not finite"
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import TensorModule
+
+/// A way to turn a feature map and the gradient of a class's logit into a map of what spoke for the class.
+///
+/// In the formulas `A` is the feature map, `G` the gradient of the class's logit with respect to it, `p` a pixel and `c` a
+/// channel. Every method gives one value for each pixel of the feature map; the part above 0 is what is shown.
+public enum ActivationMapMethod: String, Sendable, CaseIterable {
+  /// `sum over c of mean over p of G[p, c] * A[p, c]`: Selvaraju et al., "Grad-CAM", 2017. Each channel gets one weight
+  /// for the whole image.
+  case gradcam
+  /// `sum over c of G[p, c] * A[p, c]`: Draelos and Carin, "Use HiResCAM instead of Grad-CAM", 2020. At the last feature
+  /// map this is the same as ``gradcam``, because there the gradient is the same at every pixel.
+  case hirescam
+  /// ``gradcam`` with weights in which pixels of large positive gradient count for more: Chattopadhyay et al.,
+  /// "Grad-CAM++", 2018, equation 19.
+  case gradcamPlusPlus = "gradcam++"
+  /// `sum over c of max(G[p, c], 0) * A[p, c]`: Jiang et al., "LayerCAM", 2021. Made for early layers.
+  case layercam
+  /// The first principal component of the feature map: Muhammad and Yeasin, "Eigen-CAM", 2020. It uses no gradient and
+  /// is the same for every class. Its sign, which a principal component leaves open, is the one whose extreme is
+  /// positive (Chung and Ying, "Seg-Eigen-CAM", 2025, equation 13).
+  case eigencam
+
+  /// Whether the map depends on the class.
+  public var usesGradient: Bool { self != .eigencam }
+
+  var rule: any ActivationMapRule.Type {
+    switch self {
+    case .gradcam: GradCAM.self
+    case .hirescam: HiResCAM.self
+    case .gradcamPlusPlus: GradCAMPlusPlus.self
+    case .layercam: LayerCAM.self
+    case .eigencam: EigenCAM.self
+    }
+  }
+}
+
+/// The arithmetic of one method, as the PyPI package `grad-cam` does it.
+protocol ActivationMapRule {
+  /// - Parameters:
+  ///   - activations: `[height, width, channels]`
+  ///   - gradient: Of the same shape; empty for a method that uses none.
+  /// - Returns: `[height, width]`, of both signs.
+  static func signedMap(activations: FeatureValues, gradient: FeatureValues) -> [Float]
+}
+
+/// Values of a feature map to walk through, `[height * width, channels]`.
+struct FeatureValues {
+  let values: UnsafeBufferPointer<Float>
+  let channels: Int
+
+  var pixelCount: Int { channels == 0 ? 0 : values.count / channels }
+}
+
+extension ActivationMapRule {
+  static func signedMap(activations: Tensor, gradient: Tensor?) -> [Float] {
+    precondition(
+      gradient == nil || gradient?.shape == activations.shape,
+      "a gradient of shape \(gradient?.shape ?? []) for activations of \(activations.shape)")
+    let channels = activations.shape[2]
+    return activations.values.withUnsafeBufferPointer { activations in
+      (gradient?.values ?? []).withUnsafeBufferPointer { gradient in
+        signedMap(
+          activations: FeatureValues(values: activations, channels: channels),
+          gradient: FeatureValues(values: gradient, channels: channels))
+      }
+    }
+  }
+}

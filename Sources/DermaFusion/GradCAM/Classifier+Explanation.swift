@@ -1,0 +1,133 @@
+import ImagePipeline
+import ModelFiles
+import TensorModule
+
+/// A classification, and maps of where the model found what spoke for one or more classes.
+public struct Explanation: Sendable {
+  /// The result that is explained.
+  public let classification: Classification
+  /// One for each class asked for, in that order.
+  public let maps: [ActivationMap]
+  /// The centre square of the image, which is all that the model sees: `[S, S, 3]`. The maps lie over it.
+  public let cropped: PixelImage
+}
+
+extension Classifier {
+  /// The map of one class.
+  ///
+  /// - Parameters:
+  ///   - image: at least 32x32.
+  ///   - metadata: goes into the logits and into their gradients; it is held fixed.
+  ///   - lesionClass: the class to explain; `nil`: the one with the greatest probability.
+  ///   - method: see ``ActivationMapMethod``.
+  ///   - layer: the feature map: one of ``layers``; `nil`: the last.
+  /// - Returns: a map that is finite; look at ``ActivationMap/status`` before showing it.
+  /// - Throws: an error that names the rule which the image broke, ``ClassifierError/nonFiniteLogits(_:)``, or
+  ///   ``ActivationMapError``.
+  public func activationMap(
+    of image: PixelImage, metadata: PatientMetadata = .unknown, lesionClass: LesionClass? = nil,
+    method: ActivationMapMethod = .gradcam, layer: String? = nil
+  ) throws -> ActivationMap {
+    try explain(
+      image, metadata: metadata, classes: lesionClass.map { [$0] }, method: method, layer: layer
+    ).maps[0]
+  }
+
+  /// Classifies an image and explains one or more of its logits.
+  ///
+  /// - Parameters:
+  ///   - image: at least 32x32.
+  ///   - metadata: goes into the logits and into their gradients; it is held fixed.
+  ///   - classes: the classes to explain; `nil`: the one with the greatest probability.
+  ///   - method: see ``ActivationMapMethod``.
+  ///   - layer: the feature map: one of ``layers``; `nil`: the last.
+  /// - Throws: see ``activationMap(of:metadata:lesionClass:method:layer:)``.
+  public func explain(
+    _ image: PixelImage, metadata: PatientMetadata = .unknown, classes: [LesionClass]? = nil,
+    method: ActivationMapMethod = .gradcam, layer: String? = nil
+  ) throws -> Explanation {
+    try explain(
+      image, metadata: metadata, classes: classes, method: method, layer: layer,
+      imageSHA256: nil)
+  }
+
+  /// The same from a file's bytes: PNG, JPEG (EXIF orientation applied) or PNM.
+  ///
+  /// - Throws: see ``activationMap(of:metadata:lesionClass:method:layer:)``.
+  public func explain(
+    encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, classes: [LesionClass]? = nil,
+    method: ActivationMapMethod = .gradcam, layer: String? = nil
+  ) throws -> Explanation {
+    try explain(
+      ImageDecoder.decode(bytes), metadata: metadata, classes: classes, method: method, layer: layer,
+      imageSHA256: SHA256.hexDigest(bytes))
+  }
+
+  /// The layers that can be explained: `conv_stem`, then the end of each block by timm's name (`blocks.0.0`, ...), then
+  /// `conv_head`, the last. The end of a stage can also be asked for as `stage0`, `stage1`, ...
+  public var layers: [String] { network?.featureMapNames ?? [] }
+
+  private func explain(
+    _ image: PixelImage, metadata: PatientMetadata, classes: [LesionClass]?, method: ActivationMapMethod,
+    layer: String?, imageSHA256: String?
+  ) throws -> Explanation {
+    guard let network else { preconditionFailure("a classifier without a network cannot explain") }
+    let layer = try network.layerName(layer)
+    let input = try preprocessor(image)
+    let encoded = metadata.encoded()
+    var explained = classes ?? []
+    let run = network.runWithGradients(
+      layer: layer, metadata: encoded, needsGradients: method.usesGradient,
+      logits: { output in
+        if classes == nil { explained = [ClassScores(output.logits).highest] }
+        return explained.map { (network.head, $0.index) }
+      }, writeInput: { input.writeNormalizedNHWC(to: $0) })
+    let result = try classification(
+      logits: run.output.logits, of: input, metadata: metadata, imageSHA256: imageSHA256)
+    if classes == nil { explained = [result.prediction] }
+    let maps = try explained.indices.map { index in
+      try ActivationMap(
+        lesionClass: explained[index], method: method, layer: layer, activations: run.activations,
+        gradient: method.usesGradient ? run.gradients[index] : nil, size: network.inputSize)
+    }
+    return Explanation(classification: result, maps: maps, cropped: input.cropped)
+  }
+}
+
+extension Network {
+  /// The feature map that a person names: one of ``featureMapNames``, or `stage0` ... for the end of a stage.
+  ///
+  /// - Throws: ``ActivationMapError/unknownLayer(_:available:)``
+  func layerName(_ name: String?) throws(ActivationMapError) -> String {
+    guard let name else { return featureMapNames[featureMapNames.count - 1] }
+    if featureMapNames.contains(name) { return name }
+    let stages = stageNames
+    if let stage = stages.firstIndex(of: name),
+      let end = blocks.last(where: { $0.name.hasPrefix("blocks.\(stage).") })
+    {
+      return end.name
+    }
+    throw .unknownLayer(name, available: stages + featureMapNames)
+  }
+
+  private var stageNames: [String] {
+    let count = Set(blocks.map { $0.name.split(separator: ".")[1] }).count
+    return (0..<count).map { "stage\($0)" }
+  }
+}
+
+extension ActivationMap {
+  /// - Parameters:
+  ///   - activations: `[height, width, channels]`
+  ///   - gradient: Of the same shape; nil for a method that uses none.
+  init(
+    lesionClass: LesionClass, method: ActivationMapMethod, layer: String, activations: Tensor,
+    gradient: Tensor?,
+    size: Int
+  ) throws(ActivationMapError) {
+    try self.init(
+      lesionClass: lesionClass, method: method, layer: layer, height: activations.shape[0],
+      width: activations.shape[1],
+      signedValues: method.rule.signedMap(activations: activations, gradient: gradient), size: size)
+  }
+}

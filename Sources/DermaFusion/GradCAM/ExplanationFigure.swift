@@ -1,0 +1,101 @@
+import ImagePipeline
+
+/// How an explanation is drawn.
+public struct FigureStyle: Sendable, Equatable {
+  /// The colours of the map.
+  public var colorMap: ColorMap
+  /// 0 (photograph only) ... 1 (colours only).
+  public var alpha: Double
+  /// Whether the photograph is shown beside the map.
+  public var isSideBySide: Bool
+
+  /// - Parameter alpha: 0...1.
+  public init(colorMap: ColorMap = .inferno, alpha: Double = 0.5, isSideBySide: Bool = false) {
+    precondition((0...1).contains(alpha), "an alpha of \(alpha)")
+    self.colorMap = colorMap
+    self.alpha = alpha
+    self.isSideBySide = isSideBySide
+  }
+}
+
+extension Explanation {
+  /// The maps over the photograph, with a colour bar and a caption that says which class, how probable, by what method,
+  /// and the disclaimer: one map at the photograph's own resolution, or several as a contact sheet beside the photograph.
+  public func figure(_ style: FigureStyle = FigureStyle()) -> PixelImage {
+    let sheet = FigureLayout(self, style)
+    return sheet.image
+  }
+
+  /// ``figure(_:)`` as a PNG file, which carries the caption and the disclaimer as text too.
+  ///
+  /// - Throws: ``ImageError/encodingFailed(reason:)``
+  public func png(_ style: FigureStyle = FigureStyle()) throws(ImageError) -> [UInt8] {
+    try PNGEncoder.encode(
+      figure(style),
+      text: [
+        ("Title", ascii(maps.map { title($0) }.joined(separator: "; "))),
+        ("Description", ascii(provenance)),
+        ("Disclaimer", classification.disclaimer),
+        ("Software", "DermaFusion \(DermaFusionVersion.current)"),
+      ])
+  }
+
+  /// `Melanoma (mel): probability 12.3%`
+  func title(_ map: ActivationMap) -> String {
+    "\(map.lesionClass.fullName) (\(map.lesionClass.rawValue)): probability \(percentage(map.lesionClass))"
+  }
+
+  /// `mel 12.3%`
+  func shortTitle(_ map: ActivationMap) -> String {
+    "\(map.lesionClass.rawValue) \(percentage(map.lesionClass))"
+  }
+
+  /// Rounded to a tenth of a percent; a softmax is never certain, so neither 0.0 nor 100.0 is said.
+  private func percentage(_ lesionClass: LesionClass) -> String {
+    let tenths = Int((Double(classification.probabilities[lesionClass]) * 1000).rounded())
+    if tenths == 0 { return "below 0.1%" }
+    if tenths >= 1000 { return "above 99.9%" }
+    return "\(tenths / 10).\(tenths % 10)%"
+  }
+
+  /// How the map was made, and how to read it.
+  var provenance: String {
+    let model = "\(classification.model.name) \(classification.model.version)"
+    let meaning =
+      maps[0].method.usesGradient
+      ? "Scale: 0 is no support for the class, 1 the strongest in this image."
+      : "Scale: how strongly the features respond, from 0 to 1; the same for every class."
+    return "\(maps[0].method.displayName) at \(maps[0].layer), model \(model). \(meaning)"
+  }
+
+  /// What cannot be drawn is replaced; a model may be named in any script.
+  func ascii(_ text: String) -> String {
+    String(
+      decoding: text.unicodeScalars.map { (32...126).contains($0.value) ? UInt8($0.value) : 63 },
+      as: UTF8.self)
+  }
+}
+
+extension ActivationMap.Status {
+  /// What a person should know of a map that has nothing to show; nil when it has.
+  public var sentence: String? {
+    switch self {
+    case .ok: nil
+    case .allNegative: "Nothing to show: no place supports this class at this layer (all_negative)."
+    case .flat: "Nothing to show: every place counts the same (flat)."
+    }
+  }
+}
+
+extension ActivationMapMethod {
+  /// The name as its authors write it.
+  public var displayName: String {
+    switch self {
+    case .gradcam: "GradCAM"
+    case .hirescam: "HiResCAM"
+    case .gradcamPlusPlus: "GradCAM++"
+    case .layercam: "LayerCAM"
+    case .eigencam: "EigenCAM"
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import ImagePipeline
+
+/// Where the parts of an explanation's figure go: panels in a grid, the colour bar to their right, the caption below.
+struct FigureLayout {
+  /// One picture of the grid with the lines under it.
+  private struct Panel {
+    let image: PixelImage
+    let lines: [String]
+  }
+
+  private let panels: [Panel]
+  private let columns: Int
+  private let caption: [(text: String, scale: Int)]
+  private let colorMap: ColorMap
+  /// Pixels for each pixel of the small typeface, so that captions grow with the photograph.
+  private let unit: Int
+  private let isSheet: Bool
+
+  /// Side of the largest photograph that a contact sheet shows at its own resolution.
+  private static let sheetSide = 450
+  /// Characters of small text that a caption's line holds at least, however small the photograph.
+  private static let leastCharacters = 44
+
+  init(_ explanation: Explanation, _ style: FigureStyle) {
+    let maps = explanation.maps
+    isSheet = maps.count > 1
+    var photograph = explanation.cropped
+    if isSheet, photograph.width > Self.sheetSide {
+      photograph = photograph.resized(width: Self.sheetSide, height: Self.sheetSide)
+    }
+    unit = max(1, (photograph.width + 225) / 450)
+    colorMap = style.colorMap
+    var panels: [Panel] = []
+    if isSheet || style.isSideBySide {
+      panels.append(Panel(image: photograph, lines: isSheet ? ["Photograph"] : []))
+    }
+    for map in maps {
+      let image = map.overlay(on: photograph, colorMap: style.colorMap, alpha: style.alpha)
+      let status = map.status.sentence.map { [$0] } ?? []
+      panels.append(
+        Panel(
+          image: image,
+          lines: isSheet ? [explanation.shortTitle(map), map.lesionClass.fullName] + status : []))
+    }
+    self.panels = panels
+    columns = isSheet ? 4 : panels.count
+    let ascii = explanation.ascii
+    var caption: [(String, Int)] = []
+    if !isSheet {
+      caption.append((ascii(explanation.title(maps[0])), 2))
+      if let sentence = maps[0].status.sentence { caption.append((sentence, 2)) }
+    }
+    caption.append((ascii(explanation.provenance), isSheet ? 2 : 1))
+    caption.append((explanation.classification.disclaimer, isSheet ? 2 : 1))
+    self.caption = caption
+  }
+
+  private var side: Int { panels[0].image.width }
+  private var margin: Int { 8 * unit }
+  private var lineHeight: Int { BitmapFont.lineHeight * unit }
+  private var barWidth: Int { 16 * unit }
+  private var rowCount: Int { (panels.count + columns - 1) / columns }
+  private var gridWidth: Int { columns * side + (columns - 1) * margin }
+
+  /// Lines below a panel that are wrapped to its width: the first large.
+  private func lines(_ panel: Panel) -> [(text: String, scale: Int)] {
+    panel.lines.enumerated().flatMap { index, line in
+      let scale = index == 0 ? 2 : 1
+      return BitmapFont.wrapped(line, width: max(1, side / (BitmapFont.advance * unit * scale)))
+        .map { ($0, scale) }
+    }
+  }
+
+  private func height(_ lines: [(text: String, scale: Int)]) -> Int {
+    lines.reduce(0) { $0 + $1.scale * lineHeight }
+  }
+
+  var image: PixelImage {
+    let barX = margin + gridWidth + margin
+    let width = max(
+      barX + barWidth + 3 * BitmapFont.advance * unit + margin,
+      Self.leastCharacters * BitmapFont.advance * unit + 2 * margin)
+    let captionLines = caption.map { text, scale in
+      BitmapFont.wrapped(text, width: (width - 2 * margin) / (BitmapFont.advance * unit * scale))
+        .map { (text: $0, scale: scale) }
+    }
+    let panelText = panels.map { height(lines($0)) }.max() ?? 0
+    let rowHeight = side + (panelText > 0 ? panelText + margin / 2 : 0)
+    let gridHeight = rowCount * rowHeight + (rowCount - 1) * margin
+    let captionHeight = captionLines.reduce(0) { $0 + height($1) + margin / 2 }
+    var canvas = Canvas(width: width, height: margin + gridHeight + margin + captionHeight + margin / 2)
+
+    for (index, panel) in panels.enumerated() {
+      let x = margin + index % columns * (side + margin)
+      let y = margin + index / columns * (rowHeight + margin)
+      canvas.draw(panel.image, x: x, y: y)
+      draw(lines(panel), x: x, y: y + side + margin / 2, on: &canvas)
+    }
+    drawBar(x: barX, y: margin, height: isSheet ? gridHeight : side, on: &canvas)
+    var y = margin + gridHeight + margin
+    for lines in captionLines {
+      draw(lines, x: margin, y: y, on: &canvas)
+      y += height(lines) + margin / 2
+    }
+    return canvas.image
+  }
+
+  private func draw(_ lines: [(text: String, scale: Int)], x: Int, y: Int, on canvas: inout Canvas) {
+    var y = y
+    for (text, scale) in lines {
+      canvas.draw(text, x: x, y: y, scale: scale * unit)
+      y += scale * lineHeight
+    }
+  }
+
+  /// 1 at the top, 0 at the bottom.
+  private func drawBar(x: Int, y: Int, height: Int, on canvas: inout Canvas) {
+    let colors = colorMap.table
+    canvas.fill(x: x - unit, y: y, width: barWidth + 2 * unit, height: height, Canvas.black)
+    let inner = height - 2 * unit
+    for row in 0..<inner {
+      let color = (inner - 1 - row) * 255 / max(inner - 1, 1) * 3
+      canvas.fill(
+        x: x, y: y + unit + row, width: barWidth, height: 1,
+        (colors[color], colors[color + 1], colors[color + 2]))
+    }
+    let labelX = x + barWidth + 4 * unit
+    canvas.draw("1", x: labelX, y: y, scale: 2 * unit)
+    canvas.draw("0", x: labelX, y: y + height - 7 * 2 * unit, scale: 2 * unit)
+  }
+}

@@ -1,0 +1,123 @@
+import KernelInterface
+import TensorModule
+
+/// The gradient of a block with respect to its input.
+///
+/// Nothing inside a block is remembered from the run: what is needed is computed again from the block's input, which
+/// costs less time than it would take memory.
+struct MBConvBlockGradient: Sendable {
+  let block: MBConvBlock
+  private let expansion: PointwiseConvolutionGradient?
+  private let depthwise: DepthwiseConvolution2DGradient
+  private let squeezeExcite: SqueezeExciteGradient?
+  private let projection: PointwiseConvolutionGradient
+
+  /// Packs the weights for the way back.
+  init(_ block: MBConvBlock) {
+    self.block = block
+    expansion = block.filter.expansion.map(PointwiseConvolutionGradient.init)
+    depthwise = DepthwiseConvolution2DGradient(block.filter.depthwise)
+    squeezeExcite = block.squeezeExcite.map(SqueezeExciteGradient.init)
+    projection = PointwiseConvolutionGradient(block.projection)
+  }
+
+  /// The block's insides for an input of one shape, in floats from the start of a scratch buffer.
+  struct Layout {
+    let expandedShape: FeatureShape
+    let filteredShape: FeatureShape
+    let expandedCount: Int
+    let filteredCount: Int
+    let spreadCount: Int
+
+    /// Floats of scratch memory.
+    var count: Int { 2 * expandedCount + 2 * filteredCount + spreadCount }
+  }
+
+  func layout(input: FeatureShape) -> Layout {
+    let kernels = block.projection.matrix.kernels
+    let depthwise = block.filter.depthwise
+    let expanded = FeatureShape(height: input.height, width: input.width, channels: depthwise.channels)
+    let filtered = depthwise.window.outputShape(input, channels: depthwise.channels)
+    return Layout(
+      expandedShape: expanded, filteredShape: filtered,
+      expandedCount: expansion == nil ? 0 : FeatureMap.count(expanded, kernels: kernels),
+      filteredCount: FeatureMap.count(filtered, kernels: kernels),
+      spreadCount: self.depthwise.scratchCount(output: filtered))
+  }
+
+  /// Computes the gradients of one or more values that depend on the block's output.
+  ///
+  /// - Parameters:
+  ///   - input: The block's input.
+  ///   - outputGradients: One for each value.
+  ///   - inputGradients: As many, overwritten.
+  ///   - scratch: As many floats as the layout of the input's shape says.
+  func callAsFunction(
+    at input: FeatureMap, outputGradients: [FeatureMap], into inputGradients: [FeatureMap],
+    scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
+  ) {
+    let kernels = block.projection.matrix.kernels
+    let layout = layout(input: input.shape)
+    let padded = block.filter.depthwise.paddedChannels
+    let expandedSums = FeatureMap(scratch, shape: layout.expandedShape, pixelStride: padded)
+    let expanded = FeatureMap(
+      scratch + layout.expandedCount, shape: layout.expandedShape, pixelStride: padded)
+    let filteredSums = FeatureMap(
+      scratch + 2 * layout.expandedCount, shape: layout.filteredShape, pixelStride: padded)
+    let filtered = FeatureMap(
+      filteredSums.pointer + layout.filteredCount, shape: layout.filteredShape, pixelStride: padded)
+    let spread = filtered.pointer + layout.filteredCount
+    let activation = block.filter.depthwise.activation
+
+    // Forward again, up to what each activation sees.
+    if let layer = block.filter.expansion {
+      layer.preActivation(input, into: expandedSums, pool: pool)
+      expandedSums.activated(layer.activation, into: expanded, kernels: kernels, pool: pool)
+    }
+    block.filter.depthwise.preActivation(expansion == nil ? input : expanded, into: filteredSums, pool: pool)
+    var state: SqueezeExcite.State?
+    if let layer = block.squeezeExcite {
+      filteredSums.activated(activation, into: filtered, kernels: kernels, pool: pool)
+      state = layer.state(means: filtered.means(kernels: kernels))
+    }
+
+    for (outputGradient, inputGradient) in zip(outputGradients, inputGradients) {
+      // Each map holds its own gradient from here on.
+      projection(outputGradient, into: filtered, pool: pool)
+      var meansGradient: [Float]?
+      if let squeezeExcite, let state {
+        let gateGradient = filtered.productSums(
+          with: filteredSums, activation: activation, kernels: kernels, pool: pool)
+        let factor = 1 / Float(layout.filteredShape.pixelCount)
+        meansGradient = squeezeExcite.meansGradient(gateGradient, state: state).map { $0 * factor }
+      }
+      filtered.applyDerivative(
+        of: activation, at: filteredSums, factors: state?.gate, offsets: meansGradient, kernels: kernels,
+        pool: pool)
+      let residual = block.hasSkip ? outputGradient : nil
+      if let expansion, let layer = block.filter.expansion {
+        depthwise(filtered, into: expanded, scratch: spread, pool: pool)
+        expanded.applyDerivative(of: layer.activation, at: expandedSums, kernels: kernels, pool: pool)
+        expansion(expanded, residual: residual, into: inputGradient, pool: pool)
+      } else {
+        depthwise(filtered, into: inputGradient, scratch: spread, pool: pool)
+        if let residual { inputGradient.add(residual, kernels: kernels) }
+      }
+    }
+  }
+}
+
+extension FeatureMap {
+  /// The means of the channels, padded.
+  fileprivate func means(kernels: KernelSet) -> [Float] {
+    var means = [Float](repeating: 0, count: pixelStride)
+    var scratch = means
+    means.withUnsafeMutableBufferPointer { means in
+      scratch.withUnsafeMutableBufferPointer { scratch in
+        GlobalAveragePooling.compute(
+          self, into: means.baseAddress!, scratch: scratch.baseAddress!, kernels: kernels)
+      }
+    }
+    return means
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import ModelFiles
+import TensorModule
+import Testing
+
+@testable import DermaFusion
+
+/// Every method, class and stage against PyTorch's autograd and the Python package `grad-cam`, on networks with and
+/// without squeeze-excite, with SiLU and ReLU6, symmetric and SAME padding, a dense and a fusion head.
+@Suite struct ActivationMapParityTests {
+  /// Of the largest magnitude of a raw map.
+  static let rawTolerance = 1e-4
+  /// Of the package's maps, 0...1, which are stored in half precision.
+  static let normalizedTolerance = 1e-3
+
+  static let layers = (0..<7).map { "stage\($0)" } + ["conv_head"]
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    let network: Int
+    let metadata: String
+    var testDescription: String { "network \(network), metadata \(metadata)" }
+  }
+
+  @Test(arguments: [
+    Case(network: 0, metadata: "missing"), Case(network: 1, metadata: "missing"),
+    Case(network: 1, metadata: "given"),
+  ])
+  func mapsAreThoseOfAutogradAndOfThePackage(_ testCase: Case) throws {
+    let (formula, configuration) = try #require(FormulaNetwork.all().dropFirst(testCase.network).first)
+    let network = try Network(
+      ModelFolder(configuration: configuration, weights: formula.weights()), threadCount: 2)
+    let path = FormulaNetwork.fixtures.appending(path: "\(formula.name).safetensors").path
+    let expected = try SafetensorsFile(path: path)
+    let fields = try #require(formula.cases[testCase.metadata])
+    let metadata = try PatientMetadata(
+      ageInYears: fields.age, sex: fields.sex.flatMap { Sex(name: $0) } ?? .unknown,
+      site: fields.site.flatMap { BodySite(name: $0) } ?? .unknown)
+    let input = formula.inputValues()
+
+    var illConditioned = 0
+    for layer in Self.layers {
+      let name = try network.layerName(layer)
+      let run = network.runWithGradients(
+        layer: name, metadata: metadata.encoded(), needsGradients: true,
+        logits: { _ in LesionClass.allCases.map { (network.head, $0.index) } },
+        writeInput: { $0.update(from: input, count: input.count) })
+      try compare(
+        run.output.logits, "\(testCase.metadata)/logits", [7], expected, tolerance: Self.rawTolerance)
+      for method in ActivationMapMethod.allCases {
+        for lesionClass in method.usesGradient ? LesionClass.allCases : [.mel] {
+          let map = try ActivationMap(
+            lesionClass: lesionClass, method: method, layer: name, activations: run.activations,
+            gradient: method.usesGradient ? run.gradients[lesionClass.index] : nil, size: formula.size)
+          let key = "\(testCase.metadata)/\(layer)/\(method.rawValue)/"
+          let raw = key + (method.usesGradient ? lesionClass.rawValue : "any")
+          if method == .gradcamPlusPlus, expected[raw] == nil {
+            illConditioned += 1
+            continue
+          }
+          try compare(
+            map.signedValues, raw, [map.height, map.width], expected, tolerance: Self.rawTolerance)
+          let packaged = key + "\(lesionClass.rawValue)/normalized"
+          guard expected[packaged] != nil else { continue }
+          let values = try expected.read(packaged, shape: [map.size, map.size])
+          try expect(map.values, near: values, tolerance: Self.normalizedTolerance, packaged)
+        }
+      }
+    }
+    // Of 8 layers and 7 classes. The last layer's activations are above 0, where GradCAM++ is always well-conditioned.
+    #expect(illConditioned <= 42, "\(illConditioned) GradCAM++ maps could not be compared")
+  }
+
+  private func compare(
+    _ values: [Float], _ key: String, _ shape: [Int], _ file: SafetensorsFile, tolerance: Double
+  ) throws {
+    let expected = try file.read(key, shape: shape)
+    let scale = expected.reduce(0) { max($0, Double(abs($1))) }
+    try expect(values, near: expected, tolerance: tolerance * scale, key)
+  }
+
+  private func expect(_ values: [Float], near expected: [Float], tolerance: Double, _ key: String) throws {
+    try #require(values.count == expected.count, "\(key): \(values.count) values for \(expected.count)")
+    let errors = values.indices.map { abs(Double(values[$0]) - Double(expected[$0])) }
+    let worst = errors.indices.max { errors[$0] < errors[$1] } ?? 0
+    #expect(
+      errors[worst] <= tolerance,
+      "\(key): at index \(worst) \(values[worst]) for \(expected[worst]), tolerance \(tolerance)")
+  }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import ImagePipeline
+import ModelFiles
+import Testing
+
+@testable import DermaFusion
+
+/// A network made by hand that responds to light: every layer hands on one channel of the pixel in the middle of its
+/// window. Its logit of
+/// `nv` grows with light, that of `mel` falls, the others stay.
+enum LightDetector {
+  static let size = 128
+
+  static func classifier() throws -> Classifier {
+    let (formula, configuration) = try #require(
+      FormulaNetwork.all().first { $0.network.name == "efficientnet_lite0" })
+    var object = try #require(
+      JSONSerialization.jsonObject(with: Data(configuration)) as? [String: Any])
+    object["fusion"] = NSNull()
+    object["preprocessing"] = [
+      "size": size, "color_constancy": ["method": "none", "p": 6, "rounding": "none"], "mean": [0, 0, 0],
+      "std": [1, 1, 1],
+    ]
+    var tensors = formula.shapes.filter { !$0.key.hasPrefix("fusion.") }
+      .map { name, shape in (name: name, shape: shape, values: values(name, shape)) }
+    let width = formula.shapes["conv_head.weight"]?[0] ?? 0
+    var classifier = [Float](repeating: 0, count: 7 * width)
+    classifier[LesionClass.nv.index * width] = 1
+    classifier[LesionClass.mel.index * width] = -1
+    tensors.append(("classifier.weight", [7, width], classifier))
+    tensors.append(("classifier.bias", [7], [Float](repeating: 0, count: 7)))
+    return try Classifier(
+      configuration: [UInt8](JSONSerialization.data(withJSONObject: object)), weights: safetensors(tensors),
+      threadCount: 2)
+  }
+
+  private static func values(_ name: String, _ shape: [Int]) -> [Float] {
+    let count = shape.reduce(1, *)
+    guard shape.count == 4 else {
+      let isOne = name.hasSuffix("running_var") || name.hasSuffix(".weight")
+      return [Float](repeating: isOne ? 1 : 0, count: count)
+    }
+    // Channel 0 of channel 0, whatever the layer.
+    let taps = shape[2] * shape[3]
+    var values = [Float](repeating: 0, count: count)
+    // Below 1, so that blocks with a skip, which add to what they get, stay clear of ReLU6's upper end.
+    values[taps / 2] = 0.7
+    return values
+  }
+}
+
+@Suite struct ActivationMapPlacementTests {
+  static let corners: [(x: Int, y: Int)] = [(0, 0), (1, 0), (0, 1), (1, 1)]
+
+  /// Black, with a bright square that fills a sixteenth of the centre square, in one corner of it.
+  static func image(corner: (x: Int, y: Int), width: Int, height: Int) -> PixelImage {
+    let side = min(width, height)
+    let (left, top) = ((width - side) / 2, (height - side) / 2)
+    let length = side / 4
+    let columns = left + corner.x * (side - length)..<left + corner.x * (side - length) + length
+    let rows = top + corner.y * (side - length)..<top + corner.y * (side - length) + length
+    var pixels = [UInt8](repeating: 0, count: width * height * 3)
+    for y in rows {
+      for x in columns {
+        for channel in 0..<3 { pixels[(y * width + x) * 3 + channel] = 255 }
+      }
+    }
+    return PixelImage(width: width, height: height, pixels: pixels)
+  }
+
+  @Test(arguments: [ActivationMapMethod.gradcam, .hirescam, .gradcamPlusPlus, .layercam, .eigencam])
+  func massLiesInTheCornerThatHoldsTheOnlyStructure(method: ActivationMapMethod) throws {
+    let classifier = try LightDetector.classifier()
+    for corner in Self.corners {
+      for (width, height) in [(150, 150), (220, 130), (130, 220)] {
+        let image = Self.image(corner: corner, width: width, height: height)
+        for layer in ["conv_stem", "stage2", "conv_head"] {
+          let map = try classifier.activationMap(
+            of: image, lesionClass: .nv, method: method, layer: layer)
+          #expect(map.status == .ok, "corner \(corner), \(width)x\(height), \(layer)")
+          let centre = try #require(map.massCentre)
+          let place = "corner \(corner), \(width)x\(height), \(layer): \(centre)"
+          #expect((centre.x > 0.5) == (corner.x == 1), "\(place)")
+          #expect((centre.y > 0.5) == (corner.y == 1), "\(place)")
+          #expect(abs(centre.x - 0.5) > 0.2 && abs(centre.y - 0.5) > 0.2, "\(place)")
+        }
+      }
+    }
+  }
+
+  @Test func theBrightestPlaceOfTheOverlayLiesThereToo() throws {
+    let classifier = try LightDetector.classifier()
+    for corner in Self.corners {
+      let explanation = try classifier.explain(
+        Self.image(corner: corner, width: 300, height: 200), classes: [.nv])
+      #expect(explanation.cropped.width == 200 && explanation.cropped.height == 200)
+      let overlay = explanation.maps[0].overlay(on: explanation.cropped, alpha: 1)
+      #expect(overlay.width == 200 && overlay.height == 200)
+      var brightest = (value: -1, x: 0, y: 0)
+      for y in 0..<200 {
+        for x in 0..<200 {
+          let place = (y * 200 + x) * 3
+          let value = overlay.pixels[place..<place + 3].reduce(0) { $0 + Int($1) }
+          if value > brightest.value { brightest = (value, x, y) }
+        }
+      }
+      #expect((brightest.x >= 100) == (corner.x == 1), "\(corner): \(brightest)")
+      #expect((brightest.y >= 100) == (corner.y == 1), "\(corner): \(brightest)")
+    }
+  }
+
+  @Test func aClassThatNothingSpeaksForHasAMapThatSaysSo() throws {
+    let image = Self.image(corner: (0, 1), width: 160, height: 160)
+    let explanation = try LightDetector.classifier().explain(image, classes: [.mel, .bcc, .nv])
+    #expect(explanation.maps.map(\.status) == [.allNegative, .allNegative, .ok])
+    #expect(explanation.maps[0].minimum < 0)
+    #expect(explanation.maps[0].values.allSatisfy { $0 == 0 })
+    #expect(explanation.maps[0].massCentre == nil)
+    #expect(explanation.maps[0].overlay(on: explanation.cropped) == explanation.cropped)
+  }
+
+  @Test func theMostProbableClassIsExplainedWhenNoneIsNamed() throws {
+    let image = Self.image(corner: (0, 0), width: 160, height: 160)
+    let explanation = try LightDetector.classifier().explain(image)
+    #expect(explanation.maps.map(\.lesionClass) == [.nv])
+    #expect(explanation.classification.prediction == .nv)
+  }
+
+  @Test func anUnknownLayerIsNamedWithThoseThereAre() throws {
+    let classifier = try LightDetector.classifier()
+    let image = Self.image(corner: (0, 0), width: 160, height: 160)
+    let error = #expect(throws: ActivationMapError.self) {
+      try classifier.activationMap(of: image, layer: "stage7")
+    }
+    #expect("\(try #require(error))".hasPrefix("there is no layer 'stage7'; the layers are stage0, stage1, "))
+  }
+}
+
+@Suite struct ActivationMapTests {
+  private func map(_ values: [Float], height: Int, width: Int) throws -> ActivationMap {
+    try ActivationMap(
+      lesionClass: .mel, method: .gradcam, layer: "conv_head", height: height, width: width,
+      signedValues: values,
+      size: 32)
+  }
+
+  @Test(arguments: [Float.nan, .infinity, -.infinity])
+  func whatIsNotFiniteIsAnError(value: Float) {
+    #expect(throws: ActivationMapError.notFinite(lesionClass: .mel, layer: "conv_head")) {
+      try self.map([1, value, -1, 0], height: 2, width: 2)
+    }
+  }
+
+  @Test func statusTellsWhatThereIsToSee() throws {
+    #expect(try map([-1, 0, -3, -2], height: 2, width: 2).status == .allNegative)
+    #expect(try map([2, 2, 2, 2], height: 2, width: 2).status == .flat)
+    #expect(try map([-2, 2, 2, 2], height: 2, width: 2).status == .ok)
+    #expect(try map([2, 2, 2, 2], height: 2, width: 2).values.allSatisfy { $0 == 0 })
+  }
+
+  @Test func valuesSpanZeroToOneAtAnySize() throws {
+    let map = try map([-1, 0.5, 3, 2, -4, 1], height: 2, width: 3)
+    for side in [1, 2, 3, 7, 32, 101] {
+      let values = map.values(side: side)
+      #expect(values.count == side * side)
+      #expect(values.allSatisfy { (0...1).contains($0) }, "side \(side)")
+    }
+    #expect(map.values.max().map { $0 > 0.999 } == true)
+    #expect(map.values.min() == 0)
+  }
+
+  /// OpenCV's values for `cv2.resize(np.float32([[0, 1], [2, 4]]), (4, 4))`.
+  @Test func resizingLiesBetweenPixelCentres() {
+    let resized = Heatmap.resized([0, 1, 2, 4], height: 2, width: 2, side: 4)
+    let expected: [Float] = [
+      0, 0.25, 0.75, 1, 0.5, 0.8125, 1.4375, 1.75, 1.5, 1.9375, 2.8125, 3.25, 2, 2.5, 3.5, 4,
+    ]
+    #expect(resized == expected)
+  }
+}

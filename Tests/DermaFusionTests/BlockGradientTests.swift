@@ -1,0 +1,152 @@
+import KernelInterface
+import ReferenceLayers
+import TensorModule
+import Testing
+
+@testable import DermaFusion
+
+/// A whole block's gradient by central differences of the same block in Double.
+@Suite struct BlockGradientTests {
+  struct Shape: Sendable, CustomTestStringConvertible {
+    let inputs: Int
+    let expansion: Int
+    let outputs: Int
+    let kernelSize: Int
+    let stride: Int
+    let hasSqueeze: Bool
+    var testDescription: String {
+      "\(inputs) x\(expansion) to \(outputs), \(kernelSize)x\(kernelSize)/\(stride)\(hasSqueeze ? ", gated" : "")"
+    }
+  }
+
+  static let shapes = [
+    Shape(inputs: 5, expansion: 1, outputs: 5, kernelSize: 3, stride: 1, hasSqueeze: true),
+    Shape(inputs: 5, expansion: 1, outputs: 7, kernelSize: 3, stride: 1, hasSqueeze: false),
+    Shape(inputs: 6, expansion: 6, outputs: 6, kernelSize: 5, stride: 1, hasSqueeze: true),
+    Shape(inputs: 6, expansion: 6, outputs: 9, kernelSize: 5, stride: 2, hasSqueeze: true),
+    Shape(inputs: 9, expansion: 6, outputs: 9, kernelSize: 3, stride: 1, hasSqueeze: false),
+    Shape(inputs: 9, expansion: 4, outputs: 4, kernelSize: 3, stride: 2, hasSqueeze: false),
+  ]
+
+  @Test(arguments: shapes, KernelChoice.runnable)
+  func gradientIsThatOfTheBlockInDouble(shape: Shape, kernels: KernelSet) {
+    let (height, width) = (7, 6)
+    var generator = SeededGenerator(seed: UInt64(shape.inputs * 100 + shape.kernelSize))
+    let expanded = shape.inputs * shape.expansion
+    let reduced = 2
+    let expandWeight = generator.floats(expanded * shape.inputs)
+    let expandBias = generator.floats(expanded)
+    let filterWeight = generator.floats(expanded * shape.kernelSize * shape.kernelSize)
+    let filterBias = generator.floats(expanded)
+    let squeeze = (
+      generator.floats(reduced * expanded), generator.floats(reduced), generator.floats(reduced * expanded),
+      generator.floats(expanded)
+    )
+    let projectWeight = generator.floats(shape.outputs * expanded)
+    let projectBias = generator.floats(shape.outputs)
+    let hasSkip = shape.stride == 1 && shape.inputs == shape.outputs
+    let block = MBConvBlock(
+      name: "blocks.0.0",
+      filter: ExpandedDepthwise(
+        expansion: shape.expansion == 1
+          ? nil
+          : PointwiseConvolution(
+            weight: expandWeight, bias: expandBias, inputChannels: shape.inputs, activation: .silu,
+            kernels: kernels),
+        depthwise: DepthwiseConvolution2D(
+          weight: filterWeight, bias: filterBias,
+          window: Window(kernelSize: shape.kernelSize, stride: shape.stride, padding: .same),
+          activation: .silu,
+          kernels: kernels)),
+      squeezeExcite: shape.hasSqueeze
+        ? SqueezeExcite(
+          reduceWeight: squeeze.0, reduceBias: squeeze.1, expandWeight: squeeze.2, expandBias: squeeze.3,
+          activation: .silu, kernels: kernels) : nil,
+      projection: PointwiseConvolution(
+        weight: projectWeight, bias: projectBias, inputChannels: expanded, activation: .identity,
+        kernels: kernels),
+      hasSkip: hasSkip)
+    func reference(_ x: ReferenceMap) -> ReferenceMap {
+      var map = x
+      if shape.expansion != 1 {
+        map = map.pointwise(weight: expandWeight, bias: expandBias).activated(.silu)
+      }
+      map = map.depthwise(
+        weight: filterWeight, bias: filterBias, kernelSize: shape.kernelSize, stride: shape.stride,
+        padding: .same
+      ).activated(.silu)
+      if shape.hasSqueeze {
+        map = map.scaled(
+          by: map.squeezeExciteGate(
+            reduceWeight: squeeze.0, reduceBias: squeeze.1, expandWeight: squeeze.2, expandBias: squeeze.3,
+            activation: .silu))
+      }
+      map = map.pointwise(weight: projectWeight, bias: projectBias)
+      return hasSkip ? map.adding(x) : map
+    }
+
+    let inputShape = FeatureShape(height: height, width: width, channels: shape.inputs)
+    let values = generator.floats(inputShape.pixelCount * shape.inputs)
+    let x = ReferenceMap(height: height, width: width, channels: shape.inputs, values: values)
+    let result = reference(x)
+    let outputShape = FeatureShape(height: result.height, width: result.width, channels: result.channels)
+    // Two values at once must not disturb each other.
+    let weights = [generator.floats(result.values.count), generator.floats(result.values.count)]
+    let input = Padded(values, inputShape, kernels)
+    let outputGradients = weights.map { Padded($0, outputShape, kernels) }
+    let inputGradients = weights.map { _ in
+      Padded([Float](repeating: .nan, count: values.count), inputShape, kernels)
+    }
+    let backward = MBConvBlockGradient(block)
+    let scratch = AlignedBuffer(count: backward.layout(input: inputShape).count)
+    backward(
+      at: input.map, outputGradients: outputGradients.map(\.map), into: inputGradients.map(\.map),
+      scratch: scratch.pointer, pool: ThreadPool(threadCount: 2))
+
+    withExtendedLifetime((input, outputGradients, scratch)) {}
+    for (weights, gradient) in zip(weights, inputGradients) {
+      let actual = withExtendedLifetime(gradient) { gradient.map.dense() }
+      var scale = 0.0
+      var worst = (error: 0.0, index: 0, expected: 0.0)
+      for index in stride(from: 0, to: values.count, by: 3) {
+        let expected = difference(x, index, weights, reference)
+        scale = max(scale, abs(expected))
+        let error = abs(Double(actual[index]) - expected)
+        if !(error <= worst.error) { worst = (error, index, expected) }
+      }
+      #expect(
+        worst.error <= 5e-5 * scale,
+        "\(shape.testDescription): at index \(worst.index) \(actual[worst.index]), by differences \(worst.expected)"
+      )
+    }
+  }
+
+  private func difference(
+    _ x: ReferenceMap, _ index: Int, _ weights: [Float], _ function: (ReferenceMap) -> ReferenceMap
+  ) -> Double {
+    func value(_ change: Double) -> Double {
+      var moved = x
+      moved.values[index] += change
+      let result = function(moved).values
+      return result.indices.reduce(0) { $0 + result[$1] * Double(weights[$1]) }
+    }
+    return (value(1e-5) - value(-1e-5)) / 2e-5
+  }
+
+  /// A feature map with memory of its own.
+  private struct Padded {
+    let buffer: AlignedBuffer
+    let map: FeatureMap
+
+    init(_ values: [Float], _ shape: FeatureShape, _ kernels: KernelSet) {
+      let stride = shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth)
+      buffer = AlignedBuffer(count: shape.pixelCount * stride)
+      for pixel in 0..<shape.pixelCount {
+        for channel in 0..<shape.channels {
+          buffer.pointer[pixel * stride + channel] = values[pixel * shape.channels + channel]
+        }
+      }
+      map = FeatureMap(buffer.pointer, shape: shape, pixelStride: stride)
+    }
+  }
+}
