@@ -43,7 +43,9 @@ def pooled_features(config, model, images, shrink_to=None):
     mean, std = config["preprocessing"]["mean"], config["preprocessing"]["std"]
     pooled = []
     for start in range(0, len(images), BATCH):
-        batch = [image if shrink_to is None else shrink_and_enlarge(image, shrink_to) for image in images[start : start + BATCH]]
+        batch = images[start : start + BATCH]
+        if shrink_to is not None:
+            batch = [shrink_and_enlarge(image, shrink_to) for image in batch]
         pixels = torch.from_numpy(np.stack([normalize(image, mean, std) for image in batch]))
         with torch.inference_mode():
             pooled.append(model.features(pixels.contiguous(memory_format=torch.channels_last)).mean((2, 3)))
@@ -90,10 +92,42 @@ def parse_options():
     parser.add_argument("--data", type=Path, required=True, help="HAM10000's folder, with metadata.csv")
     parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs are, or go")
     parser.add_argument("--split", type=Path, required=True, help="split.csv of the training run")
-    parser.add_argument("--logits", type=Path, help="also write the validation logits there, as .npz")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--write", action="store_true")
     return parser.parse_args()
+
+
+def judge(model, records, pooled, blurred):
+    """All figures of validation records from their pooled features, as they are and after shrinking."""
+    labels = np.array([record.label for record in records])
+    lesions = [record.lesion_id for record in records]
+    originals = np.array([record.folder == "full600x450" for record in records])
+    known = torch.from_numpy(np.stack([record.metadata for record in records]))
+    missing = torch.from_numpy(encode_metadata()[0]).expand(len(records), 4)
+
+    logits = head_logits(model, pooled, known)
+    temperature = round(fit_temperature(logits, labels), 4)
+    calibrated = cross_fitted(logits, labels, lesions)
+    return rounded(
+        {
+            "temperature": temperature,
+            "cross_fitted_temperature": figures(calibrated, labels),
+            "temperature_1": figures(softmax(logits), labels),
+            "image_alone": figures(softmax(head_logits(model, pooled, missing) / temperature), labels),
+            "shrunk_to_150_pixels": figures(softmax(head_logits(model, blurred, known) / temperature), labels),
+            "originals_600x450": figures(calibrated[originals], labels[originals]),
+            "other_copies": figures(calibrated[~originals], labels[~originals]),
+        }
+    )
+
+
+def write_figures(folder, config, result):
+    """Puts the temperature and the main figures into config.json, and all of them into training/figures.json."""
+    config["temperature"] = result["temperature"]
+    config["training"]["validation"] = result["cross_fitted_temperature"]
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    (folder / "training").mkdir(exist_ok=True)
+    (folder / "training" / "figures.json").write_text(json.dumps(result, indent=1) + "\n")
 
 
 def main():
@@ -105,41 +139,12 @@ def main():
     cache = open_cache(records, options.data, config["preprocessing"], options.cache)
     indices = validation_indices(records, options.split)
     images = [cache[i] for i in indices]
-    labels = np.array([records[i].label for i in indices])
-    lesions = [records[i].lesion_id for i in indices]
-    originals = np.array([records[i].folder == "full600x450" for i in indices])
-    known = torch.from_numpy(np.stack([records[i].metadata for i in indices]))
-    missing = torch.from_numpy(encode_metadata()[0]).expand(len(indices), 4)
-
     pooled = pooled_features(config, model, images)
     blurred = pooled_features(config, model, images, SMALLEST_COPY)
-    logits = {
-        "with_metadata": head_logits(model, pooled, known),
-        "image_alone": head_logits(model, pooled, missing),
-        "shrunk_to_150_pixels": head_logits(model, blurred, known),
-    }
-    temperature = fit_temperature(logits["with_metadata"], labels)
-    calibrated = cross_fitted(logits["with_metadata"], labels, lesions)
-    result = {
-        "temperature": temperature,
-        "cross_fitted_temperature": figures(calibrated, labels),
-        "temperature_1": {name: figures(softmax(values), labels) for name, values in logits.items()},
-        "originals_600x450": figures(calibrated[originals], labels[originals]),
-        "other_copies": figures(calibrated[~originals], labels[~originals]),
-        "image_alone": figures(softmax(logits["image_alone"] / temperature), labels),
-        "shrunk_to_150_pixels": figures(softmax(logits["shrunk_to_150_pixels"] / temperature), labels),
-    }
-    result = rounded(result)
+    result = judge(model, [records[i] for i in indices], pooled, blurred)
     print(json.dumps(result, indent=1))
-    if options.logits:
-        np.savez(options.logits, labels=labels, lesions=lesions, originals=originals, **logits)
     if options.write:
-        config["temperature"] = round(temperature, 4)
-        config["training"]["validation"] = result["cross_fitted_temperature"]
-        (options.model / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-        folder = options.model / "training"
-        folder.mkdir(exist_ok=True)
-        (folder / "figures.json").write_text(json.dumps(result, indent=1) + "\n")
+        write_figures(options.model, config, result)
         print(f"sha256 {model_identity(options.model)}")
 
 

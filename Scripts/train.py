@@ -1,7 +1,7 @@
 """Trains an EfficientNet with the metadata fusion head on HAM10000, on a CPU or on a CUDA device.
 
 Resumes from the last finished epoch in --output. Writes there: recipe.json, split.csv, curves.csv, checkpoint.pt
-(everything needed to go on) and model.pt (the averaged weights, for export_model.py).
+(everything needed to go on) and, at the end, model.pt (the averaged weights, for export_model.py).
 """
 
 import argparse
@@ -31,6 +31,8 @@ ZOOM_RANGE = (0.85, 1.6)
 FULL_SIZE_ZOOM_RANGE = (0.85, 1.2)
 WARMUP_STEPS = 150
 EMA_DECAY = 0.997
+FULL_SIZE_EMA_DECAY = 0.98  # shorter, for the last epochs are short and should outweigh those at fewer pixels
+RECALIBRATION_IMAGES = 320
 VALIDATION_CAP = 120  # of each class, in the check after each epoch
 
 
@@ -73,10 +75,16 @@ class Samples(Dataset):
         return torch.from_numpy(pixels), torch.from_numpy(metadata), self.records[index].label
 
 
+def class_shares(records, training):
+    """How often each class is drawn, float64 [7]: in proportion to the square root of its size."""
+    roots = np.bincount([records[i].label for i in training], minlength=len(CLASSES)) ** 0.5
+    return roots / roots.sum()
+
+
 def sample_epoch(records, training, images, seed):
-    """Draws `images` indices; a class is drawn in proportion to the square root of its size."""
+    """Draws `images` indices, classes by their shares and photographs of a class evenly."""
     labels = np.array([records[i].label for i in training])
-    weights = np.bincount(labels, minlength=len(CLASSES))[labels] ** -0.5
+    weights = (class_shares(records, training) / np.bincount(labels, minlength=len(CLASSES)))[labels]
     return np.random.default_rng(seed).choice(training, images, p=weights / weights.sum())
 
 
@@ -108,9 +116,8 @@ def learning_rate(peak, step, progress):
     return peak * cosine * min(1, (step + 1) / WARMUP_STEPS)
 
 
-def update_average(average, model, step):
+def update_average(average, model, decay):
     """Moves the averaged weights and batch-norm statistics towards the model's."""
-    decay = min(EMA_DECAY, (1 + step) / (10 + step))
     current = model.state_dict()
     for name, value in average.state_dict().items():
         if value.dtype.is_floating_point:
@@ -125,12 +132,13 @@ def make_optimizer(model, weight_decay):
     return torch.optim.AdamW([{"params": decayed, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0}])
 
 
-def train_epoch(run, loader, options, images_before, images_total, device):
-    """One pass over `loader`; returns the mean loss."""
+def train_epoch(run, loader, options, pixels_before, pixels_total, device):
+    """One pass over `loader`; returns the mean loss. Progress is counted in pixels, as the work is."""
     run["model"].train()
-    losses, images_seen = [], images_before
+    losses, pixels_seen = [], pixels_before
+    full_size = loader.dataset.size == options.size
     for images, metadata, labels in loader:
-        rate = learning_rate(options.learning_rate, run["step"], images_seen / images_total)
+        rate = learning_rate(options.learning_rate, run["step"], pixels_seen / pixels_total)
         for group in run["optimizer"].param_groups:
             group["lr"] = rate
         images = images.to(device, memory_format=torch.channels_last)
@@ -141,13 +149,34 @@ def train_epoch(run, loader, options, images_before, images_total, device):
         loss.backward()
         nn.utils.clip_grad_norm_(run["model"].parameters(), 5.0)
         run["optimizer"].step()
-        update_average(run["average"], run["model"], run["step"])
+        decay = min(FULL_SIZE_EMA_DECAY if full_size else EMA_DECAY, (1 + run["step"]) / (10 + run["step"]))
+        update_average(run["average"], run["model"], decay)
         run["step"] += 1
-        images_seen += len(labels)
+        pixels_seen += len(labels) * loader.dataset.size**2
         losses.append(loss.item())
         if run["step"] % 20 == 0:
             print(f"  step {run['step']} lr {rate:.2e} loss {np.mean(losses[-20:]):.4f}", flush=True)
     return float(np.mean(losses))
+
+
+def recalibrate_batch_norm(model, samples, device):
+    """Measures the batch-norm statistics anew over `samples`, with the weights as they are."""
+    norms = [module for module in model.modules() if isinstance(module, nn.BatchNorm2d)]
+    for norm in norms:
+        norm.reset_running_stats()
+        norm.momentum = None  # the plain mean over all batches
+    model.train()
+    with torch.no_grad():
+        for images, _, _ in DataLoader(samples, batch_size_at(samples.size), num_workers=1):
+            model.features(images.to(device, memory_format=torch.channels_last))
+    model.eval()
+
+
+def adjust_for_prior(model, shares, strength):
+    """Takes `strength` times the log of the classes' shares in training out of the logits (Menon et al., 2021)."""
+    with torch.no_grad():
+        log_shares = torch.from_numpy(np.log(shares)).to(model.fusion.classifier.bias)
+        model.fusion.classifier.bias -= strength * (log_shares - log_shares.mean())
 
 
 def write_split(path, records, training, validation):
@@ -158,6 +187,13 @@ def write_split(path, records, training, validation):
         writer.writerow(["image_id", "lesion_id", "dx", "folder", "split"])
         for index, record in enumerate(records):
             writer.writerow([record.image_id, record.lesion_id, CLASSES[record.label], record.folder, sides[index]])
+
+
+def write_recipe(path, options, first_epoch):
+    """Adds to the list of runs: from which epoch on which options held."""
+    runs = json.loads(path.read_text()) if path.exists() else []
+    values = {name: value for name, value in vars(options).items() if not isinstance(value, Path)}
+    path.write_text(json.dumps([*runs, {"first_epoch": first_epoch, **values}], indent=1) + "\n")
 
 
 def write_curves(path, curves):
@@ -179,12 +215,13 @@ def parse_options():
     parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs go (4 GB)")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--architecture", choices=ARCHITECTURES, default="efficientnet_lite2")
-    parser.add_argument("--epochs", default="160x4500*3,192x4500*5,224x4500*2,300x3000,380x2000")
+    parser.add_argument("--epochs", default="160x4500*3,192x4500*3,224x4500*2,288x4500*2")
     parser.add_argument("--size", type=int, default=380, help="of the finished network's input")
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--weight-decay", type=float, default=0.02)
     parser.add_argument("--label-smoothing", type=float, default=0.05)
     parser.add_argument("--dropout", type=float, default=0.2)
+    parser.add_argument("--prior-adjustment", type=float, default=0.5, help="0 none ... 1 as if classes were even")
     parser.add_argument("--validation-fraction", type=float, default=0.15)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--threads", type=int, default=2)
@@ -208,10 +245,7 @@ def main():
     checked = capped_validation(records, validation, VALIDATION_CAP)
 
     epochs = parse_epochs(options.epochs)
-    images_total = sum(images for _, images in epochs)
-    recipe = {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}
-    recipe = {name: value for name, value in recipe.items() if name not in ("data", "cache", "output")}
-    (options.output / "recipe.json").write_text(json.dumps(recipe, indent=1) + "\n")
+    pixels = [images * size**2 for size, images in epochs]
 
     model = build_model(config, options.dropout)
     model.load_state_dict(imagenet_backbone(options.architecture), strict=False)
@@ -226,6 +260,7 @@ def main():
         for name in ("model", "average", "optimizer"):
             run[name].load_state_dict(checkpoint[name])
         run["step"], curves = checkpoint["step"], checkpoint["curves"]
+    write_recipe(options.output / "recipe.json", options, len(curves) + 1)
 
     for epoch in range(len(curves), len(epochs)):
         started = time.time()
@@ -234,8 +269,7 @@ def main():
         indices = sample_epoch(records, training, images, options.seed + epoch)
         samples = Samples(cache, records, indices, size, config["preprocessing"], options.seed + epoch)
         loader = DataLoader(samples, batch_size_at(size), num_workers=1, prefetch_factor=4, drop_last=True)
-        images_before = sum(images for _, images in epochs[:epoch])
-        loss = train_epoch(run, loader, options, images_before, images_total, device)
+        loss = train_epoch(run, loader, options, sum(pixels[:epoch]), sum(pixels), device)
         seconds = time.time() - started
         logits, labels = predict(average, Samples(cache, records, checked, size, config["preprocessing"]), device)
         result = figures(softmax(logits.astype(np.float64)), labels)
@@ -255,7 +289,12 @@ def main():
         write_curves(options.output / "curves.csv", curves)
         state = {name: run[name].state_dict() for name in ("model", "average", "optimizer")}
         save(checkpoint_path, {**state, "step": run["step"], "curves": curves})
-        save(options.output / "model.pt", {"config": config, "state_dict": average.state_dict()})
+
+    chosen = np.random.default_rng(options.seed).choice(training, RECALIBRATION_IMAGES, replace=False)
+    samples = Samples(cache, records, chosen, options.size, config["preprocessing"])
+    recalibrate_batch_norm(average, samples, device)
+    adjust_for_prior(average, class_shares(records, training), options.prior_adjustment)
+    save(options.output / "model.pt", {"config": config, "state_dict": average.state_dict()})
 
 
 if __name__ == "__main__":
