@@ -32,7 +32,6 @@ FULL_SIZE_ZOOM_RANGE = (0.85, 1.2)
 WARMUP_STEPS = 150
 EMA_DECAY = 0.997
 FULL_SIZE_EMA_DECAY = 0.98  # shorter, for the last epochs are short and should outweigh those at fewer pixels
-RECALIBRATION_IMAGES = 320
 VALIDATION_CAP = 120  # of each class, in the check after each epoch
 
 
@@ -159,19 +158,6 @@ def train_epoch(run, loader, options, pixels_before, pixels_total, device):
     return float(np.mean(losses))
 
 
-def recalibrate_batch_norm(model, samples, device):
-    """Measures the batch-norm statistics anew over `samples`, with the weights as they are."""
-    norms = [module for module in model.modules() if isinstance(module, nn.BatchNorm2d)]
-    for norm in norms:
-        norm.reset_running_stats()
-        norm.momentum = None  # the plain mean over all batches
-    model.train()
-    with torch.no_grad():
-        for images, _, _ in DataLoader(samples, batch_size_at(samples.size), num_workers=1):
-            model.features(images.to(device, memory_format=torch.channels_last))
-    model.eval()
-
-
 def adjust_for_prior(model, shares, strength):
     """Takes `strength` times the log of the classes' shares in training out of the logits (Menon et al., 2021)."""
     with torch.no_grad():
@@ -290,9 +276,6 @@ def main():
         state = {name: run[name].state_dict() for name in ("model", "average", "optimizer")}
         save(checkpoint_path, {**state, "step": run["step"], "curves": curves})
 
-    chosen = np.random.default_rng(options.seed).choice(training, RECALIBRATION_IMAGES, replace=False)
-    samples = Samples(cache, records, chosen, options.size, config["preprocessing"])
-    recalibrate_batch_norm(average, samples, device)
     adjust_for_prior(average, class_shares(records, training), options.prior_adjustment)
     save(options.output / "model.pt", {"config": config, "state_dict": average.state_dict()})
 
