@@ -18,7 +18,9 @@ package enum ClassifyCommand: Command {
       abstract: "A file, a folder, or - for one image's bytes on standard input.")
   ]
   package static let options: [any Parameter] =
-    MetadataOptions.all + [metadata, ModelLocation.option, Option<Int>.threads, format, timing]
+    MetadataOptions.all + [
+      metadata, ModelLocation.option, Option<Int>.threads, explainMetadata, format, timing,
+    ]
   package static let exitStatuses: [HelpEntry] = [
     ("0", "Every image was classified."),
     ("1", "An image or the model failed; standard error names it. The other images got their results."),
@@ -32,12 +34,23 @@ package enum ClassifyCommand: Command {
       cell is missing). A row belongs to the image whose file name without its ending is its image_id; \
       --age, --sex and --site win over its cells.
       """)
+  fileprivate static let explainMetadata = Flag(
+    "explain-metadata",
+    abstract: """
+      Add each class's logit with the image alone, with everything, and with the age, the sex or the site left out. \
+      For text and JSON.
+      """)
   private static let format = OutputFormat.option(of: [.text, .json, .csv])
   private static let timing = Flag("timing", abstract: "Add the time that each image took to the output.")
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     if arguments.positionals.count(where: { $0 == "-" }) > 1 { throw UsageError.repeatedStandardInput }
+    if arguments[explainMetadata], arguments.value(of: format) == .csv {
+      throw UsageError.invalidValue(
+        "csv", display: format.display,
+        expectation: "Please provide 'text' or 'json' with \(explainMetadata.display).")
+    }
     let table = try arguments[metadata].map { path in
       try MetadataTable(FileBytes.read(path: path, limit: FileBytes.tableLimit), path: path)
     }
@@ -89,16 +102,20 @@ private struct Batch {
     if entry == nil { unlistedCount += 1 }
     let result: Classification
     let timing: ClassificationTiming
+    var shares: MetadataShares?
     do {
       let bytes = try source.read(terminal: terminal)
       (result, timing) = try classifier.timedClassify(
         encodedImage: bytes, metadata: MetadataOptions.metadata(arguments, entry: entry))
+      if arguments[ClassifyCommand.explainMetadata] {
+        shares = try classifier.metadataShares(ofEncodedImage: bytes, metadata: result.metadata)
+      }
     } catch let error as FileError {
       return report("\(error)")
     } catch {
       return report("\(source.name): \(error)")
     }
-    try printer.print(result, timing: timing, imageName: source.name)
+    try printer.print(result, timing: timing, shares: shares, imageName: source.name)
   }
 
   private mutating func report(_ message: String) {

@@ -10,9 +10,12 @@ struct ClassificationText {
   private static let margin = 2
 
   /// Every class as a bar, the risk, what was missing, the warnings, the model and the disclaimer.
-  func text(_ result: Classification, imageName: String, timing: ClassificationTiming?) -> String {
+  func text(
+    _ result: Classification, imageName: String, timing: ClassificationTiming?, shares: MetadataShares? = nil
+  ) -> String {
     var lines = [emphasised(imageName.printable), "", sentence(result.summary), ""]
     lines += result.probabilities.ranked.map { bar($0, result) }
+    if let shares { lines += [""] + Self.table(shares) }
     lines.append("")
     lines.append(labelled("Risk", Wording.sentence(for: result.risk), colour: Self.colour(for: result.risk)))
     if let confidence = Wording.sentence(for: result.confidence) {
@@ -33,6 +36,21 @@ struct ClassificationText {
     let sex = metadata.sex == .unknown ? "sex missing" : metadata.sex.rawValue
     let site = metadata.site == .unknown ? "site missing" : metadata.site.rawValue
     return "\(age), \(sex), \(site)"
+  }
+
+  /// A row of logits for each class, a column for each set of fields.
+  private static func table(_ shares: MetadataShares) -> [String] {
+    let columns = shares.named
+    let heading = "  Logits with".padding(to: 31) + columns.map { $0.heading.leftPadding(to: 9) }.joined()
+    return [heading]
+      + LesionClass.allCases.map { lesionClass in
+        "  " + lesionClass.fullName.padding(to: 29)
+          + columns.map { signed($0.logits[lesionClass]).leftPadding(to: 9) }.joined()
+      }
+  }
+
+  private static func signed(_ value: Float) -> String {
+    (value < 0 ? "-" : "") + fixed(Double(abs(value)), digits: 3)
   }
 
   private func bar(_ lesionClass: LesionClass, _ result: Classification) -> String {

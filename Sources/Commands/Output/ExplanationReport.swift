@@ -3,6 +3,8 @@ import DermaFusion
 /// The statistics of an explanation, for programs and for people.
 struct ExplanationReport {
   let explanation: Explanation
+  /// One for each map, or none.
+  let trusts: [MapTrust]
   let imageName: String
   let picturePath: String
   let rawPath: String?
@@ -20,7 +22,7 @@ struct ExplanationReport {
       "method": .string(first.method.rawValue),
       "layer": .string(first.layer),
       "mapShape": .array([.integer(first.height), .integer(first.width)]),
-      "maps": .array(explanation.maps.map(json)),
+      "maps": .array(explanation.maps.indices.map(json)),
       "prediction": .string(result.prediction.rawValue),
       "metadata": result.metadata.orderedJSON,
       "warnings": .strings(result.warnings.map(\.rawValue)),
@@ -31,7 +33,8 @@ struct ExplanationReport {
     ])
   }
 
-  private func json(_ map: ActivationMap) -> OrderedJSON {
+  private func json(_ index: Int) -> OrderedJSON {
+    let map = explanation.maps[index]
     var members: [(key: String, value: OrderedJSON)] = [
       ("class", .string(map.lesionClass.rawValue)),
       ("name", .string(map.lesionClass.fullName)),
@@ -45,6 +48,7 @@ struct ExplanationReport {
         map.massCentre.map { .object(["x": .float(Float($0.x)), "y": .float(Float($0.y))]) } ?? .null
       ),
     ]
+    if trusts.indices.contains(index) { members.append(("trust", trusts[index].orderedJSON)) }
     if includesSignedMap {
       let rows = (0..<map.height).map { row in
         OrderedJSON.array(
@@ -58,12 +62,15 @@ struct ExplanationReport {
   func text(width: Int?) -> String {
     let first = explanation.maps[0]
     var lines = [imageName, "", result.summary.wrapped(width: width, indent: 0), ""]
-    for map in explanation.maps {
+    for (index, map) in explanation.maps.enumerated() {
       lines.append(
         "  \(map.lesionClass.fullName) (\(map.lesionClass.rawValue)), "
           + "probability \(ClassificationText.fixed(Double(result.probabilities[map.lesionClass]), digits: 3))"
       )
       lines.append(detail(map).wrapped(width: width, indent: 4))
+      if trusts.indices.contains(index) {
+        lines += trusts[index].sentences.map { $0.wrapped(width: width, indent: 4) }
+      }
     }
     lines += [
       "", "  Method        \(first.method.displayName) at \(first.layer), \(first.height)x\(first.width)",
@@ -87,5 +94,16 @@ struct ExplanationReport {
       Support from \(map.minimum) to \(map.maximum); its centre lies \(percent(centre.x)) from the left and \
       \(percent(centre.y)) from the top.
       """
+  }
+}
+
+extension MapTrust {
+  fileprivate var orderedJSON: OrderedJSON {
+    .object([
+      "deletionAUC": .number(deletionAUC), "randomDeletionAUC": .number(randomDeletionAUC),
+      "insertionAUC": .number(insertionAUC), "randomInsertionAUC": .number(randomInsertionAUC),
+      "shuffledHeadCorrelation": shuffledHeadCorrelation.map(OrderedJSON.number) ?? .null,
+      "passes": .boolean(passes), "words": .strings(sentences),
+    ])
   }
 }

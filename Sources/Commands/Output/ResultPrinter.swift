@@ -14,16 +14,18 @@ struct ResultPrinter {
   }
 
   mutating func print(
-    _ result: Classification, timing: ClassificationTiming, imageName: String
+    _ result: Classification, timing: ClassificationTiming, shares: MetadataShares? = nil, imageName: String
   ) throws(OutputError) {
     let timing = showsTiming ? timing : nil
     switch format {
     case .text:
       let text = ClassificationText(width: terminal.width, usesColour: terminal.usesColour)
       try terminal.write(
-        (isFirst ? "" : "\n") + text.text(result, imageName: imageName, timing: timing))
+        (isFirst ? "" : "\n") + text.text(result, imageName: imageName, timing: timing, shares: shares))
     case .json:
-      let extra = timing.map { [(key: "timing", value: $0.json)] } ?? []
+      let extra =
+        (shares.map { [(key: "metadataShares", value: $0.orderedJSON)] } ?? [])
+        + (timing.map { [(key: "timing", value: $0.json)] } ?? [])
       try terminal.write(result.orderedJSON(imageName: imageName, extra: extra).text + "\n")
     case .csv:
       let header = isFirst ? ClassificationCSV.header(timing: showsTiming) : ""

@@ -26,9 +26,9 @@ struct FusionHead: Sendable {
   let siteEmbedding: Embedding
   let metadataDense: Dense
   let metadataNorm: LayerNormalization
-  let hidden: Dense
+  var hidden: Dense
   let hiddenNorm: LayerNormalization
-  let classifier: Dense
+  var classifier: Dense
   let kernels: KernelSet
 
   init(

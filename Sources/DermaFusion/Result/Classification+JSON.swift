@@ -45,7 +45,7 @@ extension ModelIdentity {
 }
 
 extension ClassScores {
-  fileprivate var orderedJSON: OrderedJSON {
+  package var orderedJSON: OrderedJSON {
     .object(LesionClass.allCases.map { (key: $0.rawValue, value: .float(self[$0])) })
   }
 }

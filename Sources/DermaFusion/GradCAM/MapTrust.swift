@@ -1,0 +1,67 @@
+/// How far one activation map can be believed, measured on the image itself.
+///
+/// Deletion and insertion are those of Petsiuk et al., "RISE", 2018; the randomisation check is that of Adebayo et al.,
+/// "Sanity Checks for Saliency Maps", 2018. None of them proves a map right; each can show it to be wrong.
+public struct MapTrust: Sendable, Equatable {
+  /// Mean probability of the class while the map's strongest places are replaced first by the image's mean colour,
+  /// 0...1. Lower is better.
+  public let deletionAUC: Double
+  /// Mean probability of the class while the map's strongest places are brought back first into a blurred image, 0...1.
+  /// Higher is better.
+  public let insertionAUC: Double
+  /// ``deletionAUC`` of random maps that are as smooth, on average.
+  public let randomDeletionAUC: Double
+  /// ``insertionAUC`` of random maps that are as smooth, on average.
+  public let randomInsertionAUC: Double
+  /// Pearson's correlation of the map, before its negative part is cut off, with the maps of the same network whose
+  /// head's weights were shuffled, on average: -1...1. Near 1: the map shows the image rather than what the model learned.
+  /// `nil` when a map has no variance.
+  public let shuffledHeadCorrelation: Double?
+
+  /// Correlations from here on are called high.
+  public static let highCorrelation = 0.5
+
+  /// Whether deletion, insertion and the shuffled heads all speak for the map.
+  public var passes: Bool {
+    deletionAUC < randomDeletionAUC && insertionAUC > randomInsertionAUC
+      && (shuffledHeadCorrelation.map { $0 < Self.highCorrelation } ?? false)
+  }
+
+  /// The measurements in words, one sentence each.
+  public var sentences: [String] {
+    [
+      """
+      Deletion: hiding the map's strongest places first lowers the probability \
+      \(deletionAUC < randomDeletionAUC ? "faster than" : "no faster than") hiding random ones \
+      (mean \(Self.decimal(deletionAUC)), random \(Self.decimal(randomDeletionAUC)); lower is better).
+      """,
+      """
+      Insertion: showing the map's strongest places first raises the probability \
+      \(insertionAUC > randomInsertionAUC ? "faster than" : "no faster than") showing random ones \
+      (mean \(Self.decimal(insertionAUC)), random \(Self.decimal(randomInsertionAUC)); higher is better).
+      """,
+      correlationSentence,
+      passes
+        ? "All three checks speak for this map. That does not make the classification right."
+        : "At least one check does not speak for this map: do not rely on it.",
+    ]
+  }
+
+  private var correlationSentence: String {
+    guard let correlation = shuffledHeadCorrelation else {
+      return "Randomisation: a map without variance cannot be compared."
+    }
+    let meaning =
+      correlation < Self.highCorrelation
+      ? "it depends on what the model learned" : "it shows the image more than what the model learned"
+    return
+      "Randomisation: the correlation with maps of shuffled heads is \(Self.decimal(correlation)): \(meaning)."
+  }
+
+  private static func decimal(_ value: Double) -> String {
+    let thousandths = Int((abs(value) * 1000).rounded())
+    let digits = String(thousandths % 1000)
+    let sign = value < 0 && thousandths > 0 ? "-" : ""
+    return "\(sign)\(thousandths / 1000)." + String(repeating: "0", count: 3 - digits.count) + digits
+  }
+}
