@@ -1,4 +1,4 @@
-import Foundation
+import TensorModule
 
 /// One value per class of ``LesionClass``, looked up by the class.
 public struct ClassScores: Sendable, Equatable {
@@ -33,11 +33,6 @@ public struct ClassScores: Sendable, Equatable {
   /// - Parameter temperature: above 0; 1 leaves the logits as they are, more makes the result less certain.
   /// - Precondition: every value is finite.
   public func softmax(temperature: Double) -> ClassScores {
-    precondition(temperature > 0, "temperature \(temperature) is not above 0")
-    let scaled = values.map { Double($0) / temperature }
-    let greatest = scaled.max()!
-    let exponentials = scaled.map { exp($0 - greatest) }
-    let sum = exponentials.reduce(0, +)
-    return ClassScores(exponentials.map { Float($0 / sum) })
+    ClassScores(Softmax.probabilities(values, temperature: temperature))
   }
 }
