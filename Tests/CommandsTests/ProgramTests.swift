@@ -100,7 +100,7 @@ import Testing
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path
 
-  @Test(.enabled(if: FileManager.default.fileExists(atPath: root + "/Weights/config.json")))
+  @Test
   func theShippedModelIsFoundAndGivesTheSameBytesForAnyNumberOfThreads() throws {
     let image = "\(Self.root)/ParityFixtures/images/phantom_melanoma.jpg"
     let options = "--age 60 --sex female --site back --format json"

@@ -226,7 +226,7 @@ extension [String: Any] {
     static let step = 1
   #endif
 
-  @Test(.enabled(if: FileManager.default.fileExists(atPath: Fixtures.root.path + "/Weights/config.json")))
+  @Test
   func theNetworkGivesPyTorchsNumbers() throws {
     let fixtures = try ParityFixtures(read: Fixtures.read)
     let needsModel = fixtures.needsModel
