@@ -79,6 +79,14 @@ class Explained(torch.nn.Module):
         return {**stages, "conv_head": self.last}
 
 
+def first_component(a):
+    """The package's projection with corrected sign, without the square matrices that its SVD makes of large maps."""
+    rows = a.reshape(a.shape[0], -1).T
+    rows = rows - rows.mean(0)
+    projection = (rows @ np.linalg.svd(rows, full_matrices=False)[2][0]).reshape(a.shape[1:])
+    return -projection if abs(projection.min()) > abs(projection.max()) else projection
+
+
 def gradcam_plus_plus(a, g):
     alpha = g**2 / (2 * g**2 + a.sum((1, 2))[:, None, None] * g**3 + 1e-6)
     weights = (g.clamp(min=0) * torch.where(g != 0, alpha, 0)).sum((1, 2))
@@ -126,8 +134,7 @@ def raw_maps(explained, image):
                 maps[layer, "gradcam++", label] = plus_plus
             maps[layer, "layercam", label] = (g.clamp(min=0) * a).sum(0)
     for layer, a in kept.items():
-        projection = get_2d_projection_with_sign_correction(a.detach().numpy())[0]
-        maps[layer, "eigencam", "any"] = torch.from_numpy(projection)
+        maps[layer, "eigencam", "any"] = torch.from_numpy(first_component(a[0].detach().numpy()))
     return {key: value.numpy() for key, value in maps.items()}
 
 
