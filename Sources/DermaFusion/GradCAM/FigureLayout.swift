@@ -62,12 +62,10 @@ struct FigureLayout {
   private var rowCount: Int { (panels.count + columns - 1) / columns }
   private var gridWidth: Int { columns * side + (columns - 1) * margin }
 
-  /// Lines below a panel that are wrapped to its width: the first large.
+  /// Lines below a panel, wrapped to its width.
   private func lines(_ panel: Panel) -> [(text: String, scale: Int)] {
-    panel.lines.enumerated().flatMap { index, line in
-      let scale = index == 0 ? 2 : 1
-      return BitmapFont.wrapped(line, width: max(1, side / (BitmapFont.advance * unit * scale)))
-        .map { ($0, scale) }
+    panel.lines.flatMap { line in
+      BitmapFont.wrapped(line, width: max(1, side / (BitmapFont.advance * unit * 2))).map { ($0, 2) }
     }
   }
 
