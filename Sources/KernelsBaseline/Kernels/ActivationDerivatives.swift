@@ -1,30 +1,25 @@
 import KernelInterface
 
-/// The derivative of an activation, in terms of what goes into it. At a kink it is 0, as PyTorch has it.
-protocol DifferentiableFunction: ActivationFunction {
-  static func derivative(_ x: Vector) -> Vector
-}
-
-extension Identity: DifferentiableFunction {
+extension Identity {
   @inline(__always)
   static func derivative(_ x: Vector) -> Vector { Vector(repeating: 1) }
 }
 
-extension ReLU: DifferentiableFunction {
+extension ReLU {
   @inline(__always)
   static func derivative(_ x: Vector) -> Vector {
     Vector(repeating: 0).replacing(with: Vector(repeating: 1), where: x .> Vector(repeating: 0))
   }
 }
 
-extension ReLU6: DifferentiableFunction {
+extension ReLU6 {
   @inline(__always)
   static func derivative(_ x: Vector) -> Vector {
     ReLU.derivative(x).replacing(with: Vector(repeating: 0), where: x .>= Vector(repeating: 6))
   }
 }
 
-extension SiLU: DifferentiableFunction {
+extension SiLU {
   @inline(__always)
   static func derivative(_ x: Vector) -> Vector {
     // Beyond, the derivative is 0 to the last bit, but exp(-x) would be clamped while x grows.
@@ -37,7 +32,7 @@ extension SiLU: DifferentiableFunction {
   }
 }
 
-extension Sigmoid: DifferentiableFunction {
+extension Sigmoid {
   @inline(__always)
   static func derivative(_ x: Vector) -> Vector {
     let sigmoid = apply(x)
@@ -45,25 +40,7 @@ extension Sigmoid: DifferentiableFunction {
   }
 }
 
-/// A loop that is compiled once for each activation and its derivative.
-protocol DerivativeLoop {
-  func run<Function: DifferentiableFunction>(_ function: Function.Type)
-}
-
-extension Activation {
-  @inline(__always)
-  func selectDerivative(_ loop: some DerivativeLoop) {
-    switch self {
-    case .identity: loop.run(Identity.self)
-    case .relu: loop.run(ReLU.self)
-    case .relu6: loop.run(ReLU6.self)
-    case .silu: loop.run(SiLU.self)
-    case .sigmoid: loop.run(Sigmoid.self)
-    }
-  }
-}
-
-private struct Derivatives: DerivativeLoop {
+private struct Derivatives: ActivationLoop {
   let gradient: UnsafeMutablePointer<Float>
   let preActivation: UnsafePointer<Float>
   let rowCount: Int
@@ -73,7 +50,7 @@ private struct Derivatives: DerivativeLoop {
   let offsets: UnsafePointer<Float>?
 
   @inline(__always)
-  func run<Function: DifferentiableFunction>(_: Function.Type) {
+  func run<Function: ActivationFunction>(_: Function.Type) {
     for r in 0..<rowCount {
       let row = gradient + r &* rowStride
       let arguments = preActivation + r &* rowStride
@@ -92,7 +69,7 @@ func applyDerivative(
   _ columnCount: Int, _ rowStride: Int, _ factors: UnsafePointer<Float>?, _ offsets: UnsafePointer<Float>?,
   _ activation: Activation
 ) {
-  activation.selectDerivative(
+  activation.select(
     Derivatives(
       gradient: gradient, preActivation: preActivation, rowCount: rowCount, columnCount: columnCount,
       rowStride: rowStride, factors: factors, offsets: offsets))

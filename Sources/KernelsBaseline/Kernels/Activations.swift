@@ -59,6 +59,8 @@ extension Vector {
 /// through the loops of a kernel.
 protocol ActivationFunction {
   static func apply(_ x: Vector) -> Vector
+  /// The derivative, in terms of what goes in. At a kink it is 0, as PyTorch has it.
+  static func derivative(_ x: Vector) -> Vector
 }
 
 enum Identity: ActivationFunction {
