@@ -9,7 +9,7 @@ from model_config import SEXES, SITES
 
 # Sharpness goes with class in this data (rare classes came in more pixels), so most samples lose a random amount.
 REDUCE_PROBABILITY = 0.8
-SMALLEST_REDUCED_SIZE = 90
+SMALLEST_REDUCED_SIZE = 120
 CHROMA_BLUR_PROBABILITY = 0.3
 
 # Shares of samples whose metadata is hidden, so that missing metadata is a case the network knows.

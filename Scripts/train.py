@@ -20,6 +20,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from augmentation import augment_image, augment_metadata
 from dataset import open_cache, read_records, split_by_lesion
+from export_model import load_folder, model_identity
 from metrics import figures, softmax
 from model import ARCHITECTURES, build_config, build_model
 from model_config import CLASSES
@@ -165,6 +166,15 @@ def adjust_for_prior(model, shares, strength):
         model.fusion.classifier.bias -= strength * (log_shares - log_shares.mean())
 
 
+def initial_state(options, shares):
+    """The weights to start from: ImageNet's, or those of an earlier run's model folder as they were in training."""
+    if options.initial is None:
+        return imagenet_backbone(options.architecture)
+    _, model = load_folder(options.initial)
+    adjust_for_prior(model, shares, -options.prior_adjustment)
+    return model.state_dict()
+
+
 def write_split(path, records, training, validation):
     """The data list: every photograph with its lesion, class, copy used and side of the split."""
     sides = {i: "training" for i in training} | {i: "validation" for i in validation}
@@ -179,6 +189,8 @@ def write_recipe(path, options, first_epoch):
     """Adds to the list of runs: from which epoch on which options held."""
     runs = json.loads(path.read_text()) if path.exists() else []
     values = {name: value for name, value in vars(options).items() if not isinstance(value, Path)}
+    if options.initial is not None:
+        values["initial"] = model_identity(options.initial)
     path.write_text(json.dumps([*runs, {"first_epoch": first_epoch, **values}], indent=1) + "\n")
 
 
@@ -201,6 +213,7 @@ def parse_options():
     parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs go (4 GB)")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--architecture", choices=ARCHITECTURES, default="efficientnet_lite2")
+    parser.add_argument("--initial", type=Path, help="model folder of a run with the same split to go on from")
     parser.add_argument("--epochs", default="160x4500*3,192x4500*3,224x4500*2,288x4500*2")
     parser.add_argument("--size", type=int, default=380, help="of the finished network's input")
     parser.add_argument("--learning-rate", type=float, default=1e-3)
@@ -234,7 +247,8 @@ def main():
     pixels = [images * size**2 for size, images in epochs]
 
     model = build_model(config, options.dropout)
-    model.load_state_dict(imagenet_backbone(options.architecture), strict=False)
+    shares = class_shares(records, training)
+    model.load_state_dict(initial_state(options, shares), strict=False)
     model = model.to(device, memory_format=torch.channels_last)
     average = build_model(config).to(device, memory_format=torch.channels_last)
     average.load_state_dict(model.state_dict())
@@ -276,7 +290,7 @@ def main():
         state = {name: run[name].state_dict() for name in ("model", "average", "optimizer")}
         save(checkpoint_path, {**state, "step": run["step"], "curves": curves})
 
-    adjust_for_prior(average, class_shares(records, training), options.prior_adjustment)
+    adjust_for_prior(average, shares, options.prior_adjustment)
     save(options.output / "model.pt", {"config": config, "state_dict": average.state_dict()})
 
 
