@@ -19,6 +19,7 @@ from PIL import features
 from export_model import load_folder, model_identity
 from fixture_images import fixture_files, refused_files
 from metadata import encode_metadata
+from model import mean_logits
 from model_config import SITES, default_preprocessing
 from preprocessing import preprocess
 
@@ -32,6 +33,7 @@ WHOLE_ARRAYS = {"phantom_nevus.jpg": ["resized", "constancy"], "jpeg_420.jpg": [
 VARIANT_IMAGES = ["phantom_melanoma.jpg", "gradient.png"]
 VARIANTS = [("truncate", 6, 380), ("none", 6, 380), ("round", 1, 224), ("round", 6, 260)]
 
+VIEWED_IMAGES = ["phantom_nevus.jpg", "odd_457x383.jpg", "noise.png"]
 ACTIVATION_IMAGES = ["phantom_nevus.jpg", "phantom_melanoma.jpg", "noise.png"]
 SAMPLES_PER_STAGE = 48
 SAMPLES_PER_ACTIVATION = 64
@@ -128,10 +130,11 @@ def describe_metadata(age, sex, site):
     return case | {"vector": floats(vector), "missing": missing}
 
 
-def predict(config, model, normalized, vector):
+def predict(config, model, normalized, vector, views=1):
     """Logits and probabilities of one image-and-metadata pair."""
     with torch.inference_mode():
-        logits = model(torch.from_numpy(normalized)[None], torch.from_numpy(vector)[None])[0].numpy()
+        image, metadata = torch.from_numpy(normalized)[None], torch.from_numpy(vector)[None]
+        logits = mean_logits(model, image, metadata, views)[0].numpy()
     scaled = logits.astype(np.float64) / config["temperature"]
     exponentials = np.exp(scaled - scaled.max())
     return {"logits": floats(logits), "probabilities": floats(exponentials / exponentials.sum())}
@@ -218,6 +221,9 @@ def main():
             vector, _ = encode_metadata(age, sex, site)
             pair = {"file": entry["file"], "age": age, "sex": sex, "site": site, "vector": floats(vector)}
             manifest["predictions"].append(pair | predict(config, model, normalized, vector))
+        if name in VIEWED_IMAGES:
+            seen = predict(config, model, normalized, vector, views=8)
+            manifest["predictions"].append(pair | {"views": 8} | seen)
         if name in ACTIVATION_IMAGES:
             blocks = record_activations(model, normalized)
             manifest["activations"].append({"file": entry["file"], "layout": "NCHW", "blocks": blocks})

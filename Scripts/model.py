@@ -270,6 +270,20 @@ def build_config(architecture, classes, fusion=True, size=380, name=None, versio
     }
 
 
+def symmetry_views(image):
+    """The eight symmetries of square images [..., S, S]: 0 to 3 counterclockwise quarter turns, then those mirrored."""
+    turned = [torch.rot90(image, turns, (-2, -1)) for turns in range(4)]
+    return turned + [view.flip(-1) for view in turned]
+
+
+def mean_logits(model, image, metadata, views=1):
+    """Logits float32 [N, classes] of images [N, 3, S, S]: of one view, or the mean of eight, added up in float64."""
+    if views == 1:
+        return model(image, metadata)
+    logits = [model(view, metadata).double() for view in symmetry_views(image)]
+    return (sum(logits) / len(logits)).float()
+
+
 def build_model(config, dropout=0.0):
     """The network that a config.json describes, with random weights."""
     return EfficientNet(config["architecture"], len(config["classes"]), config["fusion"], dropout)

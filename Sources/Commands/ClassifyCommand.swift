@@ -19,7 +19,7 @@ package enum ClassifyCommand: Command {
   ]
   package static let options: [any Parameter] =
     MetadataOptions.all + [
-      metadata, ModelLocation.option, Option<Int>.threads, explainMetadata, format, timing,
+      metadata, ModelLocation.option, Option<Int>.threads, ImageViews.flag, explainMetadata, format, timing,
     ]
   package static let exitStatuses: [HelpEntry] = [
     ("0", "Every image was classified."),
@@ -50,6 +50,9 @@ package enum ClassifyCommand: Command {
       throw UsageError.invalidValue(
         "csv", display: format.display,
         expectation: "Please provide 'text' or 'json' with \(explainMetadata.display).")
+    }
+    if arguments[explainMetadata], arguments[ImageViews.flag] {
+      throw UsageError.excludingOptions(ImageViews.flag.display, explainMetadata.display)
     }
     let table = try arguments[metadata].map { path in
       try MetadataTable(FileBytes.read(path: path, limit: FileBytes.tableLimit), path: path)
@@ -106,7 +109,8 @@ private struct Batch {
     do {
       let bytes = try source.read(terminal: terminal)
       (result, timing) = try classifier.timedClassify(
-        encodedImage: bytes, metadata: MetadataOptions.metadata(arguments, entry: entry))
+        encodedImage: bytes, metadata: MetadataOptions.metadata(arguments, entry: entry),
+        views: ImageViews(arguments))
       if arguments[ClassifyCommand.explainMetadata] {
         shares = try classifier.metadataShares(ofEncodedImage: bytes, metadata: result.metadata)
       }

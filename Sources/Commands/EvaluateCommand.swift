@@ -26,7 +26,8 @@ package enum EvaluateCommand: Command {
     """
   package static let positionals: [Positional] = []
   package static let options: [any Parameter] = [
-    labels, images, ModelLocation.option, Option<Int>.threads, format, plots, allowTrainingLesions,
+    labels, images, ModelLocation.option, Option<Int>.threads, ImageViews.flag, format, plots,
+    allowTrainingLesions,
   ]
   package static let exitStatuses: [HelpEntry] = [
     ("0", "Every image was evaluated."),
@@ -71,7 +72,8 @@ package enum EvaluateCommand: Command {
     // One thread an image: for many images, whole images side by side are faster than shared layers.
     let classifier = try session.loadClassifier(folder, 1)
 
-    var run = EvaluationRun(classifier: classifier, index: index, terminal: terminal)
+    var run = EvaluationRun(
+      classifier: classifier, index: index, views: ImageViews(arguments), terminal: terminal)
     run.evaluate(list, workerCount: arguments[Option<Int>.threads])
     guard !run.images.isEmpty else {
       terminal.report("\(labelsPath): none of its \(list.entries.count) images could be evaluated")
@@ -79,7 +81,7 @@ package enum EvaluateCommand: Command {
     }
     let output = EvaluationOutput(
       report: EvaluationReport(run.images, sources: arguments[images].unique), model: classifier.model,
-      listedCount: list.entries.count, warnings: run.warnings, overlap: overlap)
+      listedCount: list.entries.count, views: run.views, warnings: run.warnings, overlap: overlap)
     if let plotsFolder = arguments[plots] {
       for (name, text) in EvaluationPlots(output).files {
         try FileBytes.write(Array(text.utf8), path: "\(plotsFolder)/\(name)")

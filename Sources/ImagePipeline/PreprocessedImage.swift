@@ -5,7 +5,7 @@ public struct PreprocessedImage: Sendable {
   public let decoded: PixelImage
 
   /// Resized to the network's side, before colour constancy: `[size, size, 3]`.
-  public let resized: PixelImage
+  public private(set) var resized: PixelImage
 
   /// What the result should say about the image, in a fixed order.
   public let warnings: [ImageWarning]
@@ -51,6 +51,14 @@ public struct PreprocessedImage: Sendable {
         }
       }
     }
+  }
+
+  /// The same input turned or mirrored: ``resized`` and what follows from it, each value in another place and otherwise
+  /// the same to the bit. Colour constancy does not see places. ``decoded`` and ``cropped`` stay upright.
+  public func turned(by symmetry: SquareSymmetry) -> PreprocessedImage {
+    var result = self
+    result.resized = resized.turned(by: symmetry)
+    return result
   }
 
   /// The number of values of the network's input: `3 * size * size`.

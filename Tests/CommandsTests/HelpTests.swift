@@ -85,7 +85,7 @@ import Testing
       help.contains(
         """
         USAGE: dermafusion evaluate --labels <file.csv> --images <folder> ...
-                 [--model <folder>] [--threads <n>] [--format <format>]
+                 [--model <folder>] [--threads <n>] [--tta] [--format <format>]
                  [--plots <folder>] [--allow-training-lesions]
 
         """), "\(help)")

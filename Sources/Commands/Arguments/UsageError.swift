@@ -12,6 +12,7 @@ package enum UsageError: Error, Equatable, CustomStringConvertible {
   case repeatedOption(display: String)
   case invalidValue(String, display: String, expectation: String)
   case repeatedStandardInput
+  case excludingOptions(String, String)
 
   /// One line naming the argument and the rule.
   package var description: String {
@@ -31,6 +32,8 @@ package enum UsageError: Error, Equatable, CustomStringConvertible {
     case .invalidValue(let value, let display, let expectation):
       "The value '\(value)' is invalid for '\(display)'. \(expectation)"
     case .repeatedStandardInput: "'-' was given more than once, but standard input holds one image."
+    case .excludingOptions(let one, let other):
+      "'\(one)' and '\(other)' cannot be given together."
     }
   }
 

@@ -6,6 +6,7 @@ struct EvaluationOutput {
   let model: ModelIdentity
   /// Images of the test list, evaluated or not.
   let listedCount: Int
+  let views: ImageViews
   let warnings: [ClassificationWarning: Int]
   let overlap: TrainingOverlap
 
@@ -13,6 +14,7 @@ struct EvaluationOutput {
     var members: [(key: String, value: OrderedJSON)] = [
       ("schemaVersion", .integer(1)), ("model", model.orderedJSON), ("listed", .integer(listedCount)),
     ]
+    if views != .upright { members.append(("views", .integer(views.count))) }
     members += report.jsonMembers
     members.append(
       ("warnings", .object(sortedWarnings.map { ($0.warning.rawValue, .integer($0.count)) })))
@@ -59,6 +61,7 @@ struct EvaluationOutput {
   /// What the reader must know before the figures.
   private var notes: [(label: String, text: String)] {
     var notes: [(String, String)] = []
+    if views != .upright { notes.append(("Views", views.sentence)) }
     if !overlap.isKnown {
       notes.append(
         ("Training list", "none with the model: whether it was trained on these lesions is not known"))

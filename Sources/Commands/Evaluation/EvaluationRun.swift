@@ -5,6 +5,7 @@ import Synchronization
 struct EvaluationRun {
   let classifier: Classifier
   let index: ImageIndex
+  let views: ImageViews
   let terminal: Terminal
   /// In the order of the list, whatever the number of threads.
   private(set) var images: [EvaluatedImage] = []
@@ -12,9 +13,10 @@ struct EvaluationRun {
   private(set) var warnings: [ClassificationWarning: Int] = [:]
   private(set) var hasFailed = false
 
-  init(classifier: Classifier, index: ImageIndex, terminal: Terminal) {
+  init(classifier: Classifier, index: ImageIndex, views: ImageViews, terminal: Terminal) {
     self.classifier = classifier
     self.index = index
+    self.views = views
     self.terminal = terminal
   }
 
@@ -32,7 +34,7 @@ struct EvaluationRun {
     let progress = Progress(terminal: terminal, total: found.count)
     let outcomes = ParallelMap.map(
       found, workerCount: workerCount, progress: { progress.show($0) },
-      { [classifier, terminal] in Self.outcome($0.entry, $0.location, classifier, terminal) })
+      { [classifier, views, terminal] in Self.outcome($0.entry, $0.location, classifier, views, terminal) })
     progress.clear()
     for outcome in outcomes {
       switch outcome {
@@ -50,14 +52,15 @@ struct EvaluationRun {
   }
 
   private static func outcome(
-    _ entry: TestList.Entry, _ location: ImageIndex.Location, _ classifier: Classifier, _ terminal: Terminal
+    _ entry: TestList.Entry, _ location: ImageIndex.Location, _ classifier: Classifier, _ views: ImageViews,
+    _ terminal: Terminal
   ) -> Outcome {
     do {
       let metadata = try PatientMetadata(
         ageInYears: entry.metadata.ageInYears, sex: entry.metadata.sex ?? .unknown,
         site: entry.metadata.site ?? .unknown)
       let result = try classifier.classify(
-        encodedImage: location.source.read(terminal: terminal), metadata: metadata)
+        encodedImage: location.source.read(terminal: terminal), metadata: metadata, views: views)
       let image = EvaluatedImage(
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
         source: location.folder)

@@ -3,11 +3,12 @@ import DermaFusion
 /// Results as a table, one row an image, for spreadsheets and data frames.
 enum ClassificationCSV {
   /// The first line. Lists in a cell (`missing`, `warnings`) have blanks between their words.
-  static func header(timing: Bool) -> String {
+  static func header(timing: Bool, views: ImageViews = .upright) -> String {
     let columns =
       ["image", "class", "name", "probability"] + LesionClass.allCases.map(\.rawValue)
       + ["risk", "confidence", "age", "sex", "site", "missing", "warnings"]
       + ["model", "modelVersion", "modelSHA256"] + (timing ? ["milliseconds"] : [])
+      + (views == .upright ? [] : ["views"])
       + ["summary", "disclaimer"]
     return line(columns)
   }
@@ -23,6 +24,7 @@ enum ClassificationCSV {
     fields.append(result.warnings.map(\.rawValue).joined(separator: " "))
     fields += [result.model.name, result.model.version, result.model.sha256]
     if let timing { fields.append(ClassificationText.fixed(timing.totalMilliseconds, digits: 2)) }
+    if result.views != .upright { fields.append(String(result.views.count)) }
     fields += [result.summary, result.disclaimer]
     return line(fields)
   }

@@ -28,7 +28,7 @@ struct ResultPrinter {
         + (timing.map { [(key: "timing", value: $0.json)] } ?? [])
       try terminal.write(result.orderedJSON(imageName: imageName, extra: extra).text + "\n")
     case .csv:
-      let header = isFirst ? ClassificationCSV.header(timing: showsTiming) : ""
+      let header = isFirst ? ClassificationCSV.header(timing: showsTiming, views: result.views) : ""
       try terminal.write(header + ClassificationCSV.row(result, imageName: imageName, timing: timing))
     }
     isFirst = false

@@ -98,10 +98,13 @@ public final class Classifier: Sendable {
   /// - Parameters:
   ///   - image: at least 32x32; a photograph through a dermatoscope, the lesion in its centre.
   ///   - metadata: ``PatientMetadata/unknown`` where nothing is known.
+  ///   - views: how the network looks at the image; ``ImageViews/symmetries`` takes eight runs.
   /// - Throws: an error that names the rule which the image broke.
-  public func classify(_ image: PixelImage, metadata: PatientMetadata = .unknown) throws -> Classification {
+  public func classify(
+    _ image: PixelImage, metadata: PatientMetadata = .unknown, views: ImageViews = .upright
+  ) throws -> Classification {
     var timing = ClassificationTiming()
-    return try classify(image, metadata: metadata, imageSHA256: nil, timing: &timing)
+    return try classify(image, metadata: metadata, views: views, imageSHA256: nil, timing: &timing)
   }
 
   /// Classifies an image from a file's bytes: PNG, JPEG (EXIF orientation applied) or PNM.
@@ -109,47 +112,50 @@ public final class Classifier: Sendable {
   /// - Parameters:
   ///   - bytes: the whole file; its SHA-256 goes into the result.
   ///   - metadata: ``PatientMetadata/unknown`` where nothing is known.
+  ///   - views: how the network looks at the image; ``ImageViews/symmetries`` takes eight runs.
   /// - Throws: an error that names the rule which the file broke.
   public func classify(
-    encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown
+    encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, views: ImageViews = .upright
   ) throws -> Classification {
-    try timedClassify(encodedImage: bytes, metadata: metadata).0
+    try timedClassify(encodedImage: bytes, metadata: metadata, views: views).0
   }
 
-  /// ``classify(encodedImage:metadata:)`` with the time that each step took.
+  /// ``classify(encodedImage:metadata:views:)`` with the time that each step took.
   package func timedClassify(
-    encodedImage bytes: [UInt8], metadata: PatientMetadata
+    encodedImage bytes: [UInt8], metadata: PatientMetadata, views: ImageViews = .upright
   ) throws -> (Classification, ClassificationTiming) {
     var timing = ClassificationTiming()
     let image = try timing.measure(\.decodeMilliseconds) { try ImageDecoder.decode(bytes) }
     let result = try classify(
-      image, metadata: metadata, imageSHA256: SHA256.hexDigest(bytes), timing: &timing)
+      image, metadata: metadata, views: views, imageSHA256: SHA256.hexDigest(bytes), timing: &timing)
     return (result, timing)
   }
 
   private func classify(
-    _ image: PixelImage, metadata: PatientMetadata, imageSHA256: String?,
+    _ image: PixelImage, metadata: PatientMetadata, views: ImageViews, imageSHA256: String?,
     timing: inout ClassificationTiming
   ) throws -> Classification {
     let input = try timing.measure(\.preprocessMilliseconds) { try preprocessor(image) }
     let logits = try timing.measure(\.networkMilliseconds) {
-      try runNetwork(input, metadata.encoded(), nil).logits
+      try self.logits(of: input, metadata: metadata.encoded(), views: views)
     }
-    return try classification(logits: logits, of: input, metadata: metadata, imageSHA256: imageSHA256)
+    return try classification(
+      logits: logits, of: input, metadata: metadata, views: views, imageSHA256: imageSHA256)
   }
 
   /// The result that the logits of an image make.
   ///
   /// - Throws: ``ClassifierError/nonFiniteLogits(_:)``
   func classification(
-    logits: [Float], of input: PreprocessedImage, metadata: PatientMetadata, imageSHA256: String?
+    logits: [Float], of input: PreprocessedImage, metadata: PatientMetadata, views: ImageViews = .upright,
+    imageSHA256: String?
   ) throws(ClassifierError) -> Classification {
     guard logits.allSatisfy(\.isFinite) else { throw ClassifierError.nonFiniteLogits(logits) }
     var warnings = input.warnings.map(ClassificationWarning.init)
     if configuration.fusion == nil, !metadata.isEmpty { warnings.append(.metadataUnused) }
     return Classification(
       logits: ClassScores(logits), temperature: configuration.temperature, metadata: metadata,
-      warnings: warnings, imageSHA256: imageSHA256, model: model)
+      warnings: warnings, imageSHA256: imageSHA256, model: model, views: views)
   }
 }
 

@@ -42,12 +42,17 @@ extension ParityFixtures {
   ) throws {
     let metadata = PatientMetadata(age: prediction.age, sex: prediction.sex, site: prediction.site)
     let vector = metadata?.encoded() ?? []
-    let fixture = "\(prediction.file) with \(vector)"
+    let count = prediction.views ?? 1
+    guard let views = [ImageViews.upright, .symmetries].first(where: { $0.count == count }) else {
+      throw ParityError.unreadable(
+        file: Self.manifestName, reason: "a prediction of \(count) views, and this program makes 1 or 8")
+    }
+    let fixture = "\(prediction.file) with \(vector)" + (count == 1 ? "" : " in \(count) views")
     report.compare(
       "metadata", fixture: fixture, place: "the vector", expected: prediction.vector.map(Float.init),
       found: vector)
     guard vector.count == 4 else { return }
-    let logits = try classifier.runNetwork(image, vector, nil).logits
+    let logits = try classifier.logits(of: image, metadata: vector, views: views)
     report.compare(
       "logits", fixture: fixture, tolerance: Self.logitTolerance, expected: prediction.logits, found: logits)
     guard logits.count == LesionClass.allCases.count, !logits.contains(where: { !$0.isFinite }) else {

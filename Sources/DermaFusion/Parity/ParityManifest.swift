@@ -70,6 +70,8 @@ struct ParityManifest: Decodable, Sendable {
     let sex: String?
     let site: String?
     let vector: [Double]
+    /// How many views were averaged; nil for one.
+    let views: Int?
     let logits: [Double]
     let probabilities: [Double]
   }

@@ -31,6 +31,7 @@ extension Classification {
       ("metadata", metadata.orderedJSON),
       ("warnings", .strings(warnings.map(\.rawValue))),
     ]
+    if views != .upright { members.append(("views", .integer(views.count))) }
     members += extra
     members.append(("summary", .string(summary)))
     members.append(("disclaimer", .string(disclaimer)))

@@ -1,6 +1,6 @@
 /// What the model makes of one image, with everything that a reader needs to judge it.
 public struct Classification: Sendable, Equatable {
-  /// The network's outputs before softmax.
+  /// The network's outputs before softmax; of several views, their mean.
   public let logits: ClassScores
   /// Softmax of the logits at the model's temperature; 0...1, summing to 1.
   public let probabilities: ClassScores
@@ -12,10 +12,13 @@ public struct Classification: Sendable, Equatable {
   public let imageSHA256: String?
   /// The model that made this.
   public let model: ModelIdentity
+  /// How the network looked at the image.
+  public let views: ImageViews
 
   package init(
     logits: ClassScores, temperature: Double, metadata: PatientMetadata,
-    warnings: [ClassificationWarning], imageSHA256: String?, model: ModelIdentity
+    warnings: [ClassificationWarning], imageSHA256: String?, model: ModelIdentity,
+    views: ImageViews = .upright
   ) {
     self.logits = logits
     probabilities = logits.softmax(temperature: temperature)
@@ -23,6 +26,7 @@ public struct Classification: Sendable, Equatable {
     self.warnings = warnings
     self.imageSHA256 = imageSHA256
     self.model = model
+    self.views = views
   }
 
   /// The class with the greatest probability.
