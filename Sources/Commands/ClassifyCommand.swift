@@ -60,70 +60,81 @@ package enum ClassifyCommand: Command {
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
 
-    var batch = Batch(
-      classifier: classifier, arguments: arguments, table: table,
-      printer: ResultPrinter(
-        format: arguments.value(of: format), showsTiming: arguments[timing], terminal: terminal),
-      terminal: terminal)
-    for argument in arguments.positionals {
-      for source in batch.sources(for: argument) { try batch.classify(source) }
+    let batch = Batch(classifier: classifier, arguments: arguments, table: table, terminal: terminal)
+    var printer = ResultPrinter(
+      format: arguments.value(of: format), showsTiming: arguments[timing], terminal: terminal)
+    let items = arguments.positionals.flatMap(batch.items(for:))
+    var hasFailed = false
+    try classifier.forEach(items, batch.outcome(of:)) { outcome throws(OutputError) in
+      switch outcome {
+      case .failed(let message):
+        terminal.report(message)
+        hasFailed = true
+      case .classified(let result, let timing, let shares, let name):
+        try printer.print(result, timing: timing, shares: shares, imageName: name)
+      }
     }
-    if let path = arguments[metadata], batch.unlistedCount > 0 {
-      terminal.note("Note: \(path) has no row for \(batch.unlistedCount) of \(batch.imageCount) images.")
+    let sources = items.compactMap(\.source)
+    let unlistedCount = sources.count { batch.entry(for: $0) == nil }
+    if let path = arguments[metadata], unlistedCount > 0 {
+      terminal.note("Note: \(path) has no row for \(unlistedCount) of \(sources.count) images.")
     }
-    return batch.hasFailed ? .failure : .success
+    return hasFailed ? .failure : .success
   }
 }
 
-/// The images of one command line, one after the other; a failure is reported and the next image follows.
-private struct Batch {
+/// What becomes of each image of one command line. Several threads ask at once.
+private struct Batch: Sendable {
+  /// An image, or why there is none in its place.
+  enum Item: Sendable {
+    case image(ImageSource)
+    case failed(String)
+
+    var source: ImageSource? {
+      if case .image(let source) = self { source } else { nil }
+    }
+  }
+
+  enum Outcome: Sendable {
+    case classified(Classification, ClassificationTiming, MetadataShares?, imageName: String)
+    case failed(String)
+  }
+
   let classifier: Classifier
   let arguments: ParsedArguments
   let table: MetadataTable?
-  var printer: ResultPrinter
   let terminal: Terminal
-  var hasFailed = false
-  var imageCount = 0
-  /// Images for which the table has no row.
-  var unlistedCount = 0
 
-  mutating func sources(for argument: String) -> [ImageSource] {
+  func items(for argument: String) -> [Item] {
     do throws(FileError) {
       let (sources, failures) = try ImageSource.sources(for: argument)
-      for failure in failures { report("\(failure)") }
-      return sources
+      return failures.map { .failed("\($0)") } + sources.map(Item.image)
     } catch {
-      report("\(error)")
-      return []
+      return [.failed("\(error)")]
     }
   }
 
-  /// - Throws: ``OutputError`` only: there is no use in going on when results cannot be written.
-  mutating func classify(_ source: ImageSource) throws(OutputError) {
-    imageCount += 1
-    let entry = source.identifier.flatMap { table?[$0] }
-    if entry == nil { unlistedCount += 1 }
-    let result: Classification
-    let timing: ClassificationTiming
-    var shares: MetadataShares?
-    do {
-      let bytes = try source.read(terminal: terminal)
-      (result, timing) = try classifier.timedClassify(
-        encodedImage: bytes, metadata: MetadataOptions.metadata(arguments, entry: entry),
-        views: ImageViews(arguments))
-      if arguments[ClassifyCommand.explainMetadata] {
-        shares = try classifier.metadataShares(ofEncodedImage: bytes, metadata: result.metadata)
+  /// The table's row for an image.
+  func entry(for source: ImageSource) -> MetadataTable.Entry? { source.identifier.flatMap { table?[$0] } }
+
+  @Sendable func outcome(of item: Item) -> Outcome {
+    switch item {
+    case .failed(let message): return .failed(message)
+    case .image(let source):
+      do {
+        let bytes = try source.read(terminal: terminal)
+        let (result, timing) = try classifier.timedClassify(
+          encodedImage: bytes, metadata: MetadataOptions.metadata(arguments, entry: entry(for: source)),
+          views: ImageViews(arguments))
+        let shares =
+          arguments[ClassifyCommand.explainMetadata]
+          ? try classifier.metadataShares(ofEncodedImage: bytes, metadata: result.metadata) : nil
+        return .classified(result, timing, shares, imageName: source.name)
+      } catch let error as FileError {
+        return .failed("\(error)")
+      } catch {
+        return .failed("\(source.name): \(error)")
       }
-    } catch let error as FileError {
-      return report("\(error)")
-    } catch {
-      return report("\(source.name): \(error)")
     }
-    try printer.print(result, timing: timing, shares: shares, imageName: source.name)
-  }
-
-  private mutating func report(_ message: String) {
-    terminal.report(message)
-    hasFailed = true
   }
 }

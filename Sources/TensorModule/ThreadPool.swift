@@ -14,6 +14,8 @@ package final class ThreadPool: @unchecked Sendable {
   private let shared = Shared()
   private let workers: [Worker]
   private let isBusy = Atomic<Bool>(false)
+  /// Calls of ``withoutSharing(_:)`` under way.
+  private let soloCount = Atomic<Int>(0)
 
   /// - Parameter threadCount: at least 1.
   package init(threadCount: Int) {
@@ -35,7 +37,7 @@ package final class ThreadPool: @unchecked Sendable {
   /// when all are done. While another region runs, the caller does its tasks alone.
   package func run(taskCount: Int, _ body: (_ task: Int, _ thread: Int) -> Void) {
     precondition(taskCount < Ticket.limit, "\(taskCount) tasks in one region")
-    let isAlone = workers.isEmpty || taskCount <= 1
+    let isAlone = workers.isEmpty || taskCount <= 1 || soloCount.load(ordering: .relaxed) > 0
     if isAlone || !isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged {
       for task in 0..<taskCount { body(task, 0) }
       return
@@ -52,6 +54,16 @@ package final class ThreadPool: @unchecked Sendable {
       shared.body = nil
     }
     isBusy.store(false, ordering: .releasing)
+  }
+
+  /// Runs `body`; until it returns, each caller of ``run(taskCount:_:)`` does its tasks alone. For work that keeps all
+  /// processors busy by itself.
+  package func withoutSharing<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    soloCount.add(1, ordering: .relaxed)
+    defer { soloCount.subtract(1, ordering: .relaxed) }
+    return try body()
   }
 }
 

@@ -149,6 +149,26 @@ import Testing
         == runTool("classify", image, "--format", "json", "--threads", "256").output)
   }
 
+  /// Large images first, so that later ones are done before them; bad ones among them.
+  @Test func manyImagesGiveTheSameBytesInTheirOrderForAnyNumberOfThreads() {
+    let words = (0..<13).map { index in
+      index % 5 == 3
+        ? "\(folder.path)/none\(index).ppm"
+        : folder.write(pnm(width: 40 + 30 * (12 - index), height: 64, seed: index), to: "\(index).ppm")
+    }
+    let expected = runTool(words: ["classify", "--format", "csv", "--threads", "1"] + words)
+    #expect(expected.status == .failure)
+    #expect(expected.output.split(separator: "\n").count == 1 + 11)
+    #expect(
+      expected.errors
+        == [3, 8].map { "Error: \(folder.path)/none\($0).ppm: no such file or folder\n" }.joined())
+    for threads in ["2", "3", "5", "12"] {
+      let result = runTool(words: ["classify", "--format", "csv", "--threads", threads] + words)
+      #expect(result.output == expected.output, "\(threads) threads")
+      #expect(result.errors == expected.errors, "\(threads) threads")
+    }
+  }
+
   @Test func timesAppearOnlyWhenAskedFor() {
     let image = folder.write(pnm(), to: "A.ppm")
     for (format, mark) in [

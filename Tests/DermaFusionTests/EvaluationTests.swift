@@ -267,12 +267,3 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionClass] = LesionCla
     }
   }
 }
-
-@Suite struct ParallelMapTests {
-  @Test(arguments: [nil, 1, 2, 5] as [Int?])
-  func outputsAreInTheOrderOfInputs(workerCount: Int?) {
-    let inputs = Array(-50..<50)
-    #expect(ParallelMap.map(inputs, workerCount: workerCount) { $0 * $0 } == inputs.map { $0 * $0 })
-    #expect(ParallelMap.map([Int](), workerCount: workerCount) { $0 }.isEmpty)
-  }
-}

@@ -24,6 +24,19 @@ import Testing
     #expect(counts(pool, taskCount: taskCount) == [Int](repeating: 1, count: taskCount))
   }
 
+  @Test func withoutSharingTheCallerDoesEveryTaskInOrder() {
+    let pool = ThreadPool(threadCount: 3)
+    var tasks: [Int] = []
+    pool.withoutSharing {
+      pool.run(taskCount: 20) { task, thread in
+        precondition(thread == 0, "thread \(thread) took a task that was not shared")
+        tasks.append(task)
+      }
+    }
+    #expect(tasks == Array(0..<20))
+    #expect(counts(pool, taskCount: 20) == [Int](repeating: 1, count: 20))
+  }
+
   /// Without synchronisation of the test's own: what one region wrote, the next and the caller must see.
   @Test(arguments: [2, 7])
   func manyTinyRegionsSeeEachOthersWrites(threadCount: Int) {

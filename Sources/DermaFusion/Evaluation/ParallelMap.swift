@@ -8,27 +8,88 @@ package enum ParallelMap {
   ///
   /// - Parameters:
   ///   - workerCount: how many may run at once; `nil`: as many as the process may use.
-  ///   - progress: told how many are done, one call at a time.
+  ///   - progress: told how many are done, with all before them.
   package static func map<Input: Sendable, Output: Sendable>(
-    _ inputs: [Input], workerCount: Int?, progress: @Sendable (_ doneCount: Int) -> Void = { _ in },
-    _ transform: @Sendable (Input) -> Output
+    _ inputs: [Input], workerCount: Int?, progress: (_ doneCount: Int) -> Void = { _ in },
+    _ transform: @escaping @Sendable (Input) -> Output
   ) -> [Output] {
-    let outputs = Mutex([Output?](repeating: nil, count: inputs.count))
-    let next = Atomic<Int>(0)
-    let doneCount = Mutex(0)
-    let workers = min(workerCount ?? ProcessorCount.available(), inputs.count)
-    DispatchQueue.concurrentPerform(iterations: workers) { _ in
-      while true {
-        let index = next.add(1, ordering: .relaxed).oldValue
-        guard index < inputs.count else { return }
-        let output = transform(inputs[index])
-        outputs.withLock { $0[index] = output }
-        doneCount.withLock {
-          $0 += 1
-          progress($0)
+    var outputs: [Output] = []
+    outputs.reserveCapacity(inputs.count)
+    forEach(inputs, workerCount: workerCount ?? ProcessorCount.available(), transform) { output in
+      outputs.append(output)
+      progress(outputs.count)
+    }
+    return outputs
+  }
+
+  /// Hands `transform` of each input to `consume`, on the calling thread and in the order of the inputs, each as soon
+  /// as it and those before it are done. Few are begun ahead of the one that is waited for, so memory does not grow
+  /// with the number of inputs.
+  ///
+  /// - Parameter workerCount: how many may run at once, at least 1.
+  /// - Throws: what `consume` throws, at once: inputs under way are not waited for, and no others are begun.
+  package static func forEach<Input: Sendable, Output: Sendable, Failure: Error>(
+    _ inputs: [Input], workerCount: Int, _ transform: @escaping @Sendable (Input) -> Output,
+    consume: (Output) throws(Failure) -> Void
+  ) throws(Failure) {
+    precondition(workerCount >= 1, "\(workerCount) workers for \(inputs.count) inputs")
+    let workers = min(workerCount, inputs.count)
+    let window = OrderedWindow<Output>(count: 4 * workers)
+    for worker in 0..<workers {
+      // Queues of their own: a shared one starts as many threads as there are processors, and may lend them to others.
+      DispatchQueue(label: "DermaFusion image \(worker)", qos: .userInitiated).async {
+        while let index = window.next(before: inputs.count) {
+          window.put(transform(inputs[index]), at: index)
         }
       }
     }
-    return outputs.withLock { $0.map { $0! } }
+    defer { window.stop() }
+    for index in inputs.indices { try consume(window.take(index)) }
+  }
+}
+
+/// Results between those who make them, in any order, and the one who takes them in order.
+private final class OrderedWindow<Element: Sendable>: Sendable {
+  private let slots: Mutex<[Element?]>
+  private let isFull: [DispatchSemaphore]
+  private let room = DispatchSemaphore(value: 0)
+  private let nextIndex = Atomic<Int>(0)
+  private let isStopped = Atomic<Bool>(false)
+
+  init(count: Int) {
+    slots = Mutex([Element?](repeating: nil, count: count))
+    isFull = (0..<count).map { _ in DispatchSemaphore(value: 0) }
+    // Not its initial value, which a semaphore must have again when it goes.
+    for _ in 0..<count { room.signal() }
+  }
+
+  /// The next index to work on, waiting while the window is full; nil when there is none.
+  func next(before end: Int) -> Int? {
+    room.wait()
+    let index = nextIndex.add(1, ordering: .relaxed).oldValue
+    if index < end, !isStopped.load(ordering: .acquiring) { return index }
+    room.signal()
+    return nil
+  }
+
+  func put(_ element: Element, at index: Int) {
+    slots.withLock { $0[index % $0.count] = element }
+    isFull[index % isFull.count].signal()
+  }
+
+  /// Waits for the element of an index; indices are taken in ascending order.
+  func take(_ index: Int) -> Element {
+    isFull[index % isFull.count].wait()
+    let element = slots.withLock { slots -> Element in
+      defer { slots[index % slots.count] = nil }
+      return slots[index % slots.count]!
+    }
+    room.signal()
+    return element
+  }
+
+  func stop() {
+    isStopped.store(true, ordering: .releasing)
+    room.signal()
   }
 }
