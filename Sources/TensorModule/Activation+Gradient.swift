@@ -9,6 +9,15 @@ package import KernelInterface
 #endif
 
 extension Activation {
+  /// Whether what the function gives can stand for what it got: applied once more it changes nothing, and its derivative
+  /// there is the same.
+  package var isIdempotent: Bool {
+    switch self {
+    case .identity, .relu, .relu6: true
+    case .silu, .sigmoid: false
+    }
+  }
+
   /// The derivative at `x`; at a kink 0, as PyTorch has it.
   package func derivative(at x: Double) -> Double {
     switch self {

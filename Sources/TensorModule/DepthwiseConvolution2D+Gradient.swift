@@ -40,16 +40,18 @@ package struct DepthwiseConvolution2DGradient: Sendable {
   ///
   /// - Parameters:
   ///   - outputGradient: With respect to the sums, before the layer's activation.
+  ///   - below: The activation that made the layer's input; the result is then the gradient at its argument.
   ///   - scratch: ``scratchCount(output:)`` floats.
   package func callAsFunction(
-    _ outputGradient: FeatureMap, into inputGradient: FeatureMap, scratch: UnsafeMutablePointer<Float>,
-    pool: ThreadPool
+    _ outputGradient: FeatureMap, below: ActivationBelow? = nil, into inputGradient: FeatureMap,
+    scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     let input = inputGradient.shape
     let output = outputGradient.shape
     precondition(
       output == window.outputShape(input, channels: channels) && input.channels == channels,
       "gradient of a depthwise convolution from \(output) to \(input)")
+    below?.requireLayout(of: inputGradient)
     let spread = spreadOut(outputGradient, scratch: scratch, pool: pool)
     let resolved = window.resolve(height: input.height, width: input.width)
     let reach = (window.kernelSize - 1) * window.dilation
@@ -72,6 +74,7 @@ package struct DepthwiseConvolution2DGradient: Sendable {
             sums: nil, kernelSize: window.kernelSize, stride: 1, dilation: window.dilation,
             padLeft: reach - resolved.left, channelCount: bias.count, activation: .identity))
       }
+      below?.apply(to: inputGradient, pixels: y * input.width..<(y + 1) * input.width, kernels: kernels)
     }
   }
 

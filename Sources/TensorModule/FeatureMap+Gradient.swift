@@ -1,5 +1,27 @@
 package import KernelInterface
 
+/// The activation below a layer, for a gradient that is led through both while it is in the cache.
+package struct ActivationBelow {
+  let activation: Activation
+  let arguments: FeatureMap
+
+  /// - Parameter arguments: What the activation got, or what it gave if it is idempotent; the gradient's shape and stride.
+  package init(_ activation: Activation, at arguments: FeatureMap) {
+    self.activation = activation
+    self.arguments = arguments
+  }
+
+  /// Multiplies the gradient of some pixels by the derivative.
+  func apply(to gradient: FeatureMap, pixels: Range<Int>, kernels: KernelSet) {
+    let offset = pixels.lowerBound * gradient.pixelStride
+    kernels.applyDerivative(
+      gradient.pointer + offset, UnsafePointer(arguments.pointer + offset), pixels.count,
+      gradient.pixelStride, gradient.pixelStride, nil, nil, activation)
+  }
+
+  func requireLayout(of gradient: FeatureMap) { arguments.requireSameLayout(gradient) }
+}
+
 extension FeatureMap {
   /// Floats in a row of pixels.
   private var rowStride: Int { shape.width * pixelStride }
@@ -76,7 +98,7 @@ extension FeatureMap {
     kernels.addRows(pointer, UnsafePointer(other.pointer), 1, count, count)
   }
 
-  private func requireSameLayout(_ other: FeatureMap) {
+  fileprivate func requireSameLayout(_ other: FeatureMap) {
     precondition(
       shape == other.shape && pixelStride == other.pixelStride,
       "maps of \(shape) with stride \(pixelStride) and \(other.shape) with stride \(other.pixelStride)")

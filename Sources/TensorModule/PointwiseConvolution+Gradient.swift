@@ -11,9 +11,10 @@ package struct PointwiseConvolutionGradient: Sendable {
   /// - Parameters:
   ///   - outputGradient: With respect to the sums, before the layer's activation.
   ///   - residual: Added to the result, or nil; the result's shape and stride.
+  ///   - below: The activation that made the layer's input; the result is then the gradient at its argument.
   package func callAsFunction(
-    _ outputGradient: FeatureMap, residual: FeatureMap? = nil, into inputGradient: FeatureMap,
-    pool: ThreadPool
+    _ outputGradient: FeatureMap, residual: FeatureMap? = nil, below: ActivationBelow? = nil,
+    into inputGradient: FeatureMap, pool: ThreadPool
   ) {
     precondition(
       outputGradient.shape.channels == transposed.depth
@@ -22,6 +23,7 @@ package struct PointwiseConvolutionGradient: Sendable {
       "gradient of a 1x1 convolution from \(outputGradient.shape) to \(inputGradient.shape)")
     precondition(
       residual == nil || residual?.pixelStride == inputGradient.pixelStride, "a residual of another stride")
+    below?.requireLayout(of: inputGradient)
     let grid = ProductGrid(rowCount: inputGradient.shape.pixelCount, matrix: transposed)
     pool.run(taskCount: grid.blockCount) { task, _ in
       let rows = grid.rows(ofBlock: task)
@@ -30,6 +32,7 @@ package struct PointwiseConvolutionGradient: Sendable {
         a: outputGradient.pointer + rows.lowerBound * outputGradient.pixelStride,
         aStride: outputGradient.pixelStride, rowCount: rows.count, into: inputGradient.pointer + offset,
         cStride: inputGradient.pixelStride, residual: residual.map { UnsafePointer($0.pointer + offset) })
+      below?.apply(to: inputGradient, pixels: rows, kernels: transposed.kernels)
     }
   }
 }

@@ -70,11 +70,18 @@ struct MBConvBlockGradient: Sendable {
     let activation = block.filter.depthwise.activation
 
     // Forward again, up to what each activation sees.
+    var filterInput = input
     if let layer = block.filter.expansion {
-      layer.preActivation(input, into: expandedSums, pool: pool)
-      expandedSums.activated(layer.activation, into: expanded, kernels: kernels, pool: pool)
+      if layer.activation.isIdempotent {
+        layer(input, into: expandedSums, pool: pool)
+        filterInput = expandedSums
+      } else {
+        layer.preActivation(input, into: expandedSums, pool: pool)
+        expandedSums.activated(layer.activation, into: expanded, kernels: kernels, pool: pool)
+        filterInput = expanded
+      }
     }
-    block.filter.depthwise.preActivation(expansion == nil ? input : expanded, into: filteredSums, pool: pool)
+    block.filter.depthwise.preActivation(filterInput, into: filteredSums, pool: pool)
     var state: SqueezeExcite.State?
     if let layer = block.squeezeExcite {
       filteredSums.activated(activation, into: filtered, kernels: kernels, pool: pool)
@@ -83,21 +90,24 @@ struct MBConvBlockGradient: Sendable {
 
     for (outputGradient, inputGradient) in zip(outputGradients, inputGradients) {
       // Each map holds its own gradient from here on.
-      projection(outputGradient, into: filtered, pool: pool)
-      var meansGradient: [Float]?
       if let squeezeExcite, let state {
+        projection(outputGradient, into: filtered, pool: pool)
         let gateGradient = filtered.productSums(
           with: filteredSums, activation: activation, kernels: kernels, pool: pool)
         let factor = 1 / Float(layout.filteredShape.pixelCount)
-        meansGradient = squeezeExcite.meansGradient(gateGradient, state: state).map { $0 * factor }
+        let meansGradient = squeezeExcite.meansGradient(gateGradient, state: state).map { $0 * factor }
+        filtered.applyDerivative(
+          of: activation, at: filteredSums, factors: state.gate, offsets: meansGradient, kernels: kernels,
+          pool: pool)
+      } else {
+        projection(
+          outputGradient, below: ActivationBelow(activation, at: filteredSums), into: filtered, pool: pool)
       }
-      filtered.applyDerivative(
-        of: activation, at: filteredSums, factors: state?.gate, offsets: meansGradient, kernels: kernels,
-        pool: pool)
       let residual = block.hasSkip ? outputGradient : nil
       if let expansion, let layer = block.filter.expansion {
-        depthwise(filtered, into: expanded, scratch: spread, pool: pool)
-        expanded.applyDerivative(of: layer.activation, at: expandedSums, kernels: kernels, pool: pool)
+        depthwise(
+          filtered, below: ActivationBelow(layer.activation, at: expandedSums), into: expanded,
+          scratch: spread, pool: pool)
         expansion(expanded, residual: residual, into: inputGradient, pool: pool)
       } else {
         depthwise(filtered, into: inputGradient, scratch: spread, pool: pool)

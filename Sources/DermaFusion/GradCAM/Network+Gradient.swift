@@ -76,7 +76,8 @@ extension Network {
     let layouts = (index..<blocks.count).map {
       gradients.block($0, of: self).layout(input: maps[$0 - index].map.shape)
     }
-    let scratch = AlignedBuffer(count: layouts.map(\.count).max() ?? 0)
+    let scratch = gradients.takeScratch(count: layouts.map(\.count).max() ?? 0)
+    defer { gradients.giveBack(scratch) }
     for blockIndex in (index..<blocks.count).reversed() {
       let input = maps[blockIndex - index].map
       let next = current.map { _ in OwnedMap(input.shape, kernels: kernels) }
@@ -112,6 +113,19 @@ extension Network {
 final class GradientCache: Sendable {
   private let blocks = Mutex<[Int: MBConvBlockGradient]>([:])
   private let head = Mutex<PointwiseConvolutionGradient?>(nil)
+  /// What the last way back worked in: memory that is new to the process costs more than the sums written to it.
+  private let idleScratch = Mutex<AlignedBuffer?>(nil)
+
+  /// At least so many floats, with anything in them, for the caller alone.
+  func takeScratch(count: Int) -> AlignedBuffer {
+    let idle = idleScratch.withLock { $0.take() }
+    if let idle, idle.count >= count { return idle }
+    return AlignedBuffer(count: count)
+  }
+
+  func giveBack(_ scratch: AlignedBuffer) {
+    idleScratch.withLock { if ($0?.count ?? -1) < scratch.count { $0 = scratch } }
+  }
 
   func block(_ index: Int, of network: Network) -> MBConvBlockGradient {
     blocks.withLock { blocks in
