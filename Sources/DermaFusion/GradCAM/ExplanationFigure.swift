@@ -62,9 +62,12 @@ extension Explanation {
   var provenance: String {
     let model = "\(classification.model.name) \(classification.model.version)"
     let meaning =
-      maps[0].method.usesGradient
-      ? "Scale: 0 is no support for the class, 1 the strongest in this image."
-      : "Scale: how strongly the features respond, from 0 to 1; the same for every class."
+      switch (maps[0].method.usesGradient, maps.count) {
+      case (false, _): "Scale: how strongly the features respond, from 0 to 1; the same for every class."
+      case (true, 1): "Scale: 0 is no support for the class, 1 the strongest in this image."
+      case (true, _):
+        "Each map has its own scale: 0 is no support for its class, 1 the strongest in this image."
+      }
     return "\(maps[0].method.displayName) at \(maps[0].layer), model \(model). \(meaning)"
   }
 
