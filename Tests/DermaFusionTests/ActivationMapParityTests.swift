@@ -32,9 +32,7 @@ import Testing
     let path = FormulaNetwork.fixtures.appending(path: "\(formula.name).safetensors").path
     let expected = try SafetensorsFile(path: path)
     let fields = try #require(formula.cases[testCase.metadata])
-    let metadata = try PatientMetadata(
-      ageInYears: fields.age, sex: fields.sex.flatMap { Sex(name: $0) } ?? .unknown,
-      site: fields.site.flatMap { BodySite(name: $0) } ?? .unknown)
+    let metadata = try fields.metadata()
     let input = formula.inputValues()
 
     var illConditioned = 0

@@ -1,5 +1,6 @@
 import Foundation
-import ModelFiles
+
+@testable import DermaFusion
 
 /// A network whose weights follow a formula that `Scripts/dump_gradcam_fixtures.py` computes too.
 struct FormulaNetwork: Decodable {
@@ -23,6 +24,12 @@ struct FormulaNetwork: Decodable {
       age = try list.decodeIfPresent(Double.self)
       sex = try list.decodeIfPresent(String.self)
       site = try list.decodeIfPresent(String.self)
+    }
+
+    func metadata() throws -> PatientMetadata {
+      try PatientMetadata(
+        ageInYears: age, sex: sex.flatMap { Sex(name: $0) } ?? .unknown,
+        site: site.flatMap { BodySite(name: $0) } ?? .unknown)
     }
   }
 

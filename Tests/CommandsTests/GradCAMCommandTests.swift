@@ -1,0 +1,220 @@
+import Foundation
+import Testing
+
+@testable import Commands
+@testable import DermaFusion
+@testable import ImagePipeline
+
+/// `gradcam` on a network that responds to light, and an image whose only light is at the top right.
+@Suite struct GradCAMCommandTests {
+  static let classifier = try! LightDetector.classifier()
+  static let photograph = (width: 150, height: 130)
+  static let side = 130
+  static let margin = 8
+
+  let folder = TemporaryFolder()
+  let image: String
+
+  init() {
+    var pixels = [UInt8](repeating: 0, count: Self.photograph.width * Self.photograph.height * 3)
+    for y in 0..<45 {
+      for x in 95..<140 {
+        for channel in 0..<3 { pixels[(y * Self.photograph.width + x) * 3 + channel] = 255 }
+      }
+    }
+    let header = Array("P6\n\(Self.photograph.width) \(Self.photograph.height)\n255\n".utf8)
+    image = folder.write(header + pixels, to: "light.ppm")
+  }
+
+  /// Runs the command with a picture written to the test's folder.
+  func explain(_ words: String..., picture: String? = nil) -> ToolResult {
+    let (output, errors) = (MemoryOutput(), MemoryOutput())
+    let terminal = Terminal(
+      output: output, errors: errors, readInput: { (_) throws(FileError) in throw .empty("standard input") },
+      width: nil, usesColour: false, showsProgress: false,
+      environment: { $0 == "DERMAFUSION_MODEL" ? "model" : nil }, executablePath: nil)
+    let session = Session(terminal: terminal) { _, _ in Self.classifier }
+    let status = Tool.dermafusion.run(
+      ["gradcam", image, "--output", picture ?? "\(folder.path)/out.png"] + words, session: session)
+    return ToolResult(
+      status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
+  }
+
+  func picture() throws -> PixelImage { try ImageDecoder.decode(#require(folder.contents(of: "out.png"))) }
+
+  func json(_ result: ToolResult) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+  }
+
+  /// What the library gives for the same image.
+  func explanation(
+    _ classes: [LesionClass]? = nil, method: ActivationMapMethod = .gradcam, layer: String? = nil
+  ) throws -> Explanation {
+    try Self.classifier.explain(
+      encodedImage: #require(folder.contents(of: "light.ppm")), classes: classes, method: method, layer: layer
+    )
+  }
+
+  /// The square of the picture that starts at a place, as wide as the cropped photograph.
+  func panel(_ picture: PixelImage, _ column: Int) -> [UInt8] {
+    let x = Self.margin + column * (Self.side + Self.margin)
+    return (0..<Self.side).flatMap { row in
+      let start = ((Self.margin + row) * picture.width + x) * 3
+      return picture.pixels[start..<start + Self.side * 3]
+    }
+  }
+
+  @Test func pictureHoldsTheOverlayAtThePhotographsOwnResolution() throws {
+    let result = explain("--class", "nv", "--alpha", "0.25", "--colormap", "viridis")
+    #expect(result.status == .success && result.errors == "")
+    let map = try explanation([.nv])
+    #expect(map.maps[0].status == .ok)
+    let overlay = map.maps[0].overlay(on: map.cropped, colorMap: .viridis, alpha: 0.25)
+    #expect(overlay.width == Self.side)
+    #expect(panel(try picture(), 0) == overlay.pixels)
+  }
+
+  @Test(arguments: ColorMap.allCases)
+  func everyColorMapIsTheLibrarys(_ colorMap: ColorMap) throws {
+    #expect(explain("--class", "nv", "--colormap", colorMap.rawValue).status == .success)
+    #expect(try picture() == explanation([.nv]).figure(FigureStyle(colorMap: colorMap)))
+  }
+
+  @Test func sideBySideShowsThePhotographOnTheLeft() throws {
+    #expect(explain("--class", "nv").status == .success)
+    let single = try picture()
+    #expect(explain("--class", "nv", "--side-by-side").status == .success)
+    let both = try picture()
+    let map = try explanation([.nv])
+    #expect(panel(both, 0) == map.cropped.pixels)
+    #expect(panel(both, 1) == panel(single, 0))
+  }
+
+  @Test func allClassesMakeAContactSheetAndAnArrayOfSeven() throws {
+    let result = explain("--class", "all", "--raw", "\(folder.path)/all.npy", "--format", "json")
+    #expect(result.status == .success && result.errors == "")
+    let map = try explanation(LesionClass.allCases)
+    let sheet = try picture()
+    #expect(panel(sheet, 0) == map.cropped.pixels)
+    for column in 1...3 {
+      #expect(panel(sheet, column) == map.maps[column - 1].overlay(on: map.cropped).pixels)
+    }
+    let maps = try #require(json(result)["maps"] as? [[String: Any]])
+    #expect(maps.map { $0["class"] as? String } == LesionClass.allCases.map(\.rawValue))
+    try expectArray("all.npy", shape: "(7, 128, 128)", map.maps.flatMap(\.values))
+  }
+
+  @Test(arguments: ActivationMapMethod.allCases)
+  func rawIsTheMapOfTheMethodAtTheLayer(_ method: ActivationMapMethod) throws {
+    let words = (method: method.rawValue, path: "\(folder.path)/map.npy")
+    let result = explain(
+      "--method", words.method, "--layer", "stage2", "--class", "nv", "--raw", words.path)
+    #expect(result.status == .success && result.errors == "")
+    let map = try explanation([.nv], method: method, layer: "stage2").maps[0]
+    try expectArray("map.npy", shape: "(128, 128)", map.values)
+  }
+
+  @Test func signedKeepsWhatSpeaksAgainstTheClass() throws {
+    let result = explain(
+      "--class", "mel", "--signed", "--raw", "\(folder.path)/map.npy", "--format", "json")
+    #expect(result.status == .success && result.errors == "")
+    let map = try explanation([.mel]).maps[0]
+    #expect(map.minimum < 0)
+    try expectArray("map.npy", shape: "(4, 4)", map.signedValues)
+    let first = try #require((json(result)["maps"] as? [[String: Any]])?.first)
+    let rows = try #require(first["signedMap"] as? [[Double]])
+    #expect(rows.flatMap { $0 }.map(Float.init) == map.signedValues)
+  }
+
+  private func expectArray(_ name: String, shape: String, _ values: [Float]) throws {
+    let bytes = try #require(folder.contents(of: name))
+    let header = String(decoding: bytes[10..<128], as: UTF8.self)
+    #expect(header.hasPrefix("{'descr': '<f4', 'fortran_order': False, 'shape': \(shape), }"), "\(header)")
+    #expect(bytes.dropFirst(128).elementsEqual(values.withUnsafeBytes { Array($0) }))
+  }
+
+  @Test func jsonHoldsTheStatistics() throws {
+    let result = explain("--format", "json", "--layer", "stage3", "--raw", "\(folder.path)/map.npy")
+    let object = try json(result)
+    let map = try explanation(layer: "stage3").maps[0]
+    #expect(object["method"] as? String == "gradcam")
+    #expect(object["layer"] as? String == map.layer)
+    #expect(object["mapShape"] as? [Int] == [map.height, map.width])
+    #expect(object["prediction"] as? String == "nv")
+    #expect(object["output"] as? String == "\(folder.path)/out.png")
+    #expect(object["raw"] as? String == "\(folder.path)/map.npy")
+    let maps = try #require(object["maps"] as? [[String: Any]])
+    #expect(maps.count == 1)
+    let first = try #require(maps.first)
+    #expect(first["class"] as? String == "nv" && first["status"] as? String == "ok")
+    #expect((first["maximum"] as? Double).map(Float.init) == map.maximum)
+    #expect(first["trust"] == nil && first["signedMap"] == nil)
+    let centre = try #require(first["massCentre"] as? [String: Double])
+    #expect(try #require(centre["x"]) > 0.6 && #require(centre["y"]) < 0.4, "the light is at the top right")
+  }
+
+  @Test func aMapWithNothingToShowSaysSoAndIsNoFailure() throws {
+    let result = explain("--class", "mel")
+    #expect(result.status == .success && result.errors == "")
+    #expect(result.output.contains("(all_negative)"))
+    let map = try #require(
+      (json(explain("--class", "mel", "--format", "json"))["maps"] as? [[String: Any]])?.first)
+    #expect(map["status"] as? String == "all_negative" && map["massCentre"] is NSNull)
+    #expect(panel(try picture(), 0) == (try explanation()).cropped.pixels)
+  }
+
+  @Test func everyChannelCarriesTheDisclaimer() throws {
+    #expect(explain().output.contains(Wording.disclaimer))
+    #expect(try json(explain("--format", "json"))["disclaimer"] as? String == Wording.disclaimer)
+    let file = String(decoding: try #require(folder.contents(of: "out.png")), as: UTF8.self)
+    #expect(file.contains("Disclaimer\0\(Wording.disclaimer)"), "the picture's text")
+    // Below the photograph there is room for the caption: at least the disclaimer's characters of 6 x 9 pixels.
+    let figure = try picture()
+    let captionArea = (figure.height - Self.margin - Self.side) * figure.width
+    #expect(captionArea > Wording.disclaimer.count * BitmapFont.advance * BitmapFont.lineHeight)
+  }
+
+  @Test func trustIsToldInWordsAndNumbers() throws {
+    let trust = try #require(
+      ((json(explain("--trust", "--format", "json"))["maps"] as? [[String: Any]])?.first)?["trust"]
+        as? [String: Any])
+    #expect(
+      Set(trust.keys) == [
+        "deletionAUC", "randomDeletionAUC", "insertionAUC", "randomInsertionAUC", "shuffledHeadCorrelation",
+        "passes", "words",
+      ])
+    #expect((trust["words"] as? [String])?.count == 4)
+  }
+
+  @Test func anUnknownLayerIsNamedWithThoseThereAre() {
+    let result = explain("--layer", "stage9")
+    #expect(result.status == .failure && result.output == "")
+    #expect(result.errors.contains("there is no layer 'stage9'; the layers are stage0, stage1,"))
+    #expect(folder.contents(of: "out.png") == nil)
+  }
+
+  @Test(arguments: [
+    ["--alpha", "1.01"], ["--alpha", "-0.1"], ["--alpha", "nan"], ["--colormap", "rainbow"],
+    ["--class", "naevus"], ["--method", "scorecam"], ["--layer", ""], ["--age", "131"], ["--format", "csv"],
+  ])
+  func whatIsOutOfRangeIsWrongUsage(words: [String]) {
+    let result = explain(words[0] + "=" + words[1])
+    #expect(result.status == .usage && result.output == "")
+    #expect(result.errors.contains(words[0]), "\(result.errors)")
+    #expect(folder.contents(of: "out.png") == nil)
+  }
+
+  @Test func aPlaceThatCannotBeWrittenIsNamed() {
+    let path = "\(folder.path)/nowhere/out.png"
+    let result = explain(picture: path)
+    #expect(result.status == .failure && result.output == "")
+    #expect(result.errors.contains("\(path): cannot be written: No such file or directory"))
+  }
+
+  @Test func whatIsNoImageIsNamed() {
+    let path = folder.write("no image", to: "light.ppm")
+    let result = explain()
+    #expect(result.status == .failure && result.output == "")
+    #expect(result.errors.contains(path))
+  }
+}
