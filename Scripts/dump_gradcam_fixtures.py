@@ -1,31 +1,33 @@
 """Dumps activation maps by autograd and by the PyPI package `grad-cam`, for the Swift engine to be held against.
 
 Without --model, for small inputs and networks whose weights follow a formula that Swift can compute too, so that no
-weights need to be stored. With --model, for a model folder's real weights and a picture of ParityFixtures/images. See
-ParityFixtures/gradcam/README.md. Needs grad-cam, ttach, matplotlib and opencv-python-headless beside requirements.txt.
+weights need to be stored; that needs grad-cam, ttach, matplotlib and opencv-python-headless beside requirements.txt.
+With --model, for a model folder's real weights and a picture of ParityFixtures/images, by autograd alone. See
+ParityFixtures/gradcam/README.md.
 """
 
 import argparse
+import copy as copy_module
 import json
 from pathlib import Path
 
 import numpy as np
 import torch
-from pytorch_grad_cam import EigenCAM, GradCAM, GradCAMPlusPlus, HiResCAM, LayerCAM
-from pytorch_grad_cam.utils.image import scale_cam_image
-from pytorch_grad_cam.utils.model_targets import ClassifierOutputTarget
-from pytorch_grad_cam.utils.svd_on_activations import get_2d_projection_with_sign_correction
 from safetensors.numpy import save_file
 
+from export_model import load_folder, model_identity
 from metadata import encode_metadata
 from model import build_config, build_model
 from model_config import CLASSES
+from preprocessing import preprocess
 
-METHODS = {
-    "gradcam": GradCAM, "hirescam": HiResCAM, "gradcam++": GradCAMPlusPlus, "layercam": LayerCAM,
-    "eigencam": EigenCAM,
-}  # fmt: skip
+METHODS = ["gradcam", "hirescam", "gradcam++", "layercam", "eigencam"]
 NETWORKS = [("efficientnet_b0", 76, False), ("efficientnet_lite0", 76, True)]
+# Of the real weights' maps, against float64 and relative to the largest magnitude: float32 runs of PyTorch that measure
+# the error; the tolerance that is never undercut; and the error from which on a map says nothing.
+TRIALS = 4
+LEAST_TOLERANCE = 1e-4
+GREATEST_ERROR = 0.05
 METADATA = {"given": (55, "male", "back"), "missing": (None, None, None)}
 
 
@@ -107,11 +109,13 @@ def is_well_conditioned(result, a, g):
     return True
 
 
-def raw_maps(explained, image):
-    """(layer, method, class) -> signed map [h, w] in float64, by autograd."""
+def raw_maps(explained, image, layers=None, keeps_plus_plus=is_well_conditioned):
+    """(layer, method, class) -> signed map [h, w] in the model's precision, by autograd; of all layers or of some."""
     kept = {}
     handles = []
     for name, layer in explained.layers().items():
+        if layers is not None and name not in layers:
+            continue
 
         def keep(module, inputs, output, name=name):
             kept[name] = output
@@ -130,7 +134,7 @@ def raw_maps(explained, image):
             maps[layer, "gradcam", label] = torch.einsum("c,chw->hw", g.mean((1, 2)), a)
             maps[layer, "hirescam", label] = (g * a).sum(0)
             plus_plus = gradcam_plus_plus(a, g)
-            if is_well_conditioned(plus_plus, a, g):
+            if keeps_plus_plus(plus_plus, a, g):
                 maps[layer, "gradcam++", label] = plus_plus
             maps[layer, "layercam", label] = (g.clamp(min=0) * a).sum(0)
     for layer, a in kept.items():
@@ -140,7 +144,13 @@ def raw_maps(explained, image):
 
 def package_map(explained, image, layer, method, index):
     """What the package returns, [size, size]; and whether the sign of its principal component had to be turned."""
-    with METHODS[method](model=explained, target_layers=[layer]) as cam:
+    import pytorch_grad_cam as package
+    from pytorch_grad_cam.utils.image import scale_cam_image
+    from pytorch_grad_cam.utils.model_targets import ClassifierOutputTarget
+    from pytorch_grad_cam.utils.svd_on_activations import get_2d_projection_with_sign_correction
+
+    kinds = [package.GradCAM, package.HiResCAM, package.GradCAMPlusPlus, package.LayerCAM, package.EigenCAM]
+    with dict(zip(METHODS, kinds))[method](model=explained, target_layers=[layer]) as cam:
         result = cam(input_tensor=image, targets=[ClassifierOutputTarget(index)])[0]
         if method != "eigencam":
             return result, False
@@ -151,7 +161,7 @@ def package_map(explained, image, layer, method, index):
     return corrected, bool(np.abs(corrected - result).max() > 1e-3)
 
 
-def explain(config, model, image, cases, tensors, normalized, keep_raw):
+def explain(config, model, image, cases, tensors, normalized):
     """Fills `tensors`; answers with the cases in which the package's EigenCAM has the other sign."""
     turned = []
     for case, fields in cases.items():
@@ -162,7 +172,7 @@ def explain(config, model, image, cases, tensors, normalized, keep_raw):
         with torch.no_grad():
             tensors[f"{case}/logits"] = double(image.double())[0].numpy()
         for (layer, method, label), values in raw_maps(double, image.double()).items():
-            keep_raw(tensors, f"{case}/{layer}/{method}/{label}", values)
+            tensors[f"{case}/{layer}/{method}/{label}"] = values
         for name in double.layers():
             for method in METHODS:
                 for index in normalized(case, name):
@@ -213,18 +223,6 @@ def save(path, tensors):
     print(f"{path}: {len(arrays)} tensors, {path.stat().st_size} bytes")
 
 
-def keep_whole(tensors, key, values):
-    tensors[key] = values
-
-
-def keep_samples(tensors, key, values):
-    """Whole maps of up to 1000 values; of larger ones every 97th value and the largest magnitude first."""
-    if values.size <= 1000:
-        tensors[key] = values
-    else:
-        tensors[key + "/samples"] = np.concatenate([[np.abs(values).max()], values.ravel()[::97]])
-
-
 def dump_formula_networks(output):
     manifest = []
     for architecture, size, fusion in NETWORKS:
@@ -238,7 +236,6 @@ def dump_formula_networks(output):
         turned = explain(
             config, model, image, cases, tensors,
             lambda case, name: [4, 5] if case == "missing" and name in ("stage2", "stage4", "conv_head") else [],
-            keep_whole,
         )  # fmt: skip
         save(output / f"{architecture}.safetensors", tensors)
         manifest.append({"name": architecture, "config": config, "shapes": shapes, "size": size, "input": input_name,
@@ -248,23 +245,64 @@ def dump_formula_networks(output):
     (output / "networks.json").write_text(json.dumps(manifest, indent=1) + "\n")
 
 
-def dump_model(folder, picture, output):
-    from export_model import load_folder, model_identity
-    from preprocessing import preprocess
+def moved(model, image, trial):
+    """The model's parameters and the image, changed by about what a float32 computation rounds away; trial 0: not."""
+    generator = torch.Generator().manual_seed(trial)
 
+    def move(values):
+        noise = torch.rand(values.shape, generator=generator, dtype=values.dtype) * 2 - 1
+        return values * (1 + noise * (2**-22 if trial else 0))
+
+    copy = copy_module.deepcopy(model)
+    copy.load_state_dict({k: move(v) if v.is_floating_point() else v for k, v in model.state_dict().items()})
+    return copy.eval(), move(image)
+
+
+def samples(values):
+    """The largest magnitude, then about a hundred values in C order; of a small map, every one."""
+    return np.concatenate([[np.abs(values).max()], values.ravel()[:: max(values.size // 100, 1) | 1]])
+
+
+def dump_model(folder, picture, output):
+    """The maps in float64, each with the error that float32 brings into PyTorch's own map of these very weights.
+
+    At the kinks of ReLU6 the derivative jumps, so an argument that rounds to the other side changes the gradient below
+    it: how much depends on weights and image, and no tolerance fixed beforehand would be fair to the next model.
+    """
     config, model = load_folder(folder)
-    stages = preprocess(picture, config["preprocessing"])
-    image = torch.from_numpy(np.asarray(stages["normalized"], np.float32))[None]
-    tensors = {}
+    stages, _ = preprocess(picture, config["preprocessing"])
+    image = torch.from_numpy(np.ascontiguousarray(stages["normalized"], np.float32))[None]
     cases = METADATA if config["fusion"] else {"missing": METADATA["missing"]}
-    turned = explain(
-        config, model.eval(), image, cases, tensors,
-        lambda case, name: [4, 5] if case == "missing" and name in ("stage3", "conv_head") else [], keep_samples,
-    )  # fmt: skip
+    tensors, greatest, left_out = {}, {}, []
+    for case, fields in cases.items():
+        vector = encode_metadata(*fields)[0]
+        # Metadata reaches the earlier layers through the same head: two layers tell.
+        layers = None if case == "missing" else ("stage2", "conv_head")
+
+        def maps(model, image, vector=vector, layers=layers):
+            return raw_maps(Explained(model, vector).eval(), image, layers, lambda plus_plus, a, g: True)
+
+        exact = maps(copy_module.deepcopy(model).double(), image.double())
+        errors = dict.fromkeys(exact, 0.0)
+        for trial in range(TRIALS):
+            for key, values in maps(*moved(model, image, trial)).items():
+                error = float(np.abs(values - exact[key]).max() / np.abs(exact[key]).max())
+                errors[key] = max(errors[key], error)
+        for key, values in exact.items():
+            name = "/".join((case, *key))
+            if not errors[key] <= GREATEST_ERROR:
+                left_out.append(name)
+                continue
+            tensors[name] = samples(values)
+            # Whether one argument rounds past a kink is chance: classes and cases measure it together.
+            group = "/".join(key[:2])
+            greatest[group] = max(greatest.get(group, 0.0), errors[key])
+    tolerances = {group: float(f"{3 * e:.2g}") for group, e in greatest.items() if 3 * e > LEAST_TOLERANCE}
     save(output / "model.safetensors", tensors)
     (output / "model.json").write_text(json.dumps(
-        {"model": model_identity(folder), "picture": picture.name, "size": config["preprocessing"]["size"],
-         "cases": {case: list(fields) for case, fields in cases.items()}, "eigencamTurned": turned}, indent=1) + "\n")  # fmt: skip
+        {"model": model_identity(folder), "picture": picture.name,
+         "cases": {case: list(fields) for case, fields in cases.items()}, "leftOut": sorted(left_out),
+         "tolerances": tolerances}, indent=1) + "\n")  # fmt: skip
 
 
 def main():
