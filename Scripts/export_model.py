@@ -18,6 +18,7 @@ from model import ARCHITECTURES, build_config, build_model
 
 WRAPPERS = ("state_dict", "model_state_dict", "model_ema", "state_dict_ema", "model")
 PREFIXES = ("module.", "_orig_mod.")
+ABSTENTION_PREFIX = "abstention."  # tensors beside the network's, see fit_abstention.py
 DTYPES = {"float16": torch.float16, "float32": torch.float32}
 
 DISCLAIMER = (
@@ -109,6 +110,8 @@ def load_folder(folder):
     config = json.loads((Path(folder) / "config.json").read_text())
     model = build_model(config)
     state = load_file(Path(folder) / "model.safetensors")
+    if "abstention" in config:
+        state = {name: tensor for name, tensor in state.items() if not name.startswith(ABSTENTION_PREFIX)}
     check_against(expected_tensors(config), state)
     model.load_state_dict({name: tensor.float() for name, tensor in state.items()}, strict=False)
     return config, model.eval()

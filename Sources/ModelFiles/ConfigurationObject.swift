@@ -8,6 +8,7 @@ struct ConfigurationObject {
 
     static let finite = NumberRule(words: "a finite number") { _ in true }
     static let positive = NumberRule(words: "above 0") { $0 > 0 }
+    static let probability = NumberRule(words: "in 0...1") { (0...1).contains($0) }
     static let upToOne = NumberRule(words: "above 0 and at most 1") { $0 > 0 && $0 <= 1 }
     static let minkowskiExponent = NumberRule(words: "in 1...100") { (1...100).contains($0) }
     // Beyond these bounds Float32 logits overflow or all classes become equal.

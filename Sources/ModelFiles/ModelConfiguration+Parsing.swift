@@ -38,6 +38,12 @@ extension ModelConfiguration {
     try metadata.requireNoOtherKeys()
 
     fusion = try root.objectOrNull("fusion").map { (object) throws(ConfigurationError) in try Fusion(object) }
+    // Configurations written before there was abstention do without the key.
+    if root["abstention"] == nil {
+      abstention = nil
+    } else {
+      abstention = try Abstention(try root.object("abstention"), classCount: classes.count)
+    }
     root.ignore("training")
     try root.requireNoOtherKeys()
   }

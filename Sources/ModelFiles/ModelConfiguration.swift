@@ -71,6 +71,8 @@ public struct ModelConfiguration: Sendable, Equatable {
   public let preprocessing: Preprocessing
   /// The metadata head, or nil for a model that sees the image alone.
   public let fusion: Fusion?
+  /// When the model does not answer, or nil for a model that was not fitted for it.
+  public let abstention: Abstention?
 
   /// The sexes in the order of their indices.
   public static let sexes = ["male", "female", "unknown"]

@@ -79,7 +79,8 @@ import Testing
     #expect(
       ClassificationCSV.header(timing: false)
         == "image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,confidence,age,sex,site,missing,"
-        + "warnings,model,modelVersion,modelSHA256,summary,disclaimer\n")
+        + "warnings,model,modelVersion,modelSHA256,summary,disclaimer,"
+        + "abstain,abstainReasons,conformalSet\n")
     let result = result(
       metadata: try PatientMetadata(ageInYears: 0.5, site: .upperExtremity),
       warnings: [.smallImage, .nearBlack], modelName: "my \"net\", v2")
@@ -91,7 +92,7 @@ import Testing
         ["a,b.png", "nv", "Melanocytic nevi", "\(p[5])"] + p.map { "\($0)" } + ["low", "normal"]
           + ["0.5", "unknown", "upper extremity", "sex", "small_image near_black"]
           + ["my \"net\", v2", "1.0.0", String(repeating: "ab", count: 32)]
-          + [result.summary, Wording.disclaimer]
+          + [result.summary, Wording.disclaimer, "false", "", ""]
       ])
     #expect(row.hasPrefix("\"a,b.png\",nv,Melanocytic nevi,"))
     #expect(row.contains(",\"my \"\"net\"\", v2\","))

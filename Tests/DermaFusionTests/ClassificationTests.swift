@@ -102,6 +102,7 @@ func classification(
         "risk":"low","confidence":"normal",\
         "metadata":{"age":55,"sex":"male","site":"back","missing":[]},\
         "warnings":["small_image","metadata_unused"],\
+        "abstain":false,"abstainReasons":[],"conformalSet":null,"conformalCoverage":null,\
         "summary":"\(result.summary)","disclaimer":"\(Wording.disclaimer)"}
         """)
   }

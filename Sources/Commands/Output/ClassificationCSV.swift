@@ -9,7 +9,7 @@ enum ClassificationCSV {
       + ["risk", "confidence", "age", "sex", "site", "missing", "warnings"]
       + ["model", "modelVersion", "modelSHA256"] + (timing ? ["milliseconds"] : [])
       + (views == .upright ? [] : ["views"])
-      + ["summary", "disclaimer"]
+      + ["summary", "disclaimer", "abstain", "abstainReasons", "conformalSet"]
     return line(columns)
   }
 
@@ -25,7 +25,10 @@ enum ClassificationCSV {
     fields += [result.model.name, result.model.version, result.model.sha256]
     if let timing { fields.append(ClassificationText.fixed(timing.totalMilliseconds, digits: 2)) }
     if result.views != .upright { fields.append(String(result.views.count)) }
-    fields += [result.summary, result.disclaimer]
+    fields += [result.summary, result.disclaimer, result.abstains ? "true" : "false"]
+    fields.append(result.abstention.reasons.map(\.rawValue).joined(separator: " "))
+    fields.append(
+      (result.abstention.conformalSet?.classes ?? []).map(\.rawValue).joined(separator: " "))
     return line(fields)
   }
 

@@ -14,12 +14,21 @@ struct ClassificationText {
     _ result: Classification, imageName: String, timing: ClassificationTiming?, shares: MetadataShares? = nil
   ) -> String {
     var lines = [emphasised(imageName.printable), "", sentence(result.summary), ""]
+    if result.abstains {
+      let reasons = result.abstention.reasons.map(\.sentence).joined(separator: " ")
+      lines += [sentence("The model abstains: do not rely on this result. " + reasons), ""]
+    }
     lines += result.probabilities.ranked.map { bar($0, result) }
     if let shares { lines += [""] + Self.table(shares) }
     lines.append("")
     lines.append(labelled("Risk", Wording.sentence(for: result.risk), colour: Self.colour(for: result.risk)))
     if let confidence = Wording.sentence(for: result.confidence) {
       lines.append(labelled("Confidence", confidence))
+    }
+    if let set = result.abstention.conformalSet {
+      let names = set.classes.map(\.fullName).joined(separator: ", ")
+      let percent = Int((set.coverage * 100).rounded())
+      lines.append(labelled("\(percent) % set", names))
     }
     lines.append(labelled("Metadata", Self.words(for: result.metadata)))
     lines += result.warnings.map { labelled("Warning", $0.sentence) }

@@ -136,26 +136,32 @@ public final class Classifier: Sendable {
     timing: inout ClassificationTiming
   ) throws -> Classification {
     let input = try timing.measure(\.preprocessMilliseconds) { try preprocessor(image) }
-    let logits = try timing.measure(\.networkMilliseconds) {
-      try self.logits(of: input, metadata: metadata.encoded(), views: views)
+    let output = try timing.measure(\.networkMilliseconds) {
+      try self.output(of: input, metadata: metadata.encoded(), views: views)
     }
     return try classification(
-      logits: logits, of: input, metadata: metadata, views: views, imageSHA256: imageSHA256)
+      logits: output.logits, pooled: output.pooled, of: input, metadata: metadata, views: views,
+      imageSHA256: imageSHA256)
   }
 
   /// The result that the logits of an image make.
   ///
   /// - Throws: ``ClassifierError/nonFiniteLogits(_:)``
   func classification(
-    logits: [Float], of input: PreprocessedImage, metadata: PatientMetadata, views: ImageViews = .upright,
-    imageSHA256: String?
+    logits: [Float], pooled: [Float]? = nil, of input: PreprocessedImage, metadata: PatientMetadata,
+    views: ImageViews = .upright, imageSHA256: String?
   ) throws(ClassifierError) -> Classification {
     guard logits.allSatisfy(\.isFinite) else { throw ClassifierError.nonFiniteLogits(logits) }
     var warnings = input.warnings.map(ClassificationWarning.init)
     if configuration.fusion == nil, !metadata.isEmpty { warnings.append(.metadataUnused) }
     return Classification(
       logits: ClassScores(logits), temperature: configuration.temperature, metadata: metadata,
-      warnings: warnings, imageSHA256: imageSHA256, model: model, views: views)
+      warnings: warnings, imageSHA256: imageSHA256, model: model, views: views,
+      abstention: { probabilities in
+        Abstention(
+          of: input, distance: pooled.flatMap { network?.featureDistance?($0) },
+          settings: configuration.abstention, probabilities: probabilities)
+      })
   }
 }
 

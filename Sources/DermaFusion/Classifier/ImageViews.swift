@@ -21,16 +21,20 @@ public enum ImageViews: Sendable, Equatable {
 }
 
 extension Classifier {
-  /// The mean of the views' logits, added up in Double in one order and rounded once.
+  /// The mean of the views' logits, added up in Double in one order and rounded once; the pooled features of the
+  /// first view, the image as it is.
   ///
   /// - Parameter metadata: `[4]`, see ``PatientMetadata/encoded()``.
-  func logits(of image: PreprocessedImage, metadata: [Float], views: ImageViews) throws -> [Float] {
-    if views == .upright { return try runNetwork(image, metadata, nil).logits }
-    var sums = [Double](repeating: 0, count: configuration.classes.count)
-    for symmetry in views.symmetriesOfSquare {
+  func output(
+    of image: PreprocessedImage, metadata: [Float], views: ImageViews
+  ) throws -> NetworkOutput {
+    let first = try runNetwork(image, metadata, nil)
+    if views == .upright { return first }
+    var sums = first.logits.map(Double.init)
+    for symmetry in views.symmetriesOfSquare.dropFirst() {
       let logits = try runNetwork(image.turned(by: symmetry), metadata, nil).logits
       for index in sums.indices { sums[index] += Double(logits[index]) }
     }
-    return sums.map { Float($0 / Double(views.count)) }
+    return NetworkOutput(logits: sums.map { Float($0 / Double(views.count)) }, pooled: first.pooled)
   }
 }

@@ -22,6 +22,8 @@ package final class Network: Sendable {
   let headConvolution: PointwiseConvolution
   let head: ClassifierHead
   let plan: NetworkPlan
+  /// How unlike the training images an image is, for a model that was fitted for it.
+  let featureDistance: FeatureDistance?
   /// Empty until the first gradient is asked for.
   let gradients = GradientCache()
   private let idleWorkspaces = Mutex<[Workspace]>([])
@@ -62,6 +64,9 @@ package final class Network: Sendable {
     } else {
       head = .dense(
         try weights.dense("classifier", inputs: architecture.headChannels, outputs: classCount))
+    }
+    featureDistance = try configuration.abstention.map { (abstention) throws(ModelFileError) in
+      try weights.featureDistance(abstention.distance, classCount: classCount)
     }
     try weights.binder.requireAllBound()
 

@@ -50,6 +50,17 @@ struct NetworkWeights {
       epsilon: epsilon)
   }
 
+  /// The tensors `abstention.*`, which lie beside the network's.
+  func featureDistance(
+    _ distance: ModelConfiguration.Abstention.Distance, classCount: Int
+  ) throws(ModelFileError) -> FeatureDistance {
+    let (count, weights) = (architecture.headChannels, scope("abstention"))
+    return FeatureDistance(
+      means: try weights.tensor("means", shape: [classCount, count]),
+      components: try weights.tensor("components", shape: [distance.components, count]),
+      variances: try weights.tensor("variances", shape: [distance.components + 1]))
+  }
+
   func embedding(_ name: String, count: Int, size: Int) throws(ModelFileError) -> Embedding {
     Embedding(
       table: Tensor(shape: [count, size], values: try tensor("\(name).weight", shape: [count, size])))

@@ -52,7 +52,7 @@ extension ParityFixtures {
       "metadata", fixture: fixture, place: "the vector", expected: prediction.vector.map(Float.init),
       found: vector)
     guard vector.count == 4 else { return }
-    let logits = try classifier.logits(of: image, metadata: vector, views: views)
+    let logits = try classifier.output(of: image, metadata: vector, views: views).logits
     report.compare(
       "logits", fixture: fixture, tolerance: Self.logitTolerance, expected: prediction.logits, found: logits)
     guard logits.count == LesionClass.allCases.count, !logits.contains(where: { !$0.isFinite }) else {

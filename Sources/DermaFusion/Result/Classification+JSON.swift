@@ -32,10 +32,22 @@ extension Classification {
       ("warnings", .strings(warnings.map(\.rawValue))),
     ]
     if views != .upright { members.append(("views", .integer(views.count))) }
+    members += abstention.jsonMembers
     members += extra
     members.append(("summary", .string(summary)))
     members.append(("disclaimer", .string(disclaimer)))
     return .object(members)
+  }
+}
+
+extension Abstention {
+  fileprivate var jsonMembers: [(key: String, value: OrderedJSON)] {
+    [
+      ("abstain", .boolean(!reasons.isEmpty)),
+      ("abstainReasons", .strings(reasons.map(\.rawValue))),
+      ("conformalSet", conformalSet.map { .strings($0.classes.map(\.rawValue)) } ?? .null),
+      ("conformalCoverage", conformalSet.map { .number($0.coverage) } ?? .null),
+    ]
   }
 }
 

@@ -14,11 +14,14 @@ public struct Classification: Sendable, Equatable {
   public let model: ModelIdentity
   /// How the network looked at the image.
   public let views: ImageViews
+  /// Whether the result can be relied on, as far as the model can tell.
+  public let abstention: Abstention
 
   package init(
     logits: ClassScores, temperature: Double, metadata: PatientMetadata,
     warnings: [ClassificationWarning], imageSHA256: String?, model: ModelIdentity,
-    views: ImageViews = .upright
+    views: ImageViews = .upright,
+    abstention: (ClassScores) -> Abstention = { _ in .none }
   ) {
     self.logits = logits
     probabilities = logits.softmax(temperature: temperature)
@@ -27,8 +30,11 @@ public struct Classification: Sendable, Equatable {
     self.imageSHA256 = imageSHA256
     self.model = model
     self.views = views
+    self.abstention = abstention(probabilities)
   }
 
+  /// Whether the model abstains: the probabilities are given, and mean little. ``abstention`` says why.
+  public var abstains: Bool { !abstention.reasons.isEmpty }
   /// The class with the greatest probability.
   public var prediction: LesionClass { probabilities.highest }
   /// By the rule of ``RiskLevel/init(probabilities:)``.

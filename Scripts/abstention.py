@@ -1,0 +1,93 @@
+"""When a model should not answer: measures of an image, a distance of its features, and a set of classes.
+
+The definitions that the Swift engine reproduces; the constants are the `abstention` object of config.json and the
+tensors `abstention.*` of model.safetensors.
+"""
+
+import numpy as np
+
+BLOCK = 20  # pixels of a side of the blocks whose means show the coarse structure
+ROUNDING = (77**2 + 150**2 + 29**2) / 2  # what rounding to whole levels adds to the square of a second difference
+
+
+def differences(luma, step):
+    """Mean square of the second differences of `luma` [H, W] over `step` pixels, along rows and columns, without what
+    rounding adds."""
+    across = 2 * luma[:, step:-step] - luma[:, : -2 * step] - luma[:, 2 * step :]
+    down = 2 * luma[step:-step] - luma[: -2 * step] - luma[2 * step :]
+    total = int((across * across).sum()) + int((down * down).sum())
+    return max(total / (across.size + down.size) - ROUNDING, 0.0)
+
+
+def without_plane(means):
+    """`means` [B, B] less the plane that fits it best: light that falls off to one side is no structure."""
+    position = np.arange(len(means)) - (len(means) - 1) / 2
+    norm = (position * position).sum() * len(means)
+    slopes = (means * position[None, :]).sum() / norm, (means * position[:, None]).sum() / norm
+    return means - means.mean() - slopes[0] * position[None, :] - slopes[1] * position[:, None]
+
+
+def measure(resized):
+    """The measures of uint8 [size, size, 3] before colour constancy, by name.
+
+    brightness: mean luma, 0...255. contrast: standard deviation of the means of blocks about their plane, of the
+    channel where it is greatest. sharpness: second differences over 2 pixels against those over 8; close to
+    0 where blur hides all detail. structure: the share of luma's variance that the means of blocks explain.
+    """
+    pixels = resized.astype(np.int64)
+    luma = 77 * pixels[..., 0] + 150 * pixels[..., 1] + 29 * pixels[..., 2]  # 0...65280
+    count = resized.shape[0] // BLOCK
+    blocks = np.concatenate([pixels, luma[..., None]], axis=2)[: count * BLOCK, : count * BLOCK]
+    sums = blocks.reshape(count, BLOCK, count, BLOCK, 4).sum(axis=(1, 3))
+    means = sums / (BLOCK * BLOCK)
+    contrast = max(np.sqrt((without_plane(means[..., c]) ** 2).mean()) for c in range(3))
+    coarse, fine = differences(luma, 8), differences(luma, 2)
+    variance = ((luma - luma.mean()) ** 2).mean()
+    between = ((means[..., 3] - means[..., 3].mean()) ** 2).mean()
+    return {
+        "brightness": luma.mean() / 256,
+        "contrast": contrast,
+        "sharpness": fine / coarse if coarse > 0 else 0.0,
+        "structure": between / variance if variance > 0 else 0.0,
+    }
+
+
+def quality_reasons(measures, limits):
+    """Why an image of these measures should not be judged, in the order of results."""
+    reasons = []
+    if measures["brightness"] < limits["minimum_brightness"]:
+        reasons.append("underexposed")
+    if measures["brightness"] > limits["maximum_brightness"]:
+        reasons.append("overexposed")
+    stands_out = measures["contrast"] >= limits["minimum_contrast"]
+    has_structure = measures["structure"] >= limits["minimum_structure"]
+    if not stands_out:
+        reasons.append("low_contrast")
+    if not has_structure:
+        reasons.append("no_lesion")
+    # Without something to see there is nothing that could be sharp.
+    if stands_out and has_structure and measures["sharpness"] < limits["minimum_sharpness"]:
+        reasons.append("blurred")
+    return reasons
+
+
+def distances(features, means, components, variances):
+    """Squared Mahalanobis distance float64 [N] to the nearest class, per dimension.
+
+    means [classes, C]; components [K, C], orthonormal directions of the covariance within classes; variances [K + 1],
+    along each of them and, last, along every direction that they leave out.
+    """
+    features, means = features.astype(np.float64), means.astype(np.float64)
+    components, variances = components.astype(np.float64), variances.astype(np.float64)
+    within = (features @ components.T)[:, None] - (means @ components.T)[None]
+    along = (within**2 / variances[:-1]).sum(2)
+    squares = np.stack([((features - mean) ** 2).sum(1) for mean in means], axis=1)
+    left = np.maximum(squares - (within**2).sum(2), 0) / variances[-1]
+    return (along + left).min(1) / features.shape[1]
+
+
+def conformal_sets(probabilities, thresholds):
+    """bool [N, classes]: classes whose probability reaches their threshold, and always the likeliest."""
+    sets = probabilities >= np.asarray(thresholds)
+    sets[np.arange(len(sets)), probabilities.argmax(1)] = True
+    return sets

@@ -1,0 +1,240 @@
+"""Fits when a model says that it does not know, on its validation lesions: limits of image quality, the distance of
+features from those of the training photographs, and conformal sets.
+
+With --write, the constants go into the folder's config.json and model.safetensors, and what was measured into
+<model>/training/abstention.json. Run it after evaluate.py, whose temperature the sets are made with.
+"""
+
+import argparse
+import csv
+import json
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image, ImageFilter
+from safetensors.torch import load_file, save_file
+
+from abstention import conformal_sets, distances, measure, quality_reasons
+from dataset import open_cache, read_records
+from evaluate import head_logits, pooled_features, rounded, validation_indices
+from export_model import ABSTENTION_PREFIX, load_folder, model_identity
+from metrics import softmax
+from preprocessing import color_constancy, crop_to_square, decode, resize
+
+COVERAGE = 0.9
+FALSE_ALARMS = 0.01  # share of validation photographs beyond the distance's threshold
+COMPONENTS = 96
+PER_CLASS = 400  # training photographs of a class whose features are looked at
+SPLITS = 100
+ODD_COUNT = 60  # inputs of each odd kind
+BLUR_SIGMA = 10  # pixels of the resized image
+SEED = 2026
+
+
+def resized_image(path, size):
+    return resize(crop_to_square(decode(path)), size)
+
+
+def measured(path, size):
+    return measure(resized_image(path, size))
+
+
+def quality_limits(rows):
+    """Limits that each leave out one validation photograph, with room beyond it.
+
+    Much room for brightness: skin darker than that of the photographs at hand is no bad exposure.
+    """
+    lowest = {name: sorted(row[name] for row in rows)[1] for name in rows[0]}
+    return {
+        "minimum_brightness": round(0.5 * lowest["brightness"], 2),
+        "maximum_brightness": round((255 + max(row["brightness"] for row in rows)) / 2, 2),
+        "minimum_contrast": round(0.9 * lowest["contrast"], 3),
+        "minimum_sharpness": round(0.95 * lowest["sharpness"], 5),
+        "minimum_structure": round(0.9 * lowest["structure"], 4),
+    }
+
+
+def feature_space(features, labels):
+    """(means [classes, C], components [K, C], variances [K + 1]) of features float64 [N, C]."""
+    means = np.stack([features[labels == label].mean(0) for label in range(labels.max() + 1)])
+    centred = features - means[labels]
+    variances, vectors = np.linalg.eigh(centred.T @ centred / len(centred))
+    order = np.argsort(variances)[::-1]
+    kept, left = order[:COMPONENTS], order[COMPONENTS:]
+    return (
+        means.astype(np.float32),
+        np.ascontiguousarray(vectors[:, kept].T).astype(np.float32),
+        np.append(variances[kept], variances[left].mean()).astype(np.float32),
+    )
+
+
+def conformal_thresholds(probabilities, labels):
+    """Per class, the probability that its own photographs reach with COVERAGE; 0 where too few are known."""
+    thresholds = []
+    for label in range(probabilities.shape[1]):
+        own = np.sort(probabilities[labels == label, label])
+        allowed = int(np.floor((1 - COVERAGE) * (len(own) + 1)))
+        thresholds.append(float(own[allowed - 1]) if allowed >= 1 else 0.0)
+    return thresholds
+
+
+def cross_fitted_coverage(probabilities, labels, lesions):
+    """Coverage and size of the sets on one half of the lesions, fitted on the other, over many halvings."""
+    rng = np.random.default_rng(SEED)
+    names, lesion = np.unique(lesions, return_inverse=True)
+    coverage, sizes, by_class = [], [], []
+    for _ in range(SPLITS):
+        chosen = (rng.permutation(len(names)) < len(names) // 2)[lesion]
+        sets = conformal_sets(
+            probabilities[~chosen], conformal_thresholds(probabilities[chosen], labels[chosen])
+        )
+        inside = sets[np.arange(len(sets)), labels[~chosen]]
+        coverage.append(inside.mean())
+        sizes.append(sets.sum(1).mean())
+        by_class.append(
+            [inside[labels[~chosen] == c].mean() if (labels[~chosen] == c).any() else np.nan for c in range(7)]
+        )
+    return {
+        "coverage": float(np.mean(coverage)),
+        "coverage_spread": float(np.std(coverage)),
+        "mean_set_size": float(np.mean(sizes)),
+        "coverage_by_class": [float(value) for value in np.nanmean(by_class, axis=0)],
+    }
+
+
+def odd_inputs(paths, size, others):
+    """Kind -> uint8 images [size, size, 3] that no model of lesions should judge."""
+    rng = np.random.default_rng(SEED)
+    skin = np.array([205, 160, 145])
+    ramp = np.linspace(-0.5, 0.5, size)[:, None, None]
+
+    def clipped(values):
+        return values.clip(0, 255).astype(np.uint8)
+
+    kinds = {
+        "uniform_noise": [rng.integers(0, 256, (size, size, 3), np.uint8) for _ in range(ODD_COUNT)],
+        "gaussian_noise": [
+            clipped(rng.normal(skin, rng.uniform(10, 60), (size, size, 3))) for _ in range(ODD_COUNT)
+        ],
+        "blank": [
+            clipped(np.broadcast_to(rng.integers(0, 256, 3) + rng.uniform(0, 40) * ramp, (size, size, 3)))
+            for _ in range(ODD_COUNT)
+        ],
+        "blurred": [
+            np.asarray(Image.fromarray(resized_image(path, size)).filter(ImageFilter.GaussianBlur(BLUR_SIGMA)))
+            for path in paths
+        ],
+    }
+    if others:
+        kinds["something_else"] = [resized_image(path, size) for path in sorted(others.iterdir())]
+    return kinds
+
+
+def area_under_roc(positives, negatives):
+    order = np.sort(negatives)
+    below = np.searchsorted(order, positives, "left") + np.searchsorted(order, positives, "right")
+    return float(below.mean() / 2 / len(negatives))
+
+
+def training_indices(records, kept_aside):
+    """At most PER_CLASS photographs of each class that the model was trained on."""
+    rng = np.random.default_rng(SEED)
+    lesions = {records[i].lesion_id for i in kept_aside}
+    chosen = []
+    for label in range(7):
+        own = [i for i, record in enumerate(records) if record.label == label and record.lesion_id not in lesions]
+        chosen += sorted(rng.permutation(own)[:PER_CLASS])
+    return chosen
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--data", type=Path, required=True, help="HAM10000's folder, with metadata.csv")
+    parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs are, or go")
+    parser.add_argument("--split", type=Path, required=True, help="split.csv of the training run")
+    parser.add_argument("--others", type=Path, help="a folder of pictures of something else, to report on")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--write", action="store_true")
+    return parser.parse_args()
+
+
+def write(folder, config, tensors, report):
+    path = folder / "model.safetensors"
+    kept = {name: tensor for name, tensor in load_file(path).items() if not name.startswith(ABSTENTION_PREFIX)}
+    added = {ABSTENTION_PREFIX + name: torch.from_numpy(array) for name, array in tensors.items()}
+    save_file(dict(sorted((kept | added).items())), path)
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    (folder / "training").mkdir(exist_ok=True)
+    (folder / "training" / "abstention.json").write_text(json.dumps(report, indent=1) + "\n")
+    print(f"sha256 {model_identity(folder)}")
+
+
+def main():
+    options = parse_options()
+    torch.set_num_threads(options.threads)
+    config, model = load_folder(options.model)
+    model = model.to(memory_format=torch.channels_last)
+    size = config["preprocessing"]["size"]
+    records = read_records(options.data)
+    cache = open_cache(records, options.data, config["preprocessing"], options.cache)
+    validation = validation_indices(records, options.split)
+    training = training_indices(records, validation)
+    held = [records[i] for i in validation]
+    labels = np.array([record.label for record in held])
+
+    paths = [record.path(options.data) for record in held]
+    with ProcessPoolExecutor(options.threads) as pool:
+        rows = list(pool.map(partial(measured, size=size), paths, chunksize=32))
+    limits = quality_limits(rows)
+    print(limits, flush=True)
+
+    features = pooled_features(config, model, [cache[i] for i in validation])
+    known = pooled_features(config, model, [cache[i] for i in training]).numpy().astype(np.float64)
+    space = feature_space(known, np.array([records[i].label for i in training]))
+    inside = distances(features.numpy(), *space)
+    threshold = float(np.quantile(inside, 1 - FALSE_ALARMS))
+
+    metadata = torch.from_numpy(np.stack([record.metadata for record in held]))
+    probabilities = softmax(head_logits(model, features, metadata) / config["temperature"])
+    by_quality = np.array([bool(quality_reasons(row, limits)) for row in rows])
+    report = {
+        "validation": {
+            "n": len(held),
+            "flagged_by_quality": float(by_quality.mean()),
+            "flagged_by_distance": float((inside > threshold).mean()),
+            "flagged": float((by_quality | (inside > threshold)).mean()),
+        },
+        "conformal": cross_fitted_coverage(probabilities, labels, [record.lesion_id for record in held]),
+        "odd_inputs": {},
+    }
+    for kind, images in odd_inputs(paths[:: len(paths) // ODD_COUNT], size, options.others).items():
+        constancy = [color_constancy(image, config["preprocessing"]["color_constancy"])[0] for image in images]
+        outside = distances(pooled_features(config, model, constancy).numpy(), *space)
+        flagged = np.array([bool(quality_reasons(measure(image), limits)) for image in images])
+        report["odd_inputs"][kind] = {
+            "n": len(images),
+            "found_by_quality": float(flagged.mean()),
+            "found_by_distance": float((outside > threshold).mean()),
+            "found": float((flagged | (outside > threshold)).mean()),
+            "distance_auroc": area_under_roc(outside, inside),
+        }
+    config["abstention"] = {
+        "quality": limits,
+        "distance": {"components": COMPONENTS, "threshold": round(threshold, 6)},
+        "conformal": {
+            "coverage": COVERAGE,
+            "thresholds": [round(value, 6) for value in conformal_thresholds(probabilities, labels)],
+        },
+    }
+    report = rounded(report)
+    print(json.dumps(report | {"config": config["abstention"]}, indent=1))
+    if options.write:
+        write(options.model, config, dict(zip(("means", "components", "variances"), space)), report)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+import ImagePipeline
+import ModelFiles
+
+/// Whether a result can be relied on, as far as the model can tell.
+public struct Abstention: Sendable, Equatable {
+  /// Why the model abstains; empty when it answers.
+  public let reasons: [AbstentionReason]
+  /// The classes that cannot be ruled out, the likeliest first; `nil` for a model that was not fitted for it.
+  public let conformalSet: ConformalSet?
+
+  /// Classes among which the right one is with a stated probability, for images like those of the validation.
+  public struct ConformalSet: Sendable, Equatable {
+    /// The likeliest first; never empty.
+    public let classes: [LesionClass]
+    /// The share of images whose class is in their set, 0...1.
+    public let coverage: Double
+  }
+
+  /// An answer without reservation, of a model that makes no sets.
+  package static let none = Abstention(reasons: [], conformalSet: nil)
+
+  package init(reasons: [AbstentionReason], conformalSet: ConformalSet?) {
+    self.reasons = reasons
+    self.conformalSet = conformalSet
+  }
+
+  /// - Parameters:
+  ///   - image: what the network looked at.
+  ///   - distance: of its features, see ``FeatureDistance``; `nil` when it is not known.
+  ///   - settings: `nil` for a model that was not fitted for it, which abstains from solid colour and black only.
+  ///   - probabilities: of the result.
+  init(
+    of image: PreprocessedImage, distance: Double?, settings: ModelConfiguration.Abstention?,
+    probabilities: ClassScores
+  ) {
+    var reasons: [AbstentionReason] = image.warnings.compactMap {
+      switch $0 {
+      case .solidColor: .solidColor
+      case .nearBlack: .underexposed
+      case .smallImage: nil
+      }
+    }
+    if let settings {
+      let quality = settings.quality.reasons(for: ImageMeasures(image.resized))
+      reasons += quality.filter { !reasons.contains($0) }
+      if let distance, distance > settings.distance.threshold { reasons.append(.outOfDistribution) }
+    }
+    self.reasons = reasons
+    conformalSet = settings.map { ConformalSet(probabilities, $0.conformal) }
+  }
+}
+
+extension Abstention.ConformalSet {
+  init(_ probabilities: ClassScores, _ settings: ModelConfiguration.Abstention.Conformal) {
+    coverage = settings.coverage
+    classes = probabilities.ranked.filter {
+      $0 == probabilities.highest || Double(probabilities[$0]) >= settings.thresholds[$0.index]
+    }
+  }
+}
+
+extension ModelConfiguration.Abstention.Quality {
+  /// What is wrong with an image of these measures.
+  func reasons(for measures: ImageMeasures) -> [AbstentionReason] {
+    var reasons: [AbstentionReason] = []
+    if measures.brightness < minimumBrightness { reasons.append(.underexposed) }
+    if measures.brightness > maximumBrightness { reasons.append(.overexposed) }
+    let standsOut = measures.contrast >= minimumContrast
+    let hasStructure = measures.structure >= minimumStructure
+    if !standsOut { reasons.append(.lowContrast) }
+    if !hasStructure { reasons.append(.noLesion) }
+    // Without something to see there is nothing that could be sharp.
+    if standsOut, hasStructure, measures.sharpness < minimumSharpness { reasons.append(.blurred) }
+    return reasons
+  }
+}

@@ -1,0 +1,30 @@
+/// Why an image should not be judged by the model; its probabilities are given all the same, and mean little.
+public enum AbstentionReason: String, Sendable, CaseIterable {
+  /// Every channel spans less than two levels.
+  case solidColor = "solid_color"
+  /// A channel is all but black, or the whole image is too dark.
+  case underexposed
+  /// The image is too bright.
+  case overexposed
+  /// Nothing stands out from its surroundings.
+  case lowContrast = "low_contrast"
+  /// There is detail, but no structure as large as a lesion: noise, text, a texture.
+  case noLesion = "no_lesion"
+  /// All detail is blurred away.
+  case blurred
+  /// The features lie far from those of the images that the model was trained on.
+  case outOfDistribution = "out_of_distribution"
+
+  /// The reason in words, one sentence.
+  public var sentence: String {
+    switch self {
+    case .solidColor: "The image has hardly any colour variation."
+    case .underexposed: "The image is too dark."
+    case .overexposed: "The image is too bright."
+    case .lowContrast: "Hardly anything in the image stands out from its surroundings."
+    case .noLesion: "The image shows no structure like a lesion."
+    case .blurred: "The image is badly blurred."
+    case .outOfDistribution: "The image is unlike those that the model was trained on."
+    }
+  }
+}

@@ -1,0 +1,73 @@
+extension ModelConfiguration {
+  /// When the model does not answer, fitted on its validation images.
+  public struct Abstention: Sendable, Equatable {
+    /// What the measures of an image must be for it to be judged.
+    public struct Quality: Sendable, Equatable {
+      /// Of mean luma, 0...255.
+      public let minimumBrightness: Double
+      /// Of mean luma, 0...255.
+      public let maximumBrightness: Double
+      /// Of the deviation of the means of blocks, in levels.
+      public let minimumContrast: Double
+      /// Of fine against coarse second differences.
+      public let minimumSharpness: Double
+      /// Of the share of variance between blocks, 0...1.
+      public let minimumStructure: Double
+    }
+
+    /// The distance of the pooled features to the nearest class.
+    public struct Distance: Sendable, Equatable {
+      /// Directions that have a variance of their own, 1...4096.
+      public let components: Int
+      /// Above it, an image is unlike those that the model was trained on.
+      public let threshold: Double
+    }
+
+    /// Sets of classes that hold the right one with a stated probability.
+    public struct Conformal: Sendable, Equatable {
+      /// The share of images whose class is in the set, 0...1.
+      public let coverage: Double
+      /// The probability from which each class is in the set, 0...1, in the order of the classes.
+      public let thresholds: [Double]
+    }
+
+    /// What an image must be like.
+    public let quality: Quality
+    /// What the features must be like.
+    public let distance: Distance
+    /// How sets of classes are made.
+    public let conformal: Conformal
+  }
+}
+
+extension ModelConfiguration.Abstention {
+  init(_ object: ConfigurationObject, classCount: Int) throws(ConfigurationError) {
+    var object = object
+    var quality = try object.object("quality")
+    self.quality = Quality(
+      minimumBrightness: try quality.number("minimum_brightness", .finite),
+      maximumBrightness: try quality.number("maximum_brightness", .finite),
+      minimumContrast: try quality.number("minimum_contrast", .finite),
+      minimumSharpness: try quality.number("minimum_sharpness", .finite),
+      minimumStructure: try quality.number("minimum_structure", .finite))
+    try quality.requireNoOtherKeys()
+    var distance = try object.object("distance")
+    self.distance = Distance(
+      components: try distance.integer("components", in: 1...4096),
+      threshold: try distance.number("threshold", .positive))
+    try distance.requireNoOtherKeys()
+    var conformal = try object.object("conformal")
+    self.conformal = Conformal(
+      coverage: try conformal.number("coverage", .upToOne),
+      thresholds: try conformal.numbers("thresholds", count: classCount, .probability))
+    try conformal.requireNoOtherKeys()
+    try object.requireNoOtherKeys()
+  }
+}
+
+extension ModelConfiguration.Abstention {
+  /// The object `abstention` of a `config.json` of seven classes, by itself.
+  package static func parsing(_ text: String) throws -> Self {
+    try Self(ConfigurationObject(JSONParser.parse(Array(text.utf8)), path: "abstention"), classCount: 7)
+  }
+}

@@ -1,0 +1,131 @@
+import ImagePipeline
+import ModelFiles
+import Testing
+
+@testable import DermaFusion
+
+@Suite struct AbstentionTests {
+  private static let side = 120
+
+  /// An image of the formula, 0...255 by channel.
+  private func image(_ value: (_ x: Double, _ y: Double, _ channel: Int) -> Double) -> PixelImage {
+    let side = Self.side
+    return PixelImage(
+      width: side, height: side,
+      pixels: (0..<side * side * 3).map { index in
+        let (pixel, channel) = (index / 3, index % 3)
+        let value = value(Double(pixel % side), Double(pixel / side), channel)
+        return UInt8(min(max(value, 0), 255))
+      })
+  }
+
+  /// A dark disc with stripes of `detail` levels on skin; `edge` is the width of its border in pixels.
+  private func lesion(edge: Double, detail: Double, light: Double = 1) -> PixelImage {
+    image { x, y, channel in
+      let distance = ((x - 60) * (x - 60) + (y - 55) * (y - 55)).squareRoot()
+      let inside = min(max((35 - distance) / edge + 0.5, 0), 1)
+      let skin = [210.0, 165, 150][channel]
+      let stripes = (Int(x) / 2 + Int(y) / 2).isMultiple(of: 2) ? detail : -detail
+      return light * (skin * (1 - inside * 0.5) + stripes)
+    }
+  }
+
+  /// The same without any border or detail.
+  private var blurredLesion: PixelImage {
+    image { x, y, channel in
+      let square = ((x - 60) * (x - 60) + (y - 55) * (y - 55)) / (2 * 22 * 22)
+      // e^-s as the limit of a product, (1 - s / 64)^64, so that no C library is needed.
+      var fall = max(1 - square / 64, 0)
+      for _ in 0..<6 { fall *= fall }
+      return [210.0, 165, 150][channel] * (1 - fall * 0.6)
+    }
+  }
+
+  private func noise(seed: UInt64) -> PixelImage {
+    var generator = SplitMix64(seed: seed)
+    return image { _, _, _ in Double(generator.next() >> 56) }
+  }
+
+  private let settings = try! ModelConfiguration.Abstention.parsing(
+    """
+    {"quality": {"minimum_brightness": 40, "maximum_brightness": 235, "minimum_contrast": 5,
+      "minimum_sharpness": 0.03, "minimum_structure": 0.4},
+     "distance": {"components": 1, "threshold": 2.5},
+     "conformal": {"coverage": 0.9, "thresholds": [0.2, 0.2, 0.2, 0, 0.15, 0.3, 0.2]}}
+    """)
+
+  private func reasons(_ image: PixelImage) -> [AbstentionReason] {
+    settings.quality.reasons(for: ImageMeasures(image))
+  }
+
+  @Test func aLesionIsJudged() {
+    #expect(reasons(lesion(edge: 4, detail: 6)) == [])
+  }
+
+  @Test func whatCannotBeJudgedIsNamed() {
+    #expect(reasons(noise(seed: 5)) == [.lowContrast, .noLesion])
+    #expect(reasons(blurredLesion) == [.blurred])
+    #expect(reasons(lesion(edge: 4, detail: 6, light: 0.15)).contains(.underexposed))
+    #expect(reasons(image { _, _, _ in 250 }) == [.overexposed, .lowContrast, .noLesion])
+    #expect(reasons(image { x, y, channel in 90 + 0.4 * x + 0.3 * y + 10 * Double(channel) }) == [.lowContrast])
+  }
+
+  @Test func measuresAreThoseOfTheirFormulas() {
+    // Luma 256 x on every row: no second differences, all contrast along the plane.
+    let ramp = ImageMeasures(image { x, _, _ in x })
+    #expect(ramp.brightness == 59.5)
+    #expect(ramp.contrast < 1e-9)
+    #expect(ramp.sharpness == 0)
+    // Variance of 0...119 is 1199.917, of the means of six blocks 1166.667.
+    #expect(abs(ramp.structure - 1166.6666666666667 / 1199.9166666666667) < 1e-12)
+  }
+
+  @Test func distanceIsMahalanobisAlongComponentsAndTheRestTogether() {
+    // Two classes in three dimensions, variance 4 along x and 0.25 elsewhere.
+    let distance = FeatureDistance(means: [0, 0, 0, 10, 0, 0], components: [1, 0, 0], variances: [4, 0.25])
+    #expect(distance([0, 0, 0]) == 0)
+    #expect(distance([2, 0, 0]) == 1.0 / 3)
+    #expect(distance([8, 0.5, -0.5]) == (1.0 + 2) / 3)
+    #expect(distance([-2, 3, 4]) == (1.0 + 100) / 3)
+  }
+
+  @Test func setsHoldWhatReachesItsThresholdAndAlwaysTheLikeliest() {
+    let sets = [
+      probabilities([.mel: 0.2, .bcc: 0.19]), probabilities([.nv: 0.2, .bcc: 0.19, .mel: 0.1]),
+    ].map { Abstention.ConformalSet($0, settings.conformal).classes }
+    #expect(sets == [[.nv, .mel, .df], [.nv, .df]])
+  }
+
+  @Test func solidColourAndBlackAbstainWithoutSettings() throws {
+    let preprocessor = Preprocessor(
+      PreprocessingConfiguration(
+        size: 64, colorConstancy: .shadesOfGray(p: 6, rounding: .round), mean: [0, 0, 0],
+        standardDeviation: [1, 1, 1]))
+    func reasons(_ image: PixelImage) throws -> [AbstentionReason] {
+      Abstention(
+        of: try preprocessor(image), distance: nil, settings: nil, probabilities: probabilities([:])
+      ).reasons
+    }
+    #expect(try reasons(image { _, _, _ in 128 }) == [.solidColor])
+    #expect(try reasons(image { _, _, _ in 0 }) == [.solidColor, .underexposed])
+    #expect(try reasons(lesion(edge: 4, detail: 6)) == [])
+  }
+
+  @Test func aResultSaysThatItAbstainsAndWhy() {
+    let result = Classification(
+      logits: ClassScores([0, 0, 0, 0, 0, 3, 0]), temperature: 1, metadata: .unknown, warnings: [],
+      imageSHA256: nil, model: ModelIdentity(name: "m", version: "1", sha256: "00"),
+      abstention: {
+        Abstention(
+          reasons: [.blurred, .outOfDistribution],
+          conformalSet: Abstention.ConformalSet($0, settings.conformal))
+      })
+    #expect(result.abstains)
+    #expect(
+      result.json(imageName: "x").contains(
+        """
+        "abstain":true,"abstainReasons":["blurred","out_of_distribution"],"conformalSet":["nv","df"],\
+        "conformalCoverage":0.9,"summary":
+        """))
+  }
+}
