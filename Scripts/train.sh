@@ -24,8 +24,10 @@ export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=1000000
   --num-classes 7 --output "$work/model" --name dermafusion-lite2
 "$python" "$scripts/evaluate.py" --model "$work/model" --data "$data" --cache "$work/cache" \
   --split "$work/run/split.csv" --write
+"$python" "$scripts/fit_abstention.py" --model "$work/model" --data "$data" --cache "$work/cache" \
+  --split "$work/run/split.csv" --write
 mkdir -p "$root/Weights/training"
 cp "$work/model/config.json" "$work/model/model.safetensors" "$root/Weights/"
-cp "$work/model/training/figures.json" "$work/run/"{recipe.json,split.csv,curves.csv} "$root/Weights/training/"
+cp "$work/model/training/"{figures,abstention}.json "$work/run/"{recipe.json,split.csv,curves.csv} "$root/Weights/training/"
 "$python" "$scripts/dump_fixtures.py" --model "$root/Weights"
 "$python" "$scripts/dump_gradcam_fixtures.py" --model "$root/Weights"

@@ -67,7 +67,8 @@ import Testing
     #expect(reasons(blurredLesion) == [.blurred])
     #expect(reasons(lesion(edge: 4, detail: 6, light: 0.15)).contains(.underexposed))
     #expect(reasons(image { _, _, _ in 250 }) == [.overexposed, .lowContrast, .noLesion])
-    #expect(reasons(image { x, y, channel in 90 + 0.4 * x + 0.3 * y + 10 * Double(channel) }) == [.lowContrast])
+    #expect(
+      reasons(image { x, y, channel in 90 + 0.4 * x + 0.3 * y + 10 * Double(channel) }) == [.lowContrast])
   }
 
   @Test func measuresAreThoseOfTheirFormulas() {
@@ -78,6 +79,54 @@ import Testing
     #expect(ramp.sharpness == 0)
     // Variance of 0...119 is 1199.917, of the means of six blocks 1166.667.
     #expect(abs(ramp.structure - 1166.6666666666667 / 1199.9166666666667) < 1e-12)
+  }
+
+  /// From `measure` in Scripts/abstention.py.
+  @Test(
+    arguments: [
+      (
+        "phantom_nevus.jpg", [148.70472385734072, 34.29598498717099, 0.26040928957036236, 0.9087721954186139]
+      ),
+      (
+        "phantom_dark_skin.jpg",
+        [74.33431080657029, 19.807351984203475, 0.3256625614912265, 0.8180808869398755]
+      ),
+      ("noise.png", [127.73400715244114, 12.411455265028858, 0.1454932114480429, 0.06584026956065522]),
+      ("checks.png", [127.52631578947368, 0.264406727586923, 0.04109031828487815, 7.09570290362485e-06]),
+    ])
+  func measuresAreThoseOfPython(name: String, expected: [Double]) throws {
+    let preprocessor = Preprocessor(
+      PreprocessingConfiguration(
+        size: 380, colorConstancy: .none, mean: [0, 0, 0], standardDeviation: [1, 1, 1]))
+    let image = try preprocessor(ImageDecoder.decode(Fixtures.read("images/\(name)"))).resized
+    let measures = ImageMeasures(image)
+    let found = [measures.brightness, measures.contrast, measures.sharpness, measures.structure]
+    for (found, expected) in zip(found, expected) {
+      #expect(abs(found - expected) <= 1e-9 * expected, "\(found), in Python \(expected)")
+    }
+    // Drawn lesions can be judged, the others not.
+    #expect(settings.quality.reasons(for: measures).isEmpty == name.hasPrefix("phantom"))
+  }
+
+  @Test func evaluationCountsWhatWasAnsweredAndWhatTheSetsHold() {
+    func image(_ label: LesionClass, _ set: [LesionClass], _ reasons: [AbstentionReason] = [])
+      -> EvaluatedImage
+    {
+      EvaluatedImage(
+        lesion: "l", label: label, probabilities: probabilities([:]), metadata: .unknown, source: "s",
+        abstention: Abstention(
+          reasons: reasons, conformalSet: Abstention.ConformalSet(classes: set, coverage: 0.9)))
+    }
+    let figures = AbstentionFigures([
+      image(.nv, [.nv]), image(.mel, [.nv, .mel, .bkl]), image(.bcc, [.nv, .mel], [.blurred]),
+      image(.nv, [.nv, .mel]),
+    ])
+    #expect(figures.abstainedShare == 0.25)
+    #expect(figures.answeredBalancedAccuracy == 0.5)
+    #expect(figures.sets == AbstentionFigures.Sets(statedCoverage: 0.9, coverage: 0.75, meanSize: 2))
+    let alone = EvaluatedImage(
+      lesion: "l", label: .nv, probabilities: probabilities([:]), metadata: .unknown, source: "s")
+    #expect(AbstentionFigures([alone]).sets == nil)
   }
 
   @Test func distanceIsMahalanobisAlongComponentsAndTheRestTogether() {

@@ -53,7 +53,7 @@ struct EvaluationOutput {
     lines += EvaluationFigure.overall.map { figure in
       Self.row(figure.title, value: overall.value(figure), interval: overall.interval(figure))
     }
-    lines += [""] + classLines + [""] + confusionLines + [""] + subgroupLines
+    lines += [""] + abstentionLines + [""] + classLines + [""] + confusionLines + [""] + subgroupLines
     lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
     return lines.joined(separator: "\n") + "\n"
   }
@@ -94,6 +94,24 @@ struct EvaluationOutput {
     }
     notes += sortedWarnings.map { ("Warning", "\($0.count) images: \($0.warning.sentence)") }
     return notes
+  }
+
+  private var abstentionLines: [String] {
+    let figures = report.abstention
+    func row(_ title: String, _ value: Double?) -> String {
+      Self.row(
+        title, value: value.map { ClassificationText.fixed($0, digits: 4) } ?? "undefined", interval: "")
+    }
+    var lines = [
+      row("Share of images abstained from", figures.abstainedShare),
+      row("Balanced accuracy on the others", figures.answeredBalancedAccuracy),
+    ]
+    if let sets = figures.sets {
+      let percent = Int((sets.statedCoverage * 100).rounded())
+      lines.append(row("Coverage of the \(percent) % sets", sets.coverage))
+      lines.append(row("Classes a set", sets.meanSize))
+    }
+    return lines
   }
 
   private var classLines: [String] {

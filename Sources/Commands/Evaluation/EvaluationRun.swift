@@ -63,7 +63,7 @@ struct EvaluationRun {
         encodedImage: location.source.read(terminal: terminal), metadata: metadata, views: views)
       let image = EvaluatedImage(
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
-        source: location.folder)
+        source: location.folder, abstention: result.abstention)
       return .classified(image, result.warnings)
     } catch let error as FileError {
       return .failed("\(error)")

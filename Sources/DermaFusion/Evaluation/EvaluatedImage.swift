@@ -10,15 +10,19 @@ package struct EvaluatedImage: Sendable, Equatable {
   package let metadata: PatientMetadata
   /// Where the image came from, a folder for instance.
   package let source: String
+  /// Whether the model abstained, and its set of classes.
+  package let abstention: Abstention
 
   package init(
-    lesion: String, label: LesionClass, probabilities: ClassScores, metadata: PatientMetadata, source: String
+    lesion: String, label: LesionClass, probabilities: ClassScores, metadata: PatientMetadata, source: String,
+    abstention: Abstention = .none
   ) {
     self.lesion = lesion
     self.label = label
     self.probabilities = probabilities
     self.metadata = metadata
     self.source = source
+    self.abstention = abstention
   }
 
   var prediction: LesionClass { probabilities.highest }

@@ -5,6 +5,7 @@ extension EvaluationReport {
       ("n", .integer(overall.imageCount)), ("lesions", .integer(overall.lesionCount)),
     ]
     members += overall.jsonMembers
+    members.append(("abstention", abstention.json))
     members.append(
       ("perClass", .object(LesionClass.allCases.map { ($0.rawValue, classJSON($0)) })))
     members.append(("absentClasses", .strings(absentClasses.map(\.rawValue))))

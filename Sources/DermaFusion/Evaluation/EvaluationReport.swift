@@ -34,6 +34,7 @@ package struct EvaluationReport: Sendable {
 
   package let set: EvaluationSet
   package let overall: Measurement
+  package let abstention: AbstentionFigures
   /// Groups with images, in an order that does not depend on the images; every source, even without images.
   package let subgroups: [(grouping: Grouping, groups: [Subgroup])]
 
@@ -44,6 +45,7 @@ package struct EvaluationReport: Sendable {
     precondition(!images.isEmpty, "an evaluation of no images")
     set = EvaluationSet(images)
     overall = Measurement(set)
+    abstention = AbstentionFigures(images)
     subgroups = Grouping.allCases.map { grouping in
       let members = Dictionary(grouping: images, by: grouping.group)
       let names = grouping == .source ? sources : grouping.groups.filter { members[$0] != nil }

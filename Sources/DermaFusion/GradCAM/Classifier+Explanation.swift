@@ -83,7 +83,8 @@ extension Classifier {
         return explained.map { (network.head, $0.index) }
       }, writeInput: { input.writeNormalizedNHWC(to: $0) })
     let result = try classification(
-      logits: run.output.logits, pooled: run.output.pooled, of: input, metadata: metadata, imageSHA256: imageSHA256)
+      logits: run.output.logits, pooled: run.output.pooled, of: input, metadata: metadata,
+      imageSHA256: imageSHA256)
     if classes == nil { explained = [result.prediction] }
     let maps = try explained.indices.map { index in
       try ActivationMap(
