@@ -220,7 +220,7 @@ def parse_options():
     parser.add_argument("--weight-decay", type=float, default=0.02)
     parser.add_argument("--label-smoothing", type=float, default=0.05)
     parser.add_argument("--dropout", type=float, default=0.2)
-    parser.add_argument("--prior-adjustment", type=float, default=0.5, help="0 none ... 1 as if classes were even")
+    parser.add_argument("--prior-adjustment", type=float, default=0.0, help="0 none ... 1 as if classes were even")
     parser.add_argument("--validation-fraction", type=float, default=0.15)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--threads", type=int, default=2)

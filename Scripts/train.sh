@@ -19,7 +19,12 @@ python="$work/environment/bin/python"
 # every step has to be cleared anew.
 export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000
 
-"$python" "$scripts/train.py" --data "$data" --cache "$work/cache" --output "$work/run"
+# The second run goes on from the first one's weights with a learning rate that rises once more.
+"$python" "$scripts/train.py" --data "$data" --cache "$work/cache" --output "$work/first"
+"$python" "$scripts/export_model.py" --architecture efficientnet_lite2 --checkpoint "$work/first/model.pt" \
+  --num-classes 7 --output "$work/first/model"
+"$python" "$scripts/train.py" --data "$data" --cache "$work/cache" --output "$work/run" \
+  --initial "$work/first/model" --epochs "224x4500*8,288x3000*2,380x1500"
 "$python" "$scripts/export_model.py" --architecture efficientnet_lite2 --checkpoint "$work/run/model.pt" \
   --num-classes 7 --output "$work/model" --name dermafusion-lite2
 "$python" "$scripts/evaluate.py" --model "$work/model" --data "$data" --cache "$work/cache" \
