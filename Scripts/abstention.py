@@ -7,6 +7,7 @@ tensors `abstention.*` of model.safetensors.
 import numpy as np
 
 BLOCK = 20  # pixels of a side of the blocks whose means show the coarse structure
+GREENER = 8  # levels by which green exceeds red in a pixel that counts as green
 ROUNDING = (77**2 + 150**2 + 29**2) / 2  # what rounding to whole levels adds to the square of a second difference
 
 
@@ -33,6 +34,7 @@ def measure(resized):
     brightness: mean luma, 0...255. contrast: standard deviation of the means of blocks about their plane, of the
     channel where it is greatest. sharpness: second differences over 2 pixels against those over 8; close to
     0 where blur hides all detail. structure: the share of luma's variance that the means of blocks explain.
+    green: the share of pixels that are greener than red, which skin through a dermatoscope hardly ever is.
     """
     pixels = resized.astype(np.int64)
     luma = 77 * pixels[..., 0] + 150 * pixels[..., 1] + 29 * pixels[..., 2]  # 0...65280
@@ -49,6 +51,7 @@ def measure(resized):
         "contrast": contrast,
         "sharpness": fine / coarse if coarse > 0 else 0.0,
         "structure": between / variance if variance > 0 else 0.0,
+        "green": (pixels[..., 1] > pixels[..., 0] + GREENER).mean(),
     }
 
 
@@ -65,6 +68,8 @@ def quality_reasons(measures, limits):
         reasons.append("low_contrast")
     if not has_structure:
         reasons.append("no_lesion")
+    if measures["green"] > limits.get("maximum_green", 1.0):
+        reasons.append("unlike_skin")
     # Without something to see there is nothing that could be sharp.
     if stands_out and has_structure and measures["sharpness"] < limits["minimum_sharpness"]:
         reasons.append("blurred")

@@ -43,7 +43,7 @@ def measured(path, size):
 
 
 def quality_limits(rows):
-    """Limits that each leave out one validation photograph, with room beyond it.
+    """Limits that each leave out one validation photograph (three by their green), with room beyond it.
 
     Much room for brightness: skin darker than that of the photographs at hand is no bad exposure.
     """
@@ -54,6 +54,7 @@ def quality_limits(rows):
         "minimum_contrast": round(0.9 * lowest["contrast"], 3),
         "minimum_sharpness": round(0.95 * lowest["sharpness"], 5),
         "minimum_structure": round(0.9 * lowest["structure"], 4),
+        "maximum_green": round(1.1 * sorted(row["green"] for row in rows)[-4], 4),
     }
 
 

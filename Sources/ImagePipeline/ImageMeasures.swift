@@ -11,9 +11,13 @@ public struct ImageMeasures: Sendable, Equatable {
   public let sharpness: Double
   /// The share of luma's variance that the means of blocks explain, 0...1: close to 0 in noise.
   public let structure: Double
+  /// The share of pixels that are greener than red, 0...1; skin through a dermatoscope hardly ever is.
+  public let green: Double
 
   /// Pixels of a side of a block.
   static let block = 20
+  /// Levels by which green exceeds red in a pixel that counts as green.
+  private static let greener = 8
   /// What rounding to whole levels adds to the square of a second difference of luma, on average: 6 x 1/12 of the
   /// squares of luma's weights.
   private static let rounding = Double(77 * 77 + 150 * 150 + 29 * 29) / 2
@@ -24,6 +28,7 @@ public struct ImageMeasures: Sendable, Equatable {
       image.width == image.height && image.width >= Preprocessor.minimumSide,
       "measures of an image of \(image.width)x\(image.height) pixels")
     let luma = Self.luma(image)
+    green = Double(Self.greenCount(image)) / Double(luma.count)
     let total = luma.reduce(0) { $0 + Int($1) }
     let mean = Double(total) / Double(luma.count)
     brightness = mean / 256
@@ -42,6 +47,12 @@ public struct ImageMeasures: Sendable, Equatable {
     let centre = means.reduce(0, +) / Double(means.count)
     let between = means.reduce(0) { $0 + ($1 - centre) * ($1 - centre) } / Double(means.count)
     structure = variance > 0 ? between / variance : 0
+  }
+
+  private static func greenCount(_ image: PixelImage) -> Int {
+    image.pixels.withUnsafeBufferPointer { pixels in
+      stride(from: 0, to: pixels.count, by: 3).count { Int(pixels[$0 + 1]) > Int(pixels[$0]) + greener }
+    }
   }
 
   /// `[side * side]`, 0...65280.

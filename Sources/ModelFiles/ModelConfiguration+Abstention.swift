@@ -13,6 +13,8 @@ extension ModelConfiguration {
       public let minimumSharpness: Double
       /// Of the share of variance between blocks, 0...1.
       public let minimumStructure: Double
+      /// Of the share of pixels greener than red, 0...1; nil: any.
+      public let maximumGreen: Double?
     }
 
     /// The distance of the pooled features to the nearest class.
@@ -49,7 +51,9 @@ extension ModelConfiguration.Abstention {
       maximumBrightness: try quality.number("maximum_brightness", .finite),
       minimumContrast: try quality.number("minimum_contrast", .finite),
       minimumSharpness: try quality.number("minimum_sharpness", .finite),
-      minimumStructure: try quality.number("minimum_structure", .finite))
+      minimumStructure: try quality.number("minimum_structure", .finite),
+      maximumGreen: quality["maximum_green"] == nil
+        ? nil : try quality.number("maximum_green", .probability))
     try quality.requireNoOtherKeys()
     var distance = try object.object("distance")
     self.distance = Distance(

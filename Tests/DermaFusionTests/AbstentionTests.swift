@@ -49,7 +49,7 @@ import Testing
   private let settings = try! ModelConfiguration.Abstention.parsing(
     """
     {"quality": {"minimum_brightness": 40, "maximum_brightness": 235, "minimum_contrast": 5,
-      "minimum_sharpness": 0.03, "minimum_structure": 0.4},
+      "minimum_sharpness": 0.03, "minimum_structure": 0.4, "maximum_green": 0.1},
      "distance": {"components": 1, "threshold": 2.5},
      "conformal": {"coverage": 0.9, "thresholds": [0.2, 0.2, 0.2, 0, 0.15, 0.3, 0.2]}}
     """)
@@ -63,12 +63,23 @@ import Testing
   }
 
   @Test func whatCannotBeJudgedIsNamed() {
-    #expect(reasons(noise(seed: 5)) == [.lowContrast, .noLesion])
+    #expect(reasons(noise(seed: 5)) == [.lowContrast, .noLesion, .unlikeSkin])
     #expect(reasons(blurredLesion) == [.blurred])
     #expect(reasons(lesion(edge: 4, detail: 6, light: 0.15)).contains(.underexposed))
     #expect(reasons(image { _, _, _ in 250 }) == [.overexposed, .lowContrast, .noLesion])
     #expect(
-      reasons(image { x, y, channel in 90 + 0.4 * x + 0.3 * y + 10 * Double(channel) }) == [.lowContrast])
+      reasons(image { x, y, channel in 90 + 0.4 * x + 0.3 * y + 10 * Double(2 - channel) }) == [.lowContrast])
+  }
+
+  @Test func aGreenPictureIsUnlikeSkinAndAGreenPatchIsNot() {
+    let lesion = lesion(edge: 4, detail: 6)
+    func reasons(greenRows: Int) -> [AbstentionReason] {
+      var pixels = lesion.pixels
+      for pixel in 0..<greenRows * Self.side { pixels[pixel * 3 + 1] = min(pixels[pixel * 3], 240) + 9 }
+      return self.reasons(PixelImage(width: Self.side, height: Self.side, pixels: pixels))
+    }
+    #expect(reasons(greenRows: 10) == [])
+    #expect(reasons(greenRows: 60) == [.unlikeSkin])
   }
 
   @Test func measuresAreThoseOfTheirFormulas() {
@@ -85,14 +96,18 @@ import Testing
   @Test(
     arguments: [
       (
-        "phantom_nevus.jpg", [148.70472385734072, 34.29598498717099, 0.26040928957036236, 0.9087721954186139]
+        "phantom_nevus.jpg",
+        [148.70472385734072, 34.29598498717099, 0.26040928957036236, 0.9087721954186139, 0]
       ),
       (
         "phantom_dark_skin.jpg",
-        [74.33431080657029, 19.807351984203475, 0.3256625614912265, 0.8180808869398755]
+        [74.33431080657029, 19.807351984203475, 0.3256625614912265, 0.8180808869398755, 0]
       ),
-      ("noise.png", [127.73400715244114, 12.411455265028858, 0.1454932114480429, 0.06584026956065522]),
-      ("checks.png", [127.52631578947368, 0.264406727586923, 0.04109031828487815, 7.09570290362485e-06]),
+      (
+        "noise.png",
+        [127.73400715244114, 12.411455265028858, 0.1454932114480429, 0.06584026956065522, 0.4480678670360111]
+      ),
+      ("checks.png", [127.52631578947368, 0.264406727586923, 0.04109031828487815, 7.09570290362485e-06, 0]),
     ])
   func measuresAreThoseOfPython(name: String, expected: [Double]) throws {
     let preprocessor = Preprocessor(
@@ -100,7 +115,9 @@ import Testing
         size: 380, colorConstancy: .none, mean: [0, 0, 0], standardDeviation: [1, 1, 1]))
     let image = try preprocessor(ImageDecoder.decode(Fixtures.read("images/\(name)"))).resized
     let measures = ImageMeasures(image)
-    let found = [measures.brightness, measures.contrast, measures.sharpness, measures.structure]
+    let found = [
+      measures.brightness, measures.contrast, measures.sharpness, measures.structure, measures.green,
+    ]
     for (found, expected) in zip(found, expected) {
       #expect(abs(found - expected) <= 1e-9 * expected, "\(found), in Python \(expected)")
     }

@@ -69,6 +69,7 @@ extension ModelConfiguration.Abstention.Quality {
     let hasStructure = measures.structure >= minimumStructure
     if !standsOut { reasons.append(.lowContrast) }
     if !hasStructure { reasons.append(.noLesion) }
+    if let maximumGreen, measures.green > maximumGreen { reasons.append(.unlikeSkin) }
     // Without something to see there is nothing that could be sharp.
     if standsOut, hasStructure, measures.sharpness < minimumSharpness { reasons.append(.blurred) }
     return reasons

@@ -10,6 +10,8 @@ public enum AbstentionReason: String, Sendable, CaseIterable {
   case lowContrast = "low_contrast"
   /// There is detail, but no structure as large as a lesion: noise, text, a texture.
   case noLesion = "no_lesion"
+  /// Much of the image has a colour that skin does not have: a photograph of something else.
+  case unlikeSkin = "unlike_skin"
   /// All detail is blurred away.
   case blurred
   /// The features lie far from those of the images that the model was trained on.
@@ -23,6 +25,7 @@ public enum AbstentionReason: String, Sendable, CaseIterable {
     case .overexposed: "The image is too bright."
     case .lowContrast: "Hardly anything in the image stands out from its surroundings."
     case .noLesion: "The image shows no structure like a lesion."
+    case .unlikeSkin: "Much of the image has a colour that skin does not have."
     case .blurred: "The image is badly blurred."
     case .outOfDistribution: "The image is unlike those that the model was trained on."
     }
