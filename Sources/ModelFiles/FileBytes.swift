@@ -12,8 +12,7 @@
 /// A mapped file that another process shortens while it is in use ends this process with a bus error, as with every
 /// mapped file.
 final class FileBytes: @unchecked Sendable {
-  /// The whole content.
-  let bytes: UnsafeRawBufferPointer
+  private let bytes: UnsafeRawBufferPointer
   private let isMapped: Bool
 
   /// Copies bytes.
@@ -53,6 +52,14 @@ final class FileBytes: @unchecked Sendable {
     } else {
       bytes.deallocate()
     }
+  }
+
+  /// Calls the body with the whole content, valid until it returns: nothing else keeps the memory for that long, since
+  /// an object may go after its last use.
+  func withBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try withExtendedLifetime(self) { () throws(Failure) in try body(bytes) }
   }
 
   /// The operating system's words for an error number.

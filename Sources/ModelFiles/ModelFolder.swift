@@ -27,7 +27,8 @@ public struct ModelFolder: Sendable {
     let configuration = try FileBytes(mapping: prefix + Self.configurationName)
     let weights = try FileBytes(mapping: prefix + Self.weightsName)
     try self.init(
-      configuration: [UInt8](configuration.bytes), configurationName: prefix + Self.configurationName,
+      configuration: configuration.withBytes { [UInt8]($0) },
+      configurationName: prefix + Self.configurationName,
       weights: SafetensorsFile(weights, name: prefix + Self.weightsName))
   }
 
@@ -80,7 +81,7 @@ public struct ModelFolder: Sendable {
         if let computed { return computed }
         var hash = SHA256()
         hash.update(configuration)
-        hash.update(weights.bytes)
+        weights.withBytes { hash.update($0) }
         let digest = hash.finalizedHexDigest()
         computed = digest
         return digest

@@ -36,7 +36,8 @@ public struct SafetensorsFile: Sendable {
   init(_ file: FileBytes, name: String) throws(ModelFileError) {
     let header: SafetensorsHeader
     do throws(SafetensorsError) {
-      header = try SafetensorsHeader(parsing: file.bytes)
+      header = try file.withBytes { (bytes) throws(SafetensorsError) in try SafetensorsHeader(parsing: bytes)
+      }
     } catch {
       throw .safetensors(file: name, error)
     }

@@ -30,7 +30,7 @@ public struct StoredTensor: Sendable {
 
   /// Calls the body with the tensor's bytes, valid until it returns. They are not known to be finite numbers.
   public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-    try withExtendedLifetime(file) { try body(UnsafeRawBufferPointer(rebasing: file.bytes[byteRange])) }
+    try file.withBytes { try body(UnsafeRawBufferPointer(rebasing: $0[byteRange])) }
   }
 
   /// Converts every element to Float32, exactly, in the order stored.
