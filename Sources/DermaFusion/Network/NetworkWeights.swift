@@ -51,14 +51,21 @@ struct NetworkWeights {
   }
 
   /// The tensors `abstention.*`, which lie beside the network's.
+  ///
+  /// - Throws: `ModelFileError` for a tensor that is missing, misshapen or not finite, or a variance that is not above 0.
   func featureDistance(
     _ distance: ModelConfiguration.Abstention.Distance, classCount: Int
   ) throws(ModelFileError) -> FeatureDistance {
     let (count, weights) = (architecture.headChannels, scope("abstention"))
-    return FeatureDistance(
-      means: try weights.tensor("means", shape: [classCount, count]),
-      components: try weights.tensor("components", shape: [distance.components, count]),
-      variances: try weights.tensor("variances", shape: [distance.components + 1]))
+    let means = try weights.tensor("means", shape: [classCount, count])
+    let components = try weights.tensor("components", shape: [distance.components, count])
+    let variances = try weights.tensor("variances", shape: [distance.components + 1])
+    // Distances are divided by them: one of NaN would never be too great.
+    if let index = variances.firstIndex(where: { $0 <= 0 }) {
+      throw weights.binder.valueOutOfRange(
+        "variances", index: index, value: variances[index], rule: "above 0")
+    }
+    return FeatureDistance(means: means, components: components, variances: variances)
   }
 
   func embedding(_ name: String, count: Int, size: Int) throws(ModelFileError) -> Embedding {
