@@ -1,5 +1,12 @@
 import Commands
-import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 exit(
   Tool.dermafusion.run(Array(CommandLine.arguments.dropFirst()), session: Session(terminal: .system()))

@@ -1,5 +1,12 @@
 import DermaFusion
-import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// Where models and fixtures lie when the command line does not say.
 package struct ModelLocation: Sendable {

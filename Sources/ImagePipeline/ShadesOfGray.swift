@@ -1,4 +1,10 @@
-import Foundation
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// Shades of Gray colour constancy (Finlayson and Trezzi, 2004) of 8-bit RGB, in Double.
 enum ShadesOfGray {

@@ -1,4 +1,10 @@
-import Foundation
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// Whole files, read and written.
 package enum FileBytes {
@@ -30,7 +36,7 @@ package enum FileBytes {
     while true {
       if count == bytes.count { bytes += [UInt8](repeating: 0, count: bytes.count) }
       let got = bytes.withUnsafeMutableBytes {
-        Foundation.read(descriptor, $0.baseAddress! + count, $0.count - count)
+        systemRead(descriptor, $0.baseAddress! + count, $0.count - count)
       }
       if got < 0 {
         if errno == EINTR { continue }

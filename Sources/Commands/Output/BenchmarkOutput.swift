@@ -1,5 +1,12 @@
 import DermaFusion
-import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// A benchmark's report as JSON.
 enum BenchmarkJSON {
@@ -80,6 +87,10 @@ enum BenchmarkText {
   }
 
   private static func decimal(_ value: Double, _ digits: Int) -> String {
-    String(format: "%.\(digits)f", value)
+    var characters = [CChar](repeating: 0, count: 400)
+    let count = withVaList([Int32(digits), value]) {
+      vsnprintf(&characters, characters.count, "%.*f", $0)
+    }
+    return String(decoding: characters.prefix(Int(count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }

@@ -1,4 +1,10 @@
-import Foundation
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Foundation
+#endif
 
 extension Terminal {
   /// The process's own standard streams and environment.
@@ -55,7 +61,7 @@ struct FileDescriptorOutput: ByteOutput {
     var offset = 0
     while offset < bytes.count {
       let written = bytes.withUnsafeBytes {
-        Foundation.write(descriptor, $0.baseAddress! + offset, bytes.count - offset)
+        systemWrite(descriptor, $0.baseAddress! + offset, bytes.count - offset)
       }
       if written >= 0 {
         offset += written

@@ -1,6 +1,11 @@
-import Foundation
 import ImagePipeline
 import ModelFiles
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// What Python computed at every stage, and the comparison of this engine with it.
 package struct ParityFixtures: Sendable {
