@@ -51,7 +51,7 @@ let package = Package(
     .target(
       name: "ImagePipeline", dependencies: ["CPNG", "CJPEG"],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
-    .target(name: "ModelFiles", swiftSettings: warningsAsErrors),
+    .target(name: "ModelFiles", dependencies: ["SHA256Instructions"], swiftSettings: warningsAsErrors),
     .target(
       name: "TensorModule",
       dependencies: ["KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelInterface", "CCPUFeatures"],
@@ -70,6 +70,11 @@ let package = Package(
       swiftSettings: kernelSettings(
         define: "KERNEL_AVX512",
         targetFeatures: ["avx512f", "avx512vl", "avx512bw", "avx512dq", "avx2", "fma"])),
+
+    .target(
+      name: "SHA256Instructions", dependencies: ["CCPUFeatures"],
+      swiftSettings: isRootPackage && isX86
+        ? kernelSettings(define: "SHA256_INSTRUCTIONS", targetFeatures: ["sha", "ssse3", "sse4.1"]) : []),
 
     // C modules: headers only
     .systemLibrary(

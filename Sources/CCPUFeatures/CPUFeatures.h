@@ -1,6 +1,10 @@
-// Why this module exists: Swift can ask neither the CPU nor the compiler which instructions there are.
+// Why this module exists: Swift can ask neither the CPU nor the compiler which instructions there are, and has no names
+// for those that are neither arithmetic nor a move.
 #pragma once
 #include <stdbool.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #if defined(__x86_64__)
 // __builtin_cpu_supports also asks the operating system whether it saves the wide registers.
@@ -13,9 +17,30 @@ static inline bool cpu_runs_avx512(void) {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 }
+static inline bool cpu_runs_sha256(void) {
+  unsigned a, b, c, d;
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("sse4.1") && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1);
+}
 #else
 static inline bool cpu_runs_avx2_fma(void) { return false; }
 static inline bool cpu_runs_avx512(void) { return false; }
+#endif
+
+#if defined(__SHA__)
+// SHA256RNDS2, SHA256MSG1 and SHA256MSG2, for modules that are compiled with them.
+typedef unsigned sha256_words __attribute__((ext_vector_type(4)));
+typedef int sha256_operand __attribute__((vector_size(16)));
+static inline sha256_words sha256_two_rounds(sha256_words ghcd, sha256_words efab, sha256_words sums) {
+  return (sha256_words)__builtin_ia32_sha256rnds2(
+      (sha256_operand)ghcd, (sha256_operand)efab, (sha256_operand)sums);
+}
+static inline sha256_words sha256_schedule1(sha256_words w0, sha256_words w1) {
+  return (sha256_words)__builtin_ia32_sha256msg1((sha256_operand)w0, (sha256_operand)w1);
+}
+static inline sha256_words sha256_schedule2(sha256_words sums, sha256_words w3) {
+  return (sha256_words)__builtin_ia32_sha256msg2((sha256_operand)sums, (sha256_operand)w3);
+}
 #endif
 
 // These answer for the module that calls them, as it was compiled: an inline function is emitted with its caller's flags.

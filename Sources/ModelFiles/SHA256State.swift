@@ -1,3 +1,5 @@
+import SHA256Instructions
+
 /// The eight words that SHA-256 carries from block to block, and the step over a block. The names are FIPS 180-4's.
 struct SHA256State: Sendable {
   private var h0, h1, h2, h3, h4, h5, h6, h7: UInt32
@@ -26,6 +28,21 @@ struct SHA256State: Sendable {
 
   /// Takes in blocks of 64 bytes, at any alignment (FIPS 180-4, 6.2.2).
   mutating func compress(_ message: UnsafeRawPointer, blockCount: Int) {
+    if SHA256Instructions.areUsable {
+      Self.roundConstants.withUnsafeBufferPointer { constants in
+        withUnsafeMutableBytes(of: &self) { words in
+          SHA256Instructions.compress(
+            words.assumingMemoryBound(to: UInt32.self).baseAddress!, message, blockCount: blockCount,
+            constants: constants.baseAddress!)
+        }
+      }
+    } else {
+      compressByArithmetic(message, blockCount: blockCount)
+    }
+  }
+
+  /// ``compress(_:blockCount:)`` on any CPU.
+  mutating func compressByArithmetic(_ message: UnsafeRawPointer, blockCount: Int) {
     Self.roundConstants.withUnsafeBufferPointer { constants in
       withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 16) { schedule in
         let k = constants.baseAddress!

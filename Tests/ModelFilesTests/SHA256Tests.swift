@@ -63,6 +63,22 @@ import Testing
     }
   }
 
+  /// Where the CPU has instructions for it, the tests above go by them; this holds both ways together.
+  @Test func instructionsGiveWhatArithmeticGives() {
+    let seed: UInt64 = 7
+    var generator = SeededGenerator(seed: seed)
+    let message = (0..<64 * 9 + 3).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    message.withUnsafeBytes { bytes in
+      for (blockCount, offset) in [(1, 0), (2, 1), (9, 3)] {
+        var state = SHA256State.initial
+        var expected = state
+        state.compress(bytes.baseAddress! + offset, blockCount: blockCount)
+        expected.compressByArithmetic(bytes.baseAddress! + offset, blockCount: blockCount)
+        #expect(state.bytes == expected.bytes, "\(blockCount) blocks, seed \(seed)")
+      }
+    }
+  }
+
   @Test func aFinishedMessageMayGoOn() {
     var hash = SHA256()
     hash.update(Array("ab".utf8))
