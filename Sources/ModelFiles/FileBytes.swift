@@ -46,6 +46,12 @@ final class FileBytes: @unchecked Sendable {
     isMapped = true
   }
 
+  /// Gives the memory that holds a mapped file's content back to the system, which reads it again, most likely from its
+  /// cache, where it is asked for later.
+  func releasePages() {
+    if isMapped { madvise(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count, MADV_DONTNEED) }
+  }
+
   deinit {
     if isMapped {
       munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)

@@ -65,6 +65,12 @@ public struct ModelFolder: Sendable {
     DispatchQueue.global(qos: .userInitiated).async { [identity] in _ = identity.digest }
   }
 
+  /// Gives the memory that holds mapped weights back to the system, once they have been read: a packed copy is what a
+  /// network computes with.
+  public func releasePages() {
+    weights.file.releasePages()
+  }
+
   private final class Identity: Sendable {
     private let configuration: [UInt8]
     private let weights: FileBytes
@@ -82,6 +88,7 @@ public struct ModelFolder: Sendable {
         var hash = SHA256()
         hash.update(configuration)
         weights.withBytes { hash.update($0) }
+        weights.releasePages()
         let digest = hash.finalizedHexDigest()
         computed = digest
         return digest

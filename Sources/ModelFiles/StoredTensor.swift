@@ -38,16 +38,28 @@ public struct StoredTensor: Sendable {
   /// - Parameter destination: room for exactly `elementCount` numbers; may be uninitialized.
   /// - Throws: `ModelFileError.nonFiniteValue` for the first NaN or infinity.
   public func convert(into destination: UnsafeMutableBufferPointer<Float>) throws(ModelFileError) {
+    try convert(0..<elementCount, into: destination)
+  }
+
+  /// Converts some elements to Float32, exactly, in the order stored.
+  ///
+  /// - Parameters:
+  ///   - range: places among all `elementCount` elements.
+  ///   - destination: room for exactly so many numbers; may be uninitialized.
+  /// - Throws: `ModelFileError.nonFiniteValue` for the tensor's first NaN or infinity when there is one in the range.
+  public func convert(
+    _ range: Range<Int>, into destination: UnsafeMutableBufferPointer<Float>
+  ) throws(ModelFileError) {
     precondition(
-      destination.count == elementCount,
-      "converting \(elementCount) elements of \(name) into room for \(destination.count)")
-    guard elementCount > 0, let target = destination.baseAddress else { return }
+      range.lowerBound >= 0 && range.upperBound <= elementCount && destination.count == range.count,
+      "converting \(range) of \(elementCount) elements of \(name) into room for \(destination.count)")
+    guard !range.isEmpty, let target = destination.baseAddress else { return }
     let isFinite = withUnsafeBytes { bytes in
-      let source = bytes.baseAddress!
+      let source = bytes.baseAddress! + range.lowerBound * dataType.byteCount
       return switch dataType {
-      case .float32: FloatConversion.convertSingle(source, count: elementCount, into: target)
-      case .float16: FloatConversion.convertHalf(source, count: elementCount, into: target)
-      case .brainFloat16: FloatConversion.convertBrainFloat(source, count: elementCount, into: target)
+      case .float32: FloatConversion.convertSingle(source, count: range.count, into: target)
+      case .float16: FloatConversion.convertHalf(source, count: range.count, into: target)
+      case .brainFloat16: FloatConversion.convertBrainFloat(source, count: range.count, into: target)
       }
     }
     if !isFinite { throw firstNonFiniteValue() }

@@ -23,6 +23,27 @@ package struct BatchNormalization: Sendable {
     self.epsilon = epsilon
   }
 
+  /// What turns a convolution without bias into one that does the same as both.
+  package struct Fold: Sendable {
+    /// Multiplies each channel's weights.
+    package let gains: [Double]
+    /// The convolution's bias.
+    package let bias: [Float]
+
+    /// Multiplies weights of one channel, each rounded once.
+    package func apply(to weights: UnsafeMutableBufferPointer<Float>, channel: Int) {
+      let gain = gains[channel]
+      for i in weights.indices { weights[i] = Float(Double(weights[i]) * gain) }
+    }
+  }
+
+  /// What this does to the convolution before it, worked out in Double.
+  package var fold: Fold {
+    let gains = scale.indices.map { Double(scale[$0]) / (Double(variance[$0]) + epsilon).squareRoot() }
+    let bias = offset.indices.map { Float(Double(offset[$0]) - Double(mean[$0]) * gains[$0]) }
+    return Fold(gains: gains, bias: bias)
+  }
+
   /// The convolution that does the same as a convolution without bias followed by this.
   ///
   /// - Parameter weight: `[channels, ...]`, the same number of values for each channel.
@@ -31,17 +52,15 @@ package struct BatchNormalization: Sendable {
     precondition(
       weight.count % scale.count == 0, "\(weight.count) weights for \(scale.count) channels")
     let perChannel = weight.count / scale.count
-    var bias = [Float](repeating: 0, count: scale.count)
-    let folded = [Float](unsafeUninitializedCapacity: weight.count) { result, count in
+    let fold = fold
+    var folded = weight
+    folded.withUnsafeMutableBufferPointer { folded in
       for channel in scale.indices {
-        let gain = Double(scale[channel]) / (Double(variance[channel]) + epsilon).squareRoot()
-        bias[channel] = Float(Double(offset[channel]) - Double(mean[channel]) * gain)
-        for i in channel * perChannel..<(channel + 1) * perChannel {
-          result[i] = Float(Double(weight[i]) * gain)
-        }
+        fold.apply(
+          to: UnsafeMutableBufferPointer(rebasing: folded[channel * perChannel..<(channel + 1) * perChannel]),
+          channel: channel)
       }
-      count = weight.count
     }
-    return (folded, bias)
+    return (folded, fold.bias)
   }
 }

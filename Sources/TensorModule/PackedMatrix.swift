@@ -23,6 +23,22 @@ package struct PackedMatrix: Sendable {
     precondition(
       weight.count == columnCount * depth,
       "\(weight.count) weights for a matrix of [\(columnCount), \(depth)]")
+    self.init(columnCount: columnCount, depth: depth, bias: bias, kernels: kernels) { column, start, target in
+      weight.withUnsafeBufferPointer { weight in
+        target.baseAddress!.update(from: weight.baseAddress! + (column * depth + start), count: target.count)
+      }
+    }
+  }
+
+  /// Packs a weight that is read in pieces, so that it need not lie in memory a second time.
+  ///
+  /// - Parameters:
+  ///   - bias: One value for each column, or nil for zeros.
+  ///   - read: Writes weights `start ..< start + target.count` of a column's `depth`.
+  package init<Failure: Error>(
+    columnCount: Int, depth: Int, bias: [Float]?, kernels: KernelSet,
+    read: (_ column: Int, _ start: Int, _ target: UnsafeMutableBufferPointer<Float>) throws(Failure) -> Void
+  ) throws(Failure) {
     precondition(
       bias == nil || bias?.count == columnCount, "\(bias?.count ?? 0) biases for \(columnCount) columns")
     self.depth = depth
@@ -34,18 +50,24 @@ package struct PackedMatrix: Sendable {
     panels = AlignedBuffer(count: paddedColumns * depth)
     self.bias = AlignedBuffer(count: paddedColumns)
     bias?.withUnsafeBufferPointer { self.bias.pointer.update(from: $0.baseAddress!, count: columnCount) }
-    weight.withUnsafeBufferPointer { weight in
-      for panel in 0..<layout.panelCount {
-        let firstColumn = panel * 2 * width
-        let lanes = layout.vectorCount(ofPanel: panel) * width
-        let target = panels.pointer + firstColumn * depth
+    let piece = UnsafeMutableBufferPointer<Float>.allocate(capacity: Self.pieceLength)
+    defer { piece.deallocate() }
+    for panel in 0..<layout.panelCount {
+      let firstColumn = panel * 2 * width
+      let lanes = layout.vectorCount(ofPanel: panel) * width
+      for start in stride(from: 0, to: depth, by: Self.pieceLength) {
+        let count = min(Self.pieceLength, depth - start)
+        let target = panels.pointer + (firstColumn * depth + start * lanes)
         for lane in 0..<min(lanes, columnCount - firstColumn) {
-          let source = weight.baseAddress! + (firstColumn + lane) * depth
-          for k in 0..<depth { target[k * lanes + lane] = source[k] }
+          try read(firstColumn + lane, start, UnsafeMutableBufferPointer(rebasing: piece[..<count]))
+          for k in 0..<count { target[k * lanes + lane] = piece[k] }
         }
       }
     }
   }
+
+  /// Weights that are read at a time: the part of a panel that they are spread over stays in the first-level cache.
+  private static let pieceLength = 128
 
   /// Floats in the panels: what ``writePanels(scaledBy:to:)`` fills.
   package var panelFloatCount: Int { layout.vectorCount * kernels.vectorWidth * depth }

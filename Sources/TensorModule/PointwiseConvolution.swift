@@ -13,8 +13,15 @@ package struct PointwiseConvolution: Sendable {
   package init(
     weight: [Float], bias: [Float], inputChannels: Int, activation: Activation, kernels: KernelSet
   ) {
-    matrix = PackedMatrix(
-      weight: weight, columnCount: bias.count, depth: inputChannels, bias: bias, kernels: kernels)
+    self.init(
+      matrix: PackedMatrix(
+        weight: weight, columnCount: bias.count, depth: inputChannels, bias: bias, kernels: kernels),
+      activation: activation)
+  }
+
+  /// - Parameter matrix: `[inputChannels, outputChannels]`, packed.
+  package init(matrix: PackedMatrix, activation: Activation) {
+    self.matrix = matrix
     self.activation = activation
   }
 

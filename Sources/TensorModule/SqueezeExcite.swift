@@ -16,12 +16,21 @@ package struct SqueezeExcite: Sendable {
     reduceWeight: [Float], reduceBias: [Float], expandWeight: [Float], expandBias: [Float],
     activation: Activation, kernels: KernelSet
   ) {
-    reduce = PackedMatrix(
-      weight: reduceWeight, columnCount: reduceBias.count, depth: expandBias.count, bias: reduceBias,
-      kernels: kernels)
-    expand = PackedMatrix(
-      weight: expandWeight, columnCount: expandBias.count, depth: reduceBias.count, bias: expandBias,
-      kernels: kernels)
+    self.init(
+      reduce: PackedMatrix(
+        weight: reduceWeight, columnCount: reduceBias.count, depth: expandBias.count, bias: reduceBias,
+        kernels: kernels),
+      expand: PackedMatrix(
+        weight: expandWeight, columnCount: expandBias.count, depth: reduceBias.count, bias: expandBias,
+        kernels: kernels), activation: activation)
+  }
+
+  /// - Parameters:
+  ///   - reduce: `[channels, reduced]`, packed.
+  ///   - expand: `[reduced, channels]`, packed.
+  package init(reduce: PackedMatrix, expand: PackedMatrix, activation: Activation) {
+    self.reduce = reduce
+    self.expand = expand
     self.activation = activation
   }
 

@@ -56,6 +56,28 @@ package final class ThreadPool: @unchecked Sendable {
     isBusy.store(false, ordering: .releasing)
   }
 
+  /// The result of `body` for each element, in their order. The threads share the calls, the last elements first.
+  ///
+  /// - Throws: The error of the first element that has one.
+  package func map<Element, Value, Failure: Error>(
+    _ elements: [Element], _ body: (Element) throws(Failure) -> Value
+  ) throws(Failure) -> [Value] {
+    var results = [Result<Value, Failure>?](repeating: nil, count: elements.count)
+    results.withUnsafeMutableBufferPointer { results in
+      run(taskCount: elements.count) { task, _ in
+        let index = elements.count - 1 - task
+        do throws(Failure) {
+          results[index] = .success(try body(elements[index]))
+        } catch {
+          results[index] = .failure(error)
+        }
+      }
+    }
+    var values: [Value] = []
+    for result in results { values.append(try result!.get()) }
+    return values
+  }
+
   /// Runs `body`; until it returns, each caller of ``run(taskCount:_:)`` does its tasks alone. For work that keeps all
   /// processors busy by itself.
   package func withoutSharing<Result, Failure: Error>(

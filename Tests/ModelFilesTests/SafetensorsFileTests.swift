@@ -77,6 +77,28 @@ import Testing
     }
   }
 
+  @Test(arguments: TensorDataType.allCases)
+  func partsAreConvertedLikeTheWhole(dataType: TensorDataType) throws {
+    let count = 37
+    var generator = SeededGenerator(seed: 3)
+    let data = (0..<count).flatMap { _ in
+      // Small enough a magnitude to be finite in each of the types.
+      let bits =
+        UInt16.random(in: 0...0x7800, using: &generator) | (Bool.random(using: &generator) ? 0x8000 : 0)
+      return dataType.byteCount == 2
+        ? [UInt8(bits & 0xFF), UInt8(bits >> 8)] : [0, 0, UInt8(bits & 0xFF), UInt8(bits >> 8)]
+    }
+    let header =
+      #"{"w":{"dtype":"\#(dataType.rawValue)","shape":[\#(count)],"data_offsets":[0,\#(data.count)]}}"#
+    let tensor = try SafetensorsFile(bytes: safetensors(header, data)).tensor("w", shape: [count])
+    let whole = try tensor.floats()
+    for range in [0..<0, 0..<1, 5..<21, 36..<37, 0..<37] {
+      var part = [Float](repeating: -1, count: range.count)
+      try part.withUnsafeMutableBufferPointer { try tensor.convert(range, into: $0) }
+      #expect(part == Array(whole[range]), "\(range)")
+    }
+  }
+
   @Test func mappedFileEqualsItsBytes() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/m.safetensors"

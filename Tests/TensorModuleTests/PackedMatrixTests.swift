@@ -48,6 +48,30 @@ import Testing
     #expect(padding == [Float](repeating: 0, count: depth * (padded - columnCount)))
   }
 
+  /// Columns longer than the pieces that are read at a time, in a matrix of pages fresh from the system.
+  @Test(arguments: KernelChoice.runnable)
+  func longColumnsArePackedInPieces(kernels: KernelSet) {
+    let (columnCount, depth) = (200, 389)
+    var generator = SeededGenerator(seed: 11)
+    let weight = generator.floats(columnCount * depth)
+    let matrix = PackedMatrix(
+      weight: weight, columnCount: columnCount, depth: depth, bias: nil, kernels: kernels)
+    let unit = (0..<depth * depth).map { $0 % (depth + 1) == 0 ? Float(1) : 0 }
+    let output = GuardedMap(
+      FeatureShape(height: depth, width: 1, channels: columnCount), kernels: kernels)
+    matrix.multiply(
+      a: unit, aStride: depth, rowCount: depth, into: output.map.pointer, cStride: output.map.pixelStride)
+    let expected = (0..<depth * columnCount).map { weight[$0 % columnCount * depth + $0 / columnCount] }
+    #expect(firstDifference(output.map.dense(), expected) == nil)
+  }
+
+  @Test(arguments: [0, 1, 17, 1 << 16, 1 << 16 + 1])
+  func buffersAreZeroAndAligned(count: Int) {
+    let buffer = AlignedBuffer(count: count)
+    #expect(UInt(bitPattern: buffer.pointer) % 64 == 0)
+    #expect(UnsafeBufferPointer(start: buffer.pointer, count: count).allSatisfy { $0.bitPattern == 0 })
+  }
+
   @Test(arguments: KernelChoice.runnable, columnCounts)
   func scaledPanelsMultiplyTheRows(kernels: KernelSet, columnCount: Int) {
     let seed = UInt64(columnCount)

@@ -24,6 +24,21 @@ import Testing
     #expect(counts(pool, taskCount: taskCount) == [Int](repeating: 1, count: taskCount))
   }
 
+  private struct Refusal: Error, Equatable { let element: Int }
+
+  @Test(arguments: [1, 2, 3, 7])
+  func resultsComeInTheOrderOfTheirElements(threadCount: Int) throws {
+    let pool = ThreadPool(threadCount: threadCount)
+    for count in [0, 1, 2, 50] {
+      #expect(pool.map(Array(0..<count)) { $0 * 3 } == (0..<count).map { $0 * 3 })
+    }
+    #expect(throws: Refusal(element: 20)) {
+      try pool.map(Array(0..<50)) { element throws(Refusal) in
+        if element % 23 == 20 { throw Refusal(element: element) }
+      }
+    }
+  }
+
   @Test func withoutSharingTheCallerDoesEveryTaskInOrder() {
     let pool = ThreadPool(threadCount: 3)
     var tasks: [Int] = []

@@ -29,11 +29,8 @@ extension MBConvBlock {
     let kernels = weights.kernels
     var expansion: PointwiseConvolution?
     if isExpanded {
-      let (weight, bias) = try block.convolution(
-        "conv_pw", norm: "bn1", shape: [expanded, inputChannels, 1, 1])
-      expansion = PointwiseConvolution(
-        weight: weight, bias: bias, inputChannels: inputChannels, activation: weights.activation,
-        kernels: kernels)
+      expansion = try block.pointwise(
+        "conv_pw", norm: "bn1", inputs: inputChannels, outputs: expanded, activation: weights.activation)
     }
     let window = weights.window(kernelSize: stage.kernelSize, stride: stride)
     let (depthwiseWeight, depthwiseBias) = try block.convolution(
@@ -46,11 +43,9 @@ extension MBConvBlock {
     squeezeExcite =
       weights.architecture.isLite
       ? nil : try block.scope("se").squeezeExcite(channels: expanded, blockInputs: inputChannels)
-    let (weight, bias) = try block.convolution(
-      isExpanded ? "conv_pwl" : "conv_pw", norm: isExpanded ? "bn3" : "bn2",
-      shape: [stage.channels, expanded, 1, 1])
-    projection = PointwiseConvolution(
-      weight: weight, bias: bias, inputChannels: expanded, activation: .identity, kernels: kernels)
+    projection = try block.pointwise(
+      isExpanded ? "conv_pwl" : "conv_pw", norm: isExpanded ? "bn3" : "bn2", inputs: expanded,
+      outputs: stage.channels, activation: .identity)
     self.name = name
     hasSkip = stride == 1 && inputChannels == stage.channels
   }
@@ -62,9 +57,7 @@ extension NetworkWeights {
     let reduced = Int(
       (Double(blockInputs) * EfficientNetArchitecture.squeezeRatio).rounded(.toNearestOrEven))
     return SqueezeExcite(
-      reduceWeight: try tensor("conv_reduce.weight", shape: [reduced, channels, 1, 1]),
-      reduceBias: try tensor("conv_reduce.bias", shape: [reduced]),
-      expandWeight: try tensor("conv_expand.weight", shape: [channels, reduced, 1, 1]),
-      expandBias: try tensor("conv_expand.bias", shape: [channels]), activation: .silu, kernels: kernels)
+      reduce: try matrix("conv_reduce", inputs: channels, outputs: reduced),
+      expand: try matrix("conv_expand", inputs: reduced, outputs: channels), activation: .silu)
   }
 }

@@ -48,13 +48,11 @@ package final class Network: Sendable {
     stem = Convolution2D(
       weight: stemWeight, bias: stemBias, inputChannels: 3, window: weights.window(kernelSize: 3, stride: 2),
       activation: weights.activation, kernels: kernels)
-    blocks = try Self.blocks(architecture, weights: weights)
-    let lastChannels = architecture.stages[architecture.stages.count - 1].channels
-    let (headWeight, headBias) = try weights.convolution(
-      "conv_head", norm: "bn2", shape: [architecture.headChannels, lastChannels, 1, 1])
-    headConvolution = PointwiseConvolution(
-      weight: headWeight, bias: headBias, inputChannels: lastChannels, activation: weights.activation,
-      kernels: kernels)
+    pool = ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
+    blocks = try Self.blocks(architecture, weights: weights, pool: pool)
+    headConvolution = try weights.pointwise(
+      "conv_head", norm: "bn2", inputs: architecture.stages[architecture.stages.count - 1].channels,
+      outputs: architecture.headChannels, activation: weights.activation)
     let classCount = configuration.classes.count
     if let fusion = configuration.fusion {
       head = .fusion(
@@ -69,32 +67,35 @@ package final class Network: Sendable {
       try weights.featureDistance(abstention.distance, classCount: classCount)
     }
     try weights.binder.requireAllBound()
+    model.releasePages()
 
     self.kernels = kernels
     inputSize = configuration.preprocessing.size
     usesMetadata = configuration.fusion != nil
     featureMapNames = ["conv_stem"] + blocks.map(\.name) + ["conv_head"]
-    pool = ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
     plan = NetworkPlan(
       inputSize: inputSize, stem: stem, blocks: blocks, headConvolution: headConvolution, kernels: kernels,
       threadCount: pool.threadCount)
   }
 
   private static func blocks(
-    _ architecture: EfficientNetArchitecture, weights: NetworkWeights
+    _ architecture: EfficientNetArchitecture, weights: NetworkWeights, pool: ThreadPool
   ) throws(ModelFileError) -> [MBConvBlock] {
-    var blocks: [MBConvBlock] = []
+    var places: [(name: String, stage: EfficientNetArchitecture.Stage, stride: Int, inputChannels: Int)] = []
     var channels = architecture.stemChannels
     for (stageIndex, stage) in architecture.stages.enumerated() {
       for index in 0..<stage.blockCount {
-        blocks.append(
-          try MBConvBlock(
-            name: "blocks.\(stageIndex).\(index)", stage: stage, stride: index == 0 ? stage.stride : 1,
-            inputChannels: channels, weights: weights))
+        places.append(
+          ("blocks.\(stageIndex).\(index)", stage, index == 0 ? stage.stride : 1, inputChannels: channels))
         channels = stage.channels
       }
     }
-    return blocks
+    // The last blocks have the most weights: begun first, they leave no thread waiting for another.
+    return try pool.map(places) { (place) throws(ModelFileError) in
+      try MBConvBlock(
+        name: place.name, stage: place.stage, stride: place.stride, inputChannels: place.inputChannels,
+        weights: weights)
+    }
   }
 
   /// Lends a workspace to `body`: one that is idle, or a new one when all are in use.

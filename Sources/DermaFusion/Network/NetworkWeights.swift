@@ -22,18 +22,46 @@ struct NetworkWeights {
     try binder.tensor(name, shape: shape)
   }
 
-  /// A convolution without bias and the batch norm after it, as one convolution with bias.
+  /// A small convolution without bias and the batch norm after it, as one convolution with bias.
   func convolution(
     _ name: String, norm: String, shape: [Int]
   ) throws(ModelFileError) -> (weight: [Float], bias: [Float]) {
-    let weight = try tensor("\(name).weight", shape: shape)
-    let norm = scope(norm)
+    try batchNorm(norm, channels: shape[0]).folded(into: tensor("\(name).weight", shape: shape))
+  }
+
+  /// A 1x1 convolution without bias and the batch norm after it, as one convolution with bias, packed as it is read.
+  func pointwise(
+    _ name: String, norm: String, inputs: Int, outputs: Int, activation: Activation
+  ) throws(ModelFileError) -> PointwiseConvolution {
+    let weight = try binder.storedTensor("\(name).weight", shape: [outputs, inputs, 1, 1])
+    let fold = try batchNorm(norm, channels: outputs).fold
+    let matrix = try PackedMatrix(columnCount: outputs, depth: inputs, bias: fold.bias, kernels: kernels) {
+      (column, start, target) throws(ModelFileError) in
+      let first = column * inputs + start
+      try weight.convert(first..<first + target.count, into: target)
+      fold.apply(to: target, channel: column)
+    }
+    return PointwiseConvolution(matrix: matrix, activation: activation)
+  }
+
+  /// A 1x1 convolution with bias, packed as it is read.
+  func matrix(_ name: String, inputs: Int, outputs: Int) throws(ModelFileError) -> PackedMatrix {
+    let weight = try binder.storedTensor("\(name).weight", shape: [outputs, inputs, 1, 1])
+    let bias = try tensor("\(name).bias", shape: [outputs])
+    return try PackedMatrix(columnCount: outputs, depth: inputs, bias: bias, kernels: kernels) {
+      (column, start, target) throws(ModelFileError) in
+      let first = column * inputs + start
+      try weight.convert(first..<first + target.count, into: target)
+    }
+  }
+
+  private func batchNorm(_ name: String, channels: Int) throws(ModelFileError) -> BatchNormalization {
+    let norm = scope(name)
     return BatchNormalization(
-      scale: try norm.tensor("weight", shape: [shape[0]]),
-      offset: try norm.tensor("bias", shape: [shape[0]]),
-      mean: try norm.tensor("running_mean", shape: [shape[0]]),
-      variance: try norm.tensor("running_var", shape: [shape[0]]), epsilon: batchNormEpsilon
-    ).folded(into: weight)
+      scale: try norm.tensor("weight", shape: [channels]),
+      offset: try norm.tensor("bias", shape: [channels]),
+      mean: try norm.tensor("running_mean", shape: [channels]),
+      variance: try norm.tensor("running_var", shape: [channels]), epsilon: batchNormEpsilon)
   }
 
   func dense(
