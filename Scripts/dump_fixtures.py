@@ -1,6 +1,6 @@
 """Dumps what Python computes at every stage, for the Swift engine to be held against: see ParityFixtures/README.md.
 
-Without --model only the stages and the metadata are dumped; with it, logits and activations too.
+Without --model only the stages and the metadata are dumped; with it, logits too and, of a model, activations.
 """
 
 import argparse
@@ -9,6 +9,7 @@ import json
 import platform
 import shutil
 import zlib
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ import PIL
 import torch
 from PIL import features
 
-from export_model import load_folder, model_identity
+from ensemble import identity, is_ensemble, load_ensemble
+from export_model import load_folder
 from fixture_images import fixture_files, refused_files
 from metadata import encode_metadata
 from model import mean_logits
@@ -130,11 +132,11 @@ def describe_metadata(age, sex, site):
     return case | {"vector": floats(vector), "missing": missing}
 
 
-def predict(config, model, normalized, vector, views=1):
-    """Logits and probabilities of one image-and-metadata pair."""
+def predict(config, mean_logits, normalized, vector, views=1):
+    """Logits and probabilities of one image-and-metadata pair; mean_logits(image, metadata, views) gives the logits."""
     with torch.inference_mode():
         image, metadata = torch.from_numpy(normalized)[None], torch.from_numpy(vector)[None]
-        logits = mean_logits(model, image, metadata, views)[0].numpy()
+        logits = np.asarray(mean_logits(image, metadata, views))[0]
     scaled = logits.astype(np.float64) / config["temperature"]
     exponentials = np.exp(scaled - scaled.max())
     return {"logits": floats(logits), "probabilities": floats(exponentials / exponentials.sum())}
@@ -192,7 +194,7 @@ def versions():
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=Path(__file__).parent.parent / "ParityFixtures")
-    parser.add_argument("--model", type=Path, help="a model folder, Weights/ say")
+    parser.add_argument("--model", type=Path, help="a model folder, Weights/ say, or an ensemble's")
     return parser.parse_args()
 
 
@@ -202,12 +204,16 @@ def main():
     for name in ("images", "arrays"):
         shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).mkdir(parents=True)
-    preprocessing, model_entry, model = default_preprocessing(), None, None
+    preprocessing, model_entry, model, logits_of = default_preprocessing(), None, None, None
     if options.model:
-        config, model = load_folder(options.model)
+        if is_ensemble(options.model):
+            config, ensemble = load_ensemble(options.model)
+            logits_of = ensemble.mean_logits
+        else:
+            config, model = load_folder(options.model)
+            logits_of = partial(mean_logits, model)
         preprocessing = config["preprocessing"]
-        identity = model_identity(options.model)
-        model_entry = {"name": config["name"], "version": config["version"], "sha256": identity}
+        model_entry = {"name": config["name"], "version": config["version"], "sha256": identity(options.model)}
 
     dump = Dump(folder)
     manifest = {"formatVersion": 1, "versions": versions(), "model": model_entry, "preprocessing": preprocessing}
@@ -215,16 +221,16 @@ def main():
     for index, (name, contents) in enumerate(fixture_files()):
         entry, normalized = dump.image(name, contents, preprocessing)
         manifest["images"].append(entry)
-        if model is None:
+        if logits_of is None:
             continue
         for age, sex, site in spread_metadata(index):
             vector, _ = encode_metadata(age, sex, site)
             pair = {"file": entry["file"], "age": age, "sex": sex, "site": site, "vector": floats(vector)}
-            manifest["predictions"].append(pair | predict(config, model, normalized, vector))
+            manifest["predictions"].append(pair | predict(config, logits_of, normalized, vector))
         if name in VIEWED_IMAGES:
-            seen = predict(config, model, normalized, vector, views=8)
+            seen = predict(config, logits_of, normalized, vector, views=8)
             manifest["predictions"].append(pair | {"views": 8} | seen)
-        if name in ACTIVATION_IMAGES:
+        if model is not None and name in ACTIVATION_IMAGES:
             blocks = record_activations(model, normalized)
             manifest["activations"].append({"file": entry["file"], "layout": "NCHW", "blocks": blocks})
     for name, contents, rule in refused_files():

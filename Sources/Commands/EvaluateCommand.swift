@@ -22,7 +22,7 @@ package enum EvaluateCommand: Command {
     fewer than \(EvaluationReport.sufficientCount) images are insufficient.
 
     When the model's folder holds \(TrainingList.relativePath) (image_id, lesion_id, split), a test list with \
-    a lesion that the model was trained on is refused.
+    a lesion that the model was trained on is refused; the same for an ensemble and the folders of its members.
     """
   package static let positionals: [Positional] = []
   package static let options: [any Parameter] = [
@@ -61,16 +61,15 @@ package enum EvaluateCommand: Command {
     let list = try TestList(
       FileBytes.read(path: labelsPath, limit: FileBytes.tableLimit), path: labelsPath)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
-    let overlap = try TrainingOverlap(list, model: folder)
-    if !overlap.trainingLesions.isEmpty, !arguments[allowTrainingLesions] {
+    // One thread an image: for many images, whole images side by side are faster than shared layers.
+    let classifier = try session.loadClassifier(folder, 1)
+    let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
+    if let seenBy = overlap.trainedFolder, !arguments[allowTrainingLesions] {
       throw TrainingListError.trainedOn(
-        lesions: overlap.trainingLesions, list: "\(folder)/\(TrainingList.relativePath)",
-        labels: labelsPath)
+        lesions: overlap.trainingLesions, list: "\(seenBy)/\(TrainingList.relativePath)", labels: labelsPath)
     }
     if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
     let index = try ImageIndex(folders: arguments[images])
-    // One thread an image: for many images, whole images side by side are faster than shared layers.
-    let classifier = try session.loadClassifier(folder, 1)
 
     var run = EvaluationRun(
       classifier: classifier, index: index, views: ImageViews(arguments), terminal: terminal)
@@ -97,16 +96,22 @@ package enum EvaluateCommand: Command {
 
 /// What a test list and what a model has seen have in common.
 struct TrainingOverlap {
-  /// Whether the model says what it has seen.
+  /// Whether the model says what it has seen; an ensemble, whether its own list or each member's does.
   let isKnown: Bool
   let trainingLesions: [String]
   let validationLesions: [String]
+  /// The first folder whose list has a lesion that was trained on.
+  let trainedFolder: String?
 
-  init(_ list: TestList, model folder: String) throws {
-    let seen = try TrainingList.list(ofModel: folder)
-    isKnown = seen != nil
-    trainingLesions = seen?.trainingLesions(in: list) ?? []
-    validationLesions = seen?.validationLesions(in: list) ?? []
+  /// - Parameter members: the names of an ensemble's folders.
+  init(_ list: TestList, model folder: String, members: [String]) throws {
+    let folders = [folder] + members.map { "\(folder)/\($0)" }
+    let lists = try folders.map(TrainingList.list(ofModel:))
+    isKnown = lists[0] != nil || (!members.isEmpty && lists.dropFirst().allSatisfy { $0 != nil })
+    let trained = lists.map { $0?.trainingLesions(in: list) ?? [] }
+    trainedFolder = zip(folders, trained).first { !$1.isEmpty }?.0
+    trainingLesions = trained.flatMap { $0 }.unique
+    validationLesions = lists.flatMap { $0?.validationLesions(in: list) ?? [] }.unique
   }
 }
 

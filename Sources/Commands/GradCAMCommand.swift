@@ -9,7 +9,8 @@ package enum GradCAMCommand: Command {
 
     The picture shows the centre square of the image, which is all that the model sees, at its own resolution. \
     Values from 0 to 1 are relative to this image and this class: colours of two pictures cannot be compared. A map \
-    that has nothing to show has the status all_negative or flat, and the picture says so.
+    that has nothing to show has the status all_negative or flat, and the picture says so. A map is of one network: of \
+    an ensemble, name the folder of a member.
     """
   package static let positionals = [
     Positional("image", abstract: "A file, or - for an image's bytes on standard input.")
@@ -100,6 +101,7 @@ package enum GradCAMCommand: Command {
     let terminal = session.terminal
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
+    try classifier.requireSingleModel()
     let source = ImageSource(argument: arguments.positionals[0])
     let bytes = try source.read(terminal: terminal)
 

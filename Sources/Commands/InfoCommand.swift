@@ -38,12 +38,13 @@ package enum InfoCommand: Command {
     return .object([
       "schemaVersion": .integer(1),
       "version": .string(DermaFusionVersion.current),
-      "model": .object([
-        "name": .string(configuration.name), "version": .string(configuration.version),
-        "sha256": .string(classifier.model.sha256), "architecture": .string(configuration.architecture),
-        "folder": .string(folder), "usesMetadata": .boolean(configuration.fusion != nil),
-        "temperature": .number(configuration.temperature),
-      ]),
+      "model": .object(
+        [
+          ("name", .string(configuration.name)), ("version", .string(configuration.version)),
+          ("sha256", .string(classifier.model.sha256)), ("architecture", .string(configuration.architecture)),
+          ("folder", .string(folder)), ("usesMetadata", .boolean(configuration.fusion != nil)),
+          ("temperature", .number(configuration.temperature)),
+        ] + members(classifier)),
       "classes": .strings(configuration.classes),
       "preprocessing": .object([
         "size": .integer(preprocessing.size),
@@ -57,6 +58,21 @@ package enum InfoCommand: Command {
     ])
   }
 
+  /// Of an ensemble: who votes.
+  private static func members(_ classifier: Classifier) -> [(key: String, value: OrderedJSON)] {
+    if classifier.members.isEmpty { return [] }
+    let members = classifier.members.map { folder, weight, member in
+      OrderedJSON.object([
+        "folder": .string(folder), "weight": .number(weight), "name": .string(member.configuration.name),
+        "version": .string(member.configuration.version),
+        "architecture": .string(member.configuration.architecture),
+        "usesMetadata": .boolean(member.configuration.fusion != nil),
+        "temperature": .number(member.configuration.temperature),
+      ])
+    }
+    return [("members", .array(members))]
+  }
+
   private static func text(_ classifier: Classifier, folder: String, width: Int?) -> String {
     let configuration = classifier.configuration
     let preprocessing = configuration.preprocessing
@@ -67,16 +83,24 @@ package enum InfoCommand: Command {
       } ?? "no colour constancy"
     let list = { (values: [Double]) in values.map(OrderedJSON.decimal).joined(separator: " ") }
     let constants = "mean \(list(preprocessing.mean)), std \(list(preprocessing.standardDeviation))"
-    let lines = [
+    var rows = [
       ("Version", DermaFusionVersion.current),
       ("Model", "\(configuration.name) \(configuration.version), in \(folder)"),
       ("SHA-256", classifier.model.sha256),
       ("Architecture", configuration.architecture),
+    ]
+    for (index, member) in classifier.members.enumerated() {
+      let (model, weight) = (member.classifier.configuration, OrderedJSON.decimal(member.weight))
+      rows.append(
+        (index == 0 ? "Members" : "", "\(member.folder): \(model.name) \(model.version), weight \(weight)"))
+    }
+    rows += [
       ("Metadata", configuration.fusion == nil ? "not used by this model" : "age, sex and site are used"),
       ("Preprocessing", [size, constancy, constants].joined(separator: ", ")),
       ("Instruction set", classifier.instructionSet),
       ("Threads", String(classifier.threadCount)),
-    ].map { label, value in
+    ]
+    let lines = rows.map { label, value in
       let column = 17
       return label.padding(to: column) + value.wrapped(width: width, indent: column).dropFirst(column)
     }

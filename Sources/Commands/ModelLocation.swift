@@ -13,7 +13,7 @@ package struct ModelLocation: Sendable {
   static let option = Option<String>.path(
     "model", valueName: "folder",
     abstract: """
-      Folder of the model. When left out: $\(environmentVariable), else \(folderName) in the current folder, \
+      Folder of a model or an ensemble. When left out: $\(environmentVariable), else \(folderName) in the current folder, \
       else \(folderName) beside the program or in a folder above it.
       """)
 
@@ -28,17 +28,6 @@ package struct ModelLocation: Sendable {
     if let folder = arguments[option] { return folder }
     if let folder = terminal.environment(environmentVariable), !folder.isEmpty { return folder }
     return try search(folder: folderName, holding: marker, terminal: terminal)
-  }
-
-  /// What shows the stages of a model's preprocessing, from the configuration in its folder.
-  static func stageInspector(folder: String) throws -> StageInspector {
-    let path = "\(folder)/\(marker)"
-    let bytes = try FileBytes.read(path: path, limit: FileBytes.tableLimit)
-    do {
-      return try StageInspector(configuration: bytes)
-    } catch {
-      throw NamedFailure(name: path, reason: "\(error)")
-    }
   }
 
   /// `folder` in the current folder, else beside the program or in a folder above it.

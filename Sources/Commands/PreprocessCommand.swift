@@ -6,7 +6,8 @@ package enum PreprocessCommand: Command {
   package static let abstract = "Write one stage of an image's preprocessing as a NumPy array."
   package static let discussion = """
     decoded, cropped, resized and constancy are uint8 [height, width, 3]; normalized is float32 \
-    [3, size, size]. Size and constants are the model's. The file appears when it is complete.
+    [3, size, size]. Size and constants are the model's, the same for each member of an ensemble. The \
+    file appears when it is complete.
     """
   package static let positionals = [
     Positional("image", abstract: "A file, or - for an image's bytes on standard input.")
@@ -26,7 +27,7 @@ package enum PreprocessCommand: Command {
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
-    let inspector = try ModelLocation.stageInspector(folder: folder)
+    let inspector = try StageInspector(modelDirectory: folder)
     let source = ImageSource(argument: arguments.positionals[0])
     let bytes = try source.read(terminal: terminal)
 

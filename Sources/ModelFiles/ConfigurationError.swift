@@ -19,6 +19,14 @@ public enum ConfigurationError: Error, Equatable, Sendable {
   case wrongCount(key: String, expected: String, found: Int)
   /// Two classes have one name.
   case duplicateClass(String)
+  /// The configuration is an ensemble's, where that of a single model is required.
+  case listsMembers
+  /// The key's string must name a folder directly below the ensemble's.
+  case notAPlainName(key: String, value: String)
+  /// Two members of an ensemble have one folder.
+  case duplicateMember(key: String, folder: String)
+  /// What the key says of an ensemble's member is not what it says of the first member; both in words.
+  case unlikeFirstMember(key: String, found: String, first: String)
   /// The vocabulary of a metadata field departs from the one this software encodes, first at this index; a word is
   /// nil where one list is shorter.
   case vocabularyDiffers(key: String, index: Int, expected: String?, found: String?)
@@ -46,6 +54,14 @@ extension ConfigurationError: CustomStringConvertible {
       "\(quoted(key)) must have \(expected), and has \(found)"
     case .duplicateClass(let name):
       "\"classes\" has \(quoted(name)) twice"
+    case .listsMembers:
+      "the key \"members\" makes this an ensemble, and a single model is required here, such as one of its members"
+    case .notAPlainName(let key, let value):
+      "\(quoted(key)) is \(quoted(value)), and must be the plain name of a folder beside this file"
+    case .duplicateMember(let key, let folder):
+      "\(quoted(key)) is \(quoted(folder)), which another member has already"
+    case .unlikeFirstMember(let key, let found, let first):
+      "\(quoted(key)) is \(found), and must be \(first), as in the ensemble's first member"
     case .vocabularyDiffers(let key, let index, let expected, let found):
       "\(quoted(key)) has \(found.map(quoted) ?? "nothing") at index \(index), and this software encodes "
         + "\(expected.map(quoted) ?? "nothing") there"

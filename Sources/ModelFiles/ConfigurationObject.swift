@@ -9,6 +9,7 @@ struct ConfigurationObject {
     static let finite = NumberRule(words: "a finite number") { _ in true }
     static let positive = NumberRule(words: "above 0") { $0 > 0 }
     static let probability = NumberRule(words: "in 0...1") { (0...1).contains($0) }
+    static let voteWeight = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
     static let upToOne = NumberRule(words: "above 0 and at most 1") { $0 > 0 && $0 <= 1 }
     static let minkowskiExponent = NumberRule(words: "in 1...100") { (1...100).contains($0) }
     // Beyond these bounds Float32 logits overflow or all classes become equal.
@@ -28,6 +29,17 @@ struct ConfigurationObject {
     self.path = path
   }
 
+  /// The object that a file is.
+  init(parsing bytes: [UInt8]) throws(ConfigurationError) {
+    let json: JSONValue
+    do throws(JSONError) {
+      json = try JSONParser.parse(bytes)
+    } catch {
+      throw .json(error)
+    }
+    try self.init(json, path: "")
+  }
+
   subscript(key: String) -> JSONValue? {
     object[key]
   }
@@ -36,6 +48,16 @@ struct ConfigurationObject {
   func requireNoOtherKeys() throws(ConfigurationError) {
     for member in object.members where !asked.contains(member.key) {
       throw .unknownKey(fullKey(member.key))
+    }
+  }
+
+  /// Checks the key `format_version`.
+  mutating func requireFormatVersion() throws(ConfigurationError) {
+    let version = try integer("format_version", in: 0...Int.max)
+    guard version == ModelConfiguration.formatVersion else {
+      throw .outOfRange(
+        key: "format_version", value: "\(version)",
+        rule: "\(ModelConfiguration.formatVersion), the version this software reads")
     }
   }
 
@@ -101,6 +123,14 @@ struct ConfigurationObject {
 
   mutating func object(_ key: String) throws(ConfigurationError) -> ConfigurationObject {
     try ConfigurationObject(try value(key), path: fullKey(key))
+  }
+
+  mutating func objects(_ key: String) throws(ConfigurationError) -> [ConfigurationObject] {
+    let path = fullKey(key)
+    let elements = try Self.elements(try value(key), key: path)
+    return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
+      try ConfigurationObject(element, path: "\(path)[\(index)]")
+    }
   }
 
   mutating func objectOrNull(_ key: String) throws(ConfigurationError) -> ConfigurationObject? {

@@ -6,20 +6,9 @@ extension ModelConfiguration {
   ///
   /// - Throws: `ConfigurationError` for the first broken rule.
   public init(parsing bytes: [UInt8]) throws(ConfigurationError) {
-    let json: JSONValue
-    do throws(JSONError) {
-      json = try JSONParser.parse(bytes)
-    } catch {
-      throw .json(error)
-    }
-    var root = try ConfigurationObject(json, path: "")
-
-    let formatVersion = try root.integer("format_version", in: 0...Int.max)
-    guard formatVersion == Self.formatVersion else {
-      throw .outOfRange(
-        key: "format_version", value: "\(formatVersion)",
-        rule: "\(Self.formatVersion), the version this software reads")
-    }
+    var root = try ConfigurationObject(parsing: bytes)
+    if root["members"] != nil { throw .listsMembers }
+    try root.requireFormatVersion()
     name = try root.text("name")
     version = try root.text("version")
     architecture = try root.choice("architecture", of: Self.knownArchitectures)

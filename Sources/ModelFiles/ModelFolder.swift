@@ -12,47 +12,51 @@ public struct ModelFolder: Sendable {
   public let configuration: ModelConfiguration
   /// The tensors of `model.safetensors`.
   public let weights: SafetensorsFile
+  /// The path of `config.json`, as errors name it.
+  let configurationName: String
   private let identity: Identity
 
   /// Reads the files of a folder. The weights are mapped into memory; their data are not touched yet.
   ///
   /// - Throws: `ModelFileError` when the folder or a file is missing or breaks a rule.
   public init(directory path: String) throws(ModelFileError) {
-    guard let isFolder = FileBytes.isFolder(path) else { throw .folderMissing(path: path) }
-    guard isFolder else { throw .notAFolder(path: path) }
-    let prefix = path.hasSuffix("/") ? path : path + "/"
-    for name in [Self.configurationName, Self.weightsName] where FileBytes.isFolder(prefix + name) == nil {
-      throw .fileMissing(name: name, folder: path)
+    let (bytes, name) = try Self.configurationFile(in: path)
+    // Before the weights, which an ensemble has none of.
+    let configuration = try Self.configuration(parsing: bytes, name: name)
+    let weights = Self.path(of: Self.weightsName, in: path)
+    guard FileBytes.isFolder(weights) != nil else {
+      throw .fileMissing(name: Self.weightsName, folder: path)
     }
-    let configuration = try FileBytes(mapping: prefix + Self.configurationName)
-    let weights = try FileBytes(mapping: prefix + Self.weightsName)
-    try self.init(
-      configuration: configuration.withBytes { [UInt8]($0) },
-      configurationName: prefix + Self.configurationName,
-      weights: SafetensorsFile(weights, name: prefix + Self.weightsName))
+    self.init(
+      configuration, name: name, bytes: bytes, weights: try SafetensorsFile(path: weights))
   }
 
   /// Reads a model from the bytes of its two files.
   ///
   /// - Throws: `ModelFileError` when a file breaks a rule.
   public init(configuration: [UInt8], weights: [UInt8]) throws(ModelFileError) {
-    try self.init(
-      configuration: configuration, configurationName: Self.configurationName,
-      weights: SafetensorsFile(bytes: weights, name: Self.weightsName))
+    try self.init(configuration: configuration, weights: weights, folder: nil)
   }
 
-  private init(
-    configuration: [UInt8], configurationName: String, weights: SafetensorsFile
-  ) throws(ModelFileError) {
-    guard !configuration.isEmpty else { throw .emptyFile(path: configurationName) }
-    do throws(ConfigurationError) {
-      self.configuration = try ModelConfiguration(parsing: configuration)
-    } catch {
-      throw .configuration(file: configurationName, error)
+  /// - Parameter folder: what errors call the folder that the files would lie in.
+  init(configuration bytes: [UInt8], weights: [UInt8], folder: String?) throws(ModelFileError) {
+    let names = [Self.configurationName, Self.weightsName].map { name in
+      folder.map { Self.path(of: name, in: $0) } ?? name
     }
-    self.weights = weights
-    identity = Identity(configuration: configuration, weights: weights.file)
+    self.init(
+      try Self.configuration(parsing: bytes, name: names[0]), name: names[0], bytes: bytes,
+      weights: try SafetensorsFile(bytes: weights, name: names[1]))
   }
+
+  private init(_ configuration: ModelConfiguration, name: String, bytes: [UInt8], weights: SafetensorsFile) {
+    self.configuration = configuration
+    self.weights = weights
+    configurationName = name
+    identity = Identity(configuration: bytes, weights: weights.file)
+  }
+
+  /// Adds the bytes that make ``sha256`` to another hash.
+  func update(_ hash: inout SHA256) { identity.update(&hash) }
 
   /// The model's identity: the SHA-256 of `config.json`'s bytes followed by `model.safetensors`'s, in lowercase
   /// hexadecimal (`cat config.json model.safetensors | sha256sum`). Computed when first asked for.
@@ -81,18 +85,53 @@ public struct ModelFolder: Sendable {
       self.weights = weights
     }
 
+    func update(_ hash: inout SHA256) {
+      hash.update(configuration)
+      weights.withBytes { hash.update($0) }
+    }
+
     /// Who asks while another thread computes waits for it.
     var digest: String {
       computed.withLock { computed in
         if let computed { return computed }
         var hash = SHA256()
-        hash.update(configuration)
-        weights.withBytes { hash.update($0) }
+        update(&hash)
         weights.releasePages()
         let digest = hash.finalizedHexDigest()
         computed = digest
         return digest
       }
+    }
+  }
+}
+
+extension ModelFolder {
+  /// The path of a file or folder in a folder.
+  static func path(of name: String, in folder: String) -> String {
+    folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+  }
+
+  /// The bytes of the `config.json` in a folder, and its path.
+  static func configurationFile(
+    in folder: String
+  ) throws(ModelFileError) -> (bytes: [UInt8], name: String) {
+    guard let isFolder = FileBytes.isFolder(folder) else { throw .folderMissing(path: folder) }
+    guard isFolder else { throw .notAFolder(path: folder) }
+    let name = path(of: configurationName, in: folder)
+    guard FileBytes.isFolder(name) != nil else {
+      throw .fileMissing(name: configurationName, folder: folder)
+    }
+    return (try FileBytes(mapping: name).withBytes { [UInt8]($0) }, name)
+  }
+
+  /// What the bytes of a `config.json` say of a single model.
+  static func configuration(parsing bytes: [UInt8], name: String) throws(ModelFileError) -> ModelConfiguration
+  {
+    guard !bytes.isEmpty else { throw .emptyFile(path: name) }
+    do throws(ConfigurationError) {
+      return try ModelConfiguration(parsing: bytes)
+    } catch {
+      throw .configuration(file: name, error)
     }
   }
 }

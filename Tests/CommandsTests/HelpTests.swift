@@ -51,8 +51,8 @@ import Testing
         OVERVIEW: Write one stage of an image's preprocessing as a NumPy array.
 
         decoded, cropped, resized and constancy are uint8 [height, width, 3]; normalized
-        is float32 [3, size, size]. Size and constants are the model's. The file appears
-        when it is complete.
+        is float32 [3, size, size]. Size and constants are the model's, the same for
+        each member of an ensemble. The file appears when it is complete.
 
         USAGE: dermafusion preprocess <image> --stage <stage> --output <file.npy>
                  [--model <folder>]
@@ -64,7 +64,7 @@ import Testing
           --stage <stage>         Stage to write. (values: decoded, cropped, resized,
                                   constancy, normalized)
           --output <file.npy>     File to write; one that exists is replaced.
-          --model <folder>        Folder of the model. When left out:
+          --model <folder>        Folder of a model or an ensemble. When left out:
                                   $DERMAFUSION_MODEL, else Weights in the current
                                   folder, else Weights beside the program or in a folder
                                   above it.

@@ -169,7 +169,7 @@ import Testing
         standardDeviation: [1, 1, 1]))
     func reasons(_ image: PixelImage) throws -> [AbstentionReason] {
       Abstention(
-        of: try preprocessor(image), distance: nil, settings: nil, probabilities: probabilities([:])
+        of: try preprocessor(image), judges: [], conformal: nil, probabilities: probabilities([:])
       ).reasons
     }
     #expect(try reasons(image { _, _, _ in 128 }) == [.solidColor])

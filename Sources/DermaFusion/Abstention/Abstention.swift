@@ -3,9 +3,10 @@ import ModelFiles
 
 /// Whether a result can be relied on, as far as the model can tell.
 public struct Abstention: Sendable, Equatable {
-  /// Why the model abstains; empty when it answers.
+  /// Why the model abstains, in the order of ``AbstentionReason``; empty when it answers. An ensemble abstains where any
+  /// of its members does.
   public let reasons: [AbstentionReason]
-  /// The classes that cannot be ruled out, the likeliest first; `nil` for a model that was not fitted for it.
+  /// The classes that cannot be ruled out, the likeliest first; `nil` for a model that was not fitted for it, and for ensembles.
   public let conformalSet: ConformalSet?
 
   /// Classes among which the right one is with a stated probability, for images like those of the validation.
@@ -24,13 +25,20 @@ public struct Abstention: Sendable, Equatable {
     self.conformalSet = conformalSet
   }
 
+  /// A model that was fitted to abstain.
+  struct Judge {
+    let settings: ModelConfiguration.Abstention
+    /// Of the image's features, see ``FeatureDistance``; `nil` when it is not known.
+    let distance: Double?
+  }
+
   /// - Parameters:
   ///   - image: what the network looked at.
-  ///   - distance: of its features, see ``FeatureDistance``; `nil` when it is not known.
-  ///   - settings: `nil` for a model that was not fitted for it, which abstains from solid colour and black only.
+  ///   - judges: the reasons of each count, whatever the others say. Without any, only solid colour and black are reasons.
+  ///   - conformal: `nil` for a model whose probabilities were not fitted for sets.
   ///   - probabilities: of the result.
   init(
-    of image: PreprocessedImage, distance: Double?, settings: ModelConfiguration.Abstention?,
+    of image: PreprocessedImage, judges: [Judge], conformal: ModelConfiguration.Abstention.Conformal?,
     probabilities: ClassScores
   ) {
     var reasons: [AbstentionReason] = image.warnings.compactMap {
@@ -40,13 +48,17 @@ public struct Abstention: Sendable, Equatable {
       case .smallImage: nil
       }
     }
-    if let settings {
-      let quality = settings.quality.reasons(for: ImageMeasures(image.resized))
-      reasons += quality.filter { !reasons.contains($0) }
-      if let distance, distance > settings.distance.threshold { reasons.append(.outOfDistribution) }
+    if !judges.isEmpty {
+      let measures = ImageMeasures(image.resized)
+      for judge in judges {
+        reasons += judge.settings.quality.reasons(for: measures)
+        if let distance = judge.distance, distance > judge.settings.distance.threshold {
+          reasons.append(.outOfDistribution)
+        }
+      }
     }
-    self.reasons = reasons
-    conformalSet = settings.map { ConformalSet(probabilities, $0.conformal) }
+    self.reasons = AbstentionReason.allCases.filter(reasons.contains)
+    conformalSet = conformal.map { ConformalSet(probabilities, $0) }
   }
 }
 

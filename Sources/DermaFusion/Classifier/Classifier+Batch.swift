@@ -16,7 +16,7 @@ extension Classifier {
     func computeWhole() throws(Failure) {
       try ParallelMap.forEach(wholeImages, workerCount: threadCount, transform, consume: consume)
     }
-    if let network { try network.pool.withoutSharing(computeWhole) } else { try computeWhole() }
+    if let pool { try pool.withoutSharing(computeWhole) } else { try computeWhole() }
     for input in inputs[wholeCount...] { try consume(transform(input)) }
   }
 }

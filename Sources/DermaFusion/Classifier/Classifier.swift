@@ -21,6 +21,8 @@ public final class Classifier: Sendable {
   package let runNetwork: NetworkFunction
   /// What explanations look into; nil when ``runNetwork`` is something else.
   let network: Network?
+  /// The models that vote; nil for a single model.
+  let ensemble: Ensemble?
 
   /// From a preprocessed image and the encoded metadata (4 values) to the seven logits; the feature maps on
   /// the way can be looked at.
@@ -33,13 +35,20 @@ public final class Classifier: Sendable {
   /// images.
   ///
   /// - Parameters:
-  ///   - modelDirectory: a folder with `config.json` and `model.safetensors`.
+  ///   - modelDirectory: a folder with `config.json` and `model.safetensors`, or with the `config.json` of an ensemble
+  ///     and the folders of its members.
   ///   - threadCount: threads that one classification computes with, at least 1; `nil`: as many as the
   ///     process may use. Results do not depend on it.
   /// - Throws: ``ModelFileError`` naming the file and the rule it broke, or
   ///   ``ClassifierError/unexpectedClasses(_:)``.
   public convenience init(modelDirectory: String, threadCount: Int? = nil) throws {
-    try self.init(ModelFolder(directory: modelDirectory), threadCount: threadCount)
+    if let ensemble = try EnsembleFolder(directory: modelDirectory) {
+      try self.init(ensemble, threadCount: threadCount)
+    } else {
+      let folder = try ModelFolder(directory: modelDirectory)
+      folder.prepareIdentity()
+      try self.init(folder, threadCount: threadCount)
+    }
   }
 
   /// Prepares a model whose files are already in memory, from an app's resources for instance.
@@ -50,12 +59,30 @@ public final class Classifier: Sendable {
   ///   - threadCount: see ``init(modelDirectory:threadCount:)``.
   /// - Throws: see ``init(modelDirectory:threadCount:)``.
   public convenience init(configuration: [UInt8], weights: [UInt8], threadCount: Int? = nil) throws {
-    try self.init(ModelFolder(configuration: configuration, weights: weights), threadCount: threadCount)
+    let folder = try ModelFolder(configuration: configuration, weights: weights)
+    folder.prepareIdentity()
+    try self.init(folder, threadCount: threadCount)
   }
 
-  private convenience init(_ folder: ModelFolder, threadCount: Int?) throws {
-    folder.prepareIdentity()
-    let network = try Network(folder, threadCount: threadCount)
+  /// Prepares an ensemble whose files are already in memory.
+  ///
+  /// - Parameters:
+  ///   - ensemble: the bytes of the ensemble's `config.json`.
+  ///   - members: the bytes of each member's two files, by the name that `ensemble` gives its folder.
+  ///   - threadCount: see ``init(modelDirectory:threadCount:)``.
+  /// - Throws: see ``init(modelDirectory:threadCount:)``.
+  public convenience init(
+    ensemble: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])], threadCount: Int? = nil
+  ) throws {
+    guard let folder = try EnsembleFolder(configuration: ensemble, members: members) else {
+      throw ModelFileError.configuration(file: ModelFolder.configurationName, .missingKey("members"))
+    }
+    try self.init(folder, threadCount: threadCount)
+  }
+
+  /// - Parameter pool: threads that other models use too, instead of new ones.
+  convenience init(_ folder: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil) throws {
+    let network = try Network(folder, threadCount: threadCount, pool: pool)
     try self.init(
       configuration: folder.configuration, sha256: { folder.sha256 }, threadCount: network.pool.threadCount,
       instructionSet: network.kernels.instructionSet.rawValue, network: network
@@ -70,11 +97,13 @@ public final class Classifier: Sendable {
   ///   - threadCount: what the network computes with.
   ///   - instructionSet: what the network computes with.
   ///   - network: the network behind `runNetwork`, if it can be explained.
+  ///   - ensemble: the models behind `runNetwork`, if they are several.
   /// - Throws: ``ClassifierError/unexpectedClasses(_:)`` when the model's outputs are not ``LesionClass`` in
   ///   its order.
   package init(
     configuration: ModelConfiguration, sha256: @escaping @Sendable () -> String,
-    threadCount: Int, instructionSet: String, network: Network? = nil, runNetwork: @escaping NetworkFunction
+    threadCount: Int, instructionSet: String, network: Network? = nil, ensemble: Ensemble? = nil,
+    runNetwork: @escaping NetworkFunction
   ) throws {
     guard configuration.classes == LesionClass.allCases.map(\.rawValue) else {
       throw ClassifierError.unexpectedClasses(configuration.classes)
@@ -86,7 +115,11 @@ public final class Classifier: Sendable {
     self.instructionSet = instructionSet
     self.runNetwork = runNetwork
     self.network = network
+    self.ensemble = ensemble
   }
+
+  /// The threads that share each layer's work; nil when ``runNetwork`` is no network.
+  var pool: ThreadPool? { network?.pool ?? ensemble?.members[0].pool }
 
   /// The model that results name.
   public var model: ModelIdentity {
@@ -140,17 +173,17 @@ public final class Classifier: Sendable {
       try self.output(of: input, metadata: metadata.encoded(), views: views)
     }
     return try classification(
-      logits: output.logits, pooled: output.pooled, of: input, metadata: metadata, views: views,
-      imageSHA256: imageSHA256)
+      output, of: input, metadata: metadata, views: views, imageSHA256: imageSHA256)
   }
 
-  /// The result that the logits of an image make.
+  /// The result that the network's output for an image makes.
   ///
   /// - Throws: ``ClassifierError/nonFiniteLogits(_:)``
   func classification(
-    logits: [Float], pooled: [Float]? = nil, of input: PreprocessedImage, metadata: PatientMetadata,
+    _ output: NetworkOutput, of input: PreprocessedImage, metadata: PatientMetadata,
     views: ImageViews = .upright, imageSHA256: String?
   ) throws(ClassifierError) -> Classification {
+    let logits = output.logits
     guard logits.allSatisfy(\.isFinite) else { throw ClassifierError.nonFiniteLogits(logits) }
     var warnings = input.warnings.map(ClassificationWarning.init)
     if configuration.fusion == nil, !metadata.isEmpty { warnings.append(.metadataUnused) }
@@ -159,9 +192,18 @@ public final class Classifier: Sendable {
       warnings: warnings, imageSHA256: imageSHA256, model: model, views: views,
       abstention: { probabilities in
         Abstention(
-          of: input, distance: pooled.flatMap { network?.featureDistance?($0) },
-          settings: configuration.abstention, probabilities: probabilities)
+          of: input, judges: judges(output), conformal: configuration.abstention?.conformal,
+          probabilities: probabilities)
       })
+  }
+
+  /// Who decides whether a result is given: this model or an ensemble's members, those that were fitted for it.
+  private func judges(_ output: NetworkOutput) -> [Abstention.Judge] {
+    if let ensemble {
+      return zip(ensemble.members, output.members).flatMap { member, output in member.judges(output) }
+    }
+    guard let settings = configuration.abstention else { return [] }
+    return [Abstention.Judge(settings: settings, distance: network?.featureDistance?(output.pooled))]
   }
 }
 
@@ -171,6 +213,8 @@ public enum ClassifierError: Error, Equatable, Sendable, CustomStringConvertible
   case unexpectedClasses([String])
   /// The network's outputs are not all finite; no prediction is made from them.
   case nonFiniteLogits([Float])
+  /// Activation maps are of one network, and this is an ensemble of several, which lie in these folders beside the file.
+  case ensembleNotExplained(file: String, members: [String])
 
   /// One line naming the value and the rule.
   public var description: String {
@@ -179,6 +223,11 @@ public enum ClassifierError: Error, Equatable, Sendable, CustomStringConvertible
       """
       the model's classes are \(classes.joined(separator: ", ")); they must be \
       \(LesionClass.allCases.map(\.rawValue).joined(separator: ", ")), in this order
+      """
+    case .ensembleNotExplained(let file, let members):
+      """
+      \(file): an activation map is of one network, and this is an ensemble; name the folder of one of its members as \
+      the model (\(members.joined(separator: ", ")))
       """
     case .nonFiniteLogits(let logits):
       "the network's outputs are not finite (\(logits.map(\.description).joined(separator: ", ")))"

@@ -22,12 +22,13 @@ public enum ImageViews: Sendable, Equatable {
 
 extension Classifier {
   /// The mean of the views' logits, added up in Double in one order and rounded once; the pooled features of the
-  /// first view, the image as it is.
+  /// first view, the image as it is. In an ensemble each member averages its own views before the vote.
   ///
   /// - Parameter metadata: `[4]`, see ``PatientMetadata/encoded()``.
   func output(
     of image: PreprocessedImage, metadata: [Float], views: ImageViews
   ) throws -> NetworkOutput {
+    if let ensemble { return try ensemble.output(of: image, metadata: metadata, views: views) }
     let first = try runNetwork(image, metadata, nil)
     if views == .upright { return first }
     var sums = first.logits.map(Double.init)

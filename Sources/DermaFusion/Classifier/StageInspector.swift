@@ -2,7 +2,7 @@ import ImagePipeline
 import ModelFiles
 
 /// Shows what an image looks like at each stage of one model's preprocessing. Needs the model's configuration
-/// only, not its weights.
+/// only, or those of an ensemble and its members, not the weights.
 package struct StageInspector: Sendable {
   /// The array of one stage, with its shape.
   package enum Values: Sendable, Equatable {
@@ -14,11 +14,10 @@ package struct StageInspector: Sendable {
 
   private let preprocessor: Preprocessor
 
-  /// - Parameter configuration: the bytes of the model's `config.json`.
-  /// - Throws: an error naming the key that is wrong.
-  package init(configuration: [UInt8]) throws {
+  /// - Throws: `ModelFileError` naming the file and the rule that it broke.
+  package init(modelDirectory: String) throws(ModelFileError) {
     preprocessor = Preprocessor(
-      PreprocessingConfiguration(try ModelConfiguration(parsing: configuration).preprocessing))
+      PreprocessingConfiguration(try ModelConfiguration(directory: modelDirectory).preprocessing))
   }
 
   /// The image at one stage, and the warnings that a result would carry (none for the decoded image, which

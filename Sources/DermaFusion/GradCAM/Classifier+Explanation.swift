@@ -71,7 +71,7 @@ extension Classifier {
     _ image: PixelImage, metadata: PatientMetadata, classes: [LesionClass]?, method: ActivationMapMethod,
     layer: String?, imageSHA256: String?
   ) throws -> Explanation {
-    guard let network else { preconditionFailure("a classifier without a network cannot explain") }
+    let network = try explainedNetwork()
     let layer = try network.layerName(layer)
     let input = try preprocessor(image)
     let encoded = metadata.encoded()
@@ -83,8 +83,7 @@ extension Classifier {
         return explained.map { (network.head, $0.index) }
       }, writeInput: { input.writeNormalizedNHWC(to: $0) })
     let result = try classification(
-      logits: run.output.logits, pooled: run.output.pooled, of: input, metadata: metadata,
-      imageSHA256: imageSHA256)
+      run.output, of: input, metadata: metadata, imageSHA256: imageSHA256)
     if classes == nil { explained = [result.prediction] }
     let maps = try explained.indices.map { index in
       try ActivationMap(

@@ -13,7 +13,7 @@ extension Classifier {
   public func trust(
     in map: ActivationMap, of image: PixelImage, metadata: PatientMetadata = .unknown
   ) throws -> MapTrust {
-    guard let network else { preconditionFailure("a classifier without a network cannot explain") }
+    let network = try explainedNetwork()
     let input = try preprocessor(image)
     var pixels = [Float](repeating: 0, count: input.normalizedCount)
     pixels.withUnsafeMutableBufferPointer { input.writeNormalizedNHWC(to: $0.baseAddress!) }

@@ -19,19 +19,23 @@ extension Classifier {
   /// The logits of an image with all of the metadata, with none, and with each field left out. The image goes through the
   /// network once.
   ///
-  /// A model that does not use metadata gives the same logits five times.
+  /// A model that does not use metadata gives the same logits five times. Those of an ensemble are the members' votes.
   ///
   /// - Parameters:
   ///   - image: at least 32x32.
   ///   - metadata: what is known.
   /// - Throws: ``ClassifierError/nonFiniteLogits(_:)``, or an error that names the rule which the image broke.
   public func metadataShares(of image: PixelImage, metadata: PatientMetadata) throws -> MetadataShares {
-    guard let network else { preconditionFailure("a classifier without a network cannot explain") }
     let input = try preprocessor(image)
-    let output = network.run(
-      metadata: metadata.encoded(), writeInput: { input.writeNormalizedNHWC(to: $0) })
+    let images = try (ensemble?.members ?? [self]).map { member in
+      let network = try member.explainedNetwork()
+      let output = network.run(
+        metadata: metadata.encoded(), writeInput: { input.writeNormalizedNHWC(to: $0) })
+      return (head: network.head, pooled: output.pooled)
+    }
     func logits(_ metadata: PatientMetadata) throws(ClassifierError) -> ClassScores {
-      let logits = network.head.logits(pooled: output.pooled, metadata: metadata.encoded())
+      let ofMembers = images.map { $0.head.logits(pooled: $0.pooled, metadata: metadata.encoded()) }
+      let logits = try ensemble?.vote(ofMembers) ?? ofMembers[0]
       guard logits.allSatisfy(\.isFinite) else { throw .nonFiniteLogits(logits) }
       return ClassScores(logits)
     }

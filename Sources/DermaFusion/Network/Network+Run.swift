@@ -6,6 +6,8 @@ package struct NetworkOutput: Sendable, Equatable {
   package let logits: [Float]
   /// `[head channels]`: the means of the last feature map.
   package let pooled: [Float]
+  /// What each member of an ensemble gave, which has no pooled features of its own; empty for a single network.
+  package var members: [NetworkOutput] = []
 }
 
 extension Network {

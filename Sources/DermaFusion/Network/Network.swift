@@ -30,10 +30,13 @@ package final class Network: Sendable {
 
   /// Prepares the network of a model.
   ///
-  /// - Parameter threadCount: Threads to share each layer's work; nil: as many as the process may use.
+  /// - Parameters:
+  ///   - threadCount: Threads to share each layer's work; nil: as many as the process may use.
+  ///   - pool: Threads that other networks use too, instead of so many new ones.
   /// - Throws: `ModelFileError` for a tensor that is missing, surplus, misshapen or not finite.
   package init(
-    _ model: ModelFolder, threadCount: Int? = nil, kernels: KernelSet = KernelChoice.current
+    _ model: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil,
+    kernels: KernelSet = KernelChoice.current
   ) throws(ModelFileError) {
     let configuration = model.configuration
     guard let architecture = EfficientNetArchitecture(named: configuration.architecture) else {
@@ -48,7 +51,8 @@ package final class Network: Sendable {
     stem = Convolution2D(
       weight: stemWeight, bias: stemBias, inputChannels: 3, window: weights.window(kernelSize: 3, stride: 2),
       activation: weights.activation, kernels: kernels)
-    pool = ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
+    let pool = pool ?? ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
+    self.pool = pool
     blocks = try Self.blocks(architecture, weights: weights, pool: pool)
     headConvolution = try weights.pointwise(
       "conv_head", norm: "bn2", inputs: architecture.stages[architecture.stages.count - 1].channels,

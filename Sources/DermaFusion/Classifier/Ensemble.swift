@@ -1,0 +1,113 @@
+import ImagePipeline
+import ModelFiles
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Models that see the same input, and whose probabilities are averaged. `Scripts/ensemble.py` is the definition.
+package struct Ensemble: Sendable {
+  let configuration: EnsembleConfiguration
+  /// The path of the ensemble's `config.json`, for errors.
+  let file: String
+  /// One for each member of the configuration, in its order.
+  let members: [Classifier]
+
+  package init(configuration: EnsembleConfiguration, file: String, members: [Classifier]) {
+    precondition(
+      configuration.members.count == members.count,
+      "\(members.count) classifiers for an ensemble of \(configuration.members.count)")
+    self.configuration = configuration
+    self.file = file
+    self.members = members
+  }
+
+  /// What the members make of an image, one after the other, and the logits of their vote.
+  ///
+  /// - Parameter metadata: `[4]`, see ``PatientMetadata/encoded()``.
+  func output(
+    of image: PreprocessedImage, metadata: [Float], views: ImageViews
+  ) throws -> NetworkOutput {
+    let outputs = try members.map { try $0.output(of: image, metadata: metadata, views: views) }
+    return NetworkOutput(logits: try vote(outputs.map(\.logits)), pooled: [], members: outputs)
+  }
+
+  /// The logarithms of the weighted mean of the members' probabilities, each at its own temperature; in Double, added up
+  /// in the members' order and rounded once.
+  ///
+  /// - Parameter logits: `[members][classes]`
+  /// - Throws: ``ClassifierError/nonFiniteLogits(_:)`` for the first member whose logits are not finite.
+  func vote(_ logits: [[Float]]) throws(ClassifierError) -> [Float] {
+    let total = configuration.members.reduce(0) { $0 + $1.weight }
+    var terms: [[Double]] = []
+    for (index, member) in members.enumerated() {
+      guard logits[index].allSatisfy(\.isFinite) else { throw .nonFiniteLogits(logits[index]) }
+      let scaled = logits[index].map { Double($0) / member.configuration.temperature }
+      let offset = log(configuration.members[index].weight / total) - Self.logOfSum(scaled)
+      terms.append(scaled.map { $0 + offset })
+    }
+    return terms[0].indices.map { index in
+      // Added up as logarithms a probability never becomes 0, however far its logit is below the others.
+      let value = Self.logOfSum(terms.map { $0[index] })
+      return Float(max(value, -Double(Float.greatestFiniteMagnitude)))
+    }
+  }
+
+  /// ln(sum of exp(value)), without overflow.
+  private static func logOfSum(_ values: [Double]) -> Double {
+    let greatest = values.reduce(-.infinity, max)
+    return greatest + log(values.reduce(0) { $0 + exp($1 - greatest) })
+  }
+}
+
+extension Classifier {
+  /// Loads the members, which share one set of threads.
+  convenience init(_ folder: EnsembleFolder, threadCount: Int?) throws {
+    folder.prepareIdentity()
+    let first = try Classifier(folder.members[0], threadCount: threadCount)
+    let others = try folder.members.dropFirst().map { try Classifier($0, pool: first.pool) }
+    try self.init(
+      Ensemble(configuration: folder.configuration, file: folder.name, members: [first] + others),
+      sha256: { folder.sha256 })
+  }
+
+  /// - Parameter sha256: the ensemble's identity.
+  package convenience init(_ ensemble: Ensemble, sha256: @escaping @Sendable () -> String) throws {
+    let first = ensemble.members[0]
+    try self.init(
+      configuration: ModelConfiguration(
+        ensemble.configuration, members: ensemble.members.map(\.configuration)),
+      sha256: sha256, threadCount: first.threadCount, instructionSet: first.instructionSet, ensemble: ensemble
+    ) { image, metadata, _ in
+      try ensemble.output(of: image, metadata: metadata, views: .upright)
+    }
+  }
+
+  /// The members in the order of the vote, each with its folder's name and its weight; none for a single model.
+  package var members: [(folder: String, weight: Double, classifier: Classifier)] {
+    guard let ensemble else { return [] }
+    return zip(ensemble.configuration.members, ensemble.members).map { ($0.folder, $0.weight, $1) }
+  }
+
+  /// Checks that there is one network, whose feature maps can be explained.
+  ///
+  /// - Throws: ``ClassifierError/ensembleNotExplained(file:members:)``
+  package func requireSingleModel() throws(ClassifierError) {
+    if let ensemble {
+      throw .ensembleNotExplained(file: ensemble.file, members: members.map(\.folder))
+    }
+  }
+
+  /// The network that activation maps look into.
+  ///
+  /// - Throws: ``ClassifierError/ensembleNotExplained(file:members:)``
+  func explainedNetwork() throws(ClassifierError) -> Network {
+    try requireSingleModel()
+    guard let network else { preconditionFailure("a classifier without a network cannot be explained") }
+    return network
+  }
+}

@@ -1,0 +1,81 @@
+/// What the `config.json` of an ensemble says: models that vote, each in a folder of its own below the ensemble's.
+public struct EnsembleConfiguration: Sendable, Equatable {
+  /// One model that votes.
+  public struct Member: Sendable, Equatable {
+    /// The name of the model's folder, directly below the ensemble's.
+    public let folder: String
+    /// Its share of the vote before the shares are divided by their sum, 1e-6...1e6.
+    public let weight: Double
+  }
+
+  /// The ensemble's name, for people.
+  public let name: String
+  /// The ensemble's version, for people.
+  public let version: String
+  /// The logits of the vote are divided by this before softmax; above 0.
+  public let temperature: Double
+  /// At least one, in the order of the vote; their folders differ.
+  public let members: [Member]
+
+  /// Parses and checks the bytes of a `config.json` that lists members.
+  ///
+  /// - Returns: nil when the file is JSON without the key `members`: the configuration of a single model.
+  /// - Throws: `ConfigurationError` for the first broken rule.
+  public init?(parsing bytes: [UInt8]) throws(ConfigurationError) {
+    var root = try ConfigurationObject(parsing: bytes)
+    guard root["members"] != nil else { return nil }
+    try root.requireFormatVersion()
+    name = try root.text("name")
+    version = try root.text("version")
+    temperature = try root.number("temperature", .temperature)
+    var members: [Member] = []
+    for var object in try root.objects("members") {
+      let member = Member(folder: try object.text("folder"), weight: try object.number("weight", .voteWeight))
+      try object.requireNoOtherKeys()
+      let key = "members[\(members.count)].folder"
+      guard !member.folder.contains("/"), member.folder != ".", member.folder != ".." else {
+        throw .notAPlainName(key: key, value: member.folder)
+      }
+      if members.contains(where: { $0.folder == member.folder }) {
+        throw .duplicateMember(key: key, folder: member.folder)
+      }
+      members.append(member)
+    }
+    guard !members.isEmpty else { throw .wrongCount(key: "members", expected: "at least one", found: 0) }
+    self.members = members
+    root.ignore("training")
+    try root.requireNoOtherKeys()
+  }
+}
+
+extension ModelConfiguration {
+  /// What an ensemble is to its readers: its own name, version and temperature; what its members have in common; and a
+  /// fusion head when one of them has one.
+  ///
+  /// - Parameter members: at least one, which ``requireAgreement(with:)``.
+  package init(_ ensemble: EnsembleConfiguration, members: [ModelConfiguration]) {
+    self.init(
+      name: ensemble.name, version: ensemble.version,
+      architecture: members.map(\.architecture).joined(separator: " + "), padding: members[0].padding,
+      batchNormEpsilon: members[0].batchNormEpsilon, classes: members[0].classes,
+      temperature: ensemble.temperature, preprocessing: members[0].preprocessing,
+      fusion: members.lazy.compactMap(\.fusion).first, abstention: nil)
+  }
+
+  /// Checks that this model can vote with an ensemble's first member: on the same input, about the same classes.
+  func requireAgreement(with first: ModelConfiguration) throws(ConfigurationError) {
+    func require(_ key: String, _ words: (ModelConfiguration) -> String) throws(ConfigurationError) {
+      let (found, expected) = (words(self), words(first))
+      guard found == expected else { throw .unlikeFirstMember(key: key, found: found, first: expected) }
+    }
+    try require("classes") { $0.classes.joined(separator: ", ") }
+    try require("preprocessing.size") { "\($0.preprocessing.size)" }
+    try require("preprocessing.color_constancy") { configuration in
+      configuration.preprocessing.colorConstancy.map {
+        "shades_of_gray with p \($0.p) and rounding \($0.rounding.rawValue)"
+      } ?? "none"
+    }
+    try require("preprocessing.mean") { "\($0.preprocessing.mean)" }
+    try require("preprocessing.std") { "\($0.preprocessing.standardDeviation)" }
+  }
+}

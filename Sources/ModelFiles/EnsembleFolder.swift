@@ -1,0 +1,136 @@
+import Dispatch
+import Synchronization
+
+/// An ensemble's files, read and checked: its `config.json` and the two files of each member.
+public struct EnsembleFolder: Sendable {
+  /// What `config.json` says.
+  public let configuration: EnsembleConfiguration
+  /// The path of `config.json`, as errors name it.
+  public let name: String
+  /// The members' files, in the order of the configuration.
+  public let members: [ModelFolder]
+  private let identity: Identity
+
+  /// Reads the files of a folder.
+  ///
+  /// - Returns: nil when the folder's `config.json` lists no members: the folder of a single model.
+  /// - Throws: `ModelFileError` when a file is missing or breaks a rule, or the members do not agree on classes and
+  ///   preprocessing.
+  public init?(directory path: String) throws(ModelFileError) {
+    let (bytes, name) = try ModelFolder.configurationFile(in: path)
+    try self.init(configuration: bytes, name: name) { (folder) throws(ModelFileError) in
+      try ModelFolder(directory: ModelFolder.path(of: folder, in: path))
+    }
+  }
+
+  /// Reads an ensemble from the bytes of its files.
+  ///
+  /// - Parameter members: the two files of each member by the name of its folder; others are not looked at.
+  /// - Returns: nil when `configuration` lists no members.
+  /// - Throws: `ModelFileError` as for a folder.
+  public init?(
+    configuration: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])]
+  ) throws(ModelFileError) {
+    try self.init(configuration: configuration, name: ModelFolder.configurationName) {
+      (folder) throws(ModelFileError) in
+      guard let files = members[folder] else { throw .folderMissing(path: folder) }
+      return try ModelFolder(configuration: files.configuration, weights: files.weights, folder: folder)
+    }
+  }
+
+  private init?(
+    configuration bytes: [UInt8], name: String, member: (String) throws(ModelFileError) -> ModelFolder
+  ) throws(ModelFileError) {
+    let configuration: EnsembleConfiguration
+    do throws(ConfigurationError) {
+      guard let parsed = try EnsembleConfiguration(parsing: bytes) else { return nil }
+      configuration = parsed
+    } catch {
+      throw .configuration(file: name, error)
+    }
+    var members: [ModelFolder] = []
+    for listed in configuration.members {
+      let folder = try member(listed.folder)
+      try (members.first ?? folder).configuration.requireMember(
+        folder.configuration, file: folder.configurationName)
+      members.append(folder)
+    }
+    self.configuration = configuration
+    self.name = name
+    self.members = members
+    identity = Identity(configuration: bytes, members: members)
+  }
+
+  /// The ensemble's identity: the SHA-256 of its `config.json`'s bytes followed by those of `config.json` and
+  /// `model.safetensors` of each member in order, in lowercase hexadecimal. Computed when first asked for.
+  public var sha256: String { identity.digest }
+
+  /// Starts computing `sha256` on another thread, so that asking for it later does not wait for all of it.
+  public func prepareIdentity() {
+    DispatchQueue.global(qos: .userInitiated).async { [identity] in _ = identity.digest }
+  }
+
+  private final class Identity: Sendable {
+    private let configuration: [UInt8]
+    private let members: [ModelFolder]
+    private let computed = Mutex<String?>(nil)
+
+    init(configuration: [UInt8], members: [ModelFolder]) {
+      self.configuration = configuration
+      self.members = members
+    }
+
+    /// Who asks while another thread computes waits for it.
+    var digest: String {
+      computed.withLock { computed in
+        if let computed { return computed }
+        var hash = SHA256()
+        hash.update(configuration)
+        for member in members {
+          member.update(&hash)
+          member.releasePages()
+        }
+        let digest = hash.finalizedHexDigest()
+        computed = digest
+        return digest
+      }
+    }
+  }
+}
+
+extension ModelConfiguration {
+  /// What the `config.json` in a model's folder says or, in that of an ensemble, its own and those of its members. Weights
+  /// are not looked for.
+  ///
+  /// - Throws: `ModelFileError` when a file is missing or breaks a rule.
+  package init(directory path: String) throws(ModelFileError) {
+    let (bytes, name) = try ModelFolder.configurationFile(in: path)
+    let ensemble: EnsembleConfiguration
+    do throws(ConfigurationError) {
+      guard let parsed = try EnsembleConfiguration(parsing: bytes) else {
+        try self.init(parsing: bytes)
+        return
+      }
+      ensemble = parsed
+    } catch {
+      throw .configuration(file: name, error)
+    }
+    var members: [ModelConfiguration] = []
+    for listed in ensemble.members {
+      let (bytes, name) = try ModelFolder.configurationFile(in: ModelFolder.path(of: listed.folder, in: path))
+      let member = try ModelFolder.configuration(parsing: bytes, name: name)
+      try (members.first ?? member).requireMember(member, file: name)
+      members.append(member)
+    }
+    self.init(ensemble, members: members)
+  }
+
+  /// Checks that `member` can vote with this first one; errors name its file.
+  fileprivate func requireMember(_ member: ModelConfiguration, file: String) throws(ModelFileError) {
+    do throws(ConfigurationError) {
+      try member.requireAgreement(with: self)
+    } catch {
+      throw .configuration(file: file, error)
+    }
+  }
+}

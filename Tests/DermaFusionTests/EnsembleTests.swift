@@ -1,0 +1,249 @@
+import Foundation
+import ModelFiles
+import Testing
+
+@testable import DermaFusion
+@testable import ImagePipeline
+
+/// The vote itself, of members that are a few lines long.
+@Suite struct EnsembleTests {
+  private typealias Logits = @Sendable (_ image: PreprocessedImage, _ metadata: [Float]) -> [Float]
+
+  private static func member(
+    temperature: Double, fusion: Bool = false, abstention: String? = nil, _ logits: @escaping Logits
+  ) throws -> Classifier {
+    let sites = BodySite.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
+    let head = """
+      {"sex_embedding_size":4,"site_embedding_size":8,"metadata_size":32,"hidden_size":256,"layer_norm_epsilon":1e-5}
+      """
+    let configuration = """
+      {"format_version": 1, "name": "toy", "version": "1", "architecture": "efficientnet_b0",
+       "padding": "symmetric", "batch_norm_epsilon": 1e-5,
+       "classes": ["akiec", "bcc", "bkl", "df", "mel", "nv", "vasc"], "temperature": \(temperature),
+       "preprocessing": {"size": 40, "color_constancy": {"method": "none"},
+         "mean": [0.5, 0.5, 0.5], "std": [0.25, 0.25, 0.25]},
+       "metadata": {"sexes": ["male", "female", "unknown"], "sites": [\(sites)]},
+       "fusion": \(fusion ? head : "null")\(abstention.map { ", \"abstention\": \($0)" } ?? "")}
+      """
+    return try Classifier(
+      configuration: ModelConfiguration(parsing: Array(configuration.utf8)), sha256: { "abc" },
+      threadCount: 1, instructionSet: "baseline"
+    ) { image, metadata, _ in NetworkOutput(logits: logits(image, metadata), pooled: []) }
+  }
+
+  private static func ensemble(
+    _ members: [Classifier], weights: [Double], temperature: Double = 1
+  ) throws -> Classifier {
+    let list = weights.enumerated().map { #"{"folder":"m\#($0)","weight":\#($1)}"# }.joined(separator: ",")
+    let text =
+      #"{"format_version":1,"name":"e","version":"3","temperature":\#(temperature),"members":[\#(list)]}"#
+    let configuration = try #require(try EnsembleConfiguration(parsing: Array(text.utf8)))
+    return try Classifier(
+      Ensemble(configuration: configuration, file: "E/config.json", members: members), sha256: { "e1" })
+  }
+
+  private static let image = PixelImage(
+    width: 40, height: 40, pixels: (0..<4800).map { UInt8(truncatingIfNeeded: $0 * 37 + $0 / 120 * 11) })
+
+  /// exp(logit / temperature) over its sum, in Double.
+  private static func softmax(_ logits: [Float], _ temperature: Double) -> [Double] {
+    let scaled = logits.map { Double($0) / temperature }
+    let exponentials = scaled.map { exp($0 - scaled.max()!) }
+    return exponentials.map { $0 / exponentials.reduce(0, +) }
+  }
+
+  @Test func probabilitiesAreTheWeightedMeanEachAtItsOwnTemperature() throws {
+    var generator = SplitMix64(seed: 11)
+    for _ in 0..<20 {
+      let logits = (0..<3).map { _ in
+        (0..<7).map { _ in Float(Int64(bitPattern: generator.next()) >> 40) / Float(1 << 21) }
+      }
+      let (temperatures, weights) = ([0.5, 1, 3], [0.25, 2, 1e-3])
+      let members = try zip(temperatures, logits).map { temperature, logits in
+        try Self.member(temperature: temperature) { _, _ in logits }
+      }
+      let result = try Self.ensemble(members, weights: weights).classify(Self.image)
+      let votes = zip(logits, temperatures).map(Self.softmax)
+      for index in 0..<7 {
+        let sum = (0..<3).reduce(0) { $0 + weights[$1] * votes[$1][index] }
+        let expected = sum / weights.reduce(0, +)
+        #expect(
+          abs(Double(result.probabilities.values[index]) - expected) < 1e-6,
+          "class \(index) of \(logits): \(result.probabilities.values[index]), expected \(expected)")
+        #expect(abs(exp(Double(result.logits.values[index])) - expected) < 1e-6)
+      }
+      // The ensemble's own temperature comes after the vote.
+      let cooled = try Self.ensemble(members, weights: weights, temperature: 0.5).classify(Self.image)
+      #expect(cooled.logits == result.logits)
+      #expect(cooled.probabilities == result.logits.softmax(temperature: 0.5))
+    }
+  }
+
+  @Test func logitsFarApartStayFinite() throws {
+    let extreme: [Float] = [-3e38, 3e38, 0, -1, 1, 2, -300]
+    let members = try [extreme, extreme].map { logits in
+      try Self.member(temperature: 0.001) { _, _ in logits }
+    }
+    let result = try Self.ensemble(members, weights: [1, 3]).classify(Self.image)
+    let areFinite = result.logits.values.allSatisfy(\.isFinite)
+    #expect(areFinite, "\(result.logits.values)")
+    #expect(result.probabilities.values == [0, 1, 0, 0, 0, 0, 0])
+  }
+
+  @Test func aModelWithItselfIsTheModel() throws {
+    let logits: [Float] = [0.5, -2, 3, 1, -0.25, 2, 0]
+    let member = try Self.member(temperature: 1.5) { _, _ in logits }
+    let alone = try member.classify(Self.image).probabilities.values
+    for weights in [[1.0], [0.3, 7]] {
+      let vote = try Self.ensemble(weights.map { _ in member }, weights: weights).classify(Self.image)
+      for index in 0..<7 {
+        #expect(abs(vote.probabilities.values[index] - alone[index]) < 1e-6, "class \(index)")
+      }
+    }
+  }
+
+  @Test func ofEightViewsEachMemberAveragesItsOwnLogits() throws {
+    let place: @Sendable (PreprocessedImage, Int) -> Float = { Float($0.resized.pixels[$1 * 3]) / 16 - 8 }
+    let members = try [5, 400].map { first in
+      try Self.member(temperature: 2) { image, _ in (0..<7).map { place(image, first + $0 * 97) } }
+    }
+    let result = try Self.ensemble(members, weights: [1, 2]).classify(Self.image, views: .symmetries)
+    let votes = try members.map {
+      try $0.classify(Self.image, views: .symmetries).probabilities.values.map(Double.init)
+    }
+    for index in 0..<7 {
+      let expected = (votes[0][index] + 2 * votes[1][index]) / 3
+      #expect(abs(Double(result.probabilities.values[index]) - expected) < 1e-6, "class \(index)")
+    }
+    #expect(result.views == .symmetries)
+  }
+
+  @Test func metadataIsUsedWhenOneMemberUsesIt() throws {
+    let metadata = try PatientMetadata(ageInYears: 80)
+    let plain = try Self.member(temperature: 1) { _, _ in [0, 1, 0, 1, 0, 1, 0] }
+    let fused = try Self.member(temperature: 1, fusion: true) { _, metadata in metadata + [0, 0, 0] }
+    let both = try Self.ensemble([plain, fused], weights: [1, 1])
+    let result = try both.classify(Self.image, metadata: metadata)
+    #expect(!result.warnings.contains(.metadataUnused))
+    let unknown = try both.classify(Self.image)
+    #expect(result.logits != unknown.logits)
+    let none = try Self.ensemble([plain, plain], weights: [1, 1])
+    #expect(try none.classify(Self.image, metadata: metadata).warnings.contains(.metadataUnused))
+  }
+
+  @Test func itAbstainsWhereAnyMemberDoesAndMakesNoSets() throws {
+    func member(darkest: Double, mostContrast: Double) throws -> Classifier {
+      try Self.member(
+        temperature: 1,
+        abstention: """
+          {"quality": {"minimum_brightness": \(darkest), "maximum_brightness": 255,
+            "minimum_contrast": \(mostContrast), "minimum_sharpness": 0, "minimum_structure": 0},
+           "distance": {"components": 1, "threshold": 1},
+           "conformal": {"coverage": 0.9, "thresholds": [0, 0, 0, 0, 0, 0, 0]}}
+          """
+      ) { _, _ in [0, 1, 2, 3, 4, 5, 6] }
+    }
+    let unfitted = try Self.member(temperature: 1) { _, _ in [0, 1, 2, 3, 4, 5, 6] }
+    let (easy, dark) = (
+      try member(darkest: 0, mostContrast: 0), try member(darkest: 254, mostContrast: 0)
+    )
+    let flat = try member(darkest: 254, mostContrast: 250)
+    for (members, reasons) in [
+      ([unfitted, unfitted], []), ([easy, unfitted], []), ([unfitted, dark], [.underexposed]),
+      ([flat, easy], [.underexposed, .lowContrast]), ([dark, flat], [.underexposed, .lowContrast]),
+    ] as [([Classifier], [AbstentionReason])] {
+      let result = try Self.ensemble(members, weights: [1, 1]).classify(Self.image)
+      #expect(result.abstention.reasons == reasons)
+      #expect(result.abstention.conformalSet == nil)
+    }
+    #expect(try dark.classify(Self.image).abstention.conformalSet != nil)
+  }
+
+  @Test func aMemberWithoutFiniteLogitsMakesNoPrediction() throws {
+    let members = try [0, Float.infinity].map { last in
+      try Self.member(temperature: 1) { _, _ in [0, 1, 2, 3, 4, 5, last] }
+    }
+    #expect(throws: ClassifierError.nonFiniteLogits([0, 1, 2, 3, 4, 5, .infinity])) {
+      try Self.ensemble(members, weights: [1, 1]).classify(Self.image)
+    }
+  }
+
+  @Test func mapsAreOfOneNetwork() throws {
+    let member = try Self.member(temperature: 1) { _, _ in [0, 1, 2, 3, 4, 5, 6] }
+    let ensemble = try Self.ensemble([member, member], weights: [1, 1])
+    let error = ClassifierError.ensembleNotExplained(file: "E/config.json", members: ["m0", "m1"])
+    #expect(throws: error) { try ensemble.explain(Self.image) }
+    #expect(throws: error) { try ensemble.activationMap(of: Self.image) }
+    #expect(ensemble.layers.isEmpty)
+    #expect(
+      "\(error)" == """
+        E/config.json: an activation map is of one network, and this is an ensemble; name the folder of one of its \
+        members as the model (m0, m1)
+        """)
+  }
+}
+
+/// The two formula networks as an ensemble, whose predictions `Scripts/dump_ensemble_fixtures.py` dumps.
+@Suite struct EnsembleParityTests {
+  private struct Files {
+    let ensemble: [UInt8]
+    let members: [String: (configuration: [UInt8], weights: [UInt8])]
+    let predictions: Data
+
+    init() throws {
+      let object = try #require(
+        try JSONSerialization.jsonObject(with: Data(Fixtures.read("ensemble.json"))) as? [String: Any])
+      let data = { (key: String) in try JSONSerialization.data(withJSONObject: #require(object[key])) }
+      let configurations = try #require(object["members"] as? [String: Any])
+      ensemble = [UInt8](try data("config"))
+      predictions = try data("predictions")
+      var members: [String: (configuration: [UInt8], weights: [UInt8])] = [:]
+      for (network, _) in try FormulaNetwork.all() {
+        let configuration = try JSONSerialization.data(
+          withJSONObject: #require(configurations[network.name]))
+        members[network.name] = ([UInt8](configuration), network.weights())
+      }
+      self.members = members
+    }
+
+    func classifier(threadCount: Int) throws -> Classifier {
+      try Classifier(ensemble: ensemble, members: members, threadCount: threadCount)
+    }
+  }
+
+  @Test func theVoteIsPythonsWhateverTheThreads() throws {
+    let files = try Files()
+    let classifiers = try [1, 3].map(files.classifier)
+    let predictions = files.predictions
+    let fixtures = try Fixtures.load(
+      file: "none",
+      changing: {
+        $0["model"] = NSNull()
+        $0["predictions"] = try? JSONSerialization.jsonObject(with: predictions)
+      })
+    var report = ParityReport()
+    try fixtures.compareNetwork(classifiers[0], in: &report)
+    #expect(report.agrees, "\(String(describing: report.firstDepartingStage))")
+    let stage = try #require(report.stages.first { $0.name == "probabilities" })
+    #expect(stage.comparisons == 3)
+
+    let image = try ImageDecoder.decode(try Fixtures.read("images/odd_457x383.jpg"))
+    let metadata = try PatientMetadata(ageInYears: 70, sex: .female, site: .face)
+    let results = try classifiers.map { try $0.classify(image, metadata: metadata) }
+    #expect(results[0] == results[1])
+    #expect(results[0].model.name == "formulas")
+    // Several at once, each on a thread of its own.
+    var together: [ClassScores] = []
+    let last = classifiers[1]
+    last.forEach([image, image, image, image], { try! last.classify($0, metadata: metadata).logits }) {
+      together.append($0)
+    }
+    #expect(together == [ClassScores](repeating: results[0].logits, count: 4))
+
+    let shares = try classifiers[1].metadataShares(of: image, metadata: metadata)
+    #expect(shares.everything == results[0].logits)
+    let alone = try last.classify(image)
+    #expect(shares.imageAlone == alone.logits)
+    #expect(shares.withoutAge != shares.everything && shares.withoutSite != shares.everything)
+  }
+}
