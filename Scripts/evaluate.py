@@ -18,6 +18,7 @@ from dataset import open_cache, read_records
 from export_model import load_folder, model_identity
 from metadata import encode_metadata
 from metrics import figures, softmax
+from model_config import write_config
 from preprocessing import normalize
 
 SMALLEST_COPY = 150  # pixels of the smallest copies of photographs in the data
@@ -86,15 +87,16 @@ def rounded(value):
     return round(value, 4) if isinstance(value, float) else value
 
 
-def parse_options():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def validation_parser(description):
+    """The options of a script that looks at a model folder's validation photographs, and may write into it."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--data", type=Path, required=True, help="HAM10000's folder, with metadata.csv")
     parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs are, or go")
     parser.add_argument("--split", type=Path, required=True, help="split.csv of the training run")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--write", action="store_true")
-    return parser.parse_args()
+    return parser
 
 
 def judge(model, records, pooled, blurred):
@@ -125,13 +127,13 @@ def write_figures(folder, config, result):
     """Puts the temperature and the main figures into config.json, and all of them into training/figures.json."""
     config["temperature"] = result["temperature"]
     config["training"]["validation"] = result["cross_fitted_temperature"]
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    write_config(folder, config)
     (folder / "training").mkdir(exist_ok=True)
     (folder / "training" / "figures.json").write_text(json.dumps(result, indent=1) + "\n")
 
 
 def main():
-    options = parse_options()
+    options = validation_parser(__doc__).parse_args()
     torch.set_num_threads(options.threads)
     config, model = load_folder(options.model)
     model = model.to(memory_format=torch.channels_last)

@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from safetensors.torch import save as save_safetensors
 
 from model import ARCHITECTURES, build_config, build_model
+from model_config import write_config
 
 WRAPPERS = ("state_dict", "model_state_dict", "model_ema", "state_dict_ema", "model")
 PREFIXES = ("module.", "_orig_mod.")
@@ -135,7 +136,7 @@ def export(state, config, folder, dtype="float16", card=None):
     tensors = convert(state, dtype)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    write_config(folder, config)
     (folder / "model.safetensors").write_bytes(save_safetensors(tensors))
     (folder / "README.md").write_text(card or default_card(config, dtype))
     return model_identity(folder)

@@ -5,8 +5,6 @@ With --write, the constants go into the folder's config.json and model.safetenso
 <model>/training/abstention.json. Run it after evaluate.py, whose temperature the sets are made with.
 """
 
-import argparse
-import csv
 import json
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -16,12 +14,14 @@ import numpy as np
 import torch
 from PIL import Image, ImageFilter
 from safetensors.torch import load_file, save_file
+from sklearn.metrics import roc_auc_score
 
 from abstention import conformal_sets, distances, measure, quality_reasons
 from dataset import open_cache, read_records
-from evaluate import head_logits, pooled_features, rounded, validation_indices
+from evaluate import head_logits, pooled_features, rounded, validation_indices, validation_parser
 from export_model import ABSTENTION_PREFIX, load_folder, model_identity
 from metrics import softmax
+from model_config import CLASSES, write_config
 from preprocessing import color_constancy, crop_to_square, decode, resize
 
 COVERAGE = 0.9
@@ -96,7 +96,10 @@ def cross_fitted_coverage(probabilities, labels, lesions):
         coverage.append(inside.mean())
         sizes.append(sets.sum(1).mean())
         by_class.append(
-            [inside[labels[~chosen] == c].mean() if (labels[~chosen] == c).any() else np.nan for c in range(7)]
+            [
+                inside[labels[~chosen] == c].mean() if (labels[~chosen] == c).any() else np.nan
+                for c in range(len(CLASSES))
+            ]
         )
     return {
         "coverage": float(np.mean(coverage)),
@@ -135,9 +138,8 @@ def odd_inputs(paths, size, others):
 
 
 def area_under_roc(positives, negatives):
-    order = np.sort(negatives)
-    below = np.searchsorted(order, positives, "left") + np.searchsorted(order, positives, "right")
-    return float(below.mean() / 2 / len(negatives))
+    are_positive = np.repeat([True, False], [len(positives), len(negatives)])
+    return float(roc_auc_score(are_positive, np.concatenate([positives, negatives])))
 
 
 def training_indices(records, kept_aside):
@@ -145,21 +147,15 @@ def training_indices(records, kept_aside):
     rng = np.random.default_rng(SEED)
     lesions = {records[i].lesion_id for i in kept_aside}
     chosen = []
-    for label in range(7):
+    for label in range(len(CLASSES)):
         own = [i for i, record in enumerate(records) if record.label == label and record.lesion_id not in lesions]
         chosen += sorted(rng.permutation(own)[:PER_CLASS])
     return chosen
 
 
 def parse_options():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--data", type=Path, required=True, help="HAM10000's folder, with metadata.csv")
-    parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs are, or go")
-    parser.add_argument("--split", type=Path, required=True, help="split.csv of the training run")
+    parser = validation_parser(__doc__)
     parser.add_argument("--others", type=Path, help="a folder of pictures of something else, to report on")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--write", action="store_true")
     return parser.parse_args()
 
 
@@ -168,7 +164,7 @@ def write(folder, config, tensors, report):
     kept = {name: tensor for name, tensor in load_file(path).items() if not name.startswith(ABSTENTION_PREFIX)}
     added = {ABSTENTION_PREFIX + name: torch.from_numpy(array) for name, array in tensors.items()}
     save_file(dict(sorted((kept | added).items())), path)
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    write_config(folder, config)
     (folder / "training").mkdir(exist_ok=True)
     (folder / "training" / "abstention.json").write_text(json.dumps(report, indent=1) + "\n")
     print(f"sha256 {model_identity(folder)}")

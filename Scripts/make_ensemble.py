@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from ensemble import MODEL_FILES, WEIGHTS, identity
+from model_config import write_config
 
 TRAINING_LIST = Path("training") / "split.csv"
 
@@ -65,7 +66,7 @@ def make_ensemble(folder, members, name, version="1.0.0", temperature=1.0):
         "members": [{"folder": member_name, "weight": weight} for member_name, _, weight in members],
         "training": {},
     }
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    write_config(folder, config)
 
 
 def parse_options():

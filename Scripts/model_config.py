@@ -1,5 +1,8 @@
 """What a model folder's config.json says: the classes, the preprocessing and the metadata vocabulary."""
 
+import json
+from pathlib import Path
+
 CLASSES = ["akiec", "bcc", "bkl", "df", "mel", "nv", "vasc"]
 
 SEXES = ["male", "female", "unknown"]
@@ -32,6 +35,11 @@ def default_fusion():
         "hidden_size": 256,
         "layer_norm_epsilon": 1e-5,
     }
+
+
+def write_config(folder, config):
+    """Writes the config.json of a model's or an ensemble's folder."""
+    (Path(folder) / "config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
 def class_names(count):
