@@ -11,6 +11,10 @@ package enum ClassifyCommand: Command {
     \(ImageSource.imageEndings.joined(separator: ", ")), hidden ones left out. A file may hold PNG, JPEG or \
     PNM whatever its name, up to \(FileBytes.imageLimit / (1024 * 1024)) MB. An image that fails is named on \
     standard error and the others still get their results.
+
+    The model may abstain; do not rely on such a result. In JSON, abstain is then true and abstainReasons says why (\(AbstentionReason.allCases.map(\.rawValue).joined(separator: ", "))). conformalSet holds \
+    the classes that cannot be ruled out, the right one among them in conformalCoverage of all images like those of the \
+    validation; both are null for a model that was not fitted for it and for an ensemble.
     """
   package static let positionals = [
     Positional(

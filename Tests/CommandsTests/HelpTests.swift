@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Commands
+import DermaFusion
 
 @Suite struct HelpTests {
   @Test func helpOfTheTool() {
@@ -43,6 +44,16 @@ import Testing
           64                      Wrong usage.
 
         """)
+  }
+
+  @Test func helpOfClassifyNamesWhatResultsSayOfAbstention() {
+    let words = runTool("classify", "--help").output.split { $0.isWhitespace || "(),;.".contains($0) }
+    for key in ["abstain", "abstainReasons", "conformalSet", "conformalCoverage"] {
+      #expect(words.contains(Substring(key)), "\(key)")
+    }
+    for reason in AbstentionReason.allCases {
+      #expect(words.contains(Substring(reason.rawValue)), "\(reason)")
+    }
   }
 
   @Test func helpOfACommand() {
