@@ -13,7 +13,7 @@ let isRootPackage = !Context.packageDirectory.contains("/checkouts/")
 #endif
 
 func kernelSettings(define: String, targetFeatures: [String]) -> [SwiftSetting] {
-  var settings: [SwiftSetting] = [.define(define)]
+  var settings: [SwiftSetting] = [.define(define), .enableExperimentalFeature("BuiltinModule")]
   if isRootPackage {
     let features = isX86 ? targetFeatures.flatMap { ["-Xcc", "-m\($0)"] } : []
     // Optimised as a whole in debug builds too: an unoptimised kernel is a thousand times slower than the product.

@@ -38,21 +38,6 @@ extension Vector {
 
   @inline(__always)
   fileprivate func adding(_ a: Vector, times b: Float) -> Vector { adding(a, times: Vector(repeating: b)) }
-
-  // Comparisons must be those of the concrete type: in generic code they are done lane by lane. Each of these is one
-  // maximum or minimum instruction, in the order of operands that keeps NaN.
-
-  @inline(__always)
-  func raised(to low: Float) -> Vector {
-    let low = Vector(repeating: low)
-    return replacing(with: low, where: self .< low)
-  }
-
-  @inline(__always)
-  func lowered(to high: Float) -> Vector {
-    let high = Vector(repeating: high)
-    return replacing(with: high, where: self .> high)
-  }
 }
 
 /// An activation as a type, so that a kernel is compiled once for each: the compiler does not inline closures

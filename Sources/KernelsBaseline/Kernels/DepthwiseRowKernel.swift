@@ -1,15 +1,15 @@
 import KernelInterface
 
-/// A window of constant size and stride, sliding over a run of outputs.
+/// A window of constant size and stride, sliding over runs of outputs.
 ///
-/// `run` outputs are computed at once from the `span` input pixels under them, `span = (run - 1) * stride + size`, so
-/// that each pixel is loaded once for a row of taps. Value generics cannot compute it, so it is stated.
-enum Window<let size: Int, let stride: Int, let run: Int, let span: Int> {
+/// Runs are as long as the registers allow, since the products of one output wait for each other. What is left over is
+/// done in runs of four, the last of which reaches back over outputs already done.
+enum Window<let size: Int, let stride: Int, let run: Int> {
   @inline(never)
   fileprivate static func computeChannels<Function: ActivationFunction>(
     _ row: DepthwiseRow, _ interior: Range<Int>, _: Function.Type
   ) {
-    guard interior.count >= run else {
+    guard interior.count >= 4 else {
       computeEdge(row, outputs: 0..<row.outputWidth, Function.self)
       return
     }
@@ -18,42 +18,78 @@ enum Window<let size: Int, let stride: Int, let run: Int, let span: Int> {
       var total = Vector(repeating: 0)
       var x = interior.lowerBound
       while x &+ run <= interior.upperBound {
-        computeRun(row, channel: channel, x: x, doneCount: 0, total: &total, Function.self)
+        Run<size, stride, run>.compute(
+          row, channel: channel, x: x, doneCount: 0, total: &total, Function.self)
         x &+= run
       }
-      if x < interior.upperBound {
-        // The last run reaches back over outputs already done.
-        let start = interior.upperBound &- run
-        computeRun(row, channel: channel, x: start, doneCount: x &- start, total: &total, Function.self)
+      while x < interior.upperBound {
+        let start = min(x, interior.upperBound &- 4)
+        Run<size, stride, 4>.compute(
+          row, channel: channel, x: start, doneCount: x &- start, total: &total, Function.self)
+        x = start &+ 4
       }
       if let sums = row.sums { store(load(sums + channel) + total, sums + channel) }
     }
     computeEdge(row, outputs: interior.upperBound..<row.outputWidth, Function.self)
   }
+}
 
+/// Outputs computed at once. Each input pixel under them is loaded once for a row of taps, and the sums and the taps stay
+/// in registers.
+private enum Run<let size: Int, let stride: Int, let run: Int> {
   /// Computes `run` outputs, of which the first `doneCount` are in the total already.
   @inline(__always)
-  static func computeRun<Function: ActivationFunction>(
+  static func compute<Function: ActivationFunction>(
     _ row: DepthwiseRow, channel: Int, x: Int, doneCount: Int, total: inout Vector, _: Function.Type
   ) {
     let pixelStride = row.inputPixelStride
     let start = (x &* stride &- row.padLeft) &* pixelStride &+ channel
+    let span = (run &- 1) &* stride &+ size
     var sums = InlineArray<run, Vector>(repeating: load(row.bias + channel))
     let weight = row.weight + channel
     for ky in 0..<size {
       guard let pixels = row.rows[ky] else { continue }
-      var inputs = InlineArray<span, Vector>(repeating: Vector(repeating: 0))
-      for i in 0..<span { inputs[i] = load(pixels + (start &+ i &* pixelStride)) }
-      for kx in 0..<size {
-        let tap = load(weight + (ky &* size &+ kx) &* row.weightStride)
-        for i in 0..<run { sums[i].accumulate(tap, inputs[i &* stride &+ kx]) }
-      }
+      let taps = InlineArray<size, Vector> { load(weight + (ky &* size &+ $0) &* row.weightStride) }
+      var input = pixels + start
+      // A loop over the pixels would not be unrolled, and the sums would lie in memory. Spans are 15 at most.
+      if span > 0 { feed(0, &input, pixelStride, taps, &sums) }
+      if span > 1 { feed(1, &input, pixelStride, taps, &sums) }
+      if span > 2 { feed(2, &input, pixelStride, taps, &sums) }
+      if span > 3 { feed(3, &input, pixelStride, taps, &sums) }
+      if span > 4 { feed(4, &input, pixelStride, taps, &sums) }
+      if span > 5 { feed(5, &input, pixelStride, taps, &sums) }
+      if span > 6 { feed(6, &input, pixelStride, taps, &sums) }
+      if span > 7 { feed(7, &input, pixelStride, taps, &sums) }
+      if span > 8 { feed(8, &input, pixelStride, taps, &sums) }
+      if span > 9 { feed(9, &input, pixelStride, taps, &sums) }
+      if span > 10 { feed(10, &input, pixelStride, taps, &sums) }
+      if span > 11 { feed(11, &input, pixelStride, taps, &sums) }
+      if span > 12 { feed(12, &input, pixelStride, taps, &sums) }
+      if span > 13 { feed(13, &input, pixelStride, taps, &sums) }
+      if span > 14 { feed(14, &input, pixelStride, taps, &sums) }
     }
     let output = row.output + (x &* row.outputPixelStride &+ channel)
     for i in 0..<run {
       let value = Function.apply(sums[i])
       if i >= doneCount { total += value }
       store(value, output + i &* row.outputPixelStride)
+    }
+  }
+
+  /// Adds a pixel's products with the taps to the sums that it belongs to.
+  ///
+  /// - Parameter place: The pixel's, from the first under the run. A constant, so that no test is left in the code.
+  @inline(__always)
+  private static func feed(
+    _ place: Int, _ input: inout UnsafePointer<Float>, _ pixelStride: Int, _ taps: InlineArray<size, Vector>,
+    _ sums: inout InlineArray<run, Vector>
+  ) {
+    let value = load(input)
+    input += pixelStride
+    for kx in 0..<size {
+      let offset = place &- kx
+      if offset < 0 || offset % stride != 0 || offset / stride >= run { continue }
+      sums[offset / stride].accumulate(taps[kx], value)
     }
   }
 }
@@ -128,10 +164,10 @@ private struct Channels: ActivationLoop {
   func run<Function: ActivationFunction>(_: Function.Type) {
     let interior = interior(row)
     switch (row.kernelSize, row.stride, row.dilation) {
-    case (3, 1, 1): Window<3, 1, 4, 6>.computeChannels(row, interior, Function.self)
-    case (3, 2, 1): Window<3, 2, 4, 9>.computeChannels(row, interior, Function.self)
-    case (5, 1, 1): Window<5, 1, 4, 8>.computeChannels(row, interior, Function.self)
-    case (5, 2, 1): Window<5, 2, 2, 7>.computeChannels(row, interior, Function.self)
+    case (3, 1, 1): Window<3, 1, 6>.computeChannels(row, interior, Function.self)
+    case (3, 2, 1): Window<3, 2, 6>.computeChannels(row, interior, Function.self)
+    case (5, 1, 1): Window<5, 1, 8>.computeChannels(row, interior, Function.self)
+    case (5, 2, 1): Window<5, 2, 6>.computeChannels(row, interior, Function.self)
     default: computeEdge(row, outputs: 0..<row.outputWidth, Function.self)
     }
   }

@@ -32,18 +32,6 @@ import KernelInterface
   #endif
 #endif
 
-extension Vector {
-  /// `self += a * b`, fused where the instruction set has it. Elsewhere fusing would be a call into libm.
-  @inline(__always)
-  mutating func accumulate(_ a: Vector, _ b: Vector) {
-    #if KERNEL_AVX512 || KERNEL_AVX2 || arch(arm64)
-      self.addProduct(a, b)
-    #else
-      self += a * b
-    #endif
-  }
-}
-
 @inline(__always)
 func load(_ pointer: UnsafePointer<Float>) -> Vector {
   UnsafeRawPointer(pointer).loadUnaligned(as: Vector.self)
