@@ -52,7 +52,13 @@ package struct ExpandedDepthwise: Sendable {
     // A ring of the window and two more steps, as wide in channels as the cache allows.
     let leastRows = min(reach + 2 * window.stride, input.height)
     let wantedPanels = Self.cachedFloats / (leastRows * input.width * 2 * width)
-    let blockCount = (layout.panelCount + max(min(wantedPanels, 6), 1) - 1) / max(min(wantedPanels, 6), 1)
+    let widestPanels = max(min(wantedPanels, 6), 1)
+    let fewestBlocks = (layout.panelCount + widestPanels - 1) / widestPanels
+    // Too few blocks to share out: cut the rows too, in bands high enough that the rows expanded twice cost little. Where
+    // there is no room for that, more blocks, and no odd number, which would leave one of two threads without work.
+    let bands = max(min(8 / fewestBlocks, output.height * window.stride / (8 * reach)), 1)
+    let sharedBlocks = max(fewestBlocks, 8).roundedUp(toMultipleOf: 4)
+    let blockCount = bands > 1 ? fewestBlocks : max(fewestBlocks, min(sharedBlocks, layout.panelCount / 2))
     let blocks = (0..<blockCount).map { block in
       let start = layout.panelCount * block / blockCount * 2
       let isLast = block == blockCount - 1
@@ -61,8 +67,6 @@ package struct ExpandedDepthwise: Sendable {
     }
     let widest = blocks.map(\.count).max() ?? 0
     let ringRows = min(max(Self.cachedFloats / (widest * input.width), reach + window.stride), input.height)
-    // Too few blocks to share out: cut the rows too, in bands high enough that the rows expanded twice cost little.
-    let bands = max(min(8 / blockCount, output.height * window.stride / (8 * reach)), 1)
     let rowsPerBand = (output.height + bands - 1) / bands
     return Plan(
       output: output, channelBlocks: blocks, rowsPerBand: rowsPerBand,

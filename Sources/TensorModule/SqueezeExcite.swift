@@ -44,15 +44,28 @@ package struct SqueezeExcite: Sendable {
   ///   - gate: Padded channels.
   package func callAsFunction(
     sums: UnsafeMutablePointer<Float>, bandCount: Int, pixelCount: Int, gate: UnsafeMutablePointer<Float>,
-    scratch: UnsafeMutablePointer<Float>
+    scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     let channels = expand.columnCount.roundedUp(toMultipleOf: expand.kernels.vectorWidth)
     reduce.kernels.addRows(sums, sums + channels, bandCount - 1, channels, channels)
     let factor = 1 / Float(pixelCount)
     for channel in 0..<channels { sums[channel] *= factor }
-    reduce.multiply(
-      a: sums, aStride: channels, rowCount: 1, into: scratch, cStride: scratchCount, activation: activation)
-    expand.multiply(
-      a: scratch, aStride: scratchCount, rowCount: 1, into: gate, cStride: channels, activation: .sigmoid)
+    multiply(reduce, a: sums, into: scratch, activation: activation, pool: pool)
+    multiply(expand, a: scratch, into: gate, activation: .sigmoid, pool: pool)
+  }
+
+  /// One row of a product. The weights of a late block come from memory, which one thread alone cannot keep busy.
+  private func multiply(
+    _ matrix: PackedMatrix, a: UnsafePointer<Float>, into c: UnsafeMutablePointer<Float>,
+    activation: Activation, pool: ThreadPool
+  ) {
+    let panelCount = matrix.layout.panelCount
+    let pieceCount = matrix.depth * matrix.columnCount < 1 << 15 ? 1 : min(panelCount, 8)
+    pool.run(taskCount: pieceCount) { piece, _ in
+      matrix.multiply(
+        a: a, aStride: matrix.depth, rowCount: 1, into: c, cStride: matrix.columnCount,
+        panelRange: panelCount * piece / pieceCount..<panelCount * (piece + 1) / pieceCount,
+        activation: activation)
+    }
   }
 }

@@ -84,7 +84,7 @@ import Testing
         let scratch = GuardedBuffer(count: layer.scratchCount)
         layer(
           sums: sums.pointer, bandCount: height, pixelCount: height * width, gate: gate.pointer,
-          scratch: scratch.pointer)
+          scratch: scratch.pointer, pool: ThreadPool(threadCount: 1))
         let expected = ReferenceMap(height: height, width: width, channels: full, values: values)
           .squeezeExciteGate(
             reduceWeight: reduceWeight, reduceBias: reduceBias, expandWeight: expandWeight,

@@ -102,7 +102,7 @@ private struct Run {
       measure(block.squeezeStep(filtered.shape)) {
         squeezeExcite(
           sums: sums, bandCount: buffers.filter.bandCount, pixelCount: filtered.shape.pixelCount,
-          gate: target, scratch: workspace.pointer(buffers.hidden))
+          gate: target, scratch: workspace.pointer(buffers.hidden), pool: network.pool)
       }
       gate = UnsafePointer(target)
     }
