@@ -3,13 +3,15 @@ import KernelInterface
 /// The gradient of a ``DepthwiseConvolution2D`` with respect to its input.
 ///
 /// An input pixel is read by the outputs whose window covers it, so its gradient is a depthwise convolution of theirs by
-/// the window turned round. With a stride, the outputs' gradients are first spread out, zeros between them; rows of
-/// zeros need no memory, because the kernel skips rows that are nil.
+/// the window turned round. With a stride, only every so many-th tap meets an output, and which ones depends on the
+/// remainder of the pixel's row and column: each remainder has a small window of its own, and no zeros are multiplied.
 package struct DepthwiseConvolution2DGradient: Sendable {
   private let window: Window
   private let channels: Int
   private let kernels: KernelSet
-  /// `[kernelSize, kernelSize, padded channels]`, turned round in both directions.
+  /// Taps down and across of the window of one remainder.
+  private let taps: Int
+  /// `[stride, stride, taps, taps, padded channels]`: for each remainder down and across, the taps turned round.
   private let weight: AlignedBuffer
   private let bias: AlignedBuffer
 
@@ -18,33 +20,39 @@ package struct DepthwiseConvolution2DGradient: Sendable {
     window = layer.window
     channels = layer.channels
     kernels = layer.kernels
+    let (size, stride) = (window.kernelSize, window.stride)
+    precondition(
+      stride == 1 || window.dilation == 1, "a window of stride \(stride) and dilation \(window.dilation)")
+    // The kernels are made for windows of 3 and 5.
+    taps = max((size + stride - 1) / stride, min(size, 3))
     let padded = layer.paddedChannels
-    let taps = layer.window.kernelSize * layer.window.kernelSize
-    weight = AlignedBuffer(count: taps * padded)
+    weight = AlignedBuffer(count: stride * stride * taps * taps * padded)
     bias = AlignedBuffer(count: padded)
-    for tap in 0..<taps {
-      (weight.pointer + tap * padded).update(
-        from: layer.weight.pointer + (taps - 1 - tap) * padded, count: padded)
+    for row in 0..<stride * taps {
+      for column in 0..<stride * taps {
+        let tap = (Self.tap(row, taps, stride), Self.tap(column, taps, stride))
+        guard tap.0 < size, tap.1 < size else { continue }
+        let set = row / taps * stride + column / taps
+        let place = (set * taps + row % taps) * taps + column % taps
+        (weight.pointer + place * padded).update(
+          from: layer.weight.pointer + (tap.0 * size + tap.1) * padded, count: padded)
+      }
     }
   }
 
-  /// Floats of scratch memory for gradients of the output of the given shape.
-  package func scratchCount(output: FeatureShape) -> Int {
-    window.stride == 1 ? 0 : output.height * spreadWidth(output) * bias.count
+  /// The layer's tap that stands at a place, counted through all remainders, of the windows that are turned round.
+  private static func tap(_ place: Int, _ taps: Int, _ stride: Int) -> Int {
+    place / taps + stride * (taps - 1 - place % taps)
   }
-
-  /// Pixels in a row of the output when it is spread out.
-  private func spreadWidth(_ output: FeatureShape) -> Int { (output.width - 1) * window.stride + 1 }
 
   /// Computes the gradient of all input pixels.
   ///
   /// - Parameters:
   ///   - outputGradient: With respect to the sums, before the layer's activation.
   ///   - below: The activation that made the layer's input; the result is then the gradient at its argument.
-  ///   - scratch: ``scratchCount(output:)`` floats.
   package func callAsFunction(
     _ outputGradient: FeatureMap, below: ActivationBelow? = nil, into inputGradient: FeatureMap,
-    scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
+    pool: ThreadPool
   ) {
     let input = inputGradient.shape
     let output = outputGradient.shape
@@ -52,48 +60,40 @@ package struct DepthwiseConvolution2DGradient: Sendable {
       output == window.outputShape(input, channels: channels) && input.channels == channels,
       "gradient of a depthwise convolution from \(output) to \(input)")
     below?.requireLayout(of: inputGradient)
-    let spread = spreadOut(outputGradient, scratch: scratch, pool: pool)
     let resolved = window.resolve(height: input.height, width: input.width)
-    let reach = (window.kernelSize - 1) * window.dilation
+    let stride = window.stride
     pool.run(taskCount: input.height) { y, _ in
-      withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: window.kernelSize) { rows in
-        for ky in 0..<window.kernelSize {
-          let (row, gap) = (y + resolved.top - reach + ky * window.dilation)
-            .quotientAndRemainder(dividingBy: window.stride)
-          let isOutput = gap == 0 && (0..<output.height).contains(row)
-          rows[ky] =
-            isOutput ? UnsafePointer(spread.pointer + row * spread.shape.width * spread.pixelStride) : nil
+      withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: taps) { rows in
+        let (last, remainder) = (y + resolved.top).quotientAndRemainder(dividingBy: stride)
+        for i in 0..<taps {
+          let row = last - (taps - 1 - i) * window.dilation
+          let isMet =
+            (0..<output.height).contains(row)
+            && Self.tap(remainder * taps + i, taps, stride) < window.kernelSize
+          rows[i] =
+            isMet
+            ? UnsafePointer(outputGradient.pointer + row * output.width * outputGradient.pixelStride) : nil
         }
-        kernels.depthwiseRow(
-          DepthwiseRow(
-            rows: rows.baseAddress!, inputPixelStride: spread.pixelStride, inputWidth: spread.shape.width,
-            output: inputGradient.pointer + y * input.width * inputGradient.pixelStride,
-            outputPixelStride: inputGradient.pixelStride, outputWidth: input.width,
-            weight: UnsafePointer(weight.pointer), weightStride: bias.count,
-            bias: UnsafePointer(bias.pointer),
-            sums: nil, kernelSize: window.kernelSize, stride: 1, dilation: window.dilation,
-            padLeft: reach - resolved.left, channelCount: bias.count, activation: .identity))
+        for columnRemainder in 0..<stride {
+          // The first pixel of that remainder, and the last output whose window covers it.
+          let x = (columnRemainder - resolved.left % stride + stride) % stride
+          if x >= input.width { continue }
+          let lastColumn = (x + resolved.left) / stride
+          let set = remainder * stride + columnRemainder
+          kernels.depthwiseRow(
+            DepthwiseRow(
+              rows: rows.baseAddress!, inputPixelStride: outputGradient.pixelStride, inputWidth: output.width,
+              output: inputGradient.pointer + (y * input.width + x) * inputGradient.pixelStride,
+              outputPixelStride: stride * inputGradient.pixelStride,
+              outputWidth: (input.width - x + stride - 1) / stride,
+              weight: UnsafePointer(weight.pointer + set * taps * taps * bias.count),
+              weightStride: bias.count, bias: UnsafePointer(bias.pointer), sums: nil, kernelSize: taps,
+              stride: 1, dilation: window.dilation, padLeft: (taps - 1) * window.dilation - lastColumn,
+              channelCount: bias.count, activation: .identity))
+        }
       }
       below?.apply(to: inputGradient, pixels: y * input.width..<(y + 1) * input.width, kernels: kernels)
     }
-  }
-
-  /// The rows with `stride - 1` zeros between their pixels.
-  private func spreadOut(
-    _ map: FeatureMap, scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
-  ) -> FeatureMap {
-    if window.stride == 1 { return map }
-    let padded = bias.count
-    let shape = FeatureShape(height: map.shape.height, width: spreadWidth(map.shape), channels: channels)
-    pool.run(taskCount: shape.height) { y, _ in
-      let row = scratch + y * shape.width * padded
-      row.update(repeating: 0, count: shape.width * padded)
-      for x in 0..<map.shape.width {
-        (row + x * window.stride * padded).update(
-          from: map.pointer + (y * map.shape.width + x) * map.pixelStride, count: padded)
-      }
-    }
-    return FeatureMap(scratch, shape: shape, pixelStride: padded)
   }
 }
 

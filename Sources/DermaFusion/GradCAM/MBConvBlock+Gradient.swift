@@ -27,10 +27,9 @@ struct MBConvBlockGradient: Sendable {
     let filteredShape: FeatureShape
     let expandedCount: Int
     let filteredCount: Int
-    let spreadCount: Int
 
     /// Floats of scratch memory.
-    var count: Int { 2 * expandedCount + 2 * filteredCount + spreadCount }
+    var count: Int { 2 * expandedCount + 2 * filteredCount }
   }
 
   func layout(input: FeatureShape) -> Layout {
@@ -41,8 +40,7 @@ struct MBConvBlockGradient: Sendable {
     return Layout(
       expandedShape: expanded, filteredShape: filtered,
       expandedCount: expansion == nil ? 0 : FeatureMap.count(expanded, kernels: kernels),
-      filteredCount: FeatureMap.count(filtered, kernels: kernels),
-      spreadCount: self.depthwise.scratchCount(output: filtered))
+      filteredCount: FeatureMap.count(filtered, kernels: kernels))
   }
 
   /// Computes the gradients of one or more values that depend on the block's output.
@@ -66,7 +64,6 @@ struct MBConvBlockGradient: Sendable {
       scratch + 2 * layout.expandedCount, shape: layout.filteredShape, pixelStride: padded)
     let filtered = FeatureMap(
       filteredSums.pointer + layout.filteredCount, shape: layout.filteredShape, pixelStride: padded)
-    let spread = filtered.pointer + layout.filteredCount
     let activation = block.filter.depthwise.activation
 
     // Forward again, up to what each activation sees.
@@ -107,10 +104,10 @@ struct MBConvBlockGradient: Sendable {
       if let expansion, let layer = block.filter.expansion {
         depthwise(
           filtered, below: ActivationBelow(layer.activation, at: expandedSums), into: expanded,
-          scratch: spread, pool: pool)
+          pool: pool)
         expansion(expanded, residual: residual, into: inputGradient, pool: pool)
       } else {
-        depthwise(filtered, into: inputGradient, scratch: spread, pool: pool)
+        depthwise(filtered, into: inputGradient, pool: pool)
         if let residual { inputGradient.add(residual, kernels: kernels) }
       }
     }
