@@ -4,82 +4,82 @@ import TensorModule
 enum EigenCAM: ActivationMapRule {
   static func signedMap(activations: FeatureValues, gradient: FeatureValues) -> [Float] {
     let (pixels, channels) = (activations.pixelCount, activations.channels)
-    var means = [Double](repeating: 0, count: channels)
-    activations.forEachPixel { _, row in
-      for channel in 0..<channels { means[channel] += Double(row[channel]) / Double(pixels) }
-    }
-    var centred = [Float](repeating: 0, count: pixels * channels)
-    activations.forEachPixel { pixel, row in
-      for channel in 0..<channels {
-        centred[pixel * channels + channel] = Float(Double(row[channel]) - means[channel])
-      }
-    }
+    let centred = centred(activations)
     // The components come from the smaller of the two products of the matrix with its own transpose.
     var map: [Double]
     if pixels <= channels {
-      let (vector, value) = leadingEigenvector(
-        gram(centred, rowCount: pixels, columnCount: channels), count: pixels)
+      let (vector, value) = gram(centred, rowCount: pixels, columnCount: channels).leadingEigenvector()
       map = vector.map { $0 * value.squareRoot() }
     } else {
-      var transposed = [Float](repeating: 0, count: pixels * channels)
-      for pixel in 0..<pixels {
-        for channel in 0..<channels {
-          transposed[channel * pixels + pixel] = centred[pixel * channels + channel]
-        }
-      }
-      let (direction, _) = leadingEigenvector(
-        gram(transposed, rowCount: channels, columnCount: pixels), count: channels)
-      map = (0..<pixels).map { pixel in
-        (0..<channels).reduce(0) { $0 + Double(centred[pixel * channels + $1]) * direction[$1] }
-      }
+      let transposed = transposed(centred, rowCount: pixels, columnCount: channels)
+      let (direction, _) = gram(transposed, rowCount: channels, columnCount: pixels).leadingEigenvector()
+      map = products(of: centred, with: direction)
     }
     if -(map.min() ?? 0) > map.max() ?? 0 { map = map.map { -$0 } }
     return map.map { Float($0) }
   }
 
+  /// The values less the mean of their channel, `[pixels, channels]`.
+  private static func centred(_ activations: FeatureValues) -> [Float] {
+    let (pixels, channels) = (activations.pixelCount, activations.channels)
+    var means = [Double](repeating: 0, count: channels)
+    activations.forEachPixel { _, row in
+      for channel in 0..<channels { means[channel] += Double(row[channel]) }
+    }
+    for channel in 0..<channels { means[channel] /= Double(pixels) }
+    return [Float](unsafeUninitializedCapacity: pixels * channels) { target, count in
+      activations.forEachPixel { pixel, row in
+        let target = target.baseAddress! + pixel * channels
+        for channel in 0..<channels { target[channel] = Float(Double(row[channel]) - means[channel]) }
+      }
+      count = pixels * channels
+    }
+  }
+
+  private static func transposed(_ matrix: [Float], rowCount: Int, columnCount: Int) -> [Float] {
+    [Float](unsafeUninitializedCapacity: rowCount * columnCount) { target, count in
+      matrix.withUnsafeBufferPointer { matrix in
+        // As many rows at a time as one cache line of the target holds.
+        for start in stride(from: 0, to: rowCount, by: 16) {
+          for column in 0..<columnCount {
+            for row in start..<min(start + 16, rowCount) {
+              target[column * rowCount + row] = matrix[row * columnCount + column]
+            }
+          }
+        }
+      }
+      count = rowCount * columnCount
+    }
+  }
+
+  /// `matrix * vector`
+  private static func products(of matrix: [Float], with vector: [Double]) -> [Double] {
+    matrix.withUnsafeBufferPointer { matrix in
+      (0..<matrix.count / vector.count).map { row in
+        var sum = 0.0
+        for column in vector.indices { sum += Double(matrix[row * vector.count + column]) * vector[column] }
+        return sum
+      }
+    }
+  }
+
   /// `matrix * transpose(matrix)`, `[rowCount, rowCount]`.
-  private static func gram(_ matrix: [Float], rowCount: Int, columnCount: Int) -> [Double] {
+  private static func gram(_ matrix: [Float], rowCount: Int, columnCount: Int) -> SymmetricMatrix {
     let kernels = KernelChoice.current
     let packed = PackedMatrix(
       weight: matrix, columnCount: rowCount, depth: columnCount, bias: nil, kernels: kernels)
     let stride = rowCount.roundedUp(toMultipleOf: kernels.vectorWidth)
-    let product = AlignedBuffer(count: rowCount * stride)
+    let product = AlignedBuffer(uninitializedCount: rowCount * stride)
     packed.multiply(
       a: matrix, aStride: columnCount, rowCount: rowCount, into: product.pointer, cStride: stride)
-    return withExtendedLifetime(product) {
-      (0..<rowCount * rowCount).map { Double(product.pointer[$0 / rowCount * stride + $0 % rowCount]) }
-    }
-  }
-
-  /// The unit eigenvector of the largest eigenvalue of a positive semidefinite matrix, by repeated multiplication; and
-  /// that eigenvalue. Zeros when the matrix is zero.
-  static func leadingEigenvector(_ matrix: [Double], count: Int) -> (vector: [Double], value: Double) {
-    // A start that no symmetry of an image makes orthogonal to the answer.
-    var vector = (0..<count).map { 1 + Double($0 * 7919 % 101) / 101 }
-    var value = 0.0
-    for _ in 0..<maximumIterations {
-      var next = [Double](repeating: 0, count: count)
-      matrix.withUnsafeBufferPointer { matrix in
-        for row in 0..<count {
-          var sum = 0.0
-          for column in 0..<count { sum += matrix[row * count + column] * vector[column] }
-          next[row] = sum
+    let values = [Double](unsafeUninitializedCapacity: rowCount * rowCount) { target, count in
+      for row in 0..<rowCount {
+        for column in 0..<rowCount {
+          target[row * rowCount + column] = Double(product.pointer[row * stride + column])
         }
       }
-      let length = next.reduce(0) { $0 + $1 * $1 }.squareRoot()
-      if length == 0 { return ([Double](repeating: 0, count: count), 0) }
-      var change = 0.0
-      for i in 0..<count {
-        next[i] /= length
-        change = max(change, abs(next[i] - vector[i]))
-      }
-      vector = next
-      value = length
-      if change < 1e-10 { break }
+      count = rowCount * rowCount
     }
-    return (vector, value)
+    return withExtendedLifetime(product) { SymmetricMatrix(values, count: rowCount) }
   }
-
-  /// Enough for components whose strengths differ by one part in a thousand.
-  private static let maximumIterations = 20_000
 }
