@@ -48,6 +48,9 @@ package struct FeatureMap {
 
   /// A copy of the values, dense: `[height, width, channels]`.
   package func dense() -> [Float] {
+    if pixelStride == shape.channels {
+      return [Float](UnsafeBufferPointer(start: pointer, count: shape.pixelCount * pixelStride))
+    }
     var values = [Float]()
     values.reserveCapacity(shape.pixelCount * shape.channels)
     for pixel in 0..<shape.pixelCount {

@@ -1,9 +1,6 @@
 enum GradCAM: ActivationMapRule {
   static func signedMap(activations: FeatureValues, gradient: FeatureValues) -> [Float] {
-    var weights = [Double](repeating: 0, count: gradient.channels)
-    gradient.forEachPixel { _, row in
-      for channel in weights.indices { weights[channel] += Double(row[channel]) }
-    }
+    var weights = gradient.channelSums()
     for channel in weights.indices { weights[channel] /= Double(gradient.pixelCount) }
     return activations.weighted(by: weights)
   }
@@ -25,16 +22,18 @@ enum GradCAMPlusPlus: ActivationMapRule {
   private static let epsilon = 1e-6
 
   static func signedMap(activations: FeatureValues, gradient: FeatureValues) -> [Float] {
-    var sums = [Double](repeating: 0, count: activations.channels)
-    activations.forEachPixel { _, row in
-      for channel in sums.indices { sums[channel] += Double(row[channel]) }
-    }
+    let sums = activations.channelSums()
     var weights = [Double](repeating: 0, count: gradient.channels)
-    gradient.forEachPixel { _, row in
-      for channel in weights.indices where row[channel] > 0 {
-        let slope = Double(row[channel])
-        let square = slope * slope
-        weights[channel] += slope * square / (2 * square + sums[channel] * square * slope + epsilon)
+    weights.withUnsafeMutableBufferPointer { weights in
+      sums.withUnsafeBufferPointer { sums in
+        gradient.forEachPixel { _, row in
+          for channel in weights.indices {
+            // Without a branch, which would go either way at random; nothing times 0 is added for the others.
+            let slope = max(Double(row[channel]), 0)
+            let square = slope * slope
+            weights[channel] += slope * square / (2 * square + sums[channel] * square * slope + epsilon)
+          }
+        }
       }
     }
     return activations.weighted(by: weights)
@@ -49,30 +48,55 @@ extension FeatureValues {
     for pixel in 0..<pixelCount { body(pixel, base + pixel * channels) }
   }
 
-  /// `sum over channels of weights[c] * values[p, c]`, in Double.
-  func weighted(by weights: [Double]) -> [Float] {
-    var map = [Float](repeating: 0, count: pixelCount)
-    weights.withUnsafeBufferPointer { weights in
-      forEachPixel { pixel, row in
-        var sum = 0.0
-        for channel in 0..<channels { sum += weights[channel] * Double(row[channel]) }
-        map[pixel] = Float(sum)
+  /// The sum of each channel over all pixels, in Double.
+  func channelSums() -> [Double] {
+    var sums = [Double](repeating: 0, count: channels)
+    sums.withUnsafeMutableBufferPointer { sums in
+      forEachPixel { _, row in
+        for channel in sums.indices { sums[channel] += Double(row[channel]) }
       }
     }
-    return map
+    return sums
+  }
+
+  /// `sum over channels of weights[c] * values[p, c]`, in Double.
+  func weighted(by weights: [Double]) -> [Float] {
+    precondition(weights.count == channels, "\(weights.count) weights for \(channels) channels")
+    return weights.withUnsafeBufferPointer { weights in
+      mapPixels { _, row, channel in weights[channel] * Double(row[channel]) }
+    }
   }
 
   /// `sum over channels of factor(gradient[p, c]) * values[p, c]`, in Double.
   @inline(__always)
   func products(with gradient: FeatureValues, factor: (Float) -> Float) -> [Float] {
-    var map = [Float](repeating: 0, count: pixelCount)
-    guard let base = gradient.values.baseAddress else { return map }
-    forEachPixel { pixel, row in
-      let gradient = base + pixel * channels
-      var sum = 0.0
-      for channel in 0..<channels { sum += Double(factor(gradient[channel])) * Double(row[channel]) }
-      map[pixel] = Float(sum)
+    guard let base = gradient.values.baseAddress else { return [Float](repeating: 0, count: pixelCount) }
+    return mapPixels { pixel, row, channel in
+      Double(factor(base[pixel * channels + channel])) * Double(row[channel])
     }
-    return map
+  }
+
+  /// For each pixel the sum of a term over its channels: four sums at once, since a single one waits for itself.
+  @inline(__always)
+  private func mapPixels(_ term: (Int, UnsafePointer<Float>, Int) -> Double) -> [Float] {
+    [Float](unsafeUninitializedCapacity: pixelCount) { map, count in
+      forEachPixel { pixel, row in
+        var sums = SIMD4<Double>()
+        var channel = 0
+        while channel + 4 <= channels {
+          sums += SIMD4(
+            term(pixel, row, channel), term(pixel, row, channel + 1), term(pixel, row, channel + 2),
+            term(pixel, row, channel + 3))
+          channel += 4
+        }
+        var sum = sums.sum()
+        while channel < channels {
+          sum += term(pixel, row, channel)
+          channel += 1
+        }
+        map[pixel] = Float(sum)
+      }
+      count = pixelCount
+    }
   }
 }

@@ -69,7 +69,7 @@ enum EigenCAM: ActivationMapRule {
     let packed = PackedMatrix(
       weight: matrix, columnCount: rowCount, depth: columnCount, bias: nil, kernels: kernels)
     let stride = rowCount.roundedUp(toMultipleOf: kernels.vectorWidth)
-    let product = AlignedBuffer(uninitializedCount: rowCount * stride)
+    let product = AlignedBuffer(count: rowCount * stride)
     packed.multiply(
       a: matrix, aStride: columnCount, rowCount: rowCount, into: product.pointer, cStride: stride)
     let values = [Double](unsafeUninitializedCapacity: rowCount * rowCount) { target, count in

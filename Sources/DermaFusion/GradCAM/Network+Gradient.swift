@@ -1,5 +1,4 @@
 import KernelInterface
-import Synchronization
 import TensorModule
 
 /// What a run of the network gives to those who explain it.
@@ -31,20 +30,21 @@ extension Network {
     guard let index = featureMapNames.firstIndex(of: layer) else {
       preconditionFailure("no feature map \(layer) among \(featureMapNames)")
     }
-    // The outputs of the stem, the blocks and the last convolution, from the layer on.
-    var maps: [OwnedMap] = []
-    var position = 0
     let isLast = index == featureMapNames.count - 1
+    let kept = KeptMaps(
+      // The last map's values stand for what its activation got where they can.
+      index...(!needsGradients || isLast ? index : blocks.count + (hasReadableHead ? 1 : 0)), of: self)
+    defer { kept.giveBack() }
+    var position = 0
     let output = try run(
       metadata: metadata, writeInput: writeInput,
       observe: { _, map in
-        let isBetween = position > index && position <= self.blocks.count
-        let isNeeded = position == index || (isBetween && needsGradients)
-        if isNeeded { maps.append(OwnedMap(copying: map)) }
+        kept.keep(map, at: position)
         position += 1
       })
+    let activations = kept.withMap(index) { Tensor($0) }
     guard needsGradients else {
-      return NetworkGradients(output: output, activations: maps[0].tensor, gradients: [])
+      return NetworkGradients(output: output, activations: activations, gradients: [])
     }
     let pooledGradients = logits(output).map { head, index in
       head.pooledGradient(ofLogit: index, pooled: output.pooled, metadata: metadata)
@@ -52,123 +52,141 @@ extension Network {
     let gradients = ThreadPool.withDenormalsFlushed {
       isLast
         ? pooledGradients.map { lastMapGradient($0) }
-        : gradientsThroughBlocks(from: index, maps: maps, pooledGradients).map(\.tensor)
+        : gradientsThroughBlocks(to: index, kept: kept, pooledGradients)
     }
-    return NetworkGradients(output: output, activations: maps[0].tensor, gradients: gradients)
+    return NetworkGradients(output: output, activations: activations, gradients: gradients)
   }
+
+  /// Whether the last feature map tells where its activation has which slope.
+  private var hasReadableHead: Bool { headConvolution.activation.isIdempotent }
 
   /// The closed form: every pixel of the last map has the same share in the pooled features.
   private func lastMapGradient(_ pooledGradient: [Float]) -> Tensor {
-    let map = OwnedMap(plan.headShape, kernels: kernels)
-    GlobalAveragePooling.inputGradient(pooledGradient, into: map.map)
-    return map.tensor
+    let buffer = AlignedBuffer(count: FeatureMap.count(plan.headShape, kernels: kernels))
+    return withExtendedLifetime(buffer) {
+      let map = FeatureMap(buffer.pointer, plan.headShape, kernels: kernels)
+      GlobalAveragePooling.inputGradient(pooledGradient, into: map)
+      return Tensor(map)
+    }
   }
 
   /// - Parameters:
   ///   - index: The layer at whose output the way back ends: 0 is the stem, `i + 1` is block `i`.
-  ///   - maps: The outputs of the layers from there to the last block.
+  ///   - kept: The outputs of the layers from there on.
   private func gradientsThroughBlocks(
-    from index: Int, maps: [OwnedMap], _ pooledGradients: [[Float]]
-  ) -> [OwnedMap] {
-    var current = withExtendedLifetime(maps) {
-      gradientsThroughHead(at: maps[maps.count - 1].map, pooledGradients)
-    }
+    to index: Int, kept: KeptMaps, _ pooledGradients: [[Float]]
+  ) -> [Tensor] {
     let layouts = (index..<blocks.count).map {
-      gradients.block($0, of: self).layout(input: maps[$0 - index].map.shape)
+      gradients.block($0, of: self).layout(input: featureMapShape($0))
     }
-    let scratch = gradients.takeScratch(count: layouts.map(\.count).max() ?? 0)
-    defer { gradients.giveBack(scratch) }
-    for blockIndex in (index..<blocks.count).reversed() {
-      let input = maps[blockIndex - index].map
-      let next = current.map { _ in OwnedMap(input.shape, kernels: kernels) }
-      gradients.block(blockIndex, of: self)(
-        at: input, outputGradients: current.map(\.map), into: next.map(\.map), scratch: scratch.pointer,
-        pool: pool)
-      // The maps are views; what they look at must live until here.
-      withExtendedLifetime((maps, scratch, current, next)) {}
-      current = next
+    // One gradient is read while the next is written, for each logit; the rest is scratch memory.
+    let mapCount =
+      (index...blocks.count).map { FeatureMap.count(featureMapShape($0), kernels: kernels) }.max() ?? 0
+    let gradientCount = mapCount * pooledGradients.count
+    let headCount = FeatureMap.count(plan.headShape, kernels: kernels)
+    let buffer = gradients.take(
+      count: 2 * gradientCount + max(layouts.map(\.count).max() ?? 0, 2 * headCount))
+    defer { gradients.giveBack(buffer) }
+    let scratch = buffer.pointer + 2 * gradientCount
+    func maps(_ layer: Int) -> [FeatureMap] {
+      pooledGradients.indices.map {
+        FeatureMap(
+          buffer.pointer + layer % 2 * gradientCount + $0 * mapCount, featureMapShape(layer), kernels: kernels
+        )
+      }
     }
-    return current
+    return withExtendedLifetime((buffer, kept)) {
+      gradientsThroughHead(pooledGradients, kept: kept, into: maps(blocks.count), scratch: scratch)
+      for blockIndex in (index..<blocks.count).reversed() {
+        gradients.block(blockIndex, of: self)(
+          at: kept.map(blockIndex), outputGradients: maps(blockIndex + 1), into: maps(blockIndex),
+          scratch: scratch, pool: pool)
+      }
+      return maps(index).map { Tensor($0) }
+    }
   }
 
   /// The gradients at the output of the last block.
-  private func gradientsThroughHead(at input: FeatureMap, _ pooledGradients: [[Float]]) -> [OwnedMap] {
-    let sums = OwnedMap(plan.headShape, kernels: kernels)
-    headConvolution.preActivation(input, into: sums.map, pool: pool)
+  ///
+  /// - Parameter scratch: Memory for two maps of the last layer's shape.
+  private func gradientsThroughHead(
+    _ pooledGradients: [[Float]], kept: KeptMaps, into inputGradients: [FeatureMap],
+    scratch: UnsafeMutablePointer<Float>
+  ) {
+    let outputGradient = FeatureMap(scratch, plan.headShape, kernels: kernels)
+    var arguments = FeatureMap(
+      scratch + FeatureMap.count(plan.headShape, kernels: kernels), plan.headShape, kernels: kernels)
+    if hasReadableHead {
+      arguments = kept.map(blocks.count + 1)
+    } else {
+      headConvolution.preActivation(kept.map(blocks.count), into: arguments, pool: pool)
+    }
     let layer = gradients.head(of: self)
-    let outputGradient = OwnedMap(plan.headShape, kernels: kernels)
-    return pooledGradients.map { pooledGradient in
-      GlobalAveragePooling.inputGradient(pooledGradient, into: outputGradient.map)
-      outputGradient.map.applyDerivative(
-        of: headConvolution.activation, at: sums.map, kernels: kernels, pool: pool)
-      let inputGradient = OwnedMap(input.shape, kernels: kernels)
-      layer(outputGradient.map, into: inputGradient.map, pool: pool)
-      withExtendedLifetime((sums, outputGradient, inputGradient)) {}
-      return inputGradient
+    for (pooledGradient, inputGradient) in zip(pooledGradients, inputGradients) {
+      GlobalAveragePooling.inputGradient(pooledGradient, into: outputGradient)
+      outputGradient.applyDerivative(
+        of: headConvolution.activation, at: arguments, kernels: kernels, pool: pool)
+      layer(outputGradient, into: inputGradient, pool: pool)
+    }
+  }
+
+  /// The shape of one of ``featureMapNames``.
+  fileprivate func featureMapShape(_ index: Int) -> FeatureShape {
+    switch index {
+    case 0: plan.stemShape
+    case ...blocks.count: plan.blocks[index - 1].outputShape
+    default: plan.headShape
     }
   }
 }
 
-/// The layers packed for the way back, each when it is first needed: whoever only classifies pays nothing.
-final class GradientCache: Sendable {
-  private let blocks = Mutex<[Int: MBConvBlockGradient]>([:])
-  private let head = Mutex<PointwiseConvolutionGradient?>(nil)
-  /// What the last way back worked in: memory that is new to the process costs more than the sums written to it.
-  private let idleScratch = Mutex<AlignedBuffer?>(nil)
+/// Copies of some of a run's feature maps, in memory of their own.
+private struct KeptMaps {
+  private let maps: [FeatureMap]
+  private let indices: ClosedRange<Int>
+  private let buffer: AlignedBuffer
+  private let cache: GradientCache
 
-  /// At least so many floats, with anything in them, for the caller alone.
-  func takeScratch(count: Int) -> AlignedBuffer {
-    let idle = idleScratch.withLock { $0.take() }
-    if let idle, idle.count >= count { return idle }
-    return AlignedBuffer(count: count)
-  }
-
-  func giveBack(_ scratch: AlignedBuffer) {
-    idleScratch.withLock { if ($0?.count ?? -1) < scratch.count { $0 = scratch } }
-  }
-
-  func block(_ index: Int, of network: Network) -> MBConvBlockGradient {
-    blocks.withLock { blocks in
-      if let block = blocks[index] { return block }
-      let block = MBConvBlockGradient(network.blocks[index])
-      blocks[index] = block
-      return block
+  /// - Parameter indices: Which of the network's feature maps to keep.
+  init(_ indices: ClosedRange<Int>, of network: Network) {
+    let shapes = indices.map { network.featureMapShape($0) }
+    let counts = shapes.map { FeatureMap.count($0, kernels: network.kernels) }
+    buffer = network.gradients.take(count: counts.reduce(0, +))
+    var next = buffer.pointer
+    maps = zip(shapes, counts).map { shape, count in
+      defer { next += count }
+      return FeatureMap(next, shape, kernels: network.kernels)
     }
+    self.indices = indices
+    cache = network.gradients
   }
 
-  func head(of network: Network) -> PointwiseConvolutionGradient {
-    head.withLock { head in
-      if let head { return head }
-      let made = PointwiseConvolutionGradient(network.headConvolution)
-      head = made
-      return made
-    }
+  /// The memory is free for others; the maps must not be looked at any more.
+  func giveBack() { cache.giveBack(buffer) }
+
+  func keep(_ map: FeatureMap, at index: Int) {
+    guard indices.contains(index) else { return }
+    let target = self.map(index)
+    precondition(
+      map.shape == target.shape && map.pixelStride == target.pixelStride,
+      "feature map \(index) is \(map.shape) and not \(target.shape)")
+    target.pointer.update(from: map.pointer, count: map.shape.pixelCount * map.pixelStride)
+  }
+
+  /// Valid as long as this.
+  func map(_ index: Int) -> FeatureMap { maps[index - indices.lowerBound] }
+
+  func withMap<Result>(_ index: Int, _ body: (FeatureMap) -> Result) -> Result {
+    withExtendedLifetime(buffer) { body(map(index)) }
   }
 }
 
-/// A feature map with memory of its own, padded for the kernels.
-private struct OwnedMap {
-  let buffer: AlignedBuffer
-  let map: FeatureMap
-
-  private init(_ buffer: AlignedBuffer, _ shape: FeatureShape, pixelStride: Int) {
-    self.buffer = buffer
-    map = FeatureMap(buffer.pointer, shape: shape, pixelStride: pixelStride)
-  }
-
-  init(_ shape: FeatureShape, kernels: KernelSet) {
+extension FeatureMap {
+  /// A map whose channels are padded for the kernels.
+  fileprivate init(_ pointer: UnsafeMutablePointer<Float>, _ shape: FeatureShape, kernels: KernelSet) {
     self.init(
-      AlignedBuffer(count: FeatureMap.count(shape, kernels: kernels)), shape,
-      pixelStride: shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth))
+      pointer, shape: shape, pixelStride: shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth))
   }
-
-  init(copying other: FeatureMap) {
-    let count = other.shape.pixelCount * other.pixelStride
-    self.init(AlignedBuffer(count: count), other.shape, pixelStride: other.pixelStride)
-    buffer.pointer.update(from: other.pointer, count: count)
-  }
-
-  var tensor: Tensor { withExtendedLifetime(buffer) { Tensor(map) } }
 }
 
 extension Tensor {

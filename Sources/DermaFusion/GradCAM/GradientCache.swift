@@ -1,0 +1,49 @@
+import Synchronization
+import TensorModule
+
+/// The layers packed for the way back, each when it is first needed: whoever only classifies pays nothing.
+final class GradientCache: Sendable {
+  private let blocks = Mutex<[Int: MBConvBlockGradient]>([:])
+  private let head = Mutex<PointwiseConvolutionGradient?>(nil)
+  /// What the last ways back worked in: memory that is new to the process costs more than the sums written to it.
+  private let idle = Mutex<[AlignedBuffer]>([])
+
+  /// The maps that are kept, and the gradients with their scratch memory.
+  private static let idleLimit = 2
+
+  /// At least so many floats, with anything in them, for the caller alone.
+  func take(count: Int) -> AlignedBuffer {
+    idle.withLock { idle in
+      let fitting = idle.indices.filter { idle[$0].count >= count }.min { idle[$0].count < idle[$1].count }
+      return fitting.map { idle.remove(at: $0) }
+    } ?? AlignedBuffer(count: count)
+  }
+
+  /// Keeps the largest of what comes back.
+  func giveBack(_ buffer: AlignedBuffer) {
+    idle.withLock { idle in
+      idle.append(buffer)
+      if idle.count > Self.idleLimit, let least = idle.indices.min(by: { idle[$0].count < idle[$1].count }) {
+        idle.remove(at: least)
+      }
+    }
+  }
+
+  func block(_ index: Int, of network: Network) -> MBConvBlockGradient {
+    blocks.withLock { blocks in
+      if let block = blocks[index] { return block }
+      let block = MBConvBlockGradient(network.blocks[index])
+      blocks[index] = block
+      return block
+    }
+  }
+
+  func head(of network: Network) -> PointwiseConvolutionGradient {
+    head.withLock { head in
+      if let head { return head }
+      let made = PointwiseConvolutionGradient(network.headConvolution)
+      head = made
+      return made
+    }
+  }
+}
