@@ -11,7 +11,7 @@ package enum BenchCommand: Command {
     """
   package static let positionals: [Positional] = []
   package static let options: [any Parameter] = [
-    ModelLocation.option, Option<Int>.threads, runs, profile, format,
+    ModelLocation.option, Option<Int>.threads, runs, profile, maps, format,
   ]
   package static let exitStatuses: [HelpEntry] = [
     ("0", "The model was timed."), ("1", "The model cannot be loaded; standard error says why."),
@@ -24,6 +24,12 @@ package enum BenchCommand: Command {
     convert: { text in Int(text).flatMap { (1...100_000).contains($0) ? $0 : nil } })
   private static let profile = Flag(
     "profile", abstract: "Show each step of the network: shapes, least time, speed, share of the peak.")
+  private static let maps = Flag(
+    "maps",
+    abstract: """
+      Time the activation map of one class, from the normalised image on, by every method at the last feature map and at \
+      the end of every stage; in forward passes too.
+      """)
   private static let format = OutputFormat.option(of: [.text, .json])
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
@@ -31,7 +37,7 @@ package enum BenchCommand: Command {
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let benchmark = try Benchmark(modelDirectory: folder, threadCount: arguments[Option<Int>.threads])
     let report = try benchmark.run(
-      runCount: arguments.value(of: runs), profiles: arguments[profile])
+      runCount: arguments.value(of: runs), profiles: arguments[profile], timesMaps: arguments[maps])
     switch arguments.value(of: format) {
     case .json: try terminal.write(BenchmarkJSON.object(report).text + "\n")
     case .text, .csv: try terminal.write(BenchmarkText.text(report))

@@ -16,16 +16,29 @@ import TensorModule
           input: FeatureShape(height: 9, width: 9, channels: 4),
           output: FeatureShape(height: 5, width: 5, channels: 24), multiplyAdds: 50_000_000), 2
       )
-    ])
+    ],
+    maps: ["conv_head", "stage6"].flatMap { layer in
+      ActivationMapMethod.allCases.map {
+        Benchmark.MapTiming(
+          method: $0, layer: layer, milliseconds: 22, forwardPasses: $0 == .eigencam ? 1.046 : 1.1)
+      }
+    })
 
   @Test func jsonHasItsKeysInOrder() {
+    let maps = report.maps.map {
+      """
+      {"method":"\($0.method.rawValue)","layer":"\($0.layer)","ms":22,\
+      "forwardPasses":\($0.method == .eigencam ? 1.046 : 1.1)}
+      """
+    }.joined(separator: ",")
     #expect(
       BenchmarkJSON.object(report).text == """
         {"schemaVersion":1,"model":{"name":"toy","version":"0.0.1","sha256":"abc"},"runs":3,\
         "latencyMs":{"min":10,"p50":20,"p90":40,"p99":40},"preprocessMs":2,"threads":2,\
         "instructionSet":"baseline","gflops":100,"peakGflopsPerThread":100,\
         "profile":[{"layer":"blocks.1.0","step":"expand, depthwise 5x5 / 2",\
-        "shapes":"[9, 9, 4] > [5, 5, 24]","ms":2,"gflops":50}],"disclaimer":"\(Wording.disclaimer)"}
+        "shapes":"[9, 9, 4] > [5, 5, 24]","ms":2,"gflops":50}],\
+        "maps":[\(maps)],"disclaimer":"\(Wording.disclaimer)"}
         """)
   }
 
@@ -41,6 +54,11 @@ import TensorModule
         layer       step                       shapes                                 ms  GFLOP/s  of peak
         blocks.1.0  expand, depthwise 5x5 / 2  [9, 9, 4] > [5, 5, 24]              2.000     50.0     25 %
         sum                                                                        2.000
+
+        Maps of one class, in forward passes; the pass that each needs is counted
+        layer           GradCAM   HiResCAM  GradCAM++   LayerCAM   EigenCAM
+        conv_head          1.10       1.10       1.10       1.10       1.05
+        stage6             1.10       1.10       1.10       1.10       1.05
 
         """)
   }

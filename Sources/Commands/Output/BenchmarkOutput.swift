@@ -39,8 +39,16 @@ enum BenchmarkJSON {
             })
         ))
     }
+    if !report.maps.isEmpty { members.append(("maps", .array(report.maps.map(map)))) }
     members.append(("disclaimer", .string(Wording.disclaimer)))
     return .object(members)
+  }
+
+  private static func map(_ timing: Benchmark.MapTiming) -> OrderedJSON {
+    .object([
+      "method": .string(timing.method.rawValue), "layer": .string(timing.layer),
+      "ms": .number(timing.milliseconds), "forwardPasses": .number(timing.forwardPasses),
+    ])
   }
 
   private static func spread(_ values: [Double]) -> OrderedJSON {
@@ -68,7 +76,24 @@ enum BenchmarkText {
         + "of \(decimal(report.peak, 1)) GFLOP/s a thread",
     ]
     if !report.profile.isEmpty { lines += [""] + profile(report) }
+    if !report.maps.isEmpty { lines += [""] + maps(report.maps) }
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// One row for each layer.
+  private static func maps(_ timings: [Benchmark.MapTiming]) -> [String] {
+    let methods = ActivationMapMethod.allCases
+    var lines = [
+      "Maps of one class, in forward passes; the pass that each needs is counted",
+      "layer".padding(to: 12) + methods.map { $0.displayName.leftPadding(to: 11) }.joined(),
+    ]
+    for start in stride(from: 0, to: timings.count, by: methods.count) {
+      let row = timings[start..<start + methods.count]
+      lines.append(
+        row[start].layer.padding(to: 12)
+          + row.map { decimal($0.forwardPasses, 2).leftPadding(to: 11) }.joined())
+    }
+    return lines
   }
 
   private static func profile(_ report: Benchmark.Report) -> [String] {

@@ -3,7 +3,8 @@ import KernelInterface
 import ModelFiles
 import TensorModule
 
-/// Times a model on this machine: its preprocessing and its network, and each step of the network on request.
+/// Times a model on this machine: its preprocessing and its network, and, on request, each step of the network and the
+/// activation maps.
 package struct Benchmark: Sendable {
   /// What the timing found.
   package struct Report: Sendable {
@@ -23,9 +24,11 @@ package struct Benchmark: Sendable {
     package let peak: Double
     /// The steps of a run in order, each with its least milliseconds; empty unless a profile was asked for.
     package let profile: [(step: NetworkStep, milliseconds: Double)]
+    /// What activation maps cost; empty unless they were asked for.
+    package let maps: [MapTiming]
   }
 
-  private let network: Network
+  let network: Network
   private let preprocessor: Preprocessor
   private let model: ModelIdentity
 
@@ -42,7 +45,7 @@ package struct Benchmark: Sendable {
   }
 
   /// Runs everything a few times unmeasured, then `runCount` times measured.
-  package func run(runCount: Int, profiles: Bool) throws -> Report {
+  package func run(runCount: Int, profiles: Bool, timesMaps: Bool) throws -> Report {
     let photograph = Self.photograph()
     let image = try preprocessor(photograph)
     let metadata = PatientMetadata.unknown.encoded()
@@ -73,7 +76,8 @@ package struct Benchmark: Sendable {
       instructionSet: network.kernels.instructionSet.rawValue, latencies: latencies.sorted(),
       preprocessing: preprocessing.sorted(),
       multiplyAdds: steps.reduce(0) { $0 + $1.step.multiplyAdds }, peak: Self.peak(network.kernels),
-      profile: profiles ? steps : [])
+      profile: profiles ? steps : [],
+      maps: timesMaps ? try mapTimings(runCount: runCount, image: image, metadata: metadata) : [])
   }
 
   private func profile(

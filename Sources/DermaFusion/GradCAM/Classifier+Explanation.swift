@@ -110,7 +110,8 @@ extension Network {
     throw .unknownLayer(name, available: stages + featureMapNames)
   }
 
-  private var stageNames: [String] {
+  /// `stage0`, `stage1`, ...
+  var stageNames: [String] {
     let count = Set(blocks.map { $0.name.split(separator: ".")[1] }).count
     return (0..<count).map { "stage\($0)" }
   }

@@ -1,0 +1,72 @@
+import ImagePipeline
+
+extension Benchmark {
+  /// What a map of one class costs by one method at one layer.
+  package struct MapTiming: Sendable {
+    /// The way the map is made.
+    package let method: ActivationMapMethod
+    /// `conv_head`, or `stage0` ... for the end of a stage.
+    package let layer: String
+    /// From the normalised image to the map that can be shown, the forward pass included: the least of the runs.
+    package let milliseconds: Double
+    /// The same in forward passes to the logits, timed in turn with it, of which the least counts too.
+    package let forwardPasses: Double
+  }
+
+  /// Times every method at the last feature map and at the end of every stage.
+  func mapTimings(runCount: Int, image: PreprocessedImage, metadata: [Float]) throws -> [MapTiming] {
+    var timings: [MapTiming] = []
+    for layer in ["conv_head"] + network.stageNames.reversed() {
+      var forward = Double.infinity
+      var maps = [Double](repeating: .infinity, count: ActivationMapMethod.allCases.count)
+      // The first time weights are packed and memory is new.
+      for run in -1..<runCount {
+        let pass = timed { begin in
+          _ = network.run(
+            metadata: metadata,
+            writeInput: {
+              image.writeNormalizedNHWC(to: $0)
+              begin()
+            })
+        }
+        if run >= 0 { forward = min(forward, pass) }
+        for (index, method) in ActivationMapMethod.allCases.enumerated() {
+          let whole = try timed { begin in
+            try makeMap(method, layer: layer, image: image, metadata: metadata, begin: begin)
+          }
+          if run >= 0 { maps[index] = min(maps[index], whole) }
+        }
+      }
+      timings += ActivationMapMethod.allCases.enumerated().map { index, method in
+        MapTiming(
+          method: method, layer: layer, milliseconds: maps[index], forwardPasses: maps[index] / forward)
+      }
+    }
+    return timings
+  }
+
+  /// As ``Classifier/activationMap(of:metadata:lesionClass:method:layer:)`` does it.
+  private func makeMap(
+    _ method: ActivationMapMethod, layer: String, image: PreprocessedImage, metadata: [Float],
+    begin: () -> Void
+  ) throws {
+    let layer = try network.layerName(layer)
+    let run = network.runWithGradients(
+      layer: layer, metadata: metadata, needsGradients: method.usesGradient,
+      logits: { _ in [(network.head, 0)] },
+      writeInput: {
+        image.writeNormalizedNHWC(to: $0)
+        begin()
+      })
+    _ = try ActivationMap(
+      lesionClass: .mel, method: method, layer: layer, activations: run.activations,
+      gradient: run.gradients.first, size: network.inputSize)
+  }
+
+  /// Milliseconds from the call of `begin` to the end of the body.
+  private func timed(_ body: (_ begin: () -> Void) throws -> Void) rethrows -> Double {
+    var start = ContinuousClock.now
+    try body { start = ContinuousClock.now }
+    return (ContinuousClock.now - start) / .milliseconds(1)
+  }
+}
