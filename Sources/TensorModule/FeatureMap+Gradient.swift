@@ -67,28 +67,51 @@ extension FeatureMap {
   /// The sum over all pixels of `gradient * activation(x)`, channel by channel: the gradient with respect to factors that
   /// multiply the activated map.
   ///
-  /// Rows of pixels are summed first and then the rows, which keeps the rounding error of a large map small and does not
-  /// depend on the number of threads.
-  ///
   /// - Returns: Padded channels.
   package func productSums(
     with preActivation: FeatureMap, activation: Activation, kernels: KernelSet, pool: ThreadPool
   ) -> [Float] {
     requireSameLayout(preActivation)
+    return sumsOfRows(kernels: kernels, pool: pool) { y, sums in
+      kernels.addProducts(
+        sums, UnsafePointer(pointer + y * rowStride), UnsafePointer(preActivation.pointer + y * rowStride),
+        shape.width, pixelStride, pixelStride, activation)
+    }
+  }
+
+  /// The means of the channels, padded.
+  package func means(kernels: KernelSet, pool: ThreadPool) -> [Float] {
+    let factor = 1 / Float(shape.pixelCount)
+    return sumsOfRows(kernels: kernels, pool: pool) { y, sums in
+      kernels.addRows(sums, UnsafePointer(pointer + y * rowStride), shape.width, pixelStride, pixelStride)
+    }.map { $0 * factor }
+  }
+
+  /// Rows of pixels are summed first and then the rows, which keeps the rounding error of a large map small and does not
+  /// depend on the number of threads.
+  ///
+  /// - Parameter addRow: Adds a row's share to sums that are zero.
+  /// - Returns: Padded channels.
+  private func sumsOfRows(
+    kernels: KernelSet, pool: ThreadPool, addRow: (Int, UnsafeMutablePointer<Float>) -> Void
+  ) -> [Float] {
     let height = shape.height
     let rows = AlignedBuffer(count: height * pixelStride)
-    pool.run(taskCount: height) { y, _ in
-      kernels.addProducts(
-        rows.pointer + y * pixelStride, UnsafePointer(pointer + y * rowStride),
-        UnsafePointer(preActivation.pointer + y * rowStride), shape.width, pixelStride, pixelStride,
-        activation)
-    }
+    pool.run(taskCount: height) { y, _ in addRow(y, rows.pointer + y * pixelStride) }
     var sums = [Float](repeating: 0, count: pixelStride)
     sums.withUnsafeMutableBufferPointer {
       kernels.addRows($0.baseAddress!, UnsafePointer(rows.pointer), height, pixelStride, pixelStride)
     }
     withExtendedLifetime(rows) {}
     return sums
+  }
+
+  /// Copies a map of the same shape and stride.
+  package func copy(_ other: FeatureMap, pool: ThreadPool) {
+    requireSameLayout(other)
+    pool.run(taskCount: shape.height) { y, _ in
+      (pointer + y * rowStride).update(from: other.pointer + y * rowStride, count: rowStride)
+    }
   }
 
   /// Adds a map of the same shape and stride.

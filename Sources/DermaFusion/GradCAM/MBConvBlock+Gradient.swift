@@ -82,7 +82,7 @@ struct MBConvBlockGradient: Sendable {
     var state: SqueezeExcite.State?
     if let layer = block.squeezeExcite {
       filteredSums.activated(activation, into: filtered, kernels: kernels, pool: pool)
-      state = layer.state(means: filtered.means(kernels: kernels))
+      state = layer.state(means: filtered.means(kernels: kernels, pool: pool))
     }
 
     for (outputGradient, inputGradient) in zip(outputGradients, inputGradients) {
@@ -111,20 +111,5 @@ struct MBConvBlockGradient: Sendable {
         if let residual { inputGradient.add(residual, kernels: kernels) }
       }
     }
-  }
-}
-
-extension FeatureMap {
-  /// The means of the channels, padded.
-  fileprivate func means(kernels: KernelSet) -> [Float] {
-    var means = [Float](repeating: 0, count: pixelStride)
-    var scratch = means
-    means.withUnsafeMutableBufferPointer { means in
-      scratch.withUnsafeMutableBufferPointer { scratch in
-        GlobalAveragePooling.compute(
-          self, into: means.baseAddress!, scratch: scratch.baseAddress!, kernels: kernels)
-      }
-    }
-    return means
   }
 }

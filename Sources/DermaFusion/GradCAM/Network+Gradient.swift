@@ -39,7 +39,7 @@ extension Network {
     let output = try run(
       metadata: metadata, writeInput: writeInput,
       observe: { _, map in
-        kept.keep(map, at: position)
+        kept.keep(map, at: position, pool: self.pool)
         position += 1
       })
     let activations = kept.withMap(index) { Tensor($0) }
@@ -164,13 +164,8 @@ private struct KeptMaps {
   /// The memory is free for others; the maps must not be looked at any more.
   func giveBack() { cache.giveBack(buffer) }
 
-  func keep(_ map: FeatureMap, at index: Int) {
-    guard indices.contains(index) else { return }
-    let target = self.map(index)
-    precondition(
-      map.shape == target.shape && map.pixelStride == target.pixelStride,
-      "feature map \(index) is \(map.shape) and not \(target.shape)")
-    target.pointer.update(from: map.pointer, count: map.shape.pixelCount * map.pixelStride)
+  func keep(_ map: FeatureMap, at index: Int, pool: ThreadPool) {
+    if indices.contains(index) { self.map(index).copy(map, pool: pool) }
   }
 
   /// Valid as long as this.
