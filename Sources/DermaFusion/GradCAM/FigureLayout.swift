@@ -15,11 +15,17 @@ struct FigureLayout {
   /// Pixels for each pixel of the small typeface, so that captions grow with the photograph.
   private let unit: Int
   private let isSheet: Bool
+  /// Of the text under a panel, and of a contact sheet's caption.
+  private let textScale: Int
 
   /// Side of the largest photograph that a contact sheet shows at its own resolution.
   private static let sheetSide = 450
+  /// Smaller photographs are shown larger by a whole factor, each of their pixels as a square.
+  private static let leastSide = 120
   /// Characters of small text that a caption's line holds at least, however small the photograph.
   private static let leastCharacters = 44
+  /// Characters of large text that a panel must have room for; where it has not, the text under it is small.
+  private static let panelCharacters = 16
 
   init(_ explanation: Explanation, _ style: FigureStyle) {
     let maps = explanation.maps
@@ -28,6 +34,7 @@ struct FigureLayout {
     if isSheet, photograph.width > Self.sheetSide {
       photograph = photograph.resized(width: Self.sheetSide, height: Self.sheetSide)
     }
+    photograph = photograph.enlarged((Self.leastSide + photograph.width - 1) / photograph.width)
     unit = max(1, (photograph.width + 225) / 450)
     colorMap = style.colorMap
     var panels: [Panel] = []
@@ -50,8 +57,9 @@ struct FigureLayout {
       caption.append((ascii(explanation.title(maps[0])), 2))
       if let sentence = maps[0].status.sentence { caption.append((sentence, 2)) }
     }
-    caption.append((ascii(explanation.provenance), isSheet ? 2 : 1))
-    caption.append((explanation.classification.disclaimer, isSheet ? 2 : 1))
+    textScale = photograph.width / (BitmapFont.advance * unit * 2) < Self.panelCharacters ? 1 : 2
+    caption.append((ascii(explanation.provenance), isSheet ? textScale : 1))
+    caption.append((explanation.classification.disclaimer, isSheet ? textScale : 1))
     self.caption = caption
   }
 
@@ -65,7 +73,8 @@ struct FigureLayout {
   /// Lines below a panel, wrapped to its width.
   private func lines(_ panel: Panel) -> [(text: String, scale: Int)] {
     panel.lines.flatMap { line in
-      BitmapFont.wrapped(line, width: max(1, side / (BitmapFont.advance * unit * 2))).map { ($0, 2) }
+      BitmapFont.wrapped(line, width: max(1, side / (BitmapFont.advance * unit * textScale)))
+        .map { ($0, textScale) }
     }
   }
 
@@ -125,5 +134,23 @@ struct FigureLayout {
     let labelX = x + barWidth + 4 * unit
     canvas.draw("1", x: labelX, y: y, scale: 2 * unit)
     canvas.draw("0", x: labelX, y: y + height - 7 * 2 * unit, scale: 2 * unit)
+  }
+}
+
+extension PixelImage {
+  /// Each pixel as a square of `factor` by `factor`.
+  fileprivate func enlarged(_ factor: Int) -> PixelImage {
+    if factor <= 1 { return self }
+    var result: [UInt8] = []
+    result.reserveCapacity(pixels.count * factor * factor)
+    for y in 0..<height {
+      var row: [UInt8] = []
+      for x in 0..<width {
+        let place = (y * width + x) * 3
+        for _ in 0..<factor { row += pixels[place..<place + 3] }
+      }
+      for _ in 0..<factor { result += row }
+    }
+    return PixelImage(width: width * factor, height: height * factor, pixels: result)
   }
 }

@@ -1,0 +1,98 @@
+import ImagePipeline
+import Testing
+
+@testable import DermaFusion
+
+/// What stands in a picture is read back from its pixels.
+@Suite struct FigureTests {
+  static let classifier = try! LightDetector.classifier()
+
+  private func explanation(
+    _ classes: [LesionClass], width: Int, height: Int, method: ActivationMapMethod = .gradcam
+  ) throws -> Explanation {
+    try Self.classifier.explain(
+      ActivationMapPlacementTests.image(corner: (1, 0), width: width, height: height), classes: classes,
+      method: method)
+  }
+
+  /// Pixels for each of the small typeface's, for a photograph of that side.
+  private func unit(_ side: Int) -> Int { max(1, (side + 225) / 450) }
+
+  @Test(arguments: [(33, 700), (64, 64), (97, 64), (120, 121), (150, 130), (300, 451), (700, 720)])
+  func captionSaysClassProbabilityMethodAndDisclaimer(width: Int, height: Int) throws {
+    for (lesionClass, isSideBySide) in [(LesionClass.bkl, false), (.nv, true), (.mel, true)] {
+      let explanation = try explanation([lesionClass], width: width, height: height)
+      let picture = explanation.figure(FigureStyle(isSideBySide: isSideBySide))
+      let factor = (120 + min(width, height) - 1) / min(width, height)
+      let side = min(width, height) * max(factor, 1)
+      let unit = unit(side)
+      let margin = 8 * unit
+      let place = "\(lesionClass), \(width)x\(height)"
+
+      let reader = FigureTextReader(picture: picture)
+      let lines = reader.lines(x: margin, from: margin + side, width: picture.width - 2 * margin)
+      let status = explanation.maps[0].status.sentence
+      let percent = explanation.classification.probabilities[lesionClass] * 100
+      let title = "\(lesionClass.fullName) (\(lesionClass.rawValue)): probability "
+      let text = lines.map(\.text).joined(separator: " ")
+      #expect(text.hasPrefix(title), "\(place): \(text)")
+      let said = text.dropFirst(title.count).prefix { $0 != "%" }
+      #expect(abs((Float(said) ?? -1) - percent) <= 0.051, "\(place): \(said) for \(percent)")
+      let rest = text.dropFirst(title.count + said.count + 1)
+      #expect(
+        rest
+          == [status, explanation.provenance, Wording.disclaimer].compactMap { $0 }.map { " " + $0 }.joined(),
+        "\(place)")
+      #expect(lines.first?.scale == 2 * unit && lines.last?.scale == unit, "\(place)")
+      #expect(
+        reader.isWhite(columns: picture.width - margin..<picture.width, rows: margin + side..<picture.height),
+        "\(place): the right margin")
+      #expect(
+        reader.isWhite(columns: 0..<picture.width, rows: picture.height - margin / 4..<picture.height),
+        "\(place): the lower margin")
+    }
+  }
+
+  @Test(arguments: [40, 64, 130, 300, 460])
+  func aContactSheetNamesEachMapUnderIt(side: Int) throws {
+    let explanation = try explanation(LesionClass.allCases, width: side, height: side)
+    let picture = explanation.figure()
+    let factor = (120 + side - 1) / side
+    let shown = min(side * max(factor, 1), 450)
+    let margin = 8 * unit(shown)
+    let reader = FigureTextReader(picture: picture)
+    // The lines of the two rows of panels, one after the other, and the caption under the first column.
+    let columns = (0..<4).map { column in
+      reader.lines(
+        x: margin + column * (shown + margin), from: margin + shown, width: shown
+      ).map(\.text)
+    }
+    let text = columns.map { $0.joined(separator: " ") }
+    #expect(text[0].hasPrefix("Photograph df "), "\(text[0])")
+    for (column, pair) in [("akiec", "mel"), ("bcc", "nv"), ("bkl", "vasc")].enumerated() {
+      for name in [pair.0, pair.1] {
+        let lesionClass = try #require(LesionClass(rawValue: name))
+        #expect(text[column + 1].contains("\(name) "), "\(side): \(text[column + 1])")
+        #expect(text[column + 1].contains(lesionClass.fullName), "\(side): \(text[column + 1])")
+      }
+    }
+    let caption = reader.lines(x: margin, from: margin + shown, width: picture.width - 2 * margin)
+      .map(\.text).joined(separator: " ")
+    #expect(caption.hasSuffix("\(explanation.provenance) \(Wording.disclaimer)"), "\(side): \(caption)")
+  }
+
+  @Test func aSmallPhotographIsShownLargerPixelByPixel() throws {
+    let explanation = try explanation([.nv], width: 50, height: 70)
+    let picture = explanation.figure(FigureStyle(isSideBySide: true))
+    for (x, y) in [(0, 0), (49, 0), (12, 37), (49, 49)] {
+      let original = (y * 50 + x) * 3
+      for place in 0..<9 {
+        let shown = ((8 + y * 3 + place / 3) * picture.width + 8 + x * 3 + place % 3) * 3
+        #expect(
+          picture.pixels[shown..<shown + 3].elementsEqual(
+            explanation.cropped.pixels[original..<original + 3]),
+          "pixel \(x), \(y)")
+      }
+    }
+  }
+}
