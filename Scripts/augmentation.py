@@ -12,6 +12,10 @@ REDUCE_PROBABILITY = 0.8
 SMALLEST_REDUCED_SIZE = 120
 CHROMA_BLUR_PROBABILITY = 0.3
 
+# A hidden square makes the network look at more than the one most telling place (DeVries & Taylor, 2017).
+CUTOUT_PROBABILITY = 0.5
+CUTOUT_RANGE = (0.15, 0.4)  # of the side
+
 # Shares of samples whose metadata is hidden, so that missing metadata is a case the network knows.
 HIDE_ALL_PROBABILITY = 0.10
 HIDE_ONE_PROBABILITY = 0.06
@@ -74,11 +78,24 @@ def recolor(image, rng):
     return (grey + (result - grey) * np.float32(log_uniform(rng, 0.8, 1.25))).clip(0, 1) * 255
 
 
+def cut_out(image, rng):
+    """Paints a random square of float32 [S, S, 3] in the image's mean colour; its centre lies anywhere in the image."""
+    side = image.shape[0]
+    half = side * rng.uniform(*CUTOUT_RANGE) / 2
+    row, column = rng.uniform(0, side, 2)
+    rows = slice(max(0, round(row - half)), round(row + half))
+    columns = slice(max(0, round(column - half)), round(column + half))
+    image[rows, columns] = image.mean((0, 1))
+
+
 def augment_image(image, size, zoom_range, rng):
     """Random views of uint8 [S, S, 3]: float32 [size, size, 3], 0...255."""
     zoom = log_uniform(rng, *zoom_range)
     largest = min(image.shape[0], round(1.1 * size * zoom))
-    return recolor(np.asarray(warp(degrade(Image.fromarray(image), largest, rng), size, zoom, rng)), rng)
+    result = recolor(np.asarray(warp(degrade(Image.fromarray(image), largest, rng), size, zoom, rng)), rng)
+    if rng.random() < CUTOUT_PROBABILITY:
+        cut_out(result, rng)
+    return result
 
 
 def augment_metadata(metadata, rng):

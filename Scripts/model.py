@@ -85,7 +85,7 @@ class Architecture:
 class SameConv2d(nn.Conv2d):
     """A convolution with TensorFlow's SAME padding: ceil(size / stride) outputs, the odd zero after."""
 
-    def forward(self, x):
+    def _conv_forward(self, x, weight, bias):
         before_after = []
         for size in (x.shape[3], x.shape[2]):
             stride, window = self.stride[0], self.kernel_size[0]
@@ -93,8 +93,8 @@ class SameConv2d(nn.Conv2d):
             before_after += [total // 2, total - total // 2]
         left, right, top, bottom = before_after
         if left == right and top == bottom:
-            return F.conv2d(x, self.weight, self.bias, self.stride, (top, left), 1, self.groups)
-        return F.conv2d(F.pad(x, before_after), self.weight, self.bias, self.stride, 0, 1, self.groups)
+            return F.conv2d(x, weight, bias, self.stride, (top, left), 1, self.groups)
+        return F.conv2d(F.pad(x, before_after), weight, bias, self.stride, 0, 1, self.groups)
 
 
 def convolution(architecture, inputs, outputs, kernel_size, stride=1, groups=1):
@@ -233,10 +233,13 @@ class EfficientNet(nn.Module):
         else:
             self.classifier = nn.Linear(head, classes)
 
+    def stage_output(self, image, stage):
+        """The feature map at the end of a stage, counted from 0."""
+        return self.blocks[: stage + 1](self.act(self.bn1(self.conv_stem(image))))
+
     def features(self, image):
         """The last feature map, [N, C, ceil(H / 32), ceil(W / 32)], after its activation."""
-        x = self.act(self.bn1(self.conv_stem(image)))
-        return self.act(self.bn2(self.conv_head(self.blocks(x))))
+        return self.act(self.bn2(self.conv_head(self.stage_output(image, len(self.blocks) - 1))))
 
     def forward(self, image, metadata=None):
         pooled = self.features(image).mean((2, 3))

@@ -21,6 +21,7 @@ from torch.utils.data import DataLoader, Dataset
 from augmentation import augment_image, augment_metadata
 from dataset import open_cache, read_records, split_by_lesion
 from export_model import load_folder, model_identity
+from held_statistics import hold_statistics
 from metrics import figures, softmax
 from model import ARCHITECTURES, build_config, build_model
 from model_config import CLASSES
@@ -175,6 +176,14 @@ def initial_state(options, shares):
     return model.state_dict()
 
 
+def mix_in(average, initial, share):
+    """Moves weights and statistics towards those that the run started from, as two runs' good weights often lie in one
+    basin whose middle is better (Wortsman et al., "Robust fine-tuning of zero-shot models", 2022)."""
+    for name, value in average.state_dict().items():
+        if value.dtype.is_floating_point:
+            value.lerp_(initial[name].to(value), share)
+
+
 def write_split(path, records, training, validation):
     """The data list: every photograph with its lesion, class, copy used and side of the split."""
     sides = {i: "training" for i in training} | {i: "validation" for i in validation}
@@ -214,7 +223,9 @@ def parse_options():
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--architecture", choices=ARCHITECTURES, default="efficientnet_lite2")
     parser.add_argument("--initial", type=Path, help="model folder of a run with the same split to go on from")
+    parser.add_argument("--initial-share", type=float, default=0.0, help="of the initial weights in the result, 0...1")
     parser.add_argument("--epochs", default="160x4500*3,192x4500*3,224x4500*2,288x4500*2")
+    parser.add_argument("--live-epochs", type=int, help="after so many, batch norms hold their statistics")
     parser.add_argument("--size", type=int, default=380, help="of the finished network's input")
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--weight-decay", type=float, default=0.02)
@@ -248,7 +259,8 @@ def main():
 
     model = build_model(config, options.dropout)
     shares = class_shares(records, training)
-    model.load_state_dict(initial_state(options, shares), strict=False)
+    initial = initial_state(options, shares)
+    model.load_state_dict(initial, strict=False)
     model = model.to(device, memory_format=torch.channels_last)
     average = build_model(config).to(device, memory_format=torch.channels_last)
     average.load_state_dict(model.state_dict())
@@ -265,6 +277,8 @@ def main():
     for epoch in range(len(curves), len(epochs)):
         started = time.time()
         size, images = epochs[epoch]
+        if options.live_epochs is not None and epoch >= options.live_epochs:
+            hold_statistics(model)
         torch.manual_seed(options.seed + epoch)
         indices = sample_epoch(records, training, images, options.seed + epoch)
         samples = Samples(cache, records, indices, size, config["preprocessing"], options.seed + epoch)
@@ -290,6 +304,8 @@ def main():
         state = {name: run[name].state_dict() for name in ("model", "average", "optimizer")}
         save(checkpoint_path, {**state, "step": run["step"], "curves": curves})
 
+    if options.initial_share > 0:
+        mix_in(average, initial, options.initial_share)
     adjust_for_prior(average, shares, options.prior_adjustment)
     save(options.output / "model.pt", {"config": config, "state_dict": average.state_dict()})
 

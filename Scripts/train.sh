@@ -19,14 +19,22 @@ python="$work/environment/bin/python"
 # every step has to be cleared anew.
 export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000
 
-# The second run goes on from the first one's weights with a learning rate that rises once more.
-"$python" "$scripts/train.py" --data "$data" --cache "$work/cache" --output "$work/first"
-"$python" "$scripts/export_model.py" --architecture efficientnet_lite2 --checkpoint "$work/first/model.pt" \
-  --num-classes 7 --output "$work/first/model"
-"$python" "$scripts/train.py" --data "$data" --cache "$work/cache" --output "$work/run" \
-  --initial "$work/first/model" --epochs "224x4500*8,288x3000*2,380x1500"
-"$python" "$scripts/export_model.py" --architecture efficientnet_lite2 --checkpoint "$work/run/model.pt" \
-  --num-classes 7 --output "$work/model" --name dermafusion-lite2
+# Each run goes on from the weights of the one before with a learning rate that rises once more. In the last one batch
+# norms hold their statistics, which is cheaper for weights that know the data already.
+export_folder() {
+  "$python" "$scripts/export_model.py" --architecture efficientnet_lite2 --checkpoint "$1/model.pt" \
+    --num-classes 7 --output "$2" --name dermafusion-lite2
+}
+train() {
+  "$python" "$scripts/train.py" --data "$data" --cache "$work/cache" "$@"
+}
+train --output "$work/first"
+export_folder "$work/first" "$work/first/model"
+train --output "$work/second" --initial "$work/first/model" --epochs "224x4500*8,288x3000*2,380x1500"
+export_folder "$work/second" "$work/second/model"
+train --output "$work/run" --initial "$work/second/model" --epochs "224x5000*5,288x3000,380x1500" \
+  --learning-rate 6e-4 --live-epochs 0 --initial-share 0.4
+export_folder "$work/run" "$work/model"
 "$python" "$scripts/evaluate.py" --model "$work/model" --data "$data" --cache "$work/cache" \
   --split "$work/run/split.csv" --write
 "$python" "$scripts/fit_abstention.py" --model "$work/model" --data "$data" --cache "$work/cache" \
