@@ -1,8 +1,9 @@
-"""Evaluates a model folder on the validation lesions, through the full preprocessing, and fits its temperature.
+"""Evaluates a model folder on the validation lesions, through the full preprocessing, and calibrates it.
 
 Validation photographs are looked at four ways: with their metadata, without any, with the metadata but shrunk to
 150 pixels first so that all are equally blurred, and by the folder that they came from. With --write, the
-temperature and the figures go into the model's config.json, and all figures into <model>/training/figures.json.
+temperature and a bias for each class go into the model, the figures into its config.json and, all of them, into
+<model>/training/figures.json.
 """
 
 import argparse
@@ -13,17 +14,23 @@ from pathlib import Path
 import numpy as np
 import torch
 from PIL import Image
+from safetensors.torch import load_file, save_file
+from scipy.optimize import minimize
 
 from dataset import open_cache, read_records
 from export_model import load_folder, model_identity
 from metadata import encode_metadata
 from metrics import figures, softmax
-from model_config import write_config
+from model_config import CLASSES, write_config
 from preprocessing import normalize
 
 SMALLEST_COPY = 150  # pixels of the smallest copies of photographs in the data
 BATCH = 8
 TEMPERATURES = np.exp(np.linspace(np.log(0.4), np.log(2.5), 181))
+WORTH_FITTING = 0.002  # of negative log-likelihood; less is noise on a thousand lesions
+EVENNESS = 0.25  # 0: every photograph weighs the same; 1: every class does
+SMALL_BIAS = 0.02  # weight of the biases' mean square
+FOLDS = 5
 
 
 def validation_indices(records, split):
@@ -39,8 +46,8 @@ def shrink_and_enlarge(image, size):
     return np.asarray(small.resize((image.shape[1], image.shape[0]), Image.Resampling.BILINEAR))
 
 
-def pooled_features(config, model, images, shrink_to=None):
-    """Pooled image features float32 [N, C] of constancy-stage images."""
+def pooled_features(config, model, images, shrink_to=None, stage=None):
+    """Means float32 [N, C] of the last map, or of the map at the end of a stage, of constancy-stage images."""
     mean, std = config["preprocessing"]["mean"], config["preprocessing"]["std"]
     pooled = []
     for start in range(0, len(images), BATCH):
@@ -49,7 +56,9 @@ def pooled_features(config, model, images, shrink_to=None):
             batch = [shrink_and_enlarge(image, shrink_to) for image in batch]
         pixels = torch.from_numpy(np.stack([normalize(image, mean, std) for image in batch]))
         with torch.inference_mode():
-            pooled.append(model.features(pixels.contiguous(memory_format=torch.channels_last)).mean((2, 3)))
+            pixels = pixels.contiguous(memory_format=torch.channels_last)
+            feature_map = model.features(pixels) if stage is None else model.stage_output(pixels, stage)
+            pooled.append(feature_map.mean((2, 3)))
     return torch.cat(pooled)
 
 
@@ -61,22 +70,48 @@ def head_logits(model, pooled, metadata):
 
 
 def fit_temperature(logits, labels):
-    """The temperature with the least negative log-likelihood."""
+    """The temperature with the least negative log-likelihood; 1 where none lowers it by more than WORTH_FITTING."""
     losses = []
     for temperature in TEMPERATURES:
         probabilities = softmax(logits / temperature)
         losses.append(-np.log(probabilities[np.arange(len(labels)), labels] + 1e-12).mean())
-    return float(TEMPERATURES[int(np.argmin(losses))])
+    best = int(np.argmin(losses))
+    at_one = int(np.argmin(abs(TEMPERATURES - 1)))
+    return float(TEMPERATURES[best]) if losses[at_one] - losses[best] > WORTH_FITTING else 1.0
+
+
+def fit_bias(logits, labels):
+    """What to add to each class's logit, float64 [classes], adding up to 0.
+
+    The least negative log-likelihood, in which a class weighs less than its photographs are many (EVENNESS) so that the
+    rare ones are not given up for it, and which prefers small values.
+    """
+    sizes = np.maximum(np.bincount(labels, minlength=logits.shape[1]), 1)
+    weights = (sizes**-EVENNESS)[labels]
+    weights /= weights.mean()
+
+    def loss(bias):
+        of_label = softmax(logits + bias)[np.arange(len(labels)), labels]
+        return -(weights * np.log(of_label + 1e-12)).mean() + SMALL_BIAS * (bias**2).mean()
+
+    bias = minimize(loss, np.zeros(logits.shape[1])).x
+    return bias - bias.mean()
+
+
+def fit_calibration(logits, labels):
+    """(bias [classes], temperature): probabilities are softmax((logits + bias) / temperature)."""
+    bias = fit_bias(logits, labels)
+    return bias, fit_temperature(logits + bias, labels)
 
 
 def cross_fitted(logits, labels, lesions):
-    """Probabilities of each half of the lesions under the temperature fitted on the other half."""
+    """Probabilities of each fold of the lesions under the calibration fitted on the others."""
     order = {lesion: i for i, lesion in enumerate(sorted(set(lesions)))}
-    half = np.array([order[lesion] % 2 for lesion in lesions])
+    fold = np.array([order[lesion] % FOLDS for lesion in lesions])
     probabilities = np.empty_like(logits)
-    for side in (0, 1):
-        temperature = fit_temperature(logits[half != side], labels[half != side])
-        probabilities[half == side] = softmax(logits[half == side] / temperature)
+    for held in range(FOLDS):
+        bias, temperature = fit_calibration(logits[fold != held], labels[fold != held])
+        probabilities[fold == held] = softmax((logits[fold == held] + bias) / temperature)
     return probabilities
 
 
@@ -108,25 +143,40 @@ def judge(model, records, pooled, blurred):
     missing = torch.from_numpy(encode_metadata()[0]).expand(len(records), 4)
 
     logits = head_logits(model, pooled, known)
-    temperature = round(fit_temperature(logits, labels), 4)
+    bias, temperature = fit_calibration(logits, labels)
+    temperature = round(temperature, 4)
     calibrated = cross_fitted(logits, labels, lesions)
     return rounded(
         {
             "temperature": temperature,
-            "cross_fitted_temperature": figures(calibrated, labels),
-            "temperature_1": figures(softmax(logits), labels),
-            "image_alone": figures(softmax(head_logits(model, pooled, missing) / temperature), labels),
-            "shrunk_to_150_pixels": figures(softmax(head_logits(model, blurred, known) / temperature), labels),
+            "bias": dict(zip(CLASSES, map(float, bias))),
+            "calibrated": figures(calibrated, labels),
+            "as_trained": figures(softmax(logits), labels),
+            "image_alone": figures(softmax((head_logits(model, pooled, missing) + bias) / temperature), labels),
+            "shrunk_to_150_pixels": figures(
+                softmax((head_logits(model, blurred, known) + bias) / temperature), labels
+            ),
             "originals_600x450": figures(calibrated[originals], labels[originals]),
             "other_copies": figures(calibrated[~originals], labels[~originals]),
         }
     )
 
 
+def add_bias(folder, bias):
+    """Adds `bias` to that of the last layer, in model.safetensors."""
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    name = "fusion.classifier.bias" if "fusion.classifier.bias" in tensors else "classifier.bias"
+    tensors[name] = (tensors[name].double() + torch.tensor(bias, dtype=torch.float64)).to(tensors[name].dtype)
+    save_file(dict(sorted(tensors.items())), path)
+
+
 def write_figures(folder, config, result):
-    """Puts the temperature and the main figures into config.json, and all of them into training/figures.json."""
+    """Puts the calibration into config.json and model.safetensors, and the figures into config.json and
+    training/figures.json."""
+    add_bias(folder, list(result["bias"].values()))
     config["temperature"] = result["temperature"]
-    config["training"]["validation"] = result["cross_fitted_temperature"]
+    config["training"]["validation"] = result["calibrated"]
     write_config(folder, config)
     (folder / "training").mkdir(exist_ok=True)
     (folder / "training" / "figures.json").write_text(json.dumps(result, indent=1) + "\n")
