@@ -76,19 +76,17 @@ def quality_reasons(measures, limits):
     return reasons
 
 
-def distances(features, means, components, variances):
-    """Squared Mahalanobis distance float64 [N] to the nearest class, per dimension.
+def distances(features, means, whitening):
+    """Squared Mahalanobis distance float64 [N] of features [N, C] to the nearest class, per dimension.
 
-    means [classes, C]; components [K, C], orthonormal directions of the covariance within classes; variances [K + 1],
-    along each of them and, last, along every direction that they leave out.
+    means [classes, C]; whitening [C, C] takes differences to where their covariance within classes is the identity.
+    The features are the means of a map in the middle of the network, which still shows what an image is made of; the
+    last map tells the classes apart and is blind to much else.
     """
-    features, means = features.astype(np.float64), means.astype(np.float64)
-    components, variances = components.astype(np.float64), variances.astype(np.float64)
-    within = (features @ components.T)[:, None] - (means @ components.T)[None]
-    along = (within**2 / variances[:-1]).sum(2)
-    squares = np.stack([((features - mean) ** 2).sum(1) for mean in means], axis=1)
-    left = np.maximum(squares - (within**2).sum(2), 0) / variances[-1]
-    return (along + left).min(1) / features.shape[1]
+    whitening = whitening.astype(np.float64)
+    whitened, whitened_means = features.astype(np.float64) @ whitening.T, means.astype(np.float64) @ whitening.T
+    squares = ((whitened[:, None] - whitened_means[None]) ** 2).sum(2)
+    return squares.min(1) / features.shape[1]
 
 
 def conformal_sets(probabilities, thresholds):

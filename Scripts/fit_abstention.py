@@ -26,12 +26,14 @@ from preprocessing import color_constancy, crop_to_square, decode, resize
 
 COVERAGE = 0.9
 FALSE_ALARMS = 0.01  # share of validation photographs beyond the distance's threshold
-COMPONENTS = 96
-PER_CLASS = 400  # training photographs of a class whose features are looked at
+STAGE = 4  # whose features are looked at
+SHRINKAGE = 0.01  # of the mean variance, added to that of every direction
+PER_CLASS = 400  # training photographs of a class whose features are looked at, besides all in full resolution
 SPLITS = 100
 ODD_COUNT = 60  # inputs of each odd kind
 BLUR_SIGMA = 10  # pixels of the resized image
 SEED = 2026
+FULL_RESOLUTION = ("full600x450", "fused600x450")
 
 
 def resized_image(path, size):
@@ -59,17 +61,12 @@ def quality_limits(rows):
 
 
 def feature_space(features, labels):
-    """(means [classes, C], components [K, C], variances [K + 1]) of features float64 [N, C]."""
+    """(means [classes, C], whitening [C, C]) of features float64 [N, C]."""
     means = np.stack([features[labels == label].mean(0) for label in range(labels.max() + 1)])
     centred = features - means[labels]
     variances, vectors = np.linalg.eigh(centred.T @ centred / len(centred))
-    order = np.argsort(variances)[::-1]
-    kept, left = order[:COMPONENTS], order[COMPONENTS:]
-    return (
-        means.astype(np.float32),
-        np.ascontiguousarray(vectors[:, kept].T).astype(np.float32),
-        np.append(variances[kept], variances[left].mean()).astype(np.float32),
-    )
+    scales = 1 / np.sqrt(variances + SHRINKAGE * variances.mean())
+    return means.astype(np.float32), np.ascontiguousarray((vectors * scales).T).astype(np.float32)
 
 
 def conformal_thresholds(probabilities, labels):
@@ -143,13 +140,18 @@ def area_under_roc(positives, negatives):
 
 
 def training_indices(records, kept_aside):
-    """At most PER_CLASS photographs of each class that the model was trained on."""
+    """Photographs that the model was trained on: PER_CLASS of each class, and all in full resolution.
+
+    Those are what users have and few in this data; by chance alone hardly any would be there, and sharpness would count
+    as unusual.
+    """
     rng = np.random.default_rng(SEED)
     lesions = {records[i].lesion_id for i in kept_aside}
     chosen = []
     for label in range(len(CLASSES)):
         own = [i for i, record in enumerate(records) if record.label == label and record.lesion_id not in lesions]
-        chosen += sorted(rng.permutation(own)[:PER_CLASS])
+        drawn = set(rng.permutation(own)[:PER_CLASS])
+        chosen += [i for i in own if i in drawn or records[i].folder in FULL_RESOLUTION]
     return chosen
 
 
@@ -189,10 +191,13 @@ def main():
     limits = quality_limits(rows)
     print(limits, flush=True)
 
+    def stage_features(images):
+        return pooled_features(config, model, images, stage=STAGE).numpy()
+
     features = pooled_features(config, model, [cache[i] for i in validation])
-    known = pooled_features(config, model, [cache[i] for i in training]).numpy().astype(np.float64)
+    known = stage_features([cache[i] for i in training]).astype(np.float64)
     space = feature_space(known, np.array([records[i].label for i in training]))
-    inside = distances(features.numpy(), *space)
+    inside = distances(stage_features([cache[i] for i in validation]), *space)
     threshold = float(np.quantile(inside, 1 - FALSE_ALARMS))
 
     metadata = torch.from_numpy(np.stack([record.metadata for record in held]))
@@ -210,7 +215,7 @@ def main():
     }
     for kind, images in odd_inputs(paths[:: len(paths) // ODD_COUNT], size, options.others).items():
         constancy = [color_constancy(image, config["preprocessing"]["color_constancy"])[0] for image in images]
-        outside = distances(pooled_features(config, model, constancy).numpy(), *space)
+        outside = distances(stage_features(constancy), *space)
         flagged = np.array([bool(quality_reasons(measure(image), limits)) for image in images])
         report["odd_inputs"][kind] = {
             "n": len(images),
@@ -221,7 +226,7 @@ def main():
         }
     config["abstention"] = {
         "quality": limits,
-        "distance": {"components": COMPONENTS, "threshold": round(threshold, 6)},
+        "distance": {"stage": STAGE, "threshold": round(threshold, 6)},
         "conformal": {
             "coverage": COVERAGE,
             "thresholds": [round(value, 6) for value in conformal_thresholds(probabilities, labels)],
@@ -230,7 +235,7 @@ def main():
     report = rounded(report)
     print(json.dumps(report | {"config": config["abstention"]}, indent=1))
     if options.write:
-        write(options.model, config, dict(zip(("means", "components", "variances"), space)), report)
+        write(options.model, config, dict(zip(("means", "whitening"), space)), report)
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ extension ModelConfiguration {
       public let maximumGreen: Double?
     }
 
-    /// The distance of the pooled features to the nearest class.
+    /// The distance to the nearest class, of the features that a stage of the network ends with.
     public struct Distance: Sendable, Equatable {
-      /// Directions that have a variance of their own, 1...4096.
-      public let components: Int
+      /// The stage whose last map's means are looked at, 0...6.
+      public let stage: Int
       /// Above it, an image is unlike those that the model was trained on.
       public let threshold: Double
     }
@@ -57,7 +57,7 @@ extension ModelConfiguration.Abstention {
     try quality.requireNoOtherKeys()
     var distance = try object.object("distance")
     self.distance = Distance(
-      components: try distance.integer("components", in: 1...4096),
+      stage: try distance.integer("stage", in: 0...6),
       threshold: try distance.number("threshold", .positive))
     try distance.requireNoOtherKeys()
     var conformal = try object.object("conformal")

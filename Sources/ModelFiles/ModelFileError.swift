@@ -25,8 +25,6 @@ public enum ModelFileError: Error, Equatable, Sendable {
   /// The tensor has a NaN or an infinity; the index counts elements in the order stored, the
   /// value is "NaN", "infinity" or "-infinity".
   case nonFiniteValue(file: String, name: String, index: Int, value: String)
-  /// The tensor has a value that breaks its rule; the index counts elements in the order stored.
-  case valueOutOfRange(file: String, name: String, index: Int, value: Float, rule: String)
   /// The file has tensors that the network does not use.
   case surplusTensors(file: String, names: [String])
 }
@@ -59,8 +57,6 @@ extension ModelFileError: CustomStringConvertible {
       "\(file): the tensor \(quoted(name)) has shape \(found), and the network needs \(expected)"
     case .nonFiniteValue(let file, let name, let index, let value):
       "\(file): the tensor \(quoted(name)) has the value \(value) at index \(index); every value must be finite"
-    case .valueOutOfRange(let file, let name, let index, let value, let rule):
-      "\(file): the tensor \(quoted(name)) has the value \(value) at index \(index), and must be \(rule)"
     case .surplusTensors(let file, let names):
       "\(file): the network has no place for "
         + (names.count == 1

@@ -73,11 +73,6 @@ public struct WeightBinder: Sendable {
     guard surplus.isEmpty else { throw .surplusTensors(file: file.name, names: surplus) }
   }
 
-  /// The error that a tensor's value breaks its rule.
-  public func valueOutOfRange(_ name: String, index: Int, value: Float, rule: String) -> ModelFileError {
-    .valueOutOfRange(file: file.name, name: fullName(name), index: index, value: value, rule: rule)
-  }
-
   private func fullName(_ name: String) -> String {
     path.isEmpty ? name : "\(path).\(name)"
   }

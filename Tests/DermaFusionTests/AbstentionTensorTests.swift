@@ -5,14 +5,14 @@ import TensorModule
 @testable import DermaFusion
 
 @Suite struct AbstentionTensorTests {
-  private static let channels = 1280
+  /// At the end of stage 3 of EfficientNet-Lite0.
+  private static let channels = 80
   private static let valid: [(name: String, shape: [Int], values: [Float])] = [
     ("abstention.means", [7, channels], [Float](repeating: 0.5, count: 7 * channels)),
-    ("abstention.components", [2, channels], [Float](repeating: -0.25, count: 2 * channels)),
-    ("abstention.variances", [3], [4, 2, 0.125]),
+    ("abstention.whitening", [channels, channels], [Float](repeating: -0.25, count: channels * channels)),
   ]
 
-  /// What a network of two components makes of these tensors.
+  /// What EfficientNet-Lite0 makes of these tensors.
   private func featureDistance(
     _ tensors: [(name: String, shape: [Int], values: [Float])]
   ) throws -> FeatureDistance {
@@ -24,7 +24,7 @@ import TensorModule
       """
       {"quality": {"minimum_brightness": 40, "maximum_brightness": 235, "minimum_contrast": 5,
         "minimum_sharpness": 0.03, "minimum_structure": 0.4},
-       "distance": {"components": 2, "threshold": 2.5},
+       "distance": {"stage": 3, "threshold": 2.5},
        "conformal": {"coverage": 0.9, "thresholds": [0, 0, 0, 0, 0, 0, 0]}}
       """)
     return try weights.featureDistance(settings.distance, classCount: 7)
@@ -38,20 +38,19 @@ import TensorModule
   }
 
   @Test func theRightTensorsAreTaken() throws {
-    // 0.5 less in each of 1280 features, seen along two directions of -0.25 each.
-    let along = (0.25 * 0.5 * 1280.0) * (0.25 * 0.5 * 1280.0)
-    let expected = (along / 4 + along / 2) / 1280
+    // 0.5 less in each of 80 features, times -0.25 and added up, in each of 80 directions.
+    let expected = (0.25 * 0.5 * 80) * (0.25 * 0.5 * 80) as Double
     let found = try featureDistance(Self.valid)([Float](repeating: 0, count: Self.channels))
     #expect(abs(found - expected) < 1e-9, "\(found), expected \(expected)")
   }
 
-  @Test(arguments: 0..<3) func aTensorThatIsMissingIsNamed(index: Int) {
+  @Test(arguments: 0..<2) func aTensorThatIsMissingIsNamed(index: Int) {
     var tensors = Self.valid
     let name = tensors.remove(at: index).name
     expectError(.missingTensor(file: "model.safetensors", name: name), tensors)
   }
 
-  @Test(arguments: 0..<3) func aTensorOfAnotherShapeIsNamed(index: Int) {
+  @Test(arguments: 0..<2) func aTensorOfAnotherShapeIsNamed(index: Int) {
     var tensors = Self.valid
     let (name, shape, values) = tensors[index]
     let found = [shape[0] - 1] + shape.dropFirst()
@@ -60,23 +59,11 @@ import TensorModule
       .misshapenTensor(file: "model.safetensors", name: name, expected: shape, found: found), tensors)
   }
 
-  @Test(arguments: 0..<3) func aValueThatIsNotFiniteIsNamed(index: Int) {
+  @Test(arguments: 0..<2) func aValueThatIsNotFiniteIsNamed(index: Int) {
     var tensors = Self.valid
     tensors[index].values[2] = -.infinity
     expectError(
       .nonFiniteValue(
         file: "model.safetensors", name: tensors[index].name, index: 2, value: "-infinity"), tensors)
-  }
-
-  @Test(arguments: [0, -0.5] as [Float]) func aVarianceThatIsNotAboveZeroIsNamed(value: Float) {
-    var tensors = Self.valid
-    tensors[2].values[1] = value
-    let error = ModelFileError.valueOutOfRange(
-      file: "model.safetensors", name: "abstention.variances", index: 1, value: value, rule: "above 0")
-    expectError(error, tensors)
-    #expect(
-      "\(error)" == """
-        model.safetensors: the tensor "abstention.variances" has the value \(value) at index 1, and must be above 0
-        """)
   }
 }

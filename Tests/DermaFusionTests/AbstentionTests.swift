@@ -1,5 +1,6 @@
 import ImagePipeline
 import ModelFiles
+import TensorModule
 import Testing
 
 @testable import DermaFusion
@@ -50,7 +51,7 @@ import Testing
     """
     {"quality": {"minimum_brightness": 40, "maximum_brightness": 235, "minimum_contrast": 5,
       "minimum_sharpness": 0.03, "minimum_structure": 0.4, "maximum_green": 0.1},
-     "distance": {"components": 1, "threshold": 2.5},
+     "distance": {"stage": 4, "threshold": 2.5},
      "conformal": {"coverage": 0.9, "thresholds": [0.2, 0.2, 0.2, 0, 0.15, 0.3, 0.2]}}
     """)
 
@@ -146,13 +147,15 @@ import Testing
     #expect(AbstentionFigures([alone]).sets == nil)
   }
 
-  @Test func distanceIsMahalanobisAlongComponentsAndTheRestTogether() {
-    // Two classes in three dimensions, variance 4 along x and 0.25 elsewhere.
-    let distance = FeatureDistance(means: [0, 0, 0, 10, 0, 0], components: [1, 0, 0], variances: [4, 0.25])
-    #expect(distance([0, 0, 0]) == 0)
-    #expect(distance([2, 0, 0]) == 1.0 / 3)
-    #expect(distance([8, 0.5, -0.5]) == (1.0 + 2) / 3)
-    #expect(distance([-2, 3, 4]) == (1.0 + 100) / 3)
+  @Test func distanceIsMahalanobisToTheNearestClass() {
+    // Two classes in two dimensions, whitened by half the first and by twice the sum of both.
+    let distance = FeatureDistance(
+      stage: 3, means: Tensor(shape: [2, 2], values: [0, 0, 10, -10]),
+      whitening: Tensor(shape: [2, 2], values: [0.5, 0, 2, 2]))
+    #expect(distance([0, 0]) == 0)
+    #expect(distance([2, -1]) == (1.0 + 4) / 2)
+    #expect(distance([8, -7]) == (1.0 + 4) / 2)
+    #expect(distance([-2, 5]) == (1.0 + 36) / 2)
   }
 
   @Test func setsHoldWhatReachesItsThresholdAndAlwaysTheLikeliest() {

@@ -138,7 +138,7 @@ import Testing
         abstention: """
           {"quality": {"minimum_brightness": \(darkest), "maximum_brightness": 255,
             "minimum_contrast": \(mostContrast), "minimum_sharpness": 0, "minimum_structure": 0},
-           "distance": {"components": 1, "threshold": 1},
+           "distance": {"stage": 1, "threshold": 1},
            "conformal": {"coverage": 0.9, "thresholds": [0, 0, 0, 0, 0, 0, 0]}}
           """
       ) { _, _ in [0, 1, 2, 3, 4, 5, 6] }

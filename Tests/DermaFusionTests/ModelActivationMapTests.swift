@@ -13,7 +13,7 @@ import Testing
     let model: String
     let picture: String
     let cases: [String: FormulaNetwork.Fields]
-    /// Maps that float32 cannot tell: PyTorch's own differ by more than 5 % of the largest magnitude.
+    /// Maps that float32 cannot tell: PyTorch's own differ by more than 2 % of the largest magnitude.
     let leftOut: [String]
     /// By layer and method, of the largest magnitude, where it is above ``leastTolerance``: three times what float32
     /// changes in PyTorch's own maps.
@@ -98,8 +98,9 @@ import Testing
       for method in ActivationMapMethod.allCases {
         for lesionClass in method.usesGradient ? LesionClass.allCases : [.mel] {
           let key = "small/\(layer)/\(method.rawValue)/\(method.usesGradient ? lesionClass.rawValue : "any")"
-          // GradCAM++ has poles, near which nothing can be compared; see the fixtures' README.
-          if method == .gradcamPlusPlus, expected[key] == nil { continue }
+          // Left out where PyTorch's own float32 is off by a third of the tolerance: at poles of GradCAM++, and where a
+          // class's gradient all but cancels. The fixtures' README tells.
+          if expected[key] == nil { continue }
           let map = method.rule.signedMap(
             activations: run.activations,
             gradient: method.usesGradient ? run.gradients[lesionClass.index] : nil)
@@ -108,7 +109,7 @@ import Testing
         }
       }
     }
-    // Of 8 layers 22 maps each, and some of GradCAM++.
+    // Of 8 layers 22 maps each, one or two of which may be left out, and some of GradCAM++.
     #expect(compared >= 8 * 22 + 14)
   }
 

@@ -7,7 +7,7 @@ import Testing
   static let abstention = #"""
     {"quality":{"minimum_brightness":40,"maximum_brightness":235,"minimum_contrast":5,
       "minimum_sharpness":0.03,"minimum_structure":0.4,"maximum_green":0.1},
-     "distance":{"components":2,"threshold":2.5},
+     "distance":{"stage":2,"threshold":2.5},
      "conformal":{"coverage":0.9,"thresholds":[0.2,0.25,0.3,0,0.15,0.35,1]}}
     """#
 
@@ -34,7 +34,7 @@ import Testing
         == .init(
           minimumBrightness: 40, maximumBrightness: 235, minimumContrast: 5, minimumSharpness: 0.03,
           minimumStructure: 0.4, maximumGreen: 0.1))
-    #expect(abstention.distance == .init(components: 2, threshold: 2.5))
+    #expect(abstention.distance == .init(stage: 2, threshold: 2.5))
     #expect(abstention.conformal == .init(coverage: 0.9, thresholds: [0.2, 0.25, 0.3, 0, 0.15, 0.35, 1]))
   }
 
@@ -48,7 +48,7 @@ import Testing
     ("minimum_brightness", "quality.minimum_brightness"),
     ("maximum_brightness", "quality.maximum_brightness"), ("minimum_contrast", "quality.minimum_contrast"),
     ("minimum_sharpness", "quality.minimum_sharpness"), ("minimum_structure", "quality.minimum_structure"),
-    ("components", "distance.components"), ("threshold", "distance.threshold"),
+    ("stage", "distance.stage"), ("threshold", "distance.threshold"),
     ("coverage", "conformal.coverage"), ("thresholds", "conformal.thresholds"),
   ])
   func missingKeys(key: String, fullKey: String) {
@@ -75,8 +75,8 @@ import Testing
       .outOfRange(key: "abstention.quality.maximum_green", value: "1.5", rule: "in 0...1")
     ),
     (
-      #""components":2"#, #""components":0"#,
-      .outOfRange(key: "abstention.distance.components", value: "0", rule: "an integer in 1...4096")
+      #""stage":2"#, #""stage":7"#,
+      .outOfRange(key: "abstention.distance.stage", value: "7", rule: "an integer in 0...6")
     ),
     (
       #""threshold":2.5"#, #""threshold":-2.5"#,

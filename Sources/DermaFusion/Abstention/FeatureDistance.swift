@@ -1,55 +1,49 @@
-/// How far the pooled features of an image lie from those of the images that the model was trained on: the squared
-/// Mahalanobis distance to the nearest class, with one covariance for all classes. Along some directions it has a
-/// variance each, along all others one together.
+import TensorModule
+
+/// How far an image's features lie from those of the images that the model was trained on: the squared Mahalanobis
+/// distance to the nearest class, with one covariance for all classes (Lee et al., "A simple unified framework for
+/// detecting out-of-distribution samples and adversarial attacks", 2018).
+///
+/// The features are the means of the map at the end of a stage in the middle of the network: what an image is made of
+/// still shows there, while the last map tells the classes apart and is blind to much else.
 struct FeatureDistance: Sendable {
+  /// The stage whose last map is looked at, from 0.
+  let stage: Int
+  /// `[features][features]`: takes differences to where their covariance within classes is the identity.
+  private let whitening: [[Double]]
   /// `[classes][features]`
-  private let means: [[Double]]
-  /// `[components][features]`, orthonormal.
-  private let components: [[Double]]
-  /// `[components + 1]`, above 0; last, that of every other direction.
-  private let variances: [Double]
-  /// `[classes][components]`
-  private let projectedMeans: [[Double]]
+  private let whitenedMeans: [[Double]]
 
   /// - Parameters:
-  ///   - means: `[classes, features]`
-  ///   - components: `[components, features]`, orthonormal.
-  ///   - variances: `[components + 1]`
-  init(means: [Float], components: [Float], variances: [Float]) {
-    let componentCount = variances.count - 1
-    let featureCount = components.count / componentCount
-    func rows(_ values: [Float]) -> [[Double]] {
-      stride(from: 0, to: values.count, by: featureCount).map {
-        values[$0..<$0 + featureCount].map(Double.init)
+  ///   - means: of each class, `[classes, features]`.
+  ///   - whitening: `[features, features]`
+  init(stage: Int, means: Tensor, whitening: Tensor) {
+    precondition(
+      means.shape.count == 2 && whitening.shape == [means.shape[1], means.shape[1]],
+      "means of shape \(means.shape) for a whitening of shape \(whitening.shape)")
+    func rows(_ tensor: Tensor) -> [[Double]] {
+      stride(from: 0, to: tensor.values.count, by: tensor.shape[1]).map {
+        tensor.values[$0..<$0 + tensor.shape[1]].map(Double.init)
       }
     }
-    let (means, components) = (rows(means), rows(components))
-    self.means = means
-    self.components = components
-    self.variances = variances.map(Double.init)
-    projectedMeans = means.map { mean in components.map { dot($0, mean) } }
+    let whitening = rows(whitening)
+    self.stage = stage
+    self.whitening = whitening
+    whitenedMeans = rows(means).map { mean in whitening.map { dot($0, mean) } }
   }
 
   /// Per feature, so about 1 for what the model knows.
   ///
-  /// - Parameter pooled: `[features]`
-  func callAsFunction(_ pooled: [Float]) -> Double {
-    let features = pooled.map(Double.init)
-    let projected = components.map { dot($0, features) }
-    var nearest = Double.infinity
-    for (mean, projectedMean) in zip(means, projectedMeans) {
-      var (along, within, square) = (0.0, 0.0, 0.0)
-      for index in projected.indices {
-        let difference = projected[index] - projectedMean[index]
-        within += difference * difference
-        along += difference * difference / variances[index]
-      }
-      for index in features.indices {
-        square += (features[index] - mean[index]) * (features[index] - mean[index])
-      }
-      nearest = min(nearest, along + max(square - within, 0) / variances[variances.count - 1])
+  /// - Parameter features: the means of the stage's last map, `[features]`.
+  func callAsFunction(_ features: [Float]) -> Double {
+    precondition(
+      features.count == whitening.count, "\(features.count) features, \(whitening.count) were fitted")
+    let features = features.map(Double.init)
+    let whitened = whitening.map { dot($0, features) }
+    let squares = whitenedMeans.map { mean in
+      zip(whitened, mean).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }
     }
-    return nearest / Double(features.count)
+    return squares.reduce(.infinity, min) / Double(features.count)
   }
 }
 

@@ -203,7 +203,7 @@ public final class Classifier: Sendable {
       return zip(ensemble.members, output.members).flatMap { member, output in member.judges(output) }
     }
     guard let settings = configuration.abstention else { return [] }
-    return [Abstention.Judge(settings: settings, distance: network?.featureDistance?(output.pooled))]
+    return [Abstention.Judge(settings: settings, distance: network?.featureDistance?(output.stageMeans))]
   }
 }
 

@@ -21,7 +21,7 @@ public enum ImageViews: Sendable, Equatable {
 }
 
 extension Classifier {
-  /// The mean of the views' logits, added up in Double in one order and rounded once; the pooled features of the
+  /// The mean of the views' logits, added up in Double in one order and rounded once; the features of the
   /// first view, the image as it is. In an ensemble each member averages its own views before the vote.
   ///
   /// - Parameter metadata: `[4]`, see ``PatientMetadata/encoded()``.
@@ -36,6 +36,8 @@ extension Classifier {
       let logits = try runNetwork(image.turned(by: symmetry), metadata, nil).logits
       for index in sums.indices { sums[index] += Double(logits[index]) }
     }
-    return NetworkOutput(logits: sums.map { Float($0 / Double(views.count)) }, pooled: first.pooled)
+    return NetworkOutput(
+      logits: sums.map { Float($0 / Double(views.count)) }, pooled: first.pooled, stageMeans: first.stageMeans
+    )
   }
 }

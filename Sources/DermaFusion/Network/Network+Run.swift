@@ -6,6 +6,8 @@ package struct NetworkOutput: Sendable, Equatable {
   package let logits: [Float]
   /// `[head channels]`: the means of the last feature map.
   package let pooled: [Float]
+  /// `[channels]`: the means of the map that ``FeatureDistance`` looks at; empty for a model that was not fitted for it.
+  package var stageMeans: [Float] = []
   /// What each member of an ensemble gave, which has no pooled features of its own; empty for a single network.
   package var members: [NetworkOutput] = []
 }
@@ -27,11 +29,11 @@ extension Network {
       try writeInput(workspace.pointer(plan.input))
       return ThreadPool.withDenormalsFlushed {
         let run = Run(network: self, workspace: workspace, observe: observe, time: time)
-        let pooled = run.pooledFeatures()
+        let (pooled, stageMeans) = run.features()
         let logits = run.measure(NetworkStep(layer: "head", operation: .head)) {
           head.logits(pooled: pooled, metadata: metadata)
         }
-        return NetworkOutput(logits: logits, pooled: pooled)
+        return NetworkOutput(logits: logits, pooled: pooled, stageMeans: stageMeans)
       }
     }
   }
@@ -55,8 +57,9 @@ private struct Run {
     return result
   }
 
-  /// The means of the last feature map of the image in the workspace.
-  func pooledFeatures() -> [Float] {
+  /// The means of the last feature map of the image in the workspace, and of the one that the distance is taken at.
+  func features() -> (pooled: [Float], stageMeans: [Float]) {
+    var stageMeans: [Float] = []
     var current = map(plan.stem, plan.stemShape)
     measure(
       NetworkStep(
@@ -68,10 +71,11 @@ private struct Run {
         scratch: workspace.pointer(plan.threadScratch), pool: network.pool)
     }
     observe?("conv_stem", current)
-    for (block, buffers) in zip(network.blocks, plan.blocks) {
+    for (index, (block, buffers)) in zip(network.blocks, plan.blocks).enumerated() {
       let output = map(buffers.output, buffers.outputShape)
       compute(block, buffers, input: current, output: output)
       observe?(block.name, output)
+      if index == network.distanceBlock { stageMeans = pool(output) }
       current = output
     }
     let last = map(plan.head, plan.headShape)
@@ -83,7 +87,8 @@ private struct Run {
       network.headConvolution(current, into: last, pool: network.pool)
     }
     observe?("conv_head", last)
-    return measure(NetworkStep(layer: "pool", operation: .pooling, input: last.shape)) { pool(last) }
+    let pooled = measure(NetworkStep(layer: "pool", operation: .pooling, input: last.shape)) { pool(last) }
+    return (pooled, stageMeans)
   }
 
   private func compute(

@@ -24,6 +24,8 @@ package final class Network: Sendable {
   let plan: NetworkPlan
   /// How unlike the training images an image is, for a model that was fitted for it.
   let featureDistance: FeatureDistance?
+  /// The block whose output ``featureDistance`` looks at, from 0.
+  let distanceBlock: Int?
   /// Empty until the first gradient is asked for.
   let gradients = GradientCache()
   private let idleWorkspaces = Mutex<[Workspace]>([])
@@ -69,6 +71,9 @@ package final class Network: Sendable {
     }
     featureDistance = try configuration.abstention.map { (abstention) throws(ModelFileError) in
       try weights.featureDistance(abstention.distance, classCount: classCount)
+    }
+    distanceBlock = featureDistance.map { distance in
+      architecture.stages[...distance.stage].reduce(0) { $0 + $1.blockCount } - 1
     }
     try weights.binder.requireAllBound()
     model.releasePages()

@@ -79,8 +79,9 @@ struct NetworkPlan: Sendable {
       height: shape.height, width: shape.width, channels: headConvolution.matrix.columnCount)
     let headIndex = reserve(FeatureMap.count(headShape, kernels: kernels), (lastStep - 1)...lastStep)
     let headChannels = headShape.channels.roundedUp(toMultipleOf: width)
-    let pooled = reserve(headChannels, lastStep...lastStep)
-    let poolingScratch = reserve(headChannels, lastStep...lastStep)
+    // A map in the middle may be pooled too, whose channels are fewer.
+    let pooled = reserve(headChannels, 0...lastStep)
+    let poolingScratch = reserve(headChannels, 0...lastStep)
     let threadScratch = reserve(scratchPerThread * threadCount, 0...lastStep)
 
     let arena = ArenaPlan(lifetimes)

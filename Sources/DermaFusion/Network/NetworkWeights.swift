@@ -80,20 +80,17 @@ struct NetworkWeights {
 
   /// The tensors `abstention.*`, which lie beside the network's.
   ///
-  /// - Throws: `ModelFileError` for a tensor that is missing, misshapen or not finite, or a variance that is not above 0.
+  /// - Throws: `ModelFileError` for a tensor that is missing, misshapen or not finite.
   func featureDistance(
     _ distance: ModelConfiguration.Abstention.Distance, classCount: Int
   ) throws(ModelFileError) -> FeatureDistance {
-    let (count, weights) = (architecture.headChannels, scope("abstention"))
-    let means = try weights.tensor("means", shape: [classCount, count])
-    let components = try weights.tensor("components", shape: [distance.components, count])
-    let variances = try weights.tensor("variances", shape: [distance.components + 1])
-    // Distances are divided by them: one of NaN would never be too great.
-    if let index = variances.firstIndex(where: { $0 <= 0 }) {
-      throw weights.binder.valueOutOfRange(
-        "variances", index: index, value: variances[index], rule: "above 0")
+    let (count, weights) = (architecture.stages[distance.stage].channels, scope("abstention"))
+    func tensor(_ name: String, _ shape: [Int]) throws(ModelFileError) -> Tensor {
+      Tensor(shape: shape, values: try weights.tensor(name, shape: shape))
     }
-    return FeatureDistance(means: means, components: components, variances: variances)
+    return FeatureDistance(
+      stage: distance.stage, means: try tensor("means", [classCount, count]),
+      whitening: try tensor("whitening", [count, count]))
   }
 
   func embedding(_ name: String, count: Int, size: Int) throws(ModelFileError) -> Embedding {
