@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import torch
 from PIL import Image
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from scipy.optimize import minimize
 
 from dataset import open_cache, read_records
-from export_model import load_folder, model_identity
+from export_model import load_folder, model_identity, write_weights
 from metadata import encode_metadata
 from metrics import figures, softmax
 from model_config import CLASSES, write_config
@@ -164,11 +164,10 @@ def judge(model, records, pooled, blurred):
 
 def add_bias(folder, bias):
     """Adds `bias` to that of the last layer, in model.safetensors."""
-    path = folder / "model.safetensors"
-    tensors = load_file(path)
+    tensors = load_file(folder / "model.safetensors")
     name = "fusion.classifier.bias" if "fusion.classifier.bias" in tensors else "classifier.bias"
     tensors[name] = (tensors[name].double() + torch.tensor(bias, dtype=torch.float64)).to(tensors[name].dtype)
-    save_file(dict(sorted(tensors.items())), path)
+    write_weights(folder, tensors)
 
 
 def write_figures(folder, config, result):

@@ -130,6 +130,11 @@ def default_card(config, dtype):
     )
 
 
+def write_weights(folder, tensors):
+    """Writes the model.safetensors of a folder, in the order of the names, so that the same tensors make the same file."""
+    (folder / "model.safetensors").write_bytes(save_safetensors(dict(sorted(tensors.items()))))
+
+
 def export(state, config, folder, dtype="float16", card=None):
     """Writes the model folder. `state` must hold exactly the architecture's tensors. Returns its identity."""
     check_against(expected_tensors(config), state)
@@ -137,7 +142,7 @@ def export(state, config, folder, dtype="float16", card=None):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_config(folder, config)
-    (folder / "model.safetensors").write_bytes(save_safetensors(tensors))
+    write_weights(folder, tensors)
     (folder / "README.md").write_text(card or default_card(config, dtype))
     return model_identity(folder)
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import torch
 from PIL import Image, ImageFilter
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from sklearn.metrics import roc_auc_score
 
 from abstention import conformal_sets, distances, measure, quality_reasons
 from dataset import open_cache, read_records
 from evaluate import head_logits, pooled_features, rounded, validation_indices, validation_parser
-from export_model import ABSTENTION_PREFIX, load_folder, model_identity
+from export_model import ABSTENTION_PREFIX, load_folder, model_identity, write_weights
 from metrics import softmax
 from model_config import CLASSES, write_config
 from preprocessing import color_constancy, crop_to_square, decode, resize
@@ -162,10 +162,10 @@ def parse_options():
 
 
 def write(folder, config, tensors, report):
-    path = folder / "model.safetensors"
-    kept = {name: tensor for name, tensor in load_file(path).items() if not name.startswith(ABSTENTION_PREFIX)}
+    tensors_before = load_file(folder / "model.safetensors")
+    kept = {name: tensor for name, tensor in tensors_before.items() if not name.startswith(ABSTENTION_PREFIX)}
     added = {ABSTENTION_PREFIX + name: torch.from_numpy(array) for name, array in tensors.items()}
-    save_file(dict(sorted((kept | added).items())), path)
+    write_weights(folder, kept | added)
     write_config(folder, config)
     (folder / "training").mkdir(exist_ok=True)
     (folder / "training" / "abstention.json").write_text(json.dumps(report, indent=1) + "\n")

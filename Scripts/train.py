@@ -236,7 +236,10 @@ def parse_options():
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bfloat16", action="store_true")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.initial_share > 0 and options.initial is None:
+        parser.error("--initial-share needs --initial: ImageNet's weights have no fusion head to mix in")
+    return options
 
 
 def main():
