@@ -150,7 +150,7 @@ import Testing
   @Test func distanceIsMahalanobisToTheNearestClass() {
     // Two classes in two dimensions, whitened by half the first and by twice the sum of both.
     let distance = FeatureDistance(
-      stage: 3, means: Tensor(shape: [2, 2], values: [0, 0, 10, -10]),
+      means: Tensor(shape: [2, 2], values: [0, 0, 10, -10]),
       whitening: Tensor(shape: [2, 2], values: [0.5, 0, 2, 2]))
     #expect(distance([0, 0]) == 0)
     #expect(distance([2, -1]) == (1.0 + 4) / 2)

@@ -7,8 +7,6 @@ import TensorModule
 /// The features are the means of the map at the end of a stage in the middle of the network: what an image is made of
 /// still shows there, while the last map tells the classes apart and is blind to much else.
 struct FeatureDistance: Sendable {
-  /// The stage whose last map is looked at, from 0.
-  let stage: Int
   /// `[features][features]`: takes differences to where their covariance within classes is the identity.
   private let whitening: [[Double]]
   /// `[classes][features]`
@@ -17,7 +15,7 @@ struct FeatureDistance: Sendable {
   /// - Parameters:
   ///   - means: of each class, `[classes, features]`.
   ///   - whitening: `[features, features]`
-  init(stage: Int, means: Tensor, whitening: Tensor) {
+  init(means: Tensor, whitening: Tensor) {
     precondition(
       means.shape.count == 2 && whitening.shape == [means.shape[1], means.shape[1]],
       "means of shape \(means.shape) for a whitening of shape \(whitening.shape)")
@@ -27,7 +25,6 @@ struct FeatureDistance: Sendable {
       }
     }
     let whitening = rows(whitening)
-    self.stage = stage
     self.whitening = whitening
     whitenedMeans = rows(means).map { mean in whitening.map { dot($0, mean) } }
   }

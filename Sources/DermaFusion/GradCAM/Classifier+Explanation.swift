@@ -102,10 +102,8 @@ extension Network {
     guard let name else { return featureMapNames[featureMapNames.count - 1] }
     if featureMapNames.contains(name) { return name }
     let stages = stageNames
-    if let stage = stages.firstIndex(of: name),
-      let end = blocks.last(where: { $0.name.hasPrefix("blocks.\(stage).") })
-    {
-      return end.name
+    if let stage = stages.firstIndex(of: name), let end = blocks.lastIndex(ofStage: stage) {
+      return blocks[end].name
     }
     throw .unknownLayer(name, available: stages + featureMapNames)
   }

@@ -17,6 +17,11 @@ struct MBConvBlock: Sendable {
   var outputChannels: Int { projection.matrix.columnCount }
 }
 
+extension [MBConvBlock] {
+  /// The block that a stage ends with.
+  func lastIndex(ofStage stage: Int) -> Int? { lastIndex { $0.name.hasPrefix("blocks.\(stage).") } }
+}
+
 extension MBConvBlock {
   /// Binds a block's tensors by timm's names.
   init(

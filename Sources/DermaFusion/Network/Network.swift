@@ -72,9 +72,8 @@ package final class Network: Sendable {
     featureDistance = try configuration.abstention.map { (abstention) throws(ModelFileError) in
       try weights.featureDistance(abstention.distance, classCount: classCount)
     }
-    distanceBlock = featureDistance.map { distance in
-      architecture.stages[...distance.stage].reduce(0) { $0 + $1.blockCount } - 1
-    }
+    let distanceStage = configuration.abstention?.distance.stage
+    distanceBlock = if let distanceStage { blocks.lastIndex(ofStage: distanceStage) } else { nil }
     try weights.binder.requireAllBound()
     model.releasePages()
 

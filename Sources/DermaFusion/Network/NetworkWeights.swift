@@ -89,7 +89,7 @@ struct NetworkWeights {
       Tensor(shape: shape, values: try weights.tensor(name, shape: shape))
     }
     return FeatureDistance(
-      stage: distance.stage, means: try tensor("means", [classCount, count]),
+      means: try tensor("means", [classCount, count]),
       whitening: try tensor("whitening", [count, count]))
   }
 
