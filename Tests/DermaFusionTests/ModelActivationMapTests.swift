@@ -47,24 +47,9 @@ import Testing
       for layer in ActivationMapParityTests.layers {
         // The metadata reaches earlier layers through the same head, so that two layers tell for the second case.
         if name != "missing", !["stage2", "conv_head"].contains(layer) { continue }
-        let run = network.runWithGradients(
-          layer: try network.layerName(layer), metadata: metadata.encoded(), needsGradients: true,
-          logits: { _ in LesionClass.allCases.map { (network.head, $0.index) } },
-          writeInput: { image.writeNormalizedNHWC(to: $0) })
-        for method in ActivationMapMethod.allCases {
-          for lesionClass in method.usesGradient ? LesionClass.allCases : [.mel] {
-            let key =
-              "\(name)/\(layer)/\(method.rawValue)/\(method.usesGradient ? lesionClass.rawValue : "any")"
-            if fixture.leftOut.contains(key) { continue }
-            let map = method.rule.signedMap(
-              activations: run.activations,
-              gradient: method.usesGradient ? run.gradients[lesionClass.index] : nil)
-            try compare(
-              map, key, expected,
-              tolerance: fixture.tolerances["\(layer)/\(method.rawValue)"] ?? Self.leastTolerance)
-            compared += 1
-          }
-        }
+        compared += try compareMaps(
+          name, layer, network, image, metadata, expected, isLeftOut: fixture.leftOut.contains
+        ) { fixture.tolerances["\(layer)/\($0.rawValue)"] ?? Self.leastTolerance }
       }
     }
     #expect(compared + fixture.leftOut.count == (8 + (fixture.cases.count - 1) * 2) * 29)
@@ -91,26 +76,39 @@ import Testing
 
     var compared = 0
     for layer in ActivationMapParityTests.layers {
-      let run = network.runWithGradients(
-        layer: try network.layerName(layer), metadata: metadata.encoded(), needsGradients: true,
-        logits: { _ in LesionClass.allCases.map { (network.head, $0.index) } },
-        writeInput: { image.writeNormalizedNHWC(to: $0) })
-      for method in ActivationMapMethod.allCases {
-        for lesionClass in method.usesGradient ? LesionClass.allCases : [.mel] {
-          let key = "small/\(layer)/\(method.rawValue)/\(method.usesGradient ? lesionClass.rawValue : "any")"
-          // Left out where PyTorch's own float32 is off by a third of the tolerance: at poles of GradCAM++, and where a
-          // class's gradient all but cancels. The fixtures' README tells.
-          if expected[key] == nil { continue }
-          let map = method.rule.signedMap(
-            activations: run.activations,
-            gradient: method.usesGradient ? run.gradients[lesionClass.index] : nil)
-          try compare(map, key, expected, tolerance: Self.leastTolerance)
-          compared += 1
-        }
-      }
+      // Left out where PyTorch's own float32 is off by a third of the tolerance: at poles of GradCAM++, and where a class's
+      // gradient all but cancels. The fixtures' README tells.
+      compared += try compareMaps(
+        "small", layer, network, image, metadata, expected, isLeftOut: { expected[$0] == nil }
+      ) { _ in Self.leastTolerance }
     }
     // Of 8 layers 22 maps each, one or two of which may be left out, and some of GradCAM++.
     #expect(compared >= 8 * 22 + 14)
+  }
+
+  /// Every method's maps at a layer, of every class; how many were compared.
+  private func compareMaps(
+    _ name: String, _ layer: String, _ network: Network, _ image: PreprocessedImage,
+    _ metadata: PatientMetadata,
+    _ expected: SafetensorsFile, isLeftOut: (String) -> Bool, tolerance: (ActivationMapMethod) -> Double
+  ) throws -> Int {
+    let run = network.runWithGradients(
+      layer: try network.layerName(layer), metadata: metadata.encoded(), needsGradients: true,
+      logits: { _ in LesionClass.allCases.map { (network.head, $0.index) } },
+      writeInput: { image.writeNormalizedNHWC(to: $0) })
+    var compared = 0
+    for method in ActivationMapMethod.allCases {
+      for lesionClass in method.usesGradient ? LesionClass.allCases : [.mel] {
+        let key = "\(name)/\(layer)/\(method.rawValue)/\(method.usesGradient ? lesionClass.rawValue : "any")"
+        if isLeftOut(key) { continue }
+        let map = method.rule.signedMap(
+          activations: run.activations,
+          gradient: method.usesGradient ? run.gradients[lesionClass.index] : nil)
+        try compare(map, key, expected, tolerance: tolerance(method))
+        compared += 1
+      }
+    }
+    return compared
   }
 
   private func expectedMaps() throws -> SafetensorsFile {
