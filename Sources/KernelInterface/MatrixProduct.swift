@@ -18,8 +18,12 @@ public struct MatrixProduct {
   public var cStride: Int
   /// Added after the activation, or nil. Has the row stride of `C`.
   public var residual: UnsafePointer<Float>?
-  /// Rows of `A` and `C` to compute.
+  /// Rows of `A` and `C` to compute, in each run of them.
   public var rowCount: Int
+  /// Runs of rows. In `A` they follow each other.
+  public var runCount: Int
+  /// Floats from one run to the next in `C` and the residual, which may have something else in between.
+  public var runStride: Int
   /// The length of the sums.
   public var depth: Int
   /// The panels to compute: columns `2 * vectorWidth * panelRange.lowerBound ...` of `C`.
@@ -33,7 +37,8 @@ public struct MatrixProduct {
   public init(
     a: UnsafePointer<Float>, aStride: Int, panels: UnsafePointer<Float>, bias: UnsafePointer<Float>,
     c: UnsafeMutablePointer<Float>, cStride: Int, residual: UnsafePointer<Float>?, rowCount: Int,
-    depth: Int, panelRange: Range<Int>, layout: PanelLayout, activation: Activation
+    runCount: Int, runStride: Int, depth: Int, panelRange: Range<Int>, layout: PanelLayout,
+    activation: Activation
   ) {
     self.a = a
     self.aStride = aStride
@@ -43,6 +48,8 @@ public struct MatrixProduct {
     self.cStride = cStride
     self.residual = residual
     self.rowCount = rowCount
+    self.runCount = runCount
+    self.runStride = runStride
     self.depth = depth
     self.panelRange = panelRange
     self.layout = layout

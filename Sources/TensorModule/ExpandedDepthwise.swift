@@ -31,8 +31,9 @@ package struct ExpandedDepthwise: Sendable {
     let rowsPerBand: Int
     /// Bands of output rows; each gives sums of its own.
     package let bandCount: Int
-    /// Rows of expanded pixels that a task holds.
+    /// Rows of expanded pixels that a task holds, and the zeros beside them.
     let ringRowCount: Int
+    let ringSides: RowRing.Sides
     /// Floats of scratch memory for each thread.
     package let scratchCountPerThread: Int
 
@@ -49,9 +50,12 @@ package struct ExpandedDepthwise: Sendable {
     let width = depthwise.kernels.vectorWidth
     let layout = PanelLayout(columnCount: depthwise.channels, vectorWidth: width)
     let reach = (window.kernelSize - 1) * window.dilation + 1
+    let sides =
+      expansion.map { RowRing.Sides(input, window: window, rowTile: $0.matrix.kernels.rowTile) } ?? .none
+    let ringWidth = sides.before + input.width + sides.after
     // A ring of the window and two more steps, as wide in channels as the cache allows.
     let leastRows = min(reach + 2 * window.stride, input.height)
-    let wantedPanels = Self.cachedFloats / (leastRows * input.width * 2 * width)
+    let wantedPanels = Self.cachedFloats / (leastRows * ringWidth * 2 * width)
     let widestPanels = max(min(wantedPanels, 6), 1)
     let fewestBlocks = (layout.panelCount + widestPanels - 1) / widestPanels
     // Too few blocks to share out: cut the rows too, in bands high enough that the rows expanded twice cost little. Where
@@ -66,12 +70,12 @@ package struct ExpandedDepthwise: Sendable {
       return start * width..<end * width
     }
     let widest = blocks.map(\.count).max() ?? 0
-    let ringRows = min(max(Self.cachedFloats / (widest * input.width), reach + window.stride), input.height)
+    let ringRows = min(max(Self.cachedFloats / (widest * ringWidth), reach + window.stride), input.height)
     let rowsPerBand = (output.height + bands - 1) / bands
     return Plan(
       output: output, channelBlocks: blocks, rowsPerBand: rowsPerBand,
       bandCount: (output.height + rowsPerBand - 1) / rowsPerBand, ringRowCount: ringRows,
-      scratchCountPerThread: expansion == nil ? 0 : ringRows * input.width * widest)
+      ringSides: sides, scratchCountPerThread: expansion == nil ? 0 : ringRows * ringWidth * widest)
   }
 
   /// Computes the output and, for each band, the sum of every channel over the band's pixels.
@@ -94,15 +98,15 @@ package struct ExpandedDepthwise: Sendable {
       let rows = band * plan.rowsPerBand..<min((band + 1) * plan.rowsPerBand, plan.output.height)
       let bandSums = sums.map { $0 + band * padded + channels.lowerBound }
       bandSums?.update(repeating: 0, count: channels.count)
-      var ring = Ring(
+      var ring = RowRing(
         expansion: expansion, input: input, channels: channels, rowCount: plan.ringRowCount,
-        scratch: scratch + thread * plan.scratchCountPerThread)
+        sides: plan.ringSides, scratch: scratch + thread * plan.scratchCountPerThread)
       compute(rows: rows, channels: channels, ring: &ring, input: input, output: output, sums: bandSums)
     }
   }
 
   private func compute(
-    rows: Range<Int>, channels: Range<Int>, ring: inout Ring, input: FeatureMap, output: FeatureMap,
+    rows: Range<Int>, channels: Range<Int>, ring: inout RowRing, input: FeatureMap, output: FeatureMap,
     sums: UnsafeMutablePointer<Float>?
   ) {
     let window = depthwise.window
@@ -118,66 +122,11 @@ package struct ExpandedDepthwise: Sendable {
           pointers[ky] = (0..<input.shape.height).contains(row) ? ring.row(row) : nil
         }
         depthwise.computeRow(
-          rows: pointers.baseAddress!, inputPixelStride: ring.pixelStride, inputWidth: input.shape.width,
-          padLeft: resolved.left, channelRange: channels,
+          rows: pointers.baseAddress!, inputPixelStride: ring.pixelStride, inputWidth: ring.width,
+          padLeft: resolved.left - ring.sides.before, channelRange: channels,
           output: output.pointer + (y * output.shape.width * output.pixelStride + channels.lowerBound),
           outputPixelStride: output.pixelStride, outputWidth: output.shape.width, sums: sums)
       }
-    }
-  }
-}
-
-/// The last few rows of the expanded tensor, for some of its channels; without an expansion, the input itself.
-private struct Ring {
-  let expansion: PointwiseConvolution?
-  let input: FeatureMap
-  let channels: Range<Int>
-  let rowCount: Int
-  let scratch: UnsafeMutablePointer<Float>
-  let pixelStride: Int
-  /// The rows in the ring.
-  private var held = 0..<0
-
-  init(
-    expansion: PointwiseConvolution?, input: FeatureMap, channels: Range<Int>, rowCount: Int,
-    scratch: UnsafeMutablePointer<Float>
-  ) {
-    self.expansion = expansion
-    self.input = input
-    self.channels = channels
-    self.rowCount = rowCount
-    self.scratch = scratch
-    pixelStride = expansion == nil ? input.pixelStride : channels.count
-  }
-
-  func row(_ y: Int) -> UnsafePointer<Float> {
-    let width = input.shape.width
-    return expansion == nil
-      ? UnsafePointer(input.pointer + (y * width * pixelStride + channels.lowerBound))
-      : UnsafePointer(scratch + y % rowCount * width * pixelStride)
-  }
-
-  /// Expands what is missing of the given rows, and as many after them as fit, since long products run faster.
-  ///
-  /// - Parameter end: Rows from here on are never needed.
-  mutating func hold(from first: Int, through last: Int, end: Int) {
-    guard let expansion, last >= held.upperBound else { return }
-    let matrix = expansion.matrix
-    let panelWidth = 2 * matrix.kernels.vectorWidth
-    let endPanel = min((channels.upperBound + panelWidth - 1) / panelWidth, matrix.layout.panelCount)
-    let width = input.shape.width
-    var next = max(held.upperBound, first)
-    held = first..<min(first + rowCount, end)
-    precondition(held.contains(last), "row \(last) is not among the rows \(held) that a ring can hold")
-    while next < held.upperBound {
-      let rows = min(held.upperBound - next, rowCount - next % rowCount)
-      matrix.multiply(
-        a: input.pointer + next * width * input.pixelStride, aStride: input.pixelStride,
-        rowCount: rows * width,
-        into: scratch + (next % rowCount * width * pixelStride - channels.lowerBound),
-        cStride: pixelStride, panelRange: channels.lowerBound / panelWidth..<endPanel,
-        activation: expansion.activation)
-      next += rows
     }
   }
 }

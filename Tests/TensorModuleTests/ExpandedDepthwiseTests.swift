@@ -61,6 +61,8 @@ import Testing
     #expect(plans.contains { $0.1.ringRowCount < $0.0.height && $0.1.bandCount == 1 })
     #expect(plans.contains { $0.1.ringRowCount < $0.1.rowsPerBand && $0.1.bandCount > 1 })
     #expect(plans.contains { $0.1.ringRowCount == $0.0.height })
+    #expect(plans.contains { $0.1.ringSides != .none })
+    #expect(plans.contains { $0.1.ringSides == .none })
   }
 
   @Test(arguments: KernelChoice.runnable, cases)

@@ -113,6 +113,52 @@ import Testing
     }
   }
 
+  /// Runs of rows with something else in between give the bits of the whole, and leave what is in between alone.
+  @Test(arguments: KernelChoice.runnable, [5, 24, 40])
+  func runsOfRowsLeaveWhatIsBetweenThem(kernels: KernelSet, columnCount: Int) {
+    let (runCount, depth, gap) = (3, 11, 2)
+    let seed: UInt64 = 78
+    var generator = SeededGenerator(seed: seed)
+    let matrix = PackedMatrix(
+      weight: generator.floats(columnCount * depth), columnCount: columnCount, depth: depth,
+      bias: generator.floats(columnCount), kernels: kernels)
+    for rowsInRun in [1, 6, 13] {
+      let a = generator.floats(runCount * rowsInRun * depth)
+      let residual = generator.floats(runCount * rowsInRun * columnCount)
+      let whole = GuardedMap(
+        FeatureShape(height: runCount, width: rowsInRun, channels: columnCount), kernels: kernels)
+      let added = GuardedMap(residual, whole.map.shape, kernels: kernels)
+      let apart = FeatureShape(height: runCount, width: rowsInRun + gap, channels: columnCount)
+      let runs = GuardedMap(apart, kernels: kernels)
+      let addedRuns = GuardedMap(apart, kernels: kernels)
+      let stride = whole.map.pixelStride
+      for run in 0..<runCount {
+        (addedRuns.map.pointer + run * (rowsInRun + gap) * stride).update(
+          from: added.map.pointer + run * rowsInRun * stride, count: rowsInRun * stride)
+      }
+      matrix.multiply(
+        a: a, aStride: depth, rowCount: runCount * rowsInRun, into: whole.map.pointer, cStride: stride,
+        activation: .silu, residual: UnsafePointer(added.map.pointer))
+      matrix.multiply(
+        a: a, aStride: depth, rowCount: rowsInRun, runCount: runCount, into: runs.map.pointer,
+        cStride: stride,
+        runStride: (rowsInRun + gap) * stride, activation: .silu,
+        residual: UnsafePointer(addedRuns.map.pointer))
+      let dense = runs.map.dense()
+      let rowLength = (rowsInRun + gap) * columnCount
+      let written = (0..<runCount).flatMap {
+        dense[$0 * rowLength..<$0 * rowLength + rowsInRun * columnCount]
+      }
+      let between = (0..<runCount).flatMap {
+        dense[$0 * rowLength + rowsInRun * columnCount..<($0 + 1) * rowLength]
+      }
+      let context: Comment = "\(kernels.testDescription), runs of \(rowsInRun), seed \(seed)"
+      #expect(firstDifference(whole.map.dense(), written) == nil, context)
+      #expect(between.allSatisfy { $0.bitPattern == GuardedBuffer.poison.bitPattern }, context)
+      #expect(runs.isIntact, context)
+    }
+  }
+
   /// A panel writes its own columns and no others.
   @Test(arguments: KernelChoice.runnable, [1, 2, 3, 4, 5, 6, 7])
   func aPanelWritesItsOwnColumnsOnly(kernels: KernelSet, vectorCount: Int) {

@@ -87,10 +87,16 @@ private struct Panels: ActivationLoop {
     for index in product.panelRange {
       let column = index &* 2 &* Vector.scalarCount
       let panel = product.panels + column &* product.depth
-      switch product.layout.vectorCount(ofPanel: index) {
-      case 1: OneVectorTile.computePanel(product, panel: panel, column: column, Function.self)
-      case 2: TwoVectorTile.computePanel(product, panel: panel, column: column, Function.self)
-      default: ThreeVectorTile.computePanel(product, panel: panel, column: column, Function.self)
+      var run = product
+      for _ in 0..<product.runCount {
+        switch product.layout.vectorCount(ofPanel: index) {
+        case 1: OneVectorTile.computePanel(run, panel: panel, column: column, Function.self)
+        case 2: TwoVectorTile.computePanel(run, panel: panel, column: column, Function.self)
+        default: ThreeVectorTile.computePanel(run, panel: panel, column: column, Function.self)
+        }
+        run.a += product.rowCount &* product.aStride
+        run.c += product.runStride
+        if let residual = run.residual { run.residual = residual + product.runStride }
       }
     }
   }
