@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from dump_fixtures import floats, predict
-from dump_gradcam_fixtures import formula
 from ensemble import Ensemble
+from formula_networks import formula
 from metadata import encode_metadata
 from model import build_model
+from network_fixtures import floats, predict
 from preprocessing import preprocess
 
 FIXTURES = Path(__file__).parent.parent / "ParityFixtures"

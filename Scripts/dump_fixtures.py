@@ -1,6 +1,7 @@
 """Dumps what Python computes at every stage, for the Swift engine to be held against: see ParityFixtures/README.md.
 
-Without --model only the stages and the metadata are dumped; with it, logits too and, of a model, activations.
+Without --model only the stages and the metadata are dumped; with it, logits too and, of a model, activations and
+activation maps.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from fixture_images import fixture_files, refused_files
 from metadata import encode_metadata
 from model import mean_logits
 from model_config import SITES, default_preprocessing
+from network_fixtures import floats, predict, record_activations, record_maps, sampled
 from preprocessing import preprocess
 
 INTEGER_STAGES = ["decoded", "cropped", "resized", "constancy"]
@@ -37,8 +39,6 @@ VARIANTS = [("truncate", 6, 380), ("none", 6, 380), ("round", 1, 224), ("round",
 
 VIEWED_IMAGES = ["phantom_nevus.jpg", "odd_457x383.jpg", "noise.png"]
 ACTIVATION_IMAGES = ["phantom_nevus.jpg", "phantom_melanoma.jpg", "noise.png"]
-SAMPLES_PER_STAGE = 48
-SAMPLES_PER_ACTIVATION = 64
 
 METADATA_CASES = [
     (55, "male", "back"), (0, "female", "face"), (1, "female", "scalp"), (35.5, "male", "chest"),
@@ -48,23 +48,6 @@ METADATA_CASES = [
     (65, "female", "acral"), (75, "male", "trunk"), (33, "female", "unknown"), (-3, "male", "back"),
     (131, "male", "back"), (400, "female", "face"), (50, "other", "back"), (50, "male", "elbow"),
 ]  # fmt: skip
-
-
-def evenly_spread(count, samples):
-    """`samples` flat indices over 0..<count, spread by a stride that is prime so that channels and columns vary."""
-    stride = max(1, count // samples) | 1
-    return [(i * stride) % count for i in range(min(samples, count))]
-
-
-def floats(values):
-    """Float32 values as the doubles they equal, which JSON writes without loss."""
-    return [float(value) for value in np.asarray(values, dtype=np.float32).ravel()]
-
-
-def sampled(array):
-    """A few values of a float32 array, by flat index in C order."""
-    indices = evenly_spread(array.size, SAMPLES_PER_STAGE)
-    return {"shape": list(array.shape), "indices": indices, "values": floats(array.ravel()[indices])}
 
 
 def row_checksums(image):
@@ -132,47 +115,6 @@ def describe_metadata(age, sex, site):
     return case | {"vector": floats(vector), "missing": missing}
 
 
-def predict(config, mean_logits, normalized, vector, views=1):
-    """Logits and probabilities of one image-and-metadata pair; mean_logits(image, metadata, views) gives the logits."""
-    with torch.inference_mode():
-        image, metadata = torch.from_numpy(normalized)[None], torch.from_numpy(vector)[None]
-        logits = np.asarray(mean_logits(image, metadata, views))[0]
-    scaled = logits.astype(np.float64) / config["temperature"]
-    exponentials = np.exp(scaled - scaled.max())
-    return {"logits": floats(logits), "probabilities": floats(exponentials / exponentials.sum())}
-
-
-def record_activations(model, normalized):
-    """Samples of the feature map after the stem, after each block, at the end, and pooled; NCHW, batch of one."""
-    activations = {}
-
-    def keep(name):
-        return lambda module, inputs, output: activations.__setitem__(name, output.numpy().copy())
-
-    hooks = [block.register_forward_hook(keep(name)) for name, block in model.named_blocks()]
-    with torch.inference_mode():
-        image = torch.from_numpy(normalized)[None]
-        activations["conv_stem"] = model.act(model.bn1(model.conv_stem(image))).numpy().copy()
-        activations["conv_head"] = model.features(image).numpy()
-        activations["pooled"] = activations["conv_head"].mean((2, 3))
-    for hook in hooks:
-        hook.remove()
-    described = []
-    for name, array in activations.items():
-        indices = evenly_spread(array.size, SAMPLES_PER_ACTIVATION)
-        described.append(
-            {
-                "name": name,
-                "shape": list(array.shape),
-                "mean": float(array.astype(np.float64).mean()),
-                "maximumMagnitude": float(np.abs(array).max()),
-                "indices": indices,
-                "values": floats(array.ravel()[indices]),
-            }
-        )
-    return described
-
-
 def spread_metadata(index):
     """Two patients for the picture of this index: one with something missing, one without."""
     sites = [site for site in SITES if site != "unknown"]
@@ -217,7 +159,8 @@ def main():
 
     dump = Dump(folder)
     manifest = {"formatVersion": 1, "versions": versions(), "model": model_entry, "preprocessing": preprocessing}
-    manifest |= {"images": [], "refused": [], "variants": [], "metadata": [], "predictions": [], "activations": []}
+    lists = ["images", "refused", "variants", "metadata", "predictions", "activations", "maps"]
+    manifest |= {name: [] for name in lists}
     for index, (name, contents) in enumerate(fixture_files()):
         entry, normalized = dump.image(name, contents, preprocessing)
         manifest["images"].append(entry)
@@ -233,6 +176,7 @@ def main():
         if model is not None and name in ACTIVATION_IMAGES:
             blocks = record_activations(model, normalized)
             manifest["activations"].append({"file": entry["file"], "layout": "NCHW", "blocks": blocks})
+            manifest["maps"].append(pair | record_maps(model, normalized, vector))
     for name, contents, rule in refused_files():
         (folder / "images" / name).write_bytes(contents)
         manifest["refused"].append({"file": f"images/{name}", "rule": rule})

@@ -6,7 +6,7 @@ package enum ParityCommand: Command {
   package static let abstract = "Compare every stage with what the Python pipeline computed."
   package static let discussion = """
     Byte stages, metadata and warnings must be equal to the bit; normalized within 1e-6, activations and \
-    logits within 1e-3, probabilities within 1e-4. The first stage that departs is named with its place and \
+    logits within 1e-3, probabilities within 1e-4, activation maps within 1e-4 of their largest magnitude. The first stage that departs is named with its place and \
     values.
     """
   package static let positionals: [Positional] = []
@@ -82,7 +82,7 @@ package enum ParityCommand: Command {
     }
     lines += ["", report.agrees ? "Every stage agrees." : "A stage departs."]
     if !fixtures.needsModel {
-      lines.append("The fixtures hold no logits and no activations, so the network was not compared.")
+      lines.append("The fixtures hold no logits, activations or maps, so the network was not compared.")
     }
     lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
     return lines.joined(separator: "\n") + "\n"

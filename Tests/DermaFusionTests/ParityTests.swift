@@ -23,7 +23,7 @@ enum Fixtures {
       for key in ["images", "refused", "variants"] {
         manifest[key] = (manifest[key] as! [[String: Any]]).filter { $0["file"] as? String == file }
       }
-      for key in ["predictions", "activations", "metadata"] { manifest[key] = [] }
+      for key in ["predictions", "activations", "maps", "metadata"] { manifest[key] = [] }
     }
     change(&manifest)
     let bytes = [UInt8](try JSONSerialization.data(withJSONObject: manifest))
@@ -238,5 +238,7 @@ extension [String: Any] {
     let logits = report.stages.first { $0.name == "logits" }
     #expect((logits?.comparisons ?? 0) * Self.step >= 100)
     #expect(report.stages.contains { $0.name == "blocks.6.0" })
+    let maps = report.stages.first { $0.name == "map" }
+    #expect((maps?.comparisons ?? 0) >= 2 * ActivationMapMethod.allCases.count)
   }
 }

@@ -2,10 +2,10 @@ import ImagePipeline
 import TensorModule
 
 extension ParityFixtures {
-  /// Feature maps, logits and probabilities. With another model than the fixtures' nothing can agree, so
+  /// Feature maps, logits, probabilities and activation maps. With another model than the fixtures' nothing can agree, so
   /// that is a departure of its own and the network is not run.
   ///
-  /// - Parameter stride: 1 compares all of the activations and predictions, 10 every tenth.
+  /// - Parameter stride: 1 compares all of the activations, predictions and maps, 10 every tenth.
   func compareNetwork(
     _ classifier: Classifier, stride step: Int = 1, in report: inout ParityReport
   ) throws {
@@ -30,9 +30,10 @@ extension ParityFixtures {
       guard let image else { continue }
       try compare(prediction, image, classifier, in: &report)
     }
+    try compareMaps(classifier, stride: step, in: &report)
   }
 
-  private func preprocessed(_ file: String, _ classifier: Classifier) throws -> PreprocessedImage {
+  func preprocessed(_ file: String, _ classifier: Classifier) throws -> PreprocessedImage {
     try classifier.preprocessor(try ImageDecoder.decode(try read(file)))
   }
 

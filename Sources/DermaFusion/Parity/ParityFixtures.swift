@@ -15,6 +15,9 @@ package struct ParityFixtures: Sendable {
   static let activationTolerance = 1e-3
   static let logitTolerance = 1e-3
   static let probabilityTolerance = 1e-4
+  /// Of a map's largest magnitude.
+  static let mapTolerance = 1e-4
+  static let mapStage = "map"
 
   let manifest: ParityManifest
   /// CRC-32 of every row of every uint8 stage.
@@ -52,12 +55,14 @@ package struct ParityFixtures: Sendable {
   package var versions: [String: String] { manifest.versions }
 
   /// Whether there is anything that needs a model to be compared with.
-  package var needsModel: Bool { !manifest.predictions.isEmpty || !manifest.activations.isEmpty }
+  package var needsModel: Bool {
+    !manifest.predictions.isEmpty || !manifest.activations.isEmpty || manifest.maps?.isEmpty == false
+  }
 
   /// Compares every stage of every fixture.
   ///
-  /// - Parameter classifier: the model of the fixtures; `nil` leaves out activations, logits and
-  ///   probabilities.
+  /// - Parameter classifier: the model of the fixtures; `nil` leaves out activations, logits,
+  ///   probabilities and activation maps.
   /// - Throws: when a fixture cannot be read; a stage that departs is in the report.
   package func report(classifier: Classifier?) throws -> ParityReport {
     var report = ParityReport()
@@ -194,7 +199,7 @@ extension ParityManifest {
   /// Every list of samples in the fixtures.
   fileprivate var samples: [Samples] {
     images.map(\.normalized) + variants.map(\.normalized)
-      + activations.flatMap { $0.blocks.map(\.samples) }
+      + activations.flatMap { $0.blocks.map(\.samples) } + (maps ?? []).flatMap { $0.methods.map(\.samples) }
   }
 }
 

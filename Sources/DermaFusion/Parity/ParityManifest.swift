@@ -93,6 +93,27 @@ struct ParityManifest: Decodable, Sendable {
     let blocks: [Block]
   }
 
+  /// Signed activation maps of one image and class at one layer.
+  struct Maps: Decodable, Sendable {
+    struct Map: Decodable, Sendable {
+      let method: String
+      let shape: [Int]
+      let maximumMagnitude: Double
+      let indices: [Int]
+      let values: [Double]
+
+      var samples: Samples { Samples(shape: shape, indices: indices, values: values) }
+    }
+
+    let file: String
+    let age: Double?
+    let sex: String?
+    let site: String?
+    let layer: String
+    let `class`: String
+    let methods: [Map]
+  }
+
   let formatVersion: Int
   let versions: [String: String]
   let model: Model?
@@ -103,4 +124,6 @@ struct ParityManifest: Decodable, Sendable {
   let metadata: [Metadata]
   let predictions: [Prediction]
   let activations: [Activations]
+  /// Nil in fixtures that were dumped without.
+  let maps: [Maps]?
 }

@@ -8,10 +8,11 @@ extension ParityReport {
     record(stage, tolerance: nil, departure: expected == found ? nil : departure)
   }
 
-  /// Compares numbers with a tolerance. `found` is asked for by the flat index; a number that is not finite
-  /// departs.
+  /// Compares numbers with a tolerance for their differences divided by `scale`. `found` is asked for by the flat index; a
+  /// number that is not finite departs.
   mutating func compare(
-    _ stage: String, fixture: String, tolerance: Double, samples: ParityManifest.Samples, foundShape: [Int],
+    _ stage: String, fixture: String, tolerance: Double, scale: Double = 1, samples: ParityManifest.Samples,
+    foundShape: [Int],
     found: (Int) -> Float
   ) {
     guard samples.shape == foundShape else {
@@ -25,7 +26,7 @@ extension ParityReport {
     for (index, expected) in zip(samples.indices, samples.values) {
       precondition((0..<count).contains(index), "index \(index) in a fixture of shape \(foundShape)")
       let value = found(index)
-      let difference = abs(Double(value) - expected)
+      let difference = abs(Double(value) - expected) / scale
       if difference <= tolerance {
         greatest = max(greatest, difference)
         continue
@@ -40,14 +41,16 @@ extension ParityReport {
     record(stage, tolerance: tolerance, difference: greatest, departure: departure)
   }
 
-  /// Compares a list of numbers with a tolerance.
+  /// Compares a list of numbers with a tolerance, as above.
   mutating func compare(
-    _ stage: String, fixture: String, tolerance: Double, expected: [Double], found: [Float]
+    _ stage: String, fixture: String, tolerance: Double, scale: Double = 1, expected: [Double],
+    found: [Float]
   ) {
     let samples = ParityManifest.Samples(
       shape: [expected.count], indices: Array(expected.indices), values: expected)
     compare(
-      stage, fixture: fixture, tolerance: tolerance, samples: samples, foundShape: [found.count],
+      stage, fixture: fixture, tolerance: tolerance, scale: scale, samples: samples,
+      foundShape: [found.count],
       found: { found[$0] })
   }
 

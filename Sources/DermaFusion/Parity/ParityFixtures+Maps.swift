@@ -1,0 +1,51 @@
+import ImagePipeline
+
+extension ParityFixtures {
+  /// Signed activation maps, each relative to its own largest magnitude: how large they are depends on class and method.
+  ///
+  /// - Parameter step: 1 compares all, 10 every tenth.
+  func compareMaps(
+    _ classifier: Classifier, stride step: Int = 1, in report: inout ParityReport
+  ) throws {
+    let maps = manifest.maps ?? []
+    for index in stride(from: 0, to: maps.count, by: step) {
+      try compare(maps[index], classifier, in: &report)
+    }
+  }
+
+  private func compare(
+    _ maps: ParityManifest.Maps, _ classifier: Classifier, in report: inout ParityReport
+  ) throws {
+    let patient = PatientMetadata(age: maps.age, sex: maps.sex, site: maps.site)
+    guard let patient, let lesionClass = LesionClass(rawValue: maps.class) else {
+      throw ParityError.unreadable(
+        file: Self.manifestName,
+        reason: "the maps of \(maps.file) are of a patient or a class that this program does not know")
+    }
+    let network = try classifier.explainedNetwork()
+    guard let layer = try? network.layerName(maps.layer) else {
+      return report.compare(
+        Self.mapStage, fixture: maps.file, place: "the network", expected: maps.layer, found: "no such layer")
+    }
+    let image = try preprocessed(maps.file, classifier)
+    let run = network.runWithGradients(
+      layer: layer, metadata: patient.encoded(), needsGradients: true,
+      logits: { _ in [(network.head, lesionClass.index)] }, writeInput: { image.writeNormalizedNHWC(to: $0) })
+    for expected in maps.methods {
+      guard let method = ActivationMapMethod(rawValue: expected.method) else {
+        throw ParityError.unreadable(
+          file: Self.manifestName, reason: "'\(expected.method)' is not a method of activation maps")
+      }
+      let found = method.rule.signedMap(
+        activations: run.activations, gradient: method.usesGradient ? run.gradients[0] : nil)
+      let fixture = "\(maps.file), \(maps.class) by \(expected.method) at \(maps.layer)"
+      let scale = expected.maximumMagnitude > 0 ? expected.maximumMagnitude : 1
+      report.compare(
+        Self.mapStage, fixture: fixture, tolerance: Self.mapTolerance, scale: scale,
+        samples: expected.samples, foundShape: Array(run.activations.shape.prefix(2)), found: { found[$0] })
+      report.compare(
+        Self.mapStage, fixture: "\(fixture), greatest magnitude", tolerance: Self.mapTolerance, scale: scale,
+        expected: [expected.maximumMagnitude], found: [found.reduce(0) { max($0, abs($1)) }])
+    }
+  }
+}
