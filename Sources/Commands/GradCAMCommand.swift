@@ -118,6 +118,10 @@ package enum GradCAMCommand: Command {
           try classifier.trust(in: $0, ofEncodedImage: bytes, metadata: patient)
         }
       }
+    } catch ActivationMapError.unknownLayer(let name, let available) {
+      // Only the model knows its layers, so it was not found out when the words were read.
+      throw UsageError.invalidValue(
+        name, display: layer.display, expectation: "The layers are \(available.joined(separator: ", ")).")
     } catch let error as ActivationMapError {
       throw error
     } catch {

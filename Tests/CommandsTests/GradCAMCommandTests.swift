@@ -186,10 +186,13 @@ import Testing
     #expect((trust["words"] as? [String])?.count == 4)
   }
 
-  @Test func anUnknownLayerIsNamedWithThoseThereAre() {
+  @Test func anUnknownLayerIsWrongUsageAndThoseThereAreAreNamed() {
     let result = explain("--layer", "stage9")
-    #expect(result.status == .failure && result.output == "")
-    #expect(result.errors.contains("there is no layer 'stage9'; the layers are stage0, stage1,"))
+    #expect(result.status == .usage && result.output == "")
+    #expect(
+      result.errors.contains(
+        "Error: The value 'stage9' is invalid for '--layer <layer>'. The layers are stage0, stage1,"))
+    #expect(result.errors.contains("conv_head.\n"))
     #expect(folder.contents(of: "out.png") == nil)
   }
 
