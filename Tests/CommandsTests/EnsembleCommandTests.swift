@@ -100,9 +100,15 @@ import Testing
     let unknown = run(words)
     #expect(unknown.status == .success)
     #expect(unknown.output.contains("\"trainingList\":null"))
+    let text = Array(words.dropLast(2))
+    #expect(run(text).output.contains("Training list    none with the model: whether it was trained on"))
 
     folder.write("image_id,lesion_id,split\nx,L1,validation\n", to: "pair/seeing/training/split.csv")
     #expect(run(words).output.contains("\"trainingList\":null"))
+    #expect(
+      run(text).output.contains(
+        "Training list    none with the member knowing: whether it was trained on these lesions is not known\n"
+      ))
     folder.write("image_id,lesion_id,split\nx,L9,training\n", to: "pair/knowing/training/split.csv")
     #expect(run(words).output.contains("\"trainingList\":{\"trainingLesions\":0,\"validationLesions\":1}"))
     folder.write("image_id,lesion_id,split\nx,L2,training\n", to: "pair/knowing/training/split.csv")

@@ -63,8 +63,15 @@ struct EvaluationOutput {
     var notes: [(String, String)] = []
     if views != .upright { notes.append(("Views", views.sentence)) }
     if !overlap.isKnown {
+      let unlisted = overlap.membersWithoutList
+      let holder =
+        unlisted.isEmpty
+        ? "the model" : "the member\(unlisted.count == 1 ? "" : "s") \(unlisted.joined(separator: ", "))"
       notes.append(
-        ("Training list", "none with the model: whether it was trained on these lesions is not known"))
+        (
+          "Training list",
+          "none with \(holder): whether \(unlisted.count > 1 ? "they were" : "it was") trained on these lesions is not known"
+        ))
     } else if overlap.trainingLesions.isEmpty {
       notes.append(("Training list", "none of these lesions was trained on"))
     }
