@@ -52,6 +52,7 @@ import Testing
         ) { fixture.tolerances["\(layer)/\($0.rawValue)"] ?? Self.leastTolerance }
       }
     }
+    #expect(compared == expected.tensors.count { !$0.name.hasPrefix("small/") })
     #expect(compared + fixture.leftOut.count == (8 + (fixture.cases.count - 1) * 2) * 29)
   }
 
@@ -82,6 +83,7 @@ import Testing
         "small", layer, network, image, metadata, expected, isLeftOut: { expected[$0] == nil }
       ) { _ in Self.leastTolerance }
     }
+    #expect(compared == expected.tensors.count { $0.name.hasPrefix("small/") })
     // Of 8 layers 22 maps each, one or two of which may be left out, and some of GradCAM++.
     #expect(compared >= 8 * 22 + 14)
   }

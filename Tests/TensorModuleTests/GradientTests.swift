@@ -24,6 +24,7 @@ func finiteDifferences(
 func expectGradient(
   _ actual: [Float], _ expected: [Double], places: [Int], tolerance: Double = 2e-5, _ comment: String
 ) {
+  #expect(!places.isEmpty && places.count == expected.count, "\(comment): nothing to compare")
   let scale = expected.reduce(1e-3) { max($0, abs($1)) }
   for (place, value) in zip(places, expected) where !(abs(Double(actual[place]) - value) <= tolerance * scale)
   {
