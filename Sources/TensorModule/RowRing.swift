@@ -14,14 +14,15 @@ struct RowRing {
 
     /// The zeros that the window reaches.
     ///
-    /// Between zeros each row is a product of its own. Where the kernel's tiles do not fit the width, they would reach
-    /// back over more pixels than outputs at the edges cost: then there are none.
+    /// Between zeros each row is a product of its own, which costs more than edges do where the kernel's tiles do not fit
+    /// the width, and reach back over pixels, or where the row is so wide that few outputs lie at its edges. There are
+    /// none then.
     init(_ input: FeatureShape, window: Window, rowTile: Int) {
       let resolved = window.resolve(height: input.height, width: input.width)
       let end = (resolved.width - 1) * window.stride + (window.kernelSize - 1) * window.dilation + 1
-      let fits = input.width.roundedUp(toMultipleOf: rowTile) * 16 <= input.width * 17
+      let pays = input.width <= 64 && input.width.roundedUp(toMultipleOf: rowTile) * 16 <= input.width * 17
       self.init(
-        before: fits ? resolved.left : 0, after: fits ? max(end - resolved.left - input.width, 0) : 0)
+        before: pays ? resolved.left : 0, after: pays ? max(end - resolved.left - input.width, 0) : 0)
     }
   }
 
