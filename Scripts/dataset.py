@@ -61,6 +61,16 @@ def split_by_lesion(records, fraction, seed):
     return training, validation
 
 
+def write_split(path, records, training, validation):
+    """The data list: every photograph with its lesion, class, copy used and side of the split."""
+    sides = {i: "training" for i in training} | {i: "validation" for i in validation}
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["image_id", "lesion_id", "dx", "folder", "split"])
+        for index, record in enumerate(records):
+            writer.writerow([record.image_id, record.lesion_id, CLASSES[record.label], record.folder, sides[index]])
+
+
 def preprocessed(path, preprocessing):
     """The photograph after colour constancy, uint8 [size, size, 3]."""
     return preprocess(path, preprocessing)[0]["constancy"]
