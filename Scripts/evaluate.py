@@ -3,7 +3,7 @@
 Validation photographs are looked at four ways: with their metadata, without any, with the metadata but shrunk to
 150 pixels first so that all are equally blurred, and by the folder that they came from. With --write, the
 temperature and a bias for each class go into the model, the figures into its config.json and, all of them, into
-<model>/training/figures.json.
+<model>/training/figures.json, with the reliability diagram beside them.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from export_model import load_folder, model_identity, write_weights
 from metadata import encode_metadata
 from metrics import figures, softmax
 from model_config import CLASSES, write_config
+from plots import reliability_diagram
 from preprocessing import normalize
 
 SMALLEST_COPY = 150  # pixels of the smallest copies of photographs in the data
@@ -135,7 +136,7 @@ def validation_parser(description):
 
 
 def judge(model, records, pooled, blurred):
-    """All figures of validation records from their pooled features, as they are and after shrinking."""
+    """(all figures, calibrated probabilities) of validation records from pooled features, as they are and shrunk."""
     labels = np.array([record.label for record in records])
     lesions = [record.lesion_id for record in records]
     originals = np.array([record.folder == "full600x450" for record in records])
@@ -146,7 +147,7 @@ def judge(model, records, pooled, blurred):
     bias, temperature = fit_calibration(logits, labels)
     temperature = round(temperature, 4)
     calibrated = cross_fitted(logits, labels, lesions)
-    return rounded(
+    result = rounded(
         {
             "temperature": temperature,
             "bias": dict(zip(CLASSES, map(float, bias))),
@@ -160,6 +161,7 @@ def judge(model, records, pooled, blurred):
             "other_copies": figures(calibrated[~originals], labels[~originals]),
         }
     )
+    return result, calibrated
 
 
 def add_bias(folder, bias):
@@ -192,10 +194,13 @@ def main():
     images = [cache[i] for i in indices]
     pooled = pooled_features(config, model, images)
     blurred = pooled_features(config, model, images, SMALLEST_COPY)
-    result = judge(model, [records[i] for i in indices], pooled, blurred)
+    held = [records[i] for i in indices]
+    result, calibrated = judge(model, held, pooled, blurred)
     print(json.dumps(result, indent=1))
     if options.write:
         write_figures(options.model, config, result)
+        labels = np.array([record.label for record in held])
+        reliability_diagram(options.model / "training" / "reliability.png", calibrated, labels)
         print(f"sha256 {model_identity(options.model)}")
 
 

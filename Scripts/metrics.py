@@ -1,5 +1,7 @@
 """Figures of a classifier from its probabilities float64 [N, 7] and labels int [N]."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.metrics import roc_auc_score, roc_curve
 
@@ -14,17 +16,30 @@ def softmax(logits):
     return exponentials / exponentials.sum(axis=1, keepdims=True)
 
 
-def expected_calibration_error(probabilities, labels):
-    """Mean gap between confidence and accuracy over bins of equal width, weighted by their counts."""
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Answers of about the same confidence: its mean, how many of them are right, and their share of all."""
+
+    confidence: float
+    accuracy: float
+    share: float
+
+
+def calibration_bins(probabilities, labels):
+    """The bins of equal width that any answer falls into, by rising confidence."""
     confidence = probabilities.max(axis=1)
     correct = probabilities.argmax(axis=1) == labels
     bins = np.minimum((confidence * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)
-    gaps = [
-        abs(correct[bins == b].mean() - confidence[bins == b].mean()) * (bins == b).mean()
+    return [
+        CalibrationBin(confidence[bins == b].mean(), correct[bins == b].mean(), (bins == b).mean())
         for b in range(CALIBRATION_BINS)
         if (bins == b).any()
     ]
-    return float(sum(gaps))
+
+
+def expected_calibration_error(probabilities, labels):
+    """Mean gap between confidence and accuracy over the bins, weighted by their shares."""
+    return float(sum(abs(b.accuracy - b.confidence) * b.share for b in calibration_bins(probabilities, labels)))
 
 
 def per_class_recall(probabilities, labels):
