@@ -213,7 +213,7 @@ def main():
         "conformal": cross_fitted_coverage(probabilities, labels, [record.lesion_id for record in held]),
         "odd_inputs": {},
     }
-    for kind, images in odd_inputs(paths[:: len(paths) // ODD_COUNT], size, options.others).items():
+    for kind, images in odd_inputs(paths[:: max(1, len(paths) // ODD_COUNT)], size, options.others).items():
         constancy = [color_constancy(image, config["preprocessing"]["color_constancy"])[0] for image in images]
         outside = distances(stage_features(constancy), *space)
         flagged = np.array([bool(quality_reasons(measure(image), limits)) for image in images])

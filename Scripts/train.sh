@@ -1,8 +1,18 @@
 #!/usr/bin/env bash
-# Scripts/train.sh DATA WORK: trains the shipped model anew and dumps the parity fixtures from it.
+# Scripts/train.sh [--rehearse] DATA WORK: trains the shipped model anew and dumps the parity fixtures from it.
 # DATA is HAM10000's folder (see Scripts/README.md); WORK takes the cache (4 GB, photographs), the environment and the
 # checkpoints, and lies outside the repository. Goes on where it was interrupted. Needs Python 3.11.
+# With --rehearse every run is cut to a few steps and the repository stays as it is: to see that all steps work.
 set -euo pipefail
+rehearse=
+if [ "${1-}" = --rehearse ]; then
+  rehearse=yes
+  shift
+fi
+if [ $# -ne 2 ]; then
+  echo "usage: Scripts/train.sh [--rehearse] DATA WORK" >&2
+  exit 64
+fi
 data=$(realpath "$1")
 mkdir -p "$2"
 work=$(realpath "$2")
@@ -19,28 +29,27 @@ python="$work/environment/bin/python"
 # every step has to be cleared anew.
 export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000
 
+train() { # RUN EPOCHS OPTION...: a run and its model folder
+  local run=$1 epochs=${rehearse:+64x96,96x96}
+  "$python" "$scripts/train.py" --data "$data" --cache "$work/cache" --output "$run" --epochs "${epochs:-$2}" "${@:3}"
+  "$python" "$scripts/export_model.py" --architecture efficientnet_lite2 --checkpoint "$run/model.pt" --num-classes 7 \
+    --output "$run/model" --name dermafusion-lite2
+}
+
 # Each run goes on from the weights of the one before with a learning rate that rises once more. In the last one batch
 # norms hold their statistics, which is cheaper for weights that know the data already.
-export_folder() {
-  "$python" "$scripts/export_model.py" --architecture efficientnet_lite2 --checkpoint "$1/model.pt" \
-    --num-classes 7 --output "$2" --name dermafusion-lite2
-}
-train() {
-  "$python" "$scripts/train.py" --data "$data" --cache "$work/cache" "$@"
-}
-train --output "$work/first"
-export_folder "$work/first" "$work/first/model"
-train --output "$work/second" --initial "$work/first/model" --epochs "224x4500*8,288x3000*2,380x1500"
-export_folder "$work/second" "$work/second/model"
-train --output "$work/run" --initial "$work/second/model" --epochs "224x5000*5,288x3000,380x1500" \
+train "$work/first" "160x4500*3,192x4500*3,224x4500*2,288x4500*2"
+train "$work/second" "224x4500*8,288x3000*2,380x1500" --initial "$work/first/model"
+train "$work/run" "224x5000*5,288x3000,380x1500" --initial "$work/second/model" \
   --learning-rate 6e-4 --live-epochs 0 --initial-share 0.4
-export_folder "$work/run" "$work/model"
-"$python" "$scripts/evaluate.py" --model "$work/model" --data "$data" --cache "$work/cache" \
-  --split "$work/run/split.csv" --write
-"$python" "$scripts/fit_abstention.py" --model "$work/model" --data "$data" --cache "$work/cache" \
-  --split "$work/run/split.csv" --write
+
+judge=(--model "$work/run/model" --data "$data" --cache "$work/cache" --split "$work/run/split.csv" --write)
+"$python" "$scripts/evaluate.py" "${judge[@]}"
+"$python" "$scripts/fit_abstention.py" "${judge[@]}"
+if [ -n "$rehearse" ]; then exit; fi
+
 mkdir -p "$root/Weights/training"
-cp "$work/model/config.json" "$work/model/model.safetensors" "$root/Weights/"
-cp "$work/model/training/"{figures,abstention}.json "$work/run/"{recipe.json,split.csv,curves.csv} "$root/Weights/training/"
+cp "$work/run/model/"{config.json,model.safetensors} "$root/Weights/"
+cp "$work/run/model/training/"* "$work/run/"{recipe.json,split.csv,curves.csv} "$root/Weights/training/"
 "$python" "$scripts/dump_fixtures.py" --model "$root/Weights"
 "$python" "$scripts/dump_gradcam_fixtures.py" --model "$root/Weights"
