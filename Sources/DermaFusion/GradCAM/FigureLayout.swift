@@ -131,7 +131,7 @@ struct FigureLayout {
         x: x, y: y + unit + row, width: barWidth, height: 1,
         (colors[color], colors[color + 1], colors[color + 2]))
     }
-    let labelX = x + barWidth + 4 * unit
+    let labelX = x + barWidth + 6 * unit
     canvas.draw("1", x: labelX, y: y, scale: 2 * unit)
     canvas.draw("0", x: labelX, y: y + height - 7 * 2 * unit, scale: 2 * unit)
   }
