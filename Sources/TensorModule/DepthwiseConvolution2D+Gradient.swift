@@ -47,64 +47,135 @@ package struct DepthwiseConvolution2DGradient: Sendable {
 
   /// Computes the gradient of all input pixels.
   ///
-  /// - Parameters:
-  ///   - outputGradient: With respect to the sums, before the layer's activation.
-  ///   - below: The activation that made the layer's input; the result is then the gradient at its argument.
+  /// - Parameter outputGradient: With respect to the sums, before the layer's activation.
   package func callAsFunction(
-    _ outputGradient: FeatureMap, below: ActivationBelow? = nil, into inputGradient: FeatureMap,
-    pool: ThreadPool
+    _ outputGradient: FeatureMap, into inputGradient: FeatureMap, pool: ThreadPool
   ) {
     let input = inputGradient.shape
-    let output = outputGradient.shape
+    requireShapes(outputGradient.shape, input)
+    pool.run(taskCount: input.height) { y, _ in
+      computeRow(
+        y, of: input, outputGradient,
+        into: inputGradient.pointer + y * input.width * inputGradient.pixelStride,
+        pixelStride: inputGradient.pixelStride)
+    }
+  }
+
+  /// Computes the gradient of all input pixels and leads it on through the 1x1 convolution that made them, some rows at a
+  /// time: the gradient of the expanded tensor is never whole in memory.
+  ///
+  /// - Parameters:
+  ///   - outputGradient: With respect to the sums, before the layer's activation.
+  ///   - below: The activation that made the layer's input.
+  ///   - expansion: The 1x1 convolution before that.
+  ///   - residual: Added to the result, or nil; the result's shape and stride.
+  ///   - inputGradient: With respect to the input of the 1x1 convolution.
+  ///   - scratch: ``scratchCountPerThread(_:)`` floats for each thread of the pool.
+  package func callAsFunction(
+    _ outputGradient: FeatureMap, below: ActivationBelow, expansion: PointwiseConvolutionGradient,
+    residual: FeatureMap?, into inputGradient: FeatureMap, scratch: UnsafeMutablePointer<Float>,
+    pool: ThreadPool
+  ) {
+    let input = below.arguments.shape
+    requireShapes(outputGradient.shape, input)
+    precondition(
+      below.arguments.pixelStride == bias.count && inputGradient.shape.pixelCount == input.pixelCount,
+      "arguments of stride \(below.arguments.pixelStride) for \(bias.count) channels, or another size")
+    let rowCount = rowsPerTask(input)
+    let perThread = scratchCountPerThread(input)
+    pool.run(taskCount: (input.height + rowCount - 1) / rowCount) { task, thread in
+      let rows = task * rowCount..<min((task + 1) * rowCount, input.height)
+      let pixels = rows.lowerBound * input.width..<rows.upperBound * input.width
+      let expanded = scratch + thread * perThread
+      for y in rows {
+        computeRow(
+          y, of: input, outputGradient, into: expanded + (y - rows.lowerBound) * input.width * bias.count,
+          pixelStride: bias.count)
+      }
+      below.apply(to: expanded, pixels: pixels, kernels: kernels)
+      expansion.computePixels(
+        pixels, UnsafePointer(expanded), stride: bias.count, residual: residual, into: inputGradient)
+    }
+  }
+
+  /// Floats of scratch memory for each thread that leads a gradient on.
+  package func scratchCountPerThread(_ input: FeatureShape) -> Int {
+    rowsPerTask(input) * input.width * bias.count
+  }
+
+  /// Pixels that a product must have to be worth reading its matrix for.
+  private static let leastPixelCount = 24
+
+  /// As many rows as stay in the second-level cache.
+  private func rowsPerTask(_ input: FeatureShape) -> Int {
+    let least = (Self.leastPixelCount + input.width - 1) / input.width
+    return min(max(ProductGrid.cachedFloats / (input.width * bias.count), least), input.height)
+  }
+
+  private func requireShapes(_ output: FeatureShape, _ input: FeatureShape) {
     precondition(
       output == window.outputShape(input, channels: channels) && input.channels == channels,
       "gradient of a depthwise convolution from \(output) to \(input)")
-    below?.requireLayout(of: inputGradient)
+  }
+
+  /// Computes the gradient of one row of input pixels.
+  private func computeRow(
+    _ y: Int, of input: FeatureShape, _ outputGradient: FeatureMap, into row: UnsafeMutablePointer<Float>,
+    pixelStride: Int
+  ) {
+    let output = outputGradient.shape
     let resolved = window.resolve(height: input.height, width: input.width)
     let stride = window.stride
-    pool.run(taskCount: input.height) { y, _ in
-      withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: taps) { rows in
-        let (last, remainder) = (y + resolved.top).quotientAndRemainder(dividingBy: stride)
-        for i in 0..<taps {
-          let row = last - (taps - 1 - i) * window.dilation
-          let isMet =
-            (0..<output.height).contains(row)
-            && Self.tap(remainder * taps + i, taps, stride) < window.kernelSize
-          rows[i] =
-            isMet
-            ? UnsafePointer(outputGradient.pointer + row * output.width * outputGradient.pixelStride) : nil
-        }
-        for columnRemainder in 0..<stride {
-          // The first pixel of that remainder, and the last output whose window covers it.
-          let x = (columnRemainder - resolved.left % stride + stride) % stride
-          if x >= input.width { continue }
-          let lastColumn = (x + resolved.left) / stride
-          let set = remainder * stride + columnRemainder
-          kernels.depthwiseRow(
-            DepthwiseRow(
-              rows: rows.baseAddress!, inputPixelStride: outputGradient.pixelStride, inputWidth: output.width,
-              output: inputGradient.pointer + (y * input.width + x) * inputGradient.pixelStride,
-              outputPixelStride: stride * inputGradient.pixelStride,
-              outputWidth: (input.width - x + stride - 1) / stride,
-              weight: UnsafePointer(weight.pointer + set * taps * taps * bias.count),
-              weightStride: bias.count, bias: UnsafePointer(bias.pointer), sums: nil, kernelSize: taps,
-              stride: 1, dilation: window.dilation, padLeft: (taps - 1) * window.dilation - lastColumn,
-              channelCount: bias.count, activation: .identity))
-        }
+    withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: taps) { rows in
+      let (last, remainder) = (y + resolved.top).quotientAndRemainder(dividingBy: stride)
+      for i in 0..<taps {
+        let outputRow = last - (taps - 1 - i) * window.dilation
+        let isMet =
+          (0..<output.height).contains(outputRow)
+          && Self.tap(remainder * taps + i, taps, stride) < window.kernelSize
+        rows[i] =
+          isMet
+          ? UnsafePointer(outputGradient.pointer + outputRow * output.width * outputGradient.pixelStride)
+          : nil
       }
-      below?.apply(to: inputGradient, pixels: y * input.width..<(y + 1) * input.width, kernels: kernels)
+      for columnRemainder in 0..<stride {
+        // The first pixel of that remainder, and the last output whose window covers it.
+        let x = (columnRemainder - resolved.left % stride + stride) % stride
+        if x >= input.width { continue }
+        let lastColumn = (x + resolved.left) / stride
+        let set = remainder * stride + columnRemainder
+        kernels.depthwiseRow(
+          DepthwiseRow(
+            rows: rows.baseAddress!, inputPixelStride: outputGradient.pixelStride, inputWidth: output.width,
+            output: row + x * pixelStride, outputPixelStride: stride * pixelStride,
+            outputWidth: (input.width - x + stride - 1) / stride,
+            weight: UnsafePointer(weight.pointer + set * taps * taps * bias.count),
+            weightStride: bias.count, bias: UnsafePointer(bias.pointer), sums: nil, kernelSize: taps,
+            stride: 1, dilation: window.dilation, padLeft: (taps - 1) * window.dilation - lastColumn,
+            channelCount: bias.count, activation: .identity))
+      }
     }
   }
 }
 
 extension DepthwiseConvolution2D {
-  /// Computes the sums of all output pixels, before the activation.
-  package func preActivation(_ input: FeatureMap, into output: FeatureMap, pool: ThreadPool) {
+  /// Computes the sums of all output pixels, before the activation, and the means of what that gives, while they are in the
+  /// cache.
+  ///
+  /// - Parameter needsMeans: Whether the means are wanted.
+  /// - Returns: Padded channels; none where they are not wanted.
+  package func preActivation(
+    _ input: FeatureMap, into output: FeatureMap, needsMeans: Bool, pool: ThreadPool
+  ) -> [Float] {
     precondition(
       output.shape == window.outputShape(input.shape, channels: channels) && input.shape.channels == channels,
       "depthwise convolution of \(channels) channels from \(input.shape) to \(output.shape)")
     let resolved = window.resolve(height: input.shape.height, width: input.shape.width)
-    pool.run(taskCount: output.shape.height) { y, _ in
+    let (height, width) = (output.shape.height, output.shape.width)
+    let ones = needsMeans ? Ones(stride: output.pixelStride) : nil
+    let sums = AlignedBuffer(count: needsMeans ? height * paddedChannels : 1)
+    pool.run(taskCount: height) { y, _ in
+      let row = output.pointer + y * width * output.pixelStride
       withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: window.kernelSize) { rows in
         for ky in 0..<window.kernelSize {
           let row = y * window.stride - resolved.top + ky * window.dilation
@@ -115,10 +186,47 @@ extension DepthwiseConvolution2D {
         computeRow(
           rows: rows.baseAddress!, inputPixelStride: input.pixelStride, inputWidth: input.shape.width,
           padLeft: resolved.left, channelRange: 0..<paddedChannels,
-          output: output.pointer + y * output.shape.width * output.pixelStride,
-          outputPixelStride: output.pixelStride, outputWidth: output.shape.width, sums: nil,
+          output: row, outputPixelStride: output.pixelStride, outputWidth: width, sums: nil,
           activation: .identity)
       }
+      ones?.addActivated(
+        row, pixelCount: width, channelCount: paddedChannels, to: sums.pointer + y * paddedChannels,
+        activation: activation, kernels: kernels)
+    }
+    if !needsMeans { return [] }
+    // Rows are summed first and then their sums, which keeps the rounding error of a large map small and does not depend
+    // on the number of threads.
+    let factor = 1 / Float(output.shape.pixelCount)
+    return sums.summed(rowCount: height, columnCount: paddedChannels, kernels: kernels).map { $0 * factor }
+  }
+}
+
+/// Factors for `addProducts`, which then adds up activated values that are written nowhere.
+private struct Ones {
+  private let values: AlignedBuffer
+  private let stride: Int
+  private let pixelCount: Int
+
+  /// Floats that leave room for as many others in the first-level cache.
+  private static let cachedFloats = 2048
+
+  /// - Parameter stride: Floats from one pixel to the next.
+  init(stride: Int) {
+    self.stride = stride
+    pixelCount = max(Self.cachedFloats / stride, 1)
+    values = AlignedBuffer(count: pixelCount * stride)
+    values.pointer.update(repeating: 1, count: pixelCount * stride)
+  }
+
+  /// `sums[c] += sum over the pixels of activation(values[p, c])`
+  func addActivated(
+    _ first: UnsafePointer<Float>, pixelCount count: Int, channelCount: Int,
+    to sums: UnsafeMutablePointer<Float>, activation: Activation, kernels: KernelSet
+  ) {
+    for start in Swift.stride(from: 0, to: count, by: pixelCount) {
+      kernels.addProducts(
+        sums, UnsafePointer(values.pointer), first + start * stride, min(pixelCount, count - start),
+        channelCount, stride, activation)
     }
   }
 }

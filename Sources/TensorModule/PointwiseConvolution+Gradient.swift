@@ -26,20 +26,66 @@ package struct PointwiseConvolutionGradient: Sendable {
     below?.requireLayout(of: inputGradient)
     let grid = ProductGrid(rowCount: inputGradient.shape.pixelCount, matrix: transposed)
     pool.run(taskCount: grid.blockCount) { task, _ in
-      let rows = grid.rows(ofBlock: task)
-      let offset = rows.lowerBound * inputGradient.pixelStride
-      transposed.multiply(
-        a: outputGradient.pointer + rows.lowerBound * outputGradient.pixelStride,
-        aStride: outputGradient.pixelStride, rowCount: rows.count, into: inputGradient.pointer + offset,
-        cStride: inputGradient.pixelStride, residual: residual.map { UnsafePointer($0.pointer + offset) })
-      below?.apply(to: inputGradient, pixels: rows, kernels: transposed.kernels)
+      let pixels = grid.rows(ofBlock: task)
+      computePixels(
+        pixels, outputGradient.pointer + pixels.lowerBound * outputGradient.pixelStride,
+        stride: outputGradient.pixelStride, residual: residual, into: inputGradient)
+      below?.apply(
+        to: inputGradient.pointer + pixels.lowerBound * inputGradient.pixelStride, pixels: pixels,
+        kernels: transposed.kernels)
     }
+  }
+
+  /// Computes the gradient of all input pixels, and on the way the sum over all pixels of its products with the input,
+  /// channel by channel: the gradient with respect to factors that multiply the input.
+  ///
+  /// - Parameter below: The activation that made the input.
+  /// - Returns: Padded channels.
+  package func productSums(
+    _ outputGradient: FeatureMap, below: ActivationBelow, into inputGradient: FeatureMap, pool: ThreadPool
+  ) -> [Float] {
+    below.requireLayout(of: inputGradient)
+    let stride = inputGradient.pixelStride
+    let kernels = transposed.kernels
+    let grid = ProductGrid(rowCount: inputGradient.shape.pixelCount, matrix: transposed)
+    // Blocks are summed first and then their sums, which keeps the rounding error of a large map small and does not
+    // depend on the number of threads.
+    let blocks = AlignedBuffer(count: grid.blockCount * stride)
+    pool.run(taskCount: grid.blockCount) { task, _ in
+      let pixels = grid.rows(ofBlock: task)
+      computePixels(
+        pixels, outputGradient.pointer + pixels.lowerBound * outputGradient.pixelStride,
+        stride: outputGradient.pixelStride, residual: nil, into: inputGradient)
+      below.addProducts(
+        with: inputGradient.pointer + pixels.lowerBound * stride, pixels: pixels,
+        to: blocks.pointer + task * stride, kernels: kernels)
+    }
+    return blocks.summed(rowCount: grid.blockCount, columnCount: stride, kernels: kernels)
+  }
+
+  /// Computes the gradient of some input pixels.
+  ///
+  /// - Parameter outputGradient: The first of those pixels, the next `stride` floats on.
+  func computePixels(
+    _ pixels: Range<Int>, _ outputGradient: UnsafePointer<Float>, stride: Int, residual: FeatureMap?,
+    into inputGradient: FeatureMap
+  ) {
+    let offset = pixels.lowerBound * inputGradient.pixelStride
+    transposed.multiply(
+      a: outputGradient, aStride: stride, rowCount: pixels.count, into: inputGradient.pointer + offset,
+      cStride: inputGradient.pixelStride, residual: residual.map { UnsafePointer($0.pointer + offset) })
   }
 }
 
 extension PointwiseConvolution {
   /// Computes the sums of all output pixels, before the activation.
-  package func preActivation(_ input: FeatureMap, into output: FeatureMap, pool: ThreadPool) {
+  ///
+  /// - Parameter activated: What the activation gives too, or nil; the output's shape and stride.
+  package func preActivation(
+    _ input: FeatureMap, into output: FeatureMap, activated: FeatureMap? = nil, pool: ThreadPool
+  ) {
+    precondition(
+      activated == nil || activated?.pixelStride == output.pixelStride, "activated values of another stride")
     precondition(
       input.shape.channels == matrix.depth && output.shape.channels == matrix.columnCount
         && input.shape.pixelCount == output.shape.pixelCount,
@@ -47,10 +93,16 @@ extension PointwiseConvolution {
     let grid = ProductGrid(rowCount: input.shape.pixelCount, matrix: matrix)
     pool.run(taskCount: grid.blockCount) { task, _ in
       let rows = grid.rows(ofBlock: task)
+      let first = output.pointer + rows.lowerBound * output.pixelStride
       matrix.multiply(
         a: input.pointer + rows.lowerBound * input.pixelStride, aStride: input.pixelStride,
-        rowCount: rows.count, into: output.pointer + rows.lowerBound * output.pixelStride,
-        cStride: output.pixelStride)
+        rowCount: rows.count, into: first, cStride: output.pixelStride)
+      if let activated {
+        let count = rows.count * output.pixelStride
+        let target = activated.pointer + rows.lowerBound * output.pixelStride
+        target.update(from: first, count: count)
+        matrix.kernels.activate(target, count, activation)
+      }
     }
   }
 }

@@ -14,6 +14,8 @@ import Testing
     let kernelSize: Int
     let stride: Int
     let hasSqueeze: Bool
+    var height = 7
+    var width = 6
     var testDescription: String {
       "\(inputs) x\(expansion) to \(outputs), \(kernelSize)x\(kernelSize)/\(stride)\(hasSqueeze ? ", gated" : "")"
     }
@@ -26,11 +28,16 @@ import Testing
     Shape(inputs: 6, expansion: 6, outputs: 9, kernelSize: 5, stride: 2, hasSqueeze: true),
     Shape(inputs: 9, expansion: 6, outputs: 9, kernelSize: 3, stride: 1, hasSqueeze: false),
     Shape(inputs: 9, expansion: 4, outputs: 4, kernelSize: 3, stride: 2, hasSqueeze: false),
+    // High enough to be cut into bands.
+    Shape(
+      inputs: 3, expansion: 2, outputs: 3, kernelSize: 3, stride: 1, hasSqueeze: true, height: 50, width: 4),
+    Shape(
+      inputs: 3, expansion: 2, outputs: 2, kernelSize: 3, stride: 2, hasSqueeze: true, height: 53, width: 4),
   ]
 
   @Test(arguments: shapes, KernelChoice.runnable)
   func gradientIsThatOfTheBlockInDouble(shape: Shape, kernels: KernelSet) {
-    let (height, width) = (7, 6)
+    let (height, width) = (shape.height, shape.width)
     var generator = SeededGenerator(seed: UInt64(shape.inputs * 100 + shape.kernelSize))
     let expanded = shape.inputs * shape.expansion
     let reduced = 2
@@ -98,17 +105,30 @@ import Testing
       Padded([Float](repeating: .nan, count: values.count), inputShape, kernels)
     }
     let backward = MBConvBlockGradient(block)
-    let scratch = AlignedBuffer(count: backward.layout(input: inputShape).count)
+    let pool = ThreadPool(threadCount: 2)
+    let scratch = AlignedBuffer(count: backward.layout(input: inputShape, pool: pool).count)
     backward(
       at: input.map, outputGradients: outputGradients.map(\.map), into: inputGradients.map(\.map),
-      scratch: scratch.pointer, pool: ThreadPool(threadCount: 2))
+      scratch: scratch.pointer, pool: pool)
+
+    let first = inputGradients.map { gradient in withExtendedLifetime(gradient) { gradient.map.dense() } }
+    for threadCount in [1, 3] {
+      let pool = ThreadPool(threadCount: threadCount)
+      let scratch = AlignedBuffer(count: backward.layout(input: inputShape, pool: pool).count)
+      backward(
+        at: input.map, outputGradients: outputGradients.map(\.map), into: inputGradients.map(\.map),
+        scratch: scratch.pointer, pool: pool)
+      let again = inputGradients.map { gradient in withExtendedLifetime(gradient) { gradient.map.dense() } }
+      withExtendedLifetime(scratch) {}
+      #expect(again == first, "\(shape.testDescription) on \(threadCount) threads")
+    }
 
     withExtendedLifetime((input, outputGradients, scratch)) {}
     for (weights, gradient) in zip(weights, inputGradients) {
       let actual = withExtendedLifetime(gradient) { gradient.map.dense() }
       var scale = 0.0
       var worst = (error: 0.0, index: 0, expected: 0.0)
-      for index in stride(from: 0, to: values.count, by: 3) {
+      for index in stride(from: 0, to: values.count, by: max(3, values.count / 60 | 1)) {
         let expected = difference(x, index, weights, reference)
         scale = max(scale, abs(expected))
         let error = abs(Double(actual[index]) - expected)

@@ -23,24 +23,30 @@ struct MBConvBlockGradient: Sendable {
 
   /// The block's insides for an input of one shape, in floats from the start of a scratch buffer.
   struct Layout {
-    let expandedShape: FeatureShape
     let filteredShape: FeatureShape
+    let expandedShape: FeatureShape
     let expandedCount: Int
+    let activatedCount: Int
     let filteredCount: Int
+    /// For all threads.
+    let threadsCount: Int
 
     /// Floats of scratch memory.
-    var count: Int { 2 * expandedCount + 2 * filteredCount }
+    var count: Int { expandedCount + activatedCount + 2 * filteredCount + threadsCount }
   }
 
-  func layout(input: FeatureShape) -> Layout {
+  func layout(input: FeatureShape, pool: ThreadPool) -> Layout {
     let kernels = block.projection.matrix.kernels
-    let depthwise = block.filter.depthwise
-    let expanded = FeatureShape(height: input.height, width: input.width, channels: depthwise.channels)
-    let filtered = depthwise.window.outputShape(input, channels: depthwise.channels)
+    let expanded = FeatureShape(
+      height: input.height, width: input.width, channels: block.filter.depthwise.channels)
+    let filtered = block.filter.depthwise.window.outputShape(input, channels: expanded.channels)
+    let expandedCount = expansion == nil ? 0 : FeatureMap.count(expanded, kernels: kernels)
     return Layout(
-      expandedShape: expanded, filteredShape: filtered,
-      expandedCount: expansion == nil ? 0 : FeatureMap.count(expanded, kernels: kernels),
-      filteredCount: FeatureMap.count(filtered, kernels: kernels))
+      filteredShape: filtered, expandedShape: expanded,
+      expandedCount: expandedCount,
+      activatedCount: block.filter.expansion?.activation.isIdempotent == false ? expandedCount : 0,
+      filteredCount: FeatureMap.count(filtered, kernels: kernels),
+      threadsCount: expansion == nil ? 0 : depthwise.scratchCountPerThread(expanded) * pool.threadCount)
   }
 
   /// Computes the gradients of one or more values that depend on the block's output.
@@ -55,60 +61,53 @@ struct MBConvBlockGradient: Sendable {
     scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     let kernels = block.projection.matrix.kernels
-    let layout = layout(input: input.shape)
+    let layout = layout(input: input.shape, pool: pool)
     let padded = block.filter.depthwise.paddedChannels
-    let expandedSums = FeatureMap(scratch, shape: layout.expandedShape, pixelStride: padded)
-    let expanded = FeatureMap(
+    let expanded = FeatureMap(scratch, shape: layout.expandedShape, pixelStride: padded)
+    let activated = FeatureMap(
       scratch + layout.expandedCount, shape: layout.expandedShape, pixelStride: padded)
-    let filteredSums = FeatureMap(
-      scratch + 2 * layout.expandedCount, shape: layout.filteredShape, pixelStride: padded)
     let filtered = FeatureMap(
-      filteredSums.pointer + layout.filteredCount, shape: layout.filteredShape, pixelStride: padded)
-    let activation = block.filter.depthwise.activation
+      activated.pointer + layout.activatedCount, shape: layout.filteredShape, pixelStride: padded)
+    let filteredGradient = FeatureMap(
+      filtered.pointer + layout.filteredCount, shape: layout.filteredShape, pixelStride: padded)
+    let threadScratch = filteredGradient.pointer + layout.filteredCount
+    let activation = ActivationBelow(block.filter.depthwise.activation, at: filtered)
 
-    // Forward again, up to what each activation sees.
+    // Forward again, up to what each activation sees, or what it gives where that tells as much.
     var filterInput = input
     if let layer = block.filter.expansion {
       if layer.activation.isIdempotent {
-        layer(input, into: expandedSums, pool: pool)
-        filterInput = expandedSums
-      } else {
-        layer.preActivation(input, into: expandedSums, pool: pool)
-        expandedSums.activated(layer.activation, into: expanded, kernels: kernels, pool: pool)
+        layer(input, into: expanded, pool: pool)
         filterInput = expanded
+      } else {
+        layer.preActivation(input, into: expanded, activated: activated, pool: pool)
+        filterInput = activated
       }
     }
-    block.filter.depthwise.preActivation(filterInput, into: filteredSums, pool: pool)
-    var state: SqueezeExcite.State?
-    if let layer = block.squeezeExcite {
-      filteredSums.activated(activation, into: filtered, kernels: kernels, pool: pool)
-      state = layer.state(means: filtered.means(kernels: kernels, pool: pool))
-    }
+    let means = block.filter.depthwise.preActivation(
+      filterInput, into: filtered, needsMeans: block.squeezeExcite != nil, pool: pool)
+    let state = block.squeezeExcite?.state(means: means)
+    let factor = 1 / Float(layout.filteredShape.pixelCount)
 
     for (outputGradient, inputGradient) in zip(outputGradients, inputGradients) {
-      // Each map holds its own gradient from here on.
       if let squeezeExcite, let state {
-        projection(outputGradient, into: filtered, pool: pool)
-        let gateGradient = filtered.productSums(
-          with: filteredSums, activation: activation, kernels: kernels, pool: pool)
-        let factor = 1 / Float(layout.filteredShape.pixelCount)
+        let gateGradient = projection.productSums(
+          outputGradient, below: activation, into: filteredGradient, pool: pool)
         let meansGradient = squeezeExcite.meansGradient(gateGradient, state: state).map { $0 * factor }
-        filtered.applyDerivative(
-          of: activation, at: filteredSums, factors: state.gate, offsets: meansGradient, kernels: kernels,
-          pool: pool)
+        filteredGradient.applyDerivative(
+          of: activation.activation, at: filtered, factors: state.gate, offsets: meansGradient,
+          kernels: kernels, pool: pool)
       } else {
-        projection(
-          outputGradient, below: ActivationBelow(activation, at: filteredSums), into: filtered, pool: pool)
+        projection(outputGradient, below: activation, into: filteredGradient, pool: pool)
       }
       let residual = block.hasSkip ? outputGradient : nil
       if let expansion, let layer = block.filter.expansion {
         depthwise(
-          filtered, below: ActivationBelow(layer.activation, at: expandedSums), into: expanded,
-          pool: pool)
-        expansion(expanded, residual: residual, into: inputGradient, pool: pool)
+          filteredGradient, below: ActivationBelow(layer.activation, at: expanded), expansion: expansion,
+          residual: residual, into: inputGradient, scratch: threadScratch, pool: pool)
       } else {
-        depthwise(filtered, into: inputGradient, pool: pool)
-        if let residual { inputGradient.add(residual, kernels: kernels) }
+        depthwise(filteredGradient, into: inputGradient, pool: pool)
+        if let residual { inputGradient.add(residual, kernels: kernels, pool: pool) }
       }
     }
   }

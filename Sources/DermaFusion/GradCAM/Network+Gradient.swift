@@ -77,7 +77,7 @@ extension Network {
     to index: Int, kept: KeptMaps, _ pooledGradients: [[Float]]
   ) -> [Tensor] {
     let layouts = (index..<blocks.count).map {
-      gradients.block($0, of: self).layout(input: featureMapShape($0))
+      gradients.block($0, of: self).layout(input: featureMapShape($0), pool: pool)
     }
     // One gradient is read while the next is written, for each logit; the rest is scratch memory.
     let mapCount =
