@@ -25,7 +25,7 @@ extension SiLU {
     // Beyond, the derivative is 0 to the last bit, but exp(-x) would be clamped while x grows.
     let x = x.raised(to: -88)
     let one = Vector(repeating: 1)
-    let sigmoid = one / (one + negativeExponential(x))
+    let sigmoid = one / onePlusNegativeExponential(x)
     var slope = one
     slope.accumulate(x, one - sigmoid)
     return sigmoid * slope

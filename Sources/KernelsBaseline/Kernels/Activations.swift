@@ -1,14 +1,14 @@
 import KernelInterface
 
-/// exp(-x) within 2e-7 relative for x in -88...87. Above, x is clamped; below, the caller does that.
+/// 1 + exp(-x) within 2e-7 relative for x in -88...87. Above, x is clamped; below, the caller does that.
 ///
 /// -x = n ln 2 + r with |r| <= ln 2 / 2, and exp(r) = 1 + r * q(r), q of degree 4 with the least relative error on that
-/// interval (9.4e-8). Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits, from where one shift makes
-/// 2^n: a conversion to integers would be done lane by lane.
+/// interval (9.4e-8). Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits: a conversion to integers
+/// would be done lane by lane. With 127 more, one shift makes 2^n of them.
 @inline(__always)
-func negativeExponential(_ x: Vector) -> Vector {
+func onePlusNegativeExponential(_ x: Vector) -> Vector {
   let clamped = x.lowered(to: 87)
-  let magic = Vector(repeating: 12_582_912)
+  let magic = Vector(repeating: 12_582_912 + 127)
   let shifted = magic.adding(clamped, times: -1.442_695_04)
   let n = shifted - magic
   // s is -r, so that x need not be negated; the signs of q alternate instead.
@@ -22,9 +22,9 @@ func negativeExponential(_ x: Vector) -> Vector {
   q = Vector(repeating: -0.166_676_45).adding(q, times: s)
   q = Vector(repeating: 0.499_991_42).adding(q, times: s)
   q = Vector(repeating: -0.999_999_7).adding(q, times: s)
-  let result = Vector(repeating: 1).adding(q, times: s)
-  let bits = unsafeBitCast(shifted, to: VectorBits.self) &<< VectorBits(repeating: 23)
-  return unsafeBitCast(unsafeBitCast(result, to: VectorBits.self) &+ bits, to: Vector.self)
+  let exponential = Vector(repeating: 1).adding(q, times: s)
+  let power = unsafeBitCast(shifted, to: VectorBits.self) &<< VectorBits(repeating: 23)
+  return Vector(repeating: 1).adding(exponential, times: unsafeBitCast(power, to: Vector.self))
 }
 
 extension Vector {
@@ -68,14 +68,14 @@ enum SiLU: ActivationFunction {
   static func apply(_ x: Vector) -> Vector {
     // Clamped before the division too: beyond, exp(-x) no longer grows, and the quotient would run off to -infinity.
     let x = x.raised(to: -88)
-    return x / (Vector(repeating: 1) + negativeExponential(x))
+    return x / onePlusNegativeExponential(x)
   }
 }
 
 enum Sigmoid: ActivationFunction {
   @inline(__always)
   static func apply(_ x: Vector) -> Vector {
-    Vector(repeating: 1) / (Vector(repeating: 1) + negativeExponential(x.raised(to: -88)))
+    Vector(repeating: 1) / onePlusNegativeExponential(x.raised(to: -88))
   }
 }
 
