@@ -78,9 +78,10 @@ package struct DepthwiseConvolution2DGradient: Sendable {
   ) {
     let input = below.arguments.shape
     requireShapes(outputGradient.shape, input)
+    expansion.requireShapes(input, residual: residual, inputGradient)
     precondition(
-      below.arguments.pixelStride == bias.count && inputGradient.shape.pixelCount == input.pixelCount,
-      "arguments of stride \(below.arguments.pixelStride) for \(bias.count) channels, or another size")
+      below.arguments.pixelStride == bias.count,
+      "arguments of stride \(below.arguments.pixelStride) for \(bias.count) channels")
     let rowCount = rowsPerTask(input)
     let perThread = scratchCountPerThread(input)
     pool.run(taskCount: (input.height + rowCount - 1) / rowCount) { task, thread in

@@ -86,7 +86,7 @@ extension FeatureMap {
     }
   }
 
-  fileprivate func requireSameLayout(_ other: FeatureMap) {
+  func requireSameLayout(_ other: FeatureMap) {
     precondition(
       shape == other.shape && pixelStride == other.pixelStride,
       "maps of \(shape) with stride \(pixelStride) and \(other.shape) with stride \(other.pixelStride)")

@@ -16,13 +16,7 @@ package struct PointwiseConvolutionGradient: Sendable {
     _ outputGradient: FeatureMap, residual: FeatureMap? = nil, below: ActivationBelow? = nil,
     into inputGradient: FeatureMap, pool: ThreadPool
   ) {
-    precondition(
-      outputGradient.shape.channels == transposed.depth
-        && inputGradient.shape.channels == transposed.columnCount
-        && inputGradient.shape.pixelCount == outputGradient.shape.pixelCount,
-      "gradient of a 1x1 convolution from \(outputGradient.shape) to \(inputGradient.shape)")
-    precondition(
-      residual == nil || residual?.pixelStride == inputGradient.pixelStride, "a residual of another stride")
+    requireShapes(outputGradient.shape, residual: residual, inputGradient)
     below?.requireLayout(of: inputGradient)
     let grid = ProductGrid(rowCount: inputGradient.shape.pixelCount, matrix: transposed)
     pool.run(taskCount: grid.blockCount) { task, _ in
@@ -44,6 +38,7 @@ package struct PointwiseConvolutionGradient: Sendable {
   package func productSums(
     _ outputGradient: FeatureMap, below: ActivationBelow, into inputGradient: FeatureMap, pool: ThreadPool
   ) -> [Float] {
+    requireShapes(outputGradient.shape, residual: nil, inputGradient)
     below.requireLayout(of: inputGradient)
     let stride = inputGradient.pixelStride
     let kernels = transposed.kernels
@@ -63,7 +58,17 @@ package struct PointwiseConvolutionGradient: Sendable {
     return blocks.summed(rowCount: grid.blockCount, columnCount: stride, kernels: kernels)
   }
 
-  /// Computes the gradient of some input pixels.
+  /// Precondition: The gradients are of this layer's output and input, of one size.
+  func requireShapes(_ output: FeatureShape, residual: FeatureMap?, _ inputGradient: FeatureMap) {
+    precondition(
+      output.channels == transposed.depth && inputGradient.shape.channels == transposed.columnCount
+        && inputGradient.shape.pixelCount == output.pixelCount,
+      "gradient of a 1x1 convolution from \(output) to \(inputGradient.shape)")
+    precondition(
+      residual == nil || residual?.pixelStride == inputGradient.pixelStride, "a residual of another stride")
+  }
+
+  /// Computes the gradient of some input pixels, whose shapes were looked at.
   ///
   /// - Parameter outputGradient: The first of those pixels, the next `stride` floats on.
   func computePixels(
@@ -84,8 +89,7 @@ extension PointwiseConvolution {
   package func preActivation(
     _ input: FeatureMap, into output: FeatureMap, activated: FeatureMap? = nil, pool: ThreadPool
   ) {
-    precondition(
-      activated == nil || activated?.pixelStride == output.pixelStride, "activated values of another stride")
+    activated?.requireSameLayout(output)
     precondition(
       input.shape.channels == matrix.depth && output.shape.channels == matrix.columnCount
         && input.shape.pixelCount == output.shape.pixelCount,
