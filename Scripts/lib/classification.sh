@@ -1,5 +1,11 @@
 # shellcheck shell=bash
-# Comparing what two builds of the program make of one image.
+# Comparing what two builds of the program make of one image. Source setup.sh first.
+
+# find_model: sets `model` to the folder to classify with, the shipped one where DERMAFUSION_MODEL names no other.
+find_model() {
+  model=${DERMAFUSION_MODEL:-$root/Weights}
+  [ -f "$model/config.json" ] || fail "$model: there is no model to classify with"
+}
 
 # probabilities_of FILE: the predicted class, then each class with its probability, one a line, from a file with one
 # result of `classify --format json`.
