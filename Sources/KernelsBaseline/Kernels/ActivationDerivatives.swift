@@ -23,9 +23,9 @@ extension SiLU {
   @inline(__always)
   static func derivative(_ x: Vector) -> Vector {
     // Beyond, the derivative is 0 to the last bit, but exp(-x) would be clamped while x grows.
-    let x = x.raised(to: -88)
+    let x = x.raised(to: -87.5)
     let one = Vector(repeating: 1)
-    let sigmoid = one / onePlusNegativeExponential(x)
+    let sigmoid = Sigmoid.apply(x)
     var slope = one
     slope.accumulate(x, one - sigmoid)
     return sigmoid * slope
