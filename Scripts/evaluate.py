@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 from dataset import open_cache, read_records
 from export_model import load_folder, model_identity, write_weights
 from metadata import encode_metadata
-from metrics import figures, softmax
+from metrics import figures, rounded, softmax
 from model_config import CLASSES, write_config
 from plots import reliability_diagram
 from preprocessing import normalize
@@ -116,13 +116,6 @@ def cross_fitted(logits, labels, lesions):
     return probabilities
 
 
-def rounded(value):
-    """Figures to four places, however nested."""
-    if isinstance(value, dict):
-        return {name: rounded(inner) for name, inner in value.items()}
-    return round(value, 4) if isinstance(value, float) else value
-
-
 def validation_parser(description):
     """The options of a script that looks at a model folder's validation photographs, and may write into it."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -147,6 +140,7 @@ def judge(model, records, pooled, blurred):
     bias, temperature = fit_calibration(logits, labels)
     temperature = round(temperature, 4)
     calibrated = cross_fitted(logits, labels, lesions)
+    groups = {"originals_600x450": originals, "other_copies": ~originals}
     result = rounded(
         {
             "temperature": temperature,
@@ -157,8 +151,7 @@ def judge(model, records, pooled, blurred):
             "shrunk_to_150_pixels": figures(
                 softmax((head_logits(model, blurred, known) + bias) / temperature), labels
             ),
-            "originals_600x450": figures(calibrated[originals], labels[originals]),
-            "other_copies": figures(calibrated[~originals], labels[~originals]),
+            **{name: figures(calibrated[kept], labels[kept]) for name, kept in groups.items() if kept.any()},
         }
     )
     return result, calibrated

@@ -18,9 +18,9 @@ from sklearn.metrics import roc_auc_score
 
 from abstention import conformal_sets, distances, measure, quality_reasons
 from dataset import open_cache, read_records
-from evaluate import head_logits, pooled_features, rounded, validation_indices, validation_parser
+from evaluate import head_logits, pooled_features, validation_indices, validation_parser
 from export_model import ABSTENTION_PREFIX, load_folder, model_identity, write_weights
-from metrics import softmax
+from metrics import rounded, softmax
 from model_config import CLASSES, write_config
 from preprocessing import color_constancy, crop_to_square, decode, resize
 

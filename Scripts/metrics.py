@@ -50,20 +50,36 @@ def per_class_recall(probabilities, labels):
     }
 
 
+def rounded(value):
+    """Figures to four places, however nested."""
+    if isinstance(value, dict):
+        return {name: rounded(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [rounded(inner) for inner in value]
+    return round(value, 4) if isinstance(value, float) else value
+
+
 def melanoma_sensitivity_at_90_specificity(probabilities, labels):
+    """None without both a melanoma and something else."""
+    if not 0 < (labels == MELANOMA).sum() < len(labels):
+        return None
     false_positive_rate, true_positive_rate, _ = roc_curve(labels == MELANOMA, probabilities[:, MELANOMA])
     return float(true_positive_rate[false_positive_rate <= 0.10].max())
 
 
 def figures(probabilities, labels):
-    """All figures as a JSON-ready dictionary. AUROC is over the classes that occur."""
+    """All figures as a JSON-ready dictionary, None where the labels allow none. AUROC is over the classes that occur."""
     recall = per_class_recall(probabilities, labels)
-    present = [c for c in range(len(CLASSES)) if 0 < (labels == c).sum() < len(labels)]
+    aurocs = [
+        roc_auc_score(labels == c, probabilities[:, c])
+        for c in range(len(CLASSES))
+        if 0 < (labels == c).sum() < len(labels)
+    ]
     return {
         "n": len(labels),
         "accuracy": float((probabilities.argmax(axis=1) == labels).mean()),
         "balanced_accuracy": float(np.mean(list(recall.values()))),
-        "macro_auroc": float(np.mean([roc_auc_score(labels == c, probabilities[:, c]) for c in present])),
+        "macro_auroc": float(np.mean(aurocs)) if aurocs else None,
         "melanoma_sensitivity_at_90_specificity": melanoma_sensitivity_at_90_specificity(probabilities, labels),
         "ece": expected_calibration_error(probabilities, labels),
         "negative_log_likelihood": float(-np.log(probabilities[np.arange(len(labels)), labels] + 1e-12).mean()),

@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader
 from dataset import open_cache, read_records, split_by_lesion, write_split
 from export_model import load_folder, model_identity
 from held_statistics import hold_statistics
-from metrics import figures, softmax
+from metrics import figures, rounded, softmax
 from model import ARCHITECTURES, build_config, build_model
 from model_config import CLASSES
 from pretrained import imagenet_backbone
@@ -200,7 +200,7 @@ def main():
         loss = train_epoch(run, loader, options, sum(pixels[:epoch]), sum(pixels), device)
         seconds = time.time() - started
         logits, labels = predict(average, Samples(cache, records, checked, size, config["preprocessing"]), device)
-        result = figures(softmax(logits.astype(np.float64)), labels)
+        result = rounded(figures(softmax(logits.astype(np.float64)), labels))
         curves.append(
             {
                 "epoch": epoch + 1,
@@ -208,9 +208,9 @@ def main():
                 "images": images,
                 "seconds": round(seconds),
                 "training_loss": round(loss, 4),
-                "balanced_accuracy": round(result["balanced_accuracy"], 4),
-                "macro_auroc": round(result["macro_auroc"], 4),
-                **{f"recall_{name}": round(value, 4) for name, value in result["recall"].items()},
+                "balanced_accuracy": result["balanced_accuracy"],
+                "macro_auroc": result["macro_auroc"],
+                **{f"recall_{name}": value for name, value in result["recall"].items()},
             }
         )
         print(json.dumps(curves[-1]), flush=True)
