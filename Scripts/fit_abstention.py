@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from PIL import Image, ImageFilter
+from PIL import Image, ImageFilter, UnidentifiedImageError
 from safetensors.torch import load_file
 from sklearn.metrics import roc_auc_score
 
@@ -40,12 +40,21 @@ def resized_image(path, size):
     return resize(crop_to_square(decode(path)), size)
 
 
+def is_picture(path):
+    try:
+        Image.open(path).close()
+    except (UnidentifiedImageError, IsADirectoryError):
+        return False
+    return True
+
+
 def measured(path, size):
     return measure(resized_image(path, size))
 
 
 def quality_limits(rows):
-    """Limits that each leave out one validation photograph (three by their green), with room beyond it.
+    """Limits a little beyond the second most extreme validation photograph: beyond the fourth by green, and the most
+    extreme by maximum brightness.
 
     Much room for brightness: skin darker than that of the photographs at hand is no bad exposure.
     """
@@ -74,7 +83,8 @@ def conformal_thresholds(probabilities, labels):
     thresholds = []
     for label in range(probabilities.shape[1]):
         own = np.sort(probabilities[labels == label, label])
-        allowed = int(np.floor((1 - COVERAGE) * (len(own) + 1)))
+        # 1 - 0.9 is a little less than 0.1, and would lose one where the product is whole.
+        allowed = int((1 - COVERAGE) * (len(own) + 1) + 1e-9)
         thresholds.append(float(own[allowed - 1]) if allowed >= 1 else 0.0)
     return thresholds
 
@@ -102,7 +112,9 @@ def cross_fitted_coverage(probabilities, labels, lesions):
         "coverage": float(np.mean(coverage)),
         "coverage_spread": float(np.std(coverage)),
         "mean_set_size": float(np.mean(sizes)),
-        "coverage_by_class": [float(value) for value in np.nanmean(by_class, axis=0)],
+        "coverage_by_class": [
+            float(np.nanmean(column)) if not np.isnan(column).all() else None for column in np.transpose(by_class)
+        ],
     }
 
 
@@ -130,7 +142,7 @@ def odd_inputs(paths, size, others):
         ],
     }
     if others:
-        kinds["something_else"] = [resized_image(path, size) for path in sorted(others.iterdir())]
+        kinds["something_else"] = [resized_image(path, size) for path in sorted(others.iterdir()) if is_picture(path)]
     return kinds
 
 
