@@ -1,7 +1,10 @@
 """HAM10000 for training: its records, the split by lesion, and the cache of preprocessed photographs."""
 
 import csv
+import hashlib
+import json
 import random
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -76,14 +79,27 @@ def preprocessed(path, preprocessing):
     return preprocess(path, preprocessing)[0]["constancy"]
 
 
+def cache_name(records, preprocessing):
+    """The name of the file for these photographs, in this order, and for what is done to them."""
+    key = [
+        preprocessing["size"],
+        preprocessing["color_constancy"],
+        [[record.image_id, record.folder] for record in records],
+    ]
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
+    return f"constancy{preprocessing['size']}-{digest[:12]}.npy"
+
+
 def open_cache(records, data, preprocessing, folder, workers=2):
     """Every photograph after colour constancy, uint8 [N, size, size, 3] in the order of `records`, mapped from disk.
 
-    Made at the first call; keep `folder` out of the repository, for it holds photographs.
+    Made at the first call for these records and this preprocessing (see cache_name); keep `folder` out of the repository,
+    for it holds photographs.
     """
     size = preprocessing["size"]
-    path = Path(folder) / f"constancy{size}.npy"
+    path = Path(folder) / cache_name(records, preprocessing)
     if not path.exists():
+        print(f"preprocessing {len(records)} photographs into {path}", file=sys.stderr)
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_suffix(".unfinished.npy")
         shape = (len(records), size, size, 3)
