@@ -143,9 +143,6 @@ def parse_options():
 def main():
     options = parse_options()
     folder = options.output
-    for name in ("images", "arrays"):
-        shutil.rmtree(folder / name, ignore_errors=True)
-        (folder / name).mkdir(parents=True)
     preprocessing, model_entry, model, logits_of = default_preprocessing(), None, None, None
     if options.model:
         if is_ensemble(options.model):
@@ -157,6 +154,9 @@ def main():
         preprocessing = config["preprocessing"]
         model_entry = {"name": config["name"], "version": config["version"], "sha256": identity(options.model)}
 
+    for name in ("images", "arrays"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir(parents=True)
     dump = Dump(folder)
     manifest = {"formatVersion": 1, "versions": versions(), "model": model_entry, "preprocessing": preprocessing}
     lists = ["images", "refused", "variants", "metadata", "predictions", "activations", "maps"]
