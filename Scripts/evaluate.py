@@ -3,12 +3,14 @@
 Validation photographs are looked at four ways: with their metadata, without any, with the metadata but shrunk to
 150 pixels first so that all are equally blurred, and by the folder that they came from. With --write, the
 temperature and a bias for each class go into the model, the figures into its config.json and, all of them, into
-<model>/training/figures.json, with the reliability diagram beside them.
+<model>/training/figures.json, with the reliability diagram beside them. What fit_abstention.py had put there goes, for it
+holds for other probabilities. A model that was calibrated is not calibrated again: its bias would be fitted on top of its own.
 """
 
 import argparse
 import csv
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +20,7 @@ from safetensors.torch import load_file
 from scipy.optimize import minimize
 
 from dataset import open_cache, read_records
-from export_model import load_folder, model_identity, write_weights
+from export_model import ABSTENTION_PREFIX, load_folder, model_identity, write_weights
 from metadata import encode_metadata
 from metrics import figures, rounded, softmax
 from model_config import CLASSES, write_config
@@ -158,8 +160,9 @@ def judge(model, records, pooled, blurred):
 
 
 def add_bias(folder, bias):
-    """Adds `bias` to that of the last layer, in model.safetensors."""
+    """Adds `bias` to that of the last layer, in model.safetensors, and leaves the network's own tensors only."""
     tensors = load_file(folder / "model.safetensors")
+    tensors = {name: tensor for name, tensor in tensors.items() if not name.startswith(ABSTENTION_PREFIX)}
     name = "fusion.classifier.bias" if "fusion.classifier.bias" in tensors else "classifier.bias"
     tensors[name] = (tensors[name].double() + torch.tensor(bias, dtype=torch.float64)).to(tensors[name].dtype)
     write_weights(folder, tensors)
@@ -171,6 +174,7 @@ def write_figures(folder, config, result):
     add_bias(folder, list(result["bias"].values()))
     config["temperature"] = result["temperature"]
     config["training"]["validation"] = result["calibrated"]
+    config.pop("abstention", None)
     write_config(folder, config)
     (folder / "training").mkdir(exist_ok=True)
     (folder / "training" / "figures.json").write_text(json.dumps(result, indent=1) + "\n")
@@ -180,6 +184,8 @@ def main():
     options = validation_parser(__doc__).parse_args()
     torch.set_num_threads(options.threads)
     config, model = load_folder(options.model)
+    if options.write and "validation" in config["training"]:
+        sys.exit(f"{options.model}: calibrated already; export its checkpoint again and calibrate that")
     model = model.to(memory_format=torch.channels_last)
     records = read_records(options.data)
     cache = open_cache(records, options.data, config["preprocessing"], options.cache)
