@@ -2,6 +2,8 @@
 
 A state dict with `fusion.` tensors gets the metadata fusion head; any other is a plain classifier. The file may hold
 the state dict itself or wrap it as {"state_dict": ...} or {"model": ...}, with or without a `module.` prefix.
+
+A README.md that is there already stays, unless --card names another.
 """
 
 import argparse
@@ -143,7 +145,8 @@ def export(state, config, folder, dtype="float16", card=None):
     folder.mkdir(parents=True, exist_ok=True)
     write_config(folder, config)
     write_weights(folder, tensors)
-    (folder / "README.md").write_text(card or default_card(config, dtype))
+    if card is not None or not (folder / "README.md").exists():
+        (folder / "README.md").write_text(card or default_card(config, dtype))
     return model_identity(folder)
 
 
