@@ -17,9 +17,14 @@ package enum KernelChoice {
   /// The environment variable that forces an instruction set: `baseline`, `avx2` or `avx512`.
   package static let variable = "DERMAFUSION_INSTRUCTION_SET"
 
-  /// The kernels of this process: those forced by ``variable`` if this CPU can run them, else the best it can.
-  package static let current: KernelSet = choose(
-    forced: getenv(variable).flatMap { InstructionSet(rawValue: String(cString: $0)) })
+  /// The kernels of this process: those forced by ``variable`` if it can be obeyed, else the best that this CPU can run.
+  package static var current: KernelSet { ofThisProcess.kernels }
+
+  /// Why ``variable`` is not obeyed; nil when it is, or when it forces nothing.
+  package static var unavailable: UnavailableInstructionSet? { ofThisProcess.unavailable }
+
+  private static let ofThisProcess = choose(
+    forced: getenv(variable).map { String(cString: $0) }, among: available)
 
   /// The kernels that this CPU can run and that were compiled with the flags of their instruction set, best last.
   package static let available: [KernelSet] = InstructionSet.allCases.filter(isRunnable).map(kernels)
@@ -29,9 +34,20 @@ package enum KernelChoice {
   package static let runnable: [KernelSet] = InstructionSet.allCases
     .filter { isRunnable($0) || !isBuilt($0) }.map(kernels)
 
-  static func choose(forced: InstructionSet?) -> KernelSet {
-    if let forced, let kernels = available.first(where: { $0.instructionSet == forced }) { return kernels }
-    return available[available.count - 1]
+  /// - Parameters:
+  ///   - forced: The name of an instruction set; nil or empty: none is forced.
+  ///   - available: At least one, best last.
+  static func choose(
+    forced: String?, among available: [KernelSet]
+  ) -> (kernels: KernelSet, unavailable: UnavailableInstructionSet?) {
+    let best = available[available.count - 1]
+    guard let forced, !forced.isEmpty else { return (best, nil) }
+    if let kernels = available.first(where: { $0.instructionSet.rawValue == forced }) {
+      return (kernels, nil)
+    }
+    return (
+      best, UnavailableInstructionSet(value: forced, available: available.map(\.instructionSet.rawValue))
+    )
   }
 
   private static func isRunnable(_ instructionSet: InstructionSet) -> Bool {
@@ -56,5 +72,21 @@ package enum KernelChoice {
     case .avx2: KernelsAVX2.makeKernelSet()
     case .avx512: KernelsAVX512.makeKernelSet()
     }
+  }
+}
+
+/// A value of ``KernelChoice/variable`` that names no instruction set, or one that cannot be used here.
+package struct UnavailableInstructionSet: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What the variable says.
+  package let value: String
+  /// What it may say on this machine.
+  package let available: [String]
+
+  /// One line naming the variable, its value and what is possible.
+  package var description: String {
+    """
+    the environment variable \(KernelChoice.variable) is '\(value)', and must be one of those that this machine runs: \
+    \(available.joined(separator: ", "))
+    """
   }
 }

@@ -23,18 +23,31 @@ import Testing
 
   @Test func anAvailableSetCanBeForced() {
     for kernels in KernelChoice.available {
-      #expect(
-        KernelChoice.choose(forced: kernels.instructionSet).instructionSet == kernels.instructionSet)
+      let choice = KernelChoice.choose(
+        forced: kernels.instructionSet.rawValue, among: KernelChoice.available)
+      #expect(choice.kernels.instructionSet == kernels.instructionSet)
+      #expect(choice.unavailable == nil)
     }
   }
 
-  @Test func theBestIsChosenWhenNothingOrWhatThisCPULacksIsForced() {
-    let best = KernelChoice.available.last?.instructionSet
-    #expect(KernelChoice.choose(forced: nil).instructionSet == best)
-    for instructionSet in InstructionSet.allCases
-    where !KernelChoice.available.contains(where: { $0.instructionSet == instructionSet }) {
-      #expect(KernelChoice.choose(forced: instructionSet).instructionSet == best)
-    }
+  @Test(arguments: [nil, ""]) func theBestIsChosenWhenNothingIsForced(forced: String?) {
+    let choice = KernelChoice.choose(forced: forced, among: KernelChoice.available)
+    #expect(choice.kernels.instructionSet == KernelChoice.available.last?.instructionSet)
+    #expect(choice.unavailable == nil)
+  }
+
+  /// As on a machine that runs the first of the sets only: the others' names are known, and still cannot be had.
+  @Test(arguments: ["avx2", "avx512", "AVX2", "avx-2", " baseline", "sse2"])
+  func whatCannotBeForcedIsToldWithWhatCan(forced: String) throws {
+    let first = Array(KernelChoice.runnable.prefix(1))
+    let choice = KernelChoice.choose(forced: forced, among: first)
+    #expect(choice.kernels.instructionSet == .baseline)
+    let unavailable = try #require(choice.unavailable)
+    #expect(unavailable == UnavailableInstructionSet(value: forced, available: ["baseline"]))
+    #expect(
+      unavailable.description
+        == "the environment variable DERMAFUSION_INSTRUCTION_SET is '\(forced)', and must be one of those that "
+        + "this machine runs: baseline")
   }
 
   @Test func widthsAndTilesAreThoseOfTheInstructionSet() {

@@ -121,6 +121,9 @@ public final class Classifier: Sendable {
   /// The threads that share each layer's work; nil when ``runNetwork`` is no network.
   var pool: ThreadPool? { network?.pool ?? ensemble?.members[0].pool }
 
+  /// Why the instruction set that the environment asks for is not the one in use; nil when it is, or when none is asked for.
+  package static var unavailableInstructionSet: UnavailableInstructionSet? { KernelChoice.unavailable }
+
   /// The model that results name.
   public var model: ModelIdentity {
     ModelIdentity(name: configuration.name, version: configuration.version, sha256: sha256())
