@@ -1,10 +1,10 @@
-"""EfficientNet B0-B7, their tf_ variants and Lite0-Lite4 from one table, with or without a metadata fusion head.
+"""EfficientNet B0-B7, Lite0-Lite4 and their tf_ variants from one table, with or without a metadata fusion head.
 
 Tensor names are timm's, so a timm state dict loads by name. Layout is NCHW, weights OIHW.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import nn
@@ -37,7 +37,12 @@ ARCHITECTURES = (
     [f"efficientnet_b{i}" for i in range(8)]
     + [f"tf_efficientnet_b{i}" for i in range(8)]
     + [f"efficientnet_lite{i}" for i in range(5)]
+    + [f"tf_efficientnet_lite{i}" for i in range(5)]
 )
+
+
+# The batch-norm epsilon that goes with each padding: TensorFlow's and PyTorch's.
+EPSILONS = {"same": 1e-3, "symmetric": 1e-5}
 
 
 @dataclass(frozen=True)
@@ -51,15 +56,22 @@ class Architecture:
     batch_norm_epsilon: float
 
     @staticmethod
-    def named(name):
-        """Looks `name` up; the lite ones are TensorFlow's too. Raises ValueError for an unknown name."""
+    def named(name, padding=None):
+        """Looks `name` up. Lite means TensorFlow's with or without tf_, unless `padding` says otherwise; timm's own
+        efficientnet_lite is symmetric. Raises ValueError for an unknown name."""
         base = name.removeprefix("tf_")
         if base not in ARCHITECTURES:
             raise ValueError(f"architecture {name!r}: must be one of {', '.join(ARCHITECTURES)}")
         width, depth = SCALES[base.removeprefix("efficientnet_")]
         lite = "lite" in base
-        tensorflow = lite or name.startswith("tf_")
-        return Architecture(width, depth, lite, "same" if tensorflow else "symmetric", 1e-3 if tensorflow else 1e-5)
+        padding = padding or ("same" if lite or name.startswith("tf_") else "symmetric")
+        return Architecture(width, depth, lite, padding, EPSILONS[padding])
+
+    @staticmethod
+    def of(config):
+        """That of a config.json, whose padding and epsilon count whatever is usual for the name."""
+        named = Architecture.named(config["architecture"], config["padding"])
+        return replace(named, batch_norm_epsilon=config["batch_norm_epsilon"])
 
     def channels(self, base):
         """`base` times the width, to a multiple of 8 that is not below 90 % of it."""
@@ -201,9 +213,8 @@ class FusionHead(nn.Module):
 class EfficientNet(nn.Module):
     """Images float32 [N, 3, H, W] and, with a fusion head, metadata float32 [N, 4], to logits [N, classes]."""
 
-    def __init__(self, name, classes, fusion=None, dropout=0.0):
+    def __init__(self, architecture, classes, fusion=None, dropout=0.0):
         super().__init__()
-        architecture = Architecture.named(name)
         stem = architecture.stem_channels()
         self.conv_stem = convolution(architecture, 3, stem, 3, 2)
         self.bn1 = batch_norm(architecture, stem)
@@ -254,9 +265,9 @@ class EfficientNet(nn.Module):
                 yield f"blocks.{stage_index}.{block_index}", block
 
 
-def build_config(architecture, classes, fusion=True, size=380, name=None, version="1.0.0"):
+def build_config(architecture, classes, fusion=True, size=380, name=None, version="1.0.0", padding=None):
     """The config.json of a new model with `classes` classes."""
-    details = Architecture.named(architecture)
+    details = Architecture.named(architecture, padding)
     return {
         "format_version": 1,
         "name": name or architecture,
@@ -289,4 +300,4 @@ def mean_logits(model, image, metadata, views=1):
 
 def build_model(config, dropout=0.0):
     """The network that a config.json describes, with random weights."""
-    return EfficientNet(config["architecture"], len(config["classes"]), config["fusion"], dropout)
+    return EfficientNet(Architecture.of(config), len(config["classes"]), config["fusion"], dropout)
