@@ -3,15 +3,20 @@ import Testing
 
 @testable import ImagePipeline
 
-/// The real photographs are not part of the repository; they lie beside it where there are any.
+/// The originals of HAM10000, 600x450 pixels, are not part of the repository: `DERMAFUSION_PHOTOGRAPHS` names a folder with
+/// some of them, and without it they are looked for beside the repository.
 @Suite struct PhotographTests {
   private static let folder =
-    URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("../../../shared/data/ham10000/full600x450").standardizedFileURL
+    if let path = ProcessInfo.processInfo.environment["DERMAFUSION_PHOTOGRAPHS"] {
+      URL(fileURLWithPath: path)
+    } else {
+      URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../../shared/data/ham10000/full600x450").standardizedFileURL
+    }
 
   private static let isThere = FileManager.default.fileExists(atPath: folder.path)
 
-  @Test(.enabled(if: isThere, "no photographs in ../shared/data/ham10000/full600x450"))
+  @Test(.enabled(if: isThere, "DERMAFUSION_PHOTOGRAPHS names no folder of photographs"))
   func everyPhotographIsDecodedAndPreprocessed() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter {
       $0.hasSuffix(".jpg")
