@@ -1,27 +1,39 @@
 #!/usr/bin/env bash
-# Scripts/train.sh [--rehearse] DATA WORK: trains the shipped model anew and dumps the parity fixtures from it.
+# Scripts/train.sh VERSION DATA WORK: trains the shipped model anew, under that version, and dumps the parity fixtures
+# from it.
 # DATA is HAM10000's folder (see Scripts/README.md); WORK takes the cache (4 GB, photographs), the environment and the
 # checkpoints, and lies outside the repository. Goes on where it was interrupted. Needs Python 3.11.
-# With --rehearse every run is cut to a few steps and the repository stays as it is: to see that all steps work.
+# With --rehearse in the place of the version every run is cut to a few steps and the repository stays as it is: to see
+# that all steps work.
 set -euo pipefail
-rehearse=
-if [ "${1-}" = --rehearse ]; then
-  rehearse=yes
-  shift
-fi
-if [ $# -ne 2 ]; then
-  echo "usage: Scripts/train.sh [--rehearse] DATA WORK" >&2
+if [ $# -ne 3 ] || [ ! -d "$2" ]; then
+  echo "usage: Scripts/train.sh VERSION|--rehearse DATA WORK" >&2
   exit 64
 fi
-data=$(realpath "$1")
-mkdir -p "$2"
-work=$(realpath "$2")
+version=$1
+rehearse=
+if [ "$version" = --rehearse ]; then
+  rehearse=yes
+  version=0.0.0
+fi
+if [[ ! $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]; then
+  echo "$version: a version reads like 1.3.0" >&2
+  exit 64
+fi
+data=$(realpath "$2")
+mkdir -p "$3"
+work=$(realpath "$3")
+# A rehearsal's checkpoints are none to go on from.
+runs="$work${rehearse:+/rehearsal}"
+mkdir -p "$runs"
 scripts=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 root=$(dirname "$scripts")
 
-if [ ! -x "$work/environment/bin/python" ]; then
+# The copy of the requirements is there only when all of them were installed.
+if ! cmp -s "$scripts/requirements.txt" "$work/environment/requirements.txt"; then
   python3 -m venv "$work/environment"
   "$work/environment/bin/pip" install -r "$scripts/requirements.txt"
+  cp "$scripts/requirements.txt" "$work/environment/requirements.txt"
 fi
 python="$work/environment/bin/python"
 
@@ -33,23 +45,26 @@ train() { # RUN EPOCHS OPTION...: a run and its model folder
   local run=$1 epochs=${rehearse:+64x96,96x96}
   "$python" "$scripts/train.py" --data "$data" --cache "$work/cache" --output "$run" --epochs "${epochs:-$2}" "${@:3}"
   "$python" "$scripts/export_model.py" --architecture efficientnet_lite2 --checkpoint "$run/model.pt" --num-classes 7 \
-    --output "$run/model" --name dermafusion-lite2
+    --output "$run/model" --name dermafusion-lite2 --version "$version"
 }
 
 # Each run goes on from the weights of the one before with a learning rate that rises once more. In the last one batch
 # norms hold their statistics, which is cheaper for weights that know the data already.
-train "$work/first" "160x4500*3,192x4500*3,224x4500*2,288x4500*2"
-train "$work/second" "224x4500*8,288x3000*2,380x1500" --initial "$work/first/model"
-train "$work/run" "224x5000*5,288x3000,380x1500" --initial "$work/second/model" \
+train "$runs/first" "160x4500*3,192x4500*3,224x4500*2,288x4500*2"
+train "$runs/second" "224x4500*8,288x3000*2,380x1500" --initial "$runs/first/model"
+train "$runs/run" "224x5000*5,288x3000,380x1500" --initial "$runs/second/model" \
   --learning-rate 6e-4 --live-epochs 0 --initial-share 0.4
 
-judge=(--model "$work/run/model" --data "$data" --cache "$work/cache" --split "$work/run/split.csv" --write)
+model="$runs/run/model"
+judge=(--model "$model" --data "$data" --cache "$work/cache" --split "$runs/run/split.csv" --write)
 "$python" "$scripts/evaluate.py" "${judge[@]}"
 "$python" "$scripts/fit_abstention.py" "${judge[@]}"
+"$python" "$scripts/join_runs.py" --output "$model/training" "$runs/first" "$runs/second" "$runs/run"
 if [ -n "$rehearse" ]; then exit; fi
 
 mkdir -p "$root/Weights/training"
-cp "$work/run/model/"{config.json,model.safetensors} "$root/Weights/"
-cp "$work/run/model/training/"* "$work/run/"{recipe.json,split.csv,curves.csv} "$root/Weights/training/"
+cp "$model/"{config.json,model.safetensors} "$root/Weights/"
+cp "$model/training/"* "$root/Weights/training/"
 "$python" "$scripts/dump_fixtures.py" --model "$root/Weights"
 "$python" "$scripts/dump_gradcam_fixtures.py" --model "$root/Weights"
+echo "Weights/README.md still describes the model before: bring its version, figures and training up to date." >&2
