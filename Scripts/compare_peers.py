@@ -30,14 +30,10 @@ PEERS = {
 def load_model(folder):
     """The PyTorch network of an exported folder, its weights as float32, and its example inputs."""
     import torch
-    from safetensors.torch import load_file
 
-    from model import build_model
+    from export_model import load_folder
 
-    config = json.loads((folder / "config.json").read_text())
-    model = build_model(config).eval()
-    weights = {name: tensor.float() for name, tensor in load_file(folder / "model.safetensors").items()}
-    model.load_state_dict(weights, strict=False)
+    config, model = load_folder(folder)
     size = config["preprocessing"]["size"]
     generator = torch.Generator().manual_seed(1)
     inputs = [torch.randn(1, 3, size, size, generator=generator)]
@@ -73,10 +69,10 @@ def engine(name, folder, onnx_path, threads):
 
         return run
 
-    fusion = json.loads((folder / "config.json").read_text())["fusion"]
-    size = json.loads((folder / "config.json").read_text())["preprocessing"]["size"]
+    config = json.loads((folder / "config.json").read_text())
+    size = config["preprocessing"]["size"]
     feed = {"image": np.random.default_rng(1).standard_normal((1, 3, size, size)).astype(np.float32)}
-    if fusion:
+    if config["fusion"]:
         feed["metadata"] = np.array([[0.55, 0, 0, 2]], np.float32)
     if name == "ONNX Runtime":
         import onnxruntime
@@ -170,19 +166,26 @@ def processor_name():
     return platform.processor() or platform.machine()
 
 
+def own_version():
+    """The commit that the program should be built from."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--tags", "--dirty"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def table(results):
     """Markdown of `{threads: (medians, report)}`."""
     report = next(iter(results.values()))[1]
     engines = list(dict.fromkeys(name for medians, _ in results.values() for name in medians))
+    columns = [f"{threads} thread{'s' * (threads > 1)}, ms | ratio" for threads in results]
     lines = [
-        f"Model {report['model']['name']} {report['model']['version']}; {processor_name()}; kernels {report['instructionSet']}; "
-        f"measured peak {report['peakGflopsPerThread']:.0f} GFLOP/s a thread.",
+        f"Model {report['model']['name']} {report['model']['version']}; {processor_name()}; kernels "
+        f"{report['instructionSet']}; measured peak {report['peakGflopsPerThread']:.0f} GFLOP/s a thread.",
         "",
-        "| engine | version | " + " | ".join(f"{threads} thread{'s' * (threads > 1)}, ms | ratio" for threads in results) + " |",
+        "| engine | version | " + " | ".join(columns) + " |",
         "|---|---|" + "---|---|" * len(results),
     ]
     for name in engines:
-        version = importlib.metadata.version(PEERS[name]) if name in PEERS else "this commit"
+        version = importlib.metadata.version(PEERS[name]) if name in PEERS else own_version()
         cells = []
         for medians, _ in results.values():
             if name not in medians:
