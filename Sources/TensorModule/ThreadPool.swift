@@ -24,7 +24,8 @@ package final class ThreadPool: @unchecked Sendable {
     workers = (1..<max(threadCount, 1)).map { Worker(index: $0) }
     for worker in workers {
       let queue = DispatchQueue(label: "DermaFusion worker \(worker.index)", qos: .userInitiated)
-      queue.async { [shared] in worker.loop(shared) }
+      // The thread is lent by Dispatch, which hands it on when the pool is gone.
+      queue.async { [shared] in ThreadPool.withDenormalsFlushed { worker.loop(shared) } }
     }
   }
 
@@ -56,7 +57,8 @@ package final class ThreadPool: @unchecked Sendable {
     isBusy.store(false, ordering: .releasing)
   }
 
-  /// The result of `body` for each element, in their order. The threads share the calls, the last elements first.
+  /// The result of `body` for each element, in their order, with denormals flushed to zero. The threads share the calls,
+  /// the last elements first.
   ///
   /// - Throws: The error of the first element that has one.
   package func map<Element, Value, Failure: Error>(
@@ -64,12 +66,15 @@ package final class ThreadPool: @unchecked Sendable {
   ) throws(Failure) -> [Value] {
     var results = [Result<Value, Failure>?](repeating: nil, count: elements.count)
     results.withUnsafeMutableBufferPointer { results in
-      run(taskCount: elements.count) { task, _ in
-        let index = elements.count - 1 - task
-        do throws(Failure) {
-          results[index] = .success(try body(elements[index]))
-        } catch {
-          results[index] = .failure(error)
+      // As the workers do, or a result would depend on who came to make it.
+      Self.withDenormalsFlushed {
+        run(taskCount: elements.count) { task, _ in
+          let index = elements.count - 1 - task
+          do throws(Failure) {
+            results[index] = .success(try body(elements[index]))
+          } catch {
+            results[index] = .failure(error)
+          }
         }
       }
     }
@@ -153,7 +158,6 @@ private final class Worker: Sendable {
   }
 
   func loop(_ shared: Shared) {
-    flush_denormals_to_zero()
     while true {
       var spin = 0
       while !shared.hasWork {
