@@ -24,6 +24,15 @@ import Testing
     return PixelImage(width: width, height: height, pixels: pixels)
   }
 
+  @Test func whereNoClassIsAskedForTheMostProbableIsExplained() throws {
+    let image = Self.image(corner: (x: 1, y: 0), width: 130, height: 130)
+    let classifier = try LightDetector.classifier()
+    let explanation = try classifier.explain(image, classes: [])
+    #expect(explanation.maps.map(\.lesionClass) == [explanation.classification.prediction])
+    #expect(explanation.maps == (try classifier.explain(image).maps))
+    #expect(explanation.figure().width >= explanation.cropped.width)
+  }
+
   @Test(arguments: [ActivationMapMethod.gradcam, .hirescam, .gradcamPlusPlus, .layercam, .eigencam])
   func massLiesInTheCornerThatHoldsTheOnlyStructure(method: ActivationMapMethod) throws {
     let classifier = try LightDetector.classifier()

@@ -6,7 +6,7 @@ import TensorModule
 public struct Explanation: Sendable {
   /// The result that is explained.
   public let classification: Classification
-  /// One for each class asked for, in that order.
+  /// One for each class asked for, in that order; at least one.
   public let maps: [ActivationMap]
   /// The centre square of the image, which is all that the model sees: `[S, S, 3]`. The maps lie over it.
   public let cropped: PixelImage
@@ -38,7 +38,7 @@ extension Classifier {
   /// - Parameters:
   ///   - image: at least 32x32.
   ///   - metadata: goes into the logits and into their gradients; it is held fixed.
-  ///   - classes: the classes to explain; `nil`: the one with the greatest probability.
+  ///   - classes: the classes to explain; `nil` or none: the one with the greatest probability.
   ///   - method: see ``ActivationMapMethod``.
   ///   - layer: the feature map: one of ``layers``; `nil`: the last.
   /// - Throws: see ``activationMap(of:metadata:lesionClass:method:layer:)``.
@@ -76,15 +76,16 @@ extension Classifier {
     let input = try preprocessor(image)
     let encoded = metadata.encoded()
     var explained = classes ?? []
+    let isHighest = explained.isEmpty
     let run = network.runWithGradients(
       layer: layer, metadata: encoded, needsGradients: method.usesGradient,
       logits: { output in
-        if classes == nil { explained = [ClassScores(output.logits).highest] }
+        if isHighest { explained = [ClassScores(output.logits).highest] }
         return explained.map { (network.head, $0.index) }
       }, writeInput: { input.writeNormalizedNHWC(to: $0) })
     let result = try classification(
       run.output, of: input, metadata: metadata, imageSHA256: imageSHA256)
-    if classes == nil { explained = [result.prediction] }
+    if isHighest { explained = [result.prediction] }
     let maps = try explained.indices.map { index in
       try ActivationMap(
         lesionClass: explained[index], method: method, layer: layer, activations: run.activations,
