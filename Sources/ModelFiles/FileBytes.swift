@@ -74,9 +74,15 @@ final class FileBytes: @unchecked Sendable {
   }
 
   /// Whether a path leads to a folder; nil when it leads to nothing.
-  static func isFolder(_ path: String) -> Bool? {
+  ///
+  /// - Throws: `ModelFileError.cannotOpen` when the system does not say what lies there.
+  static func isFolder(_ path: String) throws(ModelFileError) -> Bool? {
     var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    return status.st_mode & S_IFMT == S_IFDIR
+    if stat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFDIR }
+    let number = errno
+    guard number == ENOENT || number == ENOTDIR else {
+      throw .cannotOpen(path: path, reason: reason(number))
+    }
+    return nil
   }
 }

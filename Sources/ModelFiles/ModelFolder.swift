@@ -24,7 +24,7 @@ public struct ModelFolder: Sendable {
     // Before the weights, which an ensemble has none of.
     let configuration = try Self.configuration(parsing: bytes, name: name)
     let weights = Self.path(of: Self.weightsName, in: path)
-    guard FileBytes.isFolder(weights) != nil else {
+    guard try FileBytes.isFolder(weights) != nil else {
       throw .fileMissing(name: Self.weightsName, folder: path)
     }
     self.init(
@@ -115,10 +115,10 @@ extension ModelFolder {
   static func configurationFile(
     in folder: String
   ) throws(ModelFileError) -> (bytes: [UInt8], name: String) {
-    guard let isFolder = FileBytes.isFolder(folder) else { throw .folderMissing(path: folder) }
+    guard let isFolder = try FileBytes.isFolder(folder) else { throw .folderMissing(path: folder) }
     guard isFolder else { throw .notAFolder(path: folder) }
     let name = path(of: configurationName, in: folder)
-    guard FileBytes.isFolder(name) != nil else {
+    guard try FileBytes.isFolder(name) != nil else {
       throw .fileMissing(name: configurationName, folder: folder)
     }
     return (try FileBytes(mapping: name).withBytes { [UInt8]($0) }, name)

@@ -39,6 +39,28 @@ import Testing
     #expect(try ModelFolder(configuration: configuration + [0x0A], weights: weights).sha256 != expected)
   }
 
+  /// What the system refuses to look at may well be there.
+  @Test func whatCannotBeLookedAtIsNotCalledMissing() throws {
+    try withTemporaryFolder { folder in
+      let long = folder + "/" + String(repeating: "n", count: 300)
+      #expect(throws: ModelFileError.cannotOpen(path: long, reason: "File name too long")) {
+        try ModelFolder(directory: long)
+      }
+      for name in ["config.json", "model.safetensors"] {
+        let path = folder + "/" + name
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+        let error = #expect(throws: ModelFileError.self) { try ModelFolder(directory: folder) }
+        guard case .cannotOpen(path, let reason) = error else {
+          Issue.record("a link to itself: \(error as Any)")
+          continue
+        }
+        #expect(reason.contains("symbolic link"), "\(reason)")
+        try FileManager.default.removeItem(atPath: path)
+        try write(configuration, to: path)
+      }
+    }
+  }
+
   @Test func missingFolderOrFile() throws {
     try withTemporaryFolder { folder in
       #expect(throws: ModelFileError.folderMissing(path: folder + "/none")) {
