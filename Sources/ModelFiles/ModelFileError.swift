@@ -25,6 +25,9 @@ public enum ModelFileError: Error, Equatable, Sendable {
   /// The tensor has a NaN or an infinity; the index counts elements in the order stored, the
   /// value is "NaN", "infinity" or "-infinity".
   case nonFiniteValue(file: String, name: String, index: Int, value: String)
+  /// The four tensors below this name make a batch norm that multiplies a channel by, or adds to it, what is no finite
+  /// number: most likely the variance is negative.
+  case unusableBatchNorm(file: String, name: String, channel: Int, variance: Float)
   /// The file has tensors that the network does not use.
   case surplusTensors(file: String, names: [String])
 }
@@ -57,6 +60,9 @@ extension ModelFileError: CustomStringConvertible {
       "\(file): the tensor \(quoted(name)) has shape \(found), and the network needs \(expected)"
     case .nonFiniteValue(let file, let name, let index, let value):
       "\(file): the tensor \(quoted(name)) has the value \(value) at index \(index); every value must be finite"
+    case .unusableBatchNorm(let file, let name, let channel, let variance):
+      "\(file): the batch norm \(quoted(name)) makes no finite numbers of channel \(channel), whose variance "
+        + "(\(quoted("\(name).running_var"))) is \(variance)"
     case .surplusTensors(let file, let names):
       "\(file): the network has no place for "
         + (names.count == 1

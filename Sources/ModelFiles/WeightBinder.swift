@@ -12,6 +12,8 @@ import Synchronization
 public struct WeightBinder: Sendable {
   /// The dotted name of this scope; empty at the top.
   public let path: String
+  /// The path or name of the file, for errors.
+  public var fileName: String { file.name }
   private let file: SafetensorsFile
   private let bound: BoundNames
 

@@ -44,6 +44,12 @@ package struct BatchNormalization: Sendable {
     return Fold(gains: gains, bias: bias)
   }
 
+  /// The first channel whose gain or bias is not finite as Float, as with a variance below minus ``epsilon``; nil: none.
+  package var firstNonFiniteChannel: Int? {
+    let fold = fold
+    return scale.indices.first { !Float(fold.gains[$0]).isFinite || !fold.bias[$0].isFinite }
+  }
+
   /// The convolution that does the same as a convolution without bias followed by this.
   ///
   /// - Parameter weight: `[channels, ...]`, the same number of values for each channel.

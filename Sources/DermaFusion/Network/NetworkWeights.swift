@@ -56,12 +56,17 @@ struct NetworkWeights {
   }
 
   private func batchNorm(_ name: String, channels: Int) throws(ModelFileError) -> BatchNormalization {
-    let norm = scope(name)
-    return BatchNormalization(
-      scale: try norm.tensor("weight", shape: [channels]),
-      offset: try norm.tensor("bias", shape: [channels]),
-      mean: try norm.tensor("running_mean", shape: [channels]),
-      variance: try norm.tensor("running_var", shape: [channels]), epsilon: batchNormEpsilon)
+    let scope = scope(name)
+    let norm = BatchNormalization(
+      scale: try scope.tensor("weight", shape: [channels]),
+      offset: try scope.tensor("bias", shape: [channels]),
+      mean: try scope.tensor("running_mean", shape: [channels]),
+      variance: try scope.tensor("running_var", shape: [channels]), epsilon: batchNormEpsilon)
+    if let channel = norm.firstNonFiniteChannel {
+      throw .unusableBatchNorm(
+        file: binder.fileName, name: scope.binder.path, channel: channel, variance: norm.variance[channel])
+    }
+    return norm
   }
 
   func dense(

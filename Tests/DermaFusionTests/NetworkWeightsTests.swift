@@ -1,0 +1,56 @@
+import KernelInterface
+import ModelFiles
+import TensorModule
+import Testing
+
+@testable import DermaFusion
+
+@Suite struct NetworkWeightsTests {
+  /// A 1x1 convolution of two channels to three, and its batch norm with one of its values replaced.
+  private func weights(_ tensor: String = "", _ channel: Int = 0, _ value: Float = 0) throws -> NetworkWeights
+  {
+    var tensors: [(name: String, shape: [Int], values: [Float])] = [
+      ("stage.conv.weight", [3, 2, 1, 1], [1, -2, 3, -4, 5, -6]),
+      ("stage.bn.weight", [3], [1, -2, 0]), ("stage.bn.bias", [3], [0, 1, -1]),
+      ("stage.bn.running_mean", [3], [0.5, -0.5, 3]), ("stage.bn.running_var", [3], [1, 0, 4]),
+    ]
+    if let index = tensors.firstIndex(where: { $0.name == "stage.bn.\(tensor)" }) {
+      tensors[index].values[channel] = value
+    }
+    return NetworkWeights(
+      binder: WeightBinder(try SafetensorsFile(bytes: safetensors(tensors), name: "m")),
+      architecture: try #require(.init(named: "efficientnet_lite0")), padding: .same, batchNormEpsilon: 1e-3,
+      kernels: KernelChoice.current
+    ).scope("stage")
+  }
+
+  @Test(
+    arguments: [
+      ("running_var", -1, "-1.0"), ("running_var", -0.0011, "-0.0011"), ("weight", 3e38, "0.0"),
+      ("running_mean", -3e38, "0.0"),
+    ] as [(String, Float, String)])
+  func aBatchNormThatGivesNoFiniteNumbersIsNamedWithItsVariance(
+    tensor: String, value: Float, variance: String
+  )
+    throws
+  {
+    let weights = try weights(tensor, 1, value)
+    for load in [
+      { _ = try weights.convolution("conv", norm: "bn", shape: [3, 2, 1, 1]) },
+      { _ = try weights.pointwise("conv", norm: "bn", inputs: 2, outputs: 3, activation: .identity) },
+    ] {
+      let error = #expect(throws: ModelFileError.self) { try load() }
+      #expect(
+        error?.description
+          == "m: the batch norm \"stage.bn\" makes no finite numbers of channel 1, whose variance "
+          + "(\"stage.bn.running_var\") is \(variance)")
+    }
+  }
+
+  @Test(arguments: [("running_var", -0.0009), ("running_var", 3e38), ("weight", 0)] as [(String, Float)])
+  func aBatchNormThatGivesFiniteNumbersIsTaken(tensor: String, value: Float) throws {
+    let folded = try weights(tensor, 1, value).convolution("conv", norm: "bn", shape: [3, 2, 1, 1])
+    let values = folded.weight + folded.bias
+    #expect(values.first { !$0.isFinite } == nil)
+  }
+}
