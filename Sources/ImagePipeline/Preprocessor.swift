@@ -38,9 +38,4 @@ public struct Preprocessor: Sendable {
       decoded: image, square: square, resized: resized, levels: levels, warnings: warnings,
       configuration: configuration)
   }
-
-  /// Runs every stage on an image; the same as calling the preprocessor.
-  ///
-  /// - Throws: ``ImageError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
-  public func process(_ image: PixelImage) throws(ImageError) -> PreprocessedImage { try self(image) }
 }

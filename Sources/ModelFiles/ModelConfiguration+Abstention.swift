@@ -68,10 +68,3 @@ extension ModelConfiguration.Abstention {
     try object.requireNoOtherKeys()
   }
 }
-
-extension ModelConfiguration.Abstention {
-  /// The object `abstention` of a `config.json` of seven classes, by itself.
-  package static func parsing(_ text: String) throws -> Self {
-    try Self(ConfigurationObject(JSONParser.parse(Array(text.utf8)), path: "abstention"), classCount: 7)
-  }
-}

@@ -68,11 +68,4 @@ public struct SafetensorsFile: Sendable {
     }
     return tensor
   }
-
-  /// The values of the tensor of this name and shape, as Float32, the last dimension running fastest.
-  ///
-  /// - Throws: `ModelFileError.missingTensor`, `.misshapenTensor` or `.nonFiniteValue`.
-  public func read(_ name: String, shape: [Int]) throws(ModelFileError) -> [Float] {
-    try tensor(name, shape: shape).floats()
-  }
 }

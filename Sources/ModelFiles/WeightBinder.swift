@@ -39,16 +39,6 @@ public struct WeightBinder: Sendable {
     WeightBinder(path: fullName(name), in: self)
   }
 
-  /// The binder for names below this one's numbered part.
-  public func scope(_ index: Int) -> WeightBinder {
-    scope(String(index))
-  }
-
-  /// Whether the file has a tensor of this name in this scope.
-  public func contains(_ name: String) -> Bool {
-    file[fullName(name)] != nil
-  }
-
   /// A tensor's values as Float32, the last dimension running fastest.
   ///
   /// - Throws: `ModelFileError.missingTensor`, `.misshapenTensor` or `.nonFiniteValue`.

@@ -1,9 +1,9 @@
 import ImagePipeline
-import ModelFiles
 import TensorModule
 import Testing
 
 @testable import DermaFusion
+@testable import ModelFiles
 
 @Suite struct AbstentionTests {
   private static let side = 120
@@ -196,5 +196,12 @@ import Testing
         "abstain":true,"abstainReasons":["blurred","out_of_distribution"],"conformalSet":["nv","df"],\
         "conformalCoverage":0.9,"summary":
         """))
+  }
+}
+
+extension ModelConfiguration.Abstention {
+  /// The object `abstention` of a `config.json` of seven classes, by itself.
+  static func parsing(_ text: String) throws -> Self {
+    try Self(ConfigurationObject(parsing: Array(text.utf8)), classCount: 7)
   }
 }

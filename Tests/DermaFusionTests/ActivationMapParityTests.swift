@@ -62,7 +62,7 @@ import Testing
           for packagedClass in method.usesGradient ? [lesionClass] : LesionClass.allCases {
             let packaged = key + "\(packagedClass.rawValue)/normalized"
             guard expected[packaged] != nil else { continue }
-            let values = try expected.read(packaged, shape: [map.size, map.size])
+            let values = try expected.tensor(packaged, shape: [map.size, map.size]).floats()
             try expect(map.values, near: values, tolerance: Self.normalizedTolerance, packaged)
             comparedWithThePackage += 1
           }
@@ -82,7 +82,7 @@ import Testing
   private func compare(
     _ values: [Float], _ key: String, _ shape: [Int], _ file: SafetensorsFile, tolerance: Double
   ) throws {
-    let expected = try file.read(key, shape: shape)
+    let expected = try file.tensor(key, shape: shape).floats()
     let scale = expected.reduce(0) { max($0, Double(abs($1))) }
     try expect(values, near: expected, tolerance: tolerance * scale, key)
   }

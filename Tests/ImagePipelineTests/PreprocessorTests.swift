@@ -145,7 +145,7 @@ import Testing
       try preprocessor(.solid(width: 200, height: 31, 1, 2, 3))
     }
     #expect(throws: ImageError.tooSmall(width: 31, height: 200, minimumSide: 32)) {
-      try preprocessor.process(.solid(width: 31, height: 200, 1, 2, 3))
+      try preprocessor(.solid(width: 31, height: 200, 1, 2, 3))
     }
     #expect(try preprocessor(.solid(width: 32, height: 400, 1, 2, 3)).warnings == [.smallImage])
     #expect(try preprocessor(.solid(width: 99, height: 100, 1, 2, 3)).warnings == [.smallImage])

@@ -16,10 +16,10 @@ import Testing
     #expect(file.metadata == ["format": "pt"])
     #expect(file.tensors.map(\.name) == ["a", "none", "b", "c"])
     #expect(file.tensors.map(\.elementCount) == [3, 0, 2, 1])
-    #expect(try file.read("a", shape: [3]) == [1, -2, 0x1p-24])
-    #expect(try file.read("b", shape: [2, 1]) == [-10, 0x1p-149])
-    #expect(try file.read("c", shape: []) == [-100])
-    #expect(try file.read("none", shape: [0, 7]) == [])
+    #expect(try file.tensor("a", shape: [3]).floats() == [1, -2, 0x1p-24])
+    #expect(try file.tensor("b", shape: [2, 1]).floats() == [-10, 0x1p-149])
+    #expect(try file.tensor("c", shape: []).floats() == [-100])
+    #expect(try file.tensor("none", shape: [0, 7]).floats() == [])
   }
 
   @Test func fileWithoutTensors() throws {
@@ -31,13 +31,13 @@ import Testing
     let file = try SafetensorsFile(
       bytes: safetensors(
         #"{"\u0061\ud83d\ude00":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}}"#, [0, 0x3C]))
-    #expect(try file.read("a😀", shape: [1]) == [1])
+    #expect(try file.tensor("a😀", shape: [1]).floats() == [1])
   }
 
   @Test func missingTensor() throws {
     let file = try SafetensorsFile(bytes: Self.mixed, name: "m")
     #expect(throws: ModelFileError.missingTensor(file: "m", name: "a.weight")) {
-      try file.read("a.weight", shape: [3])
+      try file.tensor("a.weight", shape: [3]).floats()
     }
   }
 
@@ -45,7 +45,7 @@ import Testing
   func misshapenTensor(shape: [Int]) throws {
     let file = try SafetensorsFile(bytes: Self.mixed, name: "m")
     #expect(throws: ModelFileError.misshapenTensor(file: "m", name: "a", expected: shape, found: [3])) {
-      try file.read("a", shape: shape)
+      try file.tensor("a", shape: shape).floats()
     }
     #expect(
       ModelFileError.misshapenTensor(file: "m", name: "a", expected: [2, 1], found: [3]).description
@@ -73,7 +73,7 @@ import Testing
           #"{"w":{"dtype":"\#(dataType.rawValue)","shape":[37],"data_offsets":[0,\#(count * size)]}}"#, data),
         name: "m")
       let error = ModelFileError.nonFiniteValue(file: "m", name: "w", index: place, value: word)
-      #expect(throws: error) { try file.read("w", shape: [37]) }
+      #expect(throws: error) { try file.tensor("w", shape: [37]).floats() }
     }
   }
 

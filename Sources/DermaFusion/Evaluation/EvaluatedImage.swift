@@ -26,7 +26,6 @@ package struct EvaluatedImage: Sendable, Equatable {
   }
 
   var prediction: LesionClass { probabilities.highest }
-  var isCorrect: Bool { prediction == label }
   /// The greatest probability.
   var confidence: Double { Double(probabilities[prediction]) }
 }
