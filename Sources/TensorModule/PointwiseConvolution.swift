@@ -77,7 +77,8 @@ package struct PointwiseConvolution: Sendable {
 /// The cut of a product's rows into blocks: the rows of a block stay in the second-level cache while the panels of the
 /// matrix pass over them, and there are enough blocks to share out.
 struct ProductGrid {
-  /// Half of the smallest second-level cache in use, in floats.
+  /// What the rows of a block take at most, in floats: 128 KiB, which leaves the panels as much of the smallest
+  /// second-level cache in use.
   static let cachedFloats = 32_768
 
   let rowCount: Int
