@@ -4,7 +4,11 @@ import PackageDescription
 /// SwiftPM refuses a versioned dependency whose targets carry unsafe flags. The kernel modules get
 /// their instruction-set flags only where this package is built as the root; as a dependency the same
 /// sources build without them, and the choice at run time notices (see `Sources/TensorModule/KernelChoice.swift`).
-let isRootPackage = !Context.packageDirectory.contains("/checkouts/")
+/// A dependency lies in `checkouts/NAME` or `registry/downloads/SCOPE/NAME/VERSION` of the folder of its products.
+let folders = Context.packageDirectory.split(separator: "/")
+let isRootPackage =
+  folders.dropLast().last != "checkouts"
+  && Array(folders.dropLast(3).suffix(2)) != ["registry", "downloads"]
 
 #if arch(x86_64)
   let isX86 = true
