@@ -35,7 +35,7 @@ let optimizedInDebugBuilds: [SwiftSetting] =
 
 let package = Package(
   name: "DermaFusion",
-  platforms: [.macOS(.v26), .iOS(.v26)],
+  platforms: [.macOS(.v26)],
   products: [
     .library(name: "DermaFusion", targets: ["DermaFusion"]),
     .executable(name: "dermafusion", targets: ["CommandLineTool"]),
