@@ -62,7 +62,7 @@ let package = Package(
       swiftSettings: warningsAsErrors + [.enableUpcomingFeature("InternalImportsByDefault")]),
 
     // One kernel source, compiled once per instruction set
-    .target(name: "KernelInterface", dependencies: ["CCPUFeatures"], swiftSettings: warningsAsErrors),
+    .target(name: "KernelInterface", swiftSettings: warningsAsErrors),
     .target(
       name: "KernelsBaseline", dependencies: ["KernelInterface", "CCPUFeatures"],
       swiftSettings: kernelSettings(define: "KERNEL_BASELINE", targetFeatures: [])),
