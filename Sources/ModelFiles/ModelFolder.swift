@@ -24,7 +24,7 @@ public struct ModelFolder: Sendable {
     // Before the weights, which an ensemble has none of.
     let configuration = try Self.configuration(parsing: bytes, name: name)
     let weights = Self.path(of: Self.weightsName, in: path)
-    guard try FileBytes.isFolder(weights) != nil else {
+    guard try FileContent.isFolder(weights) != nil else {
       throw .fileMissing(name: Self.weightsName, folder: path)
     }
     self.init(
@@ -77,10 +77,10 @@ public struct ModelFolder: Sendable {
 
   private final class Identity: Sendable {
     private let configuration: [UInt8]
-    private let weights: FileBytes
+    private let weights: FileContent
     private let computed = Mutex<String?>(nil)
 
-    init(configuration: [UInt8], weights: FileBytes) {
+    init(configuration: [UInt8], weights: FileContent) {
       self.configuration = configuration
       self.weights = weights
     }
@@ -115,13 +115,13 @@ extension ModelFolder {
   static func configurationFile(
     in folder: String
   ) throws(ModelFileError) -> (bytes: [UInt8], name: String) {
-    guard let isFolder = try FileBytes.isFolder(folder) else { throw .folderMissing(path: folder) }
+    guard let isFolder = try FileContent.isFolder(folder) else { throw .folderMissing(path: folder) }
     guard isFolder else { throw .notAFolder(path: folder) }
     let name = path(of: configurationName, in: folder)
-    guard try FileBytes.isFolder(name) != nil else {
+    guard try FileContent.isFolder(name) != nil else {
       throw .fileMissing(name: configurationName, folder: folder)
     }
-    return (try FileBytes(mapping: name).withBytes { [UInt8]($0) }, name)
+    return (try FileContent(mapping: name).withBytes { [UInt8]($0) }, name)
   }
 
   /// What the bytes of a `config.json` say of a single model.

@@ -14,14 +14,14 @@ public struct SafetensorsFile: Sendable {
   /// The header's `__metadata__`; empty when it has none.
   public let metadata: [String: String]
 
-  let file: FileBytes
+  let file: FileContent
   private let indexByName: [String: Int]
 
   /// Maps the file at a path into memory and checks it; the tensors' data are not touched yet.
   ///
   /// - Throws: `ModelFileError` when the path is not a readable, non-empty file or breaks a rule of the format.
   public init(path: String) throws(ModelFileError) {
-    try self.init(FileBytes(mapping: path), name: path)
+    try self.init(FileContent(mapping: path), name: path)
   }
 
   /// Checks a file's bytes, of which a copy is kept.
@@ -30,10 +30,10 @@ public struct SafetensorsFile: Sendable {
   /// - Throws: `ModelFileError` when the bytes break a rule of the format.
   public init(bytes: [UInt8], name: String = "model.safetensors") throws(ModelFileError) {
     guard !bytes.isEmpty else { throw .emptyFile(path: name) }
-    try self.init(FileBytes(copying: bytes), name: name)
+    try self.init(FileContent(copying: bytes), name: name)
   }
 
-  init(_ file: FileBytes, name: String) throws(ModelFileError) {
+  init(_ file: FileContent, name: String) throws(ModelFileError) {
     let header: SafetensorsHeader
     do throws(SafetensorsError) {
       header = try file.withBytes { (bytes) throws(SafetensorsError) in try SafetensorsHeader(parsing: bytes)

@@ -25,7 +25,7 @@ public struct StoredTensor: Sendable {
   public let elementCount: Int
 
   let fileName: String
-  let file: FileBytes
+  let file: FileContent
   let byteRange: Range<Int>
 
   /// Calls the body with the tensor's bytes, valid until it returns. They are not known to be finite numbers.

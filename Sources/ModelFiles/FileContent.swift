@@ -6,12 +6,12 @@
   import Glibc
 #endif
 
-/// The bytes of a file, mapped from disk or copied from memory, in one place for as long as this object lives.
+/// What a file holds, mapped from disk or copied from memory, in one place for as long as this object lives.
 ///
 /// `@unchecked Sendable`: the pointer is set once, nothing writes through it, and the memory goes with the object.
 /// A mapped file that another process shortens while it is in use ends this process with a bus error, as with every
 /// mapped file.
-final class FileBytes: @unchecked Sendable {
+final class FileContent: @unchecked Sendable {
   private let bytes: UnsafeRawBufferPointer
   private let isMapped: Bool
 

@@ -1,0 +1,62 @@
+/// Hides and shows parts of an image in the order of a map, and watches a probability.
+struct PerturbationCheck {
+  /// `[size, size, 3]`, normalised.
+  let pixels: [Float]
+  let size: Int
+  let probability: ([Float]) throws -> Double
+
+  /// Equal parts that the image is hidden in.
+  private static let steps = 16
+  /// Blurring leaves this many means across the image: about the width of RISE's Gaussian.
+  private static let blurCells = 4
+
+  /// The area under the probability against the share of the image that is hidden or shown, strongest places first.
+  ///
+  /// - Parameter map: `[size, size]`
+  func areas(_ map: [Float]) throws -> (deletion: Double, insertion: Double) {
+    // Equal values keep the order of the image, so that the answer does not depend on the sort.
+    let order = map.indices.sorted { (map[$0], $1) > (map[$1], $0) }
+    return (
+      try area(order, from: pixels, to: meanColour()), try area(order, from: blurred(), to: pixels)
+    )
+  }
+
+  private func area(_ order: [Int], from start: [Float], to end: [Float]) throws -> Double {
+    var current = start
+    var values = [try probability(current)]
+    for step in 0..<Self.steps {
+      for pixel in order[order.count * step / Self.steps..<order.count * (step + 1) / Self.steps] {
+        for channel in 0..<3 { current[pixel * 3 + channel] = end[pixel * 3 + channel] }
+      }
+      values.append(try probability(current))
+    }
+    let ends = (values[0] + values[values.count - 1]) / 2
+    return (values.reduce(0, +) - ends) / Double(Self.steps)
+  }
+
+  private func meanColour() -> [Float] {
+    let area = size * size
+    let means = (0..<3).map { channel in
+      Float((0..<area).reduce(0) { $0 + Double(pixels[$1 * 3 + channel]) } / Double(area))
+    }
+    return (0..<area * 3).map { means[$0 % 3] }
+  }
+
+  private func blurred() -> [Float] {
+    var result = pixels
+    let cells = Self.blurCells
+    for channel in 0..<3 {
+      var sums = [Double](repeating: 0, count: cells * cells)
+      var counts = sums
+      for pixel in 0..<size * size {
+        let cell = pixel / size * cells / size * cells + pixel % size * cells / size
+        sums[cell] += Double(pixels[pixel * 3 + channel])
+        counts[cell] += 1
+      }
+      let means = sums.indices.map { Float(sums[$0] / counts[$0]) }
+      let smooth = Heatmap.resized(means, height: cells, width: cells, side: size)
+      for pixel in smooth.indices { result[pixel * 3 + channel] = smooth[pixel] }
+    }
+    return result
+  }
+}
