@@ -41,11 +41,6 @@ public struct PreprocessingConfiguration: Sendable, Equatable {
     self.mean = mean
     self.standardDeviation = standardDeviation
   }
-
-  /// The constants of the shipped model: 380 pixels, Shades of Gray with p = 6, ImageNet's mean and deviation.
-  public static let standard = PreprocessingConfiguration(
-    size: 380, colorConstancy: .shadesOfGray(p: 6, rounding: .round), mean: [0.485, 0.456, 0.406],
-    standardDeviation: [0.229, 0.224, 0.225])
 }
 
 /// The stages of preprocessing, in order; the raw values are the names that users and fixtures know.

@@ -1,12 +1,12 @@
 /// One object of a configuration while it is read: every getter checks type and range and names the key in full, and
-/// in the end no key may be left that was not asked for.
-struct ConfigurationObject {
+/// in the end it can be checked that no key is left that was not asked for.
+package struct ConfigurationObject {
   /// A rule for a number.
-  struct NumberRule: Sendable {
+  package struct NumberRule: Sendable {
     let words: String
     let allows: @Sendable (Double) -> Bool
 
-    static let finite = NumberRule(words: "a finite number") { _ in true }
+    package static let finite = NumberRule(words: "a finite number") { _ in true }
     static let positive = NumberRule(words: "above 0") { $0 > 0 }
     static let probability = NumberRule(words: "in 0...1") { (0...1).contains($0) }
     static let voteWeight = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
@@ -30,7 +30,7 @@ struct ConfigurationObject {
   }
 
   /// The object that a file is.
-  init(parsing bytes: [UInt8]) throws(ConfigurationError) {
+  package init(parsing bytes: [UInt8]) throws(ConfigurationError) {
     let json: JSONValue
     do throws(JSONError) {
       json = try JSONParser.parse(bytes)
@@ -42,6 +42,11 @@ struct ConfigurationObject {
 
   subscript(key: String) -> JSONValue? {
     object[key]
+  }
+
+  /// Whether the key is there, with another value than null.
+  package func hasValue(_ key: String) -> Bool {
+    object[key].map { $0 != .null } ?? false
   }
 
   /// Checks that every key has been asked for.
@@ -66,16 +71,24 @@ struct ConfigurationObject {
     asked.insert(key)
   }
 
-  mutating func text(_ key: String) throws(ConfigurationError) -> String {
+  package mutating func text(_ key: String) throws(ConfigurationError) -> String {
     try Self.text(try value(key), key: fullKey(key))
   }
 
-  mutating func texts(_ key: String) throws(ConfigurationError) -> [String] {
+  package mutating func texts(_ key: String) throws(ConfigurationError) -> [String] {
     let path = fullKey(key)
     let elements = try Self.elements(try value(key), key: path)
     return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
       try Self.text(element, key: "\(path)[\(index)]")
     }
+  }
+
+  /// The strings of an object, by their keys.
+  package mutating func textsByKey(_ key: String) throws(ConfigurationError) -> [String: String] {
+    var object = try object(key)
+    var texts: [String: String] = [:]
+    for member in object.object.members { texts[member.key] = try object.text(member.key) }
+    return texts
   }
 
   mutating func choice(_ key: String, of allowed: [String]) throws(ConfigurationError) -> String {
@@ -91,29 +104,31 @@ struct ConfigurationObject {
     Choice(rawValue: try choice(key, of: Choice.allCases.map(\.rawValue)))!
   }
 
-  mutating func integer(_ key: String, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int {
-    let value = try value(key)
-    guard case .number(let number) = value else {
-      throw .wrongType(key: fullKey(key), expected: "an integer", found: value.typeInWords)
-    }
-    guard let integer = number.integer, range.contains(integer) else {
-      let rule =
-        range.upperBound == .max ? "an integer from \(range.lowerBound) up" : "an integer in \(range)"
-      throw .outOfRange(key: fullKey(key), value: number.literal, rule: rule)
-    }
-    return integer
+  package mutating func integer(_ key: String, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int {
+    try Self.integer(try value(key), key: fullKey(key), in: range)
   }
 
-  mutating func number(_ key: String, _ rule: NumberRule) throws(ConfigurationError) -> Double {
+  package mutating func integers(
+    _ key: String, in range: ClosedRange<Int>
+  ) throws(ConfigurationError) -> [Int] {
+    let path = fullKey(key)
+    let elements = try Self.elements(try value(key), key: path)
+    return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
+      try Self.integer(element, key: "\(path)[\(index)]", in: range)
+    }
+  }
+
+  package mutating func number(_ key: String, _ rule: NumberRule) throws(ConfigurationError) -> Double {
     try Self.number(try value(key), key: fullKey(key), rule)
   }
 
-  mutating func numbers(
-    _ key: String, count: Int, _ rule: NumberRule
+  /// - Parameter count: How many there must be; nil: any number.
+  package mutating func numbers(
+    _ key: String, count: Int? = nil, _ rule: NumberRule
   ) throws(ConfigurationError) -> [Double] {
     let path = fullKey(key)
     let elements = try Self.elements(try value(key), key: path)
-    guard elements.count == count else {
+    if let count, elements.count != count {
       throw .wrongCount(key: path, expected: "\(count) numbers", found: elements.count)
     }
     return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
@@ -121,11 +136,11 @@ struct ConfigurationObject {
     }
   }
 
-  mutating func object(_ key: String) throws(ConfigurationError) -> ConfigurationObject {
+  package mutating func object(_ key: String) throws(ConfigurationError) -> ConfigurationObject {
     try ConfigurationObject(try value(key), path: fullKey(key))
   }
 
-  mutating func objects(_ key: String) throws(ConfigurationError) -> [ConfigurationObject] {
+  package mutating func objects(_ key: String) throws(ConfigurationError) -> [ConfigurationObject] {
     let path = fullKey(key)
     let elements = try Self.elements(try value(key), key: path)
     return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
@@ -158,7 +173,8 @@ extension ConfigurationObject {
     return value
   }
 
-  private func fullKey(_ key: String) -> String {
+  /// The key with those around it, as errors name it.
+  package func fullKey(_ key: String) -> String {
     path.isEmpty ? key : "\(path).\(key)"
   }
 
@@ -169,23 +185,40 @@ extension ConfigurationObject {
     return elements
   }
 
-  private static func text(_ value: JSONValue, key: String) throws(ConfigurationError) -> String {
+  // Thousands of elements are read without an error that would name them.
+  private static func text(_ value: JSONValue, key: @autoclosure () -> String) throws(ConfigurationError)
+    -> String
+  {
     guard case .string(let text) = value else {
-      throw .wrongType(key: key, expected: "a string", found: value.typeInWords)
+      throw .wrongType(key: key(), expected: "a string", found: value.typeInWords)
     }
     let hasControls = text.unicodeScalars.contains { $0.properties.generalCategory == .control }
-    guard !text.isEmpty, !hasControls else { throw .malformedText(key: key) }
+    guard !text.isEmpty, !hasControls else { throw .malformedText(key: key()) }
     return text
   }
 
+  private static func integer(
+    _ value: JSONValue, key: @autoclosure () -> String, in range: ClosedRange<Int>
+  ) throws(ConfigurationError) -> Int {
+    guard case .number(let number) = value else {
+      throw .wrongType(key: key(), expected: "an integer", found: value.typeInWords)
+    }
+    guard let integer = number.integer, range.contains(integer) else {
+      let rule =
+        range.upperBound == .max ? "an integer from \(range.lowerBound) up" : "an integer in \(range)"
+      throw .outOfRange(key: key(), value: number.literal, rule: rule)
+    }
+    return integer
+  }
+
   private static func number(
-    _ value: JSONValue, key: String, _ rule: NumberRule
+    _ value: JSONValue, key: @autoclosure () -> String, _ rule: NumberRule
   ) throws(ConfigurationError) -> Double {
     guard case .number(let number) = value else {
-      throw .wrongType(key: key, expected: "a number", found: value.typeInWords)
+      throw .wrongType(key: key(), expected: "a number", found: value.typeInWords)
     }
     guard let double = number.double, rule.allows(double) else {
-      throw .outOfRange(key: key, value: number.literal, rule: rule.words)
+      throw .outOfRange(key: key(), value: number.literal, rule: rule.words)
     }
     return double
   }

@@ -39,7 +39,8 @@ extension ModelConfiguration {
 }
 
 extension ModelConfiguration.Preprocessing {
-  init(_ object: ConfigurationObject) throws(ConfigurationError) {
+  /// Reads the object `preprocessing` of a `config.json`.
+  package init(_ object: ConfigurationObject) throws(ConfigurationError) {
     var object = object
     size = try object.integer("size", in: 32...2048)
     colorConstancy = try Self.colorConstancy(try object.object("color_constancy"))

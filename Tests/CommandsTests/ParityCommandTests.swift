@@ -85,6 +85,6 @@ import Testing
     empty.write("{}", to: "manifest.json")
     #expect(
       runTool("parity", "--fixtures", empty.path).errors
-        == "Error: \(empty.path): manifest.json: the key 'formatVersion' is missing\n")
+        == "Error: \(empty.path): manifest.json: the key \"formatVersion\" is missing\n")
   }
 }

@@ -132,6 +132,16 @@ extension [String: Any] {
     #expect(stage.firstDeparture?.found == "accepted")
   }
 
+  @Test func anImageThatIsRefusedForAnotherReasonDeparts() throws {
+    let fixtures = try Fixtures.load(
+      file: "images/refused_text.png",
+      read: { $0 == "images/refused_text.png" ? [] : try Fixtures.read($0) })
+    let stage = try #require(try fixtures.report(classifier: nil).firstDepartingStage)
+    #expect(stage.name == "refused")
+    #expect(stage.firstDeparture?.expected == "unknown type")
+    #expect(stage.firstDeparture?.found == "empty")
+  }
+
   @Test func metadataThatIsEncodedOtherwiseDeparts() throws {
     let fixtures = try Fixtures.load(
       file: "none",
@@ -146,75 +156,6 @@ extension [String: Any] {
     #expect(stage.name == "metadata")
     #expect(stage.firstDeparture?.fixture == "metadata 55/male/back")
     #expect(stage.firstDeparture?.found == "Optional([0.55, 0.0, 0.0, 2.0])")
-  }
-
-  @Test func aManifestThatCannotBeReadSaysWhy() {
-    #expect(throws: ParityError.unreadable(file: "manifest.json", reason: "not JSON")) {
-      try ParityFixtures { _ in Array("hello".utf8) }
-    }
-    #expect(throws: ParityError.unreadable(file: "manifest.json", reason: "the key 'images' is missing")) {
-      try Fixtures.load(changing: { $0["images"] = nil })
-    }
-    #expect(
-      throws: ParityError.unreadable(
-        file: "manifest.json", reason: "format version 2, and this program reads 1")
-    ) {
-      try Fixtures.load(changing: { $0["formatVersion"] = 2 })
-    }
-    #expect(throws: ParityError.self) {
-      try Fixtures.load(
-        file: "images/phantom_nevus.jpg",
-        changing: {
-          $0.changeFirst("images") { image in
-            var normalized = image["normalized"] as! [String: Any]
-            normalized["indices"] = [3 * 380 * 380] + Array(1..<48)
-            image["normalized"] = normalized
-          }
-        })
-    }
-  }
-}
-
-@Suite struct CRC32Tests {
-  @Test func checksumIsThatOfZlib() {
-    // python3 -c "import zlib; print(hex(zlib.crc32(b'123456789')))"
-    #expect(CRC32.checksum("123456789".utf8) == 0xCBF4_3926)
-    #expect(CRC32.checksum([]) == 0)
-  }
-}
-
-@Suite struct NPYFileTests {
-  @Test func theHeaderIsWhatNumPyWrites() {
-    let bytes = NPYFile.bytes([UInt8]([1, 2, 3, 4, 5, 6]), shape: [2, 3])
-    let text = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }"
-    #expect(bytes.count == 128 + 6)
-    #expect(bytes.prefix(10) == [0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59, 1, 0, 118, 0])
-    let blanks = String(repeating: " ", count: 117 - text.count)
-    #expect(String(decoding: bytes[10..<128], as: UTF8.self) == text + blanks + "\n")
-    #expect(bytes.suffix(6) == [1, 2, 3, 4, 5, 6])
-  }
-
-  @Test func floatsAreLittleEndianAndOneDimensionHasItsComma() {
-    let bytes = NPYFile.bytes([Float]([1, -2.5]), shape: [2])
-    #expect(bytes.suffix(8) == [0, 0, 0x80, 0x3F, 0, 0, 0x20, 0xC0])
-    #expect(String(decoding: bytes[10...], as: UTF8.self).contains("'descr': '<f4'"))
-    #expect(String(decoding: bytes[10...], as: UTF8.self).contains("'shape': (2,), }"))
-  }
-
-  @Test func whatWasWrittenIsReadBack() throws {
-    let values = (0..<24).map { UInt8($0 * 10) }
-    let (read, shape) = try NPYFile.readBytes(NPYFile.bytes(values, shape: [2, 3, 4]))
-    #expect(read == values)
-    #expect(shape == [2, 3, 4])
-  }
-
-  @Test func whatIsNoSuchArrayIsRefused() {
-    let floats = NPYFile.bytes([Float]([1]), shape: [1])
-    #expect(throws: NPYError.self) { try NPYFile.readWords(floats) }
-    #expect(throws: NPYError.notNPY) { try NPYFile.readBytes([1, 2, 3]) }
-    #expect(throws: NPYError.wrongSize(shape: [2], byteCount: 1)) {
-      try NPYFile.readBytes(Array(NPYFile.bytes([UInt8]([1, 2]), shape: [2]).dropLast()))
-    }
   }
 }
 

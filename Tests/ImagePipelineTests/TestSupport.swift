@@ -17,6 +17,13 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
+extension PreprocessingConfiguration {
+  /// 380 pixels, Shades of Gray with p = 6, ImageNet's mean and deviation.
+  static let standard = PreprocessingConfiguration(
+    size: 380, colorConstancy: .shadesOfGray(p: 6, rounding: .round), mean: [0.485, 0.456, 0.406],
+    standardDeviation: [0.229, 0.224, 0.225])
+}
+
 extension PixelImage {
   /// Noise: every value 0...255 with the same probability.
   static func noise(width: Int, height: Int, seed: UInt64) -> PixelImage {

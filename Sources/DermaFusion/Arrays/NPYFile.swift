@@ -68,10 +68,16 @@ package enum NPYFile {
     guard
       let open = header.firstIndex(of: "("), let close = header[open...].firstIndex(of: ")")
     else { throw .notNPY }
-    let shape = header[header.index(after: open)..<close].split(separator: ",")
-      .compactMap { Int($0.replacing(" ", with: "")) }
-    let count = shape.reduce(1, *)
-    guard file.count - headerEnd == count * size else {
+    var shape: [Int] = []
+    // Bytes of data; nil once no file could hold them.
+    var byteCount: Int? = size
+    for word in header[header.index(after: open)..<close].split(whereSeparator: { ", ".contains($0) }) {
+      guard let extent = Int(word), extent >= 0 else { throw .notNPY }
+      shape.append(extent)
+      byteCount = byteCount.map { $0.multipliedReportingOverflow(by: extent) }
+        .flatMap { $0.overflow ? nil : $0.partialValue }
+    }
+    guard file.count - headerEnd == byteCount else {
       throw .wrongSize(shape: shape, byteCount: file.count - headerEnd)
     }
     return (shape, file[headerEnd...])

@@ -7,17 +7,16 @@ extension ParityFixtures {
   func compareMaps(
     _ classifier: Classifier, stride step: Int = 1, in report: inout ParityReport
   ) throws {
-    let maps = manifest.maps ?? []
-    for index in stride(from: 0, to: maps.count, by: step) {
-      try compare(maps[index], classifier, in: &report)
+    for index in stride(from: 0, to: manifest.maps.count, by: step) {
+      try compare(manifest.maps[index], classifier, in: &report)
     }
   }
 
   private func compare(
     _ maps: ParityManifest.Maps, _ classifier: Classifier, in report: inout ParityReport
   ) throws {
-    let patient = PatientMetadata(age: maps.age, sex: maps.sex, site: maps.site)
-    guard let patient, let lesionClass = LesionClass(rawValue: maps.class) else {
+    guard let patient = PatientMetadata(maps.patient), let lesionClass = LesionClass(rawValue: maps.class)
+    else {
       throw ParityError.unreadable(
         file: Self.manifestName,
         reason: "the maps of \(maps.file) are of a patient or a class that this program does not know")

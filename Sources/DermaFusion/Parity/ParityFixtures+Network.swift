@@ -41,9 +41,9 @@ extension ParityFixtures {
     _ prediction: ParityManifest.Prediction, _ image: PreprocessedImage, _ classifier: Classifier,
     in report: inout ParityReport
   ) throws {
-    let metadata = PatientMetadata(age: prediction.age, sex: prediction.sex, site: prediction.site)
+    let metadata = PatientMetadata(prediction.patient)
     let vector = metadata?.encoded() ?? []
-    let count = prediction.views ?? 1
+    let count = prediction.views
     guard let views = [ImageViews.upright, .symmetries].first(where: { $0.count == count }) else {
       throw ParityError.unreadable(
         file: Self.manifestName, reason: "a prediction of \(count) views, and this program makes 1 or 8")

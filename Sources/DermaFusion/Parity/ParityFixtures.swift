@@ -1,12 +1,6 @@
 import ImagePipeline
 import ModelFiles
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// What Python computed at every stage, and the comparison of this engine with it.
 package struct ParityFixtures: Sendable {
   package static let manifestName = "manifest.json"
@@ -29,20 +23,10 @@ package struct ParityFixtures: Sendable {
   package init(read: @escaping @Sendable (String) throws -> [UInt8]) throws {
     self.read = read
     let bytes = try read(Self.manifestName)
-    do {
-      manifest = try JSONDecoder().decode(ParityManifest.self, from: Data(bytes))
+    do throws(ConfigurationError) {
+      manifest = try ParityManifest(parsing: bytes)
     } catch {
-      throw ParityError.unreadable(file: Self.manifestName, reason: Self.reason(error))
-    }
-    guard manifest.formatVersion == ParityManifest.formatVersion else {
-      throw ParityError.unreadable(
-        file: Self.manifestName,
-        reason:
-          "format version \(manifest.formatVersion), and this program reads \(ParityManifest.formatVersion)")
-    }
-    guard manifest.samples.allSatisfy(\.isConsistent) else {
-      throw ParityError.unreadable(
-        file: Self.manifestName, reason: "indices that lie outside of their shape, or without values")
+      throw ParityError.unreadable(file: Self.manifestName, reason: "\(error)")
     }
     do {
       rowChecksums = try NPYFile.readWords(try read(Self.rowChecksumsName)).values
@@ -56,7 +40,7 @@ package struct ParityFixtures: Sendable {
 
   /// Whether there is anything that needs a model to be compared with.
   package var needsModel: Bool {
-    !manifest.predictions.isEmpty || !manifest.activations.isEmpty || manifest.maps?.isEmpty == false
+    !manifest.predictions.isEmpty || !manifest.activations.isEmpty || !manifest.maps.isEmpty
   }
 
   /// Compares every stage of every fixture.
@@ -73,21 +57,24 @@ package struct ParityFixtures: Sendable {
 
   /// Refusals, every stage from the file to the network's input, and metadata.
   private func comparePreprocessing(in report: inout ParityReport) throws {
-    for refused in manifest.refused { try compare(refused, in: &report) }
-    let preprocessor = Preprocessor(try PreprocessingConfiguration(manifest.preprocessing))
+    let preprocessor = Preprocessor(PreprocessingConfiguration(manifest.preprocessing))
+    for refused in manifest.refused { try compare(refused, preprocessor: preprocessor, in: &report) }
     for image in manifest.images { try compare(image, preprocessor: preprocessor, in: &report) }
     for variant in manifest.variants { try compare(variant, in: &report) }
     for metadata in manifest.metadata { compare(metadata, in: &report) }
   }
 
-  private func compare(_ refused: ParityManifest.Refused, in report: inout ParityReport) throws {
-    var found = "refused"
-    do {
-      let bytes = try read(refused.file)
-      _ = try Preprocessor(.standard)(try ImageDecoder.decode(bytes))
-      found = "accepted"
-    } catch is ImageError {}
-    report.compare("refused", fixture: refused.file, place: refused.rule, expected: "refused", found: found)
+  private func compare(
+    _ refused: ParityManifest.Refused, preprocessor: Preprocessor, in report: inout ParityReport
+  ) throws {
+    let bytes = try read(refused.file)
+    var found = "accepted"
+    do throws(ImageError) {
+      _ = try preprocessor(try ImageDecoder.decode(bytes))
+    } catch {
+      found = error.rule
+    }
+    report.compare("refused", fixture: refused.file, place: "the rule", expected: refused.rule, found: found)
   }
 
   private func compare(
@@ -129,11 +116,13 @@ package struct ParityFixtures: Sendable {
 
   /// The same pictures under other constants than the model's.
   private func compare(_ variant: ParityManifest.Variant, in report: inout ParityReport) throws {
-    let configuration = try PreprocessingConfiguration(variant.preprocessing)
-    let image = try Preprocessor(configuration)(try ImageDecoder.decode(try read(variant.file)))
-    let constants = variant.preprocessing.color_constancy
+    let preprocessor = Preprocessor(PreprocessingConfiguration(variant.preprocessing))
+    let image = try preprocessor(try ImageDecoder.decode(try read(variant.file)))
+    let constancy = variant.preprocessing.colorConstancy.map {
+      "p \($0.p), \($0.rounding.rawValue)"
+    }
     let fixture =
-      "\(variant.file) (size \(configuration.size), p \(constants.p ?? 0), \(constants.rounding ?? "none"))"
+      "\(variant.file) (size \(variant.preprocessing.size), \(constancy ?? "no colour constancy"))"
     if let expected = variant.constancySHA256 {
       report.compare(
         "constancy variants", fixture: fixture, place: "SHA-256", expected: expected,
@@ -143,9 +132,10 @@ package struct ParityFixtures: Sendable {
   }
 
   private func compare(_ expected: ParityManifest.Metadata, in report: inout ParityReport) {
-    let words = [expected.age.map(OrderedJSON.decimal), expected.sex, expected.site].map { $0 ?? "-" }
+    let patient = expected.patient
+    let words = [patient.age.map(OrderedJSON.decimal), patient.sex, patient.site].map { $0 ?? "-" }
     let fixture = "metadata " + words.joined(separator: "/")
-    let metadata = PatientMetadata(age: expected.age, sex: expected.sex, site: expected.site)
+    let metadata = PatientMetadata(patient)
     report.compare(
       "metadata", fixture: fixture, place: "the vector", expected: expected.vector?.map(Float.init),
       found: metadata?.encoded())
@@ -174,7 +164,7 @@ package struct ParityFixtures: Sendable {
       }
     }
     let rowLength = shape[1] * shape[2]
-    guard rowChecksums.indices.contains(expected.rowChecksumOffset + shape[0] - 1) else {
+    guard expected.rowChecksumOffset <= rowChecksums.count - shape[0] else {
       throw ParityError.unreadable(file: Self.rowChecksumsName, reason: "no row checksums for \(fixture)")
     }
     for row in 0..<shape[0] {
@@ -184,54 +174,27 @@ package struct ParityFixtures: Sendable {
     }
     return departure("SHA-256", expected.sha256, SHA256.hexDigest(values))
   }
-
-  private static func reason(_ error: any Error) -> String {
-    switch error {
-    case DecodingError.keyNotFound(let key, _): "the key '\(key.stringValue)' is missing"
-    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
-      "'\(context.codingPath.map(\.stringValue).joined(separator: "."))' has another type than expected"
-    default: "not JSON"
-    }
-  }
-}
-
-extension ParityManifest {
-  /// Every list of samples in the fixtures.
-  fileprivate var samples: [Samples] {
-    images.map(\.normalized) + variants.map(\.normalized)
-      + activations.flatMap { $0.blocks.map(\.samples) } + (maps ?? []).flatMap { $0.methods.map(\.samples) }
-  }
-}
-
-extension ParityManifest.Samples {
-  fileprivate var isConsistent: Bool {
-    let count = shape.reduce(1, *)
-    return indices.count == values.count && indices.allSatisfy { (0..<count).contains($0) }
-  }
 }
 
 extension PatientMetadata {
   /// `nil` where a value is not allowed.
-  init?(age: Double?, sex: String?, site: String?) {
-    guard let sex = Sex(name: sex ?? "unknown"), let site = BodySite(name: site ?? "unknown") else {
-      return nil
-    }
-    try? self.init(ageInYears: age, sex: sex, site: site)
+  init?(_ patient: ParityManifest.Patient) {
+    guard let sex = Sex(name: patient.sex ?? "unknown"), let site = BodySite(name: patient.site ?? "unknown")
+    else { return nil }
+    try? self.init(ageInYears: patient.age, sex: sex, site: site)
   }
 }
 
-extension PreprocessingConfiguration {
-  fileprivate init(_ fixture: ParityManifest.Preprocessing) throws(ParityError) {
-    let constancy: ColorConstancy
-    let method = fixture.color_constancy
-    switch (method.method, method.p, method.rounding.flatMap(Rounding.init)) {
-    case ("none", _, _): constancy = .none
-    case ("shades_of_gray", let p?, let rounding?): constancy = .shadesOfGray(p: p, rounding: rounding)
-    default:
-      throw .unreadable(file: ParityFixtures.manifestName, reason: "an unknown colour constancy: \(method)")
+extension ImageError {
+  /// The rule by the name that fixtures have for it.
+  fileprivate var rule: String {
+    switch self {
+    case .empty: "empty"
+    case .unrecognizedFormat: "unknown type"
+    case .truncated: "truncated"
+    case .tooSmall(_, _, let minimumSide): "a side under \(minimumSide) pixels"
+    default: "\(self)"
     }
-    self.init(
-      size: fixture.size, colorConstancy: constancy, mean: fixture.mean, standardDeviation: fixture.std)
   }
 }
 

@@ -1,27 +1,16 @@
+import ModelFiles
+
 /// `manifest.json` of the parity fixtures; what each field means stands in `ParityFixtures/README.md`.
-struct ParityManifest: Decodable, Sendable {
+struct ParityManifest: Sendable {
   static let formatVersion = 1
 
-  struct Model: Decodable, Sendable {
+  struct Model: Sendable {
     let name: String
     let version: String
     let sha256: String
   }
 
-  struct Preprocessing: Decodable, Sendable {
-    struct ColorConstancy: Decodable, Sendable {
-      let method: String
-      let p: Double?
-      let rounding: String?
-    }
-
-    let size: Int
-    let color_constancy: ColorConstancy
-    let mean: [Double]
-    let std: [Double]
-  }
-
-  struct Stage: Decodable, Sendable {
+  struct Stage: Sendable {
     let name: String
     let shape: [Int]
     let sha256: String
@@ -29,101 +18,91 @@ struct ParityManifest: Decodable, Sendable {
     let array: String?
   }
 
-  /// Some values of an array, by flat index in row-major order.
-  struct Samples: Decodable, Sendable {
+  /// Some values of an array, by flat index in row-major order: as many as indices, which lie in the shape.
+  struct Samples: Sendable {
     let shape: [Int]
     let indices: [Int]
     let values: [Double]
   }
 
-  struct Image: Decodable, Sendable {
+  struct Image: Sendable {
     let file: String
     let warnings: [String]
     let stages: [Stage]
     let normalized: Samples
   }
 
-  struct Refused: Decodable, Sendable {
+  struct Refused: Sendable {
     let file: String
     let rule: String
   }
 
-  struct Variant: Decodable, Sendable {
+  struct Variant: Sendable {
     let file: String
-    let preprocessing: Preprocessing
+    let preprocessing: ModelConfiguration.Preprocessing
     let constancySHA256: String?
     let normalized: Samples
   }
 
-  struct Metadata: Decodable, Sendable {
+  /// What was said of a patient, allowed or not.
+  struct Patient: Sendable {
     let age: Double?
     let sex: String?
     let site: String?
-    let vector: [Double]?
-    let missing: [String]?
-    let error: String?
   }
 
-  struct Prediction: Decodable, Sendable {
+  struct Metadata: Sendable {
+    let patient: Patient
+    let vector: [Double]?
+    let missing: [String]?
+  }
+
+  struct Prediction: Sendable {
     let file: String
-    let age: Double?
-    let sex: String?
-    let site: String?
+    let patient: Patient
     let vector: [Double]
-    /// How many views were averaged; nil for one.
-    let views: Int?
+    /// How many views were averaged.
+    let views: Int
     let logits: [Double]
     let probabilities: [Double]
   }
 
-  struct Activations: Decodable, Sendable {
-    struct Block: Decodable, Sendable {
+  struct Activations: Sendable {
+    struct Block: Sendable {
       let name: String
-      let shape: [Int]
       let mean: Double
       let maximumMagnitude: Double
-      let indices: [Int]
-      let values: [Double]
-
-      var samples: Samples { Samples(shape: shape, indices: indices, values: values) }
+      let samples: Samples
     }
 
     let file: String
-    let layout: String
     let blocks: [Block]
   }
 
   /// Signed activation maps of one image and class at one layer.
-  struct Maps: Decodable, Sendable {
-    struct Map: Decodable, Sendable {
+  struct Maps: Sendable {
+    struct Map: Sendable {
       let method: String
-      let shape: [Int]
       let maximumMagnitude: Double
-      let indices: [Int]
-      let values: [Double]
-
-      var samples: Samples { Samples(shape: shape, indices: indices, values: values) }
+      let samples: Samples
     }
 
     let file: String
-    let age: Double?
-    let sex: String?
-    let site: String?
+    let patient: Patient
     let layer: String
     let `class`: String
     let methods: [Map]
   }
 
-  let formatVersion: Int
   let versions: [String: String]
   let model: Model?
-  let preprocessing: Preprocessing
+  let preprocessing: ModelConfiguration.Preprocessing
   let images: [Image]
   let refused: [Refused]
   let variants: [Variant]
   let metadata: [Metadata]
   let predictions: [Prediction]
   let activations: [Activations]
-  /// Nil in fixtures that were dumped without.
-  let maps: [Maps]?
+  /// Empty in fixtures that were dumped without.
+  let maps: [Maps]
 }
