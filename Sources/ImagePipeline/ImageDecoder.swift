@@ -3,15 +3,15 @@
 ///
 /// Alpha is dropped, gamma and colour profiles are not applied, and 16-bit values are taken by their high byte (for
 /// 16-bit grey Pillow itself would turn everything above 255 white).
-public enum ImageDecoder {
+package enum ImageDecoder {
   /// The most pixels that are decoded: twice 89,478,485, where Pillow refuses too.
-  public static let pixelLimit = 178_956_970
+  package static let pixelLimit = 178_956_970
 
   /// Decodes a PNG, JPEG or PNM file.
   ///
   /// - Parameter bytes: The whole file.
   /// - Throws: ``ImageError`` naming the broken rule.
-  public static func decode(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> PixelImage {
+  package static func decode(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> PixelImage {
     guard !bytes.isEmpty else { throw .empty }
     switch RecognizedFormat(bytes) {
     case .supported(.png): return try PNGDecoder.decode(bytes)
@@ -26,7 +26,7 @@ public enum ImageDecoder {
   ///
   /// - Parameter bytes: The whole file.
   /// - Throws: ``ImageError`` naming the broken rule.
-  public static func decode(_ bytes: [UInt8]) throws(ImageError) -> PixelImage {
+  package static func decode(_ bytes: [UInt8]) throws(ImageError) -> PixelImage {
     try bytes.withUnsafeBytes { buffer in
       Result { () throws(ImageError) in try decode(buffer) }
     }.get()

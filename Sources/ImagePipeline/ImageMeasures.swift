@@ -1,18 +1,18 @@
 /// Measures of a resized image before colour constancy that tell whether there is something to judge. Whole numbers
 /// up to the last steps, so that the same image gives the same measures everywhere.
-public struct ImageMeasures: Sendable, Equatable {
+package struct ImageMeasures: Sendable, Equatable {
   /// Mean luma, 0...255.
-  public let brightness: Double
+  package let brightness: Double
   /// Standard deviation of the means of blocks about the plane that fits them best, of the channel where it is
   /// greatest: light that falls off to one side is no contrast.
-  public let contrast: Double
+  package let contrast: Double
   /// Mean square of second differences over 2 pixels against those over 8: close to 0 where blur hides all detail,
   /// about 1 in noise.
-  public let sharpness: Double
+  package let sharpness: Double
   /// The share of luma's variance that the means of blocks explain, 0...1: close to 0 in noise.
-  public let structure: Double
+  package let structure: Double
   /// The share of pixels that are greener than red, 0...1; skin through a dermatoscope hardly ever is.
-  public let green: Double
+  package let green: Double
 
   /// Pixels of a side of a block.
   static let block = 20
@@ -23,7 +23,7 @@ public struct ImageMeasures: Sendable, Equatable {
   private static let rounding = Double(77 * 77 + 150 * 150 + 29 * 29) / 2
 
   /// - Parameter image: `[side, side, 3]`, a side of at least 32.
-  public init(_ image: PixelImage) {
+  package init(_ image: PixelImage) {
     precondition(
       image.width == image.height && image.width >= Preprocessor.minimumSide,
       "measures of an image of \(image.width)x\(image.height) pixels")

@@ -1,5 +1,5 @@
 /// What a result should say about its image; the raw values appear in results.
-public enum ImageWarning: String, Sendable, CaseIterable {
+package enum ImageWarning: String, Sendable, CaseIterable {
   /// A side is under 100 pixels.
   case smallImage = "small_image"
 

@@ -1,7 +1,7 @@
 import CPNG
 
 /// Writes PNG files through libpng.
-public enum PNGEncoder {
+package enum PNGEncoder {
   /// Encodes an image as 8-bit RGB without interlacing. The same image and text give the same bytes.
   ///
   /// - Parameters:
@@ -10,7 +10,7 @@ public enum PNGEncoder {
   ///     every reader shows them alike.
   /// - Returns: A whole file.
   /// - Throws: ``ImageError/encodingFailed(reason:)`` when memory runs out or the image is larger than PNG allows.
-  public static func encode(
+  package static func encode(
     _ image: PixelImage, text: [(keyword: String, text: String)] = []
   ) throws(ImageError) -> [UInt8] {
     for (keyword, text) in text {

@@ -4,7 +4,7 @@ extension PixelImage {
   /// - Parameters:
   ///   - width: At least 1.
   ///   - height: At least 1.
-  public func resized(width: Int, height: Int) -> PixelImage {
+  package func resized(width: Int, height: Int) -> PixelImage {
     BilinearResizer.resize(
       self, region: BilinearResizer.Region(left: 0, top: 0, width: self.width, height: self.height),
       width: width, height: height)

@@ -1,14 +1,14 @@
 /// An image after preprocessing, with every stage to look at. Stages other than the resized image are computed when they
 /// are asked for.
-public struct PreprocessedImage: Sendable {
+package struct PreprocessedImage: Sendable {
   /// The image as it was given, upright: `[height, width, 3]`.
-  public let decoded: PixelImage
+  package let decoded: PixelImage
 
   /// Resized to the network's side, before colour constancy: `[size, size, 3]`.
-  public private(set) var resized: PixelImage
+  package private(set) var resized: PixelImage
 
   /// What the result should say about the image, in a fixed order.
-  public let warnings: [ImageWarning]
+  package let warnings: [ImageWarning]
 
   private let square: BilinearResizer.Region
   /// `[3, 256]`: the corrected 8-bit value of every level.
@@ -33,13 +33,13 @@ public struct PreprocessedImage: Sendable {
   }
 
   /// The centre square of the decoded image: `[S, S, 3]`, S = min(width, height).
-  public var cropped: PixelImage {
+  package var cropped: PixelImage {
     BilinearResizer.resize(decoded, region: square, width: square.width, height: square.height)
   }
 
   /// After colour constancy: `[size, size, 3]`. Where the configuration keeps fractions, they are rounded here, though
   /// not in the normalised values.
-  public var constancy: PixelImage {
+  package var constancy: PixelImage {
     resized.pixels.withUnsafeBufferPointer { source in
       correctedBytes.withUnsafeBufferPointer { corrected in
         PixelImage(width: resized.width, height: resized.height) { pixels in
@@ -55,17 +55,17 @@ public struct PreprocessedImage: Sendable {
 
   /// The same input turned or mirrored: ``resized`` and what follows from it, each value in another place and otherwise
   /// the same to the bit. Colour constancy does not see places. ``decoded`` and ``cropped`` stay upright.
-  public func turned(by symmetry: SquareSymmetry) -> PreprocessedImage {
+  package func turned(by symmetry: SquareSymmetry) -> PreprocessedImage {
     var result = self
     result.resized = resized.turned(by: symmetry)
     return result
   }
 
   /// The number of values of the network's input: `3 * size * size`.
-  public var normalizedCount: Int { resized.pixels.count }
+  package var normalizedCount: Int { resized.pixels.count }
 
   /// The network's input, `(v / 255 - mean) / standardDeviation`, channels first: float32 `[3, size, size]`.
-  public func normalizedCHW() -> [Float] {
+  package func normalizedCHW() -> [Float] {
     let area = resized.width * resized.height
     return [Float](unsafeUninitializedCapacity: normalizedCount) { result, count in
       resized.pixels.withUnsafeBufferPointer { source in
@@ -84,7 +84,7 @@ public struct PreprocessedImage: Sendable {
   /// Writes the network's input, `(v / 255 - mean) / standardDeviation`, channels last: float32 `[size, size, 3]`.
   ///
   /// - Parameter destination: Room for ``normalizedCount`` values, which are overwritten.
-  public func writeNormalizedNHWC(to destination: UnsafeMutablePointer<Float>) {
+  package func writeNormalizedNHWC(to destination: UnsafeMutablePointer<Float>) {
     resized.pixels.withUnsafeBufferPointer { source in
       normalizedValues.withUnsafeBufferPointer { values in
         for start in stride(from: 0, to: source.count, by: 3) {

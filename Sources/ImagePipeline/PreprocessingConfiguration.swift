@@ -1,7 +1,7 @@
 /// The constants of preprocessing; they belong to a model and come from its `config.json`.
-public struct PreprocessingConfiguration: Sendable, Equatable {
+package struct PreprocessingConfiguration: Sendable, Equatable {
   /// What becomes of a corrected value before it is normalised.
-  public enum Rounding: String, Sendable, CaseIterable {
+  package enum Rounding: String, Sendable, CaseIterable {
     /// `floor(v * gain + 0.5)`, clipped to 0...255.
     case round
     /// `floor(v * gain)`, clipped to 0...255.
@@ -11,7 +11,7 @@ public struct PreprocessingConfiguration: Sendable, Equatable {
   }
 
   /// How the colour of the light is taken out.
-  public enum ColorConstancy: Sendable, Equatable {
+  package enum ColorConstancy: Sendable, Equatable {
     /// Not at all.
     case none
     /// Shades of Gray: the Minkowski `p`-means of the channels are made equal. `p` is positive; 6 is usual.
@@ -19,19 +19,19 @@ public struct PreprocessingConfiguration: Sendable, Equatable {
   }
 
   /// The side of the network's square input, in pixels.
-  public var size: Int
+  package var size: Int
 
   /// How the colour of the light is taken out of the resized image.
-  public var colorConstancy: ColorConstancy
+  package var colorConstancy: ColorConstancy
 
   /// Subtracted from red, green and blue (0...1): 3 values.
-  public var mean: [Double]
+  package var mean: [Double]
 
   /// Divides red, green and blue after that: 3 positive values.
-  public var standardDeviation: [Double]
+  package var standardDeviation: [Double]
 
   /// Takes the constants as they are; a size below 1, or other than 3 means and deviations, is a programming error.
-  public init(size: Int, colorConstancy: ColorConstancy, mean: [Double], standardDeviation: [Double]) {
+  package init(size: Int, colorConstancy: ColorConstancy, mean: [Double], standardDeviation: [Double]) {
     precondition(size > 0, "a size of \(size)")
     precondition(
       mean.count == 3 && standardDeviation.count == 3,
@@ -44,7 +44,7 @@ public struct PreprocessingConfiguration: Sendable, Equatable {
 }
 
 /// The stages of preprocessing, in order; the raw values are the names that users and fixtures know.
-public enum PreprocessingStage: String, Sendable, CaseIterable {
+package enum PreprocessingStage: String, Sendable, CaseIterable {
   /// The file's pixels, upright: uint8 `[H, W, 3]`.
   case decoded
   /// The centre square: uint8 `[S, S, 3]`, S = min(W, H).

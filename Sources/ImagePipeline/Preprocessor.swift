@@ -1,23 +1,23 @@
 /// Turns a decoded image into a network's input: centre crop, resize, colour constancy, normalisation.
-public struct Preprocessor: Sendable {
+package struct Preprocessor: Sendable {
   /// The shortest side, in pixels, that is accepted.
-  public static let minimumSide = 32
+  package static let minimumSide = 32
 
   /// Below this side, in pixels, the result carries ``ImageWarning/smallImage``.
-  public static let smallImageSide = 100
+  package static let smallImageSide = 100
 
   /// The constants that this preprocessor applies.
-  public let configuration: PreprocessingConfiguration
+  package let configuration: PreprocessingConfiguration
 
   /// Makes a preprocessor for one model's constants.
-  public init(_ configuration: PreprocessingConfiguration) {
+  package init(_ configuration: PreprocessingConfiguration) {
     self.configuration = configuration
   }
 
   /// Runs every stage on an image.
   ///
   /// - Throws: ``ImageError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
-  public func callAsFunction(_ image: PixelImage) throws(ImageError) -> PreprocessedImage {
+  package func callAsFunction(_ image: PixelImage) throws(ImageError) -> PreprocessedImage {
     let side = min(image.width, image.height)
     guard side >= Self.minimumSide else {
       throw .tooSmall(width: image.width, height: image.height, minimumSide: Self.minimumSide)

@@ -1,5 +1,5 @@
 /// One of the eight ways to lay a square onto itself: a quarter turn repeated 0 to 3 times, then a mirror or none.
-public enum SquareSymmetry: Int, CaseIterable, Sendable {
+package enum SquareSymmetry: Int, CaseIterable, Sendable {
   case identity, quarterTurn, halfTurn, threeQuarterTurn
   case mirror, mirroredQuarterTurn, mirroredHalfTurn, mirroredThreeQuarterTurn
 

@@ -1,27 +1,27 @@
 /// What the `config.json` of an ensemble says: models that vote, each in a folder of its own below the ensemble's.
-public struct EnsembleConfiguration: Sendable, Equatable {
+package struct EnsembleConfiguration: Sendable, Equatable {
   /// One model that votes.
-  public struct Member: Sendable, Equatable {
+  package struct Member: Sendable, Equatable {
     /// The name of the model's folder, directly below the ensemble's.
-    public let folder: String
+    package let folder: String
     /// Its share of the vote before the shares are divided by their sum, 1e-6...1e6.
-    public let weight: Double
+    package let weight: Double
   }
 
   /// The ensemble's name, for people.
-  public let name: String
+  package let name: String
   /// The ensemble's version, for people.
-  public let version: String
+  package let version: String
   /// The logits of the vote are divided by this before softmax; above 0.
-  public let temperature: Double
+  package let temperature: Double
   /// At least one, in the order of the vote; their folders differ.
-  public let members: [Member]
+  package let members: [Member]
 
   /// Parses and checks the bytes of a `config.json` that lists members.
   ///
   /// - Returns: nil when the file is JSON without the key `members`: the configuration of a single model.
   /// - Throws: `ConfigurationError` for the first broken rule.
-  public init?(parsing bytes: [UInt8]) throws(ConfigurationError) {
+  package init?(parsing bytes: [UInt8]) throws(ConfigurationError) {
     var root = try ConfigurationObject(parsing: bytes)
     guard root["members"] != nil else { return nil }
     try root.requireFormatVersion()

@@ -2,13 +2,13 @@ import Dispatch
 import Synchronization
 
 /// An ensemble's files, read and checked: its `config.json` and the two files of each member.
-public struct EnsembleFolder: Sendable {
+package struct EnsembleFolder: Sendable {
   /// What `config.json` says.
-  public let configuration: EnsembleConfiguration
+  package let configuration: EnsembleConfiguration
   /// The path of `config.json`, as errors name it.
-  public let name: String
+  package let name: String
   /// The members' files, in the order of the configuration.
-  public let members: [ModelFolder]
+  package let members: [ModelFolder]
   private let identity: Identity
 
   /// Reads the files of a folder.
@@ -16,7 +16,7 @@ public struct EnsembleFolder: Sendable {
   /// - Returns: nil when the folder's `config.json` lists no members: the folder of a single model.
   /// - Throws: `ModelFileError` when a file is missing or breaks a rule, or the members do not agree on classes and
   ///   preprocessing.
-  public init?(directory path: String) throws(ModelFileError) {
+  package init?(directory path: String) throws(ModelFileError) {
     let (bytes, name) = try ModelFolder.configurationFile(in: path)
     try self.init(configuration: bytes, name: name) { (folder) throws(ModelFileError) in
       try ModelFolder(directory: ModelFolder.path(of: folder, in: path))
@@ -28,7 +28,7 @@ public struct EnsembleFolder: Sendable {
   /// - Parameter members: the two files of each member by the name of its folder; others are not looked at.
   /// - Returns: nil when `configuration` lists no members.
   /// - Throws: `ModelFileError` as for a folder.
-  public init?(
+  package init?(
     configuration: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])]
   ) throws(ModelFileError) {
     try self.init(configuration: configuration, name: ModelFolder.configurationName) {
@@ -63,10 +63,10 @@ public struct EnsembleFolder: Sendable {
 
   /// The ensemble's identity: the SHA-256 of its `config.json`'s bytes followed by those of `config.json` and
   /// `model.safetensors` of each member in order, in lowercase hexadecimal. Computed when first asked for.
-  public var sha256: String { identity.digest }
+  package var sha256: String { identity.digest }
 
   /// Starts computing `sha256` on another thread, so that asking for it later does not wait for all of it.
-  public func prepareIdentity() {
+  package func prepareIdentity() {
     DispatchQueue.global(qos: .userInitiated).async { [identity] in _ = identity.digest }
   }
 

@@ -1,44 +1,44 @@
 extension ModelConfiguration {
   /// When the model does not answer, fitted on its validation images.
-  public struct Abstention: Sendable, Equatable {
+  package struct Abstention: Sendable, Equatable {
     /// What the measures of an image must be for it to be judged.
-    public struct Quality: Sendable, Equatable {
+    package struct Quality: Sendable, Equatable {
       /// Of mean luma, 0...255.
-      public let minimumBrightness: Double
+      package let minimumBrightness: Double
       /// Of mean luma, 0...255.
-      public let maximumBrightness: Double
+      package let maximumBrightness: Double
       /// Of the deviation of the means of blocks, in levels.
-      public let minimumContrast: Double
+      package let minimumContrast: Double
       /// Of fine against coarse second differences.
-      public let minimumSharpness: Double
+      package let minimumSharpness: Double
       /// Of the share of variance between blocks, 0...1.
-      public let minimumStructure: Double
+      package let minimumStructure: Double
       /// Of the share of pixels greener than red, 0...1; nil: any.
-      public let maximumGreen: Double?
+      package let maximumGreen: Double?
     }
 
     /// The distance to the nearest class, of the features that a stage of the network ends with.
-    public struct Distance: Sendable, Equatable {
+    package struct Distance: Sendable, Equatable {
       /// The stage whose last map's means are looked at, 0...6.
-      public let stage: Int
+      package let stage: Int
       /// Above it, an image is unlike those that the model was trained on.
-      public let threshold: Double
+      package let threshold: Double
     }
 
     /// Sets of classes that hold the right one with a stated probability.
-    public struct Conformal: Sendable, Equatable {
+    package struct Conformal: Sendable, Equatable {
       /// The share of images whose class is in the set, 0...1.
-      public let coverage: Double
+      package let coverage: Double
       /// The probability from which each class is in the set, 0...1, in the order of the classes.
-      public let thresholds: [Double]
+      package let thresholds: [Double]
     }
 
     /// What an image must be like.
-    public let quality: Quality
+    package let quality: Quality
     /// What the features must be like.
-    public let distance: Distance
+    package let distance: Distance
     /// How sets of classes are made.
-    public let conformal: Conformal
+    package let conformal: Conformal
   }
 }
 

@@ -1,11 +1,11 @@
 extension ModelConfiguration {
   /// The version of the format that this software reads.
-  public static let formatVersion = 1
+  package static let formatVersion = 1
 
   /// Parses and checks the bytes of a `config.json`.
   ///
   /// - Throws: `ConfigurationError` for the first broken rule.
-  public init(parsing bytes: [UInt8]) throws(ConfigurationError) {
+  package init(parsing bytes: [UInt8]) throws(ConfigurationError) {
     var root = try ConfigurationObject(parsing: bytes)
     if root["members"] != nil { throw .listsMembers }
     try root.requireFormatVersion()

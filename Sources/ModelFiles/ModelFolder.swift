@@ -2,16 +2,16 @@ import Dispatch
 import Synchronization
 
 /// A model's two files, read and checked: `config.json` and `model.safetensors`.
-public struct ModelFolder: Sendable {
+package struct ModelFolder: Sendable {
   /// The name of the configuration's file.
-  public static let configurationName = "config.json"
+  package static let configurationName = "config.json"
   /// The name of the weights' file.
-  public static let weightsName = "model.safetensors"
+  package static let weightsName = "model.safetensors"
 
   /// What `config.json` says.
-  public let configuration: ModelConfiguration
+  package let configuration: ModelConfiguration
   /// The tensors of `model.safetensors`.
-  public let weights: SafetensorsFile
+  package let weights: SafetensorsFile
   /// The path of `config.json`, as errors name it.
   let configurationName: String
   private let identity: Identity
@@ -19,7 +19,7 @@ public struct ModelFolder: Sendable {
   /// Reads the files of a folder. The weights are mapped into memory; their data are not touched yet.
   ///
   /// - Throws: `ModelFileError` when the folder or a file is missing or breaks a rule.
-  public init(directory path: String) throws(ModelFileError) {
+  package init(directory path: String) throws(ModelFileError) {
     let (bytes, name) = try Self.configurationFile(in: path)
     // Before the weights, which an ensemble has none of.
     let configuration = try Self.configuration(parsing: bytes, name: name)
@@ -34,7 +34,7 @@ public struct ModelFolder: Sendable {
   /// Reads a model from the bytes of its two files.
   ///
   /// - Throws: `ModelFileError` when a file breaks a rule.
-  public init(configuration: [UInt8], weights: [UInt8]) throws(ModelFileError) {
+  package init(configuration: [UInt8], weights: [UInt8]) throws(ModelFileError) {
     try self.init(configuration: configuration, weights: weights, folder: nil)
   }
 
@@ -60,18 +60,18 @@ public struct ModelFolder: Sendable {
 
   /// The model's identity: the SHA-256 of `config.json`'s bytes followed by `model.safetensors`'s, in lowercase
   /// hexadecimal (`cat config.json model.safetensors | sha256sum`). Computed when first asked for.
-  public var sha256: String {
+  package var sha256: String {
     identity.digest
   }
 
   /// Starts computing `sha256` on another thread, so that asking for it later does not wait for all of it.
-  public func prepareIdentity() {
+  package func prepareIdentity() {
     DispatchQueue.global(qos: .userInitiated).async { [identity] in _ = identity.digest }
   }
 
   /// Gives the memory that holds mapped weights back to the system, once they have been read: a packed copy is what a
   /// network computes with.
-  public func releasePages() {
+  package func releasePages() {
     weights.file.releasePages()
   }
 

@@ -3,16 +3,16 @@
 /// Format (little-endian): 8 bytes giving the header's length, the header (a JSON object from names to `dtype`, `shape`
 /// and `data_offsets`, and optionally `__metadata__`), then the data. Source: the safetensors project's `tensor.rs`,
 /// whose rules are enforced here without exception; on top of them only F32, F16 and BF16 are accepted.
-public struct SafetensorsFile: Sendable {
+package struct SafetensorsFile: Sendable {
   /// A header may have this many bytes.
-  public static let headerLimit = 100_000_000
+  package static let headerLimit = 100_000_000
 
   /// The file's path or name, for errors.
-  public let name: String
+  package let name: String
   /// The tensors, in the order of their data.
-  public let tensors: [StoredTensor]
+  package let tensors: [StoredTensor]
   /// The header's `__metadata__`; empty when it has none.
-  public let metadata: [String: String]
+  package let metadata: [String: String]
 
   let file: FileContent
   private let indexByName: [String: Int]
@@ -20,7 +20,7 @@ public struct SafetensorsFile: Sendable {
   /// Maps the file at a path into memory and checks it; the tensors' data are not touched yet.
   ///
   /// - Throws: `ModelFileError` when the path is not a readable, non-empty file or breaks a rule of the format.
-  public init(path: String) throws(ModelFileError) {
+  package init(path: String) throws(ModelFileError) {
     try self.init(FileContent(mapping: path), name: path)
   }
 
@@ -28,7 +28,7 @@ public struct SafetensorsFile: Sendable {
   ///
   /// - Parameter name: what errors call the file.
   /// - Throws: `ModelFileError` when the bytes break a rule of the format.
-  public init(bytes: [UInt8], name: String = "model.safetensors") throws(ModelFileError) {
+  package init(bytes: [UInt8], name: String = "model.safetensors") throws(ModelFileError) {
     guard !bytes.isEmpty else { throw .emptyFile(path: name) }
     try self.init(FileContent(copying: bytes), name: name)
   }
@@ -54,14 +54,14 @@ public struct SafetensorsFile: Sendable {
   }
 
   /// The tensor of this name, or nil.
-  public subscript(name: String) -> StoredTensor? {
+  package subscript(name: String) -> StoredTensor? {
     indexByName[name].map { tensors[$0] }
   }
 
   /// The tensor of this name and shape, as it is stored.
   ///
   /// - Throws: `ModelFileError.missingTensor` or `.misshapenTensor`.
-  public func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> StoredTensor {
+  package func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> StoredTensor {
     guard let tensor = self[name] else { throw .missingTensor(file: self.name, name: name) }
     guard tensor.shape == shape else {
       throw .misshapenTensor(file: self.name, name: name, expected: shape, found: tensor.shape)

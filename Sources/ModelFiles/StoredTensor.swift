@@ -1,5 +1,5 @@
 /// The type of a stored tensor's elements.
-public enum TensorDataType: String, Sendable, CaseIterable {
+package enum TensorDataType: String, Sendable, CaseIterable {
   /// IEEE single precision.
   case float32 = "F32"
   /// IEEE half precision.
@@ -8,28 +8,28 @@ public enum TensorDataType: String, Sendable, CaseIterable {
   case brainFloat16 = "BF16"
 
   /// Bytes per element.
-  public var byteCount: Int {
+  package var byteCount: Int {
     self == .float32 ? 4 : 2
   }
 }
 
 /// A tensor as it lies in its file: little-endian elements, the last dimension running fastest, at any alignment.
-public struct StoredTensor: Sendable {
+package struct StoredTensor: Sendable {
   /// The dotted name.
-  public let name: String
+  package let name: String
   /// The type of the elements.
-  public let dataType: TensorDataType
+  package let dataType: TensorDataType
   /// The dimensions; empty for a single number.
-  public let shape: [Int]
+  package let shape: [Int]
   /// The number of elements.
-  public let elementCount: Int
+  package let elementCount: Int
 
   let fileName: String
   let file: FileContent
   let byteRange: Range<Int>
 
   /// Calls the body with the tensor's bytes, valid until it returns. They are not known to be finite numbers.
-  public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+  package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     try file.withBytes { try body(UnsafeRawBufferPointer(rebasing: $0[byteRange])) }
   }
 
@@ -37,7 +37,7 @@ public struct StoredTensor: Sendable {
   ///
   /// - Parameter destination: room for exactly `elementCount` numbers; may be uninitialized.
   /// - Throws: `ModelFileError.nonFiniteValue` for the first NaN or infinity.
-  public func convert(into destination: UnsafeMutableBufferPointer<Float>) throws(ModelFileError) {
+  package func convert(into destination: UnsafeMutableBufferPointer<Float>) throws(ModelFileError) {
     try convert(0..<elementCount, into: destination)
   }
 
@@ -47,7 +47,7 @@ public struct StoredTensor: Sendable {
   ///   - range: places among all `elementCount` elements.
   ///   - destination: room for exactly so many numbers; may be uninitialized.
   /// - Throws: `ModelFileError.nonFiniteValue` for the tensor's first NaN or infinity when there is one in the range.
-  public func convert(
+  package func convert(
     _ range: Range<Int>, into destination: UnsafeMutableBufferPointer<Float>
   ) throws(ModelFileError) {
     precondition(
@@ -68,7 +68,7 @@ public struct StoredTensor: Sendable {
   /// Converts every element to Float32, exactly, in the order stored.
   ///
   /// - Throws: `ModelFileError.nonFiniteValue` for the first NaN or infinity.
-  public func floats() throws(ModelFileError) -> [Float] {
+  package func floats() throws(ModelFileError) -> [Float] {
     var failure: ModelFileError?
     let values = [Float](unsafeUninitializedCapacity: elementCount) { buffer, count in
       do throws(ModelFileError) {

@@ -9,11 +9,11 @@ import Synchronization
 ///     try binder.requireAllBound()
 ///
 /// All scopes of one binder share one list of what was asked for. Safe to use from several threads.
-public struct WeightBinder: Sendable {
+package struct WeightBinder: Sendable {
   /// The dotted name of this scope; empty at the top.
-  public let path: String
+  package let path: String
   /// The path or name of the file, for errors.
-  public var fileName: String { file.name }
+  package var fileName: String { file.name }
   private let file: SafetensorsFile
   private let bound: BoundNames
 
@@ -22,7 +22,7 @@ public struct WeightBinder: Sendable {
   }
 
   /// A binder over all tensors of a file.
-  public init(_ file: SafetensorsFile) {
+  package init(_ file: SafetensorsFile) {
     path = ""
     self.file = file
     bound = BoundNames()
@@ -35,21 +35,21 @@ public struct WeightBinder: Sendable {
   }
 
   /// The binder for names below this one's.
-  public func scope(_ name: String) -> WeightBinder {
+  package func scope(_ name: String) -> WeightBinder {
     WeightBinder(path: fullName(name), in: self)
   }
 
   /// A tensor's values as Float32, the last dimension running fastest.
   ///
   /// - Throws: `ModelFileError.missingTensor`, `.misshapenTensor` or `.nonFiniteValue`.
-  public func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> [Float] {
+  package func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> [Float] {
     try storedTensor(name, shape: shape).floats()
   }
 
   /// A tensor as it is stored, for a packer that converts it itself with `StoredTensor.convert(into:)`.
   ///
   /// - Throws: `ModelFileError.missingTensor` or `.misshapenTensor`. Non-finite values are found by the conversion.
-  public func storedTensor(_ name: String, shape: [Int]) throws(ModelFileError) -> StoredTensor {
+  package func storedTensor(_ name: String, shape: [Int]) throws(ModelFileError) -> StoredTensor {
     let fullName = fullName(name)
     let tensor = try file.tensor(fullName, shape: shape)
     bound.names.withLock { _ = $0.insert(fullName) }
@@ -59,7 +59,7 @@ public struct WeightBinder: Sendable {
   /// Checks that every tensor of the file was asked for, in whichever scope.
   ///
   /// - Throws: `ModelFileError.surplusTensors`, naming those that were not in the order of their data.
-  public func requireAllBound() throws(ModelFileError) {
+  package func requireAllBound() throws(ModelFileError) {
     let names = bound.names.withLock { $0 }
     let surplus = file.tensors.map(\.name).filter { !names.contains($0) }
     guard surplus.isEmpty else { throw .surplusTensors(file: file.name, names: surplus) }

@@ -1,14 +1,14 @@
 /// Float32 values with a shape, dense and row-major: the last dimension varies fastest.
-public struct Tensor: Sendable, Equatable {
+package struct Tensor: Sendable, Equatable {
   /// The extent of each dimension, outermost first.
-  public let shape: [Int]
+  package let shape: [Int]
   /// The values; as many as the product of the shape.
-  public var values: [Float]
+  package var values: [Float]
 
   /// A tensor of the given shape.
   ///
   /// - Precondition: `values` holds as many values as the shape says.
-  public init(shape: [Int], values: [Float]) {
+  package init(shape: [Int], values: [Float]) {
     precondition(
       shape.reduce(1, *) == values.count, "\(values.count) values do not fill the shape \(shape)")
     self.shape = shape
@@ -16,7 +16,7 @@ public struct Tensor: Sendable, Equatable {
   }
 
   /// Zeros.
-  public init(shape: [Int]) {
+  package init(shape: [Int]) {
     self.init(shape: shape, values: [Float](repeating: 0, count: shape.reduce(1, *)))
   }
 }

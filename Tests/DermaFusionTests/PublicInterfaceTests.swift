@@ -3,6 +3,15 @@ import DermaFusion
 import Testing
 
 @Suite struct PublicInterfaceTests {
+  @Test func everyErrorCanBeTakenApart() {
+    let file: ModelFileError = .configuration(
+      file: "m", ConfigurationError.json(JSONError.trailingBytes(offset: 9)))
+    let weights: ModelFileError = .safetensors(file: "m", SafetensorsError.headerEmpty)
+    #expect("\(file)" == "m: the JSON has something after its end, at byte 9")
+    #expect("\(weights)" == "m: the header is empty")
+    #expect(ImageError.outOfMemory(ImageFormat.png) != .outOfMemory(.jpeg))
+  }
+
   @Test func theLibraryAloneHoldsEveryTypeThatAProgramNeeds() throws {
     let image = PixelImage(width: 2, height: 1, pixels: [1, 2, 3, 4, 5, 6])
     #expect(image.pixels.count == 6)

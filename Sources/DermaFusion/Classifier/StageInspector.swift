@@ -4,6 +4,8 @@ import ModelFiles
 /// Shows what an image looks like at each stage of one model's preprocessing. Needs the model's configuration
 /// only, or those of an ensemble and its members, not the weights.
 package struct StageInspector: Sendable {
+  package typealias Stage = PreprocessingStage
+
   /// The array of one stage, with its shape.
   package enum Values: Sendable, Equatable {
     /// `[height, width, 3]`
@@ -26,7 +28,7 @@ package struct StageInspector: Sendable {
   /// - Throws: an error that names the rule which the file broke. An image that is too small to classify can
   ///   still be looked at as `decoded`.
   package func values(
-    of stage: PreprocessingStage, encodedImage bytes: [UInt8]
+    of stage: Stage, encodedImage bytes: [UInt8]
   ) throws -> (Values, [ClassificationWarning]) {
     let decoded = try ImageDecoder.decode(bytes)
     if stage == .decoded { return (Values(decoded), []) }
