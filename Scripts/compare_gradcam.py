@@ -1,12 +1,12 @@
 """Holds `dermafusion gradcam` against PyTorch on one model folder and one picture.
 
-By autograd: every method and class at the end of every stage and at the last map, the signed maps, relative to the largest magnitude
-of each. Prints the greatest difference from float64, and that of PyTorch's own float32 beside it: where ReLU6 has an
-argument on a kink, or GradCAM++ comes near a pole, no float32 is nearer. Exit status 1 if a map departs by more than
-1e-4 and by more than ten times as much as PyTorch's own.
+By autograd: every method and class at the end of every stage and at the last map, the signed maps, relative to the
+largest magnitude of each. Prints the greatest difference from float64, and that of PyTorch's own float32 beside it:
+where ReLU6 has an argument on a kink, or GradCAM++ comes near a pole, no float32 is nearer. Exit status 1 if a map
+departs by more than 1e-4 and by more than ten times as much as PyTorch's own.
 
-With --package: the maps that `--raw` writes, 0...1 at the network's size, against those of the PyPI package `grad-cam` run
-in float64, the package's own float32 beside it; the tolerance is 1e-3. It needs grad-cam, ttach, matplotlib and
+With --package: the maps that `--raw` writes, 0...1 at the network's size, against those of the PyPI package `grad-cam`
+run in float64, the package's own float32 beside it; the tolerance is 1e-3. It needs grad-cam, ttach and
 opencv-python-headless beside requirements.txt.
 """
 
@@ -25,7 +25,7 @@ from export_model import load_folder
 from formula_networks import package_map
 from metadata import encode_metadata
 from model_config import CLASSES
-from preprocessing import preprocess
+from network_fixtures import network_input
 
 TOLERANCE = 1e-4
 PACKAGE_TOLERANCE = 1e-3
@@ -37,9 +37,9 @@ def engine_maps(arguments, layer, method, signed=True):
     """[classes, h, w], as the program writes them."""
     with tempfile.TemporaryDirectory() as folder:
         raw = Path(folder) / "map.npy"
-        command = [arguments.program, "gradcam", str(arguments.picture), "--model", str(arguments.model), "--layer", layer,
-                   "--method", method, "--class", "all", "--raw", str(raw), "--output",
-                   str(Path(folder) / "map.png")]  # fmt: skip
+        command = [arguments.program, "gradcam", str(arguments.picture), "--model", str(arguments.model)]
+        command += ["--layer", layer, "--method", method, "--class", "all"]
+        command += ["--raw", str(raw), "--output", str(Path(folder) / "map.png")]
         command += ["--signed"] if signed else []
         for name in ("age", "sex", "site"):
             value = getattr(arguments, name)
@@ -102,8 +102,7 @@ def main():
     arguments = parser.parse_args()
 
     config, model = load_folder(arguments.model)
-    stages, _ = preprocess(arguments.picture, config["preprocessing"])
-    image = torch.from_numpy(np.ascontiguousarray(stages["normalized"], np.float32))[None]
+    image = network_input(config, arguments.picture)
     vector = encode_metadata(arguments.age, arguments.sex, arguments.site)[0]
     single = Explained(model, vector).eval()
     double = Explained(copy.deepcopy(model).double(), vector).eval()

@@ -4,18 +4,16 @@ import json
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from ensemble import Ensemble
-from formula_networks import formula
+from formula_networks import formula_model
 from metadata import encode_metadata
-from model import build_model
 from network_fixtures import floats, predict
 from preprocessing import preprocess
 
 FIXTURES = Path(__file__).parent.parent / "ParityFixtures"
 
-# Formula network -> (weight, temperature). The logits of such weights lie close together: these make the members differ.
+# Formula network -> (weight, temperature), which make members differ whose logits lie close together.
 MEMBERS = {"efficientnet_b0": (1.25, 0.15), "efficientnet_lite0": (1.75, 0.2)}
 TEMPERATURE = 0.8
 CASES = [
@@ -23,18 +21,6 @@ CASES = [
     ("odd_457x383.jpg", (None, None, None), 1),
     ("noise.png", (31, "female", None), 8),
 ]
-
-
-def formula_model(config):
-    """A formula network in evaluation mode."""
-    model = build_model(config)
-    state = {
-        name: torch.from_numpy(formula(name, tuple(tensor.shape)))
-        for name, tensor in model.state_dict().items()
-        if not name.endswith(".num_batches_tracked")
-    }
-    model.load_state_dict(state, strict=False)
-    return model.eval()
 
 
 def main():

@@ -17,7 +17,7 @@ from activation_maps import Explained, is_well_conditioned, raw_maps
 from export_model import load_folder, model_identity
 from formula_networks import dump_formula_networks
 from metadata import encode_metadata
-from preprocessing import preprocess
+from network_fixtures import network_input
 
 # Of the real weights' maps, against float64 and relative to the largest magnitude: float32 runs of PyTorch that measure
 # the error; the tolerance that is never undercut; and the error from which on a map says nothing.
@@ -73,12 +73,6 @@ def samples(values):
     return np.concatenate([[np.abs(values).max()], values.ravel()[:: max(values.size // 100, 1) | 1]])
 
 
-def network_input(config, picture, side=None):
-    settings = dict(config["preprocessing"], **({"size": side} if side else {}))
-    stages, _ = preprocess(picture, settings)
-    return torch.from_numpy(np.ascontiguousarray(stages["normalized"], np.float32))[None]
-
-
 def dump_whole(config, model, picture):
     """At the model's own size, each map with the error that float32 brings into PyTorch's map of these very weights.
 
@@ -101,8 +95,8 @@ def dump_whole(config, model, picture):
             group = "/".join(key[:2])
             greatest[group] = max(greatest.get(group, 0.0), errors[key])
     tolerances = {group: float(f"{3 * e:.2g}") for group, e in greatest.items() if 3 * e > LEAST_TOLERANCE}
-    return tensors, {"cases": {case: list(fields) for case, fields in cases.items()}, "leftOut": sorted(left_out),
-                     "tolerances": tolerances}  # fmt: skip
+    shown = {case: list(fields) for case, fields in cases.items()}
+    return tensors, {"cases": shown, "leftOut": sorted(left_out), "tolerances": tolerances}
 
 
 def slopes(model, image):
@@ -146,15 +140,15 @@ def dump_model(folder, picture, output):
     tensors, about = dump_whole(config, model, picture)
     small, side = dump_small(config, model, picture)
     save(output / "model.safetensors", {**tensors, **small})
-    (output / "model.json").write_text(json.dumps(
-        {"model": model_identity(folder), "picture": picture.name, "smallSide": side, **about}, indent=1) + "\n")  # fmt: skip
+    manifest = {"model": model_identity(folder), "picture": picture.name, "smallSide": side, **about}
+    (output / "model.json").write_text(json.dumps(manifest, indent=1) + "\n")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     root = Path(__file__).resolve().parent.parent
     parser.add_argument("--output", type=Path, default=root / "ParityFixtures" / "gradcam")
-    parser.add_argument("--model", type=Path, help="a model folder, whose maps are dumped in the place of the formula's")
+    parser.add_argument("--model", type=Path, help="a model folder, whose maps are dumped instead of the formula's")
     parser.add_argument("--picture", type=Path, default=root / "ParityFixtures" / "images" / "phantom_melanoma.jpg")
     arguments = parser.parse_args()
     torch.set_num_threads(2)

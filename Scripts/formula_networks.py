@@ -1,6 +1,6 @@
 """Networks whose weights follow a formula that Swift can compute too, so that none need to be stored, and their maps.
 
-By autograd and by the PyPI package `grad-cam`, which with ttach, matplotlib and opencv-python-headless is needed beside
+By autograd and by the PyPI package `grad-cam`, which with ttach and opencv-python-headless is needed beside
 requirements.txt.
 """
 
@@ -45,6 +45,18 @@ def formula(name, shape):
     if "embedding" in name:
         return values
     return values * np.float32(np.sqrt(6 / np.prod(shape[1:])))
+
+
+def formula_model(config):
+    """The formula network of a config.json, in evaluation mode."""
+    model = build_model(config)
+    state = {
+        name: torch.from_numpy(formula(name, tuple(tensor.shape)))
+        for name, tensor in model.state_dict().items()
+        if not name.endswith(".num_batches_tracked")
+    }
+    model.load_state_dict(state, strict=False)
+    return model.eval()
 
 
 def package_map(explained, image, layer, method, index):
@@ -123,19 +135,27 @@ def dump_formula_networks(output, metadata, save):
     manifest = []
     for architecture, size, fusion in NETWORKS:
         config = build_config(architecture, len(CLASSES), fusion=fusion, size=size)
-        model = build_model(config).eval()
+        model = formula_model(config)
         shapes = {n: list(t.shape) for n, t in model.state_dict().items() if not n.endswith("num_batches_tracked")}
-        model.load_state_dict({n: torch.from_numpy(formula(n, s)) for n, s in shapes.items()}, strict=False)
         input_name, image = smooth_input(config, model, size)
         cases = metadata if fusion else {"missing": metadata["missing"]}
         tensors = {}
-        turned = explain(
-            config, model, image, cases, tensors,
-            lambda case, name: [4, 5] if case == "missing" and name in ("stage2", "stage4", "conv_head") else [],
-        )  # fmt: skip
+
+        def normalized(case, name):
+            return [4, 5] if case == "missing" and name in ("stage2", "stage4", "conv_head") else []
+
+        turned = explain(config, model, image, cases, tensors, normalized)
         save(output / f"{architecture}.safetensors", tensors)
-        manifest.append({"name": architecture, "config": config, "shapes": shapes, "size": size, "input": input_name,
-                         "cases": {case: list(fields) for case, fields in cases.items()},
-                         "eigencamTurned": turned})  # fmt: skip
+        manifest.append(
+            {
+                "name": architecture,
+                "config": config,
+                "shapes": shapes,
+                "size": size,
+                "input": input_name,
+                "cases": {case: list(fields) for case, fields in cases.items()},
+                "eigencamTurned": turned,
+            }
+        )
     print([(entry["name"], entry["input"], entry["eigencamTurned"]) for entry in manifest])
     (output / "networks.json").write_text(json.dumps(manifest, indent=1) + "\n")

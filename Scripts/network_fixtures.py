@@ -6,14 +6,16 @@ import numpy as np
 import torch
 
 from activation_maps import METHODS, Explained, raw_maps
+from metrics import softmax
 from model_config import CLASSES
+from preprocessing import preprocess
 
 SAMPLES_PER_STAGE = 48
 SAMPLES_PER_ACTIVATION = 64
 
 
 def evenly_spread(count, samples):
-    """`samples` flat indices over 0..<count, spread by a stride that is prime so that channels and columns vary."""
+    """`samples` flat indices over 0..<count, spread by an odd stride, so that channels and columns vary."""
     stride = max(1, count // samples) | 1
     return [(i * stride) % count for i in range(min(samples, count))]
 
@@ -29,14 +31,20 @@ def sampled(array, samples=SAMPLES_PER_STAGE):
     return {"shape": list(array.shape), "indices": indices, "values": floats(array.ravel()[indices])}
 
 
+def network_input(config, picture, size=None):
+    """A picture's float32 [1, 3, size, size] as the network takes it; the size is the model's own when left out."""
+    preprocessing = dict(config["preprocessing"], **({"size": size} if size else {}))
+    stages, _ = preprocess(picture, preprocessing)
+    return torch.from_numpy(stages["normalized"])[None]
+
+
 def predict(config, mean_logits, normalized, vector, views=1):
     """Logits and probabilities of one image-and-metadata pair; mean_logits(image, metadata, views) gives the logits."""
     with torch.inference_mode():
         image, metadata = torch.from_numpy(normalized)[None], torch.from_numpy(vector)[None]
         logits = np.asarray(mean_logits(image, metadata, views))[0]
-    scaled = logits.astype(np.float64) / config["temperature"]
-    exponentials = np.exp(scaled - scaled.max())
-    return {"logits": floats(logits), "probabilities": floats(exponentials / exponentials.sum())}
+    probabilities = softmax(logits[None].astype(np.float64) / config["temperature"])
+    return {"logits": floats(logits), "probabilities": floats(probabilities)}
 
 
 def record_activations(model, normalized):
