@@ -48,9 +48,7 @@ def export_onnx(folder, path):
 
     model, inputs = load_model(folder)
     names = ["image", "metadata"][: len(inputs)]
-    torch.onnx.export(
-        model, inputs, path, input_names=names, output_names=["logits"], opset_version=17, dynamo=False
-    )
+    torch.onnx.export(model, inputs, path, input_names=names, output_names=["logits"], opset_version=17, dynamo=False)
 
 
 def engine(name, folder, onnx_path, threads):
@@ -117,7 +115,11 @@ class Peer:
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
         self.process = subprocess.Popen(
             [str(word) for word in command + ["--threads", threads]],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
         )
         if self.process.stdout.readline().strip() != "ready":
             raise RuntimeError(f"{name} does not run here")

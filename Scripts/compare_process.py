@@ -1,5 +1,5 @@
-"""Times `dermafusion classify` as a whole process, from launch to answer on one image, against a Python script that does the
-same with ONNX Runtime, Pillow and numpy (process_peer.py), in turn.
+"""Times `dermafusion classify` as a whole process, from launch to answer on one image, against a Python script that
+does the same with ONNX Runtime, Pillow and numpy (process_peer.py), in turn.
 
 Prints Markdown: medians of the times and the greatest resident memory. With --photographs it also times decoding and
 preprocessing, on one thread. Nothing else should run meanwhile.
@@ -107,8 +107,8 @@ def compare_preprocessing(model, images, runs):
     )
     pillow = statistics.median(peer)
     return (
-        f"Decoding and preprocessing of {len(images) - 1} images: {whole:.1f} ms (decoding {decoding:.1f}, the rest {rest:.1f}) "
-        f"against {pillow:.1f} ms for Pillow and numpy, a ratio of {whole / pillow:.2f}."
+        f"Decoding and preprocessing of {len(images) - 1} images: {whole:.1f} ms (decoding {decoding:.1f}, "
+        f"the rest {rest:.1f}) against {pillow:.1f} ms for Pillow and numpy, a ratio of {whole / pillow:.2f}."
     )
 
 

@@ -93,8 +93,8 @@ def cache_name(records, preprocessing):
 def open_cache(records, data, preprocessing, folder, workers=2):
     """Every photograph after colour constancy, uint8 [N, size, size, 3] in the order of `records`, mapped from disk.
 
-    Made at the first call for these records and this preprocessing (see cache_name); keep `folder` out of the repository,
-    for it holds photographs.
+    Made at the first call for these records and this preprocessing (see cache_name); keep `folder` out of the
+    repository, for it holds photographs.
     """
     size = preprocessing["size"]
     path = Path(folder) / cache_name(records, preprocessing)

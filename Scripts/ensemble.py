@@ -1,8 +1,8 @@
 """Models that see the same input and whose probabilities are averaged: the definition that the Swift engine reproduces.
 
-An ensemble's config.json has `format_version`, `name`, `version`, `temperature`, `training` and `members`: objects with a
-`folder`, the plain name of a model's folder beside it, and a `weight`. Its logits are the logarithms of the weighted mean of
-the members' probabilities, each at its own temperature; like a model's, they are divided by the ensemble's own
+An ensemble's config.json has `format_version`, `name`, `version`, `temperature`, `training` and `members`: objects with
+a `folder`, the plain name of a model's folder beside it, and a `weight`. Its logits are the logarithms of the weighted
+mean of the members' probabilities, each at its own temperature; like a model's, they are divided by the ensemble's own
 temperature before softmax. Of eight views each member averages its own logits before the vote.
 """
 

@@ -3,8 +3,9 @@
 Validation photographs are looked at four ways: with their metadata, without any, with the metadata but shrunk to
 150 pixels first so that all are equally blurred, and by the folder that they came from. With --write, the
 temperature and a bias for each class go into the model, the figures into its config.json and, all of them, into
-<model>/training/figures.json, with the reliability diagram beside them. What fit_abstention.py had put there goes, for it
-holds for other probabilities. A model that was calibrated is not calibrated again: its bias would be fitted on top of its own.
+<model>/training/figures.json, with the reliability diagram beside them. What fit_abstention.py had put there goes, for
+it holds for other probabilities. A model that was calibrated is not calibrated again: its bias would be fitted on top
+of its own.
 """
 
 import argparse
@@ -150,9 +151,7 @@ def judge(model, records, pooled, blurred):
             "calibrated": figures(calibrated, labels),
             "as_trained": figures(softmax(logits), labels),
             "image_alone": figures(softmax((head_logits(model, pooled, missing) + bias) / temperature), labels),
-            "shrunk_to_150_pixels": figures(
-                softmax((head_logits(model, blurred, known) + bias) / temperature), labels
-            ),
+            "shrunk_to_150_pixels": figures(softmax((head_logits(model, blurred, known) + bias) / temperature), labels),
             **{name: figures(calibrated[kept], labels[kept]) for name, kept in groups.items() if kept.any()},
         }
     )

@@ -133,7 +133,7 @@ def default_card(config, dtype):
 
 
 def write_weights(folder, tensors):
-    """Writes the model.safetensors of a folder, in the order of the names, so that the same tensors make the same file."""
+    """Writes the model.safetensors of a folder, in the order of the names: the same tensors make the same file."""
     (folder / "model.safetensors").write_bytes(save_safetensors(dict(sorted(tensors.items()))))
 
 

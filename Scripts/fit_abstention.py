@@ -96,9 +96,7 @@ def cross_fitted_coverage(probabilities, labels, lesions):
     coverage, sizes, by_class = [], [], []
     for _ in range(SPLITS):
         chosen = (rng.permutation(len(names)) < len(names) // 2)[lesion]
-        sets = conformal_sets(
-            probabilities[~chosen], conformal_thresholds(probabilities[chosen], labels[chosen])
-        )
+        sets = conformal_sets(probabilities[~chosen], conformal_thresholds(probabilities[chosen], labels[chosen]))
         inside = sets[np.arange(len(sets)), labels[~chosen]]
         coverage.append(inside.mean())
         sizes.append(sets.sum(1).mean())
@@ -129,9 +127,7 @@ def odd_inputs(paths, size, others):
 
     kinds = {
         "uniform_noise": [rng.integers(0, 256, (size, size, 3), np.uint8) for _ in range(ODD_COUNT)],
-        "gaussian_noise": [
-            clipped(rng.normal(skin, rng.uniform(10, 60), (size, size, 3))) for _ in range(ODD_COUNT)
-        ],
+        "gaussian_noise": [clipped(rng.normal(skin, rng.uniform(10, 60), (size, size, 3))) for _ in range(ODD_COUNT)],
         "blank": [
             clipped(np.broadcast_to(rng.integers(0, 256, 3) + rng.uniform(0, 40) * ramp, (size, size, 3)))
             for _ in range(ODD_COUNT)

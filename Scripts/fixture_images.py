@@ -130,7 +130,8 @@ def pnm_files(lesion, rng):
     yield "pnm_p3.ppm", b"P3\n" + size + b"\n255\n" + plain_rgb + b"\n"
     yield "pnm_p5.pgm", b"P5 " + size + b" 255\n" + grey.tobytes()
     yield "pnm_p6.ppm", b"P6\n" + size + b"\n# a comment\n255\n" + lesion.tobytes()
-    yield "pnm_p6_max100.ppm", b"P6\n" + size + b"\n100\n" + (lesion.astype(int) * 100 // 255).astype(np.uint8).tobytes()
+    to_hundred = (lesion.astype(int) * 100 // 255).astype(np.uint8)
+    yield "pnm_p6_max100.ppm", b"P6\n" + size + b"\n100\n" + to_hundred.tobytes()
     yield "pnm_p5_16bit.pgm", b"P5\n" + size + b"\n65535\n" + with_16_bits(grey, rng).astype(">u2").tobytes()
     yield "pnm_p6_16bit.ppm", b"P6\n" + size + b"\n65535\n" + with_16_bits(lesion, rng).astype(">u2").tobytes()
 

@@ -1,7 +1,7 @@
-"""Joins the recipes and the curves of training runs, each from the weights of the one before, as a model's folder has them.
+"""Joins the recipes and curves of training runs, each from the weights of the one before, as a model's folder has them.
 
-Writes into --output recipe.json, whose entries have a key `run`, curves.csv with a column `run`, both counted from 1, and
-the last run's split.csv.
+Writes into --output recipe.json, whose entries have a key `run`, curves.csv with a column `run`, both counted from 1,
+and the runs' split.csv.
 """
 
 import argparse

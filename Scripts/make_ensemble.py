@@ -2,8 +2,8 @@
 
     make_ensemble.py --member first=MODELS/first --member second=MODELS/second:2 --output Ensemble
 
-A member is NAME=FOLDER or NAME=FOLDER:WEIGHT; the model is copied to NAME below the ensemble's folder, with the list of what
-it was trained on.
+A member is NAME=FOLDER or NAME=FOLDER:WEIGHT; the model is copied to NAME below the ensemble's folder, with the list of
+what it was trained on.
 """
 
 import argparse

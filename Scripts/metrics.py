@@ -45,9 +45,7 @@ def expected_calibration_error(probabilities, labels):
 def per_class_recall(probabilities, labels):
     """Recall of each class that occurs."""
     predicted = probabilities.argmax(axis=1)
-    return {
-        name: float((predicted[labels == c] == c).mean()) for c, name in enumerate(CLASSES) if (labels == c).any()
-    }
+    return {name: float((predicted[labels == c] == c).mean()) for c, name in enumerate(CLASSES) if (labels == c).any()}
 
 
 def rounded(value):
@@ -68,7 +66,7 @@ def melanoma_sensitivity_at_90_specificity(probabilities, labels):
 
 
 def figures(probabilities, labels):
-    """All figures as a JSON-ready dictionary, None where the labels allow none. AUROC is over the classes that occur."""
+    """All figures, ready for JSON; None where the labels allow none. AUROC is over the classes that occur."""
     recall = per_class_recall(probabilities, labels)
     aurocs = [
         roc_auc_score(labels == c, probabilities[:, c])

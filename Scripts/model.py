@@ -31,7 +31,7 @@ SCALES = {
     "b0": (1.0, 1.0), "b1": (1.0, 1.1), "b2": (1.1, 1.2), "b3": (1.2, 1.4),
     "b4": (1.4, 1.8), "b5": (1.6, 2.2), "b6": (1.8, 2.6), "b7": (2.0, 3.1),
     "lite0": (1.0, 1.0), "lite1": (1.0, 1.1), "lite2": (1.1, 1.2), "lite3": (1.2, 1.4), "lite4": (1.4, 1.8),
-}
+}  # fmt: skip
 
 ARCHITECTURES = (
     [f"efficientnet_b{i}" for i in range(8)]
@@ -227,9 +227,7 @@ class EfficientNet(nn.Module):
                 if expansion == 1:
                     block = DepthwiseSeparableBlock(architecture, channels, outputs, kernel_size, block_stride)
                 else:
-                    block = InvertedResidualBlock(
-                        architecture, channels, outputs, kernel_size, block_stride, expansion
-                    )
+                    block = InvertedResidualBlock(architecture, channels, outputs, kernel_size, block_stride, expansion)
                 blocks.append(block)
                 channels = outputs
             stages.append(nn.Sequential(*blocks))

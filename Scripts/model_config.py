@@ -10,7 +10,7 @@ SEXES = ["male", "female", "unknown"]
 SITES = [
     "abdomen", "acral", "back", "chest", "ear", "face", "foot", "genital", "hand",
     "lower extremity", "neck", "scalp", "trunk", "unknown", "upper extremity",
-]
+]  # fmt: skip
 
 IMAGENET_MEAN = [0.485, 0.456, 0.406]
 IMAGENET_STD = [0.229, 0.224, 0.225]

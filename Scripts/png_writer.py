@@ -36,7 +36,9 @@ def packed_rows(samples, bit_depth, filter_type):
     return b"".join(bytes([filter_type]) + row.tobytes() for row in filtered)
 
 
-def encode_png(samples, color_type, bit_depth, interlaced=False, palette=None, transparency=None, filter_type=0, extra=b""):
+def encode_png(
+    samples, color_type, bit_depth, interlaced=False, palette=None, transparency=None, filter_type=0, extra=b""
+):
     """A PNG file of unsigned samples [H, W, C] below 2^bit_depth.
 
     palette: uint8 [N, 3]; transparency: the tRNS chunk's bytes; extra: whole chunks to put before the pixels.

