@@ -49,7 +49,11 @@ let package = Package(
     // Command line
     .executableTarget(
       name: "CommandLineTool", dependencies: ["Commands"], swiftSettings: warningsAsErrors),
-    .target(name: "Commands", dependencies: ["DermaFusion"], swiftSettings: warningsAsErrors),
+    .target(name: "Commands", dependencies: ["DermaFusion", "Assessment"], swiftSettings: warningsAsErrors),
+    .target(
+      name: "Assessment",
+      dependencies: ["DermaFusion", "ImagePipeline", "ModelFiles", "TensorModule", "KernelInterface"],
+      swiftSettings: warningsAsErrors),
 
     // Implementation details
     .target(
@@ -105,7 +109,10 @@ let package = Package(
         "DermaFusion", "ImagePipeline", "ModelFiles", "TensorModule", "KernelInterface", "ReferenceLayers",
       ]),
     .testTarget(
-      name: "CommandsTests", dependencies: ["Commands", "DermaFusion", "ImagePipeline", "ModelFiles"]),
+      name: "AssessmentTests", dependencies: ["Assessment", "DermaFusion", "ImagePipeline", "ModelFiles"]),
+    .testTarget(
+      name: "CommandsTests",
+      dependencies: ["Commands", "Assessment", "DermaFusion", "ImagePipeline", "ModelFiles"]),
   ],
   swiftLanguageModes: [.v6]
 )

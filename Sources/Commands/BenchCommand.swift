@@ -1,3 +1,4 @@
+import Assessment
 import DermaFusion
 
 /// Times the model on this machine.

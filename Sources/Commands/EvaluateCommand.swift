@@ -1,3 +1,4 @@
+import Assessment
 import DermaFusion
 
 /// Measures a model on images whose labels are known.

@@ -1,3 +1,4 @@
+import Assessment
 import DermaFusion
 
 /// Draws where in an image the model found what spoke for a class.

@@ -1,3 +1,4 @@
+import Assessment
 import DermaFusion
 
 /// Holds this engine against what Python computed.

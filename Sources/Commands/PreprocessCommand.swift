@@ -1,3 +1,4 @@
+import Assessment
 import DermaFusion
 
 /// Writes one stage of preprocessing as an array for NumPy.

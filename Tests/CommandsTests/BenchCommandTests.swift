@@ -1,6 +1,7 @@
 import Testing
 import TensorModule
 
+@testable import Assessment
 @testable import Commands
 @testable import DermaFusion
 

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Assessment
 @testable import Commands
 @testable import DermaFusion
 

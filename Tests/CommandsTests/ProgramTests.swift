@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Assessment
 @testable import DermaFusion
 
 /// The program itself, as users run it: in a process of its own, through a shell.

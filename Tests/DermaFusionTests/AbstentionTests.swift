@@ -126,27 +126,6 @@ import Testing
     #expect(settings.quality.reasons(for: measures).isEmpty == name.hasPrefix("phantom"))
   }
 
-  @Test func evaluationCountsWhatWasAnsweredAndWhatTheSetsHold() {
-    func image(_ label: LesionClass, _ set: [LesionClass], _ reasons: [AbstentionReason] = [])
-      -> EvaluatedImage
-    {
-      EvaluatedImage(
-        lesion: "l", label: label, probabilities: probabilities([:]), metadata: .unknown, source: "s",
-        abstention: Abstention(
-          reasons: reasons, conformalSet: Abstention.ConformalSet(classes: set, coverage: 0.9)))
-    }
-    let figures = AbstentionFigures([
-      image(.nv, [.nv]), image(.mel, [.nv, .mel, .bkl]), image(.bcc, [.nv, .mel], [.blurred]),
-      image(.nv, [.nv, .mel]),
-    ])
-    #expect(figures.abstainedShare == 0.25)
-    #expect(figures.answeredBalancedAccuracy == 0.5)
-    #expect(figures.sets == AbstentionFigures.Sets(statedCoverage: 0.9, coverage: 0.75, meanSize: 2))
-    let alone = EvaluatedImage(
-      lesion: "l", label: .nv, probabilities: probabilities([:]), metadata: .unknown, source: "s")
-    #expect(AbstentionFigures([alone]).sets == nil)
-  }
-
   @Test func distanceIsMahalanobisToTheNearestClass() {
     // Two classes in two dimensions, whitened by half the first and by twice the sum of both.
     let distance = FeatureDistance(

@@ -1,3 +1,4 @@
+import Assessment
 import DermaFusion
 
 /// A report with what it is about, for a program and for a person.

@@ -1,3 +1,4 @@
+import Assessment
 import DermaFusion
 
 /// The plots of an evaluation. Each names the model, the number of images and the disclaimer, so that none can be

@@ -105,7 +105,7 @@ extension Classifier {
   /// The network that activation maps look into.
   ///
   /// - Throws: ``ClassifierError/ensembleNotExplained(file:members:)``
-  func explainedNetwork() throws(ClassifierError) -> Network {
+  package func explainedNetwork() throws(ClassifierError) -> Network {
     try requireSingleModel()
     guard let network else { preconditionFailure("a classifier without a network cannot be explained") }
     return network

@@ -25,7 +25,7 @@ extension Classifier {
   /// first view, the image as it is. In an ensemble each member averages its own views before the vote.
   ///
   /// - Parameter metadata: `[4]`, see ``PatientMetadata/encoded()``.
-  func output(
+  package func output(
     of image: PreprocessedImage, metadata: [Float], views: ImageViews
   ) throws -> NetworkOutput {
     if let ensemble { return try ensemble.output(of: image, metadata: metadata, views: views) }

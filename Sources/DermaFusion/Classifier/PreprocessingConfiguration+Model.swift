@@ -27,7 +27,7 @@ extension PreprocessingConfiguration.Rounding {
 
 extension ClassificationWarning {
   /// The pipeline's warning among those of results.
-  init(_ warning: ImageWarning) {
+  package init(_ warning: ImageWarning) {
     switch warning {
     case .solidColor: self = .solidColor
     case .nearBlack: self = .nearBlack

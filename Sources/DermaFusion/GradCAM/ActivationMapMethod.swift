@@ -33,6 +33,15 @@ public enum ActivationMapMethod: String, Sendable, CaseIterable {
     case .eigencam: EigenCAM.self
     }
   }
+
+  /// The map before its negative part is cut off: `[height, width]`, of both signs.
+  ///
+  /// - Parameters:
+  ///   - activations: `[height, width, channels]`
+  ///   - gradient: of the same shape; `nil` for a method that uses none.
+  package func signedMap(activations: Tensor, gradient: Tensor?) -> [Float] {
+    rule.signedMap(activations: activations, gradient: gradient)
+  }
 }
 
 /// The arithmetic of one method, as the PyPI package `grad-cam` does it.

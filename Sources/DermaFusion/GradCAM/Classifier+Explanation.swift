@@ -99,7 +99,7 @@ extension Network {
   /// The feature map that a person names: one of ``featureMapNames``, or `stage0` ... for the end of a stage.
   ///
   /// - Throws: ``ActivationMapError/unknownLayer(_:available:)``
-  func layerName(_ name: String?) throws(ActivationMapError) -> String {
+  package func layerName(_ name: String?) throws(ActivationMapError) -> String {
     guard let name else { return featureMapNames[featureMapNames.count - 1] }
     if featureMapNames.contains(name) { return name }
     let stages = stageNames
@@ -110,7 +110,7 @@ extension Network {
   }
 
   /// `stage0`, `stage1`, ...
-  var stageNames: [String] {
+  package var stageNames: [String] {
     let count = Set(blocks.map { $0.name.split(separator: ".")[1] }).count
     return (0..<count).map { "stage\($0)" }
   }
@@ -120,7 +120,7 @@ extension ActivationMap {
   /// - Parameters:
   ///   - activations: `[height, width, channels]`
   ///   - gradient: Of the same shape; nil for a method that uses none.
-  init(
+  package init(
     lesionClass: LesionClass, method: ActivationMapMethod, layer: String, activations: Tensor,
     gradient: Tensor?,
     size: Int
@@ -128,6 +128,6 @@ extension ActivationMap {
     try self.init(
       lesionClass: lesionClass, method: method, layer: layer, height: activations.shape[0],
       width: activations.shape[1],
-      signedValues: method.rule.signedMap(activations: activations, gradient: gradient), size: size)
+      signedValues: method.signedMap(activations: activations, gradient: gradient), size: size)
   }
 }

@@ -2,12 +2,12 @@ import KernelInterface
 import TensorModule
 
 /// What a run of the network gives to those who explain it.
-struct NetworkGradients: Sendable {
-  let output: NetworkOutput
+package struct NetworkGradients: Sendable {
+  package let output: NetworkOutput
   /// The feature map of the layer asked for, `[height, width, channels]`.
-  let activations: Tensor
+  package let activations: Tensor
   /// For each logit asked for, its gradient with respect to ``activations``, of their shape.
-  let gradients: [Tensor]
+  package let gradients: [Tensor]
 }
 
 extension Network {
@@ -55,6 +55,16 @@ extension Network {
         : gradientsThroughBlocks(to: index, kept: kept, pooledGradients)
     }
     return NetworkGradients(output: output, activations: activations, gradients: gradients)
+  }
+
+  /// The same for logits of the network's own head, by their indices.
+  package func runWithGradients(
+    layer: String, metadata: [Float], needsGradients: Bool, classes: [Int],
+    writeInput: (UnsafeMutablePointer<Float>) throws -> Void
+  ) rethrows -> NetworkGradients {
+    try runWithGradients(
+      layer: layer, metadata: metadata, needsGradients: needsGradients,
+      logits: { _ in classes.map { (head, $0) } }, writeInput: writeInput)
   }
 
   /// Whether the last feature map tells where its activation has which slope.

@@ -1,3 +1,5 @@
+import DermaFusion
+
 /// What a model is measured by. Each figure is from 0 to 1; a figure that the images cannot tell (the recall of a
 /// class that does not occur) is undefined rather than 0.
 package enum EvaluationFigure: Sendable, Hashable {

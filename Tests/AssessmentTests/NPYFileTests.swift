@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Assessment
 @testable import DermaFusion
 
 @Suite struct CRC32Tests {

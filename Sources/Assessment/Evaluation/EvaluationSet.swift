@@ -1,3 +1,5 @@
+import DermaFusion
+
 /// Images prepared to be measured as often as intervals need: ranked once, counted under any weights.
 package struct EvaluationSet: Sendable {
   /// Bins of the greatest probability that calibration is looked at in.

@@ -1,3 +1,4 @@
+import DermaFusion
 import ImagePipeline
 
 extension ParityFixtures {
@@ -29,13 +30,13 @@ extension ParityFixtures {
     let image = try preprocessed(maps.file, classifier)
     let run = network.runWithGradients(
       layer: layer, metadata: patient.encoded(), needsGradients: true,
-      logits: { _ in [(network.head, lesionClass.index)] }, writeInput: { image.writeNormalizedNHWC(to: $0) })
+      classes: [lesionClass.index], writeInput: { image.writeNormalizedNHWC(to: $0) })
     for expected in maps.methods {
       guard let method = ActivationMapMethod(rawValue: expected.method) else {
         throw ParityError.unreadable(
           file: Self.manifestName, reason: "'\(expected.method)' is not a method of activation maps")
       }
-      let found = method.rule.signedMap(
+      let found = method.signedMap(
         activations: run.activations, gradient: method.usesGradient ? run.gradients[0] : nil)
       let fixture = "\(maps.file), \(maps.class) by \(expected.method) at \(maps.layer)"
       let scale = expected.maximumMagnitude > 0 ? expected.maximumMagnitude : 1

@@ -1,3 +1,5 @@
+import DermaFusion
+
 /// Everything that is said of a model on a set of images.
 package struct EvaluationReport: Sendable {
   /// Figures and their intervals over some images.

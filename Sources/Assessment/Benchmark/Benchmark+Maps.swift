@@ -1,3 +1,4 @@
+import DermaFusion
 import ImagePipeline
 
 extension Benchmark {
@@ -53,7 +54,7 @@ extension Benchmark {
     let layer = try network.layerName(layer)
     let run = network.runWithGradients(
       layer: layer, metadata: metadata, needsGradients: method.usesGradient,
-      logits: { _ in [(network.head, 0)] },
+      classes: [0],
       writeInput: {
         image.writeNormalizedNHWC(to: $0)
         begin()

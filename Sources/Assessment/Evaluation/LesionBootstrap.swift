@@ -1,3 +1,5 @@
+import DermaFusion
+
 /// 95 % intervals by the percentile bootstrap. Lesions are drawn rather than images: images of one lesion resemble
 /// each other, and drawn apart they would make the intervals too narrow.
 package enum LesionBootstrap {

@@ -1,6 +1,7 @@
 import ImagePipeline
 import Testing
 
+@testable import Assessment
 @testable import DermaFusion
 
 /// The stage `map`, held against what the engine itself gives, with something spoiled.

@@ -1,17 +1,10 @@
 import Foundation
 import Testing
 
+@testable import Assessment
 @testable import DermaFusion
 
-/// The package's folder of fixtures, and ways to spoil it.
-enum Fixtures {
-  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-
-  static func read(_ name: String) throws -> [UInt8] {
-    [UInt8](try Data(contentsOf: root.appendingPathComponent("ParityFixtures/\(name)")))
-  }
-
+extension Fixtures {
   /// The manifest with some of it replaced, and with only what a test needs.
   static func load(
     file: String? = nil, changing change: @escaping @Sendable (inout [String: Any]) -> Void = { _ in },

@@ -1,3 +1,5 @@
+import DermaFusion
+
 /// How often a model abstained on a set of images, and whether its sets of classes hold what they state.
 package struct AbstentionFigures: Sendable, Equatable {
   /// The share of images on which the model abstained, 0...1.

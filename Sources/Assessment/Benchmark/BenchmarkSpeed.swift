@@ -1,3 +1,5 @@
+import DermaFusion
+
 extension Benchmark.Report {
   /// GFLOP/s of a run of the median latency.
   package var speed: Double { speed(multiplyAdds: multiplyAdds, milliseconds: latencies.percentile(50)) }

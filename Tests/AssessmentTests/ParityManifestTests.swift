@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Assessment
 @testable import DermaFusion
 
 /// Manifests that break a rule, each in one place.

@@ -1,3 +1,4 @@
+import DermaFusion
 import ImagePipeline
 import TensorModule
 

@@ -1,3 +1,5 @@
+import DermaFusion
+
 /// One image of a test list, with what the model made of it.
 package struct EvaluatedImage: Sendable, Equatable {
   /// Images of one lesion are drawn together when figures get their intervals.

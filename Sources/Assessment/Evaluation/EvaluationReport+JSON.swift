@@ -1,3 +1,5 @@
+import DermaFusion
+
 extension EvaluationReport {
   /// The report's members in the order of the contract; what is undefined is null.
   package var jsonMembers: [(key: String, value: OrderedJSON)] {

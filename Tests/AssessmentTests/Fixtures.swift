@@ -1,0 +1,1 @@
+../DermaFusionTests/Fixtures.swift

@@ -1,0 +1,1 @@
+../DermaFusionTests/FormulaNetwork.swift

@@ -1,0 +1,1 @@
+../DermaFusionTests/LightDetector.swift

@@ -1,0 +1,11 @@
+import Foundation
+
+/// The package's folder of fixtures.
+enum Fixtures {
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  static func read(_ name: String) throws -> [UInt8] {
+    [UInt8](try Data(contentsOf: root.appendingPathComponent("ParityFixtures/\(name)")))
+  }
+}
