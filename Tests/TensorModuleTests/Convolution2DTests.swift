@@ -80,7 +80,7 @@ import Testing
         let scratch = GuardedBuffer(count: layer.scratchCountPerThread(shape) * pool.threadCount)
         layer(input.map, into: output.map, scratch: scratch.pointer, pool: pool)
         #expect(output.isIntact && input.isIntact && scratch.firstBrokenGuard == nil, context)
-        let dense = output.map.dense()
+        let dense = output.dense()
         if let first {
           #expect(firstDifference(dense, first) == nil, context)
         } else {
@@ -120,7 +120,7 @@ import Testing
       .batchNormalized(
         scale: norm.scale, offset: norm.offset, mean: norm.mean, variance: norm.variance, epsilon: 1e-3)
     #expect(
-      expected.mismatch(output.map.dense(), factor: Tolerances.foldedBatchNorm) == nil, "seed \(seed)")
+      expected.mismatch(output.dense(), factor: Tolerances.foldedBatchNorm) == nil, "seed \(seed)")
   }
 
   @Test func channelsThatTheGroupsDoNotDivideAreRefused() async {

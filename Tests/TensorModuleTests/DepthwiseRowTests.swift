@@ -78,7 +78,7 @@ import Testing
         dilation: window.dilation, groups: channels, top: 0, left: geometry.before, outputHeight: 1,
         outputWidth: geometry.count
       ).activated(activation.reference)
-    let mismatch = expected.mismatch(output.map.dense(), factor: Tolerances.depthwise)
+    let mismatch = expected.mismatch(output.dense(), factor: Tolerances.depthwise)
     let context: Comment = """
       \(kernels.testDescription), \(window), width \(width), \(channels) channels, \(activation), seed \(seed)
       """
@@ -111,9 +111,9 @@ import Testing
         output: output.map.pointer + range.lowerBound, outputPixelStride: channels, outputWidth: 9, sums: nil)
       return output
     }
-    let whole = compute(0..<channels).map.dense()
+    let whole = compute(0..<channels).dense()
     let part = compute(width..<3 * width)
-    for (i, value) in part.map.dense().enumerated() {
+    for (i, value) in part.dense().enumerated() {
       let expected =
         (width..<3 * width).contains(i % channels) ? whole[i].bitPattern : GuardedBuffer.poison.bitPattern
       #expect(value.bitPattern == expected, "index \(i), seed 3")

@@ -98,6 +98,10 @@ final class GuardedMap {
   }
 
   var isIntact: Bool { buffer.firstBrokenGuard == nil }
+
+  /// The values of the map: `[height, width, channels]`. Asked of the map itself, the memory might be gone already: it is a
+  /// view, and the owner may end with its last mention.
+  func dense() -> [Float] { withExtendedLifetime(self) { map.dense() } }
 }
 
 /// Pools that all tests share: 1, 2, 3 and 7 threads.

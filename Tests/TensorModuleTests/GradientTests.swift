@@ -142,7 +142,7 @@ func expectGradient(
         $0.pointwise(weight: weight, bias: bias)
       }
       if hasResidual { for i in places { expected[i] += Double(residual[i]) } }
-      expectGradient(result.map.dense(), expected, places: places, "\(target) from \(shape)")
+      expectGradient(result.dense(), expected, places: places, "\(target) from \(shape)")
     }
   }
 
@@ -185,7 +185,7 @@ func expectGradient(
         weight: weight, bias: bias, kernelSize: window.kernelSize, stride: window.stride,
         dilation: window.dilation, padding: window.padding.reference)
     }
-    expectGradient(result.map.dense(), expected, places: places, "\(window) on \(input)")
+    expectGradient(result.dense(), expected, places: places, "\(window) on \(input)")
   }
 
   @Test(arguments: KernelChoice.runnable)
@@ -268,6 +268,6 @@ func expectGradient(
     let places = Array(0..<shape.pixelCount * 13)
     let x = ReferenceMap(height: 3, width: 5, channels: 13, values: generator.floats(places.count))
     let expected = finiteDifferences(x, weights: gradient, places: places) { $0.globalAverage() }
-    expectGradient(result.map.dense(), expected, places: places, "\(shape)")
+    expectGradient(result.dense(), expected, places: places, "\(shape)")
   }
 }

@@ -65,7 +65,7 @@ import Testing
         residual: hasResidual ? residual.map : nil, into: output.map, scratch: scratch.pointer, pool: pool)
       #expect(output.isIntact && input.isIntact && residual.isIntact, context)
       #expect(gate.firstBrokenGuard == nil && scratch.firstBrokenGuard == nil, context)
-      let dense = output.map.dense()
+      let dense = output.dense()
       if let first {
         #expect(firstDifference(dense, first) == nil, context)
       } else {

@@ -29,7 +29,7 @@ import Testing
         .averagePooling(
           kernelSize: window.kernelSize, stride: window.stride, dilation: window.dilation,
           padding: window.padding.reference)
-      let mismatch = expected.mismatch(output.map.dense(), factor: Tolerances.averagePooling)
+      let mismatch = expected.mismatch(output.dense(), factor: Tolerances.averagePooling)
       #expect(mismatch == nil, "\(shape), \(window), seed \(seed)")
       #expect(output.isIntact)
     }
