@@ -45,28 +45,55 @@ package struct PointwiseConvolution: Sendable {
         residual.shape == output.shape && residual.pixelStride == output.pixelStride,
         "residual \(residual.shape) for \(output.shape)")
     }
-    // Scaling the smaller of the two operands is the same product for less work.
+    // Each task reads all of one operand and a part of the other. It is the smaller one that is read again and again, and
+    // that a gate multiplies.
     let rowCount = input.shape.pixelCount
-    let scalesMatrix = gate != nil && matrix.columnCount <= rowCount
-    if let gate, scalesMatrix { matrix.writePanels(scaledBy: gate, to: scratch!) }
-
+    if matrix.columnCount > rowCount {
+      multiplyByColumns(input, gate: gate, residual: residual, into: output, pool: pool)
+      return
+    }
+    if let gate { matrix.writePanels(scaledBy: gate, to: scratch!) }
+    let scaled = gate == nil ? nil : scratch.map { UnsafePointer($0) }
     let grid = ProductGrid(rowCount: rowCount, matrix: matrix)
     pool.run(taskCount: grid.blockCount) { task, _ in
       let rows = grid.rows(ofBlock: task)
-      let a = input.pointer + rows.lowerBound * input.pixelStride
-      if let gate, !scalesMatrix {
-        matrix.kernels.scaleColumns(
-          a, rows.count, matrix.depth.roundedUp(toMultipleOf: matrix.kernels.vectorWidth),
-          input.pixelStride, gate)
-      }
       matrix.multiply(
-        a: a, aStride: input.pixelStride, rowCount: rows.count,
-        into: output.pointer + rows.lowerBound * output.pixelStride, cStride: output.pixelStride,
-        activation: activation,
+        a: input.pointer + rows.lowerBound * input.pixelStride, aStride: input.pixelStride,
+        rowCount: rows.count, into: output.pointer + rows.lowerBound * output.pixelStride,
+        cStride: output.pixelStride, activation: activation,
         residual: residual.map { UnsafePointer($0.pointer + rows.lowerBound * $0.pixelStride) },
-        scaledPanels: scalesMatrix ? scratch.map { UnsafePointer($0) } : nil)
+        scaledPanels: scaled)
     }
   }
+
+  /// Computes all output pixels, some channels in each task: the matrix, which does not fit in the second-level cache, is
+  /// read once.
+  private func multiplyByColumns(
+    _ input: FeatureMap, gate: UnsafePointer<Float>?, residual: FeatureMap?, into output: FeatureMap,
+    pool: ThreadPool
+  ) {
+    let rowCount = input.shape.pixelCount
+    if let gate {
+      let columns = matrix.depth.roundedUp(toMultipleOf: matrix.kernels.vectorWidth)
+      pool.run(taskCount: Self.partCount) { part, _ in
+        let rows = rowCount * part / Self.partCount..<rowCount * (part + 1) / Self.partCount
+        matrix.kernels.scaleColumns(
+          input.pointer + rows.lowerBound * input.pixelStride, rows.count, columns, input.pixelStride, gate)
+      }
+    }
+    let panelCount = matrix.layout.panelCount
+    let partCount = min(panelCount, Self.partCount)
+    pool.run(taskCount: partCount) { part, _ in
+      matrix.multiply(
+        a: input.pointer, aStride: input.pixelStride, rowCount: rowCount, into: output.pointer,
+        cStride: output.pixelStride,
+        panelRange: panelCount * part / partCount..<panelCount * (part + 1) / partCount,
+        activation: activation, residual: residual.map { UnsafePointer($0.pointer) })
+    }
+  }
+
+  /// The tasks of a product that is cut by columns: enough to share out.
+  private static let partCount = 16
 
   /// Floats of scratch memory for a gated product over so many pixels.
   package func scratchCount(pixelCount: Int) -> Int {
