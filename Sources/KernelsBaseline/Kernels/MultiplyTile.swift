@@ -1,4 +1,10 @@
+import Builtin
 import KernelInterface
+
+/// Keeps the compiler from moving loads from one step of the depth to another: it would gather more of them than there
+/// are registers. No instruction.
+@inline(__always)
+private func keepLoadsApart() { Builtin.fence_seqcst_singlethread() }
 
 /// A register tile of `rows` rows by `vectors` vectors of `C`.
 ///
@@ -9,7 +15,8 @@ enum Tile<let rows: Int, let vectors: Int> {
   /// Computes the tile whose first element is `C[row, column]`.
   @inline(__always)
   static func compute<Function: ActivationFunction>(
-    _ product: MatrixProduct, panel: UnsafePointer<Float>, row: Int, column: Int, _: Function.Type
+    _ product: MatrixProduct, panel: UnsafePointer<Float>, row: Int, column: Int, next: inout NextPanel,
+    _: Function.Type
   ) {
     let width = Vector.scalarCount
     let aStride = product.aStride
@@ -18,63 +25,108 @@ enum Tile<let rows: Int, let vectors: Int> {
     var sums = InlineArray<rows, InlineArray<vectors, Vector>> { _ in start }
     var a = product.a + row &* aStride
     var b = panel
-    for _ in 0..<product.depth {
-      let bRow = InlineArray<vectors, Vector> { load(b + $0 &* width) }
-      for i in 0..<rows {
-        let element = Vector(repeating: a[i &* aStride])
-        for j in 0..<vectors { sums[i][j].accumulate(bRow[j], element) }
-      }
+    next.startTile()
+    for _ in 0..<product.depth / 4 {
+      step(a, aStride, b, &sums)
+      keepLoadsApart()
+      step(a + 1, aStride, b + vectors &* width, &sums)
+      keepLoadsApart()
+      step(a + 2, aStride, b + 2 &* vectors &* width, &sums)
+      keepLoadsApart()
+      step(a + 3, aStride, b + 3 &* vectors &* width, &sums)
+      keepLoadsApart()
+      next.ask()
+      a += 4
+      b += 4 &* vectors &* width
+    }
+    for _ in 0..<product.depth % 4 {
+      step(a, aStride, b, &sums)
       a += 1
       b += vectors &* width
     }
     let cStride = product.cStride
     let offset = row &* cStride &+ column
     let c = product.c + offset
-    // The loops below are unrolled over 12 sums but not over 24. There, the array would have to stay in memory, stored
-    // by every step of the loop above; instead it is stored once, and read back from the first-level cache.
-    let readsBack = rows &* vectors > 12
-    if readsBack {
-      for i in 0..<rows {
-        for j in 0..<vectors { store(sums[i][j], c + (i &* cStride &+ j &* width)) }
-      }
+    // A loop over the sums need not be unrolled, and where it is not the array would lie in memory, stored by every step
+    // above. Stored once here, they are read back from the first-level cache.
+    for i in 0..<rows {
+      for j in 0..<vectors { store(sums[i][j], c + (i &* cStride &+ j &* width)) }
     }
     if let residual = product.residual {
       let residual = residual + offset
       for i in 0..<rows {
         for j in 0..<vectors {
           let place = i &* cStride &+ j &* width
-          let sum = readsBack ? load(c + place) : sums[i][j]
-          store(Function.apply(sum) + load(residual + place), c + place)
+          store(Function.apply(load(c + place)) + load(residual + place), c + place)
         }
       }
-    } else if !readsBack || Function.self != Identity.self {
+    } else if Function.self != Identity.self {
       for i in 0..<rows {
         for j in 0..<vectors {
-          let place = i &* cStride &+ j &* width
-          let sum = readsBack ? load(c + place) : sums[i][j]
-          store(Function.apply(sum), c + place)
+          let place = c + (i &* cStride &+ j &* width)
+          store(Function.apply(load(place)), place)
         }
       }
     }
   }
 
-  /// Computes all rows of one panel. The last tile reaches back over rows already done rather than have a
+  @inline(__always)
+  private static func step(
+    _ a: UnsafePointer<Float>, _ aStride: Int, _ b: UnsafePointer<Float>,
+    _ sums: inout InlineArray<rows, InlineArray<vectors, Vector>>
+  ) {
+    let bRow = InlineArray<vectors, Vector> { load(b + $0 &* Vector.scalarCount) }
+    feed(0, a, aStride, bRow, &sums)
+    feed(1, a, aStride, bRow, &sums)
+    feed(2, a, aStride, bRow, &sums)
+    feed(3, a, aStride, bRow, &sums)
+    feed(4, a, aStride, bRow, &sums)
+    feed(5, a, aStride, bRow, &sums)
+    feed(6, a, aStride, bRow, &sums)
+    feed(7, a, aStride, bRow, &sums)
+    feed(8, a, aStride, bRow, &sums)
+    feed(9, a, aStride, bRow, &sums)
+    feed(10, a, aStride, bRow, &sums)
+    feed(11, a, aStride, bRow, &sums)
+  }
+
+  @inline(__always)
+  private static func feed(
+    _ i: Int, _ a: UnsafePointer<Float>, _ aStride: Int, _ bRow: InlineArray<vectors, Vector>,
+    _ sums: inout InlineArray<rows, InlineArray<vectors, Vector>>
+  ) {
+    if i >= rows { return }
+    let element = Vector(repeating: a[i &* aStride])
+    for j in 0..<vectors { sums[i][j].accumulate(bRow[j], element) }
+  }
+
+  /// Computes all rows of one panel. The last tile of a run reaches back over rows already done rather than have a
   /// variant for every remainder: the same sums give the same bits.
   @inline(never)
   static func computePanel<Function: ActivationFunction>(
     _ product: MatrixProduct, panel: UnsafePointer<Float>, column: Int, _: Function.Type
   ) {
     let count = product.rowCount
-    if count < rows {
-      for row in 0..<count {
-        Tile<1, vectors>.compute(product, panel: panel, row: row, column: column, Function.self)
+    let tileCount = product.runCount &* (count < rows ? count : (count &+ rows &- 1) / rows)
+    let panelCount = vectors &* Vector.scalarCount &* product.depth
+    var next = NextPanel(panel + panelCount, count: panelCount, requestCount: tileCount &* product.depth / 4)
+    var product = product
+    for _ in 0..<product.runCount {
+      var row = 0
+      while row < count {
+        if count < rows {
+          Tile<1, vectors>.compute(
+            product, panel: panel, row: row, column: column, next: &next, Function.self)
+          row &+= 1
+        } else {
+          compute(
+            product, panel: panel, row: min(row, count &- rows), column: column, next: &next, Function.self)
+          row &+= rows
+        }
       }
-      return
-    }
-    var row = 0
-    while row < count {
-      compute(product, panel: panel, row: min(row, count &- rows), column: column, Function.self)
-      row &+= rows
+      product.a += count &* product.aStride
+      product.c += product.runStride
+      if let residual = product.residual { product.residual = residual + product.runStride }
     }
   }
 }
@@ -87,16 +139,10 @@ private struct Panels: ActivationLoop {
     for index in product.panelRange {
       let column = index &* 2 &* Vector.scalarCount
       let panel = product.panels + column &* product.depth
-      var run = product
-      for _ in 0..<product.runCount {
-        switch product.layout.vectorCount(ofPanel: index) {
-        case 1: OneVectorTile.computePanel(run, panel: panel, column: column, Function.self)
-        case 2: TwoVectorTile.computePanel(run, panel: panel, column: column, Function.self)
-        default: ThreeVectorTile.computePanel(run, panel: panel, column: column, Function.self)
-        }
-        run.a += product.rowCount &* product.aStride
-        run.c += product.runStride
-        if let residual = run.residual { run.residual = residual + product.runStride }
+      switch product.layout.vectorCount(ofPanel: index) {
+      case 1: OneVectorTile.computePanel(product, panel: panel, column: column, Function.self)
+      case 2: TwoVectorTile.computePanel(product, panel: panel, column: column, Function.self)
+      default: ThreeVectorTile.computePanel(product, panel: panel, column: column, Function.self)
       }
     }
   }
