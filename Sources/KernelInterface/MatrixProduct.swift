@@ -24,8 +24,12 @@ public struct MatrixProduct {
   public var runCount: Int
   /// Floats from one run to the next in `C` and the residual, which may have something else in between.
   public var runStride: Int
-  /// The length of the sums.
-  public var depth: Int
+  /// Pieces that each row of `A` lies in, one after another in the sums.
+  public var segmentCount: Int
+  /// The length of a piece.
+  public var segmentDepth: Int
+  /// Floats from one piece of a row to the next. Pieces of different rows may overlap.
+  public var segmentStride: Int
   /// The panels to compute: columns `2 * vectorWidth * panelRange.lowerBound ...` of `C`.
   public var panelRange: Range<Int>
   /// The layout of `B`.
@@ -37,8 +41,8 @@ public struct MatrixProduct {
   public init(
     a: UnsafePointer<Float>, aStride: Int, panels: UnsafePointer<Float>, bias: UnsafePointer<Float>,
     c: UnsafeMutablePointer<Float>, cStride: Int, residual: UnsafePointer<Float>?, rowCount: Int,
-    runCount: Int, runStride: Int, depth: Int, panelRange: Range<Int>, layout: PanelLayout,
-    activation: Activation
+    runCount: Int, runStride: Int, segmentCount: Int, segmentDepth: Int, segmentStride: Int,
+    panelRange: Range<Int>, layout: PanelLayout, activation: Activation
   ) {
     self.a = a
     self.aStride = aStride
@@ -50,11 +54,17 @@ public struct MatrixProduct {
     self.rowCount = rowCount
     self.runCount = runCount
     self.runStride = runStride
-    self.depth = depth
+    self.segmentCount = segmentCount
+    self.segmentDepth = segmentDepth
+    self.segmentStride = segmentStride
     self.panelRange = panelRange
     self.layout = layout
     self.activation = activation
   }
+
+  /// The length of the sums.
+  @inlinable
+  public var depth: Int { segmentCount &* segmentDepth }
 }
 
 /// How the columns of a packed matrix are cut into panels.

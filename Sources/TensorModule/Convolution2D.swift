@@ -2,8 +2,8 @@ package import KernelInterface
 
 /// A convolution with any window, stride, padding, dilation and number of groups.
 ///
-/// The pixels under each output's window are gathered into a row (im2col, one output row at a time), then multiplied by
-/// the packed weight. A 1x1 window of stride 1 without padding belongs to ``PointwiseConvolution``, one channel in a
+/// The input rows under a row of outputs are copied with the zeros beside them; the pixels under each window are then
+/// pieces of those copies, which the packed weight is multiplied by where they lie. A 1x1 window of stride 1 without padding belongs to ``PointwiseConvolution``, one channel in a
 /// group to ``DepthwiseConvolution2D``: both are faster there.
 package struct Convolution2D: Sendable {
   /// Channels of the input.
@@ -61,11 +61,21 @@ package struct Convolution2D: Sendable {
   /// Floats of scratch memory for each thread.
   package func scratchCountPerThread(_ input: FeatureShape) -> Int {
     let width = window.outputShape(input, channels: outputChannels).width
-    return width * (matrices[0].depth + (groups == 1 ? 0 : paddedGroupColumns))
+    return segmentCount * segmentStride(outputWidth: width) + (groups == 1 ? 0 : width * paddedGroupColumns)
   }
 
   private var paddedGroupColumns: Int {
     matrices[0].columnCount.roundedUp(toMultipleOf: matrices[0].kernels.vectorWidth)
+  }
+
+  /// Taps of a window that lie side by side in the input.
+  private var segmentTaps: Int { window.dilation == 1 ? window.kernelSize : 1 }
+
+  private var segmentCount: Int { window.kernelSize * window.kernelSize / segmentTaps }
+
+  /// Floats of a copied row.
+  private func segmentStride(outputWidth: Int) -> Int {
+    ((outputWidth - 1) * window.stride + segmentTaps) * (inputChannels / groups)
   }
 
   /// Computes the output.
@@ -80,62 +90,58 @@ package struct Convolution2D: Sendable {
       "convolution of \(inputChannels) to \(outputChannels) channels from \(input.shape) to \(output.shape)")
     let perThread = scratchCountPerThread(input.shape)
     let width = output.shape.width
+    let segmentStride = segmentStride(outputWidth: width)
     pool.run(taskCount: output.shape.height) { y, thread in
-      let gathered = scratch + thread * perThread
+      let copies = scratch + thread * perThread
       let c = output.pointer + y * width * output.pixelStride
       for (group, matrix) in matrices.enumerated() {
-        gather(input, y: y, group: group, outputWidth: width, into: gathered)
-        if groups == 1 {
-          matrix.multiply(
-            a: gathered, aStride: matrix.depth, rowCount: width, into: c, cStride: output.pixelStride,
-            activation: activation)
-          continue
-        }
+        copyRows(input, y: y, group: group, segmentStride: segmentStride, into: copies)
         // The kernels store whole vectors, which would run over the neighbouring group.
-        let product = gathered + width * matrix.depth
+        let product = groups == 1 ? c : copies + segmentCount * segmentStride
+        let productStride = groups == 1 ? output.pixelStride : paddedGroupColumns
         matrix.multiply(
-          a: gathered, aStride: matrix.depth, rowCount: width, into: product, cStride: paddedGroupColumns,
+          a: copies, aStride: window.stride * (inputChannels / groups), segmentCount: segmentCount,
+          segmentStride: segmentStride, rowCount: width, into: product, cStride: productStride,
           activation: activation)
+        if groups == 1 { continue }
         for x in 0..<width {
           (c + (x * output.pixelStride + group * matrix.columnCount)).update(
-            from: product + x * paddedGroupColumns, count: matrix.columnCount)
+            from: product + x * productStride, count: matrix.columnCount)
         }
       }
     }
   }
 
-  /// Writes `[outputWidth, kernelSize, kernelSize, inputChannels / groups]`, zeros where the window leaves the input.
-  private func gather(
-    _ input: FeatureMap, y: Int, group: Int, outputWidth: Int, into target: UnsafeMutablePointer<Float>
+  /// Writes the input rows under output row `y`, zeros where they leave the input: one for each row of the window, or for
+  /// each tap where those are apart.
+  private func copyRows(
+    _ input: FeatureMap, y: Int, group: Int, segmentStride: Int, into target: UnsafeMutablePointer<Float>
   ) {
     let channels = inputChannels / groups
     let resolved = window.resolve(height: input.shape.height, width: input.shape.width)
-    let isDense = input.pixelStride == channels && window.dilation == 1
-    let rowLength = window.kernelSize * channels
-    for x in 0..<outputWidth {
-      let left = x * window.stride - resolved.left
-      let isInside = left >= 0 && left + (window.kernelSize - 1) * window.dilation < input.shape.width
-      for ky in 0..<window.kernelSize {
-        let row = y * window.stride - resolved.top + ky * window.dilation
-        let place = target + (x * window.kernelSize + ky) * rowLength
-        guard (0..<input.shape.height).contains(row) else {
-          place.update(repeating: 0, count: rowLength)
-          continue
-        }
-        let source = input.pointer + (row * input.shape.width * input.pixelStride + group * channels)
-        if isDense && isInside {
-          place.update(from: source + left * channels, count: rowLength)
-          continue
-        }
-        for kx in 0..<window.kernelSize {
-          let column = left + kx * window.dilation
-          if (0..<input.shape.width).contains(column) {
-            (place + kx * channels).update(from: source + column * input.pixelStride, count: channels)
-          } else {
-            (place + kx * channels).update(repeating: 0, count: channels)
-          }
+    let pixelCount = segmentStride / channels
+    for segment in 0..<segmentCount {
+      let (ky, kx) = (segment * segmentTaps).quotientAndRemainder(dividingBy: window.kernelSize)
+      let copy = target + segment * segmentStride
+      let row = y * window.stride - resolved.top + ky * window.dilation
+      let first = kx * window.dilation - resolved.left
+      let inside = max(first, 0)..<max(min(first + pixelCount, input.shape.width), max(first, 0))
+      guard (0..<input.shape.height).contains(row), !inside.isEmpty else {
+        copy.update(repeating: 0, count: segmentStride)
+        continue
+      }
+      copy.update(repeating: 0, count: (inside.lowerBound - first) * channels)
+      let source = input.pointer + (row * input.shape.width * input.pixelStride + group * channels)
+      let start = copy + (inside.lowerBound - first) * channels
+      if input.pixelStride == channels {
+        start.update(from: source + inside.lowerBound * channels, count: inside.count * channels)
+      } else {
+        for (i, pixel) in inside.enumerated() {
+          (start + i * channels).update(from: source + pixel * input.pixelStride, count: channels)
         }
       }
+      (start + inside.count * channels).update(
+        repeating: 0, count: (first + pixelCount - inside.upperBound) * channels)
     }
   }
 }

@@ -89,12 +89,14 @@ package struct PackedMatrix: Sendable {
   /// - Parameters:
   ///   - a: The first row of `A`, `aStride` floats from one to the next.
   ///   - c: The first row of the result at column 0, `cStride` floats from one to the next.
+  ///   - segmentCount: Pieces that each row of `A` lies in, `segmentStride` floats from one to the next.
   ///   - runCount: So many times `rowCount` rows, which follow each other in `A`.
   ///   - runStride: Floats from one run to the next in the result and the residual.
   ///   - scaledPanels: Panels from ``writePanels(scaledBy:to:)``, in the place of the matrix's own.
   package func multiply(
-    a: UnsafePointer<Float>, aStride: Int, rowCount: Int, runCount: Int = 1,
-    into c: UnsafeMutablePointer<Float>, cStride: Int, runStride: Int = 0, panelRange: Range<Int>? = nil,
+    a: UnsafePointer<Float>, aStride: Int, segmentCount: Int = 1, segmentStride: Int = 0, rowCount: Int,
+    runCount: Int = 1, into c: UnsafeMutablePointer<Float>, cStride: Int, runStride: Int = 0,
+    panelRange: Range<Int>? = nil,
     activation: Activation = .identity,
     residual: UnsafePointer<Float>? = nil, scaledPanels: UnsafePointer<Float>? = nil
   ) {
@@ -102,7 +104,8 @@ package struct PackedMatrix: Sendable {
       MatrixProduct(
         a: a, aStride: aStride, panels: scaledPanels ?? UnsafePointer(panels.pointer),
         bias: UnsafePointer(bias.pointer), c: c, cStride: cStride, residual: residual, rowCount: rowCount,
-        runCount: runCount, runStride: runStride, depth: depth,
+        runCount: runCount, runStride: runStride, segmentCount: segmentCount,
+        segmentDepth: depth / segmentCount, segmentStride: segmentStride,
         panelRange: panelRange ?? 0..<layout.panelCount, layout: layout, activation: activation))
   }
 }

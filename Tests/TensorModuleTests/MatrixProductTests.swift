@@ -65,7 +65,7 @@ import Testing
       expected = expected.adding(
         ReferenceMap(height: rowCount, width: 1, channels: columnCount, values: residual))
     }
-    let mismatch = expected.mismatch(output.map.dense(), factor: Tolerances.matrixProduct)
+    let mismatch = expected.mismatch(output.dense(), factor: Tolerances.matrixProduct)
     let context: Comment =
       "\(kernels.testDescription), \(rowCount) x \(depth) x \(columnCount), \(activation), seed \(seed)"
     #expect(mismatch == nil, context)
@@ -107,9 +107,42 @@ import Testing
           }
         }
       }
-      let difference = firstDifference(whole.map.dense(), parts.map.dense())
+      let difference = firstDifference(whole.dense(), parts.dense())
       #expect(difference == nil, "\(rowsAtATime) rows at a time, seed \(seed)")
       #expect(parts.isIntact)
+    }
+  }
+
+  /// Rows that overlap, in pieces that are apart: windows over copied rows.
+  @Test(arguments: KernelChoice.runnable, [5, 24, 40])
+  func rowsInPiecesGiveTheBitsOfWholeRows(kernels: KernelSet, columnCount: Int) {
+    let seed: UInt64 = 79
+    var generator = SeededGenerator(seed: seed)
+    for (segmentCount, segmentDepth, aStride, rowCount) in [(3, 9, 6, 13), (2, 1, 1, 7), (25, 4, 3, 1)] {
+      let depth = segmentCount * segmentDepth
+      let segmentStride = (rowCount - 1) * aStride + segmentDepth + 2
+      let pieces = generator.floats(segmentCount * segmentStride)
+      let whole = (0..<rowCount).flatMap { row in
+        (0..<depth).map { k in
+          pieces[k / segmentDepth * segmentStride + row * aStride + k % segmentDepth]
+        }
+      }
+      let matrix = PackedMatrix(
+        weight: generator.floats(columnCount * depth), columnCount: columnCount, depth: depth,
+        bias: generator.floats(columnCount), kernels: kernels)
+      let shape = FeatureShape(height: rowCount, width: 1, channels: columnCount)
+      let expected = GuardedMap(shape, kernels: kernels)
+      let found = GuardedMap(shape, kernels: kernels)
+      let stride = expected.map.pixelStride
+      matrix.multiply(
+        a: whole, aStride: depth, rowCount: rowCount, into: expected.map.pointer, cStride: stride,
+        activation: .relu6)
+      matrix.multiply(
+        a: pieces, aStride: aStride, segmentCount: segmentCount, segmentStride: segmentStride,
+        rowCount: rowCount, into: found.map.pointer, cStride: stride, activation: .relu6)
+      let difference = firstDifference(expected.dense(), found.dense())
+      #expect(difference == nil, "\(segmentCount) pieces of \(segmentDepth), seed \(seed)")
+      #expect(found.isIntact)
     }
   }
 
@@ -144,7 +177,7 @@ import Testing
         cStride: stride,
         runStride: (rowsInRun + gap) * stride, activation: .silu,
         residual: UnsafePointer(addedRuns.map.pointer))
-      let dense = runs.map.dense()
+      let dense = runs.dense()
       let rowLength = (rowsInRun + gap) * columnCount
       let written = (0..<runCount).flatMap {
         dense[$0 * rowLength..<$0 * rowLength + rowsInRun * columnCount]
@@ -153,7 +186,7 @@ import Testing
         dense[$0 * rowLength + rowsInRun * columnCount..<($0 + 1) * rowLength]
       }
       let context: Comment = "\(kernels.testDescription), runs of \(rowsInRun), seed \(seed)"
-      #expect(firstDifference(whole.map.dense(), written) == nil, context)
+      #expect(firstDifference(whole.dense(), written) == nil, context)
       #expect(between.allSatisfy { $0.bitPattern == GuardedBuffer.poison.bitPattern }, context)
       #expect(runs.isIntact, context)
     }
@@ -178,7 +211,7 @@ import Testing
           panelRange: panel..<panel + 1)
         let first = panel * 2 * kernels.vectorWidth
         let own = first..<first + matrix.layout.vectorCount(ofPanel: panel) * kernels.vectorWidth
-        let written = output.map.dense().enumerated().filter { !$0.element.isNaN }.map {
+        let written = output.dense().enumerated().filter { !$0.element.isNaN }.map {
           $0.offset % columnCount
         }
         #expect(

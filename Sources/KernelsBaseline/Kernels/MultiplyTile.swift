@@ -23,26 +23,30 @@ enum Tile<let rows: Int, let vectors: Int> {
     let bias = product.bias + column
     let start = InlineArray<vectors, Vector> { load(bias + $0 &* width) }
     var sums = InlineArray<rows, InlineArray<vectors, Vector>> { _ in start }
-    var a = product.a + row &* aStride
+    var segment = product.a + row &* aStride
     var b = panel
     next.startTile()
-    for _ in 0..<product.depth / 4 {
-      step(a, aStride, b, &sums)
-      keepLoadsApart()
-      step(a + 1, aStride, b + vectors &* width, &sums)
-      keepLoadsApart()
-      step(a + 2, aStride, b + 2 &* vectors &* width, &sums)
-      keepLoadsApart()
-      step(a + 3, aStride, b + 3 &* vectors &* width, &sums)
-      keepLoadsApart()
-      next.ask()
-      a += 4
-      b += 4 &* vectors &* width
-    }
-    for _ in 0..<product.depth % 4 {
-      step(a, aStride, b, &sums)
-      a += 1
-      b += vectors &* width
+    for _ in 0..<product.segmentCount {
+      var a = segment
+      for _ in 0..<product.segmentDepth / 4 {
+        step(a, aStride, b, &sums)
+        keepLoadsApart()
+        step(a + 1, aStride, b + vectors &* width, &sums)
+        keepLoadsApart()
+        step(a + 2, aStride, b + 2 &* vectors &* width, &sums)
+        keepLoadsApart()
+        step(a + 3, aStride, b + 3 &* vectors &* width, &sums)
+        keepLoadsApart()
+        next.ask()
+        a += 4
+        b += 4 &* vectors &* width
+      }
+      for _ in 0..<product.segmentDepth % 4 {
+        step(a, aStride, b, &sums)
+        a += 1
+        b += vectors &* width
+      }
+      segment += product.segmentStride
     }
     let cStride = product.cStride
     let offset = row &* cStride &+ column
