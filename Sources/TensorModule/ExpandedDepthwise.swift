@@ -26,7 +26,7 @@ package struct ExpandedDepthwise: Sendable {
   package struct Plan: Sendable, Equatable {
     /// The depthwise convolution's output.
     package let output: FeatureShape
-    /// The channels of each block: whole panels of the expansion.
+    /// The channels of each block: whole panels of the expansion. The widest first, so that threads end together.
     let channelBlocks: [Range<Int>]
     let rowsPerBand: Int
     /// Bands of output rows; each gives sums of its own.
@@ -62,7 +62,8 @@ package struct ExpandedDepthwise: Sendable {
     // there is no room for that, more blocks, and no odd number, which would leave one of two threads without work.
     let bands = max(min(8 / fewestBlocks, output.height * window.stride / (8 * reach)), 1)
     let sharedBlocks = max(fewestBlocks, 8).roundedUp(toMultipleOf: 4)
-    let blockCount = bands > 1 ? fewestBlocks : max(fewestBlocks, min(sharedBlocks, layout.panelCount / 2))
+    let evenBlocks = max(layout.panelCount / 4 * 2, 1)
+    let blockCount = bands > 1 ? fewestBlocks : max(fewestBlocks, min(sharedBlocks, evenBlocks))
     let blocks = (0..<blockCount).map { block in
       let start = layout.panelCount * block / blockCount * 2
       let isLast = block == blockCount - 1
@@ -73,7 +74,7 @@ package struct ExpandedDepthwise: Sendable {
     let ringRows = min(max(Self.cachedFloats / (widest * ringWidth), reach + window.stride), input.height)
     let rowsPerBand = (output.height + bands - 1) / bands
     return Plan(
-      output: output, channelBlocks: blocks, rowsPerBand: rowsPerBand,
+      output: output, channelBlocks: blocks.sorted { $0.count > $1.count }, rowsPerBand: rowsPerBand,
       bandCount: (output.height + rowsPerBand - 1) / rowsPerBand, ringRowCount: ringRows,
       ringSides: sides, scratchCountPerThread: expansion == nil ? 0 : ringRows * ringWidth * widest)
   }
@@ -93,7 +94,7 @@ package struct ExpandedDepthwise: Sendable {
       "input \(input.shape) to a depthwise of \(depthwise.channels) channels")
     let padded = depthwise.paddedChannels
     pool.run(taskCount: plan.taskCount) { task, thread in
-      let (band, block) = task.quotientAndRemainder(dividingBy: plan.channelBlocks.count)
+      let (block, band) = task.quotientAndRemainder(dividingBy: plan.bandCount)
       let channels = plan.channelBlocks[block]
       let rows = band * plan.rowsPerBand..<min((band + 1) * plan.rowsPerBand, plan.output.height)
       let bandSums = sums.map { $0 + band * padded + channels.lowerBound }
