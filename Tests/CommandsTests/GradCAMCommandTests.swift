@@ -27,13 +27,15 @@ import Testing
   }
 
   /// Runs the command with a picture written to the test's folder.
-  func explain(_ words: String..., picture: String? = nil) -> ToolResult {
+  func explain(
+    _ words: String..., picture: String? = nil, classifier: Classifier = Self.classifier
+  ) -> ToolResult {
     let (output, errors) = (MemoryOutput(), MemoryOutput())
     let terminal = Terminal(
       output: output, errors: errors, readInput: { (_) throws(FileError) in throw .empty("standard input") },
       width: nil, usesColour: false, showsProgress: false,
       environment: { $0 == "DERMAFUSION_MODEL" ? "model" : nil }, executablePath: nil)
-    let session = Session(terminal: terminal) { _, _ in Self.classifier }
+    let session = Session(terminal: terminal) { _, _ in classifier }
     let status = Tool.dermafusion.run(
       ["gradcam", image, "--output", picture ?? "\(folder.path)/out.png"] + words, session: session)
     return ToolResult(
@@ -161,6 +163,26 @@ import Testing
       (json(explain("--class", "mel", "--format", "json"))["maps"] as? [[String: Any]])?.first)
     #expect(map["status"] as? String == "all_negative" && map["massCentre"] is NSNull)
     #expect(panel(try picture(), 0) == (try explanation()).cropped.pixels)
+  }
+
+  @Test func abstentionIsSaidWhereClassifySaysIt() throws {
+    let classifier = try LightDetector.classifier(colorConstancy: "shades_of_gray")
+    for level in [UInt8(0), 200] {
+      let bytes = Array("P6\n64 64\n255\n".utf8) + [UInt8](repeating: level, count: 64 * 64 * 3)
+      folder.write(bytes, to: "light.ppm")
+      let expected = try classifier.classify(encodedImage: bytes).abstention
+      try #require(!expected.reasons.isEmpty)
+      let object = try json(explain("--format", "json", classifier: classifier))
+      #expect(object["abstain"] as? Bool == true)
+      #expect(object["abstainReasons"] as? [String] == expected.reasons.map(\.rawValue))
+      let sentences = expected.reasons.map(\.sentence).joined(separator: " ")
+      let text = explain(classifier: classifier).output
+      #expect(text.contains("\nThe model abstains: do not rely on this result. \(sentences)\n"), "\(text)")
+    }
+    let answered = try json(explain("--format", "json"))
+    #expect(answered["abstain"] as? Bool == false)
+    #expect(answered["abstainReasons"] as? [String] == [])
+    #expect(!explain().output.contains("abstains"))
   }
 
   @Test func everyChannelCarriesTheDisclaimer() throws {

@@ -81,6 +81,30 @@ import Testing
     #expect(caption.hasSuffix("\(explanation.provenance) \(Wording.disclaimer)"), "\(side): \(caption)")
   }
 
+  @Test(arguments: [[LesionClass.nv], LesionClass.allCases])
+  func aPictureSaysThatTheModelAbstains(classes: [LesionClass]) throws {
+    let answered = try explanation(classes, width: 130, height: 130)
+    let result = answered.classification
+    let abstained = Explanation(
+      classification: Classification(
+        logits: result.logits, temperature: 1, metadata: result.metadata, warnings: [], imageSHA256: nil,
+        model: result.model,
+        abstention: { _ in Abstention(reasons: [.blurred, .outOfDistribution], conformalSet: nil) }),
+      maps: answered.maps, cropped: answered.cropped)
+    let reservation =
+      "The model abstains: do not rely on this result. The image is badly blurred. "
+      + "The image is unlike those that the model was trained on."
+    for (explanation, isSaid) in [(answered, false), (abstained, true)] {
+      let picture = explanation.figure()
+      let lines = FigureTextReader(picture: picture).lines(
+        x: 8, from: 8 + 130, width: picture.width - 16)
+      let text = lines.map(\.text).joined(separator: " ")
+      #expect(text.contains("\(reservation) \(explanation.provenance) ") == isSaid, "\(text)")
+      let file = String(decoding: try explanation.png(), as: UTF8.self)
+      #expect(file.contains("Description\0\(reservation) \(explanation.provenance)") == isSaid)
+    }
+  }
+
   @Test func aSmallPhotographIsShownLargerPixelByPixel() throws {
     let explanation = try explanation([.nv], width: 50, height: 70)
     let picture = explanation.figure(FigureStyle(isSideBySide: true))

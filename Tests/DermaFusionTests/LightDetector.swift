@@ -8,14 +8,15 @@ import Testing
 enum LightDetector {
   static let size = 128
 
-  static func classifier() throws -> Classifier {
+  static func classifier(colorConstancy: String = "none") throws -> Classifier {
     let (formula, configuration) = try #require(
       FormulaNetwork.all().first { $0.network.name == "efficientnet_lite0" })
     var object = try #require(
       JSONSerialization.jsonObject(with: Data(configuration)) as? [String: Any])
     object["fusion"] = NSNull()
     object["preprocessing"] = [
-      "size": size, "color_constancy": ["method": "none", "p": 6, "rounding": "none"], "mean": [0, 0, 0],
+      "size": size, "color_constancy": ["method": colorConstancy, "p": 6, "rounding": "round"],
+      "mean": [0, 0, 0],
       "std": [1, 1, 1],
     ]
     var tensors = formula.shapes.filter { !$0.key.hasPrefix("fusion.") }

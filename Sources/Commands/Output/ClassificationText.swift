@@ -14,10 +14,7 @@ struct ClassificationText {
     _ result: Classification, imageName: String, timing: ClassificationTiming?, shares: MetadataShares? = nil
   ) -> String {
     var lines = [emphasised(imageName.printable), "", sentence(result.summary), ""]
-    if result.abstains {
-      let reasons = result.abstention.reasons.map(\.sentence).joined(separator: " ")
-      lines += [sentence("The model abstains: do not rely on this result. " + reasons), ""]
-    }
+    if let reservation = Wording.sentence(for: result.abstention) { lines += [sentence(reservation), ""] }
     lines += result.probabilities.ranked.map { bar($0, result) }
     if let shares { lines += [""] + Self.table(shares) }
     lines.append("")

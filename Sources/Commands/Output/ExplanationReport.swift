@@ -14,23 +14,27 @@ struct ExplanationReport {
 
   var json: OrderedJSON {
     let first = explanation.maps[0]
-    return .object([
-      "schemaVersion": .integer(1),
-      "image": .string(imageName),
-      "imageSHA256": result.imageSHA256.map(OrderedJSON.string) ?? .null,
-      "model": result.model.orderedJSON,
-      "method": .string(first.method.rawValue),
-      "layer": .string(first.layer),
-      "mapShape": .array([.integer(first.height), .integer(first.width)]),
-      "maps": .array(explanation.maps.indices.map(json)),
-      "prediction": .string(result.prediction.rawValue),
-      "metadata": result.metadata.orderedJSON,
-      "warnings": .strings(result.warnings.map(\.rawValue)),
-      "output": .string(picturePath),
-      "raw": rawPath.map(OrderedJSON.string) ?? .null,
-      "summary": .string(result.summary),
-      "disclaimer": .string(result.disclaimer),
-    ])
+    var members: [(key: String, value: OrderedJSON)] = [
+      ("schemaVersion", .integer(1)),
+      ("image", .string(imageName)),
+      ("imageSHA256", result.imageSHA256.map(OrderedJSON.string) ?? .null),
+      ("model", result.model.orderedJSON),
+      ("method", .string(first.method.rawValue)),
+      ("layer", .string(first.layer)),
+      ("mapShape", .array([.integer(first.height), .integer(first.width)])),
+      ("maps", .array(explanation.maps.indices.map(json))),
+      ("prediction", .string(result.prediction.rawValue)),
+      ("metadata", result.metadata.orderedJSON),
+      ("warnings", .strings(result.warnings.map(\.rawValue))),
+    ]
+    members += result.abstention.jsonMembers
+    members += [
+      ("output", .string(picturePath)),
+      ("raw", rawPath.map(OrderedJSON.string) ?? .null),
+      ("summary", .string(result.summary)),
+      ("disclaimer", .string(result.disclaimer)),
+    ]
+    return .object(members)
   }
 
   private func json(_ index: Int) -> OrderedJSON {
@@ -61,7 +65,10 @@ struct ExplanationReport {
 
   func text(width: Int?) -> String {
     let first = explanation.maps[0]
-    var lines = [imageName, "", result.summary.wrapped(width: width, indent: 0), ""]
+    var lines = [imageName.printable, "", result.summary.wrapped(width: width, indent: 0), ""]
+    if let reservation = Wording.sentence(for: result.abstention) {
+      lines += [reservation.wrapped(width: width, indent: 0), ""]
+    }
     for (index, map) in explanation.maps.enumerated() {
       lines.append(
         "  \(map.lesionClass.fullName) (\(map.lesionClass.rawValue)), "
@@ -80,8 +87,8 @@ struct ExplanationReport {
     lines.append(
       "  Model         \(result.model.name) \(result.model.version), SHA-256 \(result.model.sha256.prefix(16))"
     )
-    lines.append("  Picture       \(picturePath)")
-    if let rawPath { lines.append("  Array         \(rawPath)") }
+    lines.append("  Picture       \(picturePath.printable)")
+    if let rawPath { lines.append("  Array         \(rawPath.printable)") }
     lines += ["", result.disclaimer.wrapped(width: width, indent: 0)]
     return lines.joined(separator: "\n") + "\n"
   }

@@ -20,7 +20,7 @@ public struct FigureStyle: Sendable, Equatable {
 
 extension Explanation {
   /// The maps over the photograph, with a colour bar and a caption that says which class, how probable, by what method,
-  /// and the disclaimer: one map at the photograph's own resolution, or several as a contact sheet beside the photograph.
+  /// whether the model abstains, and the disclaimer: one map at the photograph's own resolution, or several as a contact sheet beside the photograph.
   public func figure(_ style: FigureStyle = FigureStyle()) -> PixelImage {
     let sheet = FigureLayout(self, style)
     return sheet.image
@@ -30,11 +30,12 @@ extension Explanation {
   ///
   /// - Throws: ``ImageError/encodingFailed(reason:)``
   public func png(_ style: FigureStyle = FigureStyle()) throws(ImageError) -> [UInt8] {
-    try PNGEncoder.encode(
+    let description = [Wording.sentence(for: classification.abstention), provenance].compactMap { $0 }
+    return try PNGEncoder.encode(
       figure(style),
       text: [
         ("Title", ascii(maps.map { title($0) }.joined(separator: "; "))),
-        ("Description", ascii(provenance)),
+        ("Description", ascii(description.joined(separator: " "))),
         ("Disclaimer", classification.disclaimer),
         ("Software", "DermaFusion \(DermaFusionVersion.current)"),
       ])

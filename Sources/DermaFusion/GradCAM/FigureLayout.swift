@@ -58,6 +58,9 @@ struct FigureLayout {
       if let sentence = maps[0].status.sentence { caption.append((sentence, 2)) }
     }
     textScale = photograph.width / (BitmapFont.advance * unit * 2) < Self.panelCharacters ? 1 : 2
+    if let reservation = Wording.sentence(for: explanation.classification.abstention) {
+      caption.append((reservation, isSheet ? textScale : 2))
+    }
     caption.append((ascii(explanation.provenance), isSheet ? textScale : 1))
     caption.append((explanation.classification.disclaimer, isSheet ? textScale : 1))
     self.caption = caption

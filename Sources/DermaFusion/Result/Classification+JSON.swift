@@ -41,7 +41,8 @@ extension Classification {
 }
 
 extension Abstention {
-  fileprivate var jsonMembers: [(key: String, value: OrderedJSON)] {
+  /// As every result in JSON has them.
+  package var jsonMembers: [(key: String, value: OrderedJSON)] {
     [
       ("abstain", .boolean(!reasons.isEmpty)),
       ("abstainReasons", .strings(reasons.map(\.rawValue))),

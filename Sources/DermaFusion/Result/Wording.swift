@@ -35,6 +35,13 @@ public enum Wording {
     }
   }
 
+  /// That the model abstains, and why; `nil` when it answers.
+  package static func sentence(for abstention: Abstention) -> String? {
+    if abstention.reasons.isEmpty { return nil }
+    return (["The model abstains: do not rely on this result."] + abstention.reasons.map(\.sentence))
+      .joined(separator: " ")
+  }
+
   /// The confidence in words, one sentence; `nil` when there is nothing to say.
   public static func sentence(for confidence: ConfidenceLevel) -> String? {
     switch confidence {
