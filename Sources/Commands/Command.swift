@@ -10,6 +10,8 @@ package protocol Command: Sendable {
   static var positionals: [Positional] { get }
   /// In the order in which help lists them.
   static var options: [any Parameter] { get }
+  /// Whether a network runs, so that the instruction set which the environment asks for must be one that can be had.
+  static var runsNetwork: Bool { get }
   /// What each exit status means here, for the help.
   static var exitStatuses: [HelpEntry] { get }
 
@@ -22,6 +24,7 @@ package protocol Command: Sendable {
 
 extension Command {
   package static var discussion: String { "" }
+  package static var runsNetwork: Bool { true }
 }
 
 /// The exit status of the process.

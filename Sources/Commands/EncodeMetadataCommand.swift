@@ -10,6 +10,7 @@ package enum EncodeMetadataCommand: Command {
     """
   package static let positionals: [Positional] = []
   package static let options = MetadataOptions.all
+  package static let runsNetwork = false
   package static let exitStatuses: [HelpEntry] = [("0", "The vector was printed."), ("64", "Wrong usage.")]
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {

@@ -14,6 +14,7 @@ package enum PreprocessCommand: Command {
     Positional("image", abstract: "A file, or - for an image's bytes on standard input.")
   ]
   package static let options: [any Parameter] = [stage, output, ModelLocation.option]
+  package static let runsNetwork = false
   package static let exitStatuses: [HelpEntry] = [
     ("0", "The array was written."), ("1", "Something failed; standard error names it."),
     ("64", "Wrong usage."),

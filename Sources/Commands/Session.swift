@@ -6,13 +6,18 @@ package struct Session: Sendable {
   /// Loads the model of a folder, to compute with so many threads (`nil`: as many as there are processors).
   package let loadClassifier: @Sendable (_ folder: String, _ threadCount: Int?) throws -> Classifier
 
+  /// Why the instruction set that the environment asks for cannot be had; `nil` when it can, or none is asked for.
+  package let instructionSetRefusal: String?
+
   package init(
     terminal: Terminal,
+    instructionSetRefusal: String? = Classifier.unavailableInstructionSet?.description,
     loadClassifier: @escaping @Sendable (_ folder: String, _ threadCount: Int?) throws -> Classifier = {
       try Classifier(modelDirectory: $0, threadCount: $1)
     }
   ) {
     self.terminal = terminal
+    self.instructionSetRefusal = instructionSetRefusal
     self.loadClassifier = loadClassifier
   }
 }

@@ -66,7 +66,12 @@ package struct Tool: Sendable {
       {
       case .help: return try show(Help.text(for: command), on: terminal)
       case .version: return try show(DermaFusionVersion.current + "\n", on: terminal)
-      case .arguments(let arguments): return try command.run(arguments, session: session)
+      case .arguments(let arguments):
+        if command.runsNetwork, let refusal = session.instructionSetRefusal {
+          terminal.report(refusal)
+          return .usage
+        }
+        return try command.run(arguments, session: session)
       }
     } catch let error as UsageError {
       terminal.report(

@@ -55,7 +55,8 @@ func runTool(
 func runTool(
   words: [String], input: [UInt8] = [], environment: [String: String] = ["DERMAFUSION_MODEL": "model"],
   width: Int? = nil, usesColour: Bool = false, executablePath: String? = nil,
-  output: MemoryOutput = MemoryOutput(), usesMetadata: Bool = true, showsProgress: Bool = false
+  output: MemoryOutput = MemoryOutput(), usesMetadata: Bool = true, showsProgress: Bool = false,
+  instructionSetRefusal: String? = nil
 ) -> ToolResult {
   let errors = MemoryOutput()
   let terminal = Terminal(
@@ -67,7 +68,8 @@ func runTool(
     },
     width: width, usesColour: usesColour, showsProgress: showsProgress,
     environment: { environment[$0] }, executablePath: executablePath)
-  let session = Session(terminal: terminal) { folder, threadCount in
+  let session = Session(terminal: terminal, instructionSetRefusal: instructionSetRefusal) {
+    folder, threadCount in
     guard !folder.contains("missing") else { throw ModelFileError.folderMissing(path: folder) }
     return try toyClassifier(threadCount: threadCount ?? 2, usesMetadata: usesMetadata)
   }
