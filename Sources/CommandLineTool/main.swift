@@ -8,6 +8,8 @@ import Commands
   import Darwin
 #endif
 
-exit(
-  Tool.dermafusion.run(Array(CommandLine.arguments.dropFirst()), session: Session(terminal: .system()))
-    .rawValue)
+// Not `CommandLine.arguments`, which puts other characters in the place of what is not UTF-8.
+let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()
+  .compactMap { $0 }.map { [UInt8](UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+
+exit(Tool.dermafusion.run(words, session: Session(terminal: .system())).rawValue)

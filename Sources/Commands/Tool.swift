@@ -24,6 +24,21 @@ package struct Tool: Sendable {
       ("64", "Wrong usage."),
     ])
 
+  /// ``run(_:session:)`` with the words as the system hands them over.
+  ///
+  /// - Parameter words: without the terminating zeros. One that is not UTF-8 is wrong usage: as text it would be another
+  ///   word, and might name another file.
+  package func run(_ words: [[UInt8]], session: Session) -> ExitStatus {
+    var texts: [String] = []
+    for word in words {
+      guard let text = String(validating: word, as: UTF8.self) else {
+        return refuse(.invalidText(String(escapingInvalid: word)), session.terminal)
+      }
+      texts.append(text)
+    }
+    return run(texts, session: session)
+  }
+
   /// Runs the command that `words` ask for and answers with the exit status.
   ///
   /// - Parameter words: the command line without the program's own name.
@@ -42,22 +57,17 @@ package struct Tool: Sendable {
   private func dispatch(_ words: [String], session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     let command: any Command.Type
-    var rest = words.dropFirst()
+    let rest = words.dropFirst()
     do {
       guard let first = words.first else { throw UsageError.missingCommand }
       switch first {
       case "-h", "--help": return try show(Help.text(for: self), on: terminal)
       case "--version": return try show(DermaFusionVersion.current + "\n", on: terminal)
-      case "help":
-        guard let topic = rest.popFirst() else { return try show(Help.text(for: self), on: terminal) }
-        return try show(Help.text(for: self.command(named: topic)), on: terminal)
+      case "help": return try show(help(about: rest), on: terminal)
       default: command = try self.command(named: first)
       }
     } catch let error as UsageError {
-      terminal.report(
-        "\(error)",
-        advice: "Usage: \(name) <subcommand>\n  See '\(name) --help' for more information.")
-      return .usage
+      return refuse(error, terminal)
     }
 
     do {
@@ -84,8 +94,23 @@ package struct Tool: Sendable {
     }
   }
 
+  private func refuse(_ error: UsageError, _ terminal: Terminal) -> ExitStatus {
+    terminal.report(
+      "\(error)", advice: "Usage: \(name) <subcommand>\n  See '\(name) --help' for more information.")
+    return .usage
+  }
+
+  /// What `help` shows: the tool without a topic, and where the topic is help itself.
+  private func help(about topics: ArraySlice<String>) throws(UsageError) -> String {
+    guard let topic = topics.first else { return Help.text(for: self) }
+    if let surplus = topics.dropFirst().first { throw .unexpectedArgument(surplus) }
+    if ["help", "-h", "--help"].contains(topic) { return Help.text(for: self) }
+    return Help.text(for: try command(named: topic))
+  }
+
   private func command(named word: String) throws(UsageError) -> any Command.Type {
     if let command = commands.first(where: { $0.name == word }) { return command }
+    try ParsedArguments.refuseValueOfCommonFlag(word)
     if word.hasPrefix("-") { throw .optionBeforeCommand(word) }
     throw .unknownCommand(word, suggestion: (commands.map { $0.name } + ["help"]).nearest(to: word))
   }

@@ -48,6 +48,27 @@ import Testing
     #expect(result.errors.hasSuffix("See 'dermafusion classify --help' for more information.\n"))
   }
 
+  @Test func aWordThatIsNotUTF8IsWrongUsage() throws {
+    let result = try shell("$dermafusion classify \"$(printf 'caf\\351.jpg')\"")
+    #expect(result.status == 64)
+    #expect(result.output == "")
+    #expect(result.errors.hasPrefix("Error: The argument 'caf\\xE9.jpg' is not UTF-8 text.\n"))
+  }
+
+  @Test(arguments: ["avx1024", "AVX2", " "])
+  func anInstructionSetThatThereIsNotIsWrongUsage(name: String) throws {
+    let result = try shell("DERMAFUSION_INSTRUCTION_SET='\(name)' $dermafusion info --model nowhere")
+    #expect(result.status == 64)
+    #expect(result.output == "")
+    #expect(
+      result.errors.hasPrefix(
+        "Error: the environment variable DERMAFUSION_INSTRUCTION_SET is '\(name)', and must be one of those that "
+          + "this machine runs: baseline"))
+    #expect(result.errors.split(separator: "\n").count == 1)
+    let none = try shell("DERMAFUSION_INSTRUCTION_SET='' $dermafusion info --model nowhere")
+    #expect(none.errors == "Error: nowhere: there is no such model folder\n")
+  }
+
   @Test func aModelThatIsMissingIsStatus1() throws {
     let result = try shell("$dermafusion classify a.png --model nowhere")
     #expect(result.status == 1)

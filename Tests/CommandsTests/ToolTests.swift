@@ -59,7 +59,69 @@ import Testing
     #expect(runTool("help", "classify").output == help.output)
     #expect(runTool("classify", "-h").output == help.output)
     #expect(runTool("help").output == runTool("--help").output)
-    #expect(runTool("help", "clasify").status == .usage)
+    for words in [["help", "help"], ["help", "--help"], ["help", "-h"]] {
+      let result = runTool(words: words)
+      #expect(result.status == .success)
+      #expect(result.output == runTool("--help").output)
+    }
+  }
+
+  @Test func helpAboutWhatThereIsNotIsWrongUsage() {
+    let unknown = runTool("help", "clasify")
+    #expect(unknown.status == .usage && unknown.output == "")
+    #expect(unknown.errors.hasPrefix("Error: Unknown subcommand 'clasify'. Did you mean 'classify'?\n"))
+    let surplus = runTool("help", "classify", "info")
+    #expect(surplus.status == .usage && surplus.output == "")
+    #expect(surplus.errors.hasPrefix("Error: Unexpected argument 'info'\n"))
+  }
+
+  @Test(arguments: ["-h", "--help", "--version"])
+  func helpAndVersionTakeNoValue(flag: String) {
+    for words in [
+      ["\(flag)=1"], ["info", "\(flag)=1"], ["classify", "a.png", "\(flag)=1"], ["help", "\(flag)=1"],
+    ] {
+      let result = runTool(words: words)
+      #expect(result.status == .usage && result.output == "")
+      #expect(
+        result.errors.hasPrefix(
+          "Error: The option '\(flag)' does not take any value, but '1' was specified.\n"),
+        "\(words): \(result.errors)")
+    }
+  }
+
+  @Test func anInstructionSetThatCannotBeHadIsRefusedByWhateverRunsANetwork() {
+    let words = [
+      "classify": ["a.png"], "gradcam": ["a.png"], "evaluate": ["--labels", "a.csv", "--images", "."],
+      "parity": [], "bench": [], "info": [], "encode-metadata": [],
+      "preprocess": ["a.png", "--stage", "resized", "--output", "nowhere/a.npy"],
+    ]
+    for command in Tool.dermafusion.commands {
+      let result = runTool(
+        words: [command.name] + (words[command.name] ?? []), instructionSetRefusal: "no such instructions")
+      if command.runsNetwork {
+        #expect(result.status == .usage && result.output == "", "\(command)")
+        #expect(result.errors == "Error: no such instructions\n", "\(command)")
+      } else {
+        #expect(!result.errors.contains("instructions"), "\(command)")
+      }
+    }
+    #expect(
+      Tool.dermafusion.commands.filter { !$0.runsNetwork }.map { $0.name } == [
+        "preprocess", "encode-metadata",
+      ])
+    #expect(runTool(words: ["info", "--help"], instructionSetRefusal: "no").status == .success)
+  }
+
+  @Test func aWordThatIsNotTextIsRefusedAsItStands() {
+    let errors = MemoryOutput()
+    let output = MemoryOutput()
+    let terminal = Terminal(
+      output: output, errors: errors, readInput: { (_) throws(FileError) in throw .empty("standard input") },
+      width: nil, usesColour: false, environment: { _ in nil }, executablePath: nil)
+    let words = [Array("classify".utf8), Array("é".utf8) + [0x63, 0xE9, 0xE2, 0x80] + Array(".jpg".utf8)]
+    #expect(Tool.dermafusion.run(words, session: Session(terminal: terminal)) == .usage)
+    #expect(output.text == "")
+    #expect(errors.text.hasPrefix("Error: The argument 'éc\\xE9\\xE2\\x80.jpg' is not UTF-8 text.\n"))
   }
 
   @Test func helpFitsEightyColumnsAndItsDescriptionsBeginAtOne() {
@@ -77,6 +139,8 @@ import Testing
   @Test func aFailureIsOneLineAndATerminalIsGivenNothingToObey() {
     let result = runTool("classify", "a\nb\u{1B}[31m\u{9B}é.png")
     #expect(result.errors == "Error: a\\nb\\u{1B}[31m\\u{009B}é.png: no such file or folder\n")
+    let separators = runTool("classify", "a\u{2028}b\u{202E}c.png")
+    #expect(separators.errors == "Error: a\\u{2028}b\\u{202E}c.png: no such file or folder\n")
     let usage = runTool("encode-metadata", "--site", "x\r\ny")
     #expect(usage.errors.hasPrefix("Error: The value 'x\\r\\ny' is invalid for '--site <site>'. "))
   }

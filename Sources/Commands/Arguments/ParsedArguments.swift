@@ -65,7 +65,8 @@ extension ParsedArguments {
   private mutating func readOption(
     _ word: String, following remaining: inout ArraySlice<String>, options: [any Parameter]
   ) throws(UsageError) {
-    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let parts = Self.parts(word)
+    try Self.refuseValueOfCommonFlag(word)
     guard let option = options.first(where: { "--\($0.name)" == parts[0] }) else {
       let typed = String(parts[0].drop { $0 == "-" })
       let nearest = (options.map(\.name) + ["help", "version"]).nearest(to: typed)
@@ -93,6 +94,19 @@ extension ParsedArguments {
       throw .invalidValue(value, display: option.display, expectation: option.expectation)
     }
     values[option.name, default: []].append(value)
+  }
+
+  /// The name of an option, and its value where one follows after an equals sign.
+  private static func parts(_ word: String) -> [String] {
+    word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+  }
+
+  /// Help and version, which every command has, take no value.
+  static func refuseValueOfCommonFlag(_ word: String) throws(UsageError) {
+    let parts = parts(word)
+    if parts.count == 2, ["-h", "--help", "--version"].contains(parts[0]) {
+      throw .unexpectedValue(parts[1], display: parts[0])
+    }
   }
 
   private func requireEverything(

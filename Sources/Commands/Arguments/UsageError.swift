@@ -13,6 +13,8 @@ package enum UsageError: Error, Equatable, CustomStringConvertible {
   case invalidValue(String, display: String, expectation: String)
   case repeatedStandardInput
   case excludingOptions(String, String)
+  /// The word with its wrong bytes as `\xE9`.
+  case invalidText(String)
 
   /// One line naming the argument and the rule.
   package var description: String {
@@ -34,6 +36,7 @@ package enum UsageError: Error, Equatable, CustomStringConvertible {
     case .repeatedStandardInput: "'-' was given more than once, but standard input holds one image."
     case .excludingOptions(let one, let other):
       "'\(one)' and '\(other)' cannot be given together."
+    case .invalidText(let word): "The argument '\(word)' is not UTF-8 text."
     }
   }
 

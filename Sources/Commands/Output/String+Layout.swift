@@ -1,13 +1,40 @@
 extension String {
-  /// With control characters as Swift writes them (`\\n`, `\\u{1B}`): names of files may hold them, and a
-  /// terminal would obey.
+  /// With control characters, line separators and changes of the writing direction as Swift writes them (`\\n`,
+  /// `\\u{1B}`): names of files may hold them, and a terminal would obey.
   package var printable: String {
     var text = ""
     for scalar in unicodeScalars {
-      let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-      if isControl { text += scalar.escaped(asASCII: true) } else { text.unicodeScalars.append(scalar) }
+      if Self.isObeyed(scalar) {
+        text += scalar.escaped(asASCII: true)
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
     }
     return text
+  }
+
+  private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
+  /// The text of bytes that should be UTF-8, with those that are not as `\xE9`.
+  init(escapingInvalid bytes: [UInt8]) {
+    self = ""
+    var rest = bytes[...]
+    while let first = rest.first {
+      // A scalar has up to four bytes; the fewest that are valid are one scalar.
+      let lengths = (1...4).prefix { $0 <= rest.count }
+      if let length = lengths.first(where: { String(validating: rest.prefix($0), as: UTF8.self) != nil }) {
+        self += String(decoding: rest.prefix(length), as: UTF8.self)
+        rest = rest.dropFirst(length)
+      } else {
+        self += "\\x" + String(first, radix: 16, uppercase: true)
+        rest = rest.dropFirst()
+      }
+    }
   }
 
   /// Filled with blanks on the right up to `width` characters.
