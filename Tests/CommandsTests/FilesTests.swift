@@ -29,6 +29,60 @@ import Testing
     #expect(names == ["a/1.png", "linked.png"].map { "\(folder.path)/\($0)" })
   }
 
+  func link(_ folder: TemporaryFolder, _ name: String, to target: String) throws {
+    try FileManager.default.createSymbolicLink(atPath: "\(folder.path)/\(name)", withDestinationPath: target)
+  }
+
+  @Test func whatLinksLeadToIsListedOnceUnderItsPlainestPath() throws {
+    let folder = TemporaryFolder()
+    folder.write("x", to: "tree/m/deep/1.png")
+    folder.write("x", to: "elsewhere/2.png")
+    // Before and after the folder in the order of names, and by two ways to a folder outside.
+    try link(folder, "tree/a", to: "m/deep")
+    try link(folder, "tree/z", to: "m")
+    try link(folder, "tree/y", to: "../elsewhere")
+    try link(folder, "tree/m/x", to: "../../elsewhere")
+    let (sources, failures) = try ImageSource.sources(for: "\(folder.path)/tree")
+    #expect(failures == [])
+    #expect(sources.map(\.name) == ["m/deep/1.png", "y/2.png"].map { "\(folder.path)/tree/\($0)" })
+    // By the link itself, too.
+    #expect(
+      try ImageSource.sources(for: "\(folder.path)/tree/a").sources.map(\.name) == [
+        "\(folder.path)/tree/a/1.png"
+      ])
+  }
+
+  @Test func whatCannotBeLookedAtIsNamedAndTheRestIsListed() throws {
+    let folder = TemporaryFolder()
+    folder.write("x", to: "1.png")
+    folder.write("x", to: "sub/2.png")
+    try link(folder, "broken.jpg", to: "gone")
+    try link(folder, "self", to: "self")
+    try #require(mkfifo("\(folder.path)/pipe.png", 0o600) == 0)
+    try #require(mkfifo("\(folder.path)/pipe", 0o600) == 0)
+    let latin1 = Array("\(folder.path)/caf".utf8) + [0xE9]
+    for name in [latin1 + ".JPG".utf8 + [0], latin1 + ".txt".utf8 + [0]] {
+      let file = name.withUnsafeBytes { fopen($0.baseAddress!.assumingMemoryBound(to: CChar.self), "w") }
+      fclose(file)
+    }
+    let made = (latin1 + [0]).withUnsafeBytes {
+      mkdir($0.baseAddress!.assumingMemoryBound(to: CChar.self), 0o700)
+    }
+    try #require(made == 0)
+    let (sources, failures) = try ImageSource.sources(for: folder.path)
+    #expect(sources.map(\.name) == ["\(folder.path)/1.png", "\(folder.path)/sub/2.png"])
+    let messages = failures.map { $0.description.dropFirst(folder.path.utf8.count + 1) }
+    #expect(
+      messages == [
+        "broken.jpg: is a link to something that is not there", "caf\\xE9: the name is not UTF-8 text",
+        "caf\\xE9.JPG: the name is not UTF-8 text", "pipe.png: is neither a file nor a folder",
+        "self: cannot be read: \(String(cString: strerror(ELOOP)))",
+      ])
+    let result = runTool("classify", folder.path)
+    #expect(result.status == .failure)
+    #expect(result.errors.split(separator: "\n").count == 5 + 2)
+  }
+
   @Test func aFolderWithoutImagesIsAnError() {
     let folder = TemporaryFolder()
     folder.write("x", to: "a/readme.md")
@@ -45,6 +99,8 @@ import Testing
     #expect(ImageSource.file("x.y.png").identifier == "x.y")
     #expect(ImageSource.file("plain").identifier == "plain")
     #expect(ImageSource.file("a.b/.png").identifier == ".png")
+    // As characters, neither the slash nor the dot would be one with the accent behind it.
+    #expect(ImageSource.file("a/\u{301}b.\u{301}png").identifier == "\u{301}b")
     #expect(ImageSource.standardInput.identifier == nil)
   }
 }
@@ -71,6 +127,24 @@ import Testing
     #expect(throws: FileError.self) { try FileBytes.read(path: "\(empty)/below", limit: 9) }
   }
 
+  @Test func aPipeIsWaitedForButNotForEver() throws {
+    let path = folder.path + "/pipe"
+    try #require(mkfifo(path, 0o600) == 0)
+    #expect(throws: FileError.pipeWithoutWriter(path, seconds: 1)) {
+      try FileBytes.read(path: path, limit: 9, patience: 1)
+    }
+    for pause in [0.0, 0.3] {
+      Thread.detachNewThread {
+        Thread.sleep(forTimeInterval: pause)
+        let pipe = fopen(path, "w")!
+        Thread.sleep(forTimeInterval: pause * 5)
+        fputs("late", pipe)
+        fclose(pipe)
+      }
+      #expect(try FileBytes.read(path: path, limit: 9, patience: 1) == Array("late".utf8))
+    }
+  }
+
   @Test func writingReplacesAFileAtOnceAndLeavesNothingElse() throws {
     let path = folder.write("old", to: "out/f.npy")
     try FileBytes.write(Array("new".utf8), path: path)
@@ -85,6 +159,17 @@ import Testing
     try FileBytes.write([1, 2], path: link)
     #expect(folder.contents(of: "target") == [1, 2])
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
+  }
+
+  @Test func aLinkToNothingIsFollowedToTheFileThatIsMade() throws {
+    folder.write("x", to: "below/x")
+    let link = folder.path + "/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "below/second")
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path + "/below/second", withDestinationPath: "new")
+    try FileBytes.write([7], path: link)
+    #expect(folder.contents(of: "below/new") == [7])
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "below/second")
   }
 
   @Test func whatCannotBeWrittenIsNamed() {

@@ -13,26 +13,58 @@ package enum FileBytes {
   /// Tables of metadata, a hundred bytes a row.
   package static let tableLimit = 64 * 1024 * 1024
 
+  /// How long a named pipe is waited for.
+  static let writerPatience = 10
+
   /// Reads a file to its end. Pipes and devices can be read too.
   ///
+  /// - Parameter patience: seconds to wait for somebody to write to a named pipe.
   /// - Throws: ``FileError`` when it is missing, a folder, empty, unreadable, or larger than `limit` bytes,
-  ///   which is found out before it is read where the system can tell.
-  package static func read(path: String, limit: Int) throws(FileError) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  ///   which is found out before it is read where the system can tell; or a pipe that nobody writes to.
+  package static func read(
+    path: String, limit: Int, patience: Int = writerPatience
+  ) throws(FileError) -> [UInt8] {
+    // Opening a named pipe would wait for a writer, for ever where none comes.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(path: path) }
     defer { close(descriptor) }
-    return try read(descriptor: descriptor, name: path, limit: limit)
+    var status = stat()
+    var start: [UInt8] = []
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
+      start = try awaitWriter(descriptor, path: path, patience: patience)
+    }
+    let flags = fcntl(descriptor, F_GETFL)
+    if flags != -1 { _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) }
+    return try read(descriptor: descriptor, name: path, limit: limit, start: start)
   }
 
-  static func read(descriptor: Int32, name: String, limit: Int) throws(FileError) -> [UInt8] {
+  /// - Returns: what was read in finding out.
+  private static func awaitWriter(
+    _ descriptor: Int32, path: String, patience: Int
+  ) throws(FileError) -> [UInt8] {
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    if poll(&waiting, 1, Int32(patience) * 1000) != 0 { return [] }
+    var byte: UInt8 = 0
+    // Without a writer the pipe is at its end; with one that is slow there is nothing yet.
+    switch systemRead(descriptor, &byte, 1) {
+    case 0: throw .pipeWithoutWriter(path, seconds: patience)
+    case 1: return [byte]
+    default: return []
+    }
+  }
+
+  /// - Parameter start: what was read already.
+  static func read(
+    descriptor: Int32, name: String, limit: Int, start: [UInt8] = []
+  ) throws(FileError) -> [UInt8] {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure(path: name) }
     if status.st_mode & S_IFMT == S_IFDIR { throw .isFolder(name) }
     let isRegular = status.st_mode & S_IFMT == S_IFREG
     if isRegular, Int(status.st_size) > limit { throw .tooLarge(name, limit: limit) }
 
-    var bytes = [UInt8](repeating: 0, count: isRegular ? Int(status.st_size) + 1 : 1 << 16)
-    var count = 0
+    var bytes = start + [UInt8](repeating: 0, count: isRegular ? Int(status.st_size) + 1 : 1 << 16)
+    var count = start.count
     while true {
       if count == bytes.count { bytes += [UInt8](repeating: 0, count: bytes.count) }
       let got = bytes.withUnsafeMutableBytes {
@@ -54,22 +86,19 @@ package enum FileBytes {
   /// Writes a file at once or not at all: under another name beside it, then renamed. What a symbolic link
   /// leads to is replaced, not the link; a device or a pipe is written to.
   package static func write(_ bytes: [UInt8], path: String) throws(FileError) {
-    var target = path
-    if let canonical = realpath(path, nil) {
-      target = String(cString: canonical)
-      free(canonical)
-    }
     var status = stat()
-    if stat(target, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+    if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
       if status.st_mode & S_IFMT == S_IFDIR { throw .isFolder(path) }
-      return try create(target, bytes: bytes, reportedPath: path)
+      return try create(PathBytes(path), bytes: bytes, reportedPath: path)
     }
-    let temporary = "\(target).\(getpid()).partial"
+    let target = PathBytes(path).followingLinks
+    let temporary = target.appending(".\(getpid()).partial".utf8)
     do throws(FileError) {
       try create(temporary, bytes: bytes, reportedPath: path)
-      if rename(temporary, target) != 0 { throw .unwritable(path, reason: reason) }
+      let isRenamed = temporary.withCString { old in target.withCString { rename(old, $0) == 0 } }
+      if !isRenamed { throw .unwritable(path, reason: reason) }
     } catch {
-      unlink(temporary)
+      _ = temporary.withCString { unlink($0) }
       throw error
     }
   }
@@ -86,8 +115,10 @@ package enum FileBytes {
     throw .unwritable(path, reason: String(cString: strerror(failure)))
   }
 
-  private static func create(_ path: String, bytes: [UInt8], reportedPath: String) throws(FileError) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+  private static func create(
+    _ path: PathBytes, bytes: [UInt8], reportedPath: String
+  ) throws(FileError) {
+    let descriptor = path.withCString { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
     guard descriptor >= 0 else { throw .unwritable(reportedPath, reason: reason) }
     defer { close(descriptor) }
     do throws(OutputError) {

@@ -6,6 +6,12 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
   case empty(String)
   case tooLarge(String, limit: Int)
   case folderWithoutImages(String)
+  case brokenLink(String)
+  /// Neither a file nor a folder.
+  case notFile(String)
+  /// The path with the wrong bytes of its name as `\xE9`.
+  case nameNotText(String)
+  case pipeWithoutWriter(String, seconds: Int)
   /// `reason` is the system's own words.
   case unreadable(String, reason: String)
   /// `reason` is the system's own words.
@@ -21,6 +27,11 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
       "\(path): the file is larger than the limit of \(limit / (1024 * 1024)) MB"
     case .folderWithoutImages(let path):
       "\(path): the folder holds no image (\(ImageSource.imageEndings.joined(separator: ", ")))"
+    case .brokenLink(let path): "\(path): is a link to something that is not there"
+    case .notFile(let path): "\(path): is neither a file nor a folder"
+    case .nameNotText(let path): "\(path): the name is not UTF-8 text"
+    case .pipeWithoutWriter(let path, let seconds):
+      "\(path): is a pipe that nothing was written to for \(seconds) seconds"
     case .unreadable(let path, let reason): "\(path): cannot be read: \(reason)"
     case .unwritable(let path, let reason): "\(path): cannot be written: \(reason)"
     }

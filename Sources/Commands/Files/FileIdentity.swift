@@ -1,0 +1,77 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Which file a path leads to, whatever its spelling and the links on the way.
+enum FileIdentity: Hashable {
+  case existing(device: UInt64, node: UInt64)
+  /// A file that is not there yet: the folder that it would lie in, and its name there.
+  case missing(folder: UInt64, device: UInt64, name: [UInt8])
+
+  /// `nil` where the path leads nowhere and no file could be made.
+  init?(path: String) {
+    var status = stat()
+    if stat(path, &status) == 0 {
+      self.init(status)
+      return
+    }
+    let target = PathBytes(path).followingLinks
+    guard !target.name.isEmpty, target.folder.withCString({ stat($0, &status) }) == 0 else { return nil }
+    self = .missing(folder: UInt64(status.st_ino), device: UInt64(status.st_dev), name: target.name)
+  }
+
+  init(_ status: stat) {
+    self = .existing(device: UInt64(status.st_dev), node: UInt64(status.st_ino))
+  }
+}
+
+/// A path as the system has it, which need not be text: links can lead to names in any encoding.
+struct PathBytes: Equatable {
+  /// Without the terminating zero.
+  let bytes: [UInt8]
+
+  init(_ path: String) { bytes = Array(path.utf8) }
+
+  private init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  private static let slash = UInt8(ascii: "/")
+  /// As many as Linux follows.
+  private static let linkLimit = 40
+
+  /// What follows the last slash.
+  var name: [UInt8] { Array(bytes[(bytes.lastIndex(of: Self.slash).map { $0 + 1 } ?? 0)...]) }
+
+  /// What stands before the name; `.` for a name alone.
+  var folder: PathBytes {
+    guard let end = bytes.lastIndex(of: Self.slash) else { return PathBytes(".") }
+    return end == 0 ? PathBytes("/") : PathBytes(Array(bytes[..<end]))
+  }
+
+  /// The path of what the last part leads to when it is a symbolic link, of which the end need not be there.
+  var followingLinks: PathBytes {
+    var path = self
+    for _ in 0..<Self.linkLimit {
+      var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+      let count = path.withCString { source in
+        target.withUnsafeMutableBytes {
+          readlink(source, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+        }
+      }
+      guard count > 0 else { break }
+      let link = Array(target[..<count])
+      path =
+        link[0] == Self.slash ? PathBytes(link) : PathBytes(path.folder.bytes + [Self.slash] + link)
+    }
+    return path
+  }
+
+  func appending(_ more: some Sequence<UInt8>) -> PathBytes { PathBytes(bytes + more) }
+
+  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    (bytes + [0]).withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
+  }
+}
