@@ -100,10 +100,14 @@ package enum GradCAMCommand: Command {
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
+    let source = ImageSource(argument: arguments.positionals[0])
+    let picturePath = arguments[output] ?? "\(source.identifier ?? "image")-gradcam.png"
+    let outputs = try OutputFiles(
+      [(output.display, picturePath)] + (arguments[raw].map { [(raw.display, $0)] } ?? []), image: source,
+      terminal: terminal)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     try classifier.requireSingleModel()
-    let source = ImageSource(argument: arguments.positionals[0])
     let bytes = try source.read(terminal: terminal)
 
     let explanation: Explanation
@@ -132,20 +136,21 @@ package enum GradCAMCommand: Command {
     let style = FigureStyle(
       colorMap: arguments.value(of: colorMap), alpha: arguments.value(of: alpha),
       isSideBySide: arguments[sideBySide])
-    let picturePath = arguments[output] ?? "\(source.identifier ?? "image")-gradcam.png"
-    try FileBytes.write(explanation.png(style), path: picturePath)
+    try outputs.write(explanation.png(style), path: picturePath)
     if let path = arguments[raw] {
-      try FileBytes.write(array(explanation.maps, isSigned: arguments[signed]), path: path)
+      try outputs.write(array(explanation.maps, isSigned: arguments[signed]), path: path)
     }
 
     let report = ExplanationReport(
       explanation: explanation, trusts: trusts, imageName: source.name, picturePath: picturePath,
       rawPath: arguments[raw],
       includesSignedMap: arguments[signed])
-    switch arguments.value(of: format) {
-    case .json: try terminal.write(report.json.text + "\n")
-    case .text, .csv: try terminal.write(report.text(width: terminal.width))
-    }
+    let text =
+      switch arguments.value(of: format) {
+      case .json: report.json.text + "\n"
+      case .text, .csv: report.text(width: terminal.width)
+      }
+    if outputs.usesStandardOutput { terminal.writeToErrors(text) } else { try terminal.write(text) }
     return .success
   }
 

@@ -28,9 +28,11 @@ package enum PreprocessCommand: Command {
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
+    let source = ImageSource(argument: arguments.positionals[0])
+    let path = arguments.value(of: output)
+    let outputs = try OutputFiles([(output.display, path)], image: source, terminal: terminal)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let inspector = try StageInspector(modelDirectory: folder)
-    let source = ImageSource(argument: arguments.positionals[0])
     let bytes = try source.read(terminal: terminal)
 
     let values: StageInspector.Values
@@ -40,10 +42,9 @@ package enum PreprocessCommand: Command {
     } catch {
       throw NamedFailure(name: source.name, reason: "\(error)")
     }
-    let path = arguments.value(of: output)
     switch values {
-    case .bytes(let bytes, let shape): try FileBytes.write(NPYFile.bytes(bytes, shape: shape), path: path)
-    case .floats(let floats, let shape): try FileBytes.write(NPYFile.bytes(floats, shape: shape), path: path)
+    case .bytes(let bytes, let shape): try outputs.write(NPYFile.bytes(bytes, shape: shape), path: path)
+    case .floats(let floats, let shape): try outputs.write(NPYFile.bytes(floats, shape: shape), path: path)
     }
     for warning in warnings { terminal.note("Warning: \(source.name): \(warning.sentence)") }
     return .success

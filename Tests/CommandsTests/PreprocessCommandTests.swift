@@ -80,6 +80,18 @@ import Testing
         .hasPrefix("Error: Missing expected option '--output <file.npy>'\n"))
   }
 
+  @Test func theImageIsNeverOverwritten() {
+    let image = folder.write(pnm(), to: "out.npy")
+    let (result, file) = run(
+      "\(folder.path)/../" + image.split(separator: "/").suffix(2).joined(separator: "/"), "resized")
+    #expect(result.status == .usage)
+    #expect(
+      result.errors.hasPrefix(
+        "Error: '\(image)' is the image itself, and '--output <file.npy>' would replace it.\n"),
+      "\(result.errors)")
+    #expect(file == pnm())
+  }
+
   @Test func aConfigurationThatIsWrongIsNamed() {
     let bad = TemporaryFolder()
     bad.write("{}", to: "config.json")

@@ -113,6 +113,40 @@ import Testing
     #expect(try NPYFile.readBytes(try #require(folder.contents(of: "out.npy"))).shape == [48, 48, 3])
   }
 
+  @Test func anArrayGoesToStandardOutputWhateverThatIs() throws {
+    folder.write(pnm(width: 40, height: 33), to: "image.ppm")
+    folder.write(toyConfiguration(usesMetadata: true), to: "model/config.json")
+    let command = "$dermafusion preprocess image.ppm --stage decoded --model model --output"
+    let plain = try shell("\(command) plain.npy")
+    #expect(plain.status == 0, "\(plain.errors)")
+    let expected = try #require(folder.contents(of: "plain.npy"))
+    for line in ["/dev/stdout | cat > piped", "/dev/stdout > piped", "piped > piped", "/dev/fd/1 > piped"] {
+      let result = try shell("\(command) \(line)")
+      #expect(result.status == 0 && result.errors == "", "\(line): \(result.errors)")
+      #expect(folder.contents(of: "piped") == expected, "\(line)")
+    }
+    let appended = try shell("printf before > piped; \(command) /dev/stdout >> piped")
+    #expect(appended.status == 0)
+    #expect(folder.contents(of: "piped") == Array("before".utf8) + expected)
+    let same = try shell(
+      "\(command) image.ppm < image.ppm; $dermafusion preprocess - --stage decoded --model model --output image.ppm < image.ppm"
+    )
+    #expect(same.status == 64)
+    #expect(folder.contents(of: "image.ppm") == pnm(width: 40, height: 33))
+  }
+
+  @Test func anArrayThatFindsNoRoomIsNamed() throws {
+    guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
+    folder.write(pnm(width: 40, height: 33), to: "image.ppm")
+    folder.write(toyConfiguration(usesMetadata: true), to: "model/config.json")
+    let command = "$dermafusion preprocess image.ppm --stage decoded --model model --output"
+    let file = try shell("\(command) /dev/full")
+    #expect(file.status == 1)
+    #expect(file.errors == "Error: /dev/full: cannot be written: No space left on device\n")
+    let stream = try shell("\(command) /dev/stdout > /dev/full")
+    #expect(stream.status == 1 && stream.errors.contains("cannot be written: No space left on device"))
+  }
+
   @Test func withoutATerminalThereIsNoColour() throws {
     let result = try shell("TERM=xterm $dermafusion help classify")
     #expect(!result.output.contains("\u{1B}"))

@@ -13,6 +13,8 @@ package enum UsageError: Error, Equatable, CustomStringConvertible {
   case invalidValue(String, display: String, expectation: String)
   case repeatedStandardInput
   case excludingOptions(String, String)
+  case outputIsInput(String, display: String)
+  case repeatedOutput(String, displays: String, String)
   /// The word with its wrong bytes as `\xE9`.
   case invalidText(String)
 
@@ -36,6 +38,10 @@ package enum UsageError: Error, Equatable, CustomStringConvertible {
     case .repeatedStandardInput: "'-' was given more than once, but standard input holds one image."
     case .excludingOptions(let one, let other):
       "'\(one)' and '\(other)' cannot be given together."
+    case .outputIsInput(let path, let display):
+      "'\(path)' is the image itself, and '\(display)' would replace it."
+    case .repeatedOutput(let path, let one, let other):
+      "'\(path)' would be written for '\(one)' and for '\(other)'."
     case .invalidText(let word): "The argument '\(word)' is not UTF-8 text."
     }
   }

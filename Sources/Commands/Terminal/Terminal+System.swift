@@ -11,7 +11,13 @@ extension Terminal {
   package static func system() -> Terminal {
     openClosedStreams()
     let isTerminal = isatty(STDOUT_FILENO) == 1
-    let environment = { @Sendable (name: String) in getenv(name).map { String(cString: $0) } }
+    // A path in another encoding must not become that of another file.
+    let environment = { @Sendable (name: String) in
+      getenv(name).map {
+        String(validatingCString: $0)
+          ?? String(escapingInvalid: Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))))
+      }
+    }
     let refusesColour = environment("NO_COLOR").map { !$0.isEmpty } ?? false
     return Terminal(
       output: FileDescriptorOutput(descriptor: STDOUT_FILENO),
@@ -23,7 +29,16 @@ extension Terminal {
       usesColour: isTerminal && !refusesColour && environment("TERM") != "dumb",
       showsProgress: isatty(STDERR_FILENO) == 1 && environment("TERM") != "dumb",
       environment: environment,
+      isStandardOutput: isStandardOutput,
       executablePath: executablePath())
+  }
+
+  @Sendable private static func isStandardOutput(_ path: String) -> Bool {
+    var (output, status) = (stat(), stat())
+    guard fstat(STDOUT_FILENO, &output) == 0, stat(path, &status) == 0 else { return false }
+    // What goes to both /dev/null and /dev/null is not mixed.
+    if output.st_mode & S_IFMT == S_IFCHR, isatty(STDOUT_FILENO) == 0 { return false }
+    return FileIdentity(output) == FileIdentity(status)
   }
 
   private static func executablePath() -> String? {

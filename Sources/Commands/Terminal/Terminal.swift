@@ -15,6 +15,8 @@ package struct Terminal: Sendable {
   package let showsProgress: Bool
   /// The value of an environment variable.
   package let environment: @Sendable (String) -> String?
+  /// Whether a path is that of standard output: of the same pipe or file, or `/dev/stdout` on a terminal.
+  package let isStandardOutput: @Sendable (String) -> Bool
   /// Absolute path of the running program with symbolic links followed; `nil` when it cannot be known.
   package let executablePath: String?
 
@@ -23,6 +25,7 @@ package struct Terminal: Sendable {
     readInput: @escaping @Sendable (Int) throws(FileError) -> [UInt8],
     width: Int?, usesColour: Bool, showsProgress: Bool = false,
     environment: @escaping @Sendable (String) -> String?,
+    isStandardOutput: @escaping @Sendable (String) -> Bool = { _ in false },
     executablePath: String?
   ) {
     self.output = output
@@ -32,12 +35,18 @@ package struct Terminal: Sendable {
     self.usesColour = usesColour
     self.showsProgress = showsProgress
     self.environment = environment
+    self.isStandardOutput = isStandardOutput
     self.executablePath = executablePath
   }
 
   /// Writes data, all of it before this returns.
   package func write(_ text: String) throws(OutputError) {
     try output.write(Array(text.utf8))
+  }
+
+  /// Writes text that has no room among the data, where another form of data fills standard output.
+  package func writeToErrors(_ text: String) {
+    try? errors.write(Array(text.utf8))
   }
 
   /// Writes one failure to the errors, on one line whatever names and values it holds, then the advice if

@@ -1,0 +1,67 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The files that a command writes beside its text, checked before any work is done.
+struct OutputFiles {
+  private let terminal: Terminal
+  private let streamed: Set<String>
+
+  /// - Parameters:
+  ///   - outputs: by the display of their options.
+  ///   - image: what is read.
+  /// - Throws: ``UsageError`` where an output would replace the image, or another output.
+  init(
+    _ outputs: [(display: String, path: String)], image: ImageSource, terminal: Terminal
+  ) throws(UsageError) {
+    self.terminal = terminal
+    streamed = Set(outputs.map(\.path).filter(terminal.isStandardOutput))
+    // Devices such as /dev/null can be read and written by as many as like to.
+    let imageIdentity = FileIdentity(path: image.systemPath).flatMap {
+      Self.isDevice(image.systemPath) ? nil : $0
+    }
+    var seen: [FileIdentity: String] = [:]
+    for (display, path) in outputs {
+      guard !Self.isDevice(path), let identity = FileIdentity(path: path) else { continue }
+      if identity == imageIdentity { throw .outputIsInput(path, display: display) }
+      if let other = seen.updateValue(display, forKey: identity) {
+        throw .repeatedOutput(path, displays: other, display)
+      }
+    }
+    let streams = outputs.filter { streamed.contains($0.path) }
+    if streams.count > 1 {
+      throw .repeatedOutput(streams[1].path, displays: streams[0].display, streams[1].display)
+    }
+  }
+
+  /// Whether one of them is standard output, which then has no room for text.
+  var usesStandardOutput: Bool { !streamed.isEmpty }
+
+  /// Writes one of them: at once or not at all, or as a stream to standard output.
+  func write(_ bytes: [UInt8], path: String) throws {
+    if streamed.contains(path) {
+      try terminal.output.write(bytes)
+    } else {
+      try FileBytes.write(bytes, path: path)
+    }
+  }
+
+  private static func isDevice(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
+  }
+}
+
+extension ImageSource {
+  /// Where the system has it.
+  fileprivate var systemPath: String {
+    switch self {
+    case .standardInput: "/dev/stdin"
+    case .file(let path): path
+    }
+  }
+}
