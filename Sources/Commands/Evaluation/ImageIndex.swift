@@ -6,8 +6,9 @@ package struct ImageIndex: Sendable {
     package let source: ImageSource
   }
 
-  private var locations: [String: Location] = [:]
-  /// Folders below that could not be read.
+  /// By ``Swift/String/imageKey``.
+  private var locations: [[UInt8]: Location] = [:]
+  /// What could not be looked at in the folders.
   package private(set) var failures: [FileError] = []
 
   /// - Parameter folders: the first that has an image wins; within one, the first by path.
@@ -17,12 +18,12 @@ package struct ImageIndex: Sendable {
       let (sources, failures) = try ImageSource.sources(inFolder: folder)
       self.failures += failures
       for source in sources {
-        guard let identifier = source.identifier, locations[identifier] == nil else { continue }
-        locations[identifier] = Location(folder: folder, source: source)
+        guard let key = source.identifier?.imageKey, locations[key] == nil else { continue }
+        locations[key] = Location(folder: folder, source: source)
       }
     }
   }
 
   /// `nil` when no folder has it.
-  package subscript(identifier: String) -> Location? { locations[identifier] }
+  package subscript(identifier: String) -> Location? { locations[identifier.imageKey] }
 }

@@ -3,7 +3,7 @@ import DermaFusion
 /// Images with what they show, as a table lists them.
 package struct TestList: Sendable {
   package struct Entry: Sendable {
-    /// The file's name without its ending.
+    /// The file's name without its ending, in the same Unicode scalars.
     package let image: String
     package let lesion: String
     package let label: LesionClass
@@ -21,10 +21,10 @@ package struct TestList: Sendable {
     let table = try CSVTable(bytes, path: path)
     let columns = try table.columns(Self.columns, path: path)
     var entries: [Entry] = []
-    var lines: [String: Int] = [:]
+    var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
       let image = try columns.requiredValue("image_id", of: row, as: Self.identifier)
-      if let firstLine = lines.updateValue(row.line, forKey: image) {
+      if let firstLine = lines.updateValue(row.line, forKey: image.imageKey) {
         throw .repeatedIdentifier(path: path, line: row.line, identifier: image, firstLine: firstLine)
       }
       entries.append(

@@ -12,10 +12,11 @@ package struct MetadataTable: Equatable, Sendable {
   /// Columns that a table must have; it may have others, in any order.
   package static let columns = ["image_id", "age", "sex", "localization"]
 
-  private let entries: [String: Entry]
+  /// By ``Swift/String/imageKey``.
+  private let entries: [[UInt8]: Entry]
 
-  /// The row of the image with this name; `nil` when the table has none.
-  package subscript(identifier: String) -> Entry? { entries[identifier] }
+  /// The row of the image with this name, in the same Unicode scalars; `nil` when the table has none.
+  package subscript(identifier: String) -> Entry? { entries[identifier.imageKey] }
 
   /// Every row is checked, whether or not its image is asked for later.
   ///
@@ -23,14 +24,14 @@ package struct MetadataTable: Equatable, Sendable {
   package init(_ bytes: [UInt8], path: String) throws(CSVError) {
     let table = try CSVTable(bytes, path: path)
     let columns = try table.columns(Self.columns, path: path)
-    var entries: [String: Entry] = [:]
-    var lines: [String: Int] = [:]
+    var entries: [[UInt8]: Entry] = [:]
+    var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
-      let identifier = columns.text("image_id", of: row)
-      if let firstLine = lines.updateValue(row.line, forKey: identifier) {
+      let identifier = try columns.requiredValue("image_id", of: row, as: TestList.identifier)
+      if let firstLine = lines.updateValue(row.line, forKey: identifier.imageKey) {
         throw .repeatedIdentifier(path: path, line: row.line, identifier: identifier, firstLine: firstLine)
       }
-      entries[identifier] = try columns.metadata(of: row)
+      entries[identifier.imageKey] = try columns.metadata(of: row)
     }
     self.entries = entries
   }
