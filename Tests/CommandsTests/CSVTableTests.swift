@@ -25,6 +25,13 @@ import Testing
     #expect(table.rows.map(\.line) == [3, 5])
   }
 
+  @Test func rowsOfNothingButCommasArePassedOver() throws {
+    let table = try table(",,\na,b\n,\n1,2\n,,,\r\n\"\",\"\"\n,2\n,")
+    #expect(table.header == ["a", "b"])
+    #expect(table.rows.map(\.fields) == [["1", "2"], ["", "2"]])
+    #expect(table.rows.map(\.line) == [4, 7])
+  }
+
   @Test func everyRuleHasItsError() {
     #expect(throws: CSVError.noHeader(path: "t.csv")) { try table("") }
     #expect(throws: CSVError.noHeader(path: "t.csv")) { try table("\n\n") }
@@ -87,11 +94,42 @@ import Testing
     }
   }
 
+  @Test func imagesAreKnownByTheScalarsOfTheirNames() throws {
+    let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+    try #require(composed == decomposed, "strings do not tell them apart")
+    let both = try table("image_id,age,sex,localization\n\(composed),1,,\n\(decomposed),2,,\n")
+    #expect(both[composed]?.ageInYears == 1)
+    #expect(both[decomposed]?.ageInYears == 2)
+    let one = try table("image_id,age,sex,localization\n\(composed),1,,\n")
+    #expect(one[decomposed] == nil)
+
+    let folder = TemporaryFolder()
+    folder.write(pnm(), to: "\(composed).ppm")
+    folder.write(pnm(seed: 3), to: "\(decomposed).ppm")
+    let index = try ImageIndex(folders: [folder.path])
+    #expect(index[composed]?.source.name.utf8.elementsEqual("\(folder.path)/\(composed).ppm".utf8) == true)
+    #expect(
+      index[decomposed]?.source.name.utf8.elementsEqual("\(folder.path)/\(decomposed).ppm".utf8) == true)
+    let list = try TestList(
+      Array("\(EvaluateCommandTests.header)\(composed),L1,nv,,,\n\(decomposed),L1,nv,,,\n".utf8),
+      path: "l.csv")
+    #expect(list.entries.count == 2)
+  }
+
+  @Test func aRowOfNoImageIsAnError() {
+    let error = #expect(throws: CSVError.self) { try table("image_id,age,sex,localization\n,1,male,back\n") }
+    #expect(
+      error?.description.hasPrefix("p.csv: line 2: column 'image_id': the value '' is invalid.") == true)
+  }
+
   @Test func anImageHasOneRow() {
     #expect(
       throws: CSVError.repeatedIdentifier(path: "p.csv", line: 4, identifier: "A", firstLine: 2)
     ) {
       try table("image_id,age,sex,localization\nA,1,male,back\nB,,,\nA,1,male,back\n")
     }
+    #expect(
+      CSVError.repeatedIdentifier(path: "p.csv", line: 4, identifier: "A", firstLine: 2).description
+        == "p.csv: line 4: the image_id 'A' was already on line 2")
   }
 }

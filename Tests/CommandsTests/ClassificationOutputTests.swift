@@ -98,6 +98,12 @@ import Testing
     #expect(row.contains(",\"my \"\"net\"\", v2\","))
   }
 
+  @Test func aQuoteIsDoubledWhateverFollowsIt() {
+    #expect(
+      ClassificationCSV.quoted("\"\u{301},\r\n\"").utf8.elementsEqual("\"\"\"\u{301},\r\n\"\"\"".utf8))
+    #expect(ClassificationCSV.quoted("plain") == "plain")
+  }
+
   @Test func everyFormCarriesTheDisclaimerForEveryImage() {
     let folder = TemporaryFolder()
     let image = folder.write(pnm(), to: "A.ppm")

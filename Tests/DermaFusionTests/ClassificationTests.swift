@@ -126,4 +126,11 @@ func classification(
     #expect(OrderedJSON.number(55.5).text == "55.5")
     #expect(OrderedJSON.number(0).text == "0")
   }
+
+  @Test func noStringInJSONBreaksALineForAnyReader() {
+    let breaks = "a\u{0}\n\u{B}\u{C}\r\u{1C}\u{7F}\u{85}\u{9B}\u{2028}\u{2029}\u{E9}"
+    #expect(
+      OrderedJSON.string(breaks).text
+        == "\"a\\u0000\\n\\u000b\\u000c\\r\\u001c\\u007f\\u0085\\u009b\\u2028\\u2029\u{E9}\"")
+  }
 }

@@ -76,7 +76,17 @@ struct SVGCanvas {
     OrderedJSON.decimal((value * 100).rounded() / 100)
   }
 
+  /// By scalars: a bracket that an accent follows is another character.
   private static func escaped(_ text: String) -> String {
-    text.printable.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    var escaped = ""
+    for scalar in text.printable.unicodeScalars {
+      switch scalar {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
   }
 }

@@ -1,5 +1,6 @@
 /// A table of text as RFC 4180 describes it: commas, quotes doubled inside quoted fields, line breaks inside
-/// them, LF or CRLF between rows, a byte-order mark passed over, empty lines passed over.
+/// them, LF or CRLF between rows. A byte-order mark is passed over, and so are lines without text, such as the rows of
+/// nothing but commas that spreadsheets leave.
 package struct CSVTable: Equatable, Sendable {
   package struct Row: Equatable, Sendable {
     /// The line on which the row begins, from 1.
@@ -88,7 +89,7 @@ private struct CSVScanner {
     while !bytes.isEmpty {
       var row = CSVTable.Row(line: line, fields: [])
       repeat { row.fields.append(try field()) } while take(",")
-      if row.fields != [""] { rows.append(row) }
+      if !row.fields.allSatisfy(\.isEmpty) { rows.append(row) }
       endLine()
     }
     return rows

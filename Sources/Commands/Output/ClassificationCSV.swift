@@ -38,7 +38,10 @@ enum ClassificationCSV {
 
   /// RFC 4180: quoted where the text holds a comma, a quote or a line break.
   static func quoted(_ field: String) -> String {
-    let needsQuotes = field.unicodeScalars.contains { [",", "\"", "\n", "\r"].contains($0) }
-    return needsQuotes ? "\"" + field.replacing("\"", with: "\"\"") + "\"" : field
+    guard field.unicodeScalars.contains(where: { [",", "\"", "\n", "\r"].contains($0) }) else { return field }
+    // By scalars: a quote that an accent follows is another character.
+    var quoted = String.UnicodeScalarView()
+    for scalar in field.unicodeScalars { quoted += scalar == "\"" ? ["\"", "\""] : [scalar] }
+    return "\"\(String(quoted))\""
   }
 }

@@ -61,6 +61,8 @@ package indirect enum OrderedJSON: Sendable, Equatable {
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
+  /// Besides what JSON demands, every character is escaped that some reader takes for the end of a line: objects stand
+  /// on lines of their own.
   private static func write(_ string: String, to text: inout String) {
     text += "\""
     for scalar in string.unicodeScalars {
@@ -70,7 +72,7 @@ package indirect enum OrderedJSON: Sendable, Equatable {
       case "\n": text += "\\n"
       case "\r": text += "\\r"
       case "\t": text += "\\t"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+      case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
         let digits = String(scalar.value, radix: 16)
         text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
       default: text.unicodeScalars.append(scalar)
