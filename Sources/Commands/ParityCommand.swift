@@ -6,9 +6,9 @@ package enum ParityCommand: Command {
   package static let name = "parity"
   package static let abstract = "Compare every stage with what the Python pipeline computed."
   package static let discussion = """
-    Byte stages, metadata and warnings must be equal to the bit; normalized within 1e-6, activations and \
-    logits within 1e-3, probabilities within 1e-4, activation maps within 1e-4 of their largest magnitude. The first stage that departs is named with its place and \
-    values.
+    Every stage of the preprocessing, metadata and warnings must be equal to the bit; activations and logits within \
+    1e-3, probabilities within 1e-4, activation maps within 1e-4 of their largest magnitude. The first stage that \
+    departs is named with its place and values.
     """
   package static let positionals: [Positional] = []
   package static let options: [any Parameter] = [
@@ -35,13 +35,13 @@ package enum ParityCommand: Command {
       try arguments[fixtures]
       ?? ModelLocation.search(
         folder: folderName, holding: ParityFixtures.manifestName, terminal: terminal)
-    let fixtures = try loadFixtures(folder)
+    let fixtures = try naming(folder) { try loadFixtures(folder) }
     var classifier: Classifier?
     if fixtures.needsModel {
       let model = try ModelLocation.folder(arguments, terminal: terminal)
       classifier = try session.loadClassifier(model, arguments[Option<Int>.threads])
     }
-    let report = try fixtures.report(classifier: classifier)
+    let report = try naming(folder) { try fixtures.report(classifier: classifier) }
     switch arguments.value(of: format) {
     case .json: try terminal.write(json(report, fixtures, classifier).text + "\n")
     case .text, .csv: try terminal.write(text(report, fixtures, width: terminal.width))
@@ -54,15 +54,20 @@ package enum ParityCommand: Command {
   }
 
   private static func loadFixtures(_ folder: String) throws -> ParityFixtures {
-    do {
-      return try ParityFixtures { name in
-        // An empty file is a fixture too: one that must be refused.
-        do throws(FileError) {
-          return try FileBytes.read(path: "\(folder)/\(name)", limit: FileBytes.imageLimit)
-        } catch .empty {
-          return []
-        }
+    try ParityFixtures { name in
+      // An empty file is a fixture too: one that must be refused.
+      do throws(FileError) {
+        return try FileBytes.read(path: "\(folder)/\(name)", limit: FileBytes.imageLimit)
+      } catch .empty {
+        return []
       }
+    }
+  }
+
+  /// Fixtures name their files without their folder.
+  private static func naming<Result>(_ folder: String, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
     } catch let error as ParityError {
       throw NamedFailure(name: folder, reason: "\(error)")
     }

@@ -64,17 +64,11 @@ extension [String: Any] {
     #expect(departure.expected.hasPrefix("CRC-32 "))
   }
 
+  /// The hash of the stage agrees, as it does when only the file with the array is damaged.
   @Test func whereTheWholeArrayIsAtHandTheValueIsNamed() throws {
     let array = "arrays/phantom_nevus.resized.npy"
     let fixtures = try Fixtures.load(
       file: "images/phantom_nevus.jpg",
-      changing: {
-        $0.changeFirst("images") { image in
-          var stages = image["stages"] as! [[String: Any]]
-          stages[2]["sha256"] = "of another array"
-          image["stages"] = stages
-        }
-      },
       read: { name in
         var bytes = try Fixtures.read(name)
         // Row 5, column 7, green of [380, 380, 3].
@@ -84,7 +78,7 @@ extension [String: Any] {
     let report = try fixtures.report(classifier: nil)
     let stage = try #require(report.firstDepartingStage)
     #expect(stage.name == "resized")
-    #expect(stage.firstDeparture?.place == "[5, 7, 1]")
+    #expect(stage.firstDeparture?.place == "[5, 7, 1] of \(array)")
     let values = [stage.firstDeparture?.expected, stage.firstDeparture?.found].compactMap {
       $0.flatMap(Int.init)
     }
@@ -93,15 +87,61 @@ extension [String: Any] {
     #expect(report.stages.filter { $0.departures > 0 }.map(\.name) == ["resized"])
   }
 
-  @Test func aNormalizedValueBeyondTheToleranceIsNamedByItsPlace() throws {
-    for (offset, agrees) in [(2e-6, false), (-2e-6, false), (5e-7, true)] {
+  @Test func anArrayThatIsMissingOrOfAnotherShapeIsNamed() throws {
+    let name = "arrays/phantom_nevus.resized.npy"
+    let array = try NPYFile.readBytes(try Fixtures.read(name)).values
+    let cut = Array(try Fixtures.read(name).dropLast(3))
+    for (bytes, reason) in [
+      ([], "not a NumPy array file of version 1.0"), (cut, "433197 bytes of data for shape [380, 380, 3]"),
+      (
+        NPYFile.bytes(array, shape: [380, 1140]),
+        "an array of shape [380, 1140], where [380, 380, 3] is listed"
+      ),
+    ] {
+      let fixtures = try Fixtures.load(
+        file: "images/phantom_nevus.jpg", read: { $0 == name ? bytes : try Fixtures.read($0) })
+      #expect(throws: ParityError.unreadable(file: name, reason: reason)) {
+        try fixtures.report(classifier: nil)
+      }
+    }
+    struct Missing: Error, Equatable { let name: String }
+    let fixtures = try Fixtures.load(
+      file: "images/phantom_nevus.jpg",
+      read: { if $0 == name { throw Missing(name: $0) } else { return try Fixtures.read($0) } })
+    #expect(throws: Missing(name: name)) { try fixtures.report(classifier: nil) }
+  }
+
+  @Test(arguments: ["row", "SHA-256"])
+  func checksumsAndHashesAreComparedEach(damaged: String) throws {
+    let file = "images/pnm_p6.ppm"
+    let fixtures = try Fixtures.load(
+      file: file,
+      changing: {
+        $0.changeFirst("images") { image in
+          var stages = image["stages"] as! [[String: Any]]
+          if damaged == "row" {
+            stages[1]["rowChecksumOffset"] = stages[1]["rowChecksumOffset"] as! Int + 1
+          } else {
+            stages[1]["sha256"] = "of another array"
+          }
+          image["stages"] = stages
+        }
+      })
+    let stage = try #require(try fixtures.report(classifier: nil).firstDepartingStage)
+    #expect(stage.name == "cropped")
+    #expect(stage.firstDeparture?.place.hasPrefix(damaged) == true)
+  }
+
+  @Test func aNormalizedValueThatIsNotEqualIsNamedByItsPlace() throws {
+    for (steps, agrees) in [(1, false), (-1, false), (0, true)] {
       let fixtures = try Fixtures.load(
         file: "images/phantom_nevus.jpg",
         changing: {
           $0.changeFirst("images") { image in
             var normalized = image["normalized"] as! [String: Any]
             var values = normalized["values"] as! [Double]
-            values[2] += offset
+            let value = Float(values[2])
+            values[2] += Double(steps) * Double(value.ulp)
             normalized["values"] = values
             image["normalized"] = normalized
           }

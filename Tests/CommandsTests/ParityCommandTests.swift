@@ -88,4 +88,28 @@ import Testing
       runTool("parity", "--fixtures", empty.path).errors
         == "Error: \(empty.path): manifest.json: the key \"formatVersion\" is missing\n")
   }
+
+  @Test func anArrayThatIsDamagedOrMissingIsNamed() throws {
+    let text = String(decoding: try #require(folder.contents(of: "manifest.json")), as: UTF8.self)
+    folder.write(text.replacing("\"array\": null", with: "\"array\": \"a.npy\""), to: "manifest.json")
+    let missing = runTool("parity", "--fixtures", folder.path)
+    #expect(missing.status == .failure && missing.output == "")
+    #expect(missing.errors == "Error: \(folder.path)/a.npy: no such file or folder\n")
+
+    folder.write("no array", to: "a.npy")
+    let damaged = runTool("parity", "--fixtures", folder.path)
+    #expect(damaged.status == .failure && damaged.output == "")
+    #expect(damaged.errors == "Error: \(folder.path): a.npy: not a NumPy array file of version 1.0\n")
+
+    var pixels = Array(pnm(width: 48, height: 48).suffix(48 * 48 * 3))
+    folder.write(NPYFile.bytes(pixels, shape: [48, 48, 3]), to: "a.npy")
+    #expect(runTool("parity", "--fixtures", folder.path).status == .success)
+    pixels[144 + 4] ^= 1
+    folder.write(NPYFile.bytes(pixels, shape: [48, 48, 3]), to: "a.npy")
+    let changed = runTool("parity", "--fixtures", folder.path)
+    #expect(changed.status == .failure)
+    #expect(
+      changed.errors.hasPrefix(
+        "Error: the stage 'decoded' departs first: images/a.ppm at [1, 1, 1] of a.npy: expected "))
+  }
 }

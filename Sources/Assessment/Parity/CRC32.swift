@@ -1,7 +1,15 @@
 /// The checksum of zlib and PNG (polynomial 0xEDB88320, reflected).
 enum CRC32 {
-  static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
-    ~bytes.reduce(~UInt32(0)) { table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ ($0 >> 8) }
+  static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    bytes.withUnsafeBufferPointer { bytes in
+      table.withUnsafeBufferPointer { table in
+        var remainder = ~UInt32(0)
+        for byte in bytes {
+          remainder = table[Int(UInt8(truncatingIfNeeded: remainder) ^ byte)] ^ remainder >> 8
+        }
+        return ~remainder
+      }
+    }
   }
 
   private static let table: [UInt32] = (0..<256).map { index in

@@ -35,7 +35,7 @@ extension ParityFixtures {
   }
 
   func preprocessed(_ file: String, _ classifier: Classifier) throws -> PreprocessedImage {
-    try classifier.preprocessor(try ImageDecoder.decode(try read(file)))
+    try preprocessed(file, classifier.preprocessor)
   }
 
   private func compare(

@@ -6,7 +6,6 @@ import ModelFiles
 package struct ParityFixtures: Sendable {
   package static let manifestName = "manifest.json"
   private static let rowChecksumsName = "row_checksums.npy"
-  static let normalizedTolerance = 1e-6
   static let activationTolerance = 1e-3
   static let logitTolerance = 1e-3
   static let probabilityTolerance = 1e-4
@@ -105,20 +104,30 @@ package struct ParityFixtures: Sendable {
       found: preprocessed.warnings.map(\.rawValue))
   }
 
+  /// - Throws: ``ParityError`` for what is no image, or what `read` throws.
+  func preprocessed(_ file: String, _ preprocessor: Preprocessor) throws -> PreprocessedImage {
+    let bytes = try read(file)
+    do throws(ImageError) {
+      return try preprocessor(try ImageDecoder.decode(bytes))
+    } catch {
+      throw ParityError.unreadable(file: file, reason: "\(error)")
+    }
+  }
+
   private func compareNormalized(
     _ image: PreprocessedImage, _ samples: ParityManifest.Samples, fixture: String, stage: String,
     in report: inout ParityReport
   ) {
     let values = image.normalizedCHW()
     report.compare(
-      stage, fixture: fixture, tolerance: Self.normalizedTolerance, samples: samples,
+      stage, fixture: fixture, tolerance: nil, samples: samples,
       foundShape: [3, image.resized.height, image.resized.width], found: { values[$0] })
   }
 
   /// The same pictures under other constants than the model's.
   private func compare(_ variant: ParityManifest.Variant, in report: inout ParityReport) throws {
     let preprocessor = Preprocessor(PreprocessingConfiguration(variant.preprocessing))
-    let image = try preprocessor(try ImageDecoder.decode(try read(variant.file)))
+    let image = try preprocessed(variant.file, preprocessor)
     let constancy = variant.preprocessing.colorConstancy.map {
       "p \($0.p), \($0.rounding.rawValue)"
     }
@@ -145,7 +154,8 @@ package struct ParityFixtures: Sendable {
       found: metadata?.missing)
   }
 
-  /// Where an array of bytes differs: the first value when the whole array is at hand, else the first row.
+  /// Where an array of bytes differs from what was dumped of it: the first value when the whole array was, else the first
+  /// row, else its hash. All three are compared, though one would do, so that none is taken for checked which is not.
   private func departure(
     _ expected: ParityManifest.Stage, fixture: String, values: [UInt8], shape: [Int]
   ) throws -> ParityReport.Departure? {
@@ -153,15 +163,11 @@ package struct ParityFixtures: Sendable {
       ParityReport.Departure(fixture: fixture, place: place, expected: expected, found: found)
     }
     if shape != expected.shape { return departure("shape", "\(expected.shape)", "\(shape)") }
-    if SHA256.hexDigest(values) == expected.sha256 { return nil }
     if let file = expected.array {
-      let array = try NPYFile.readBytes(try read(file)).values
-      guard array.count == values.count else {
-        throw ParityError.unreadable(file: file, reason: "\(array.count) values for shape \(shape)")
-      }
+      let array = try wholeArray(file, shape: shape)
       if let index = values.indices.first(where: { values[$0] != array[$0] }) {
-        let place = ParityReport.position(index, in: shape)
-        return departure("\(place)", "\(array[index])", "\(values[index])")
+        let place = "\(ParityReport.position(index, in: shape)) of \(file)"
+        return departure(place, "\(array[index])", "\(values[index])")
       }
     }
     let rowLength = shape[1] * shape[2]
@@ -173,7 +179,19 @@ package struct ParityFixtures: Sendable {
       let stored = rowChecksums[expected.rowChecksumOffset + row]
       if checksum != stored { return departure("row \(row)", "CRC-32 \(stored)", "CRC-32 \(checksum)") }
     }
-    return departure("SHA-256", expected.sha256, SHA256.hexDigest(values))
+    let sha256 = SHA256.hexDigest(values)
+    return sha256 == expected.sha256 ? nil : departure("SHA-256", expected.sha256, sha256)
+  }
+
+  private func wholeArray(_ file: String, shape: [Int]) throws -> [UInt8] {
+    do {
+      let array = try NPYFile.readBytes(try read(file))
+      if array.shape == shape { return array.values }
+      throw ParityError.unreadable(
+        file: file, reason: "an array of shape \(array.shape), where \(shape) is listed")
+    } catch let error as NPYError {
+      throw ParityError.unreadable(file: file, reason: "\(error)")
+    }
   }
 }
 

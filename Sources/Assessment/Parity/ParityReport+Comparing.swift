@@ -8,12 +8,11 @@ extension ParityReport {
     record(stage, tolerance: nil, departure: expected == found ? nil : departure)
   }
 
-  /// Compares numbers with a tolerance for their differences divided by `scale`. `found` is asked for by the flat index; a
-  /// number that is not finite departs.
+  /// Compares numbers with a tolerance for their differences divided by `scale`; without one they must be equal as Float32. `found`
+  /// is asked for by the flat index; a number that is not finite departs.
   mutating func compare(
-    _ stage: String, fixture: String, tolerance: Double, scale: Double = 1, samples: ParityManifest.Samples,
-    foundShape: [Int],
-    found: (Int) -> Float
+    _ stage: String, fixture: String, tolerance: Double?, scale: Double = 1,
+    samples: ParityManifest.Samples, foundShape: [Int], found: (Int) -> Float
   ) {
     guard samples.shape == foundShape else {
       let departure = Departure(
@@ -27,7 +26,7 @@ extension ParityReport {
       precondition((0..<count).contains(index), "index \(index) in a fixture of shape \(foundShape)")
       let value = found(index)
       let difference = abs(Double(value) - expected) / scale
-      if difference <= tolerance {
+      if tolerance.map({ difference <= $0 }) ?? (value == Float(expected)) {
         greatest = max(greatest, difference)
         continue
       }
