@@ -25,7 +25,8 @@ final class FileContent: @unchecked Sendable {
 
   /// Maps the file at a path for reading.
   init(mapping path: String) throws(ModelFileError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // Opening a pipe would wait for a writer.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .cannotOpen(path: path, reason: Self.reason(errno)) }
     defer { close(descriptor) }
 

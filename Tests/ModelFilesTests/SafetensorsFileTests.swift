@@ -136,6 +136,9 @@ import Testing
       #expect(throws: ModelFileError.notARegularFile(path: "/dev/null")) {
         try SafetensorsFile(path: "/dev/null")
       }
+      let pipe = folder + "/pipe.safetensors"
+      try #require(mkfifo(pipe, 0o600) == 0)
+      #expect(throws: ModelFileError.notARegularFile(path: pipe)) { try SafetensorsFile(path: pipe) }
       let empty = folder + "/empty.safetensors"
       try write([], to: empty)
       #expect(throws: ModelFileError.emptyFile(path: empty)) { try SafetensorsFile(path: empty) }
