@@ -82,15 +82,19 @@ package enum EvaluateCommand: Command {
     let output = EvaluationOutput(
       report: EvaluationReport(run.images, sources: arguments[images].unique), model: classifier.model,
       listedCount: list.entries.count, views: run.views, warnings: run.warnings, overlap: overlap)
+    // Hours of work may lie behind both: where one cannot be written, the other is.
+    let isWritten = Result { () throws(OutputError) in
+      switch arguments.value(of: format) {
+      case .json: try terminal.write(output.json.text + "\n")
+      case .text, .csv: try terminal.write(output.text(width: terminal.width))
+      }
+    }
     if let plotsFolder = arguments[plots] {
       for (name, text) in EvaluationPlots(output).files {
         try FileBytes.write(Array(text.utf8), path: "\(plotsFolder)/\(name)")
       }
     }
-    switch arguments.value(of: format) {
-    case .json: try terminal.write(output.json.text + "\n")
-    case .text, .csv: try terminal.write(output.text(width: terminal.width))
-    }
+    try isWritten.get()
     return run.hasFailed ? .failure : .success
   }
 }

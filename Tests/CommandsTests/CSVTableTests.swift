@@ -71,10 +71,14 @@ import Testing
   @Test func aMissingColumnIsNamed() {
     for column in MetadataTable.columns {
       let header = MetadataTable.columns.filter { $0 != column }.joined(separator: ",")
-      #expect(throws: CSVError.missingColumn(path: "p.csv", name: column)) { try table(header + "\n") }
+      let columns = header.split(separator: ",").map(String.init)
+      #expect(throws: CSVError.missingColumn(path: "p.csv", name: column, header: columns)) {
+        try table(header + "\n")
+      }
     }
     #expect(
-      CSVError.missingColumn(path: "p.csv", name: "age").description == "p.csv: the column 'age' is missing")
+      CSVError.missingColumn(path: "p.csv", name: "age", header: ["image_id;age", "sex"]).description
+        == "p.csv: the column 'age' is missing; the header has 'image_id;age', 'sex'")
   }
 
   @Test func aBadValueIsNamedWithItsLineAndColumn() throws {

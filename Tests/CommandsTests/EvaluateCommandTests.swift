@@ -94,7 +94,7 @@ import Testing
     #expect(result.status == .failure)
     let lines = result.errors.split(separator: "\n")
     #expect(lines.count == 2, "\(result.errors)")
-    #expect(lines[0] == "Error: none: no folder given has an image of this name")
+    #expect(lines[0] == "Error: \(labels): line 2: no folder given has an image of the name 'none'")
     #expect(lines[1].hasPrefix("Error: \(folders[0])/below.jpg: not a PNG, JPEG or PNM image"))
     let json = try object(result)
     #expect(json["n"] as? Int == 1)
@@ -132,7 +132,9 @@ import Testing
     let (labels, folders) = fourImages()
     folder.write("image_id,dx,age,sex,localization\na,nv,,,\n", to: "labels.csv")
     let result = runTool("evaluate", "--labels", labels, "--images", folders[0])
-    #expect(result.errors == "Error: \(labels): the column 'lesion_id' is missing\n")
+    #expect(
+      result.errors == "Error: \(labels): the column 'lesion_id' is missing; the header has 'image_id', "
+        + "'dx', 'age', 'sex', 'localization'\n")
   }
 
   @Test func foldersMustBeFoldersWithImages() {
@@ -254,6 +256,13 @@ import Testing
       #expect(openings == text.components(separatedBy: "</text>").count, "\(name)")
       #expect(!text.contains("nan") && !text.contains("inf"), "\(name)")
     }
+    // The figures are there even where a plot cannot be.
+    let blocked = folder.path + "/blocked"
+    folder.write("x", to: "blocked/roc.svg/file")
+    let unwritten = runEvaluate(words + [blocked])
+    #expect(unwritten.status == .failure)
+    #expect(unwritten.output == runEvaluate(words + [plots]).output)
+    #expect(unwritten.errors == "Error: \(blocked)/roc.svg: is a folder, not a file\n")
     // Again into the same folder, then into a file.
     #expect(runEvaluate(words + [plots]).status == .success)
     let refused = runEvaluate(words + [labels])

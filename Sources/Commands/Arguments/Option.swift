@@ -65,6 +65,11 @@ extension Option where Value: RawRepresentable<String> {
 }
 
 extension [String] {
+  /// `'a', 'b'`, at most eight of them.
+  var quotedList: String {
+    prefix(8).map { "'\($0)'" }.joined(separator: ", ") + (count > 8 ? ", ..." : "")
+  }
+
   /// `'a', 'b' or 'c'`
   package var quotedAlternatives: String {
     let quoted = map { "'\($0)'" }

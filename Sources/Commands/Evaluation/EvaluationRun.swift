@@ -28,7 +28,7 @@ struct EvaluationRun {
       if let location = index[entry.image] {
         found.append((entry, location))
       } else {
-        report("\(entry.image): no folder given has an image of this name")
+        report("\(list.path): line \(entry.line): no folder given has an image of the name '\(entry.image)'")
       }
     }
 

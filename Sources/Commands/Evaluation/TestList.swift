@@ -3,6 +3,8 @@ import DermaFusion
 /// Images with what they show, as a table lists them.
 package struct TestList: Sendable {
   package struct Entry: Sendable {
+    /// In the table, from 1.
+    package let line: Int
     /// The file's name without its ending, in the same Unicode scalars.
     package let image: String
     package let lesion: String
@@ -13,6 +15,8 @@ package struct TestList: Sendable {
   /// Columns that the table must have; it may have others, in any order.
   package static let columns = ["image_id", "lesion_id", "dx", "age", "sex", "localization"]
 
+  /// Of the table, for messages.
+  package let path: String
   /// In the order of the table, at least one.
   package let entries: [Entry]
 
@@ -29,11 +33,13 @@ package struct TestList: Sendable {
       }
       entries.append(
         Entry(
-          image: image, lesion: try columns.requiredValue("lesion_id", of: row, as: Self.identifier),
+          line: row.line, image: image,
+          lesion: try columns.requiredValue("lesion_id", of: row, as: Self.identifier),
           label: try columns.requiredValue("dx", of: row, as: Self.label),
           metadata: try columns.metadata(of: row)))
     }
     if entries.isEmpty { throw .noRows(path: path) }
+    self.path = path
     self.entries = entries
   }
 

@@ -43,7 +43,7 @@ extension CSVTable {
     var positions: [String: Int] = [:]
     for name in names {
       guard let position = header.firstIndex(of: name) else {
-        throw .missingColumn(path: path, name: name)
+        throw .missingColumn(path: path, name: name, header: header)
       }
       positions[name] = position
     }

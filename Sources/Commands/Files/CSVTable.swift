@@ -40,7 +40,7 @@ package enum CSVError: Error, Equatable, CustomStringConvertible {
   case noHeader(path: String)
   case noRows(path: String)
   case repeatedColumn(path: String, name: String)
-  case missingColumn(path: String, name: String)
+  case missingColumn(path: String, name: String, header: [String])
   case fieldCount(path: String, line: Int, count: Int, expected: Int)
   case unterminatedQuote(path: String, line: Int)
   case textAfterQuote(path: String, line: Int)
@@ -53,9 +53,10 @@ package enum CSVError: Error, Equatable, CustomStringConvertible {
     case .noHeader(let path): "\(path): the table has no header"
     case .noRows(let path): "\(path): the table has no row below its header"
     case .repeatedColumn(let path, let name): "\(path): the column '\(name)' occurs more than once"
-    case .missingColumn(let path, let name): "\(path): the column '\(name)' is missing"
+    case .missingColumn(let path, let name, let header):
+      "\(path): the column '\(name)' is missing; the header has \(header.quotedList)"
     case .fieldCount(let path, let line, let count, let expected):
-      "\(path): line \(line): \(count) fields, where the header has \(expected)"
+      "\(path): line \(line): \(count) \(count == 1 ? "field" : "fields"), where the header has \(expected)"
     case .unterminatedQuote(let path, let line): "\(path): line \(line): a quote that is never closed"
     case .textAfterQuote(let path, let line):
       "\(path): line \(line): text between a closing quote and the comma"
