@@ -45,9 +45,6 @@ package struct Tool: Sendable {
   package func run(_ words: [String], session: Session) -> ExitStatus {
     do {
       return try dispatch(words, session: session)
-    } catch OutputError.closed {
-      // Whoever read our output has seen enough.
-      return .failure
     } catch {
       session.terminal.report("\(error)")
       return .failure

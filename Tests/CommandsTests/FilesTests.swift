@@ -152,6 +152,13 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/out") == ["f.npy"])
   }
 
+  @Test func aNameMayBeAsLongAsTheSystemAllows() throws {
+    let name = String(repeating: "n", count: Int(NAME_MAX))
+    try FileBytes.write([1, 2], path: "\(folder.path)/\(name)")
+    #expect(folder.contents(of: name) == [1, 2])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [name])
+  }
+
   @Test func whatASymbolicLinkLeadsToIsReplaced() throws {
     let path = folder.write("old", to: "target")
     let link = folder.path + "/link"

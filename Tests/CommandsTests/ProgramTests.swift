@@ -87,9 +87,22 @@ import Testing
     #expect(array.values == pnm(width: 40, height: 33).suffix(40 * 33 * 3))
   }
 
-  @Test func aPipeThatIsClosedEndsTheProgramWithoutAWord() throws {
-    let result = try shell("$dermafusion --help | true")
-    #expect(result.errors == "")
+  @Test func aPipeThatNobodyReadsIsStatus1() throws {
+    // The reader has gone before the program writes.
+    let result = try shell("(sleep 0.3; $dermafusion --help; echo $? > status) | true")
+    #expect(result.errors == "Error: standard output was closed\n")
+    #expect(folder.contents(of: "status") == Array("1\n".utf8))
+  }
+
+  @Test func aFileThatGrowsTooLargeIsNamedAndLeavesNothing() throws {
+    folder.write(pnm(width: 140, height: 133), to: "image.ppm")
+    folder.write(toyConfiguration(usesMetadata: true), to: "model/config.json")
+    let result = try shell(
+      "ulimit -f 10; $dermafusion preprocess image.ppm --stage decoded --model model --output out.npy")
+    #expect(result.status == 1)
+    #expect(result.errors == "Error: out.npy: cannot be written: File too large\n")
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    #expect(left == ["errors.txt", "image.ppm", "model", "output.txt"])
   }
 
   @Test func outputThatIsFullOrClosedIsStatus1() throws {
@@ -120,7 +133,9 @@ import Testing
     let plain = try shell("\(command) plain.npy")
     #expect(plain.status == 0, "\(plain.errors)")
     let expected = try #require(folder.contents(of: "plain.npy"))
-    for line in ["/dev/stdout | cat > piped", "/dev/stdout > piped", "piped > piped", "/dev/fd/1 > piped"] {
+    for line in [
+      "/dev/stdout | cat > piped", "/dev/stdout > piped", "piped > piped", "/dev/fd/1 > piped", "- > piped",
+    ] {
       let result = try shell("\(command) \(line)")
       #expect(result.status == 0 && result.errors == "", "\(line): \(result.errors)")
       #expect(folder.contents(of: "piped") == expected, "\(line)")

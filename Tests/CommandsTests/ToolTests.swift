@@ -145,10 +145,10 @@ import Testing
     #expect(usage.errors.hasPrefix("Error: The value 'x\\r\\ny' is invalid for '--site <site>'. "))
   }
 
-  @Test func outputThatIsClosedEndsTheRunWithoutAWord() {
+  @Test func outputThatIsClosedIsAFailure() {
     let result = runTool("encode-metadata", output: MemoryOutput(failure: .closed, capacity: 0))
     #expect(result.status == .failure)
-    #expect(result.errors == "")
+    #expect(result.errors == "Error: standard output was closed\n")
   }
 
   @Test func outputThatCannotBeWrittenIsAFailure() {

@@ -92,7 +92,8 @@ package enum FileBytes {
       return try create(PathBytes(path), bytes: bytes, reportedPath: path)
     }
     let target = PathBytes(path).followingLinks
-    let temporary = target.appending(".\(getpid()).partial".utf8)
+    // A name of its own, since the target's may be as long as a name can be.
+    let temporary = target.folder.appending("/.dermafusion-\(getpid()).partial".utf8)
     do throws(FileError) {
       try create(temporary, bytes: bytes, reportedPath: path)
       let isRenamed = temporary.withCString { old in target.withCString { rename(old, $0) == 0 } }
@@ -138,7 +139,7 @@ package enum FileBytes {
 extension OutputError {
   fileprivate var reason: String {
     switch self {
-    case .closed: description
+    case .closed: String(cString: strerror(EPIPE))
     case .failed(let reason): reason
     }
   }

@@ -10,6 +10,9 @@ extension Terminal {
   /// The process's own standard streams and environment.
   package static func system() -> Terminal {
     openClosedStreams()
+    // A reader that has gone and a file that has grown too large are errors of writing, not the end of the program.
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
     let isTerminal = isatty(STDOUT_FILENO) == 1
     // A path in another encoding must not become that of another file.
     let environment = { @Sendable (name: String) in
@@ -34,6 +37,7 @@ extension Terminal {
   }
 
   @Sendable private static func isStandardOutput(_ path: String) -> Bool {
+    if path == "-" { return true }
     var (output, status) = (stat(), stat())
     guard fstat(STDOUT_FILENO, &output) == 0, stat(path, &status) == 0 else { return false }
     // What goes to both /dev/null and /dev/null is not mixed.

@@ -15,7 +15,7 @@ package struct Terminal: Sendable {
   package let showsProgress: Bool
   /// The value of an environment variable.
   package let environment: @Sendable (String) -> String?
-  /// Whether a path is that of standard output: of the same pipe or file, or `/dev/stdout` on a terminal.
+  /// Whether a path is that of standard output: `-`, or one that leads to the same pipe, file or terminal.
   package let isStandardOutput: @Sendable (String) -> Bool
   /// Absolute path of the running program with symbolic links followed; `nil` when it cannot be known.
   package let executablePath: String?
