@@ -22,7 +22,7 @@ package enum BenchCommand: Command {
   private static let runs = Option<Int>(
     "runs", valueName: "n", abstract: "Measured runs, 1 to 100000.",
     expectation: "Please provide a whole number from 1 to 100000.", initial: 50, defaultValue: "50",
-    convert: { text in Int(text).flatMap { (1...100_000).contains($0) ? $0 : nil } })
+    convert: { Option<Int>.wholeNumber($0, in: 1...100_000) })
   private static let profile = Flag(
     "profile", abstract: "Show each step of the network: shapes, least time, speed, share of the peak.")
   private static let maps = Flag(

@@ -102,7 +102,8 @@ package enum InfoCommand: Command {
     ]
     let lines = rows.map { label, value in
       let column = 17
-      return label.padding(to: column) + value.wrapped(width: width, indent: column).dropFirst(column)
+      return label.padding(to: column)
+        + value.printable.wrapped(width: width, indent: column).dropFirst(column)
     }
     return lines.joined(separator: "\n") + "\n\n" + Wording.disclaimer.wrapped(width: width, indent: 0) + "\n"
   }

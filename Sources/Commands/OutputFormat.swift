@@ -14,9 +14,11 @@ extension Option where Value == Int {
     "threads", valueName: "n",
     abstract: "Threads to compute with, 1 to 256; as many as there are processors when left out.",
     expectation: "Please provide a whole number from 1 to 256.",
-    convert: { text in
-      guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
-      guard let count = Int(text), (1...256).contains(count) else { return nil }
-      return count
-    })
+    convert: { wholeNumber($0, in: 1...256) })
+
+  /// Digits and nothing else; `Int`'s own reader also takes a sign.
+  static func wholeNumber(_ text: String, in range: ClosedRange<Int>) -> Int? {
+    guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+    return Int(text).flatMap { range.contains($0) ? $0 : nil }
+  }
 }

@@ -64,7 +64,7 @@ import TensorModule
         """)
   }
 
-  @Test(arguments: ["0", "-1", "abc", "100001", "1.5", ""])
+  @Test(arguments: ["0", "-1", "+5", "abc", "100001", "1.5", ""])
   func refusesOtherNumbersOfRuns(runs: String) {
     let result = runTool("bench", "--runs", runs)
     #expect(result.status == .usage)

@@ -74,6 +74,13 @@ import Testing
         == "Error: \(folder.path)/docs: the folder holds no image (.png, .jpg, .jpeg, .ppm, .pgm, .pnm)")
   }
 
+  @Test func anEmptyWordIsNoImage() {
+    let image = folder.write(pnm(), to: "A.ppm")
+    let result = runTool("classify", image, "")
+    #expect(result.status == .usage && result.output == "")
+    #expect(result.errors.hasPrefix("Error: The value '' is invalid for '<image>'. Please provide a path.\n"))
+  }
+
   @Test func standardInputIsOneImage() {
     let result = runTool("classify", "-", "--format", "json", input: pnm())
     #expect(result.status == .success)
@@ -184,7 +191,7 @@ import Testing
     let output = MemoryOutput(failure: .closed, capacity: 2000)
     let result = runTool("classify", image, image, image, image, "--format", "json", output: output)
     #expect(result.status == .failure)
-    #expect(result.errors == "")
+    #expect(result.errors == "Error: standard output was closed\n")
     #expect(result.output.split(separator: "\n").count < 4)
   }
 }

@@ -118,6 +118,10 @@ extension ParsedArguments {
     if positionals.count > expected.count, expected.last?.isRepeated != true {
       throw .unexpectedArgument(positionals[expected.count])
     }
+    if let empty = positionals.firstIndex(of: "") {
+      let name = expected[min(empty, expected.count - 1)].name
+      throw .invalidValue("", display: "<\(name)>", expectation: "Please provide a path.")
+    }
     for option in options where option.isRequired && values[option.name] == nil {
       throw .missingOption(display: option.display)
     }
