@@ -14,6 +14,10 @@ package enum BenchCommand: Command {
   package static let options: [any Parameter] = [
     ModelLocation.option, Option<Int>.threads, runs, profile, maps, format,
   ]
+  package static let examples = [
+    "dermafusion bench --threads 1 --profile",
+    "DERMAFUSION_INSTRUCTION_SET=baseline dermafusion bench --runs 100",
+  ]
   package static let exitStatuses: [HelpEntry] = [
     ("0", "The model was timed."), ("1", "The model cannot be loaded; standard error says why."),
     ("64", "Wrong usage."),

@@ -8,11 +8,14 @@ package enum ClassifyCommand: Command {
     \(Wording.disclaimer)
 
     A folder stands for the images in it and in the folders below it, sorted by path: names that end in \
-    \(ImageSource.imageEndings.joined(separator: ", ")), hidden ones left out. A file may hold PNG, JPEG or \
-    PNM whatever its name, up to \(FileBytes.imageLimit / (1024 * 1024)) MB. An image that fails is named on \
+    \(ImageSource.imageEndings.joined(separator: ", ")), hidden ones left out. Links are followed, \
+    but each folder is visited once. A file may hold PNG, JPEG or \
+    PNM whatever its name, up to \(FileBytes.imageLimit / (1024 * 1024)) MB; under 32x32 pixels it is refused, under \
+    100x100 the result has a warning. An image that fails is named on \
     standard error and the others still get their results.
 
-    The model may abstain; do not rely on such a result. In JSON, abstain is then true and abstainReasons says why (\(AbstentionReason.allCases.map(\.rawValue).joined(separator: ", "))). conformalSet holds \
+    The model may abstain; do not rely on such a result. In JSON and CSV, abstain is then true and \
+    abstainReasons says why (\(AbstentionReason.allCases.map(\.rawValue).joined(separator: ", "))). conformalSet holds \
     the classes that cannot be ruled out, the right one among them in conformalCoverage of all images like those of the \
     validation; both are null for a model that was not fitted for it and for an ensemble.
     """
@@ -25,9 +28,17 @@ package enum ClassifyCommand: Command {
     MetadataOptions.all + [
       metadata, ModelLocation.option, Option<Int>.threads, ImageViews.flag, explainMetadata, format, timing,
     ]
+  package static let examples = [
+    #"dermafusion classify lesion.jpg --age 55 --sex male --site "lower extremity""#,
+    "dermafusion classify photographs --metadata patients.csv --format csv",
+    "cat lesion.jpg | dermafusion classify - --format json",
+  ]
   package static let exitStatuses: [HelpEntry] = [
     ("0", "Every image was classified."),
-    ("1", "An image or the model failed; standard error names it. The other images got their results."),
+    (
+      "1",
+      "An image, the table or the model failed; standard error names it. The other images got their results."
+    ),
     ("64", "Wrong usage."),
   ]
 
@@ -35,8 +46,8 @@ package enum ClassifyCommand: Command {
     "metadata", valueName: "file.csv",
     abstract: """
       Table with the columns \(MetadataTable.columns.joined(separator: ", ")) (others are ignored; an empty \
-      cell is missing). A row belongs to the image whose file name without its ending is its image_id; \
-      --age, --sex and --site win over its cells.
+      cell is missing). A row belongs to the image whose file name without its ending is its image_id, \
+      the same to the byte; no image may have two. --age, --sex and --site win over its cells.
       """)
   fileprivate static let explainMetadata = Flag(
     "explain-metadata",

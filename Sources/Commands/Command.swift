@@ -12,6 +12,8 @@ package protocol Command: Sendable {
   static var options: [any Parameter] { get }
   /// Whether a network runs, so that the instruction set which the environment asks for must be one that can be had.
   static var runsNetwork: Bool { get }
+  /// Lines of shell for the help, with files of the user's own.
+  static var examples: [String] { get }
   /// What each exit status means here, for the help.
   static var exitStatuses: [HelpEntry] { get }
 

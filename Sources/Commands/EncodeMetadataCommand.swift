@@ -11,7 +11,13 @@ package enum EncodeMetadataCommand: Command {
   package static let positionals: [Positional] = []
   package static let options = MetadataOptions.all
   package static let runsNetwork = false
-  package static let exitStatuses: [HelpEntry] = [("0", "The vector was printed."), ("64", "Wrong usage.")]
+  package static let examples = [
+    "dermafusion encode-metadata --age 55 --sex female --site back"
+  ]
+  package static let exitStatuses: [HelpEntry] = [
+    ("0", "The vector was printed."), ("1", "It cannot be written; standard error says why."),
+    ("64", "Wrong usage."),
+  ]
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let metadata = try MetadataOptions.metadata(arguments, entry: nil)

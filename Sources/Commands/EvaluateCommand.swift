@@ -8,9 +8,9 @@ package enum EvaluateCommand: Command {
   package static let discussion = """
     \(Wording.disclaimer)
 
-    An image is looked for by its image_id, its file name without the ending \
+    An image is looked for by its image_id, its file name without the ending, the same to the byte \
     (\(ImageSource.imageEndings.joined(separator: ", "))), in the folders in the order given and the folders \
-    below them. Images that are missing or cannot be read are named on standard error and left out of the \
+    below them; where one holds several of that name, the first by its path counts. Images that are missing or cannot be read are named on standard error and left out of the \
     figures, which say how many were evaluated.
 
     Balanced accuracy is the mean recall, macro AUROC the mean area under the ROC curve of one class against \
@@ -30,6 +30,10 @@ package enum EvaluateCommand: Command {
     labels, images, ModelLocation.option, Option<Int>.threads, ImageViews.flag, format, plots,
     allowTrainingLesions,
   ]
+  package static let examples = [
+    "dermafusion evaluate --labels test.csv --images photographs",
+    "dermafusion evaluate --labels test.csv --images a --images b --plots plots",
+  ]
   package static let exitStatuses: [HelpEntry] = [
     ("0", "Every image was evaluated."),
     ("1", "An image, a table or the model failed, or was refused; standard error names it."),
@@ -40,7 +44,7 @@ package enum EvaluateCommand: Command {
     "labels", valueName: "file.csv", isRequired: true,
     abstract: """
       Table with the columns \(TestList.columns.joined(separator: ", ")) (others are ignored; an empty age, \
-      sex or localization is missing).
+      sex or localization is missing), one row an image. dx is one of \(LesionClass.allCases.map(\.rawValue).joined(separator: ", ")).
       """)
   private static let images = RepeatableOption(
     Option<String>.path(

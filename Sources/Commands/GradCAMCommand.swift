@@ -11,7 +11,7 @@ package enum GradCAMCommand: Command {
     The picture shows the centre square of the image, which is all that the model sees, at its own resolution. \
     Values from 0 to 1 are relative to this image and this class: colours of two pictures cannot be compared. A map \
     that has nothing to show has the status all_negative or flat, and the picture says so. A map is of one network: of \
-    an ensemble, name the folder of a member.
+    an ensemble, name the folder of a member. Where classify would say that the model abstains, the picture, the text and the JSON say so, too.
     """
   package static let positionals = [
     Positional("image", abstract: "A file, or - for an image's bytes on standard input.")
@@ -22,6 +22,11 @@ package enum GradCAMCommand: Command {
       ModelLocation.option,
       Option<Int>.threads, format,
     ]
+  package static let examples = [
+    "dermafusion gradcam lesion.jpg --age 55 --output heatmap.png",
+    "dermafusion gradcam lesion.jpg --class all --method layercam --layer stage4",
+    "dermafusion gradcam lesion.jpg --class mel --signed --raw map.npy --trust",
+  ]
   package static let exitStatuses: [HelpEntry] = [
     ("0", "The picture was written, whatever the map's status."),
     ("1", "Something failed; standard error names it."), ("64", "Wrong usage."),
@@ -65,13 +70,13 @@ package enum GradCAMCommand: Command {
     "output", valueName: "overlay.png",
     abstract: """
       Picture to write; one that exists is replaced. When left out: the image's name followed by -gradcam.png, in the \
-      current folder.
+      current folder (image-gradcam.png for standard input). - is standard output; the text or the JSON then goes to standard error.
       """)
   private static let raw = Option<String>.path(
     "raw", valueName: "map.npy",
     abstract: """
       NumPy array to write as well: float32 [size, size] with values from 0 to 1 over the network's input, as the \
-      Python package grad-cam returns it; [7, size, size] for all classes.
+      Python package grad-cam returns it; [7, size, size] for all classes. - is standard output, as above.
       """)
   private static let signed = Flag(
     "signed",

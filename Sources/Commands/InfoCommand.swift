@@ -8,6 +8,10 @@ package enum InfoCommand: Command {
   package static let options: [any Parameter] = [
     ModelLocation.option, Option<Int>.threads, format,
   ]
+  package static let examples = [
+    "dermafusion info",
+    "dermafusion info --model ensemble/first --format json",
+  ]
   package static let exitStatuses: [HelpEntry] = [
     ("0", "The model can be loaded, and everything was shown."),
     ("1", "The model cannot be loaded; standard error says why."), ("64", "Wrong usage."),

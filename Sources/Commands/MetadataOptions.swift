@@ -3,11 +3,12 @@ import DermaFusion
 /// The options that tell about the patient, the same for every command that takes them.
 package enum MetadataOptions {
   static let age = Option<Double>(
-    "age", valueName: "age", abstract: "Age in years, from 0 to 130; missing when left out.",
+    "age", valueName: "age",
+    abstract: "Age in years, from 0 to 130, fractions allowed; missing when left out.",
     expectation: "Please provide a number of years from 0 to 130.", convert: age(from:))
 
   static let sex = Option<Sex>(
-    "sex", valueName: "sex", abstract: "Sex of the patient; missing when left out.",
+    "sex", valueName: "sex", abstract: "Sex of the patient, in any letter case; missing when left out.",
     allowedValues: Sex.allCases.map(\.rawValue), convert: { Sex(name: $0) })
 
   static let site = Option<BodySite>(

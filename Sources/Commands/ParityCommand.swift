@@ -14,6 +14,10 @@ package enum ParityCommand: Command {
   package static let options: [any Parameter] = [
     fixtures, ModelLocation.option, Option<Int>.threads, format,
   ]
+  package static let examples = [
+    "dermafusion parity",
+    "dermafusion parity --fixtures ParityFixtures --format json",
+  ]
   package static let exitStatuses: [HelpEntry] = [
     ("0", "Every stage agrees."),
     ("1", "A stage departs, or the fixtures or the model cannot be read; standard error says which."),

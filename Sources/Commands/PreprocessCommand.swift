@@ -15,6 +15,10 @@ package enum PreprocessCommand: Command {
   ]
   package static let options: [any Parameter] = [stage, output, ModelLocation.option]
   package static let runsNetwork = false
+  package static let examples = [
+    "dermafusion preprocess lesion.jpg --stage normalized --output lesion.npy",
+    "cat lesion.jpg | dermafusion preprocess - --stage decoded --output - > a.npy",
+  ]
   package static let exitStatuses: [HelpEntry] = [
     ("0", "The array was written."), ("1", "Something failed; standard error names it."),
     ("64", "Wrong usage."),
@@ -23,7 +27,8 @@ package enum PreprocessCommand: Command {
   private static let stage = Option<StageInspector.Stage>.choice(
     "stage", of: StageInspector.Stage.allCases, initial: nil, abstract: "Stage to write.")
   private static let output = Option<String>.path(
-    "output", valueName: "file.npy", isRequired: true, abstract: "File to write; one that exists is replaced."
+    "output", valueName: "file.npy", isRequired: true,
+    abstract: "File to write; one that exists is replaced. - is standard output."
   )
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {

@@ -6,6 +6,8 @@ package struct Tool: Sendable {
   package let abstract: String
   package let discussion: String
   package let commands: [any Command.Type]
+  /// The variables that it looks at, and what they do.
+  package let environment: [HelpEntry]
   package let exitStatuses: [HelpEntry]
 
   package static let dermafusion = Tool(
@@ -17,6 +19,20 @@ package struct Tool: Sendable {
       EncodeMetadataCommand.self,
       ParityCommand.self,
       BenchCommand.self, InfoCommand.self,
+    ],
+    environment: [
+      (
+        ModelLocation.environmentVariable,
+        "Folder of the model where --model is left out."
+      ),
+      (
+        Classifier.instructionSetVariable,
+        """
+        Instructions to compute with instead of the best that this machine has: baseline, or avx2 or avx512 on x86-64. \
+        Those that it does not have are wrong usage.
+        """
+      ),
+      ("NO_COLOR", "No colours on a terminal, unless it is empty."),
     ],
     exitStatuses: [
       ("0", "All done."),

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Commands
@@ -37,6 +38,14 @@ import DermaFusion
 
           See 'dermafusion help <subcommand>' for detailed help.
 
+        ENVIRONMENT:
+          DERMAFUSION_MODEL       Folder of the model where --model is left out.
+          DERMAFUSION_INSTRUCTION_SET
+                                  Instructions to compute with instead of the best that
+                                  this machine has: baseline, or avx2 or avx512 on
+                                  x86-64. Those that it does not have are wrong usage.
+          NO_COLOR                No colours on a terminal, unless it is empty.
+
         EXIT STATUS:
           0                       All done.
           1                       Something failed; standard error names it. Of several
@@ -74,7 +83,8 @@ import DermaFusion
         OPTIONS:
           --stage <stage>         Stage to write. (values: decoded, cropped, resized,
                                   constancy, normalized)
-          --output <file.npy>     File to write; one that exists is replaced.
+          --output <file.npy>     File to write; one that exists is replaced. - is
+                                  standard output.
           --model <folder>        Folder of a model or an ensemble. When left out:
                                   $DERMAFUSION_MODEL, else Weights in the current
                                   folder, else Weights beside the program or in a folder
@@ -82,12 +92,44 @@ import DermaFusion
           --version               Show the version.
           -h, --help              Show help information.
 
+        EXAMPLES:
+          dermafusion preprocess lesion.jpg --stage normalized --output lesion.npy
+          cat lesion.jpg | dermafusion preprocess - --stage decoded --output - > a.npy
+
         EXIT STATUS:
           0                       The array was written.
           1                       Something failed; standard error names it.
           64                      Wrong usage.
 
         """)
+  }
+
+  /// As a shell takes it apart, with `dermafusion` a function that says what it was given.
+  @Test(
+    arguments: Tool.dermafusion.commands.flatMap { command in command.examples.map { (command.name, $0) } })
+  func everyExampleIsACommandLine(name: String, example: String) throws {
+    let folder = TemporaryFolder()
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", "cat() { :; }; dermafusion() { printf '%s\\n' \"$@\" >&2; }; \(example)"]
+    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    process.standardError = pipe
+    try process.run()
+    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let words = output.split(separator: "\n").map(String.init)
+    #expect(words.first == name)
+    let command = try #require(Tool.dermafusion.commands.first { $0.name == name })
+    let outcome = try ParsedArguments.parse(
+      Array(words.dropFirst()), positionals: command.positionals, options: command.options)
+    guard case .arguments = outcome else {
+      Issue.record("'\(example)' asks for help or the version")
+      return
+    }
+  }
+
+  @Test func everyCommandHasExamples() {
+    for command in Tool.dermafusion.commands { #expect(!command.examples.isEmpty, "\(command)") }
   }
 
   @Test func optionsThatMayBeRepeatedSaySo() {

@@ -14,6 +14,7 @@ package enum Help {
     }
     let options = command.options.map { ($0.display, description(of: $0)) }
     sections.append(section("OPTIONS", options + commonOptions))
+    sections.append("EXAMPLES:\n" + command.examples.map { "  " + $0 }.joined(separator: "\n"))
     sections.append(section("EXIT STATUS", command.exitStatuses))
     return sections.joined(separator: "\n\n") + "\n"
   }
@@ -28,6 +29,7 @@ package enum Help {
       section("SUBCOMMANDS", tool.commands.map { ($0.name, $0.abstract) }),
     ].joined(separator: "\n\n")
     text += "\n\n  See '\(tool.name) help <subcommand>' for detailed help.\n\n"
+    text += section("ENVIRONMENT", tool.environment) + "\n\n"
     text += section("EXIT STATUS", tool.exitStatuses) + "\n"
     return text
   }

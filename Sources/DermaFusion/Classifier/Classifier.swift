@@ -121,6 +121,9 @@ public final class Classifier: Sendable {
   /// The threads that share each layer's work; nil when ``runNetwork`` is no network.
   var pool: ThreadPool? { network?.pool ?? ensemble?.members[0].pool }
 
+  /// The environment variable that asks for an instruction set.
+  package static var instructionSetVariable: String { KernelChoice.variable }
+
   /// Why the instruction set that the environment asks for is not the one in use; nil when it is, or when none is asked for.
   package static var unavailableInstructionSet: UnavailableInstructionSet? { KernelChoice.unavailable }
 
