@@ -78,7 +78,7 @@ package enum ParityCommand: Command {
   }
 
   private static func text(_ report: ParityReport, _ fixtures: ParityFixtures, width: Int?) -> String {
-    let made = fixtures.versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    let made = fixtures.versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)".printable }
     var lines = [("Fixtures by " + made.joined(separator: ", ")).wrapped(width: width, indent: 0), ""]
     lines.append(
       "Stage".padding(to: 22) + "Compared".leftPadding(to: 8) + "Departing".leftPadding(to: 11)
@@ -86,7 +86,7 @@ package enum ParityCommand: Command {
     for stage in report.stages {
       let difference = stage.tolerance == nil ? "" : Self.short(stage.greatestDifference)
       lines.append(
-        stage.name.padding(to: 22) + "\(stage.comparisons)".leftPadding(to: 8)
+        stage.name.printable.padding(to: 22) + "\(stage.comparisons)".leftPadding(to: 8)
           + "\(stage.departures)".leftPadding(to: 11) + difference.leftPadding(to: 21)
           + (stage.tolerance.map(Self.short) ?? "exact").leftPadding(to: 11))
     }

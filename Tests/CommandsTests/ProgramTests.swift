@@ -159,7 +159,11 @@ import Testing
     #expect(file.status == 1)
     #expect(file.errors == "Error: /dev/full: cannot be written: No space left on device\n")
     let stream = try shell("\(command) /dev/stdout > /dev/full")
-    #expect(stream.status == 1 && stream.errors.contains("cannot be written: No space left on device"))
+    #expect(stream.status == 1)
+    #expect(stream.errors == "Error: standard output cannot be written: No space left on device\n")
+    let closed = try shell("\(command) /dev/stdout >&-")
+    #expect(closed.status == 1)
+    #expect(closed.errors == "Error: standard output cannot be written: Bad file descriptor\n")
   }
 
   @Test func withoutATerminalThereIsNoColour() throws {

@@ -37,7 +37,8 @@ extension Terminal {
   }
 
   @Sendable private static func isStandardOutput(_ path: String) -> Bool {
-    if path == "-" { return true }
+    // By name too: a stream that was closed is none that a file could be compared with.
+    if ["-", "/dev/stdout", "/dev/fd/1"].contains(path) { return true }
     var (output, status) = (stat(), stat())
     guard fstat(STDOUT_FILENO, &output) == 0, stat(path, &status) == 0 else { return false }
     // What goes to both /dev/null and /dev/null is not mixed.

@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@testable import Commands
+
+/// Where the files go.
+extension GradCAMCommandTests {
+  @Test func theImageIsNeverOverwritten() throws {
+    let before = folder.contents(of: "light.ppm")
+    let manager = FileManager.default
+    try manager.createSymbolicLink(atPath: "\(folder.path)/symbolic.png", withDestinationPath: "light.ppm")
+    try manager.linkItem(atPath: image, toPath: "\(folder.path)/hard.png")
+    for path in [
+      image, "\(folder.path)/./light.ppm", "\(folder.path)/symbolic.png", "\(folder.path)/hard.png",
+    ] {
+      for (result, option) in [
+        (explain(picture: path), "--output <overlay.png>"), (explain("--raw", path), "--raw <map.npy>"),
+      ] {
+        #expect(result.status == .usage && result.output == "")
+        #expect(
+          result.errors.hasPrefix(
+            "Error: '\(path)' is the image itself, and '\(option)' would replace it.\n"),
+          "\(result.errors)")
+      }
+    }
+    #expect(folder.contents(of: "light.ppm") == before)
+    #expect(folder.contents(of: "out.png") == nil)
+  }
+
+  @Test func twoOutputsAreTwoFiles() throws {
+    try FileManager.default.createSymbolicLink(atPath: "\(folder.path)/here", withDestinationPath: ".")
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(folder.path)/link.npy", withDestinationPath: "here/out.png")
+    for path in ["out.png", "./out.png", "here/out.png", "link.npy"].map({ "\(folder.path)/\($0)" }) {
+      let result = explain("--raw", path)
+      #expect(result.status == .usage && result.output == "")
+      #expect(
+        result.errors.hasPrefix(
+          "Error: '\(path)' would be written for '--output <overlay.png>' and for '--raw <map.npy>'.\n"),
+        "\(result.errors)")
+    }
+    #expect(folder.contents(of: "out.png") == nil)
+    #expect(explain("--raw", "/dev/null", picture: "/dev/null").status == .success)
+  }
+
+  @Test(arguments: ["text", "json"])
+  func aPictureOnStandardOutputIsNotMixedWithWords(format: String) throws {
+    let stream = "\(folder.path)/stream"
+    let words = ["--format", format, "--class", "nv"]
+    let result = explain(words[0], words[1], words[2], words[3], picture: stream, streams: [stream])
+    #expect(result.status == .success)
+    #expect(folder.contents(of: "stream") == nil)
+    let plain = explain(words[0], words[1], words[2], words[3])
+    #expect(result.outputBytes == folder.contents(of: "out.png"))
+    #expect(result.errors == plain.output.replacing("\(folder.path)/out.png", with: stream))
+    let both = explain("--raw", "other", picture: stream, streams: [stream, "other"])
+    #expect(both.status == .usage && both.outputBytes.isEmpty)
+  }
+}
