@@ -105,6 +105,10 @@ package enum GradCAMCommand: Command {
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
+    if arguments[signed], arguments[raw] == nil, arguments.value(of: format) == .text {
+      throw UsageError.missingCompanion(
+        signed.display, companions: "'\(raw.display)' or '--\(format.name) json'")
+    }
     let source = ImageSource(argument: arguments.positionals[0])
     let picturePath = arguments[output] ?? "\(source.identifier ?? "image")-gradcam.png"
     let outputs = try OutputFiles(

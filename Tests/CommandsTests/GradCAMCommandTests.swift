@@ -130,6 +130,16 @@ import Testing
     #expect(rows.flatMap { $0 }.map(Float.init) == map.signedValues)
   }
 
+  @Test func signedWithoutAMapToWriteIsWrongUsage() {
+    let result = explain("--signed")
+    #expect(result.status == .usage && result.output == "")
+    #expect(
+      result.errors.hasPrefix(
+        "Error: '--signed' has no effect without '--raw <map.npy>' or '--format json'.\n"), "\(result.errors)"
+    )
+    #expect(folder.contents(of: "out.png") == nil)
+  }
+
   private func expectArray(_ name: String, shape: String, _ values: [Float]) throws {
     let bytes = try #require(folder.contents(of: name))
     let header = String(decoding: bytes[10..<128], as: UTF8.self)

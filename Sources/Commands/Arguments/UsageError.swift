@@ -13,6 +13,8 @@ package enum UsageError: Error, Equatable, CustomStringConvertible {
   case invalidValue(String, display: String, expectation: String)
   case repeatedStandardInput
   case excludingOptions(String, String)
+  /// An option that changes nothing without others.
+  case missingCompanion(String, companions: String)
   case outputIsInput(String, display: String)
   case repeatedOutput(String, displays: String, String)
   /// The word with its wrong bytes as `\xE9`.
@@ -38,6 +40,8 @@ package enum UsageError: Error, Equatable, CustomStringConvertible {
     case .repeatedStandardInput: "'-' was given more than once, but standard input holds one image."
     case .excludingOptions(let one, let other):
       "'\(one)' and '\(other)' cannot be given together."
+    case .missingCompanion(let display, let companions):
+      "'\(display)' has no effect without \(companions)."
     case .outputIsInput(let path, let display):
       "'\(path)' is the image itself, and '\(display)' would replace it."
     case .repeatedOutput(let path, let one, let other):
