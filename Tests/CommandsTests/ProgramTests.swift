@@ -140,6 +140,12 @@ import Testing
       #expect(result.status == 0 && result.errors == "", "\(line): \(result.errors)")
       #expect(folder.contents(of: "piped") == expected, "\(line)")
     }
+    // A file that is named - is not standard output.
+    let dash = try shell(
+      "cp image.ppm -; $dermafusion preprocess ./- --stage decoded --model model --output - | cat > piped")
+    #expect(dash.errors == "")
+    #expect(folder.contents(of: "piped") == expected)
+    #expect(folder.contents(of: "-") == folder.contents(of: "image.ppm"))
     let appended = try shell("printf before > piped; \(command) /dev/stdout >> piped")
     #expect(appended.status == 0)
     #expect(folder.contents(of: "piped") == Array("before".utf8) + expected)

@@ -89,13 +89,15 @@ package enum FileBytes {
     var status = stat()
     if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
       if status.st_mode & S_IFMT == S_IFDIR { throw .isFolder(path) }
-      return try create(PathBytes(path), bytes: bytes, reportedPath: path)
+      return try write(bytes, opening: PathBytes(path), flags: O_TRUNC, reportedPath: path)
     }
     let target = PathBytes(path).followingLinks
     // A name of its own, since the target's may be as long as a name can be.
     let temporary = target.folder.appending("/.dermafusion-\(getpid()).partial".utf8)
     do throws(FileError) {
-      try create(temporary, bytes: bytes, reportedPath: path)
+      // One that a run of the same number left behind is not written into: it might be a link.
+      _ = temporary.withCString { unlink($0) }
+      try write(bytes, opening: temporary, flags: O_CREAT | O_EXCL, reportedPath: path)
       let isRenamed = temporary.withCString { old in target.withCString { rename(old, $0) == 0 } }
       if !isRenamed { throw .unwritable(path, reason: reason) }
     } catch {
@@ -116,17 +118,19 @@ package enum FileBytes {
     throw .unwritable(path, reason: String(cString: strerror(failure)))
   }
 
-  private static func create(
-    _ path: PathBytes, bytes: [UInt8], reportedPath: String
+  private static func write(
+    _ bytes: [UInt8], opening path: PathBytes, flags: Int32, reportedPath: String
   ) throws(FileError) {
-    let descriptor = path.withCString { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
+    let descriptor = path.withCString { open($0, O_WRONLY | O_CLOEXEC | flags, 0o666) }
     guard descriptor >= 0 else { throw .unwritable(reportedPath, reason: reason) }
-    defer { close(descriptor) }
     do throws(OutputError) {
       try FileDescriptorOutput(descriptor: descriptor).write(bytes)
     } catch {
+      close(descriptor)
       throw .unwritable(reportedPath, reason: error.reason)
     }
+    // Where a file lies on another machine, this may be where it turns out that it has no room.
+    if close(descriptor) != 0 { throw .unwritable(reportedPath, reason: reason) }
   }
 
   static func failure(path: String) -> FileError {

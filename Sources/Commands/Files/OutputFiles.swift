@@ -26,7 +26,8 @@ struct OutputFiles {
     }
     var seen: [FileIdentity: String] = [:]
     for (display, path) in outputs {
-      guard !Self.isDevice(path), let identity = FileIdentity(path: path) else { continue }
+      let systemPath = path == "-" ? "/dev/stdout" : path
+      guard !Self.isDevice(systemPath), let identity = FileIdentity(path: systemPath) else { continue }
       if identity == imageIdentity { throw .outputIsInput(path, display: display) }
       if let other = seen.updateValue(display, forKey: identity) {
         throw .repeatedOutput(path, displays: other, display)
