@@ -27,6 +27,9 @@ struct EvaluationRun {
     for entry in list.entries {
       if let location = index[entry.image] {
         found.append((entry, location))
+        if let other = location.passedOver {
+          terminal.note("Note: \(location.source.name) is taken for '\(entry.image)', not \(other.name).")
+        }
       } else {
         report("\(list.path): line \(entry.line): no folder given has an image of the name '\(entry.image)'")
       }

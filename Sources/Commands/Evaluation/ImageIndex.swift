@@ -4,6 +4,8 @@ package struct ImageIndex: Sendable {
     /// The folder as it was given.
     package let folder: String
     package let source: ImageSource
+    /// Of the same name in the same folder, by path the next: an image that is passed over.
+    package fileprivate(set) var passedOver: ImageSource?
   }
 
   /// By ``Swift/String/imageKey``.
@@ -18,8 +20,13 @@ package struct ImageIndex: Sendable {
       let (sources, failures) = try ImageSource.sources(inFolder: folder)
       self.failures += failures
       for source in sources {
-        guard let key = source.identifier?.imageKey, locations[key] == nil else { continue }
-        locations[key] = Location(folder: folder, source: source)
+        guard let key = source.identifier?.imageKey else { continue }
+        if let location = locations[key] {
+          let isPassedOver = location.folder == folder && location.source != source
+          if isPassedOver, location.passedOver == nil { locations[key]?.passedOver = source }
+        } else {
+          locations[key] = Location(folder: folder, source: source)
+        }
       }
     }
   }

@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+@testable import Assessment
+@testable import Commands
+
+/// Progress and plots.
+extension EvaluateCommandTests {
+  @Test func progressIsForTerminalsOnly() {
+    let (labels, folders) = fourImages()
+    let shown = runTool(
+      "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], showsProgress: true)
+    #expect(shown.errors.hasSuffix("\r\u{1B}[K"))
+    let quiet = runTool("evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1])
+    #expect(quiet.errors == "")
+    #expect(shown.output == quiet.output)
+  }
+
+  @Test func plotsNameTheModelAndTheDisclaimer() throws {
+    let (labels, folders) = fourImages()
+    let plots = folder.path + "/plots"
+    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1], "--plots"]
+    #expect(runEvaluate(words + [plots]).status == .success)
+    for name in ["confusion-matrix.svg", "roc.svg", "reliability.svg"] {
+      let bytes = try #require(folder.contents(of: "plots/\(name)"), "\(name) was not written")
+      let text = String(decoding: bytes, as: UTF8.self)
+      #expect(text.hasPrefix("<svg xmlns=\"http://www.w3.org/2000/svg\""))
+      #expect(text.hasSuffix("</svg>\n"))
+      #expect(text.contains("toy 0.0.1, SHA-256 0123456789abcdef: 4 images of 3 lesions<"), "\(name)")
+      #expect(text.contains("NOT a medical device"), "\(name)")
+      let openings = text.components(separatedBy: "<text ").count
+      #expect(openings == text.components(separatedBy: "</text>").count, "\(name)")
+      #expect(!text.contains("nan") && !text.contains("inf"), "\(name)")
+    }
+    // The figures are there even where a plot cannot be.
+    let blocked = folder.path + "/blocked"
+    folder.write("x", to: "blocked/roc.svg/file")
+    let unwritten = runEvaluate(words + [blocked])
+    #expect(unwritten.status == .failure)
+    #expect(unwritten.output == runEvaluate(words + [plots]).output)
+    #expect(unwritten.errors == "Error: \(blocked)/roc.svg: is a folder, not a file\n")
+    // Again into the same folder, then into a file.
+    #expect(runEvaluate(words + [plots]).status == .success)
+    let refused = runEvaluate(words + [labels])
+    #expect(refused.errors == "Error: \(labels): is a file, not a folder\n")
+  }
+
+  @Test func aCurveKeepsItsCornersOnly() {
+    let point = { RankedScores.Point(falsePositiveRate: $0, truePositiveRate: $1) }
+    let curve = [point(0, 0), point(0, 0.2), point(0, 0.5), point(0.1, 0.5), point(0.3, 0.5), point(1, 1)]
+    #expect(
+      EvaluationPlots.thinned(curve) == [point(0, 0), point(0, 0.5), point(0.3, 0.5), point(1, 1)])
+    #expect(EvaluationPlots.thinned([]).isEmpty)
+  }
+
+  @Test func drawingsEscapeTheirText() {
+    var canvas = SVGCanvas(width: 10, height: 20.5)
+    canvas.label("<a & b>\n", x: 1.005, y: -2)
+    let text = canvas.text(title: "<t>")
+    #expect(text.contains(">&lt;a &amp; b&gt;\\n</text>"))
+    #expect(text.contains("<title>&lt;t&gt;</title>"))
+    #expect(text.contains("viewBox=\"0 0 10 20.5\""))
+  }
+}
