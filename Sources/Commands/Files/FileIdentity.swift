@@ -21,11 +21,13 @@ enum FileIdentity: Hashable {
     }
     let target = PathBytes(path).followingLinks
     guard !target.name.isEmpty, target.folder.withCString({ stat($0, &status) }) == 0 else { return nil }
-    self = .missing(folder: UInt64(status.st_ino), device: UInt64(status.st_dev), name: target.name)
+    self = .missing(
+      folder: UInt64(status.st_ino), device: UInt64(truncatingIfNeeded: status.st_dev), name: target.name)
   }
 
   init(_ status: stat) {
-    self = .existing(device: UInt64(status.st_dev), node: UInt64(status.st_ino))
+    // Signed on some systems, where it may be negative.
+    self = .existing(device: UInt64(truncatingIfNeeded: status.st_dev), node: UInt64(status.st_ino))
   }
 }
 
