@@ -69,15 +69,15 @@ package struct PackedMatrix: Sendable {
   /// Weights that are read at a time: the part of a panel that they are spread over stays in the first-level cache.
   private static let pieceLength = 128
 
-  /// Floats in the panels: what ``writePanels(scaledBy:to:)`` fills.
+  /// Floats in the panels: what ``writePanels(scaledBy:to:pool:)`` fills.
   package var panelFloatCount: Int { layout.vectorCount * kernels.vectorWidth * depth }
 
   /// Writes the panels with row `k` of the matrix multiplied by `factors[k]`.
   package func writePanels(
-    scaledBy factors: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>
+    scaledBy factors: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     let width = kernels.vectorWidth
-    for panel in 0..<layout.panelCount {
+    pool.run(taskCount: layout.panelCount) { panel, _ in
       let offset = panel * 2 * width * depth
       kernels.scaleRows(
         target + offset, panels.pointer + offset, depth, layout.vectorCount(ofPanel: panel) * width, factors)
@@ -92,7 +92,7 @@ package struct PackedMatrix: Sendable {
   ///   - segmentCount: Pieces that each row of `A` lies in, `segmentStride` floats from one to the next.
   ///   - runCount: So many times `rowCount` rows, which follow each other in `A`.
   ///   - runStride: Floats from one run to the next in the result and the residual.
-  ///   - scaledPanels: Panels from ``writePanels(scaledBy:to:)``, in the place of the matrix's own.
+  ///   - scaledPanels: Panels from ``writePanels(scaledBy:to:pool:)``, in the place of the matrix's own.
   package func multiply(
     a: UnsafePointer<Float>, aStride: Int, segmentCount: Int = 1, segmentStride: Int = 0, rowCount: Int,
     runCount: Int = 1, into c: UnsafeMutablePointer<Float>, cStride: Int, runStride: Int = 0,

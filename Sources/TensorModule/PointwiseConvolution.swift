@@ -45,55 +45,28 @@ package struct PointwiseConvolution: Sendable {
         residual.shape == output.shape && residual.pixelStride == output.pixelStride,
         "residual \(residual.shape) for \(output.shape)")
     }
-    // Each task reads all of one operand and a part of the other. It is the smaller one that is read again and again, and
-    // that a gate multiplies.
+    // Scaling the smaller of the two operands is the same product for less work.
     let rowCount = input.shape.pixelCount
-    if matrix.columnCount > rowCount {
-      multiplyByColumns(input, gate: gate, residual: residual, into: output, pool: pool)
-      return
-    }
-    if let gate { matrix.writePanels(scaledBy: gate, to: scratch!) }
-    let scaled = gate == nil ? nil : scratch.map { UnsafePointer($0) }
-    let grid = ProductGrid(rowCount: rowCount, matrix: matrix)
+    let scalesMatrix = gate != nil && matrix.columnCount <= rowCount
+    if let gate, scalesMatrix { matrix.writePanels(scaledBy: gate, to: scratch!, pool: pool) }
+
+    let grid = ProductGrid(rowCount: rowCount, matrix: matrix, threadCount: pool.threadCount)
     pool.run(taskCount: grid.blockCount) { task, _ in
       let rows = grid.rows(ofBlock: task)
-      matrix.multiply(
-        a: input.pointer + rows.lowerBound * input.pixelStride, aStride: input.pixelStride,
-        rowCount: rows.count, into: output.pointer + rows.lowerBound * output.pixelStride,
-        cStride: output.pixelStride, activation: activation,
-        residual: residual.map { UnsafePointer($0.pointer + rows.lowerBound * $0.pixelStride) },
-        scaledPanels: scaled)
-    }
-  }
-
-  /// Computes all output pixels, some channels in each task: the matrix, which does not fit in the second-level cache, is
-  /// read once.
-  private func multiplyByColumns(
-    _ input: FeatureMap, gate: UnsafePointer<Float>?, residual: FeatureMap?, into output: FeatureMap,
-    pool: ThreadPool
-  ) {
-    let rowCount = input.shape.pixelCount
-    if let gate {
-      let columns = matrix.depth.roundedUp(toMultipleOf: matrix.kernels.vectorWidth)
-      pool.run(taskCount: Self.partCount) { part, _ in
-        let rows = rowCount * part / Self.partCount..<rowCount * (part + 1) / Self.partCount
+      let a = input.pointer + rows.lowerBound * input.pixelStride
+      if let gate, !scalesMatrix {
         matrix.kernels.scaleColumns(
-          input.pointer + rows.lowerBound * input.pixelStride, rows.count, columns, input.pixelStride, gate)
+          a, rows.count, matrix.depth.roundedUp(toMultipleOf: matrix.kernels.vectorWidth),
+          input.pixelStride, gate)
       }
-    }
-    let panelCount = matrix.layout.panelCount
-    let partCount = min(panelCount, Self.partCount)
-    pool.run(taskCount: partCount) { part, _ in
       matrix.multiply(
-        a: input.pointer, aStride: input.pixelStride, rowCount: rowCount, into: output.pointer,
-        cStride: output.pixelStride,
-        panelRange: panelCount * part / partCount..<panelCount * (part + 1) / partCount,
-        activation: activation, residual: residual.map { UnsafePointer($0.pointer) })
+        a: a, aStride: input.pixelStride, rowCount: rows.count,
+        into: output.pointer + rows.lowerBound * output.pixelStride, cStride: output.pixelStride,
+        activation: activation,
+        residual: residual.map { UnsafePointer($0.pointer + rows.lowerBound * $0.pixelStride) },
+        scaledPanels: scalesMatrix ? scratch.map { UnsafePointer($0) } : nil)
     }
   }
-
-  /// The tasks of a product that is cut by columns: enough to share out.
-  private static let partCount = 16
 
   /// Floats of scratch memory for a gated product over so many pixels.
   package func scratchCount(pixelCount: Int) -> Int {
@@ -101,8 +74,7 @@ package struct PointwiseConvolution: Sendable {
   }
 }
 
-/// The cut of a product's rows into blocks: the rows of a block stay in the second-level cache while the panels of the
-/// matrix pass over them, and there are enough blocks to share out.
+/// The cut of a product's rows into blocks. The bits of a product do not depend on it.
 struct ProductGrid {
   /// What the rows of a block take at most, in floats: 128 KiB, which leaves the panels as much of the smallest
   /// second-level cache in use.
@@ -111,11 +83,20 @@ struct ProductGrid {
   let rowCount: Int
   let rowsPerBlock: Int
 
-  init(rowCount: Int, matrix: PackedMatrix) {
+  /// The rows of a block stay in the second-level cache while the panels of the matrix pass over them, and there are enough
+  /// blocks to share out.
+  ///
+  /// - Parameter threadCount: When known, and the matrix is the larger operand, there is but one block for each thread: the
+  ///   matrix comes from farther away than the rows, and each block reads all of it.
+  init(rowCount: Int, matrix: PackedMatrix, threadCount: Int? = nil) {
     let tile = matrix.kernels.rowTile
+    self.rowCount = rowCount
+    if let threadCount, matrix.columnCount > rowCount {
+      rowsPerBlock = max((rowCount + threadCount - 1) / threadCount, tile * 2).roundedUp(toMultipleOf: tile)
+      return
+    }
     let cached = max(Self.cachedFloats / matrix.depth, tile)
     let shared = (rowCount + 7) / 8
-    self.rowCount = rowCount
     rowsPerBlock = max(min(cached, shared) / tile * tile, tile * 2)
   }
 

@@ -84,7 +84,7 @@ import Testing
     let matrix = PackedMatrix(
       weight: weight, columnCount: columnCount, depth: depth, bias: nil, kernels: kernels)
     let panels = GuardedBuffer(count: matrix.panelFloatCount)
-    matrix.writePanels(scaledBy: factors, to: panels.pointer)
+    matrix.writePanels(scaledBy: factors, to: panels.pointer, pool: Pools.two)
     #expect(panels.firstBrokenGuard == nil)
     #expect(!panels.values.contains { $0.isNaN })
     let scaledWeight = weight.indices.map { weight[$0] * factors[$0 % depth] }

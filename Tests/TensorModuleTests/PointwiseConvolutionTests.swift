@@ -77,13 +77,16 @@ import Testing
 
   @Test(arguments: KernelChoice.runnable, [1, 5, 6, 7, 48, 95, 97, 1000])
   func blocksCoverTheRowsOnce(kernels: KernelSet, rowCount: Int) {
-    for depth in [1, 24, 2000, 100_000] {
+    for (depth, columnCount) in [(1, 1), (24, 1), (24, 60), (2000, 8), (100_000, 1)] {
       let matrix = PackedMatrix(
-        weight: [Float](repeating: 0, count: depth), columnCount: 1, depth: depth, bias: nil, kernels: kernels
-      )
-      let grid = ProductGrid(rowCount: rowCount, matrix: matrix)
-      let rows = (0..<grid.blockCount).flatMap { Array(grid.rows(ofBlock: $0)) }
-      #expect(rows == Array(0..<rowCount), "depth \(depth)")
+        weight: [Float](repeating: 0, count: depth * columnCount), columnCount: columnCount, depth: depth,
+        bias: nil, kernels: kernels)
+      for threadCount in [nil, 1, 2, 7] {
+        let grid = ProductGrid(rowCount: rowCount, matrix: matrix, threadCount: threadCount)
+        let rows = (0..<grid.blockCount).flatMap { Array(grid.rows(ofBlock: $0)) }
+        #expect(
+          rows == Array(0..<rowCount), "[\(depth), \(columnCount)], \(threadCount ?? 0) threads")
+      }
     }
   }
 }
