@@ -5,35 +5,62 @@ enum Heatmap {
   /// - Parameter values: `[height, width]`, finite.
   /// - Returns: `[side, side]`, 0...1.
   static func normalized(_ values: [Float], height: Int, width: Int, side: Int) -> [Float] {
-    let positive = scaled(values.map { max($0, 0) })
-    return scaled(resized(positive, height: height, width: width, side: side))
+    var positive = values.map { max($0, 0) }
+    scale(&positive)
+    var map = resized(positive, height: height, width: width, side: side)
+    scale(&map)
+    return map
   }
 
   /// `(v - minimum) / (1e-7 + maximum of that)`: 0...1, a little below 1 at the most.
-  static func scaled(_ values: [Float]) -> [Float] {
-    let minimum = values.min() ?? 0
-    let range = (values.max() ?? 0) - minimum
-    return values.map { ($0 - minimum) / (1e-7 + range) }
+  static func scale(_ values: inout [Float]) {
+    let (minimum, maximum) = extremes(values)
+    let range = 1e-7 + (maximum - minimum)
+    values.withUnsafeMutableBufferPointer { values in
+      for index in values.indices { values[index] = (values[index] - minimum) / range }
+    }
+  }
+
+  /// The least and the greatest of finite values. In lanes, since one comparison would wait for the one before.
+  private static func extremes(_ values: [Float]) -> (minimum: Float, maximum: Float) {
+    guard let first = values.first else { return (0, 0) }
+    var least = SIMD16<Float>(repeating: first)
+    var greatest = least
+    values.withUnsafeBytes { bytes in
+      let step = MemoryLayout<SIMD16<Float>>.size
+      for offset in stride(from: 0, through: bytes.count - step, by: step) {
+        let lanes = bytes.loadUnaligned(fromByteOffset: offset, as: SIMD16<Float>.self)
+        least.replace(with: lanes, where: lanes .< least)
+        greatest.replace(with: lanes, where: lanes .> greatest)
+      }
+    }
+    let rest = values.suffix(values.count % 16)
+    return (min(least.min(), rest.min() ?? first), max(greatest.max(), rest.max() ?? first))
   }
 
   /// Bilinear, between the centres of pixels, without antialiasing: OpenCV's `resize` with `INTER_LINEAR`.
   static func resized(_ values: [Float], height: Int, width: Int, side: Int) -> [Float] {
-    let rows = taps(from: height, to: side)
     let columns = taps(from: width, to: side)
+    let wide = [Float](unsafeUninitializedCapacity: height * side) { target, count in
+      count = height * side
+      for y in 0..<height {
+        for (x, tap) in columns.enumerated() {
+          target[y * side + x] =
+            values[y * width + tap.first] * (1 - tap.weight) + values[y * width + tap.second] * tap.weight
+        }
+      }
+    }
+    let rows = taps(from: height, to: side)
     return [Float](unsafeUninitializedCapacity: side * side) { target, count in
-      values.withUnsafeBufferPointer { values in
-        for y in 0..<side {
-          let (top, bottom) = (rows[y].first * width, rows[y].second * width)
-          let down = rows[y].weight
+      count = side * side
+      wide.withUnsafeBufferPointer { wide in
+        for (y, tap) in rows.enumerated() {
+          let (upper, lower) = (tap.first * side, tap.second * side)
           for x in 0..<side {
-            let (left, right, across) = (columns[x].first, columns[x].second, columns[x].weight)
-            let upper = values[top + left] * (1 - across) + values[top + right] * across
-            let lower = values[bottom + left] * (1 - across) + values[bottom + right] * across
-            target[y * side + x] = upper * (1 - down) + lower * down
+            target[y * side + x] = wide[upper + x] * (1 - tap.weight) + wide[lower + x] * tap.weight
           }
         }
       }
-      count = side * side
     }
   }
 
