@@ -18,7 +18,8 @@ package struct PointwiseConvolutionGradient: Sendable {
   ) {
     requireShapes(outputGradient.shape, residual: residual, inputGradient)
     below?.requireLayout(of: inputGradient)
-    let grid = ProductGrid(rowCount: inputGradient.shape.pixelCount, matrix: transposed)
+    let grid = ProductGrid(
+      rowCount: inputGradient.shape.pixelCount, matrix: transposed, threadCount: pool.threadCount)
     pool.run(taskCount: grid.blockCount) { task, _ in
       let pixels = grid.rows(ofBlock: task)
       computePixels(
@@ -94,7 +95,8 @@ extension PointwiseConvolution {
       input.shape.channels == matrix.depth && output.shape.channels == matrix.columnCount
         && input.shape.pixelCount == output.shape.pixelCount,
       "1x1 convolution [\(matrix.depth), \(matrix.columnCount)] from \(input.shape) to \(output.shape)")
-    let grid = ProductGrid(rowCount: input.shape.pixelCount, matrix: matrix)
+    let grid = ProductGrid(
+      rowCount: input.shape.pixelCount, matrix: matrix, threadCount: pool.threadCount)
     pool.run(taskCount: grid.blockCount) { task, _ in
       let rows = grid.rows(ofBlock: task)
       let first = output.pointer + rows.lowerBound * output.pixelStride
