@@ -110,9 +110,10 @@ import Testing
       kernels: kernels)
     let output = GuardedMap(window.outputShape(shape, channels: channels), kernels: kernels)
     let scratch = GuardedBuffer(count: layer.scratchCountPerThread(shape))
-    layer(
-      GuardedMap(values, shape, kernels: kernels).map, into: output.map, scratch: scratch.pointer,
-      pool: Pools.alone)
+    let input = GuardedMap(values, shape, kernels: kernels)
+    withExtendedLifetime(input) {
+      layer(input.map, into: output.map, scratch: scratch.pointer, pool: Pools.alone)
+    }
     let expected = ReferenceMap(height: 6, width: 7, channels: 5, values: values)
       .convolution(
         weight: weight, bias: [Float](repeating: 0, count: channels), kernelSize: 3, padding: .symmetric(1)
