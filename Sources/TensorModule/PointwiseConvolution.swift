@@ -86,13 +86,20 @@ struct ProductGrid {
   /// The rows of a block stay in the second-level cache while the panels of the matrix pass over them, and there are enough
   /// blocks to share out.
   ///
-  /// - Parameter threadCount: When known, and the matrix is the larger operand, there is but one block for each thread: the
-  ///   matrix comes from farther away than the rows, and each block reads all of it.
-  init(rowCount: Int, matrix: PackedMatrix, threadCount: Int? = nil) {
+  /// - Parameters:
+  ///   - threadCount: When known, and the matrix is the larger operand, there is but one block for each thread, or as few as
+  ///     the cache allows: the matrix comes from farther away than the rows, and each block reads all of it.
+  ///   - cacheSize: Bytes of the second-level cache.
+  init(
+    rowCount: Int, matrix: PackedMatrix, threadCount: Int? = nil, cacheSize: Int = CacheSize.secondLevel
+  ) {
     let tile = matrix.kernels.rowTile
     self.rowCount = rowCount
     if let threadCount, matrix.columnCount > rowCount {
-      rowsPerBlock = max((rowCount + threadCount - 1) / threadCount, tile * 2).roundedUp(toMultipleOf: tile)
+      // Three quarters for the rows, the rest for panels.
+      let cached = cacheSize / 16 * 3 / matrix.depth / tile * tile
+      let shared = ((rowCount + threadCount - 1) / threadCount).roundedUp(toMultipleOf: tile)
+      rowsPerBlock = max(min(cached, shared), tile * 2)
       return
     }
     let cached = max(Self.cachedFloats / matrix.depth, tile)

@@ -81,8 +81,9 @@ import Testing
       let matrix = PackedMatrix(
         weight: [Float](repeating: 0, count: depth * columnCount), columnCount: columnCount, depth: depth,
         bias: nil, kernels: kernels)
-      for threadCount in [nil, 1, 2, 7] {
-        let grid = ProductGrid(rowCount: rowCount, matrix: matrix, threadCount: threadCount)
+      for (threadCount, cacheSize) in [(nil, 1 << 19), (1, 1 << 19), (2, 1 << 21), (7, 1 << 12), (1, 0)] {
+        let grid = ProductGrid(
+          rowCount: rowCount, matrix: matrix, threadCount: threadCount, cacheSize: cacheSize)
         let rows = (0..<grid.blockCount).flatMap { Array(grid.rows(ofBlock: $0)) }
         #expect(
           rows == Array(0..<rowCount), "[\(depth), \(columnCount)], \(threadCount ?? 0) threads")
