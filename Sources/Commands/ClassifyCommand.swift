@@ -16,8 +16,9 @@ package enum ClassifyCommand: Command {
 
     The model may abstain; do not rely on such a result. In JSON and CSV, abstain is then true and \
     abstainReasons says why (\(AbstentionReason.allCases.map(\.rawValue).joined(separator: ", "))). conformalSet holds \
-    the classes that cannot be ruled out, the right one among them in conformalCoverage of all images like those of the \
-    validation; both are null for a model that was not fitted for it and for an ensemble.
+    the right class for a stated share of images like those of the validation; a class that it leaves out is not ruled \
+    out. It is empty in CSV, and null in JSON as conformalCoverage then is, for a model that was not fitted for it and for \
+    an ensemble.
     """
   package static let positionals = [
     Positional(
@@ -26,7 +27,8 @@ package enum ClassifyCommand: Command {
   ]
   package static let options: [any Parameter] =
     MetadataOptions.all + [
-      metadata, ModelLocation.option, Option<Int>.threads, ImageViews.flag, explainMetadata, format, timing,
+      MetadataOptions.table, ModelLocation.option, Option<Int>.threads, ImageViews.flag, explainMetadata,
+      format, timing,
     ]
   package static let examples = [
     #"dermafusion classify lesion.jpg --age 55 --sex male --site "lower extremity""#,
@@ -42,13 +44,6 @@ package enum ClassifyCommand: Command {
     ("64", "Wrong usage."),
   ]
 
-  private static let metadata = Option<String>.path(
-    "metadata", valueName: "file.csv",
-    abstract: """
-      Table with the columns \(MetadataTable.columns.joined(separator: ", ")) (others are ignored; an empty \
-      cell is missing). A row belongs to the image whose file name without its ending is its image_id, \
-      the same to the byte; no image may have two. --age, --sex and --site win over its cells.
-      """)
   fileprivate static let explainMetadata = Flag(
     "explain-metadata",
     abstract: """
@@ -69,9 +64,7 @@ package enum ClassifyCommand: Command {
     if arguments[explainMetadata], arguments[ImageViews.flag] {
       throw UsageError.excludingOptions(ImageViews.flag.display, explainMetadata.display)
     }
-    let table = try arguments[metadata].map { path in
-      try MetadataTable(FileBytes.read(path: path, limit: FileBytes.tableLimit), path: path)
-    }
+    let table = try MetadataOptions.readTable(arguments)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
 
@@ -91,7 +84,7 @@ package enum ClassifyCommand: Command {
     }
     let sources = items.compactMap(\.source)
     let unlistedCount = sources.count { batch.entry(for: $0) == nil }
-    if let path = arguments[metadata], unlistedCount > 0 {
+    if let path = arguments[MetadataOptions.table], unlistedCount > 0 {
       terminal.note("Note: \(path) has no row for \(unlistedCount) of \(sources.count) images.")
     }
     return hasFailed ? .failure : .success

@@ -18,7 +18,8 @@ package enum GradCAMCommand: Command {
   ]
   package static let options: [any Parameter] =
     MetadataOptions.all + [
-      lesionClass, method, layer, output, raw, signed, colorMap, alpha, sideBySide, trust,
+      MetadataOptions.table, lesionClass, method, layer, output, raw, signed, colorMap, alpha, sideBySide,
+      trust,
       ModelLocation.option,
       Option<Int>.threads, format,
     ]
@@ -114,6 +115,11 @@ package enum GradCAMCommand: Command {
     let outputs = try OutputFiles(
       [(output.display, picturePath)] + (arguments[raw].map { [(raw.display, $0)] } ?? []), image: source,
       terminal: terminal)
+    let table = try MetadataOptions.readTable(arguments)
+    let entry = source.identifier.flatMap { table?[$0] }
+    if let path = arguments[MetadataOptions.table], entry == nil {
+      terminal.note("Note: \(path) has no row for \(source.name).")
+    }
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     try classifier.requireSingleModel()
@@ -122,7 +128,7 @@ package enum GradCAMCommand: Command {
     let explanation: Explanation
     var trusts: [MapTrust] = []
     do {
-      let patient = try MetadataOptions.metadata(arguments, entry: nil)
+      let patient = try MetadataOptions.metadata(arguments, entry: entry)
       explanation = try classifier.explain(
         encodedImage: bytes, metadata: patient,
         classes: arguments.value(of: lesionClass).classes, method: arguments.value(of: method),

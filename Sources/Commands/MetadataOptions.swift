@@ -16,7 +16,23 @@ package enum MetadataOptions {
     abstract: "Region of the body, in any letter case, quoted when it has a blank; missing when left out.",
     allowedValues: BodySite.allCases.map(\.rawValue), convert: { BodySite(name: $0) })
 
+  /// Of one image; see ``table`` for many.
   package static let all: [any Parameter] = [age, sex, site]
+
+  static let table = Option<String>.path(
+    "metadata", valueName: "file.csv",
+    abstract: """
+      Table with the columns \(MetadataTable.columns.joined(separator: ", ")) (others are ignored; an empty \
+      cell is missing). A row belongs to the image whose file name without its ending is its image_id, \
+      the same to the byte; no image may have two. --age, --sex and --site win over its cells.
+      """)
+
+  /// - Returns: `nil` when no table was named.
+  static func readTable(_ arguments: ParsedArguments) throws -> MetadataTable? {
+    try arguments[table].map { path in
+      try MetadataTable(FileBytes.read(path: path, limit: FileBytes.tableLimit), path: path)
+    }
+  }
 
   /// What the options and a table's row say together: an option that is given wins over the row's cell.
   ///

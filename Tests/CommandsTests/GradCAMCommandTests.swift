@@ -68,6 +68,19 @@ import Testing
     }
   }
 
+  @Test func aTableTellsAboutThePatientAsForClassify() throws {
+    let table = folder.write("image_id,age,sex,localization\nlight,61,female,neck\n", to: "patients.csv")
+    let result = explain("--metadata", table, "--sex", "male", "--format", "json")
+    #expect(result.status == .success && result.errors == "")
+    let metadata = try #require(try json(result)["metadata"] as? [String: Any])
+    #expect(metadata["age"] as? Int == 61)
+    #expect(metadata["sex"] as? String == "male" && metadata["site"] as? String == "neck")
+    let other = folder.write("image_id,age,sex,localization\ndark,61,female,neck\n", to: "others.csv")
+    let unlisted = explain("--metadata", other)
+    #expect(unlisted.status == .success)
+    #expect(unlisted.errors == "Note: \(other) has no row for \(image).\n")
+  }
+
   @Test func pictureHoldsTheOverlayAtThePhotographsOwnResolution() throws {
     let result = explain("--class", "nv", "--alpha", "0.25", "--colormap", "viridis")
     #expect(result.status == .success && result.errors == "")
