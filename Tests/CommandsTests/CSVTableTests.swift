@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func rowsOfNothingButCommasArePassedOver() throws {
-    let table = try table(",,\na,b\n,\n1,2\n,,,\r\n\"\",\"\"\n,2\n,")
+    let table = try table(",,\na,b\n,\n1,2\n,,,\r\n\"\",\"\"\n,2\n,\n , \t\n")
     #expect(table.header == ["a", "b"])
     #expect(table.rows.map(\.fields) == [["1", "2"], ["", "2"]])
     #expect(table.rows.map(\.line) == [4, 7])

@@ -145,6 +145,45 @@ import Testing
     }
   }
 
+  @Test func aPipeThatNobodyReadsIsNamed() throws {
+    let path = folder.path + "/pipe"
+    try #require(mkfifo(path, 0o600) == 0)
+    #expect(throws: FileError.pipeWithoutReader(path, seconds: 1)) {
+      try FileBytes.write(Array("x".utf8), path: path, patience: 1)
+    }
+    Thread.detachNewThread {
+      Thread.sleep(forTimeInterval: 0.3)
+      let pipe = open(path, O_RDONLY)
+      Thread.sleep(forTimeInterval: 5)
+      close(pipe)
+    }
+    try FileBytes.write(Array("read".utf8), path: path, patience: 5)
+  }
+
+  /// As it is where another program shares the pipe and reads it without waiting.
+  @Test func bytesThatAreNotThereYetAreWaitedFor() throws {
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    defer { close(ends[0]) }
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    let writer = ends[1]
+    Thread.detachNewThread {
+      Thread.sleep(forTimeInterval: 0.3)
+      _ = write(writer, "late", 4)
+      close(writer)
+    }
+    #expect(try FileBytes.read(descriptor: ends[0], name: "pipe", limit: 9) == Array("late".utf8))
+  }
+
+  @Test func aFileThatIsReplacedKeepsWhatMayBeDoneWithIt() throws {
+    let path = folder.write("old", to: "private.npy")
+    try #require(chmod(path, 0o600) == 0)
+    try FileBytes.write(Array("new".utf8), path: path)
+    var status = stat()
+    try #require(stat(path, &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o600)
+  }
+
   @Test func writingReplacesAFileAtOnceAndLeavesNothingElse() throws {
     let path = folder.write("old", to: "out/f.npy")
     try FileBytes.write(Array("new".utf8), path: path)

@@ -90,7 +90,10 @@ private struct CSVScanner {
     while !bytes.isEmpty {
       var row = CSVTable.Row(line: line, fields: [])
       repeat { row.fields.append(try field()) } while take(",")
-      if !row.fields.allSatisfy(\.isEmpty) { rows.append(row) }
+      let isBlank = row.fields.allSatisfy {
+        $0.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+      }
+      if !isBlank { rows.append(row) }
       endLine()
     }
     return rows

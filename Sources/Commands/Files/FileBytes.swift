@@ -72,6 +72,11 @@ package enum FileBytes {
       }
       if got < 0 {
         if errno == EINTR { continue }
+        if errno == EAGAIN {
+          var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+          _ = poll(&waiting, 1, -1)
+          continue
+        }
         throw failure(path: name)
       }
       if got == 0 { break }
@@ -84,12 +89,19 @@ package enum FileBytes {
   }
 
   /// Writes a file at once or not at all: under another name beside it, then renamed. What a symbolic link
-  /// leads to is replaced, not the link; a device or a pipe is written to.
-  package static func write(_ bytes: [UInt8], path: String) throws(FileError) {
+  /// leads to is replaced, not the link, and what may be done with it stays; a device or a pipe is written to.
+  ///
+  /// - Parameter patience: seconds to wait for somebody to read from a named pipe.
+  package static func write(
+    _ bytes: [UInt8], path: String, patience: Int = writerPatience
+  ) throws(FileError) {
     var status = stat()
-    if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+    let isThere = stat(path, &status) == 0
+    if isThere, status.st_mode & S_IFMT != S_IFREG {
       if status.st_mode & S_IFMT == S_IFDIR { throw .isFolder(path) }
-      return try write(bytes, opening: PathBytes(path), flags: O_TRUNC, reportedPath: path)
+      let isPipe = status.st_mode & S_IFMT == S_IFIFO
+      let descriptor = isPipe ? try openPipe(path, patience: patience) : open(path, O_WRONLY | O_CLOEXEC)
+      return try write(bytes, to: descriptor, reportedPath: path)
     }
     let target = PathBytes(path).followingLinks
     // A name of its own, since the target's may be as long as a name can be.
@@ -97,13 +109,25 @@ package enum FileBytes {
     do throws(FileError) {
       // One that a run of the same number left behind is not written into: it might be a link.
       _ = temporary.withCString { unlink($0) }
-      try write(bytes, opening: temporary, flags: O_CREAT | O_EXCL, reportedPath: path)
+      let descriptor = temporary.withCString { open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) }
+      if isThere, descriptor >= 0 { _ = fchmod(descriptor, status.st_mode & 0o7777) }
+      try write(bytes, to: descriptor, reportedPath: path)
       let isRenamed = temporary.withCString { old in target.withCString { rename(old, $0) == 0 } }
       if !isRenamed { throw .unwritable(path, reason: reason) }
     } catch {
       _ = temporary.withCString { unlink($0) }
       throw error
     }
+  }
+
+  /// Opening a named pipe would wait for a reader, for ever where none comes.
+  private static func openPipe(_ path: String, patience: Int) throws(FileError) -> Int32 {
+    for _ in 0..<patience * 20 {
+      let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
+      if descriptor >= 0 || errno != ENXIO { return descriptor }
+      usleep(50_000)
+    }
+    throw .pipeWithoutReader(path, seconds: patience)
   }
 
   /// Makes a folder where there is none yet; the folder that it lies in must be there.
@@ -118,10 +142,10 @@ package enum FileBytes {
     throw .unwritable(path, reason: String(cString: strerror(failure)))
   }
 
+  /// - Parameter descriptor: Just opened; negative when that failed.
   private static func write(
-    _ bytes: [UInt8], opening path: PathBytes, flags: Int32, reportedPath: String
+    _ bytes: [UInt8], to descriptor: Int32, reportedPath: String
   ) throws(FileError) {
-    let descriptor = path.withCString { open($0, O_WRONLY | O_CLOEXEC | flags, 0o666) }
     guard descriptor >= 0 else { throw .unwritable(reportedPath, reason: reason) }
     do throws(OutputError) {
       try FileDescriptorOutput(descriptor: descriptor).write(bytes)
