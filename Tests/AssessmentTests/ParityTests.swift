@@ -188,7 +188,7 @@ extension [String: Any] {
     let stage = try #require(try fixtures.report(classifier: nil).firstDepartingStage)
     #expect(stage.name == "metadata")
     #expect(stage.firstDeparture?.fixture == "metadata 55/male/back")
-    #expect(stage.firstDeparture?.found == "Optional([0.55, 0.0, 0.0, 2.0])")
+    #expect(stage.firstDeparture?.found == "[0.55, 0.0, 0.0, 2.0]")
   }
 }
 

@@ -143,16 +143,18 @@ package struct ParityFixtures: Sendable {
 
   private func compare(_ expected: ParityManifest.Metadata, in report: inout ParityReport) {
     let patient = expected.patient
-    let words = [patient.age.map(OrderedJSON.decimal), patient.sex, patient.site].map { $0 ?? "-" }
-    let fixture = "metadata " + words.joined(separator: "/")
+    let parts = [patient.age.map(OrderedJSON.decimal), patient.sex, patient.site].map { $0 ?? "-" }
+    let fixture = "metadata " + parts.joined(separator: "/")
     let metadata = PatientMetadata(patient)
     report.compare(
-      "metadata", fixture: fixture, place: "the vector", expected: expected.vector?.map(Float.init),
-      found: metadata?.encoded())
+      "metadata", fixture: fixture, place: "the vector", expected: words(expected.vector?.map(Float.init)),
+      found: words(metadata?.encoded()))
     report.compare(
-      "metadata", fixture: fixture, place: "what is missing", expected: expected.missing,
-      found: metadata?.missing)
+      "metadata", fixture: fixture, place: "what is missing", expected: words(expected.missing),
+      found: words(metadata?.missing))
   }
+
+  private func words<Value>(_ value: Value?) -> String { value.map { "\($0)" } ?? "none" }
 
   /// Where an array of bytes differs from what was dumped of it: the first value when the whole array was, else the first
   /// row, else its hash. All three are compared, though one would do, so that none is taken for checked which is not.
