@@ -59,7 +59,8 @@ package struct ExpandedDepthwise: Sendable {
     let widestPanels = max(min(wantedPanels, 6), 1)
     let fewestBlocks = (layout.panelCount + widestPanels - 1) / widestPanels
     // Too few blocks to share out: cut the rows too, in bands high enough that the rows expanded twice cost little. Where
-    // there is no room for that, more blocks, and no odd number, which would leave one of two threads without work.
+    // there is no room for that, more blocks, an even number where the cache allows: of an odd one, one of two threads would
+    // have none left.
     let bands = max(min(8 / fewestBlocks, output.height * window.stride / (8 * reach)), 1)
     let sharedBlocks = max(fewestBlocks, 8).roundedUp(toMultipleOf: 4)
     let evenBlocks = max(layout.panelCount / 4 * 2, 1)

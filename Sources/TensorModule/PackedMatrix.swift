@@ -100,6 +100,8 @@ package struct PackedMatrix: Sendable {
     activation: Activation = .identity,
     residual: UnsafePointer<Float>? = nil, scaledPanels: UnsafePointer<Float>? = nil
   ) {
+    precondition(
+      depth.isMultiple(of: segmentCount), "rows of \(depth) values in \(segmentCount) pieces of one length")
     kernels.multiply(
       MatrixProduct(
         a: a, aStride: aStride, panels: scaledPanels ?? UnsafePointer(panels.pointer),

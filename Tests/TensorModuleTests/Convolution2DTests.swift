@@ -36,6 +36,7 @@ import Testing
     Case(2, 3, 1, to: 8, Window(kernelSize: 7, padding: .symmetric(3))),
     Case(9, 5, 4, to: 8, Window(kernelSize: 7, stride: 3, padding: .same)),
     Case(10, 11, 5, to: 7, Window(kernelSize: 3, dilation: 2, padding: .same)),
+    Case(2, 2, 3, to: 5, Window(kernelSize: 5, stride: 2, dilation: 3, padding: .symmetric(9))),
     Case(11, 10, 8, to: 9, Window(kernelSize: 5, stride: 2, dilation: 2, padding: .symmetric(4))),
     Case(6, 7, 12, to: 33, Window(kernelSize: 1, padding: .symmetric(0))),
     Case(8, 7, 6, to: 9, Window(kernelSize: 2, stride: 2, padding: .same)),
@@ -67,7 +68,7 @@ import Testing
       dilation: window.dilation, groups: item.groups, padding: window.padding.reference
     ).activated(activation.reference)
     var first: [Float]?
-    // Dense pixels are gathered whole rows of taps at a time, others tap by tap.
+    // Rows of dense pixels are copied at once, others pixel by pixel.
     for pixelStride in [shape.channels, shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth) + 3] {
       let input = GuardedMap(values, shape, pixelStride: pixelStride)
       for pool in Pools.all {

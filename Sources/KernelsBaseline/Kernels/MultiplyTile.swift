@@ -74,6 +74,7 @@ enum Tile<let rows: Int, let vectors: Int> {
     }
   }
 
+  /// One step of the depth, for tiles of at most twelve rows.
   @inline(__always)
   private static func step(
     _ a: UnsafePointer<Float>, _ aStride: Int, _ b: UnsafePointer<Float>,
