@@ -83,7 +83,7 @@ package enum ClassifyCommand: Command {
       }
     }
     let sources = items.compactMap(\.source)
-    let unlistedCount = sources.count { batch.entry(for: $0) == nil }
+    let unlistedCount = sources.count { table?.entry(for: $0) == nil }
     if let path = arguments[MetadataOptions.table], unlistedCount > 0 {
       terminal.note("Note: \(path) has no row for \(unlistedCount) of \(sources.count) images.")
     }
@@ -122,9 +122,6 @@ private struct Batch: Sendable {
     }
   }
 
-  /// The table's row for an image.
-  func entry(for source: ImageSource) -> MetadataTable.Entry? { source.identifier.flatMap { table?[$0] } }
-
   @Sendable func outcome(of item: Item) -> Outcome {
     switch item {
     case .failed(let message): return .failed(message)
@@ -132,7 +129,8 @@ private struct Batch: Sendable {
       do {
         let bytes = try source.read(terminal: terminal)
         let (result, timing) = try classifier.timedClassify(
-          encodedImage: bytes, metadata: MetadataOptions.metadata(arguments, entry: entry(for: source)),
+          encodedImage: bytes,
+          metadata: MetadataOptions.metadata(arguments, entry: table?.entry(for: source)),
           views: ImageViews(arguments))
         let shares =
           arguments[ClassifyCommand.explainMetadata]

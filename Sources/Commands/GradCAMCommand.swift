@@ -116,7 +116,7 @@ package enum GradCAMCommand: Command {
       [(output.display, picturePath)] + (arguments[raw].map { [(raw.display, $0)] } ?? []), image: source,
       terminal: terminal)
     let table = try MetadataOptions.readTable(arguments)
-    let entry = source.identifier.flatMap { table?[$0] }
+    let entry = table?.entry(for: source)
     if let path = arguments[MetadataOptions.table], entry == nil {
       terminal.note("Note: \(path) has no row for \(source.name).")
     }

@@ -18,6 +18,9 @@ package struct MetadataTable: Equatable, Sendable {
   /// The row of the image with this name, in the same Unicode scalars; `nil` when the table has none.
   package subscript(identifier: String) -> Entry? { entries[identifier.imageKey] }
 
+  /// The row of an image; `nil` when the table has none, or the image comes without a name.
+  package func entry(for source: ImageSource) -> Entry? { source.identifier.flatMap { self[$0] } }
+
   /// Every row is checked, whether or not its image is asked for later.
   ///
   /// - Throws: ``CSVError`` naming the file, line, column and value.

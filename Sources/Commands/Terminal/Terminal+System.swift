@@ -89,9 +89,7 @@ struct FileDescriptorOutput: ByteOutput {
       }
       switch errno {
       case EINTR: continue
-      case EAGAIN:
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = poll(&waiting, 1, -1)
+      case EAGAIN: FileBytes.wait(for: POLLOUT, on: descriptor)
       case EPIPE: throw .closed
       default: throw .failed(reason: String(cString: strerror(errno)))
       }
