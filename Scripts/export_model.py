@@ -16,7 +16,8 @@ import torch
 from safetensors.torch import load_file
 from safetensors.torch import save as save_safetensors
 
-from model import ARCHITECTURES, EPSILONS, build_config, build_model
+from architecture import ARCHITECTURES, EPSILONS
+from model import build_config, build_model
 from model_config import CLASSES, write_config
 
 WRAPPERS = ("state_dict", "model_state_dict", "model_ema", "state_dict_ema", "model")

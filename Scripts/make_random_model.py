@@ -13,7 +13,8 @@ import torch
 
 from export_model import export
 from metadata import encode_metadata
-from model import ARCHITECTURES, build_config, build_model
+from architecture import ARCHITECTURES
+from model import build_config, build_model
 from model_config import CLASSES
 from preprocessing import preprocess
 

