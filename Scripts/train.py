@@ -22,6 +22,7 @@ from architecture import ARCHITECTURES
 from dataset import open_cache, read_records, split_by_lesion, write_split
 from export_model import load_folder, model_identity
 from held_statistics import hold_statistics
+from lean_relu6 import make_relu6_lean
 from metrics import figures, rounded, softmax
 from model import build_config, build_model
 from model_config import CLASSES
@@ -190,6 +191,7 @@ def main():
     shares = class_shares(records, training)
     initial = initial_state(options, shares)
     model.load_state_dict(initial, strict=False)
+    make_relu6_lean(model)
     model = model.to(device, memory_format=torch.channels_last)
     average = build_model(config).to(device, memory_format=torch.channels_last)
     average.load_state_dict(model.state_dict())
