@@ -10,17 +10,25 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
-typedef enum { CJPEG_OK = 0, CJPEG_CORRUPT = 1, CJPEG_TRUNCATED = 2 } cjpeg_status;
+typedef enum { CJPEG_OK = 0, CJPEG_CORRUPT = 1, CJPEG_TRUNCATED = 2, CJPEG_OUT_OF_MEMORY = 3 } cjpeg_status;
 
 // Each scan of a progressive file passes over the whole image, so a small file with thousands of empty scans would
 // take minutes. Real files have about ten; libjpeg-turbo's own fuzzers stop at this number too.
 enum { CJPEG_SCAN_LIMIT = 500 };
+
+// What a segment holds after its length; the bytes are the file's own.
+typedef struct {
+  const uint8_t *bytes;
+  size_t count;
+} cjpeg_segment;
 
 typedef struct {
   struct jpeg_decompress_struct info;
   struct jpeg_error_mgr errors;
   struct jpeg_source_mgr source;
   struct jpeg_progress_mgr progress;
+  cjpeg_segment *app1;
+  size_t app1_count, app1_capacity;
   jmp_buf jump;
 } cjpeg_state;
 
@@ -30,6 +38,7 @@ typedef struct {
   int components;
   // Only 3 (RGB; grey is replicated) and 4 (CMYK as stored).
   int output_components;
+  int is_arithmetic;
   uint32_t rows_read;
   char message[JMSG_LENGTH_MAX];
 } cjpeg_reader;
@@ -39,14 +48,19 @@ typedef struct {
   switch (setjmp((reader)->state->jump)) {            \
     case CJPEG_OK: break;                             \
     case CJPEG_TRUNCATED: return CJPEG_TRUNCATED;     \
+    case CJPEG_OUT_OF_MEMORY: return CJPEG_OUT_OF_MEMORY; \
     default: return CJPEG_CORRUPT;                    \
   }
 
 static inline void cjpeg_on_error(j_common_ptr info) {
   cjpeg_reader *reader = (cjpeg_reader *)info->client_data;
   info->err->format_message(info, reader->message);
-  // The arithmetic decoder cannot wait for more data: this is how it says that there are none.
-  longjmp(reader->state->jump, info->err->msg_code == JERR_CANT_SUSPEND ? CJPEG_TRUNCATED : CJPEG_CORRUPT);
+  switch (info->err->msg_code) {
+    // The arithmetic decoder cannot wait for more data: this is how it says that there are none.
+    case JERR_CANT_SUSPEND: longjmp(reader->state->jump, CJPEG_TRUNCATED);
+    case JERR_OUT_OF_MEMORY: longjmp(reader->state->jump, CJPEG_OUT_OF_MEMORY);
+    default: longjmp(reader->state->jump, CJPEG_CORRUPT);
+  }
 }
 
 static inline void cjpeg_on_message(j_common_ptr info) { (void)info; }
@@ -73,9 +87,34 @@ static inline void cjpeg_on_skip(j_decompress_ptr info, long count) {
   info->src->bytes_in_buffer -= step;
 }
 
+// Notes where an APP1 segment lies. libjpeg's own way to keep segments walks the list of those before for each new one:
+// a file of a million empty ones would take hours.
+static inline boolean cjpeg_on_app1(j_decompress_ptr info) {
+  cjpeg_state *state = ((cjpeg_reader *)info->client_data)->state;
+  struct jpeg_source_mgr *source = info->src;
+  if (source->bytes_in_buffer < 2) return FALSE;
+  size_t stated = (size_t)source->next_input_byte[0] << 8 | source->next_input_byte[1];
+  size_t length = stated < 2 ? 2 : stated;
+  if (source->bytes_in_buffer < length) return FALSE;
+  if (state->app1_count == state->app1_capacity) {
+    size_t capacity = state->app1_capacity == 0 ? 8 : 2 * state->app1_capacity;
+    cjpeg_segment *grown = (cjpeg_segment *)realloc(state->app1, capacity * sizeof(cjpeg_segment));
+    if (grown == NULL) longjmp(state->jump, CJPEG_OUT_OF_MEMORY);
+    state->app1 = grown;
+    state->app1_capacity = capacity;
+  }
+  state->app1[state->app1_count].bytes = source->next_input_byte + 2;
+  state->app1[state->app1_count].count = length - 2;
+  state->app1_count += 1;
+  source->next_input_byte += length;
+  source->bytes_in_buffer -= length;
+  return TRUE;
+}
+
 static inline void cjpeg_close(cjpeg_reader *reader) {
   // Allocates nothing and raises no error, so it needs no jump target.
   jpeg_destroy_decompress(&reader->state->info);
+  free(reader->state->app1);
   free(reader->state);
   free(reader);
 }
@@ -116,7 +155,7 @@ static inline cjpeg_reader *cjpeg_open(const uint8_t *bytes, size_t count) {
 static inline cjpeg_status cjpeg_read_header(cjpeg_reader *reader) {
   struct jpeg_decompress_struct *info = &reader->state->info;
   CJPEG_RETURN_ON_ERROR(reader)
-  jpeg_save_markers(info, JPEG_APP0 + 1, 0xFFFF);
+  jpeg_set_marker_processor(info, JPEG_APP0 + 1, cjpeg_on_app1);
   int status;
   do {
     status = jpeg_read_header(info, FALSE);
@@ -125,6 +164,7 @@ static inline cjpeg_status cjpeg_read_header(cjpeg_reader *reader) {
   reader->width = info->image_width;
   reader->height = info->image_height;
   reader->components = info->num_components;
+  reader->is_arithmetic = info->arith_code;
   info->out_color_space = info->num_components == 4 ? JCS_CMYK : JCS_RGB;
   reader->output_components = info->num_components == 4 ? 4 : 3;
   return CJPEG_OK;
@@ -164,15 +204,8 @@ static inline cjpeg_status cjpeg_finish(cjpeg_reader *reader) {
 }
 
 // The contents of the APP1 segment with this index, or NULL past the last.
-static inline const uint8_t *cjpeg_app1(cjpeg_reader *reader, int index, size_t *count) {
-  jpeg_saved_marker_ptr marker = reader->state->info.marker_list;
-  for (; marker != NULL; marker = marker->next) {
-    if (marker->marker != JPEG_APP0 + 1) continue;
-    if (index == 0) {
-      *count = marker->data_length;
-      return marker->data;
-    }
-    index -= 1;
-  }
-  return NULL;
+static inline const uint8_t *cjpeg_app1(const cjpeg_reader *reader, size_t index, size_t *count) {
+  if (index >= reader->state->app1_count) return NULL;
+  *count = reader->state->app1[index].count;
+  return reader->state->app1[index].bytes;
 }

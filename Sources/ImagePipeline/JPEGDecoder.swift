@@ -15,6 +15,7 @@ enum JPEGDecoder {
     guard [1, 3, 4].contains(reader.pointee.components) else {
       throw .unsupportedVariant(.jpeg, reason: "\(reader.pointee.components) colour components")
     }
+    try requirePlausibleSize(reader.pointee, byteCount: bytes.count)
     let orientation = orientation(reader)
     try check(cjpeg_start(reader), reader, truncation: "the data end before the last scan does")
 
@@ -28,6 +29,16 @@ enum JPEGDecoder {
     try check(status, reader, truncation: "the data end in row \(reader.pointee.rows_read + 1) of \(height)")
     try check(cjpeg_finish(reader), reader, truncation: "the data end after the last row")
     return orientation.applied(to: image)
+  }
+
+  /// Huffman coding takes at least a bit for each block of 8x8 values, of which a component may have a sixteenth of the
+  /// image's, so a short file that claims many pixels is refused before they are allocated.
+  private static func requirePlausibleSize(_ header: cjpeg_reader, byteCount: Int) throws(ImageError) {
+    let blocks = Int(header.width) * Int(header.height) / 64
+    guard header.is_arithmetic != 0 || blocks <= byteCount * 8 * 16 else {
+      throw .truncated(
+        .jpeg, reason: "\(byteCount) bytes cannot hold \(header.width)x\(header.height) pixels")
+    }
   }
 
   /// Converts row by row, as Pillow does: four-component files are taken as inverted, as Adobe writes them, and turned
@@ -61,6 +72,7 @@ enum JPEGDecoder {
     switch status {
     case CJPEG_OK: return
     case CJPEG_TRUNCATED: throw .truncated(.jpeg, reason: truncation)
+    case CJPEG_OUT_OF_MEMORY: throw .outOfMemory(.jpeg)
     default:
       let message = withUnsafeBytes(of: &reader.pointee.message) {
         String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
@@ -75,12 +87,13 @@ enum JPEGDecoder {
     let xmpMarker = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
     var exif: [UInt8]?
     var xmp: [UInt8]?
-    var index: Int32 = 0
+    var index = 0
     var count = 0
     while let segment = cjpeg_app1(reader, index, &count) {
       let bytes = UnsafeBufferPointer(start: segment, count: count)
       if bytes.starts(with: exifMarker) {
-        exif = (exif ?? []) + bytes.dropFirst(exifMarker.count)
+        if exif == nil { exif = [] }
+        exif!.append(contentsOf: bytes.dropFirst(exifMarker.count))
       } else if bytes.starts(with: xmpMarker) {
         xmp = Array(bytes.dropFirst(xmpMarker.count))
       }

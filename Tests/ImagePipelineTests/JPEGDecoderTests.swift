@@ -91,6 +91,24 @@ import Testing
     expectRefusal(of: bomb, .tooManyPixels(width: 65000, height: 65000, limit: 178_956_970))
   }
 
+  @Test func refusesMorePixelsThanTheBytesCanHold() throws {
+    let frame = try #require(TinyJPEG.subsampled.firstIndex(of: [0xFF, 0xC0]))
+    let bomb = TinyJPEG.subsampled.replacing(at: frame + 5, count: 4, with: [0x2E, 0xE0, 0x2E, 0xE0])
+    expectRefusal(
+      of: bomb, .truncated(.jpeg, reason: "\(bomb.count) bytes cannot hold 12000x12000 pixels"))
+  }
+
+  /// Each in its turn, not each after all before it: the time grows with the file and not with its square.
+  @Test(.timeLimit(.minutes(1))) func skipsAMillionEmptySegments() throws {
+    let start = Array(TinyJPEG.subsampled.prefix(2))
+    let empty = repeatElement([0xFF, 0xE1, 0, 2] as [UInt8], count: 1_000_000).joined()
+    let image = try ImageDecoder.decode(TinyJPEG.subsampled)
+    expectEqual(try ImageDecoder.decode(start + empty + TinyJPEG.subsampled.dropFirst(2)), image)
+    // One whose stated length is too short to be one, as libjpeg takes it: without content.
+    let bogus: [UInt8] = [0xFF, 0xE1, 0, 0]
+    expectEqual(try ImageDecoder.decode(start + bogus + TinyJPEG.subsampled.dropFirst(2)), image)
+  }
+
   @Test func passesOnTheLibrarysMessage() throws {
     let frame = try #require(TinyJPEG.subsampled.firstIndex(of: [0xFF, 0xC0]))
     expectRefusal(
