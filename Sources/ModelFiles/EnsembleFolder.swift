@@ -1,6 +1,3 @@
-import Dispatch
-import Synchronization
-
 /// An ensemble's files, read and checked: its `config.json` and the two files of each member.
 package struct EnsembleFolder: Sendable {
   /// What `config.json` says.
@@ -9,7 +6,8 @@ package struct EnsembleFolder: Sendable {
   package let name: String
   /// The members' files, in the order of the configuration.
   package let members: [ModelFolder]
-  private let identity: Identity
+  /// What tells the ensemble from all others.
+  package let identity: Identity
 
   /// Reads the files of a folder.
   ///
@@ -58,41 +56,11 @@ package struct EnsembleFolder: Sendable {
     self.configuration = configuration
     self.name = name
     self.members = members
-    identity = Identity(configuration: bytes, members: members)
-  }
-
-  /// The ensemble's identity: the SHA-256 of its `config.json`'s bytes followed by those of `config.json` and
-  /// `model.safetensors` of each member in order, in lowercase hexadecimal. Computed when first asked for.
-  package var sha256: String { identity.digest }
-
-  /// Starts computing `sha256` on another thread, so that asking for it later does not wait for all of it.
-  package func prepareIdentity() {
-    DispatchQueue.global(qos: .userInitiated).async { [identity] in _ = identity.digest }
-  }
-
-  private final class Identity: Sendable {
-    private let configuration: [UInt8]
-    private let members: [ModelFolder]
-    private let computed = Mutex<String?>(nil)
-
-    init(configuration: [UInt8], members: [ModelFolder]) {
-      self.configuration = configuration
-      self.members = members
-    }
-
-    /// Who asks while another thread computes waits for it.
-    var digest: String {
-      computed.withLock { computed in
-        if let computed { return computed }
-        var hash = SHA256()
-        hash.update(configuration)
-        for member in members {
-          member.update(&hash)
-          member.releasePages()
-        }
-        let digest = hash.finalizedHexDigest()
-        computed = digest
-        return digest
+    identity = Identity { [members] hash in
+      hash.update(bytes)
+      for member in members {
+        member.update(&hash)
+        member.releasePages()
       }
     }
   }

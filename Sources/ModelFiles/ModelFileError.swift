@@ -14,6 +14,8 @@ public enum ModelFileError: Error, Equatable, Sendable {
   case notARegularFile(path: String)
   /// The file has no bytes.
   case emptyFile(path: String)
+  /// The file has more bytes than are read of its kind.
+  case tooLarge(path: String, limit: Int)
   /// The file breaks a rule of the safetensors format.
   case safetensors(file: String, SafetensorsError)
   /// The file breaks a rule of the model configuration.
@@ -50,6 +52,8 @@ extension ModelFileError: CustomStringConvertible {
       "\(path): a regular file is required"
     case .emptyFile(let path):
       "\(path): the file is empty"
+    case .tooLarge(let path, let limit):
+      "\(path): the file has more than \(limit) bytes"
     case .safetensors(let file, let error):
       "\(file): \(error)"
     case .configuration(let file, let error):

@@ -1,10 +1,9 @@
-import Dispatch
-import Synchronization
-
 /// A model's two files, read and checked: `config.json` and `model.safetensors`.
 package struct ModelFolder: Sendable {
   /// The name of the configuration's file.
   package static let configurationName = "config.json"
+  /// The most bytes of a `config.json` that are read; the shipped one has two thousand.
+  static let configurationLimit = 4 << 20
   /// The name of the weights' file.
   package static let weightsName = "model.safetensors"
 
@@ -14,7 +13,9 @@ package struct ModelFolder: Sendable {
   package let weights: SafetensorsFile
   /// The path of `config.json`, as errors name it.
   let configurationName: String
-  private let identity: Identity
+  /// What tells the model from all others.
+  package let identity: Identity
+  private let configurationBytes: [UInt8]
 
   /// Reads the files of a folder. The weights are mapped into memory; their data are not touched yet.
   ///
@@ -52,56 +53,24 @@ package struct ModelFolder: Sendable {
     self.configuration = configuration
     self.weights = weights
     configurationName = name
-    identity = Identity(configuration: bytes, weights: weights.file)
+    configurationBytes = bytes
+    identity = Identity { hash in
+      hash.update(bytes)
+      weights.file.withBytes { hash.update($0) }
+      weights.file.releasePages()
+    }
   }
 
-  /// Adds the bytes that make ``sha256`` to another hash.
-  func update(_ hash: inout SHA256) { identity.update(&hash) }
-
-  /// The model's identity: the SHA-256 of `config.json`'s bytes followed by `model.safetensors`'s, in lowercase
-  /// hexadecimal (`cat config.json model.safetensors | sha256sum`). Computed when first asked for.
-  package var sha256: String {
-    identity.digest
-  }
-
-  /// Starts computing `sha256` on another thread, so that asking for it later does not wait for all of it.
-  package func prepareIdentity() {
-    DispatchQueue.global(qos: .userInitiated).async { [identity] in _ = identity.digest }
+  /// Adds the bytes that make the ``identity`` to another hash.
+  func update(_ hash: inout SHA256) {
+    hash.update(configurationBytes)
+    weights.file.withBytes { hash.update($0) }
   }
 
   /// Gives the memory that holds mapped weights back to the system, once they have been read: a packed copy is what a
   /// network computes with.
   package func releasePages() {
     weights.file.releasePages()
-  }
-
-  private final class Identity: Sendable {
-    private let configuration: [UInt8]
-    private let weights: FileContent
-    private let computed = Mutex<String?>(nil)
-
-    init(configuration: [UInt8], weights: FileContent) {
-      self.configuration = configuration
-      self.weights = weights
-    }
-
-    func update(_ hash: inout SHA256) {
-      hash.update(configuration)
-      weights.withBytes { hash.update($0) }
-    }
-
-    /// Who asks while another thread computes waits for it.
-    var digest: String {
-      computed.withLock { computed in
-        if let computed { return computed }
-        var hash = SHA256()
-        update(&hash)
-        weights.releasePages()
-        let digest = hash.finalizedHexDigest()
-        computed = digest
-        return digest
-      }
-    }
   }
 }
 
@@ -121,7 +90,13 @@ extension ModelFolder {
     guard try FileContent.isFolder(name) != nil else {
       throw .fileMissing(name: configurationName, folder: folder)
     }
-    return (try FileContent(mapping: name).withBytes { [UInt8]($0) }, name)
+    let bytes = try FileContent(mapping: name).withBytes { (content) throws(ModelFileError) in
+      guard content.count <= configurationLimit else {
+        throw .tooLarge(path: name, limit: configurationLimit)
+      }
+      return [UInt8](content)
+    }
+    return (bytes, name)
   }
 
   /// What the bytes of a `config.json` say of a single model.

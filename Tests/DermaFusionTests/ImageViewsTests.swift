@@ -7,9 +7,9 @@ import Testing
 
 @Suite struct ImageViewsTests {
   /// A classifier of 40x40 pixels, so that images of that size are not resized.
-  private static func classifier(_ network: @escaping @Sendable (PreprocessedImage) -> [Float]) throws
-    -> Classifier
-  {
+  private static func classifier(
+    abstention: String = "", _ network: @escaping @Sendable (PreprocessedImage) -> [Float]
+  ) throws -> Classifier {
     let sites = BodySite.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
     let configuration = """
       {"format_version": 1, "name": "places", "version": "1", "architecture": "efficientnet_b0",
@@ -17,7 +17,7 @@ import Testing
        "classes": ["akiec", "bcc", "bkl", "df", "mel", "nv", "vasc"], "temperature": 1,
        "preprocessing": {"size": 40, "color_constancy": {"method": "none"},
          "mean": [0.5, 0.5, 0.5], "std": [0.25, 0.25, 0.25]},
-       "metadata": {"sexes": ["male", "female", "unknown"], "sites": [\(sites)]}, "fusion": null}
+       "metadata": {"sexes": ["male", "female", "unknown"], "sites": [\(sites)]}, "fusion": null\(abstention)}
       """
     return try Classifier(
       configuration: ModelConfiguration(parsing: Array(configuration.utf8)), sha256: { "abc" },
@@ -49,6 +49,19 @@ import Testing
     #expect(result.logits.values == expected)
     #expect(result.probabilities == ClassScores(expected).softmax(temperature: 1))
     #expect(result.views == .symmetries)
+  }
+
+  /// Their thresholds were fitted on probabilities of one view.
+  @Test func setsOfClassesAreMadeOfOneViewOnly() throws {
+    let classifier = try Self.classifier(
+      abstention: """
+        , "abstention": {"quality": {"minimum_brightness": 0, "maximum_brightness": 255, "minimum_contrast": 0,
+          "minimum_sharpness": 0, "minimum_structure": 0},
+         "distance": {"stage": 4, "threshold": 2.5},
+         "conformal": {"coverage": 0.9, "thresholds": [0.2, 0.2, 0.2, 0, 0.15, 0.3, 0.2]}}
+        """, Self.reds)
+    #expect(try classifier.classify(Self.image).abstention.conformalSet?.coverage == 0.9)
+    #expect(try classifier.classify(Self.image, views: .symmetries).abstention.conformalSet == nil)
   }
 
   @Test func withoutViewsTheNetworkRunsOnce() throws {

@@ -17,7 +17,7 @@ import Testing
         #expect(fromFolder.configuration == fromBytes.configuration)
         #expect(fromFolder.weights.name == folder + "/model.safetensors")
         #expect(fromFolder.weights.tensors.map(\.name) == fromBytes.weights.tensors.map(\.name))
-        #expect(fromFolder.sha256 == fromBytes.sha256)
+        #expect(fromFolder.identity.sha256 == fromBytes.identity.sha256)
         fromFolder.releasePages()
         for (released, kept) in zip(fromFolder.weights.tensors, fromBytes.weights.tensors) {
           #expect(try released.floats() == kept.floats(), "\(kept.name)")
@@ -29,14 +29,15 @@ import Testing
   @Test func identityIsTheHashOfBothFiles() async throws {
     let model = try ModelFolder(configuration: configuration, weights: weights)
     let expected = SHA256.hexDigest(configuration + weights)
-    model.prepareIdentity()
-    #expect(model.sha256 == expected)
-    #expect(model.sha256 == expected)
+    model.identity.prepare()
+    #expect(model.identity.sha256 == expected)
+    #expect(model.identity.sha256 == expected)
 
     var changed = weights
     changed[changed.count - 1] ^= 0x80
-    #expect(try ModelFolder(configuration: configuration, weights: changed).sha256 != expected)
-    #expect(try ModelFolder(configuration: configuration + [0x0A], weights: weights).sha256 != expected)
+    #expect(try ModelFolder(configuration: configuration, weights: changed).identity.sha256 != expected)
+    #expect(
+      try ModelFolder(configuration: configuration + [0x0A], weights: weights).identity.sha256 != expected)
   }
 
   /// What the system refuses to look at may well be there.
@@ -93,6 +94,14 @@ import Testing
         try ModelFolder(directory: folder)
       }
       try write(weights, to: weightsPath)
+      let limit = ModelFolder.configurationLimit
+      try write(
+        configuration + [UInt8](repeating: 0x20, count: limit - configuration.count), to: configurationPath)
+      _ = try ModelFolder(directory: folder)
+      try write([UInt8](repeating: 0x20, count: limit + 1), to: configurationPath)
+      #expect(throws: ModelFileError.tooLarge(path: configurationPath, limit: limit)) {
+        try ModelFolder(directory: folder)
+      }
       try write(Array("{}".utf8), to: configurationPath)
       #expect(throws: ModelFileError.configuration(file: configurationPath, .missingKey("format_version"))) {
         try ModelFolder(directory: folder)

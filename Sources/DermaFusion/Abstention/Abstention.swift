@@ -6,7 +6,7 @@ public struct Abstention: Sendable, Equatable {
   /// Why the model abstains, in the order of ``AbstentionReason``; empty when it answers. An ensemble abstains where any
   /// of its members does.
   public let reasons: [AbstentionReason]
-  /// The classes that cannot be ruled out, the likeliest first; `nil` for a model that was not fitted for it, and for ensembles.
+  /// `nil` for a model that was not fitted for it, for ensembles and for more views than one.
   public let conformalSet: ConformalSet?
 
   /// Classes among which the right one is with a stated probability, for images like those of the validation.

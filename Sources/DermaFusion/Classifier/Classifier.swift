@@ -8,7 +8,7 @@ import TensorModule
 /// let classifier = try Classifier(modelDirectory: "Weights")
 /// let metadata = try PatientMetadata(ageInYears: 55, sex: .male, site: .back)
 /// let result = try classifier.classify(encodedImage: bytes, metadata: metadata)
-/// print(result.summary, result.disclaimer)
+/// print(result.summary, result.reservation ?? "", result.disclaimer)
 /// ```
 public final class Classifier: Sendable {
   package let configuration: ModelConfiguration
@@ -46,7 +46,7 @@ public final class Classifier: Sendable {
       try self.init(ensemble, threadCount: threadCount)
     } else {
       let folder = try ModelFolder(directory: modelDirectory)
-      folder.prepareIdentity()
+      folder.identity.prepare()
       try self.init(folder, threadCount: threadCount)
     }
   }
@@ -60,7 +60,7 @@ public final class Classifier: Sendable {
   /// - Throws: see ``init(modelDirectory:threadCount:)``.
   public convenience init(configuration: [UInt8], weights: [UInt8], threadCount: Int? = nil) throws {
     let folder = try ModelFolder(configuration: configuration, weights: weights)
-    folder.prepareIdentity()
+    folder.identity.prepare()
     try self.init(folder, threadCount: threadCount)
   }
 
@@ -84,7 +84,8 @@ public final class Classifier: Sendable {
   convenience init(_ folder: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil) throws {
     let network = try Network(folder, threadCount: threadCount, pool: pool)
     try self.init(
-      configuration: folder.configuration, sha256: { folder.sha256 }, threadCount: network.pool.threadCount,
+      configuration: folder.configuration, sha256: { [identity = folder.identity] in identity.sha256 },
+      threadCount: network.pool.threadCount,
       instructionSet: network.kernels.instructionSet.rawValue, network: network
     ) { image, metadata, observe in
       network.run(
@@ -138,7 +139,7 @@ public final class Classifier: Sendable {
   ///   - image: at least 32x32; a photograph through a dermatoscope, the lesion in its centre.
   ///   - metadata: ``PatientMetadata/unknown`` where nothing is known.
   ///   - views: how the network looks at the image; ``ImageViews/symmetries`` takes eight runs.
-  /// - Throws: an error that names the rule which the image broke.
+  /// - Throws: ``ImageError``, or ``ClassifierError/nonFiniteLogits(_:)``.
   public func classify(
     _ image: PixelImage, metadata: PatientMetadata = .unknown, views: ImageViews = .upright
   ) throws -> Classification {
@@ -152,7 +153,7 @@ public final class Classifier: Sendable {
   ///   - bytes: the whole file; its SHA-256 goes into the result.
   ///   - metadata: ``PatientMetadata/unknown`` where nothing is known.
   ///   - views: how the network looks at the image; ``ImageViews/symmetries`` takes eight runs.
-  /// - Throws: an error that names the rule which the file broke.
+  /// - Throws: ``ImageError``, or ``ClassifierError/nonFiniteLogits(_:)``.
   public func classify(
     encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, views: ImageViews = .upright
   ) throws -> Classification {
@@ -197,8 +198,10 @@ public final class Classifier: Sendable {
       logits: ClassScores(logits), temperature: configuration.temperature, metadata: metadata,
       warnings: warnings, imageSHA256: imageSHA256, model: model, views: views,
       abstention: { probabilities in
+        // The thresholds of the sets were fitted on single views.
         Abstention(
-          of: input, judges: judges(output), conformal: configuration.abstention?.conformal,
+          of: input, judges: judges(output),
+          conformal: views == .upright ? configuration.abstention?.conformal : nil,
           probabilities: probabilities)
       })
   }

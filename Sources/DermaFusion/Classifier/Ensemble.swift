@@ -67,12 +67,12 @@ package struct Ensemble: Sendable {
 extension Classifier {
   /// Loads the members, which share one set of threads.
   convenience init(_ folder: EnsembleFolder, threadCount: Int?) throws {
-    folder.prepareIdentity()
+    folder.identity.prepare()
     let first = try Classifier(folder.members[0], threadCount: threadCount)
     let others = try folder.members.dropFirst().map { try Classifier($0, pool: first.pool) }
     try self.init(
       Ensemble(configuration: folder.configuration, file: folder.name, members: [first] + others),
-      sha256: { folder.sha256 })
+      sha256: { [identity = folder.identity] in identity.sha256 })
   }
 
   /// - Parameter sha256: the ensemble's identity.

@@ -8,8 +8,6 @@ import TensorModule
 package final class Network: Sendable {
   /// The side of the square input in pixels.
   package let inputSize: Int
-  /// Whether the head takes metadata.
-  package let usesMetadata: Bool
   /// Names of the feature maps that can be looked at, in order: `conv_stem`, `blocks.0.0`, ..., `conv_head`.
   package let featureMapNames: [String]
   /// The threads that share each layer's work.
@@ -79,7 +77,6 @@ package final class Network: Sendable {
 
     self.kernels = kernels
     inputSize = configuration.preprocessing.size
-    usesMetadata = configuration.fusion != nil
     featureMapNames = ["conv_stem"] + blocks.map(\.name) + ["conv_head"]
     plan = NetworkPlan(
       inputSize: inputSize, stem: stem, blocks: blocks, headConvolution: headConvolution, kernels: kernels,
