@@ -19,8 +19,10 @@ package enum EvaluateCommand: Command {
     ranks by the summed probability of akiec, bcc and mel. ECE, the expected calibration error, is the gap \
     between the greatest probability and accuracy over \(EvaluationSet.calibrationBinCount) bins of equal \
     width. What the images cannot tell is undefined (null in JSON), not 0. Intervals hold 95 % of \
-    \(LesionBootstrap.resampleCount) bootstrap resamples, drawn by lesion with a fixed seed. Subgroups of \
-    fewer than \(EvaluationReport.sufficientCount) images are insufficient.
+    \(LesionBootstrap.resampleCount) bootstrap resamples, drawn by lesion with a fixed seed; in each a mean over classes \
+    is over those that were drawn. There is none where all resamples agree, as they do where every image is right. \
+    Subgroups of fewer than \(EvaluationReport.sufficientCount) images are insufficient. The balanced accuracies of two \
+    subgroups can be compared only where the same classes occur in both.
 
     When the model's folder holds \(TrainingList.relativePath) (image_id, lesion_id, split), a test list with \
     a lesion that the model was trained on is refused; the same for an ensemble and the folders of its members.
@@ -66,8 +68,7 @@ package enum EvaluateCommand: Command {
     let list = try TestList(
       FileBytes.read(path: labelsPath, limit: FileBytes.tableLimit), path: labelsPath)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
-    // One thread an image: for many images, whole images side by side are faster than shared layers.
-    let classifier = try session.loadClassifier(folder, 1)
+    let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
     if let seenBy = overlap.trainedFolder, !arguments[allowTrainingLesions] {
       throw TrainingListError.trainedOn(
@@ -78,7 +79,7 @@ package enum EvaluateCommand: Command {
 
     var run = EvaluationRun(
       classifier: classifier, index: index, views: ImageViews(arguments), terminal: terminal)
-    run.evaluate(list, workerCount: arguments[Option<Int>.threads])
+    run.evaluate(list)
     guard !run.images.isEmpty else {
       terminal.report("\(labelsPath): none of its \(list.entries.count) images could be evaluated")
       return .failure

@@ -1,15 +1,25 @@
 import Foundation
 import Synchronization
+import TensorModule
 import Testing
 
 @testable import DermaFusion
 
 @Suite struct ParallelMapTests {
-  @Test(arguments: [nil, 1, 2, 5] as [Int?])
-  func outputsAreInTheOrderOfInputs(workerCount: Int?) {
-    let inputs = Array(-50..<50)
-    #expect(ParallelMap.map(inputs, workerCount: workerCount) { $0 * $0 } == inputs.map { $0 * $0 })
-    #expect(ParallelMap.map([Int](), workerCount: workerCount) { $0 }.isEmpty)
+  @Test func noInputsGiveNoOutputs() {
+    ParallelMap.forEach([Int](), workerCount: 3, { $0 }, consume: { _ in Issue.record("an output") })
+  }
+
+  /// The system lends a program a few hundred threads, and those of a pool stay in use.
+  @Test(.timeLimit(.minutes(1))) func aPoolOfManyThreadsLeavesSomeForImages() {
+    let pool = ThreadPool(threadCount: 256)
+    let sum = Atomic<Int>(0)
+    pool.run(taskCount: 1000) { task, _ in sum.add(task, ordering: .relaxed) }
+    var taken: [Int] = []
+    ParallelMap.forEach(Array(0..<600), workerCount: 256, { -$0 }, consume: { taken.append($0) })
+    #expect(taken == (0..<600).map { -$0 })
+    pool.run(taskCount: 1000) { task, _ in sum.add(task, ordering: .relaxed) }
+    #expect(sum.load(ordering: .relaxed) == 999_000)
   }
 
   /// Early inputs take longest, so that results are made out of order.

@@ -21,7 +21,7 @@ struct EvaluationRun {
     self.terminal = terminal
   }
 
-  mutating func evaluate(_ list: TestList, workerCount: Int?) {
+  mutating func evaluate(_ list: TestList) {
     for failure in index.failures { report("\(failure)") }
     var found: [(entry: TestList.Entry, location: ImageIndex.Location)] = []
     for entry in list.entries {
@@ -31,14 +31,24 @@ struct EvaluationRun {
           terminal.note("Note: \(location.source.name) is taken for '\(entry.image)', not \(other.name).")
         }
       } else {
-        report("\(list.path): line \(entry.line): no folder given has an image of the name '\(entry.image)'")
+        let stem = ImageSource.file(entry.image).identifier
+        let hint =
+          stem.flatMap { index[$0] } == nil ? "" : "; an image_id is the file name without its ending"
+        report(
+          "\(list.path): line \(entry.line): no folder given has an image of the name '\(entry.image)'\(hint)"
+        )
       }
     }
 
     let progress = Progress(terminal: terminal, total: found.count)
-    let outcomes = ParallelMap.map(
-      found, workerCount: workerCount, progress: { progress.show($0) },
-      { [classifier, views, terminal] in Self.outcome($0.entry, $0.location, classifier, views, terminal) })
+    var outcomes: [Outcome] = []
+    classifier.forEach(
+      found,
+      { [classifier, views, terminal] in Self.outcome($0.entry, $0.location, classifier, views, terminal) }
+    ) { outcome in
+      outcomes.append(outcome)
+      progress.show(outcomes.count)
+    }
     progress.clear()
     for outcome in outcomes {
       switch outcome {

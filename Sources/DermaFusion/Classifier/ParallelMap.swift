@@ -4,24 +4,6 @@ import TensorModule
 
 /// Whole images on several threads at once: for many images this wastes less than sharing each layer's work.
 package enum ParallelMap {
-  /// `transform` of each input, in their order.
-  ///
-  /// - Parameters:
-  ///   - workerCount: how many may run at once; `nil`: as many as the process may use.
-  ///   - progress: told how many are done, with all before them.
-  package static func map<Input: Sendable, Output: Sendable>(
-    _ inputs: [Input], workerCount: Int?, progress: (_ doneCount: Int) -> Void = { _ in },
-    _ transform: @escaping @Sendable (Input) -> Output
-  ) -> [Output] {
-    var outputs: [Output] = []
-    outputs.reserveCapacity(inputs.count)
-    forEach(inputs, workerCount: workerCount ?? ProcessorCount.available(), transform) { output in
-      outputs.append(output)
-      progress(outputs.count)
-    }
-    return outputs
-  }
-
   /// Hands `transform` of each input to `consume`, on the calling thread and in the order of the inputs, each as soon
   /// as it and those before it are done. Few are begun ahead of the one that is waited for, so memory does not grow
   /// with the number of inputs.
@@ -36,8 +18,9 @@ package enum ParallelMap {
     let workers = min(workerCount, inputs.count)
     let window = OrderedWindow<Output>(count: 4 * workers)
     for worker in 0..<workers {
-      // Queues of their own: a shared one starts as many threads as there are processors, and may lend them to others.
-      DispatchQueue(label: "DermaFusion image \(worker)", qos: .userInitiated).async {
+      // Queues of their own: a shared one starts as many threads as there are processors, and may lend them to others. Of
+      // another class than those of ``ThreadPool``, which never come free: a class has at most 255 threads on Linux.
+      DispatchQueue(label: "DermaFusion image \(worker)", qos: .default).async {
         while let index = window.next(before: inputs.count) {
           window.put(transform(inputs[index]), at: index)
         }
