@@ -203,9 +203,18 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionClass] = LesionCla
       (0..<30).map { evaluatedImage(.nv, as: .nv, lesion: "\($0)") }
       + [evaluatedImage(.df, as: .df, lesion: "rare")]
     let intervals = LesionBootstrap.intervals(of: EvaluationSet(rare))
-    #expect(intervals[.recall(.nv)] == 1...1)
     #expect(intervals[.recall(.df)] == nil)
-    #expect(intervals[.accuracy] == 1...1)
+  }
+
+  @Test func aFigureThatAllResamplesAgreeOnGetsNoInterval() {
+    let images =
+      (0..<30).map { evaluatedImage(.nv, as: .nv, lesion: "\($0)") }
+      + (0..<20).map { evaluatedImage(.mel, as: $0 % 2 == 0 ? .mel : .nv, lesion: "m\($0)") }
+    let intervals = LesionBootstrap.intervals(of: EvaluationSet(images))
+    #expect(intervals[.recall(.nv)] == nil)
+    #expect(intervals[.precision(.mel)] == nil)
+    #expect(intervals[.recall(.mel)].map { $0.lowerBound < 0.5 && $0.upperBound > 0.5 } == true)
+    #expect(intervals[.accuracy] != nil)
   }
 }
 
@@ -225,6 +234,8 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionClass] = LesionCla
     #expect(groups(.source) == ["b 19 -1.0", "empty 0 -1.0", "a 20 1.0"])
     #expect(report.absentClasses == [.akiec, .bcc, .bkl, .df, .vasc])
     #expect(report.overall.lesionCount == 39)
+    #expect(report.overall.classCount == 2)
+    #expect(report.subgroups[0].groups.map { $0.measurement?.classCount } == [1, nil])
   }
 
   @Test(

@@ -212,7 +212,8 @@ import Testing
 
     folder.write("image_id,lesion_id,split\nx,L8,training\n", to: "model/training/split.csv")
     #expect(
-      runEvaluate(words + model).output.contains("Training list    none of these lesions was trained on\n"))
+      runEvaluate(words + model).output.contains(
+        "Training list    no lesion and no image of these names was trained on\n"))
 
     folder.write(
       "lesion_id,split,image_id\nL8,training,x\nL1,validation,twice\nL1,validation,below\n",
@@ -220,6 +221,14 @@ import Testing
     let validated = runEvaluate(words + model)
     #expect(validated.status == .success)
     #expect(validated.output.contains("selected or calibrated on 1 of these lesions"))
+
+    // An image that is known by its own name, and a lesion that a cross-validation kept aside.
+    folder.write(
+      "lesion_id,split,image_id\nL8,training,x\nL9,validation,below\nL1,fold,twice\n",
+      to: "model/training/split.csv")
+    let byImage = runEvaluate(words + model)
+    #expect(byImage.status == .success)
+    #expect(byImage.output.contains("selected or calibrated on 1 of these lesions"), "\(byImage.output)")
 
     folder.write("image_id,lesion_id,split\nx,L1,training\n", to: "model/training/split.csv")
     let trained = runEvaluate(words + model + ["--allow-training-lesions"])

@@ -40,7 +40,7 @@ package struct AbstentionFigures: Sendable, Equatable {
       "abstained": .number(abstainedShare),
       "balancedAccuracyAnswered": answeredBalancedAccuracy.map(OrderedJSON.number) ?? .null,
       "statedCoverage": sets.map { .number($0.statedCoverage) } ?? .null,
-      "conformalCoverage": sets.map { .number($0.coverage) } ?? .null,
+      "foundCoverage": sets.map { .number($0.coverage) } ?? .null,
       "meanSetSize": sets.map { .number($0.meanSize) } ?? .null,
     ])
   }

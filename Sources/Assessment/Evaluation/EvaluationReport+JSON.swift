@@ -70,7 +70,9 @@ extension EvaluationReport.Subgroup {
     ]
     guard let measurement else { return .object(names + [("status", .string("insufficient"))]) }
     return .object(
-      names + [("lesions", .integer(measurement.lesionCount)), ("status", .string("sufficient"))]
-        + measurement.jsonMembers)
+      names + [
+        ("lesions", .integer(measurement.lesionCount)), ("classes", .integer(measurement.classCount)),
+        ("status", .string("sufficient")),
+      ] + measurement.jsonMembers)
   }
 }

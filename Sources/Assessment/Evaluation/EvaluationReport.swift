@@ -6,12 +6,15 @@ package struct EvaluationReport: Sendable {
   package struct Measurement: Sendable {
     package let imageCount: Int
     package let lesionCount: Int
+    /// Classes that occur, over which means over classes are taken.
+    package let classCount: Int
     package let figures: EvaluationFigures
     package let intervals: [EvaluationFigure: ClosedRange<Double>]
 
     init(_ set: EvaluationSet) {
       imageCount = set.images.count
       lesionCount = Set(set.images.map(\.lesion)).count
+      classCount = Set(set.images.map(\.label)).count
       figures = set.figures()
       intervals = LesionBootstrap.intervals(of: set).filter { [figures] in figures[$0.key] != nil }
     }

@@ -13,7 +13,8 @@ package enum LesionBootstrap {
   /// The interval of each figure that has one.
   ///
   /// A figure that is a mean over classes is, in each resample, the mean over the classes that occur there. No
-  /// interval is given for fewer than two lesions.
+  /// interval is given for fewer than two lesions, nor for a figure that is the same in all resamples: that three of
+  /// three were found tells little of the others, and drawing from the three cannot show it.
   package static func intervals(of set: EvaluationSet) -> [EvaluationFigure: ClosedRange<Double>] {
     let lesions = Set(set.images.map(\.lesion)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     guard lesions.count >= 2 else { return [:] }
@@ -32,6 +33,7 @@ package enum LesionBootstrap {
     return draws.compactMapValues { values in
       guard values.count * 100 >= definedPercent * resampleCount else { return nil }
       let sorted = values.sorted()
+      guard sorted[0] < sorted[sorted.count - 1] else { return nil }
       return quantile(sorted, (1 - level) / 2)...quantile(sorted, (1 + level) / 2)
     }
   }

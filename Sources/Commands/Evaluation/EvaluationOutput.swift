@@ -74,7 +74,7 @@ struct EvaluationOutput {
           "none with \(holder): whether \(unlisted.count > 1 ? "they were" : "it was") trained on these lesions is not known"
         ))
     } else if overlap.trainingLesions.isEmpty {
-      notes.append(("Training list", "none of these lesions was trained on"))
+      notes.append(("Training list", "no lesion and no image of these names was trained on"))
     }
     if !overlap.trainingLesions.isEmpty {
       notes.append(
@@ -102,6 +102,20 @@ struct EvaluationOutput {
     }
     notes += sortedWarnings.map { ("Warning", "\($0.count) images: \($0.warning.sentence)") }
     return notes
+  }
+
+  /// What a plot must not be shown without, in few words.
+  var reservations: [String] {
+    var reservations: [String] = []
+    if !overlap.trainingLesions.isEmpty {
+      reservations.append("trained on \(overlap.trainingLesions.count) of these lesions")
+    }
+    if !overlap.validationLesions.isEmpty {
+      reservations.append("selected or calibrated on \(overlap.validationLesions.count) of these lesions")
+    }
+    if !overlap.isKnown { reservations.append("whether trained on these lesions is not known") }
+    if views != .upright { reservations.append("mean of \(views.count) views") }
+    return reservations
   }
 
   private var abstentionLines: [String] {
@@ -155,23 +169,25 @@ struct EvaluationOutput {
     let nameWidth = 2 + (report.subgroups.flatMap(\.groups).map(\.name.printable.count).max() ?? 0)
     var lines = [
       "Subgroups (fewer than \(EvaluationReport.sufficientCount) images: insufficient)",
-      "".padding(to: 8 + nameWidth) + "n".leftPadding(to: 6) + "  balanced accuracy".padding(to: 30)
+      "".padding(to: 8 + nameWidth) + "n".leftPadding(to: 6) + "classes".leftPadding(to: 9)
+        + "  balanced accuracy".padding(to: 30)
         + "macro AUROC".padding(to: 28) + "melanoma sensitivity",
     ]
     for (grouping, groups) in report.subgroups {
       for group in groups {
         let start =
           grouping.rawValue.padding(to: 8) + group.name.printable.padding(to: nameWidth)
-          + String(group.imageCount).leftPadding(to: 6) + "  "
+          + String(group.imageCount).leftPadding(to: 6)
         guard let measurement = group.measurement else {
-          lines.append(start + "insufficient")
+          lines.append(start + "  insufficient")
           continue
         }
         let cell = { (figure: EvaluationFigure) in
           "\(measurement.value(figure))  \(measurement.interval(figure))"
         }
         lines.append(
-          start + cell(.balancedAccuracy).padding(to: 28) + cell(.macroAUROC).padding(to: 28)
+          start + String(measurement.classCount).leftPadding(to: 9) + "  "
+            + cell(.balancedAccuracy).padding(to: 28) + cell(.macroAUROC).padding(to: 28)
             + cell(.melanomaSensitivityAt90Specificity))
       }
     }

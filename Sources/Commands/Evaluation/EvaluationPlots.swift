@@ -1,8 +1,8 @@
 import Assessment
 import DermaFusion
 
-/// The plots of an evaluation. Each names the model, the number of images and the disclaimer, so that none can be
-/// shown without them.
+/// The plots of an evaluation. Each names the model, the number of images, what makes them no clean test and the
+/// disclaimer, so that none can be shown without them.
 struct EvaluationPlots {
   static let fileNames = ["confusion-matrix.svg", "roc.svg", "reliability.svg"]
 
@@ -17,7 +17,7 @@ struct EvaluationPlots {
   private static let width = 720.0
   private static let side = 480.0
   private static let left = 80.0
-  private static let top = 70.0
+  private static let top = 88.0
 
   let output: EvaluationOutput
 
@@ -131,12 +131,13 @@ struct EvaluationPlots {
     var canvas = canvas
     let overall = output.report.overall
     canvas.label(title, x: Self.left, y: 28, size: 18, isBold: true)
-    let trained = output.overlap.trainingLesions.isEmpty ? "" : " (some of them trained on)"
     canvas.label(
       """
       \(output.model.name) \(output.model.version), SHA-256 \(output.model.sha256.prefix(16)): \
-      \(overall.imageCount) images of \(overall.lesionCount) lesions\(trained)
+      \(overall.imageCount) images of \(overall.lesionCount) lesions
       """, x: Self.left, y: 50, size: 12, colour: Self.muted)
+    canvas.label(
+      output.reservations.joined(separator: "; "), x: Self.left, y: 67, size: 12, colour: Self.muted)
     let lines = Wording.disclaimer.wrapped(width: 112, indent: 0).split(separator: "\n")
     for (index, line) in lines.enumerated() {
       canvas.label(

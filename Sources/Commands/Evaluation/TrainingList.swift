@@ -1,20 +1,29 @@
 /// What a model has seen, from `training/split.csv` in its folder: images and lesions that its weights were
-/// fitted to (`training`), and those that it was selected and calibrated on (`validation`).
+/// fitted to (`training`), those that it was selected and calibrated on (`validation`), and those that a
+/// cross-validation kept from both (`fold`).
 package struct TrainingList: Sendable {
   /// Below the model's folder.
   package static let relativePath = "training/split.csv"
 
   private enum Side: String {
-    case training, validation
+    case training, validation, fold
   }
 
   private static let side = Option<Side>(
-    "split", valueName: "split", abstract: "", allowedValues: ["training", "validation"],
+    "split", valueName: "split", abstract: "", allowedValues: ["training", "validation", "fold"],
     convert: { Side(rawValue: $0) })
 
-  private var trainingImages: Set<String> = []
-  private var trainingLesions: Set<String> = []
-  private var validationLesions: Set<String> = []
+  /// Names of images and of lesions.
+  private struct Names {
+    var images: Set<String> = []
+    var lesions: Set<String> = []
+
+    func holds(_ entry: TestList.Entry) -> Bool {
+      lesions.contains(entry.lesion) || images.contains(entry.image)
+    }
+  }
+
+  private var names: [Side: Names] = [:]
 
   /// - Throws: ``CSVError`` naming the file, line, column and value.
   package init(_ bytes: [UInt8], path: String) throws(CSVError) {
@@ -22,13 +31,9 @@ package struct TrainingList: Sendable {
     let columns = try table.columns(["image_id", "lesion_id", "split"], path: path)
     for row in table.rows {
       let lesion = try columns.requiredValue("lesion_id", of: row, as: TestList.identifier)
-      switch try columns.requiredValue("split", of: row, as: Self.side) {
-      case .training:
-        trainingImages.insert(columns.text("image_id", of: row))
-        trainingLesions.insert(lesion)
-      case .validation:
-        validationLesions.insert(lesion)
-      }
+      let side = try columns.requiredValue("split", of: row, as: Self.side)
+      names[side, default: Names()].images.insert(columns.text("image_id", of: row))
+      names[side, default: Names()].lesions.insert(lesion)
     }
   }
 
@@ -47,17 +52,18 @@ package struct TrainingList: Sendable {
   /// Lesions of a test list that the model was trained on, in the order of the list: by the lesion's name, or
   /// because one of its images was.
   package func trainingLesions(in list: TestList) -> [String] {
-    lesions(in: list) { trainingLesions.contains($0.lesion) || trainingImages.contains($0.image) }
+    lesions(in: list, seenAs: .training)
   }
 
-  /// Lesions of a test list that the model was selected or calibrated on, in the order of the list.
+  /// Lesions of a test list that the model was selected or calibrated on, found in the same way.
   package func validationLesions(in list: TestList) -> [String] {
-    lesions(in: list) { validationLesions.contains($0.lesion) }
+    lesions(in: list, seenAs: .validation)
   }
 
-  private func lesions(in list: TestList, where isSeen: (TestList.Entry) -> Bool) -> [String] {
-    var seen: Set<String> = []
-    return list.entries.filter { isSeen($0) && seen.insert($0.lesion).inserted }.map(\.lesion)
+  private func lesions(in list: TestList, seenAs side: Side) -> [String] {
+    guard let names = names[side] else { return [] }
+    var found: Set<String> = []
+    return list.entries.filter { names.holds($0) && found.insert($0.lesion).inserted }.map(\.lesion)
   }
 }
 
