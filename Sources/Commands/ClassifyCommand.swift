@@ -17,8 +17,8 @@ package enum ClassifyCommand: Command {
     The model may abstain; do not rely on such a result. In JSON and CSV, abstain is then true and \
     abstainReasons says why (\(AbstentionReason.allCases.map(\.rawValue).joined(separator: ", "))). conformalSet holds \
     the right class for a stated share of images like those of the validation; a class that it leaves out is not ruled \
-    out. It is empty in CSV, and null in JSON as conformalCoverage then is, for a model that was not fitted for it and for \
-    an ensemble.
+    out. It is empty in CSV, and null in JSON as conformalCoverage then is, for a model that was not fitted for it, for \
+    an ensemble and with --tta.
     """
   package static let positionals = [
     Positional(
@@ -82,10 +82,8 @@ package enum ClassifyCommand: Command {
         try printer.print(result, timing: timing, shares: shares, imageName: name)
       }
     }
-    let sources = items.compactMap(\.source)
-    let unlistedCount = sources.count { table?.entry(for: $0) == nil }
-    if let path = arguments[MetadataOptions.table], unlistedCount > 0 {
-      terminal.note("Note: \(path) has no row for \(unlistedCount) of \(sources.count) images.")
+    if let table, let path = arguments[MetadataOptions.table] {
+      for note in table.notes(on: items.compactMap(\.source), path: path) { terminal.note("Note: \(note)") }
     }
     return hasFailed ? .failure : .success
   }

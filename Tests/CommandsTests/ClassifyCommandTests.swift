@@ -92,6 +92,26 @@ import Testing
       twice.errors.hasPrefix("Error: '-' was given more than once, but standard input holds one image.\n"))
   }
 
+  @Test func rowsThatDoNotGoOneToOneAreNamed() {
+    let first = folder.write(pnm(), to: "one/img.ppm")
+    let second = folder.write(pnm(), to: "two/img.ppm")
+    let table = folder.write(
+      "image_id,age,sex,localization\nimg,55,male,back\nx.ppm,1,male,ear\n", to: "p.csv")
+    #expect(
+      runTool("classify", first, second, "--metadata", table).errors
+        == "Note: of \(table), a row was used for more than one image: 'img' for \(first) and \(second).\n")
+    // The same photograph twice is no mistake.
+    #expect(runTool("classify", first, first, "--metadata", table).errors == "")
+    let whole = folder.write(pnm(), to: "x.ppm")
+    #expect(
+      runTool("classify", whole, "--metadata", table).errors
+        == """
+        Note: \(table) has no row for 1 of 1 images, the first of them \(whole); an image_id is the file name \
+        without its ending.
+
+        """)
+  }
+
   @Test func aTableGivesEachImageItsMetadataAndOptionsWin() throws {
     let a = folder.write(pnm(), to: "A.ppm")
     let b = folder.write(pnm(), to: "B.ppm")
@@ -100,7 +120,7 @@ import Testing
       "image_id,age,sex,localization\nA,55.0,male,back\nB,,female,\n", to: "patients.csv")
     let result = runTool("classify", a, b, c, "--metadata", table, "--site", "ear", "--format", "json")
     #expect(result.status == .success)
-    #expect(result.errors == "Note: \(table) has no row for 1 of 3 images.\n")
+    #expect(result.errors == "Note: \(table) has no row for 1 of 3 images, the first of them \(c).\n")
     let lines = result.output.split(separator: "\n")
     try #require(lines.count == 3)
     #expect(lines[0].contains(#""metadata":{"age":55,"sex":"male","site":"ear","missing":[]}"#))

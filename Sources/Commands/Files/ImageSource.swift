@@ -21,11 +21,17 @@ package enum ImageSource: Equatable, Sendable {
 
   /// The file name without its folders and its ending, by which tables know the image.
   package var identifier: String? {
+    fileName.map { name in
+      guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return name }
+      return String(name[..<dot])
+    }
+  }
+
+  /// Without its folders.
+  var fileName: String? {
     // By bytes: as a character, a slash or a dot that an accent follows is another one.
-    guard case .file(let path) = self, let last = path.utf8.split(separator: UInt8(ascii: "/")).last
-    else { return nil }
-    guard let dot = last.lastIndex(of: UInt8(ascii: ".")), dot != last.startIndex else { return String(last) }
-    return String(last[..<dot])
+    guard case .file(let path) = self else { return nil }
+    return path.utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String($0) }
   }
 
   /// The image's bytes.

@@ -21,6 +21,40 @@ package struct MetadataTable: Equatable, Sendable {
   /// The row of an image; `nil` when the table has none, or the image comes without a name.
   package func entry(for source: ImageSource) -> Entry? { source.identifier.flatMap { self[$0] } }
 
+  /// What a person should know of the images and the rows that do not go one to one.
+  ///
+  /// - Parameter path: of the table.
+  func notes(on sources: [ImageSource], path: String) -> [String] {
+    var notes: [String] = []
+    let unlisted = sources.filter { entry(for: $0) == nil }
+    if let first = unlisted.first {
+      // The row is there under the whole file name.
+      let isNamedWhole = first.fileName.map { entries[$0.imageKey] != nil } ?? false
+      let hint = isNamedWhole ? "; an image_id is the file name without its ending" : ""
+      notes.append(
+        "\(path) has no row for \(unlisted.count) of \(sources.count) images, the first of them \(first.name)\(hint)."
+      )
+    }
+    var firstOfRow: [[UInt8]: ImageSource] = [:]
+    var shared: [(row: String, first: ImageSource, other: ImageSource)] = []
+    for source in sources where entry(for: source) != nil {
+      guard let row = source.identifier else { continue }
+      let first = firstOfRow[row.imageKey, default: source]
+      firstOfRow[row.imageKey] = first
+      if first != source, !shared.contains(where: { $0.row.imageKey == row.imageKey }) {
+        shared.append((row, first, source))
+      }
+    }
+    if let (row, first, other) = shared.first {
+      notes.append(
+        """
+        of \(path), \(shared.count == 1 ? "a row was" : "\(shared.count) rows were") used for more than one image: \
+        '\(row)' for \(first.name) and \(other.name)\(shared.count == 1 ? "" : ", ...").
+        """)
+    }
+    return notes
+  }
+
   /// Every row is checked, whether or not its image is asked for later.
   ///
   /// - Throws: ``CSVError`` naming the file, line, column and value.
