@@ -58,7 +58,9 @@ package enum GradCAMCommand: Command {
       }
     })
   private static let method = Option<ActivationMapMethod>.choice(
-    "method", of: ActivationMapMethod.allCases, initial: .gradcam, abstract: "How the map is made.")
+    "method", of: ActivationMapMethod.allCases, initial: .gradcam,
+    abstract:
+      "How the map is made. eigencam shows what the features respond to: it is the same for every class.")
   private static let layer = Option<String>(
     "layer", valueName: "layer",
     abstract: """
@@ -151,7 +153,7 @@ package enum GradCAMCommand: Command {
     let style = FigureStyle(
       colorMap: arguments.value(of: colorMap), alpha: arguments.value(of: alpha),
       isSideBySide: arguments[sideBySide])
-    try outputs.write(explanation.png(style), path: picturePath)
+    try outputs.write(explanation.png(style, trusts: trusts), path: picturePath)
     if let path = arguments[raw] {
       try outputs.write(array(explanation.maps, isSigned: arguments[signed]), path: path)
     }

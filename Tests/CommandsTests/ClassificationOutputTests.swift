@@ -30,7 +30,7 @@ import Testing
           Basal cell carcinoma            2.6%  ▊
           Actinic keratoses               1.5%  ▌
           Dermatofibroma                  0.2%  ▏
-          Vascular lesions                0.0%
+          Vascular lesions               <0.1%
 
           Risk        Low risk classification, consult a dermatologist for confirmation.
           Metadata    age 55, male, site missing

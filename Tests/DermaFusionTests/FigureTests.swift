@@ -105,6 +105,28 @@ import Testing
     }
   }
 
+  @Test(arguments: [[LesionClass.nv], LesionClass.allCases])
+  func aPictureSaysWhatItsChecksFound(classes: [LesionClass]) throws {
+    let explanation = try explanation(classes, width: 130, height: 130)
+    func trust(passes: Bool) -> MapTrust {
+      MapTrust(
+        deletionAUC: passes ? 0.1 : 0.9, insertionAUC: 0.8, randomDeletionAUC: 0.5, randomInsertionAUC: 0.5,
+        shuffledHeadCorrelation: 0)
+    }
+    // The last map alone does not pass.
+    let trusts = classes.indices.map { trust(passes: $0 < classes.count - 1) }
+    for (trusts, isSaid) in [([], false), (trusts, true)] {
+      let picture = explanation.figure(trusts: trusts)
+      let x = classes.count == 1 ? 8 : 8 + 3 * (130 + 8)
+      let lines = FigureTextReader(picture: picture).lines(
+        x: x, from: 8 + 130, width: classes.count == 1 ? picture.width - 16 : 130)
+      let text = lines.map(\.text).joined(separator: " ")
+      #expect(text.contains(trust(passes: false).verdict) == isSaid, "\(text)")
+      let file = String(decoding: try explanation.png(trusts: trusts), as: UTF8.self)
+      #expect(file.contains("\(trust(passes: false).verdict) \(explanation.provenance)") == isSaid)
+    }
+  }
+
   @Test func aSmallPhotographIsShownLargerPixelByPixel() throws {
     let explanation = try explanation([.nv], width: 50, height: 70)
     let picture = explanation.figure(FigureStyle(isSideBySide: true))

@@ -19,6 +19,15 @@ import Testing
     #expect(!eigenTrust.passes)
   }
 
+  @Test func aMapOfALayerThatTheModelLacksIsRefused() throws {
+    let classifier = try LightDetector.classifier()
+    let image = ActivationMapPlacementTests.image(corner: (1, 0), width: 90, height: 90)
+    let map = try ActivationMap(
+      lesionClass: .nv, method: .gradcam, layer: "blocks.9.9", height: 1, width: 2, signedValues: [1, -1],
+      size: classifier.preprocessor.configuration.size)
+    #expect(throws: ActivationMapError.self) { try classifier.trust(in: map, of: image) }
+  }
+
   /// A probability that counts how much of the left half is bright.
   @Test func deletionAndInsertionFollowTheOrderOfTheMap() throws {
     let size = 16

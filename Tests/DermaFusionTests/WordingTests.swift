@@ -18,6 +18,16 @@ import Testing
         + "Please consult a dermatologist.")
   }
 
+  @Test(
+    arguments: [
+      (0, "<0.1%"), (0.00049, "<0.1%"), (0.0006, "0.1%"), (0.4854, "48.5%"), (0.9994, "99.9%"),
+      (0.9996, ">99.9%"),
+      (1, ">99.9%"),
+    ] as [(Float, String)])
+  func nothingIsSaidToBeCertain(probability: Float, text: String) {
+    #expect(Wording.percentage(probability) == text)
+  }
+
   @Test func melanomaAboveThresholdIsUrgentAndAtItIsNot() {
     let urgent = " An urgent consultation with a dermatologist is advised."
     #expect(!Wording.summary(probabilities: probabilities([.mel: 0.95])).hasSuffix(urgent))

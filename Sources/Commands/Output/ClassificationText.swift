@@ -14,7 +14,7 @@ struct ClassificationText {
     _ result: Classification, imageName: String, timing: ClassificationTiming?, shares: MetadataShares? = nil
   ) -> String {
     var lines = [emphasised(imageName.printable), "", sentence(result.summary), ""]
-    if let reservation = Wording.sentence(for: result.abstention) { lines += [sentence(reservation), ""] }
+    if let reservation = result.reservation { lines += [sentence(reservation), ""] }
     lines += result.probabilities.ranked.map { bar($0, result) }
     if let shares { lines += [""] + Self.table(shares) }
     lines.append("")
@@ -22,7 +22,8 @@ struct ClassificationText {
     if let confidence = Wording.sentence(for: result.confidence) {
       lines.append(labelled("Confidence", confidence))
     }
-    if let set = result.abstention.conformalSet {
+    // The coverage is that of validation photographs; one from which the model abstains is like few of them.
+    if let set = result.abstention.conformalSet, result.abstention.reasons.isEmpty {
       let names = set.classes.map(\.fullName).joined(separator: ", ")
       let percent = Int((set.coverage * 100).rounded())
       lines.append(labelled("\(percent) % set", names))
@@ -61,10 +62,10 @@ struct ClassificationText {
   }
 
   private func bar(_ lesionClass: LesionClass, _ result: Classification) -> String {
-    let probability = Double(result.probabilities[lesionClass])
+    let probability = result.probabilities[lesionClass]
     let name = lesionClass.fullName.padding(to: 29)
-    let percentage = "\(Self.fixed(probability * 100, digits: 1))%".leftPadding(to: 7)
-    let line = "  \(name)\(percentage)  \(Self.bar(probability))".trimmedRight
+    let percentage = Wording.percentage(probability).leftPadding(to: 7)
+    let line = "  \(name)\(percentage)  \(Self.bar(Double(probability)))".trimmedRight
     return lesionClass == result.prediction ? emphasised(line) : line
   }
 

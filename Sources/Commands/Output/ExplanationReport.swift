@@ -66,13 +66,13 @@ struct ExplanationReport {
   func text(width: Int?) -> String {
     let first = explanation.maps[0]
     var lines = [imageName.printable, "", result.summary.wrapped(width: width, indent: 0), ""]
-    if let reservation = Wording.sentence(for: result.abstention) {
+    if let reservation = result.reservation {
       lines += [reservation.wrapped(width: width, indent: 0), ""]
     }
     for (index, map) in explanation.maps.enumerated() {
       lines.append(
         "  \(map.lesionClass.fullName) (\(map.lesionClass.rawValue)), "
-          + "probability \(ClassificationText.fixed(Double(result.probabilities[map.lesionClass]), digits: 3))"
+          + "probability \(Wording.percentage(result.probabilities[map.lesionClass]))"
       )
       lines.append(detail(map).wrapped(width: width, indent: 4))
       if trusts.indices.contains(index) {
@@ -97,8 +97,11 @@ struct ExplanationReport {
     if let sentence = map.status.sentence { return sentence }
     let centre = map.massCentre ?? (0, 0)
     let percent = { (fraction: Double) in "\(Int((fraction * 100).rounded()))%" }
+    let meaning =
+      map.method.usesGradient
+      ? "Support" : "The features' response, the same for every class and no support for one,"
     return """
-      Support from \(map.minimum) to \(map.maximum); its centre lies \(percent(centre.x)) from the left and \
+      \(meaning) from \(map.minimum) to \(map.maximum); its centre lies \(percent(centre.x)) from the left and \
       \(percent(centre.y)) from the top.
       """
   }

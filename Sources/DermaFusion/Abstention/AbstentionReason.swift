@@ -21,7 +21,7 @@ public enum AbstentionReason: String, Sendable, CaseIterable {
   public var sentence: String {
     switch self {
     case .solidColor: "The image has hardly any colour variation."
-    case .underexposed: "The image is too dark."
+    case .underexposed: "The image, or one of its colour channels, is too dark."
     case .overexposed: "The image is too bright."
     case .lowContrast: "Hardly anything in the image stands out from its surroundings."
     case .noLesion: "The image shows no structure like a lesion."

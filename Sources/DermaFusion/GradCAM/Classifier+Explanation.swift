@@ -22,8 +22,8 @@ extension Classifier {
   ///   - method: see ``ActivationMapMethod``.
   ///   - layer: the feature map: one of ``layers``; `nil`: the last.
   /// - Returns: a map that is finite; look at ``ActivationMap/status`` before showing it.
-  /// - Throws: an error that names the rule which the image broke, ``ClassifierError/nonFiniteLogits(_:)``, or
-  ///   ``ActivationMapError``.
+  /// - Throws: ``ImageError``; ``ClassifierError/nonFiniteLogits(_:)``;
+  ///   ``ClassifierError/ensembleNotExplained(file:members:)``; ``ActivationMapError``.
   public func activationMap(
     of image: PixelImage, metadata: PatientMetadata = .unknown, lesionClass: LesionClass? = nil,
     method: ActivationMapMethod = .gradcam, layer: String? = nil
@@ -64,7 +64,7 @@ extension Classifier {
   }
 
   /// The layers that can be explained: `conv_stem`, then the end of each block by timm's name (`blocks.0.0`, ...), then
-  /// `conv_head`, the last. The end of a stage can also be asked for as `stage0`, `stage1`, ...
+  /// `conv_head`, the last. The end of a stage can also be asked for as `stage0`, `stage1`, ... Empty for an ensemble.
   public var layers: [String] { network?.featureMapNames ?? [] }
 
   private func explain(
@@ -76,16 +76,19 @@ extension Classifier {
     let input = try preprocessor(image)
     let encoded = metadata.encoded()
     var explained = classes ?? []
-    let isHighest = explained.isEmpty
     let run = network.runWithGradients(
       layer: layer, metadata: encoded, needsGradients: method.usesGradient,
       logits: { output in
-        if isHighest { explained = [ClassScores(output.logits).highest] }
+        if explained.isEmpty {
+          // As the classification chooses: of logits that differ the probabilities may round to the same.
+          explained = [
+            ClassScores(output.logits).softmax(temperature: configuration.temperature).highest
+          ]
+        }
         return explained.map { (network.head, $0.index) }
       }, writeInput: { input.writeNormalizedNHWC(to: $0) })
     let result = try classification(
       run.output, of: input, metadata: metadata, imageSHA256: imageSHA256)
-    if isHighest { explained = [result.prediction] }
     let maps = try explained.indices.map { index in
       try ActivationMap(
         lesionClass: explained[index], method: method, layer: layer, activations: run.activations,

@@ -8,12 +8,18 @@ extension Classifier {
   ///   - map: a map that this classifier made of `image` and `metadata`.
   ///   - image: the image that was explained.
   ///   - metadata: the metadata that went in.
-  /// - Throws: ``ClassifierError/nonFiniteLogits(_:)``, ``ActivationMapError/notFinite(lesionClass:layer:)``, or an error
-  ///   that names the rule which the image broke.
+  /// - Precondition: the map's ``ActivationMap/size`` is this model's input size.
+  /// - Throws: ``ImageError``; ``ClassifierError/nonFiniteLogits(_:)``;
+  ///   ``ClassifierError/ensembleNotExplained(file:members:)``; ``ActivationMapError``, also for a layer that this model
+  ///   does not have.
   public func trust(
     in map: ActivationMap, of image: PixelImage, metadata: PatientMetadata = .unknown
   ) throws -> MapTrust {
     let network = try explainedNetwork()
+    _ = try network.layerName(map.layer)
+    precondition(
+      map.size == network.inputSize,
+      "a map of \(map.size)x\(map.size) for a model of \(network.inputSize)x\(network.inputSize)")
     let input = try preprocessor(image)
     var pixels = [Float](repeating: 0, count: input.normalizedCount)
     pixels.withUnsafeMutableBufferPointer { input.writeNormalizedNHWC(to: $0.baseAddress!) }

@@ -20,19 +20,26 @@ public struct FigureStyle: Sendable, Equatable {
 
 extension Explanation {
   /// The maps over the photograph, with a colour bar and a caption that says which class, how probable, by what method,
-  /// whether the model abstains, and the disclaimer: one map at the photograph's own resolution, or several as a contact sheet beside the photograph.
-  public func figure(_ style: FigureStyle = FigureStyle()) -> PixelImage {
-    let sheet = FigureLayout(self, style)
-    return sheet.image
+  /// whether the model abstains, what the checks of a map found, and the disclaimer: one map at the photograph's own
+  /// resolution, or several as a contact sheet beside the photograph.
+  ///
+  /// - Parameter trusts: of each map, in their order, or none where nothing was checked.
+  public func figure(_ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = []) -> PixelImage {
+    FigureLayout(self, style, trusts: trusts).image
   }
 
-  /// ``figure(_:)`` as a PNG file, which carries the caption and the disclaimer as text too.
+  /// ``figure(_:trusts:)`` as a PNG file, which carries the caption and the disclaimer as text too.
   ///
   /// - Throws: ``ImageError/encodingFailed(reason:)``
-  public func png(_ style: FigureStyle = FigureStyle()) throws(ImageError) -> [UInt8] {
-    let description = [Wording.sentence(for: classification.abstention), provenance].compactMap { $0 }
+  public func png(
+    _ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = []
+  ) throws(ImageError) -> [UInt8] {
+    let verdicts = zip(maps, trusts).map { map, trust in
+      maps.count == 1 ? trust.verdict : "\(map.lesionClass.rawValue): \(trust.verdict)"
+    }
+    let description = [classification.reservation].compactMap { $0 } + verdicts + [provenance]
     return try PNGEncoder.encode(
-      figure(style),
+      figure(style, trusts: trusts),
       text: [
         ("Title", ascii(maps.map { title($0) }.joined(separator: "; "))),
         ("Description", ascii(description.joined(separator: " "))),
@@ -51,12 +58,8 @@ extension Explanation {
     "\(map.lesionClass.rawValue) \(percentage(map.lesionClass))"
   }
 
-  /// Rounded to a tenth of a percent; a softmax is never certain, so neither 0.0 nor 100.0 is said.
   private func percentage(_ lesionClass: LesionClass) -> String {
-    let tenths = Int((Double(classification.probabilities[lesionClass]) * 1000).rounded())
-    if tenths == 0 { return "below 0.1%" }
-    if tenths >= 1000 { return "above 99.9%" }
-    return "\(tenths / 10).\(tenths % 10)%"
+    Wording.percentage(classification.probabilities[lesionClass])
   }
 
   /// How the map was made, and how to read it.

@@ -27,8 +27,11 @@ struct FigureLayout {
   /// Characters of large text that a panel must have room for; where it has not, the text under it is small.
   private static let panelCharacters = 16
 
-  init(_ explanation: Explanation, _ style: FigureStyle) {
+  /// - Parameter trusts: of each map, or none.
+  init(_ explanation: Explanation, _ style: FigureStyle, trusts: [MapTrust]) {
     let maps = explanation.maps
+    precondition(
+      trusts.isEmpty || trusts.count == maps.count, "\(trusts.count) checks of \(maps.count) maps")
     isSheet = maps.count > 1
     var photograph = explanation.cropped
     if isSheet, photograph.width > Self.sheetSide {
@@ -41,13 +44,15 @@ struct FigureLayout {
     if isSheet || style.isSideBySide {
       panels.append(Panel(image: photograph, lines: isSheet ? ["Photograph"] : []))
     }
-    for map in maps {
+    for (index, map) in maps.enumerated() {
       let image = map.overlay(on: photograph, colorMap: style.colorMap, alpha: style.alpha)
       let status = map.status.sentence.map { [$0] } ?? []
+      let verdict = trusts.isEmpty ? [] : [trusts[index].verdict]
       panels.append(
         Panel(
           image: image,
-          lines: isSheet ? [explanation.shortTitle(map), map.lesionClass.fullName] + status : []))
+          lines: isSheet
+            ? [explanation.shortTitle(map), map.lesionClass.fullName] + status + verdict : []))
     }
     self.panels = panels
     columns = isSheet ? 4 : panels.count
@@ -56,9 +61,10 @@ struct FigureLayout {
     if !isSheet {
       caption.append((ascii(explanation.title(maps[0])), 2))
       if let sentence = maps[0].status.sentence { caption.append((sentence, 2)) }
+      if let trust = trusts.first { caption.append((trust.verdict, trust.passes ? 1 : 2)) }
     }
     textScale = photograph.width / (BitmapFont.advance * unit * 2) < Self.panelCharacters ? 1 : 2
-    if let reservation = Wording.sentence(for: explanation.classification.abstention) {
+    if let reservation = explanation.classification.reservation {
       caption.append((reservation, isSheet ? textScale : 2))
     }
     caption.append((ascii(explanation.provenance), isSheet ? textScale : 1))

@@ -40,11 +40,15 @@ public struct MapTrust: Sendable, Equatable {
       \(insertionAUC > randomInsertionAUC ? "faster than" : "no faster than") showing random ones \
       (mean \(Self.decimal(insertionAUC)), random \(Self.decimal(randomInsertionAUC)); higher is better).
       """,
-      correlationSentence,
-      passes
-        ? "All three checks speak for this map. That does not make the classification right."
-        : "At least one check does not speak for this map: do not rely on it.",
+      correlationSentence, verdict,
     ]
+  }
+
+  /// What the three checks say together, one sentence.
+  public var verdict: String {
+    passes
+      ? "All three checks speak for this map. That does not make the classification right."
+      : "At least one check does not speak for this map: do not rely on it."
   }
 
   private var correlationSentence: String {

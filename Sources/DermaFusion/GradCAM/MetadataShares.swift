@@ -24,7 +24,7 @@ extension Classifier {
   /// - Parameters:
   ///   - image: at least 32x32.
   ///   - metadata: what is known.
-  /// - Throws: ``ClassifierError/nonFiniteLogits(_:)``, or an error that names the rule which the image broke.
+  /// - Throws: ``ImageError``, or ``ClassifierError/nonFiniteLogits(_:)``.
   public func metadataShares(of image: PixelImage, metadata: PatientMetadata) throws -> MetadataShares {
     let input = try preprocessor(image)
     let images = try (ensemble?.members ?? [self]).map { member in

@@ -41,8 +41,10 @@ public struct Classification: Sendable, Equatable {
   public var risk: RiskLevel { RiskLevel(probabilities: probabilities) }
   /// Low when no class stands out.
   public var confidence: ConfidenceLevel { ConfidenceLevel(probabilities: probabilities) }
-  /// The result in words, hedged.
+  /// The result in words, hedged. Whether the model abstains is not in it: show ``reservation`` beside it.
   public var summary: String { Wording.summary(probabilities: probabilities) }
+  /// That the model abstains, and why, in words; `nil` when it answers.
+  public var reservation: String? { Wording.sentence(for: abstention) }
   /// ``Wording/disclaimer``. Show it wherever a result is shown.
   public var disclaimer: String { Wording.disclaimer }
 }
@@ -54,13 +56,14 @@ public struct ModelIdentity: Sendable, Equatable {
   /// The model's own version.
   public let version: String
   /// SHA-256 of `config.json` followed by `model.safetensors`, lower-case hexadecimal: weights,
-  /// architecture and every preprocessing constant at once.
+  /// architecture and every preprocessing constant at once. An ensemble's is of its `config.json` followed by both files of
+  /// each member in order.
   public let sha256: String
 
   /// - Parameters:
   ///   - name: as the model's configuration names it.
   ///   - version: the model's own version.
-  ///   - sha256: of `config.json` followed by `model.safetensors`, lower-case hexadecimal.
+  ///   - sha256: see ``sha256``.
   public init(name: String, version: String, sha256: String) {
     self.name = name
     self.version = version

@@ -14,7 +14,7 @@ public enum ClassificationWarning: String, Sendable, CaseIterable {
     switch self {
     case .solidColor:
       "The image has hardly any colour variation and may not show a lesion; colour constancy was skipped."
-    case .nearBlack: "The image is almost black; colour constancy was skipped."
+    case .nearBlack: "A colour channel of the image is almost black; colour constancy was skipped."
     case .smallImage: "The image is smaller than 100x100 pixels; fine structures are lost."
     case .metadataUnused: "The age, sex or site was not used: this model works from the image alone."
     }

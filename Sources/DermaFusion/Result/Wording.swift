@@ -26,6 +26,14 @@ public enum Wording {
     return summary
   }
 
+  /// A probability, 0...1, in percent to one decimal. A softmax is never certain, so neither 0.0 nor 100.0 is said.
+  package static func percentage(_ probability: Float) -> String {
+    let tenths = Int((Double(probability) * 1000).rounded())
+    if tenths == 0 { return "<0.1%" }
+    if tenths >= 1000 { return ">99.9%" }
+    return "\(tenths / 10).\(tenths % 10)%"
+  }
+
   /// The risk level in words, one sentence.
   public static func sentence(for risk: RiskLevel) -> String {
     switch risk {
@@ -36,7 +44,7 @@ public enum Wording {
   }
 
   /// That the model abstains, and why; `nil` when it answers.
-  package static func sentence(for abstention: Abstention) -> String? {
+  public static func sentence(for abstention: Abstention) -> String? {
     if abstention.reasons.isEmpty { return nil }
     return (["The model abstains: do not rely on this result."] + abstention.reasons.map(\.sentence))
       .joined(separator: " ")
