@@ -49,24 +49,34 @@ def read_records(data):
     return records
 
 
-def split_by_lesion(records, fraction, seed):
-    """Keeps `fraction` of each class's lesions aside. Returns (training, validation) indices into `records`."""
+def split_by_lesion(records, fraction, seed, fold=None):
+    """Deals each class's lesions out; the photographs of a lesion stay together.
+
+    Returns indices into `records` by side: "training", "validation" (`fraction` of the lesions, the same ones with and
+    without a fold) and, for `fold` (number from 0, of how many), "fold": one even part of the lesions that would
+    otherwise be trained on.
+    """
     lesions = {}
     for record in records:
         lesions.setdefault(record.label, set()).add(record.lesion_id)
-    kept_aside = set()
+    side_of = {}
     for label in sorted(lesions):
         ordered = sorted(lesions[label])
         random.Random(f"{seed}-{label}").shuffle(ordered)
-        kept_aside.update(ordered[: round(fraction * len(ordered))])
-    training = [i for i, record in enumerate(records) if record.lesion_id not in kept_aside]
-    validation = [i for i, record in enumerate(records) if record.lesion_id in kept_aside]
-    return training, validation
+        aside = round(fraction * len(ordered))
+        side_of |= dict.fromkeys(ordered[:aside], "validation") | dict.fromkeys(ordered[aside:], "training")
+        if fold is not None:
+            number, count = fold
+            side_of |= dict.fromkeys(ordered[aside:][number::count], "fold")
+    sides = {side: [] for side in dict.fromkeys(["training", "validation", *side_of.values()])}
+    for index, record in enumerate(records):
+        sides[side_of[record.lesion_id]].append(index)
+    return sides
 
 
-def write_split(path, records, training, validation):
+def write_split(path, records, split):
     """The data list: every photograph with its lesion, class, copy used and side of the split."""
-    sides = {i: "training" for i in training} | {i: "validation" for i in validation}
+    sides = {index: side for side, indices in split.items() for index in indices}
     with open(path, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["image_id", "lesion_id", "dx", "folder", "split"])

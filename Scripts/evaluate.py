@@ -37,10 +37,10 @@ SMALL_BIAS = 0.02  # weight of the biases' mean square
 FOLDS = 5
 
 
-def validation_indices(records, split):
-    """Indices of the records on the validation side of split.csv."""
+def side_indices(records, split, side="validation"):
+    """Indices of the records on one side of split.csv."""
     with open(split, newline="") as file:
-        kept = {row["image_id"] for row in csv.DictReader(file) if row["split"] == "validation"}
+        kept = {row["image_id"] for row in csv.DictReader(file) if row["split"] == side}
     return [i for i, record in enumerate(records) if record.image_id in kept]
 
 
@@ -188,7 +188,7 @@ def main():
     model = model.to(memory_format=torch.channels_last)
     records = read_records(options.data)
     cache = open_cache(records, options.data, config["preprocessing"], options.cache)
-    indices = validation_indices(records, options.split)
+    indices = side_indices(records, options.split)
     images = [cache[i] for i in indices]
     pooled = pooled_features(config, model, images)
     blurred = pooled_features(config, model, images, SMALLEST_COPY)

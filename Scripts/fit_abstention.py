@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 
 from abstention import conformal_sets, distances, measure, quality_reasons
 from dataset import open_cache, read_records
-from evaluate import head_logits, pooled_features, validation_indices, validation_parser
+from evaluate import head_logits, pooled_features, side_indices, validation_parser
 from export_model import ABSTENTION_PREFIX, load_folder, model_identity, write_weights
 from metrics import rounded, softmax
 from model_config import CLASSES, write_config
@@ -188,7 +188,7 @@ def main():
     size = config["preprocessing"]["size"]
     records = read_records(options.data)
     cache = open_cache(records, options.data, config["preprocessing"], options.cache)
-    validation = validation_indices(records, options.split)
+    validation = side_indices(records, options.split)
     training = training_indices(records, validation)
     held = [records[i] for i in validation]
     labels = np.array([record.label for record in held])

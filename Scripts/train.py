@@ -138,6 +138,14 @@ def save(path, value):
     path.with_suffix(".unfinished").rename(path)
 
 
+def parse_fold(text):
+    """`2/4`, the second of four, as (1, 4)."""
+    number, count = map(int, text.split("/"))
+    if not 1 <= number <= count or count < 2:
+        raise ValueError(text)
+    return number - 1, count
+
+
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="HAM10000's folder, with metadata.csv")
@@ -156,6 +164,7 @@ def parse_options():
     parser.add_argument("--dropout", type=float, default=0.2)
     parser.add_argument("--prior-adjustment", type=float, default=0.0, help="0 none ... 1 as if classes were even")
     parser.add_argument("--validation-fraction", type=float, default=0.15)
+    parser.add_argument("--fold", type=parse_fold, metavar="K/N", help="keep the Kth of N parts of the rest aside too")
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bfloat16", action="store_true")
@@ -179,10 +188,11 @@ def main():
 
     config = build_config(options.architecture, len(CLASSES), size=options.size)
     records = read_records(options.data)
-    training, validation = split_by_lesion(records, options.validation_fraction, options.seed)
-    write_split(options.output / "split.csv", records, training, validation)
+    split = split_by_lesion(records, options.validation_fraction, options.seed, options.fold)
+    write_split(options.output / "split.csv", records, split)
+    training = split["training"]
     cache = open_cache(records, options.data, config["preprocessing"], options.cache)
-    checked = capped_validation(records, validation, VALIDATION_CAP)
+    checked = capped_validation(records, split["validation" if options.fold is None else "fold"], VALIDATION_CAP)
 
     epochs = parse_epochs(options.epochs)
     pixels = [images * size**2 for size, images in epochs]
