@@ -58,10 +58,7 @@ package struct EnsembleFolder: Sendable {
     self.members = members
     identity = Identity { [members] hash in
       hash.update(bytes)
-      for member in members {
-        member.update(&hash)
-        member.releasePages()
-      }
+      for member in members { member.addBytes(&hash) }
     }
   }
 }

@@ -15,7 +15,8 @@ package struct ModelFolder: Sendable {
   let configurationName: String
   /// What tells the model from all others.
   package let identity: Identity
-  private let configurationBytes: [UInt8]
+  /// Adds the files' bytes to a hash, and gives the memory that this took for mapped weights back to the system.
+  let addBytes: @Sendable (inout SHA256) -> Void
 
   /// Reads the files of a folder. The weights are mapped into memory; their data are not touched yet.
   ///
@@ -53,18 +54,12 @@ package struct ModelFolder: Sendable {
     self.configuration = configuration
     self.weights = weights
     configurationName = name
-    configurationBytes = bytes
-    identity = Identity { hash in
+    addBytes = { hash in
       hash.update(bytes)
       weights.file.withBytes { hash.update($0) }
       weights.file.releasePages()
     }
-  }
-
-  /// Adds the bytes that make the ``identity`` to another hash.
-  func update(_ hash: inout SHA256) {
-    hash.update(configurationBytes)
-    weights.file.withBytes { hash.update($0) }
+    identity = Identity(addBytes)
   }
 
   /// Gives the memory that holds mapped weights back to the system, once they have been read: a packed copy is what a
