@@ -76,26 +76,10 @@ struct EvaluationOutput {
     } else if overlap.trainingLesions.isEmpty {
       notes.append(("Training list", "no lesion and no image of these names was trained on"))
     }
-    if !overlap.trainingLesions.isEmpty {
-      notes.append(
-        (
-          "WARNING",
-          """
-          the model was trained on \(overlap.trainingLesions.count) of these lesions: the figures say nothing \
-          about other lesions
-          """
-        ))
+    if let trained {
+      notes.append(("WARNING", "the model was \(trained): the figures say nothing about other lesions"))
     }
-    if !overlap.validationLesions.isEmpty {
-      notes.append(
-        (
-          "Note",
-          """
-          the model was selected or calibrated on \(overlap.validationLesions.count) of these lesions: the \
-          figures may be too good
-          """
-        ))
-    }
+    if let selected { notes.append(("Note", "the model was \(selected): the figures may be too good")) }
     if !report.absentClasses.isEmpty {
       let names = report.absentClasses.map(\.rawValue).joined(separator: ", ")
       notes.append(("Note", "no image of \(names): figures over all classes are over the others"))
@@ -104,15 +88,16 @@ struct EvaluationOutput {
     return notes
   }
 
+  private var trained: String? { Self.seen(overlap.trainingLesions, "trained") }
+  private var selected: String? { Self.seen(overlap.validationLesions, "selected or calibrated") }
+
+  private static func seen(_ lesions: [String], _ how: String) -> String? {
+    lesions.isEmpty ? nil : "\(how) on \(lesions.count) of these lesions"
+  }
+
   /// What a plot must not be shown without, in few words.
   var reservations: [String] {
-    var reservations: [String] = []
-    if !overlap.trainingLesions.isEmpty {
-      reservations.append("trained on \(overlap.trainingLesions.count) of these lesions")
-    }
-    if !overlap.validationLesions.isEmpty {
-      reservations.append("selected or calibrated on \(overlap.validationLesions.count) of these lesions")
-    }
+    var reservations = [trained, selected].compactMap { $0 }
     if !overlap.isKnown { reservations.append("whether trained on these lesions is not known") }
     if views != .upright { reservations.append("mean of \(views.count) views") }
     return reservations
