@@ -27,6 +27,9 @@ package enum ImageSource: Equatable, Sendable {
     }
   }
 
+  /// For whoever looks for an image by its whole file name.
+  static let endingHint = "; an image_id is the file name without its ending"
+
   /// Without its folders.
   var fileName: String? {
     // By bytes: as a character, a slash or a dot that an accent follows is another one.

@@ -30,26 +30,27 @@ package struct MetadataTable: Equatable, Sendable {
     if let first = unlisted.first {
       // The row is there under the whole file name.
       let isNamedWhole = first.fileName.map { entries[$0.imageKey] != nil } ?? false
-      let hint = isNamedWhole ? "; an image_id is the file name without its ending" : ""
+      let hint = isNamedWhole ? ImageSource.endingHint : ""
       notes.append(
         "\(path) has no row for \(unlisted.count) of \(sources.count) images, the first of them \(first.name)\(hint)."
       )
     }
-    var firstOfRow: [[UInt8]: ImageSource] = [:]
-    var shared: [(row: String, first: ImageSource, other: ImageSource)] = []
+    // Two of each row are enough to tell.
+    var imagesOfRow: [[UInt8]: [ImageSource]] = [:]
+    var sharedRows: [[UInt8]] = []
     for source in sources where entry(for: source) != nil {
-      guard let row = source.identifier else { continue }
-      let first = firstOfRow[row.imageKey, default: source]
-      firstOfRow[row.imageKey] = first
-      if first != source, !shared.contains(where: { $0.row.imageKey == row.imageKey }) {
-        shared.append((row, first, source))
-      }
+      guard let row = source.identifier?.imageKey else { continue }
+      let images = imagesOfRow[row, default: []]
+      if images.count == 2 || images.first == source { continue }
+      imagesOfRow[row] = images + [source]
+      if images.count == 1 { sharedRows.append(row) }
     }
-    if let (row, first, other) = shared.first {
+    if let row = sharedRows.first, let images = imagesOfRow[row] {
       notes.append(
         """
-        of \(path), \(shared.count == 1 ? "a row was" : "\(shared.count) rows were") used for more than one image: \
-        '\(row)' for \(first.name) and \(other.name)\(shared.count == 1 ? "" : ", ...").
+        of \(path), \(sharedRows.count == 1 ? "a row was" : "\(sharedRows.count) rows were") used for more than one \
+        image: '\(String(decoding: row, as: UTF8.self))' for \(images[0].name) and \
+        \(images[1].name)\(sharedRows.count == 1 ? "" : ", ...").
         """)
     }
     return notes
