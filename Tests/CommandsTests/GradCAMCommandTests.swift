@@ -131,6 +131,15 @@ import Testing
     try expectArray("map.npy", shape: "(128, 128)", map.values)
   }
 
+  @Test(arguments: ActivationMapMethod.allCases)
+  func withoutAClassTheMostProbableIsDrawn(_ method: ActivationMapMethod) throws {
+    let result = explain("--method", method.rawValue, "--format", "json")
+    #expect(result.status == .success && result.errors == "")
+    let maps = try #require(json(result)["maps"] as? [[String: Any]])
+    #expect(maps.map { $0["class"] as? String } == ["nv"])
+    #expect(try picture() == explanation([.nv], method: method).figure())
+  }
+
   @Test func signedKeepsWhatSpeaksAgainstTheClass() throws {
     let result = explain(
       "--class", "mel", "--signed", "--raw", "\(folder.path)/map.npy", "--format", "json")

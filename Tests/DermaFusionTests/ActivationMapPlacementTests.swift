@@ -24,16 +24,20 @@ import Testing
     return PixelImage(width: width, height: height, pixels: pixels)
   }
 
-  @Test func whereNoClassIsAskedForTheMostProbableIsExplained() throws {
+  @Test(arguments: ActivationMapMethod.allCases)
+  func whereNoClassIsAskedForTheMostProbableIsExplained(method: ActivationMapMethod) throws {
     let image = Self.image(corner: (x: 1, y: 0), width: 130, height: 130)
     let classifier = try LightDetector.classifier()
-    let explanation = try classifier.explain(image, classes: [])
-    #expect(explanation.maps.map(\.lesionClass) == [explanation.classification.prediction])
-    #expect(explanation.maps == (try classifier.explain(image).maps))
+    let explanation = try classifier.explain(image, classes: [], method: method)
+    let prediction = explanation.classification.prediction
+    #expect(prediction == .nv)
+    #expect(explanation.maps.map(\.lesionClass) == [prediction])
+    #expect(explanation.maps == (try classifier.explain(image, classes: [prediction], method: method).maps))
+    #expect(explanation.maps == [try classifier.activationMap(of: image, method: method)])
     #expect(explanation.figure().width >= explanation.cropped.width)
   }
 
-  @Test(arguments: [ActivationMapMethod.gradcam, .hirescam, .gradcamPlusPlus, .layercam, .eigencam])
+  @Test(arguments: ActivationMapMethod.allCases)
   func massLiesInTheCornerThatHoldsTheOnlyStructure(method: ActivationMapMethod) throws {
     let classifier = try LightDetector.classifier()
     for corner in Self.corners {
@@ -89,13 +93,6 @@ import Testing
     #expect(explanation.maps[0].values.allSatisfy { $0 == 0 })
     #expect(explanation.maps[0].massCentre == nil)
     #expect(explanation.maps[0].overlay(on: explanation.cropped) == explanation.cropped)
-  }
-
-  @Test func theMostProbableClassIsExplainedWhenNoneIsNamed() throws {
-    let image = Self.image(corner: (0, 0), width: 160, height: 160)
-    let explanation = try LightDetector.classifier().explain(image)
-    #expect(explanation.maps.map(\.lesionClass) == [.nv])
-    #expect(explanation.classification.prediction == .nv)
   }
 
   @Test func anUnknownLayerIsNamedWithThoseThereAre() throws {

@@ -75,23 +75,20 @@ extension Classifier {
     let layer = try network.layerName(layer)
     let input = try preprocessor(image)
     let encoded = metadata.encoded()
-    var explained = classes ?? []
+    func explained(_ output: NetworkOutput) -> [LesionClass] {
+      if let classes, !classes.isEmpty { return classes }
+      // As the classification chooses: of logits that differ the probabilities may round to the same.
+      return [ClassScores(output.logits).softmax(temperature: configuration.temperature).highest]
+    }
     let run = network.runWithGradients(
       layer: layer, metadata: encoded, needsGradients: method.usesGradient,
-      logits: { output in
-        if explained.isEmpty {
-          // As the classification chooses: of logits that differ the probabilities may round to the same.
-          explained = [
-            ClassScores(output.logits).softmax(temperature: configuration.temperature).highest
-          ]
-        }
-        return explained.map { (network.head, $0.index) }
-      }, writeInput: { input.writeNormalizedNHWC(to: $0) })
+      logits: { output in explained(output).map { (network.head, $0.index) } },
+      writeInput: { input.writeNormalizedNHWC(to: $0) })
     let result = try classification(
       run.output, of: input, metadata: metadata, imageSHA256: imageSHA256)
-    let maps = try explained.indices.map { index in
+    let maps = try explained(run.output).enumerated().map { index, lesionClass in
       try ActivationMap(
-        lesionClass: explained[index], method: method, layer: layer, activations: run.activations,
+        lesionClass: lesionClass, method: method, layer: layer, activations: run.activations,
         gradient: method.usesGradient ? run.gradients[index] : nil, size: network.inputSize)
     }
     return Explanation(classification: result, maps: maps, cropped: input.cropped)
