@@ -16,6 +16,8 @@ typedef struct {
   // How many bytes of the chunk at `position` are still to be handed to libpng.
   size_t left_in_chunk;
   int ran_out;
+  // Image data were seen, and since then a chunk that libpng was not shown.
+  int in_image_data, after_gap;
   png_structp png;
   png_infop info;
   uint32_t width, height;
@@ -54,10 +56,15 @@ static inline void cpng_advance_to_needed_chunk(cpng_reader *reader) {
       return;
     }
     size_t length = cpng_big_endian_32(chunk), whole = length + 12;
+    if (memcmp(chunk + 4, "IDAT", 4) == 0) {
+      if (reader->after_gap) png_error(reader->png, "the image data are not in one piece");
+      reader->in_image_data = 1;
+    }
     if (length > 0x7fffffff || cpng_is_needed(chunk, available, length)) {
       reader->left_in_chunk = whole;
       return;
     }
+    reader->after_gap = reader->in_image_data;
     reader->position = whole < available ? reader->position + whole : reader->count;
   }
 }

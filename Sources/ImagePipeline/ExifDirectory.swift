@@ -18,7 +18,7 @@ struct ExifDirectory {
     self.bytes = bytes
   }
 
-  /// The first value of an integer tag, or nil when it is absent or of another type.
+  /// The first value of a numeric tag when it is a whole number, 0 when it is none, or nil when the tag is absent.
   func firstInteger(ofTag wanted: Int) -> Int? {
     let directory = integer(at: 4, size: 4)
     guard directory + 2 <= bytes.count else { return nil }
@@ -52,8 +52,20 @@ struct ExifDirectory {
     case 3, 8: integer(at: location, size: 2)
     case 4, 9, 13: integer(at: location, size: 4)
     case 6: integer(at: location, size: 1)
-    default: 0  // present, but not an integer: no orientation
+    case 5: quotient(integer(at: location, size: 4), integer(at: location + 4, size: 4))
+    case 10: quotient(signedInteger(at: location), signedInteger(at: location + 4))
+    case 11: Int(exactly: Float(bitPattern: UInt32(integer(at: location, size: 4)))) ?? 0
+    case 12: Int(exactly: Double(bitPattern: UInt64(truncatingIfNeeded: integer(at: location, size: 8)))) ?? 0
+    default: 0
     }
+  }
+
+  private func quotient(_ numerator: Int, _ denominator: Int) -> Int {
+    denominator != 0 && numerator.isMultiple(of: denominator) ? numerator / denominator : 0
+  }
+
+  private func signedInteger(at location: Int) -> Int {
+    Int(Int32(truncatingIfNeeded: integer(at: location, size: 4)))
   }
 
   private func integer(at location: Int, size: Int) -> Int {

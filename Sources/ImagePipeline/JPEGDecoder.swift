@@ -92,8 +92,11 @@ enum JPEGDecoder {
     while let segment = cjpeg_app1(reader, index, &count) {
       let bytes = UnsafeBufferPointer(start: segment, count: count)
       if bytes.starts(with: exifMarker) {
-        if exif == nil { exif = [] }
-        exif!.append(contentsOf: bytes.dropFirst(exifMarker.count))
+        if exif == nil {
+          exif = Array(bytes)
+        } else {
+          exif!.append(contentsOf: bytes.dropFirst(exifMarker.count))
+        }
       } else if bytes.starts(with: xmpMarker) {
         xmp = Array(bytes.dropFirst(xmpMarker.count))
       }

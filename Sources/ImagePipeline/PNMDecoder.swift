@@ -90,7 +90,7 @@ enum PNMDecoder {
     try requireByteCount(valueCount * 2 - 1, in: parser)
     let scaled = layout.scaledValues()
     return try decodeValues(layout, count: valueCount) { () throws(ImageError) in
-      let value = try parser.readNumber("the last value")
+      let value = try parser.readNumber("a value")
       guard value <= layout.maximum else {
         throw .corrupt(.pnm, reason: "a value is \(value), above the maximum of \(layout.maximum)")
       }

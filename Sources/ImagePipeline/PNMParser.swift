@@ -26,7 +26,7 @@ struct PNMParser {
         break
       }
       guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else {
-        throw .corrupt(.pnm, reason: "\(name) is not a number")
+        throw .corrupt(.pnm, reason: "\(name) is not a number: byte \(byte) in it is no digit")
       }
       value = value * 10 + Int(byte - UInt8(ascii: "0"))
       digitCount += 1
@@ -34,7 +34,7 @@ struct PNMParser {
         throw .corrupt(.pnm, reason: "\(name) has more than \(Self.digitLimit) digits")
       }
     }
-    guard digitCount > 0 else { throw .truncated(.pnm, reason: "the data end before \(name)") }
+    guard digitCount > 0 else { throw .truncated(.pnm, reason: "the data end where \(name) should be") }
     return value
   }
 
@@ -50,7 +50,7 @@ struct PNMParser {
         }
       }
     }
-    throw .truncated(.pnm, reason: "the data end before the last value")
+    throw .truncated(.pnm, reason: "the data end where a value should be")
   }
 
   private mutating func nextOutsideComments() -> UInt8? {

@@ -62,6 +62,22 @@ import Testing
     }
   }
 
+  /// As Pillow, which compares numbers of any kind with the eight values.
+  @Test(
+    arguments: [
+      (5, [0, 6, 0, 1], 6), (5, [0, 12, 0, 2], 6), (5, [0, 13, 0, 2], 1), (5, [0, 6, 0, 0], 1),
+      (10, [0xFFFF, 0xFFFD, 0xFFFF, 0xFFFF], 3), (10, [0xFFFF, 0xFFFD, 0, 1], 1),
+      (11, [0x4100, 0], 8), (11, [0x4108, 0], 1), (11, [0x7FC0, 0], 1),
+      (12, [0x4014, 0, 0, 0], 5), (12, [0x4016, 0, 0, 0], 1), (12, [0xFFF0, 0, 0, 0], 1),
+    ] as [(UInt16, [UInt16], Int)])
+  func takesWholeNumbersOfEveryType(type: UInt16, value: [UInt16], expected: Int) {
+    let isLong = value.count > 2
+    let words =
+      [0x4D4D, 42, 0, 8, 1, 274, type, 0, 1] + (isLong ? [0, 26] : value) + [0, 0] + (isLong ? value : [])
+    let exif = words.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+    #expect(Orientation(exif: exif, xmp: nil).rawValue == expected)
+  }
+
   @Test func leavesTheImageWhenTheValueOrTheDirectoryIsUnreadable() {
     let unreadable: [[UInt8]] = [
       [], Self.exif(0), Self.exif(9), Self.exif(6, tag: 271), Self.exif(6, count: 0),
@@ -107,6 +123,14 @@ import Testing
       try ImageDecoder.decode(turned), Orientation.rotatedQuarterTurnClockwise.applied(to: upright))
     #expect(upright.width == 11)
     #expect(try ImageDecoder.decode(turned).width == 9)
+  }
+
+  @Test(arguments: [(1, 9), (2, 9), (3, 11)])
+  func aJPEGsMarkerMayStandTwiceAsForPillow(markers: Int, width: Int) throws {
+    let segment = Array(String(repeating: "Exif\0\0", count: markers).utf8) + Self.exif(6)
+    let bytes = TinyJPEG.restarting.replacing(
+      at: 2, count: 0, with: [0xFF, 0xE1, 0, UInt8(segment.count + 2)] + segment)
+    #expect(try ImageDecoder.decode(bytes).width == width)
   }
 
   @Test func joinsTheExifSegmentsOfAJPEG() throws {

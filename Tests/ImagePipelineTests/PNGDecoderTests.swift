@@ -118,6 +118,26 @@ import Testing
       .corrupt(.png, reason: "IDAT: CRC error"))
   }
 
+  @Test func refusesImageDataWithAnotherChunkBetween() throws {
+    let whole = Self.plain.file(Self.samples)
+    let start = try #require(whole.firstIndex(of: Array("IDAT".utf8))) - 4
+    let end = try #require(whole.firstIndex(of: Array("IEND".utf8))) - 4
+    let data = Array(whole[start + 8..<end - 4])
+    let halves = [data[..<7], data[7...]].map { PNGBuilder.chunk("IDAT", Array($0)) }
+    for (between, isAllowed) in [([], true), (PNGBuilder.chunk("teSt", [1, 2]), false)] {
+      let file = whole.replacing(at: start, count: end - start, with: halves[0] + between + halves[1])
+      if isAllowed {
+        #expect(try ImageDecoder.decode(file).pixels == Self.pixels)
+      } else {
+        expectRefusal(of: file, .corrupt(.png, reason: "the image data are not in one piece"))
+      }
+    }
+    // Between the last of them and the end of the file other chunks have their place.
+    var builder = Self.plain
+    builder.after = [PNGBuilder.chunk("teSt", [1, 2])]
+    #expect(try ImageDecoder.decode(builder.file(Self.samples)).pixels == Self.pixels)
+  }
+
   @Test func refusesImpossibleHeaders() {
     var builder = Self.plain
     builder.bitDepth = 4

@@ -59,8 +59,12 @@ import Testing
   }
 
   @Test func refusesWhatIsNotANumber() {
-    expectRefusal(of: Array("P5 x 1 255\n0".utf8), .corrupt(.pnm, reason: "the width is not a number"))
-    expectRefusal(of: Array("P5 1 -1 255\n0".utf8), .corrupt(.pnm, reason: "the height is not a number"))
+    expectRefusal(
+      of: Array("P5 x 1 255\n0".utf8),
+      .corrupt(.pnm, reason: "the width is not a number: byte 120 in it is no digit"))
+    expectRefusal(
+      of: Array("P5 1 -1 255\n0".utf8),
+      .corrupt(.pnm, reason: "the height is not a number: byte 45 in it is no digit"))
     expectRefusal(of: Array("P1 2 1 1 2".utf8), .corrupt(.pnm, reason: "a value is neither 0 nor 1"))
     expectRefusal(
       of: Array("P5 12345678901 1 255\n0".utf8), .corrupt(.pnm, reason: "the width has more than 10 digits"))
@@ -76,16 +80,17 @@ import Testing
   }
 
   @Test func refusesTruncatedFiles() {
-    expectRefusal(of: Array("P6".utf8), .truncated(.pnm, reason: "the data end before the width"))
-    expectRefusal(of: Array("P6 3 2 ".utf8), .truncated(.pnm, reason: "the data end before the maximum"))
+    expectRefusal(of: Array("P6".utf8), .truncated(.pnm, reason: "the data end where the width should be"))
+    expectRefusal(
+      of: Array("P6 3 2 ".utf8), .truncated(.pnm, reason: "the data end where the maximum should be"))
     expectRefusal(
       of: Array("P6 1 2 255\n12345".utf8), .truncated(.pnm, reason: "5 bytes of pixels where 6 are needed"))
     expectRefusal(
       of: Array("P4 9 2\n123".utf8), .truncated(.pnm, reason: "3 bytes of pixels where 4 are needed"))
     expectRefusal(
-      of: Array("P2 2 1 255\n100".utf8), .truncated(.pnm, reason: "the data end before the last value"))
+      of: Array("P2 2 1 255\n100".utf8), .truncated(.pnm, reason: "the data end where a value should be"))
     expectRefusal(
-      of: Array("P1 3 1\n1 \n".utf8), .truncated(.pnm, reason: "the data end before the last value"))
+      of: Array("P1 3 1\n1 \n".utf8), .truncated(.pnm, reason: "the data end where a value should be"))
   }
 
   @Test func refusesBombsBeforeAllocating() {
