@@ -8,6 +8,9 @@ package struct ConfigurationObject {
 
     package static let finite = NumberRule(words: "a finite number") { _ in true }
     static let positive = NumberRule(words: "above 0") { $0 > 0 }
+    // What pixels of 0...1 are shifted and divided by: beyond these bounds Float32 overflows or loses the image.
+    static let pixelShift = NumberRule(words: "in -1e6...1e6") { (-1e6...1e6).contains($0) }
+    static let pixelDivisor = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
     static let probability = NumberRule(words: "in 0...1") { (0...1).contains($0) }
     static let voteWeight = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
     static let upToOne = NumberRule(words: "above 0 and at most 1") { $0 > 0 && $0 <= 1 }

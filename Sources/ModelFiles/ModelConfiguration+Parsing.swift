@@ -44,8 +44,8 @@ extension ModelConfiguration.Preprocessing {
     var object = object
     size = try object.integer("size", in: 32...2048)
     colorConstancy = try Self.colorConstancy(try object.object("color_constancy"))
-    mean = try object.numbers("mean", count: 3, .finite)
-    standardDeviation = try object.numbers("std", count: 3, .positive)
+    mean = try object.numbers("mean", count: 3, .pixelShift)
+    standardDeviation = try object.numbers("std", count: 3, .pixelDivisor)
     try object.requireNoOtherKeys()
   }
 

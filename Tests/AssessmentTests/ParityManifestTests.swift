@@ -87,7 +87,7 @@ import Testing
     expectUnreadablePreprocessing("\"preprocessing.mean\" must have 3 numbers, and has 2") {
       $0["mean"] = [0.5, 0.5]
     }
-    expectUnreadablePreprocessing("\"preprocessing.std[1]\" is 0, and must be above 0") {
+    expectUnreadablePreprocessing("\"preprocessing.std[1]\" is 0, and must be in 1e-6...1e6") {
       $0["std"] = [1, 0, 1]
     }
   }
