@@ -27,9 +27,9 @@ package enum ImageDecoder {
   /// - Parameter bytes: The whole file.
   /// - Throws: ``ImageError`` naming the broken rule.
   package static func decode(_ bytes: [UInt8]) throws(ImageError) -> PixelImage {
-    try bytes.withUnsafeBytes { buffer in
-      Result { () throws(ImageError) in try decode(buffer) }
-    }.get()
+    try bytes.withUnsafeBufferPointer { (bytes) throws(ImageError) in
+      try decode(UnsafeRawBufferPointer(bytes))
+    }
   }
 
   /// Checks a size from a file's header before anything is allocated for it.

@@ -6,21 +6,22 @@
   import Glibc
 #endif
 
-/// What a file holds, mapped from disk or copied from memory, in one place for as long as this object lives.
+/// What a file holds, mapped from disk or given as bytes, for as long as this object lives.
 ///
-/// `@unchecked Sendable`: the pointer is set once, nothing writes through it, and the memory goes with the object.
+/// `@unchecked Sendable`: a pointer is set once, nothing writes through it, and a mapping goes with the object.
 /// A mapped file that another process shortens while it is in use ends this process with a bus error, as with every
 /// mapped file.
 final class FileContent: @unchecked Sendable {
-  private let bytes: UnsafeRawBufferPointer
-  private let isMapped: Bool
+  private enum Storage {
+    case mapping(UnsafeRawBufferPointer)
+    case array([UInt8])
+  }
 
-  /// Copies bytes.
-  init(copying source: [UInt8]) {
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: source.count, alignment: 64)
-    copy.copyBytes(from: source)
-    bytes = UnsafeRawBufferPointer(copy)
-    isMapped = false
+  private let storage: Storage
+
+  /// The bytes themselves.
+  init(_ bytes: [UInt8]) {
+    storage = .array(bytes)
   }
 
   /// Maps the file at a path for reading.
@@ -43,22 +44,19 @@ final class FileContent: @unchecked Sendable {
     guard let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
       throw .cannotOpen(path: path, reason: Self.reason(errno))
     }
-    bytes = UnsafeRawBufferPointer(start: address, count: count)
-    isMapped = true
+    storage = .mapping(UnsafeRawBufferPointer(start: address, count: count))
   }
 
   /// Gives the memory that holds a mapped file's content back to the system, which reads it again, most likely from its
   /// cache, where it is asked for later.
   func releasePages() {
-    if isMapped { madvise(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count, MADV_DONTNEED) }
+    guard case .mapping(let bytes) = storage else { return }
+    madvise(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count, MADV_DONTNEED)
   }
 
   deinit {
-    if isMapped {
-      munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
-    } else {
-      bytes.deallocate()
-    }
+    guard case .mapping(let bytes) = storage else { return }
+    munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
   }
 
   /// Calls the body with the whole content, valid until it returns: nothing else keeps the memory for that long, since
@@ -66,7 +64,12 @@ final class FileContent: @unchecked Sendable {
   func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try withExtendedLifetime(self) { () throws(Failure) in try body(bytes) }
+    switch storage {
+    case .mapping(let bytes):
+      try withExtendedLifetime(self) { () throws(Failure) in try body(bytes) }
+    case .array(let bytes):
+      try bytes.withUnsafeBufferPointer { (bytes) throws(Failure) in try body(UnsafeRawBufferPointer(bytes)) }
+    }
   }
 
   /// The operating system's words for an error number.

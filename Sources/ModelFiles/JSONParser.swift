@@ -24,10 +24,9 @@ package struct JSONParser {
 
   /// Parses one JSON value, with white space allowed around it.
   package static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
-    let result = bytes.withUnsafeBytes { bytes -> Result<JSONValue, JSONError> in
-      do throws(JSONError) { return .success(try parse(bytes)) } catch { return .failure(error) }
+    try bytes.withUnsafeBufferPointer { (bytes) throws(JSONError) in
+      try parse(UnsafeRawBufferPointer(bytes))
     }
-    return try result.get()
   }
 
   private mutating func skipWhiteSpace() {

@@ -24,13 +24,13 @@ package struct SafetensorsFile: Sendable {
     try self.init(FileContent(mapping: path), name: path)
   }
 
-  /// Checks a file's bytes, of which a copy is kept.
+  /// Checks a file's bytes, which are kept.
   ///
   /// - Parameter name: what errors call the file.
   /// - Throws: `ModelFileError` when the bytes break a rule of the format.
   package init(bytes: [UInt8], name: String = "model.safetensors") throws(ModelFileError) {
     guard !bytes.isEmpty else { throw .emptyFile(path: name) }
-    try self.init(FileContent(copying: bytes), name: name)
+    try self.init(FileContent(bytes), name: name)
   }
 
   init(_ file: FileContent, name: String) throws(ModelFileError) {
