@@ -126,13 +126,13 @@ private struct Batch: Sendable {
     case .image(let source):
       do {
         let bytes = try source.read(terminal: terminal)
-        let (result, timing) = try classifier.timedClassify(
+        let (result, output, timing) = try classifier.observedClassify(
           encodedImage: bytes,
           metadata: MetadataOptions.metadata(arguments, entry: table?.entry(for: source)),
           views: ImageViews(arguments))
         let shares =
           arguments[ClassifyCommand.explainMetadata]
-          ? try classifier.metadataShares(ofEncodedImage: bytes, metadata: result.metadata) : nil
+          ? try classifier.metadataShares(of: output, metadata: result.metadata) : nil
         return .classified(result, timing, shares, imageName: source.name)
       } catch let error as FileError {
         return .failed("\(error)")

@@ -8,13 +8,13 @@ import Testing
     let classifier = try LightDetector.classifier()
     let image = ActivationMapPlacementTests.image(corner: (1, 0), width: 150, height: 150)
     let map = try classifier.activationMap(of: image, lesionClass: .nv)
-    let trust = try classifier.trust(in: map, of: image)
+    let trust = try classifier.trust(in: [map], of: image)[0]
     #expect(trust.deletionAUC < trust.randomDeletionAUC)
     #expect(trust.sentences.count == 4)
-    #expect(try classifier.trust(in: map, of: image) == trust, "the same input gives the same numbers")
+    #expect(try classifier.trust(in: [map], of: image) == [trust], "the same input gives the same numbers")
 
     let eigen = try classifier.activationMap(of: image, lesionClass: .nv, method: .eigencam)
-    let eigenTrust = try classifier.trust(in: eigen, of: image)
+    let eigenTrust = try classifier.trust(in: [eigen], of: image)[0]
     #expect((eigenTrust.shuffledHeadCorrelation ?? 0) > 0.999, "it does not look at the head")
     #expect(!eigenTrust.passes)
   }
@@ -25,7 +25,17 @@ import Testing
     let map = try ActivationMap(
       lesionClass: .nv, method: .gradcam, layer: "blocks.9.9", height: 1, width: 2, signedValues: [1, -1],
       size: classifier.preprocessor.configuration.size)
-    #expect(throws: ActivationMapError.self) { try classifier.trust(in: map, of: image) }
+    #expect(throws: ActivationMapError.self) { try classifier.trust(in: [map], of: image) }
+  }
+
+  @Test func severalMapsAreJudgedAsEachAlone() throws {
+    let classifier = try LightDetector.classifier()
+    let image = ActivationMapPlacementTests.image(corner: (0, 1), width: 90, height: 110)
+    let maps = try classifier.explain(image, classes: [.nv, .mel, .vasc], layer: "stage2").maps
+    let trusts = try classifier.trust(in: maps, of: image)
+    #expect(trusts == (try maps.flatMap { try classifier.trust(in: [$0], of: image) }))
+    #expect(Set(trusts.map(\.deletionAUC)).count == 3, "each of its own class")
+    #expect(try classifier.trust(in: [], of: image) == [])
   }
 
   /// A probability that counts how much of the left half is bright.
@@ -34,14 +44,16 @@ import Testing
     let left = (0..<size * size).map { $0 % size < size / 2 }
     let pixels = left.flatMap { [Float](repeating: $0 ? 1 : -1, count: 3) }
     let check = PerturbationCheck(pixels: pixels, size: size) { pixels in
-      Double(left.indices.count { left[$0] && pixels[$0 * 3] > 0.9 }) / Double(size * size / 2)
+      let share = Double(left.indices.count { left[$0] && pixels[$0 * 3] > 0.9 }) / Double(size * size / 2)
+      return [share, 1 - share]
     }
     let right = try check.areas(left.map { $0 ? 1 : 0 })
     let wrong = try check.areas(left.map { $0 ? 0 : 1 })
     // The bright half is gone after half of the steps: a triangle of a quarter; or stays until then.
-    #expect(abs(right.deletion - 0.25) < 1e-9)
-    #expect(abs(wrong.deletion - 0.75) < 1e-9)
-    #expect(right.insertion > wrong.insertion)
+    #expect(abs(right.deletion[0] - 0.25) < 1e-9)
+    #expect(abs(wrong.deletion[0] - 0.75) < 1e-9)
+    #expect(abs(right.deletion[1] - 0.75) < 1e-9, "what the first loses the second wins")
+    #expect(right.insertion[0] > wrong.insertion[0])
   }
 
   @Test func correlationIsPearsons() throws {

@@ -128,7 +128,7 @@ public final class Classifier: Sendable {
   /// Why the instruction set that the environment asks for is not the one in use; nil when it is, or when none is asked for.
   package static var unavailableInstructionSet: UnavailableInstructionSet? { KernelChoice.unavailable }
 
-  /// The model that results name.
+  /// The model that results name. Its hash is worked out beside the first classification; what asks earlier waits for it.
   public var model: ModelIdentity {
     ModelIdentity(name: configuration.name, version: configuration.version, sha256: sha256())
   }
@@ -144,7 +144,7 @@ public final class Classifier: Sendable {
     _ image: PixelImage, metadata: PatientMetadata = .unknown, views: ImageViews = .upright
   ) throws -> Classification {
     var timing = ClassificationTiming()
-    return try classify(image, metadata: metadata, views: views, imageSHA256: nil, timing: &timing)
+    return try classify(image, metadata: metadata, views: views, imageSHA256: nil, timing: &timing).0
   }
 
   /// Classifies an image from a file's bytes: PNG, JPEG (EXIF orientation applied) or PNM.
@@ -157,30 +157,31 @@ public final class Classifier: Sendable {
   public func classify(
     encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, views: ImageViews = .upright
   ) throws -> Classification {
-    try timedClassify(encodedImage: bytes, metadata: metadata, views: views).0
+    try observedClassify(encodedImage: bytes, metadata: metadata, views: views).0
   }
 
-  /// ``classify(encodedImage:metadata:views:)`` with the time that each step took.
-  package func timedClassify(
+  /// ``classify(encodedImage:metadata:views:)`` with what the network gave and the time that each step took.
+  package func observedClassify(
     encodedImage bytes: [UInt8], metadata: PatientMetadata, views: ImageViews = .upright
-  ) throws -> (Classification, ClassificationTiming) {
+  ) throws -> (Classification, NetworkOutput, ClassificationTiming) {
     var timing = ClassificationTiming()
     let image = try timing.measure(\.decodeMilliseconds) { try ImageDecoder.decode(bytes) }
-    let result = try classify(
+    let (result, output) = try classify(
       image, metadata: metadata, views: views, imageSHA256: SHA256.hexDigest(bytes), timing: &timing)
-    return (result, timing)
+    return (result, output, timing)
   }
 
   private func classify(
     _ image: PixelImage, metadata: PatientMetadata, views: ImageViews, imageSHA256: String?,
     timing: inout ClassificationTiming
-  ) throws -> Classification {
+  ) throws -> (Classification, NetworkOutput) {
     let input = try timing.measure(\.preprocessMilliseconds) { try preprocessor(image) }
     let output = try timing.measure(\.networkMilliseconds) {
       try self.output(of: input, metadata: metadata.encoded(), views: views)
     }
-    return try classification(
+    let result = try classification(
       output, of: input, metadata: metadata, views: views, imageSHA256: imageSHA256)
+    return (result, output)
   }
 
   /// The result that the network's output for an image makes.

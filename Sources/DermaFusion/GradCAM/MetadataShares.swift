@@ -1,5 +1,6 @@
 import ImagePipeline
 import ModelFiles
+import TensorModule
 
 /// What each field of the metadata does to the logits of one image.
 public struct MetadataShares: Sendable, Equatable {
@@ -26,22 +27,31 @@ extension Classifier {
   ///   - metadata: what is known.
   /// - Throws: ``ImageError``, or ``ClassifierError/nonFiniteLogits(_:)``.
   public func metadataShares(of image: PixelImage, metadata: PatientMetadata) throws -> MetadataShares {
-    let input = try preprocessor(image)
-    let images = try (ensemble?.members ?? [self]).map { member in
-      let network = try member.explainedNetwork()
-      let output = network.run(
-        metadata: metadata.encoded(), writeInput: { input.writeNormalizedNHWC(to: $0) })
-      return (head: network.head, pooled: output.pooled)
-    }
-    func logits(_ metadata: PatientMetadata) throws(ClassifierError) -> ClassScores {
-      let ofMembers = images.map { $0.head.logits(pooled: $0.pooled, metadata: metadata.encoded()) }
-      let logits = try ensemble?.vote(ofMembers) ?? ofMembers[0]
+    let output = try output(of: preprocessor(image), metadata: metadata.encoded(), views: .upright)
+    return try metadataShares(of: output, metadata: metadata)
+  }
+
+  /// The same from what the network made of an image, upright and with all of the metadata.
+  package func metadataShares(
+    of output: NetworkOutput, metadata: PatientMetadata
+  ) throws -> MetadataShares {
+    let members = ensemble.map { Array(zip($0.members, output.members)) } ?? [(self, output)]
+    let heads = try members.map { try $0.0.explainedNetwork().head }
+    func finite(_ logits: [Float]) throws(ClassifierError) -> ClassScores {
       guard logits.allSatisfy(\.isFinite) else { throw .nonFiniteLogits(logits) }
       return ClassScores(logits)
     }
+    func logits(_ metadata: PatientMetadata) throws(ClassifierError) -> ClassScores {
+      let ofMembers = ThreadPool.withDenormalsFlushed {
+        zip(heads, members).map { head, member in
+          head.logits(pooled: member.1.pooled, metadata: metadata.encoded())
+        }
+      }
+      return try finite(try ensemble?.vote(ofMembers) ?? ofMembers[0])
+    }
     let age = metadata.ageInYears
     return MetadataShares(
-      imageAlone: try logits(.unknown), everything: try logits(metadata),
+      imageAlone: try logits(.unknown), everything: try finite(output.logits),
       withoutAge: try logits(PatientMetadata(sex: metadata.sex, site: metadata.site)),
       withoutSex: try logits(PatientMetadata(ageInYears: age, site: metadata.site)),
       withoutSite: try logits(PatientMetadata(ageInYears: age, sex: metadata.sex)))

@@ -46,11 +46,12 @@ extension Network {
     guard needsGradients else {
       return NetworkGradients(output: output, activations: activations, gradients: [])
     }
-    let pooledGradients = logits(output).map { head, index in
-      head.pooledGradient(ofLogit: index, pooled: output.pooled, metadata: metadata)
-    }
+    let chosen = logits(output)
     let gradients = ThreadPool.withDenormalsFlushed {
-      isLast
+      let pooledGradients = chosen.map { head, index in
+        head.pooledGradient(ofLogit: index, pooled: output.pooled, metadata: metadata)
+      }
+      return isLast
         ? pooledGradients.map { lastMapGradient($0) }
         : gradientsThroughBlocks(to: index, kept: kept, pooledGradients)
     }

@@ -1,37 +1,46 @@
-/// Hides and shows parts of an image in the order of a map, and watches a probability.
+/// Hides and shows parts of an image in the order of a map, and watches probabilities.
 struct PerturbationCheck {
+  /// The areas under each probability's curve.
+  struct Areas {
+    var deletion: [Double]
+    var insertion: [Double]
+  }
+
   /// `[size, size, 3]`, normalised.
   let pixels: [Float]
   let size: Int
-  let probability: ([Float]) throws -> Double
+  /// Of an image like ``pixels``, the same number each time.
+  let probabilities: ([Float]) throws -> [Double]
 
   /// Equal parts that the image is hidden in.
   private static let steps = 16
   /// Blurring leaves this many means across the image: about the width of RISE's Gaussian.
   private static let blurCells = 4
 
-  /// The area under the probability against the share of the image that is hidden or shown, strongest places first.
+  /// The areas under the probabilities against the share of the image that is hidden or shown, strongest places first.
   ///
   /// - Parameter map: `[size, size]`
-  func areas(_ map: [Float]) throws -> (deletion: Double, insertion: Double) {
+  func areas(_ map: [Float]) throws -> Areas {
     // Equal values keep the order of the image, so that the answer does not depend on the sort.
     let order = map.indices.sorted { (map[$0], $1) > (map[$1], $0) }
-    return (
-      try area(order, from: pixels, to: meanColour()), try area(order, from: blurred(), to: pixels)
-    )
+    return Areas(
+      deletion: try areas(order, from: pixels, to: meanColour()),
+      insertion: try areas(order, from: blurred(), to: pixels))
   }
 
-  private func area(_ order: [Int], from start: [Float], to end: [Float]) throws -> Double {
+  private func areas(_ order: [Int], from start: [Float], to end: [Float]) throws -> [Double] {
     var current = start
-    var values = [try probability(current)]
+    var values = [try probabilities(current)]
     for step in 0..<Self.steps {
       for pixel in order[order.count * step / Self.steps..<order.count * (step + 1) / Self.steps] {
         for channel in 0..<3 { current[pixel * 3 + channel] = end[pixel * 3 + channel] }
       }
-      values.append(try probability(current))
+      values.append(try probabilities(current))
     }
-    let ends = (values[0] + values[values.count - 1]) / 2
-    return (values.reduce(0, +) - ends) / Double(Self.steps)
+    return values[0].indices.map { index in
+      let ends = (values[0][index] + values[Self.steps][index]) / 2
+      return (values.reduce(0) { $0 + $1[index] } - ends) / Double(Self.steps)
+    }
   }
 
   private func meanColour() -> [Float] {
