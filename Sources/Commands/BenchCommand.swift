@@ -45,7 +45,7 @@ package enum BenchCommand: Command {
       runCount: arguments.value(of: runs), profiles: arguments[profile], timesMaps: arguments[maps])
     switch arguments.value(of: format) {
     case .json: try terminal.write(BenchmarkJSON.object(report).text + "\n")
-    case .text, .csv: try terminal.write(BenchmarkText.text(report))
+    case .text, .csv: try terminal.write(BenchmarkText.text(report, width: terminal.width))
     }
     return .success
   }

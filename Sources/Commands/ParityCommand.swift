@@ -105,7 +105,7 @@ package enum ParityCommand: Command {
     var mantissa = value
     while mantissa >= 9.95 { (mantissa, exponent) = (mantissa / 10, exponent + 1) }
     while mantissa < 0.995 { (mantissa, exponent) = (mantissa * 10, exponent - 1) }
-    return "\(ClassificationText.fixed(mantissa, digits: 1))e\(exponent)"
+    return "\(mantissa.fixed(digits: 1))e\(exponent)"
   }
 
   private static func json(

@@ -45,8 +45,8 @@ import TensorModule
 
   @Test func textShowsEachStepWithItsShareOfAllThreadsPeak() {
     #expect(
-      BenchmarkText.text(report) == """
-        Model            toy 0.0.1
+      BenchmarkText.text(report, width: nil) == """
+        Model            toy 0.0.1, SHA-256 abc
         Kernels          baseline, 2 threads
         Latency          20.00 ms (least 10.00, 90 % within 40.00, 99 % within 40.00; 3 runs)
         Preprocessing    2.00 ms
@@ -60,6 +60,8 @@ import TensorModule
         layer           GradCAM   HiResCAM  GradCAM++   LayerCAM   EigenCAM
         conv_head          1.10       1.10       1.10       1.10       1.05
         stage6             1.10       1.10       1.10       1.10       1.05
+
+        \(Wording.disclaimer)
 
         """)
   }

@@ -20,6 +20,16 @@ import Testing
 
   @Test(
     arguments: [
+      (0, 2, "0.00"), (-0.004, 2, "0.00"), (-0.006, 2, "-0.01"), (12.345678, 3, "12.346"), (-7.5, 0, "-8"),
+      (0.96, 1, "1.0"), (9_007_199_254_740, 3, "9007199254740.000"), (1e17, 3, "1e+17"), (-3e38, 3, "-3e+38"),
+      (.infinity, 1, "inf"), (.nan, 1, "nan"),
+    ] as [(Double, Int, String)])
+  func decimalsHaveTheirDigitsWhateverTheirSize(value: Double, digits: Int, text: String) {
+    #expect(value.fixed(digits: digits) == text)
+  }
+
+  @Test(
+    arguments: [
       (0, "<0.1%"), (0.00049, "<0.1%"), (0.0006, "0.1%"), (0.4854, "48.5%"), (0.9994, "99.9%"),
       (0.9996, ">99.9%"),
       (1, ">99.9%"),

@@ -107,7 +107,7 @@ struct EvaluationOutput {
     let figures = report.abstention
     func row(_ title: String, _ value: Double?) -> String {
       Self.row(
-        title, value: value.map { ClassificationText.fixed($0, digits: 4) } ?? "undefined", interval: "")
+        title, value: value.map { $0.fixed(digits: 4) } ?? "undefined", interval: "")
     }
     var lines = [
       row("Share of images abstained from", figures.abstainedShare),
@@ -188,14 +188,14 @@ struct EvaluationOutput {
 extension EvaluationReport.Measurement {
   /// Four digits, or `undefined`.
   func value(_ figure: EvaluationFigure) -> String {
-    figures[figure].map { ClassificationText.fixed($0, digits: 4) } ?? "undefined"
+    figures[figure].map { $0.fixed(digits: 4) } ?? "undefined"
   }
 
   /// `0.71 to 0.83`, or `-` where there is none.
   func interval(_ figure: EvaluationFigure) -> String {
     intervals[figure].map {
-      ClassificationText.fixed($0.lowerBound, digits: 3) + " to "
-        + ClassificationText.fixed($0.upperBound, digits: 3)
+      $0.lowerBound.fixed(digits: 3) + " to "
+        + $0.upperBound.fixed(digits: 3)
     } ?? "-"
   }
 }

@@ -154,7 +154,7 @@ struct EvaluationPlots {
   private static func drawAxes(_ canvas: inout SVGCanvas) {
     for tick in 0...5 {
       let value = Double(tick) / 5
-      let text = ClassificationText.fixed(value, digits: 1)
+      let text = value.fixed(digits: 1)
       canvas.line([place(value, 0), place(value, 1)], colour: grid)
       canvas.line([place(0, value), place(1, value)], colour: grid)
       canvas.label(text, x: place(value, 0).x, y: top + side + 20, anchor: .middle)

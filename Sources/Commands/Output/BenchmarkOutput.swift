@@ -1,26 +1,12 @@
 import Assessment
 import DermaFusion
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// A benchmark's report as JSON.
 enum BenchmarkJSON {
   static func object(_ report: Benchmark.Report) -> OrderedJSON {
     var members: [(key: String, value: OrderedJSON)] = [
       ("schemaVersion", .integer(1)),
-      (
-        "model",
-        .object([
-          "name": .string(report.model.name), "version": .string(report.model.version),
-          "sha256": .string(report.model.sha256),
-        ])
-      ),
+      ("model", report.model.orderedJSON),
       ("runs", .integer(report.latencies.count)), ("latencyMs", spread(report.latencies)),
       ("preprocessMs", .number(report.preprocessing.percentile(50))),
       ("threads", .integer(report.threadCount)), ("instructionSet", .string(report.instructionSet)),
@@ -62,22 +48,23 @@ enum BenchmarkJSON {
 
 /// A benchmark's report for a person.
 enum BenchmarkText {
-  static func text(_ report: Benchmark.Report) -> String {
+  static func text(_ report: Benchmark.Report, width: Int?) -> String {
     let latencies = report.latencies
     let share = report.shareOfPeak(report.speed)
     var lines = [
-      "Model            \(report.model.name) \(report.model.version)",
+      "Model            \(report.model.words)",
       "Kernels          \(report.instructionSet), \(report.threadCount) "
         + (report.threadCount == 1 ? "thread" : "threads"),
-      "Latency          \(decimal(latencies.percentile(50), 2)) ms (least \(decimal(latencies[0], 2)), "
-        + "90 % within \(decimal(latencies.percentile(90), 2)), 99 % within \(decimal(latencies.percentile(99), 2)); "
+      "Latency          \(latencies.percentile(50).fixed(digits: 2)) ms (least \(latencies[0].fixed(digits: 2)), "
+        + "90 % within \(latencies.percentile(90).fixed(digits: 2)), 99 % within \(latencies.percentile(99).fixed(digits: 2)); "
         + "\(latencies.count) runs)",
-      "Preprocessing    \(decimal(report.preprocessing.percentile(50), 2)) ms",
-      "Speed            \(decimal(report.speed, 1)) GFLOP/s, \(decimal(share, 0)) % of the measured peak "
-        + "of \(decimal(report.peak, 1)) GFLOP/s a thread",
+      "Preprocessing    \(report.preprocessing.percentile(50).fixed(digits: 2)) ms",
+      "Speed            \(report.speed.fixed(digits: 1)) GFLOP/s, \(share.fixed(digits: 0)) % of the measured peak "
+        + "of \(report.peak.fixed(digits: 1)) GFLOP/s a thread",
     ]
     if !report.profile.isEmpty { lines += [""] + profile(report) }
     if !report.maps.isEmpty { lines += [""] + maps(report.maps) }
+    lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -92,7 +79,7 @@ enum BenchmarkText {
       let row = timings[start..<start + methods.count]
       lines.append(
         row[start].layer.padding(to: 12)
-          + row.map { decimal($0.forwardPasses, 2).leftPadding(to: 11) }.joined())
+          + row.map { $0.forwardPasses.fixed(digits: 2).leftPadding(to: 11) }.joined())
     }
     return lines
   }
@@ -107,16 +94,8 @@ enum BenchmarkText {
         let speed = report.speed(multiplyAdds: step.multiplyAdds, milliseconds: milliseconds)
         let share = report.shareOfPeak(speed)
         return step.layer.padding(to: 12) + step.title.padding(to: 27) + step.shapes.padding(to: 34)
-          + decimal(milliseconds, 3).leftPadding(to: 7) + decimal(speed, 1).leftPadding(to: 9)
-          + "\(decimal(share, 0)) %".leftPadding(to: 9)
-      } + ["sum".padding(to: 73) + decimal(total, 3).leftPadding(to: 7)]
-  }
-
-  private static func decimal(_ value: Double, _ digits: Int) -> String {
-    var characters = [CChar](repeating: 0, count: 400)
-    let count = withVaList([Int32(digits), value]) {
-      vsnprintf(&characters, characters.count, "%.*f", $0)
-    }
-    return String(decoding: characters.prefix(Int(count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+          + milliseconds.fixed(digits: 3).leftPadding(to: 7) + speed.fixed(digits: 1).leftPadding(to: 9)
+          + "\(share.fixed(digits: 0)) %".leftPadding(to: 9)
+      } + ["sum".padding(to: 73) + total.fixed(digits: 3).leftPadding(to: 7)]
   }
 }

@@ -23,7 +23,7 @@ enum ClassificationCSV {
     fields.append(result.metadata.missing.joined(separator: " "))
     fields.append(result.warnings.map(\.rawValue).joined(separator: " "))
     fields += [result.model.name, result.model.version, result.model.sha256]
-    if let timing { fields.append(ClassificationText.fixed(timing.totalMilliseconds, digits: 2)) }
+    if let timing { fields.append(timing.totalMilliseconds.fixed(digits: 2)) }
     if result.views != .upright { fields.append(String(result.views.count)) }
     fields += [result.summary, result.disclaimer, result.abstains ? "true" : "false"]
     fields.append(result.abstention.reasons.map(\.rawValue).joined(separator: " "))

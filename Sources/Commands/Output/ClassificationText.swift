@@ -53,12 +53,8 @@ struct ClassificationText {
     return [heading]
       + LesionClass.allCases.map { lesionClass in
         "  " + lesionClass.fullName.padding(to: 29)
-          + columns.map { signed($0.logits[lesionClass]).leftPadding(to: 9) }.joined()
+          + columns.map { Double($0.logits[lesionClass]).fixed(digits: 3).leftPadding(to: 9) }.joined()
       }
-  }
-
-  private static func signed(_ value: Float) -> String {
-    (value < 0 ? "-" : "") + fixed(Double(abs(value)), digits: 3)
   }
 
   private func bar(_ lesionClass: LesionClass, _ result: Classification) -> String {
@@ -74,15 +70,6 @@ struct ClassificationText {
     let eighths = Int((fraction * Double(barWidth * 8)).rounded())
     let full = String(repeating: "█", count: eighths / 8)
     return full + ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]
-  }
-
-  /// A decimal with exactly `digits` digits after the point, whatever the locale.
-  static func fixed(_ value: Double, digits: Int) -> String {
-    var scale = 1
-    for _ in 0..<digits { scale *= 10 }
-    let scaled = Int((value * Double(scale)).rounded())
-    return "\(scaled / scale)." + String(repeating: "0", count: digits - String(scaled % scale).count)
-      + String(scaled % scale)
   }
 
   private func sentence(_ text: String) -> String { text.wrapped(width: width, indent: 0) }

@@ -50,6 +50,6 @@ extension ClassificationTiming {
       ("decode", decodeMilliseconds), ("preprocess", preprocessMilliseconds),
       ("network", networkMilliseconds),
     ]
-    return parts.map { "\($0.0) \(ClassificationText.fixed($0.1, digits: 1)) ms" }.joined(separator: ", ")
+    return parts.map { "\($0.0) \($0.1.fixed(digits: 1)) ms" }.joined(separator: ", ")
   }
 }

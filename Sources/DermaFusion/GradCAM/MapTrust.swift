@@ -33,12 +33,12 @@ public struct MapTrust: Sendable, Equatable {
       """
       Deletion: hiding the map's strongest places first lowers the probability \
       \(deletionAUC < randomDeletionAUC ? "faster than" : "no faster than") hiding random ones \
-      (mean \(Self.decimal(deletionAUC)), random \(Self.decimal(randomDeletionAUC)); lower is better).
+      (mean \(deletionAUC.fixed(digits: 3)), random \(randomDeletionAUC.fixed(digits: 3)); lower is better).
       """,
       """
       Insertion: showing the map's strongest places first raises the probability \
       \(insertionAUC > randomInsertionAUC ? "faster than" : "no faster than") showing random ones \
-      (mean \(Self.decimal(insertionAUC)), random \(Self.decimal(randomInsertionAUC)); higher is better).
+      (mean \(insertionAUC.fixed(digits: 3)), random \(randomInsertionAUC.fixed(digits: 3)); higher is better).
       """,
       correlationSentence, verdict,
     ]
@@ -59,13 +59,6 @@ public struct MapTrust: Sendable, Equatable {
       correlation < Self.highCorrelation
       ? "it depends on what the model learned" : "it shows the image more than what the model learned"
     return
-      "Randomisation: the correlation with maps of shuffled heads is \(Self.decimal(correlation)): \(meaning)."
-  }
-
-  private static func decimal(_ value: Double) -> String {
-    let thousandths = Int((abs(value) * 1000).rounded())
-    let digits = String(thousandths % 1000)
-    let sign = value < 0 && thousandths > 0 ? "-" : ""
-    return "\(sign)\(thousandths / 1000)." + String(repeating: "0", count: 3 - digits.count) + digits
+      "Randomisation: the correlation with maps of shuffled heads is \(correlation.fixed(digits: 3)): \(meaning)."
   }
 }
