@@ -44,7 +44,7 @@ struct EvaluationOutput {
   func text(width: Int?) -> String {
     let overall = report.overall
     var lines = [
-      "Model            \(model.name) \(model.version), SHA-256 \(model.sha256.prefix(16))",
+      "Model            \(model.words)",
       "Images           \(overall.imageCount) of \(listedCount) evaluated, of \(overall.lesionCount) lesions",
     ]
     lines += notes.map { note in

@@ -132,10 +132,8 @@ struct EvaluationPlots {
     let overall = output.report.overall
     canvas.label(title, x: Self.left, y: 28, size: 18, isBold: true)
     canvas.label(
-      """
-      \(output.model.name) \(output.model.version), SHA-256 \(output.model.sha256.prefix(16)): \
-      \(overall.imageCount) images of \(overall.lesionCount) lesions
-      """, x: Self.left, y: 50, size: 12, colour: Self.muted)
+      "\(output.model.words): \(overall.imageCount) images of \(overall.lesionCount) lesions", x: Self.left,
+      y: 50, size: 12, colour: Self.muted)
     canvas.label(
       output.reservations.joined(separator: "; "), x: Self.left, y: 67, size: 12, colour: Self.muted)
     let lines = Wording.disclaimer.wrapped(width: 112, indent: 0).split(separator: "\n")

@@ -31,8 +31,7 @@ struct ClassificationText {
     lines.append(labelled("Metadata", Self.words(for: result.metadata)))
     lines += result.warnings.map { labelled("Warning", $0.sentence) }
     if result.views != .upright { lines.append(labelled("Views", result.views.sentence)) }
-    let model = result.model
-    lines.append(labelled("Model", "\(model.name) \(model.version), SHA-256 \(model.sha256.prefix(16))"))
+    lines.append(labelled("Model", result.model.words))
     if let timing { lines.append(labelled("Time", timing.words)) }
     lines += ["", sentence(result.disclaimer)]
     return lines.joined(separator: "\n") + "\n"

@@ -84,9 +84,7 @@ struct ExplanationReport {
     ]
     lines.append("  Metadata      \(ClassificationText.words(for: result.metadata))")
     lines += result.warnings.map { "  Warning       \($0.sentence)" }
-    lines.append(
-      "  Model         \(result.model.name) \(result.model.version), SHA-256 \(result.model.sha256.prefix(16))"
-    )
+    lines.append("  Model         \(result.model.words)")
     lines.append("  Picture       \(picturePath.printable)")
     if let rawPath { lines.append("  Array         \(rawPath.printable)") }
     lines += ["", result.disclaimer.wrapped(width: width, indent: 0)]
