@@ -114,15 +114,15 @@ package enum GradCAMCommand: Command {
     }
     let source = ImageSource(argument: arguments.positionals[0])
     let picturePath = arguments[output] ?? "\(source.identifier ?? "image")-gradcam.png"
+    let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let outputs = try OutputFiles(
       [(output.display, picturePath)] + (arguments[raw].map { [(raw.display, $0)] } ?? []), image: source,
-      terminal: terminal)
+      table: arguments[MetadataOptions.table], model: folder, terminal: terminal)
     let table = try MetadataOptions.readTable(arguments)
     let entry = table?.entry(for: source)
     if let path = arguments[MetadataOptions.table], entry == nil {
       terminal.note("Note: \(path) has no row for \(source.name).")
     }
-    let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     try classifier.requireSingleModel()
     let bytes = try source.read(terminal: terminal)

@@ -35,8 +35,9 @@ package enum PreprocessCommand: Command {
     let terminal = session.terminal
     let source = ImageSource(argument: arguments.positionals[0])
     let path = arguments.value(of: output)
-    let outputs = try OutputFiles([(output.display, path)], image: source, terminal: terminal)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
+    let outputs = try OutputFiles(
+      [(output.display, path)], image: source, model: folder, terminal: terminal)
     let inspector = try StageInspector(modelDirectory: folder)
     let bytes = try source.read(terminal: terminal)
 

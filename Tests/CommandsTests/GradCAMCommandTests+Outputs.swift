@@ -27,6 +27,18 @@ extension GradCAMCommandTests {
     #expect(folder.contents(of: "out.png") == nil)
   }
 
+  @Test func theTableIsNeverOverwritten() {
+    let rows = "image_id,age,sex,localization\nlight,61,female,neck\n"
+    let table = folder.write(rows, to: "patients.csv")
+    let result = explain("--metadata", table, picture: "\(folder.path)/./patients.csv")
+    #expect(result.status == .usage && result.output == "")
+    #expect(
+      result.errors.hasPrefix(
+        "Error: '\(folder.path)/./patients.csv' is the table of metadata, and '--output <overlay.png>' would "
+          + "replace it.\n"), "\(result.errors)")
+    #expect(folder.contents(of: "patients.csv") == Array(rows.utf8))
+  }
+
   @Test func twoOutputsAreTwoFiles() throws {
     try FileManager.default.createSymbolicLink(atPath: "\(folder.path)/here", withDestinationPath: ".")
     try FileManager.default.createSymbolicLink(

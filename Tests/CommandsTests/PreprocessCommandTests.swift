@@ -92,6 +92,20 @@ import Testing
     #expect(file == pnm())
   }
 
+  @Test func theModelIsNeverOverwritten() throws {
+    let image = folder.write(pnm(), to: "a.ppm")
+    let model = TemporaryFolder()
+    let configuration = model.write("{}", to: "config.json")
+    let result = runTool(
+      "preprocess", image, "--stage", "decoded", "--output", configuration, "--model", model.path)
+    #expect(result.status == .usage)
+    #expect(
+      result.errors.hasPrefix(
+        "Error: '\(configuration)' is a file of the model, and '--output <file.npy>' would replace it.\n"),
+      "\(result.errors)")
+    #expect(model.contents(of: "config.json") == Array("{}".utf8))
+  }
+
   @Test func aConfigurationThatIsWrongIsNamed() {
     let bad = TemporaryFolder()
     bad.write("{}", to: "config.json")

@@ -15,7 +15,7 @@ package enum UsageError: Error, Equatable, CustomStringConvertible {
   case excludingOptions(String, String)
   /// An option that changes nothing without others.
   case missingCompanion(String, companions: String)
-  case outputIsInput(String, display: String)
+  case outputIsInput(String, input: String, display: String)
   case repeatedOutput(String, displays: String, String)
   /// The word with its wrong bytes as `\xE9`.
   case invalidText(String)
@@ -42,8 +42,8 @@ package enum UsageError: Error, Equatable, CustomStringConvertible {
       "'\(one)' and '\(other)' cannot be given together."
     case .missingCompanion(let display, let companions):
       "'\(display)' has no effect without \(companions)."
-    case .outputIsInput(let path, let display):
-      "'\(path)' is the image itself, and '\(display)' would replace it."
+    case .outputIsInput(let path, let input, let display):
+      "'\(path)' is \(input), and '\(display)' would replace it."
     case .repeatedOutput(let path, let one, let other):
       "'\(path)' would be written for '\(one)' and for '\(other)'."
     case .invalidText(let word): "The argument '\(word)' is not UTF-8 text."

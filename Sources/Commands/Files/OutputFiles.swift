@@ -1,3 +1,5 @@
+import ModelFiles
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -14,21 +16,29 @@ struct OutputFiles {
   /// - Parameters:
   ///   - outputs: by the display of their options.
   ///   - image: what is read.
-  /// - Throws: ``UsageError`` where an output would replace the image, or another output.
+  ///   - table: the path of the metadata's table, which is read too.
+  ///   - model: the model's folder.
+  /// - Throws: ``UsageError`` where an output would replace what is read, or another output.
   init(
-    _ outputs: [(display: String, path: String)], image: ImageSource, terminal: Terminal
+    _ outputs: [(display: String, path: String)], image: ImageSource, table: String? = nil, model: String,
+    terminal: Terminal
   ) throws(UsageError) {
     self.terminal = terminal
     streamed = Set(outputs.map(\.path).filter(terminal.isStandardOutput))
-    // Devices such as /dev/null can be read and written by as many as like to.
-    let imageIdentity = FileIdentity(path: image.systemPath).flatMap {
-      Self.isDevice(image.systemPath) ? nil : $0
+    var inputs: [FileIdentity: String] = [:]
+    let modelFiles = [ModelFolder.configurationName, ModelFolder.weightsName].map { "\(model)/\($0)" }
+    for (name, path) in modelFiles.map({ ("a file of the model", $0) })
+      + [("the table of metadata", table), ("the image itself", image.systemPath)]
+    {
+      // Devices such as /dev/null can be read and written by as many as like to.
+      guard let path, !Self.isDevice(path), let identity = FileIdentity(path: path) else { continue }
+      inputs[identity] = name
     }
     var seen: [FileIdentity: String] = [:]
     for (display, path) in outputs {
       let systemPath = path == "-" ? "/dev/stdout" : path
       guard !Self.isDevice(systemPath), let identity = FileIdentity(path: systemPath) else { continue }
-      if identity == imageIdentity { throw .outputIsInput(path, display: display) }
+      if let input = inputs[identity] { throw .outputIsInput(path, input: input, display: display) }
       if let other = seen.updateValue(display, forKey: identity) {
         throw .repeatedOutput(path, displays: other, display)
       }
