@@ -46,6 +46,9 @@ package enum ParityCommand: Command {
       classifier = try session.loadClassifier(model, arguments[Option<Int>.threads])
     }
     let report = try naming(folder) { try fixtures.report(classifier: classifier) }
+    guard !report.stages.isEmpty else {
+      throw NamedFailure(name: folder, reason: "\(ParityFixtures.manifestName) lists nothing to compare")
+    }
     switch arguments.value(of: format) {
     case .json: try terminal.write(json(report, fixtures, classifier).text + "\n")
     case .text, .csv: try terminal.write(text(report, fixtures, width: terminal.width))

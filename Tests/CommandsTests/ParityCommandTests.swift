@@ -49,6 +49,20 @@ import Testing
     folder.write(file, to: "row_checksums.npy")
   }
 
+  @Test func fixturesOfNothingAreNoAgreement() {
+    let empty = TemporaryFolder()
+    empty.write(
+      """
+      {"formatVersion": 1, "versions": {"pillow": "1.2"}, "model": null,
+       "preprocessing": {"size": 48, "color_constancy": {"method": "none"}, "mean": [0, 0, 0], "std": [1, 1, 1]},
+       "images": [], "refused": [], "variants": [], "metadata": [], "activations": [], "predictions": []}
+      """, to: "manifest.json")
+    empty.write(folder.contents(of: "row_checksums.npy")!, to: "row_checksums.npy")
+    let result = runTool("parity", "--fixtures", empty.path)
+    #expect(result.status == .failure && result.output == "")
+    #expect(result.errors == "Error: \(empty.path): manifest.json lists nothing to compare\n")
+  }
+
   @Test func fixturesThatAgreeEndWithSuccess() {
     let result = runTool("parity", "--fixtures", folder.path)
     #expect(result.status == .success, "\(result.errors)")
