@@ -32,10 +32,18 @@ import Testing
     #expect(table.rows.map(\.line) == [4, 7])
   }
 
+  @Test func columnsThatNobodyAskedForMayHaveAnyName() throws {
+    let table = try table("x,a,x,b,\n1,2,3,4,5\n")
+    let columns = try table.columns(["b", "a"], path: "t.csv")
+    #expect(columns.text("a", of: table.rows[0]) == "2" && columns.text("b", of: table.rows[0]) == "4")
+  }
+
   @Test func everyRuleHasItsError() {
     #expect(throws: CSVError.noHeader(path: "t.csv")) { try table("") }
     #expect(throws: CSVError.noHeader(path: "t.csv")) { try table("\n\n") }
-    #expect(throws: CSVError.repeatedColumn(path: "t.csv", name: "a")) { try table("a,b,a\n") }
+    #expect(throws: CSVError.repeatedColumn(path: "t.csv", name: "a")) {
+      try table("a,b,a\n").columns(["b", "a"], path: "t.csv")
+    }
     #expect(throws: CSVError.fieldCount(path: "t.csv", line: 3, count: 3, expected: 2)) {
       try table("a,b\n1,2\n1,2,3\n")
     }

@@ -38,12 +38,15 @@ struct CSVColumns {
 }
 
 extension CSVTable {
-  /// Where the named columns are; the table may have others, in any order.
+  /// Where the named columns are; the table may have others, in any order and of any names.
   func columns(_ names: [String], path: String) throws(CSVError) -> CSVColumns {
     var positions: [String: Int] = [:]
     for name in names {
       guard let position = header.firstIndex(of: name) else {
         throw .missingColumn(path: path, name: name, header: header)
+      }
+      guard header[(position + 1)...].firstIndex(of: name) == nil else {
+        throw .repeatedColumn(path: path, name: name)
       }
       positions[name] = position
     }

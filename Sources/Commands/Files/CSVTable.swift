@@ -24,9 +24,6 @@ package struct CSVTable: Equatable, Sendable {
     var all = try scanner.rows()
     guard !all.isEmpty else { throw .noHeader(path: path) }
     header = all.removeFirst().fields.map(\.trimmed)
-    for (index, name) in header.enumerated() where header[..<index].contains(name) && !name.isEmpty {
-      throw .repeatedColumn(path: path, name: name)
-    }
     for row in all where row.fields.count != header.count {
       throw .fieldCount(path: path, line: row.line, count: row.fields.count, expected: header.count)
     }
