@@ -50,7 +50,7 @@ package struct EnsembleFolder: Sendable {
     for listed in configuration.members {
       let folder = try member(listed.folder)
       try (members.first ?? folder).configuration.requireMember(
-        folder.configuration, file: folder.configurationName)
+        folder.configuration, file: folder.configurationPath)
       members.append(folder)
     }
     self.configuration = configuration

@@ -12,7 +12,7 @@ package struct ModelFolder: Sendable {
   /// The tensors of `model.safetensors`.
   package let weights: SafetensorsFile
   /// The path of `config.json`, as errors name it.
-  let configurationName: String
+  package let configurationPath: String
   /// What tells the model from all others.
   package let identity: Identity
   /// Adds the files' bytes to a hash, and gives the memory that this took for mapped weights back to the system.
@@ -53,7 +53,7 @@ package struct ModelFolder: Sendable {
   private init(_ configuration: ModelConfiguration, name: String, bytes: [UInt8], weights: SafetensorsFile) {
     self.configuration = configuration
     self.weights = weights
-    configurationName = name
+    configurationPath = name
     addBytes = { hash in
       hash.update(bytes)
       weights.file.withBytes { hash.update($0) }

@@ -80,11 +80,14 @@ import Testing
   @Test func aModelWithOtherClassesOrAnotherOrderIsRefused() {
     for classes in [Self.classes.reversed(), Self.classes.dropLast(), Self.classes + ["scc"]].map(Array.init)
     {
-      #expect(throws: ClassifierError.unexpectedClasses(classes)) { try classifier(classes: classes) }
+      #expect(throws: ClassifierError.unexpectedClasses(classes, file: "config.json")) {
+        try classifier(classes: classes)
+      }
     }
     #expect(
-      ClassifierError.unexpectedClasses(["nv", "mel"]).description
-        == "the model's classes are nv, mel; they must be akiec, bcc, bkl, df, mel, nv, vasc, in this order")
+      ClassifierError.unexpectedClasses(["nv", "mel"], file: "m/config.json").description
+        == "m/config.json: the model's classes are nv, mel; they must be akiec, bcc, bkl, df, mel, nv, vasc, in this order"
+    )
   }
 
   @Test func aModelThatCannotBeReadSaysWhatIsMissing() {

@@ -40,7 +40,7 @@ public final class Classifier: Sendable {
   ///   - threadCount: threads that one classification computes with, at least 1; `nil`: as many as the
   ///     process may use. Results do not depend on it.
   /// - Throws: ``ModelFileError`` naming the file and the rule it broke, or
-  ///   ``ClassifierError/unexpectedClasses(_:)``.
+  ///   ``ClassifierError/unexpectedClasses(_:file:)``.
   public convenience init(modelDirectory: String, threadCount: Int? = nil) throws {
     if let ensemble = try EnsembleFolder(directory: modelDirectory) {
       try self.init(ensemble, threadCount: threadCount)
@@ -84,7 +84,8 @@ public final class Classifier: Sendable {
   convenience init(_ folder: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil) throws {
     let network = try Network(folder, threadCount: threadCount, pool: pool)
     try self.init(
-      configuration: folder.configuration, sha256: { [identity = folder.identity] in identity.sha256 },
+      configuration: folder.configuration, file: folder.configurationPath,
+      sha256: { [identity = folder.identity] in identity.sha256 },
       threadCount: network.pool.threadCount,
       instructionSet: network.kernels.instructionSet.rawValue, network: network
     ) { image, metadata, observe in
@@ -94,20 +95,22 @@ public final class Classifier: Sendable {
   }
 
   /// - Parameters:
+  ///   - file: the path of `config.json`, for errors.
   ///   - sha256: the model's identity, asked for when the first result is made.
   ///   - threadCount: what the network computes with.
   ///   - instructionSet: what the network computes with.
   ///   - network: the network behind `runNetwork`, if it can be explained.
   ///   - ensemble: the models behind `runNetwork`, if they are several.
-  /// - Throws: ``ClassifierError/unexpectedClasses(_:)`` when the model's outputs are not ``LesionClass`` in
+  /// - Throws: ``ClassifierError/unexpectedClasses(_:file:)`` when the model's outputs are not ``LesionClass`` in
   ///   its order.
   package init(
-    configuration: ModelConfiguration, sha256: @escaping @Sendable () -> String,
+    configuration: ModelConfiguration, file: String = ModelFolder.configurationName,
+    sha256: @escaping @Sendable () -> String,
     threadCount: Int, instructionSet: String, network: Network? = nil, ensemble: Ensemble? = nil,
     runNetwork: @escaping NetworkFunction
   ) throws {
     guard configuration.classes == LesionClass.allCases.map(\.rawValue) else {
-      throw ClassifierError.unexpectedClasses(configuration.classes)
+      throw ClassifierError.unexpectedClasses(configuration.classes, file: file)
     }
     self.configuration = configuration
     preprocessor = Preprocessor(PreprocessingConfiguration(configuration.preprocessing))
@@ -220,7 +223,7 @@ public final class Classifier: Sendable {
 /// Why a model cannot classify.
 public enum ClassifierError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The model's outputs, as its configuration names them, are not the seven classes in their order.
-  case unexpectedClasses([String])
+  case unexpectedClasses([String], file: String)
   /// The network's outputs are not all finite; no prediction is made from them.
   case nonFiniteLogits([Float])
   /// Activation maps are of one network, and this is an ensemble of several, which lie in these folders beside the file.
@@ -229,9 +232,9 @@ public enum ClassifierError: Error, Equatable, Sendable, CustomStringConvertible
   /// One line naming the value and the rule.
   public var description: String {
     switch self {
-    case .unexpectedClasses(let classes):
+    case .unexpectedClasses(let classes, let file):
       """
-      the model's classes are \(classes.joined(separator: ", ")); they must be \
+      \(file): the model's classes are \(classes.joined(separator: ", ")); they must be \
       \(LesionClass.allCases.map(\.rawValue).joined(separator: ", ")), in this order
       """
     case .ensembleNotExplained(let file, let members):

@@ -81,7 +81,8 @@ extension Classifier {
     try self.init(
       configuration: ModelConfiguration(
         ensemble.configuration, members: ensemble.members.map(\.configuration)),
-      sha256: sha256, threadCount: first.threadCount, instructionSet: first.instructionSet, ensemble: ensemble
+      file: ensemble.file, sha256: sha256, threadCount: first.threadCount,
+      instructionSet: first.instructionSet, ensemble: ensemble
     ) { image, metadata, _ in
       try ensemble.output(of: image, metadata: metadata, views: .upright)
     }
