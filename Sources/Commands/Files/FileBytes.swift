@@ -112,13 +112,14 @@ package enum FileBytes {
       return try write(bytes, to: descriptor, reportedPath: path)
     }
     let target = PathBytes(path).followingLinks
-    // A name of its own, since the target's may be as long as a name can be.
-    let temporary = target.folder.appending("/.dermafusion-\(getpid()).partial".utf8)
+    // A name of its own, since the target's may be as long as a name can be; by chance, since processes in two containers
+    // may have the same number and write into the same folder.
+    let number = String(UInt64.random(in: 0 ... .max), radix: 36)
+    let temporary = target.folder.appending("/.dermafusion-\(number).partial".utf8)
+    let descriptor = temporary.withCString { open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) }
+    guard descriptor >= 0 else { throw .unwritable(path, reason: reason) }
     do throws(FileError) {
-      // One that a run of the same number left behind is not written into: it might be a link.
-      _ = temporary.withCString { unlink($0) }
-      let descriptor = temporary.withCString { open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) }
-      if isThere, descriptor >= 0 { _ = fchmod(descriptor, status.st_mode & 0o7777) }
+      if isThere { _ = fchmod(descriptor, status.st_mode & 0o7777) }
       try write(bytes, to: descriptor, reportedPath: path)
       let isRenamed = temporary.withCString { old in target.withCString { rename(old, $0) == 0 } }
       if !isRenamed { throw .unwritable(path, reason: reason) }
