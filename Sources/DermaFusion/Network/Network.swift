@@ -106,7 +106,8 @@ package final class Network: Sendable {
   /// Lends a workspace to `body`: one that is idle, or a new one when all are in use.
   func withWorkspace<Result>(_ body: (Workspace) throws -> Result) rethrows -> Result {
     let workspace = idleWorkspaces.withLock { $0.popLast() } ?? Workspace(plan)
-    defer { idleWorkspaces.withLock { $0.append(workspace) } }
+    // As many as a batch takes side by side; one moment of many more callers would else hold their memory for good.
+    defer { idleWorkspaces.withLock { if $0.count < pool.threadCount { $0.append(workspace) } } }
     return try body(workspace)
   }
 }
