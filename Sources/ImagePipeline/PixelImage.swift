@@ -14,7 +14,8 @@ public struct PixelImage: Sendable, Equatable {
   /// - Parameters:
   ///   - width: The number of columns, at least 1.
   ///   - height: The number of rows, at least 1.
-  ///   - pixels: RGB, row-major `[height, width, 3]`, so exactly `width * height * 3` values.
+  ///   - pixels: RGB, row-major `[height, width, 3]`.
+  /// - Precondition: there are exactly `width * height * 3` values, of at least one pixel.
   public init(width: Int, height: Int, pixels: [UInt8]) {
     precondition(width > 0 && height > 0, "an image of \(width)x\(height) pixels")
     let (area, areaOverflows) = width.multipliedReportingOverflow(by: height)

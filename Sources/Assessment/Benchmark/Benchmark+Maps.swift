@@ -54,7 +54,7 @@ extension Benchmark {
     let layer = try network.layerName(layer)
     let run = network.runWithGradients(
       layer: layer, metadata: metadata, needsGradients: method.usesGradient,
-      classes: [0],
+      classes: [LesionClass.mel.index],
       writeInput: {
         image.writeNormalizedNHWC(to: $0)
         begin()

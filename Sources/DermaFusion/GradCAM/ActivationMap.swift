@@ -76,6 +76,8 @@ public struct ActivationMap: Sendable, Equatable {
   }
 
   /// The normalised map for an image of another size: as ``values``, but `[side, side]`.
+  ///
+  /// - Parameter side: at least 1.
   public func values(side: Int) -> [Float] {
     Heatmap.normalized(signedValues, height: height, width: width, side: side)
   }

@@ -22,7 +22,7 @@ extension ReLU6 {
 extension SiLU {
   @inline(__always)
   static func derivative(_ x: Vector) -> Vector {
-    // Beyond, the derivative is 0 to the last bit, but exp(-x) would be clamped while x grows.
+    // Beyond, the derivative is all but 0 (at -87.5 it is -9e-37), but exp(-x) would be clamped while x grows.
     let x = x.raised(to: -87.5)
     let one = Vector(repeating: 1)
     let sigmoid = Sigmoid.apply(x)
