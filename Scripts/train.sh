@@ -65,6 +65,14 @@ if [ -n "$rehearse" ]; then exit; fi
 mkdir -p "$root/Weights/training"
 cp "$model/"{config.json,model.safetensors} "$root/Weights/"
 cp "$model/training/"* "$root/Weights/training/"
+"$python" "$scripts/validation_table.py" --data "$data" --split "$runs/run/split.csv" --output "$work/validation.csv"
+cd "$data" # the folders' names are the groups of the evaluation
+folders=()
+for folder in full600x450 fused600x450 crop224 low200x150; do
+  if [ -d "$folder" ]; then folders+=(--images "$folder"); fi
+done
+"$scripts/run" evaluate --model "$root/Weights" --labels "$work/validation.csv" "${folders[@]}" --format json \
+  > "$root/Weights/training/evaluation.json"
 "$python" "$scripts/dump_fixtures.py" --model "$root/Weights"
 "$python" "$scripts/dump_gradcam_fixtures.py" --model "$root/Weights"
 echo "Weights/README.md still describes the model before: bring its version, figures and training up to date." >&2

@@ -251,7 +251,8 @@ import Testing
       "Images           4 of 4 evaluated, of 3 lesions\n",
       "no image of bcc, bkl, df, vasc: figures over all classes are over the others\n",
       "Warning          3 images: ", "\nBalanced accuracy  ", "\nConfusion matrix: labels down",
-      "\nbcc          0  undefined                -", "\nage     missing",
+      "\nbcc          0  undefined                -", "\nshare at risk      moderate or high",
+      "\nakiec, bcc, mel             ", "\nage     missing",
     ] {
       #expect(result.output.contains(part), "'\(part)' is not in\n\(result.output)")
     }

@@ -24,15 +24,24 @@ package enum EvaluationFigure: Sendable, Hashable {
   case precision(LesionClass)
   /// Area under the ROC curve of the class's probability, its images against the rest.
   case auroc(LesionClass)
+  /// Images with one of these labels whose ``RiskLevel`` is this one or a higher one.
+  case risk(RiskLevel, of: Set<LesionClass>)
 
   /// The figures over all classes.
   package static let overall: [EvaluationFigure] = [
     .accuracy, .balancedAccuracy, .macroAUROC, .melanomaSensitivityAt90Specificity, .malignantAUROC,
     .expectedCalibrationError,
   ]
-  /// Those over all classes, then those of each class.
+  /// Those over all classes, those of each class, then those of the risk.
   package static let all =
     overall + LesionClass.allCases.flatMap { [.recall($0), .precision($0), .auroc($0)] }
+    + riskLevels.flatMap { level in riskGroups.map { .risk(level, of: $0) } }
+
+  /// The levels that images reach; all reach the lowest.
+  package static let riskLevels: [RiskLevel] = [.moderate, .high]
+  /// The malignant classes, the others, and each class alone.
+  package static let riskGroups: [Set<LesionClass>] =
+    [LesionClass.malignantClasses, LesionClass.benignClasses] + LesionClass.allCases.map { [$0] }
 }
 
 /// The figures of one set of images; those that are undefined are missing.
@@ -41,4 +50,6 @@ package typealias EvaluationFigures = [EvaluationFigure: Double]
 extension LesionClass {
   /// Melanoma, basal cell carcinoma and the pre-malignant actinic keratoses.
   package static let malignantClasses: Set<LesionClass> = [.akiec, .bcc, .mel]
+  /// The others.
+  package static let benignClasses = Set(allCases).subtracting(malignantClasses)
 }

@@ -1,13 +1,14 @@
 import DermaFusion
 
 extension EvaluationReport {
-  /// The report's members in the order of the contract; what is undefined is null.
+  /// The report's members in the order in which they are promised; what is undefined is null.
   package var jsonMembers: [(key: String, value: OrderedJSON)] {
     var members: [(key: String, value: OrderedJSON)] = [
       ("n", .integer(overall.imageCount)), ("lesions", .integer(overall.lesionCount)),
     ]
     members += overall.jsonMembers
     members.append(("abstention", abstention.json))
+    members.append(("risk", .object(EvaluationFigure.riskLevels.map { ($0.rawValue, riskJSON($0)) })))
     members.append(
       ("perClass", .object(LesionClass.allCases.map { ($0.rawValue, classJSON($0)) })))
     members.append(("absentClasses", .strings(absentClasses.map(\.rawValue))))
@@ -31,6 +32,13 @@ extension EvaluationReport {
     members.append(
       ("subgroups", .object(subgroups.map { ($0.grouping.rawValue, .array($0.groups.map(\.json))) })))
     return members
+  }
+
+  /// Of the malignant classes, of the others and of each class the share that reaches the level.
+  private func riskJSON(_ level: RiskLevel) -> OrderedJSON {
+    let names = ["malignant", "benign"] + LesionClass.allCases.map(\.rawValue)
+    return .object(
+      zip(names, EvaluationFigure.riskGroups).flatMap { overall.members($0, .risk(level, of: $1)) })
   }
 
   private func classJSON(_ lesionClass: LesionClass) -> OrderedJSON {

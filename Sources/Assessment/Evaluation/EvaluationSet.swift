@@ -16,6 +16,8 @@ package struct EvaluationSet: Sendable {
   private let labels: [Int]
   private let predictions: [Int]
   private let confidences: [Double]
+  /// For each of ``EvaluationFigure/riskLevels``, whether each image reaches it.
+  private let reachesRisk: [[Bool]]
   private let scores: [RankedScores]
   private let malignantScores: RankedScores
 
@@ -24,6 +26,9 @@ package struct EvaluationSet: Sendable {
     labels = images.map(\.label.index)
     predictions = images.map(\.prediction.index)
     confidences = images.map(\.confidence)
+    reachesRisk = EvaluationFigure.riskLevels.map { level in
+      images.map { RiskLevel(probabilities: $0.probabilities) >= level }
+    }
     scores = LesionClass.allCases.map { lesionClass in
       RankedScores(
         scores: images.map { Double($0.probabilities[lesionClass]) },
@@ -89,6 +94,18 @@ package struct EvaluationSet: Sendable {
     figures[.malignantAUROC] = malignantScores.areaUnderCurve(weights: weights)
     figures[.expectedCalibrationError] = calibrationBins(weights: weights).reduce(0) {
       $0 + abs(Double($1.correctCount) - $1.confidenceSum) / Double(total)
+    }
+    let occurring = confusion.map { $0.reduce(0, +) }
+    for (level, reaches) in zip(EvaluationFigure.riskLevels, reachesRisk) {
+      var counts = [Int](repeating: 0, count: classes.count)
+      for image in labels.indices where reaches[image] { counts[labels[image]] += weights[image] }
+      for group in EvaluationFigure.riskGroups {
+        let count = group.reduce(0) { $0 + occurring[$1.index] }
+        if count > 0 {
+          figures[.risk(level, of: group)] =
+            Double(group.reduce(0) { $0 + counts[$1.index] }) / Double(count)
+        }
+      }
     }
     return figures
   }

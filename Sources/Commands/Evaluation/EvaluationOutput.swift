@@ -54,7 +54,8 @@ struct EvaluationOutput {
     lines += EvaluationFigure.overall.map { figure in
       Self.row(figure.title, value: overall.value(figure), interval: overall.interval(figure))
     }
-    lines += [""] + abstentionLines + [""] + classLines + [""] + confusionLines + [""] + subgroupLines
+    lines += [""] + abstentionLines + [""] + classLines + [""] + riskLines + [""] + confusionLines
+    lines += [""] + subgroupLines
     lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
     return lines.joined(separator: "\n") + "\n"
   }
@@ -139,6 +140,23 @@ struct EvaluationOutput {
       }
   }
 
+  private var riskLines: [String] {
+    let names = ["akiec, bcc, mel", "the others"] + LesionClass.allCases.map(\.rawValue)
+    let heading =
+      "share at risk".padding(to: 17)
+      + ["moderate or high", "high"].map { $0.leftPadding(to: 18) + "95 % interval".leftPadding(to: 17) }
+      .joined()
+    return [heading]
+      + zip(names, EvaluationFigure.riskGroups).map { name, group in
+        name.padding(to: 17)
+          + EvaluationFigure.riskLevels.map { level in
+            let figure = EvaluationFigure.risk(level, of: group)
+            return report.overall.value(figure).leftPadding(to: 18)
+              + report.overall.interval(figure).leftPadding(to: 17)
+          }.joined()
+      }
+  }
+
   private var confusionLines: [String] {
     let names = LesionClass.allCases.map(\.rawValue)
     let matrix = report.set.confusionMatrix()
@@ -213,6 +231,8 @@ extension EvaluationFigure {
     case .recall(let lesionClass): "Recall of \(lesionClass.rawValue)"
     case .precision(let lesionClass): "Precision of \(lesionClass.rawValue)"
     case .auroc(let lesionClass): "AUROC of \(lesionClass.rawValue)"
+    case .risk(let level, let group):
+      "Risk \(level.rawValue) of \(group.map(\.rawValue).sorted().joined(separator: ", "))"
     }
   }
 }
