@@ -211,10 +211,7 @@ extension EvaluationReport.Measurement {
 
   /// `0.71 to 0.83`, or `-` where there is none.
   func interval(_ figure: EvaluationFigure) -> String {
-    intervals[figure].map {
-      $0.lowerBound.fixed(digits: 3) + " to "
-        + $0.upperBound.fixed(digits: 3)
-    } ?? "-"
+    intervals[figure].map { "\($0.lowerBound.fixed(digits: 3)) to \($0.upperBound.fixed(digits: 3))" } ?? "-"
   }
 }
 
