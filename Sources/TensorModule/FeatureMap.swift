@@ -41,6 +41,12 @@ package struct FeatureMap {
     self.pixelStride = pixelStride
   }
 
+  /// A map whose channels are padded for the kernels, in memory for ``count(_:kernels:)`` values.
+  package init(_ pointer: UnsafeMutablePointer<Float>, _ shape: FeatureShape, kernels: KernelSet) {
+    self.init(
+      pointer, shape: shape, pixelStride: shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth))
+  }
+
   /// Floats that a map of the given shape takes with channels padded for the kernels.
   package static func count(_ shape: FeatureShape, kernels: KernelSet) -> Int {
     shape.pixelCount * shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth)

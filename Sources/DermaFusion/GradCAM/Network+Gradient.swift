@@ -187,14 +187,6 @@ private struct KeptMaps {
   }
 }
 
-extension FeatureMap {
-  /// A map whose channels are padded for the kernels.
-  fileprivate init(_ pointer: UnsafeMutablePointer<Float>, _ shape: FeatureShape, kernels: KernelSet) {
-    self.init(
-      pointer, shape: shape, pixelStride: shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth))
-  }
-}
-
 extension Tensor {
   /// The values without the padding, `[height, width, channels]`.
   fileprivate init(_ map: FeatureMap) {

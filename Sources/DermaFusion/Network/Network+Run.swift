@@ -126,6 +126,6 @@ private struct Run {
   }
 
   private func map(_ offset: Int, _ shape: FeatureShape) -> FeatureMap {
-    workspace.map(offset, shape, kernels: network.kernels)
+    FeatureMap(workspace.pointer(offset), shape, kernels: network.kernels)
   }
 }

@@ -112,10 +112,4 @@ final class Workspace: Sendable {
   init(_ plan: NetworkPlan) { arena = AlignedBuffer(count: plan.count) }
 
   func pointer(_ offset: Int) -> UnsafeMutablePointer<Float> { arena.pointer + offset }
-
-  /// A map whose channels are padded for the kernels.
-  func map(_ offset: Int, _ shape: FeatureShape, kernels: KernelSet) -> FeatureMap {
-    FeatureMap(
-      pointer(offset), shape: shape, pixelStride: shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth))
-  }
 }
