@@ -120,8 +120,8 @@ package enum GradCAMCommand: Command {
       table: arguments[MetadataOptions.table], model: folder, terminal: terminal)
     let table = try MetadataOptions.readTable(arguments)
     let entry = table?.entry(for: source)
-    if let path = arguments[MetadataOptions.table], entry == nil {
-      terminal.note("Note: \(path) has no row for \(source.name).")
+    if let table, let path = arguments[MetadataOptions.table] {
+      for note in table.notes(on: [source], path: path) { terminal.note("Note: \(note)") }
     }
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     try classifier.requireSingleModel()

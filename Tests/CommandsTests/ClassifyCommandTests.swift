@@ -106,7 +106,7 @@ import Testing
     #expect(
       runTool("classify", whole, "--metadata", table).errors
         == """
-        Note: \(table) has no row for 1 of 1 images, the first of them \(whole); an image_id is the file name \
+        Note: \(table) has no row for \(whole); an image_id is the file name \
         without its ending.
 
         """)

@@ -79,6 +79,9 @@ import Testing
     let unlisted = explain("--metadata", other)
     #expect(unlisted.status == .success)
     #expect(unlisted.errors == "Note: \(other) has no row for \(image).\n")
+    let whole = folder.write("image_id,age,sex,localization\nlight.ppm,61,female,neck\n", to: "whole.csv")
+    let hint = "an image_id is the file name without its ending"
+    #expect(explain("--metadata", whole).errors == "Note: \(whole) has no row for \(image); \(hint).\n")
   }
 
   @Test func pictureHoldsTheOverlayAtThePhotographsOwnResolution() throws {

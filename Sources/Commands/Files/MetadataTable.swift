@@ -31,9 +31,9 @@ package struct MetadataTable: Equatable, Sendable {
       // The row is there under the whole file name.
       let isNamedWhole = first.fileName.map { entries[$0.imageKey] != nil } ?? false
       let hint = isNamedWhole ? ImageSource.endingHint : ""
-      notes.append(
-        "\(path) has no row for \(unlisted.count) of \(sources.count) images, the first of them \(first.name)\(hint)."
-      )
+      let share =
+        sources.count == 1 ? "" : "\(unlisted.count) of \(sources.count) images, the first of them "
+      notes.append("\(path) has no row for \(share)\(first.name)\(hint).")
     }
     // Two of each row are enough to tell.
     var imagesOfRow: [[UInt8]: [ImageSource]] = [:]
