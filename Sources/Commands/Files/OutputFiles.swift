@@ -1,5 +1,3 @@
-import ModelFiles
-
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -26,8 +24,7 @@ struct OutputFiles {
     self.terminal = terminal
     streamed = Set(outputs.map(\.path).filter(terminal.isStandardOutput))
     var inputs: [FileIdentity: String] = [:]
-    let modelFiles = [ModelFolder.configurationName, ModelFolder.weightsName].map { "\(model)/\($0)" }
-    for (name, path) in modelFiles.map({ ("a file of the model", $0) })
+    for (name, path) in ModelLocation.fileNames.map({ ("a file of the model", "\(model)/\($0)") })
       + [("the table of metadata", table), ("the image itself", image.systemPath)]
     {
       // Devices such as /dev/null can be read and written by as many as like to.
