@@ -84,6 +84,12 @@ def write_split(path, records, split):
             writer.writerow([record.image_id, record.lesion_id, CLASSES[record.label], record.folder, sides[index]])
 
 
+def side_names(path, side):
+    """The image_ids on one side of a data list that write_split wrote."""
+    with open(path, newline="") as file:
+        return {row["image_id"] for row in csv.DictReader(file) if row["split"] == side}
+
+
 def preprocessed(path, preprocessing):
     """The photograph after colour constancy, uint8 [size, size, 3]."""
     return preprocess(path, preprocessing)[0]["constancy"]

@@ -9,7 +9,6 @@ of its own.
 """
 
 import argparse
-import csv
 import json
 import sys
 from pathlib import Path
@@ -20,7 +19,7 @@ from PIL import Image
 from safetensors.torch import load_file
 from scipy.optimize import minimize
 
-from dataset import open_cache, read_records
+from dataset import open_cache, read_records, side_names
 from export_model import ABSTENTION_PREFIX, load_folder, model_identity, write_weights
 from metadata import encode_metadata
 from metrics import figures, rounded, softmax
@@ -39,8 +38,7 @@ FOLDS = 5
 
 def side_indices(records, split, side="validation"):
     """Indices of the records on one side of split.csv."""
-    with open(split, newline="") as file:
-        kept = {row["image_id"] for row in csv.DictReader(file) if row["split"] == side}
+    kept = side_names(split, side)
     return [i for i, record in enumerate(records) if record.image_id in kept]
 
 

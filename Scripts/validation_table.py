@@ -8,6 +8,8 @@ import argparse
 import csv
 from pathlib import Path
 
+from dataset import side_names
+
 COLUMNS = ("image_id", "lesion_id", "dx", "age", "sex", "localization")
 
 
@@ -17,8 +19,7 @@ def main():
     parser.add_argument("--split", type=Path, required=True, help="split.csv of the training run")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
-    with open(options.split, newline="") as file:
-        kept = {row["image_id"] for row in csv.DictReader(file) if row["split"] == "validation"}
+    kept = side_names(options.split, "validation")
     with open(options.data / "metadata.csv", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["image_id"] in kept]
     with open(options.output, "w", newline="") as file:
