@@ -102,7 +102,8 @@ package enum GradCAMCommand: Command {
     "trust",
     abstract: """
       Measure how far each map can be believed: deletion and insertion against random maps of the same smoothness, and \
-      the correlation with maps of a head whose weights were shuffled. Takes about 140 runs of the network, 35 more for each further map.
+      the correlation with maps of a head whose weights were shuffled. Takes about 140 runs of the network, \
+      35 more for each further map.
       """)
   private static let format = OutputFormat.option(of: [.text, .json])
 

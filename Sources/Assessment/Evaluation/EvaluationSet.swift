@@ -69,17 +69,17 @@ package struct EvaluationSet: Sendable {
     var figures: EvaluationFigures = [:]
 
     let confusion = confusionMatrix(weights: weights)
+    let occurring = confusion.map { $0.reduce(0, +) }
     let classes = LesionClass.allCases
     figures[.accuracy] = Double(classes.reduce(0) { $0 + confusion[$1.index][$1.index] }) / Double(total)
     var recalls: [Double] = []
     var areas: [Double] = []
     for lesionClass in classes {
       let hits = Double(confusion[lesionClass.index][lesionClass.index])
-      let occurring = confusion[lesionClass.index].reduce(0, +)
       let predicted = confusion.reduce(0) { $0 + $1[lesionClass.index] }
       if predicted > 0 { figures[.precision(lesionClass)] = hits / Double(predicted) }
-      if occurring > 0 {
-        recalls.append(hits / Double(occurring))
+      if occurring[lesionClass.index] > 0 {
+        recalls.append(hits / Double(occurring[lesionClass.index]))
         figures[.recall(lesionClass)] = recalls.last
       }
       if let area = scores[lesionClass.index].areaUnderCurve(weights: weights) {
@@ -95,7 +95,6 @@ package struct EvaluationSet: Sendable {
     figures[.expectedCalibrationError] = calibrationBins(weights: weights).reduce(0) {
       $0 + abs(Double($1.correctCount) - $1.confidenceSum) / Double(total)
     }
-    let occurring = confusion.map { $0.reduce(0, +) }
     for (level, reaches) in zip(EvaluationFigure.riskLevels, reachesRisk) {
       var counts = [Int](repeating: 0, count: classes.count)
       for image in labels.indices where reaches[image] { counts[labels[image]] += weights[image] }

@@ -45,7 +45,7 @@ extension CSVTable {
       guard let position = header.firstIndex(of: name) else {
         throw .missingColumn(path: path, name: name, header: header)
       }
-      guard header[(position + 1)...].firstIndex(of: name) == nil else {
+      guard !header[(position + 1)...].contains(name) else {
         throw .repeatedColumn(path: path, name: name)
       }
       positions[name] = position

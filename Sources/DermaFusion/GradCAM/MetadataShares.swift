@@ -35,16 +35,16 @@ extension Classifier {
   package func metadataShares(
     of output: NetworkOutput, metadata: PatientMetadata
   ) throws -> MetadataShares {
-    let members = ensemble.map { Array(zip($0.members, output.members)) } ?? [(self, output)]
-    let heads = try members.map { try $0.0.explainedNetwork().head }
+    let outputs = ensemble == nil ? [output] : output.members
+    let heads = try (ensemble?.members ?? [self]).map { try $0.explainedNetwork().head }
     func finite(_ logits: [Float]) throws(ClassifierError) -> ClassScores {
       guard logits.allSatisfy(\.isFinite) else { throw .nonFiniteLogits(logits) }
       return ClassScores(logits)
     }
     func logits(_ metadata: PatientMetadata) throws(ClassifierError) -> ClassScores {
       let ofMembers = ThreadPool.withDenormalsFlushed {
-        zip(heads, members).map { head, member in
-          head.logits(pooled: member.1.pooled, metadata: metadata.encoded())
+        zip(heads, outputs).map { head, output in
+          head.logits(pooled: output.pooled, metadata: metadata.encoded())
         }
       }
       return try finite(try ensemble?.vote(ofMembers) ?? ofMembers[0])

@@ -2,8 +2,8 @@
 struct PerturbationCheck {
   /// The areas under each probability's curve.
   struct Areas {
-    var deletion: [Double]
-    var insertion: [Double]
+    let deletion: [Double]
+    let insertion: [Double]
   }
 
   /// `[size, size, 3]`, normalised.
