@@ -8,7 +8,7 @@ package enum ClassifyCommand: Command {
     \(Wording.disclaimer)
 
     A folder stands for the images in it and in the folders below it, sorted by path: names that end in \
-    \(ImageSource.imageEndings.joined(separator: ", ")), hidden ones left out. Links are followed, \
+    \(ImageFileName.endings.joined(separator: ", ")), hidden ones left out. Links are followed, \
     but each folder is visited once. A file may hold PNG, JPEG or \
     PNM whatever its name, up to \(FileBytes.imageLimit / (1024 * 1024)) MB; under 32x32 pixels it is refused, under \
     100x100 the result has a warning. An image that fails is named on \

@@ -9,7 +9,7 @@ package enum EvaluateCommand: Command {
     \(Wording.disclaimer)
 
     An image is looked for by its image_id, its file name without the ending, the same to the byte \
-    (\(ImageSource.imageEndings.joined(separator: ", "))), in the folders in the order given and the folders \
+    (\(ImageFileName.endings.joined(separator: ", "))), in the folders in the order given and the folders \
     below them; where one holds several of that name, the first by its path counts. Images that are missing or cannot be read are named on standard error and left out of the \
     figures, which say how many were evaluated.
 
@@ -30,7 +30,7 @@ package enum EvaluateCommand: Command {
   package static let positionals: [Positional] = []
   package static let options: [any Parameter] = [
     labels, images, ModelLocation.option, Option<Int>.threads, ImageViews.flag, format, plots,
-    allowTrainingLesions,
+    Flag.allowTrainingLesions,
   ]
   package static let examples = [
     "dermafusion evaluate --labels test.csv --images photographs",
@@ -59,8 +59,6 @@ package enum EvaluateCommand: Command {
       Also write \(EvaluationPlots.fileNames.joined(separator: ", ")) there; the folder is made when it is \
       missing.
       """)
-  static let allowTrainingLesions = Flag(
-    "allow-training-lesions", abstract: "Evaluate lesions that the model was trained on; the output says so.")
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -70,7 +68,7 @@ package enum EvaluateCommand: Command {
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
-    if let seenBy = overlap.trainedFolder, !arguments[allowTrainingLesions] {
+    if let seenBy = overlap.trainedFolder, !arguments[Flag.allowTrainingLesions] {
       throw TrainingListError.trainedOn(
         lesions: overlap.trainingLesions, list: "\(seenBy)/\(TrainingList.relativePath)", labels: labelsPath)
     }
@@ -101,38 +99,5 @@ package enum EvaluateCommand: Command {
     }
     try isWritten.get()
     return run.hasFailed ? .failure : .success
-  }
-}
-
-/// What a test list and what a model has seen have in common.
-struct TrainingOverlap {
-  /// Whether the model says what it has seen; an ensemble, whether its own list or each member's does.
-  let isKnown: Bool
-  /// Where it is not known because of some members of an ensemble only: the names of their folders.
-  let membersWithoutList: [String]
-  let trainingLesions: [String]
-  let validationLesions: [String]
-  /// The first folder whose list has a lesion that was trained on.
-  let trainedFolder: String?
-
-  /// - Parameter members: the names of an ensemble's folders.
-  init(_ list: TestList, model folder: String, members: [String]) throws {
-    let folders = [folder] + members.map { "\(folder)/\($0)" }
-    let lists = try folders.map(TrainingList.list(ofModel:))
-    let unlisted = zip(members, lists.dropFirst()).filter { $1 == nil }.map { $0.0 }
-    isKnown = lists[0] != nil || (!members.isEmpty && unlisted.isEmpty)
-    membersWithoutList = isKnown || unlisted.count == members.count ? [] : unlisted
-    let trained = lists.map { $0?.trainingLesions(in: list) ?? [] }
-    trainedFolder = zip(folders, trained).first { !$1.isEmpty }?.0
-    trainingLesions = trained.flatMap { $0 }.unique
-    validationLesions = lists.flatMap { $0?.validationLesions(in: list) ?? [] }.unique
-  }
-}
-
-extension [String] {
-  /// Without those that occurred before.
-  var unique: [String] {
-    var seen: Set<String> = []
-    return filter { seen.insert($0).inserted }
   }
 }

@@ -19,33 +19,6 @@ package enum MetadataOptions {
   /// Of one image; see ``table`` for many.
   package static let all: [any Parameter] = [age, sex, site]
 
-  static let table = Option<String>.path(
-    "metadata", valueName: "file.csv",
-    abstract: """
-      Table with the columns \(MetadataTable.columns.joined(separator: ", ")) (others are ignored; an empty \
-      cell is missing). A row belongs to the image whose file name without its ending is its image_id, \
-      the same to the byte; no image may have two. --age, --sex and --site win over its cells.
-      """)
-
-  /// - Returns: `nil` when no table was named.
-  static func readTable(_ arguments: ParsedArguments) throws -> MetadataTable? {
-    try arguments[table].map { path in
-      try MetadataTable(FileBytes.read(path: path, limit: FileBytes.tableLimit), path: path)
-    }
-  }
-
-  /// What the options and a table's row say together: an option that is given wins over the row's cell.
-  ///
-  /// - Parameter entry: `nil` when there is no table, or no row for this image.
-  package static func metadata(
-    _ arguments: ParsedArguments, entry: MetadataTable.Entry?
-  ) throws(PatientMetadataError) -> PatientMetadata {
-    try PatientMetadata(
-      ageInYears: arguments[age] ?? entry?.ageInYears,
-      sex: arguments[sex] ?? entry?.sex ?? .unknown,
-      site: arguments[site] ?? entry?.site ?? .unknown)
-  }
-
   /// Digits with or without a sign and a fraction. `Double`'s own reader also takes hexadecimal, exponents,
   /// `inf` and `nan`, none of which is an age.
   private static func age(from text: String) -> Double? {

@@ -4,9 +4,6 @@
 /// Alpha is dropped, gamma and colour profiles are not applied, and 16-bit values are taken by their high byte (for
 /// 16-bit grey Pillow itself would turn everything above 255 white).
 package enum ImageDecoder {
-  /// The most pixels that are decoded: twice 89,478,485, where Pillow refuses too.
-  package static let pixelLimit = 178_956_970
-
   /// Decodes a PNG, JPEG or PNM file.
   ///
   /// - Parameter bytes: The whole file.
@@ -29,14 +26,6 @@ package enum ImageDecoder {
   package static func decode(_ bytes: [UInt8]) throws(ImageError) -> PixelImage {
     try bytes.withUnsafeBufferPointer { (bytes) throws(ImageError) in
       try decode(UnsafeRawBufferPointer(bytes))
-    }
-  }
-
-  /// Checks a size from a file's header before anything is allocated for it.
-  static func requireAllowedSize(width: Int, height: Int) throws(ImageError) {
-    let (area, overflows) = width.multipliedReportingOverflow(by: height)
-    guard !overflows, area <= pixelLimit else {
-      throw .tooManyPixels(width: width, height: height, limit: pixelLimit)
     }
   }
 }

@@ -23,7 +23,7 @@ enum RecognizedFormat: Equatable {
     } else if Self.agrees(bytes, with: [0xFF, 0xD8, 0xFF], atLeast: 2) {
       self = .supported(.jpeg)
     } else if bytes.count >= 2, bytes[0] == UInt8(ascii: "P"), (0x31...0x36).contains(bytes[1]),
-      bytes.count == 2 || PNMParser.isWhitespace(bytes[2])
+      bytes.count == 2 || bytes[2].isASCIIWhitespace
     {
       self = .supported(.pnm)
     } else if let name = Self.unsupportedName(bytes) {

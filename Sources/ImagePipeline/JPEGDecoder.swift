@@ -11,7 +11,7 @@ enum JPEGDecoder {
 
     let width = Int(reader.pointee.width)
     let height = Int(reader.pointee.height)
-    try ImageDecoder.requireAllowedSize(width: width, height: height)
+    try PixelLimit.check(width: width, height: height)
     guard [1, 3, 4].contains(reader.pointee.components) else {
       throw .unsupportedVariant(.jpeg, reason: "\(reader.pointee.components) colour components")
     }

@@ -11,7 +11,7 @@ enum PNGDecoder {
 
     let width = Int(reader.pointee.width)
     let height = Int(reader.pointee.height)
-    try ImageDecoder.requireAllowedSize(width: width, height: height)
+    try PixelLimit.check(width: width, height: height)
     try requirePlausibleSize(reader.pointee, byteCount: bytes.count)
 
     var status = CPNG_OK
@@ -77,7 +77,7 @@ enum RawProfile {
     guard lines.count == 4 else { return nil }
     var result: [UInt8] = []
     var high: UInt8?
-    for character in lines[3] where !PNMParser.isWhitespace(character) {
+    for character in lines[3] where !character.isASCIIWhitespace {
       guard let digit = Character(UnicodeScalar(character)).hexDigitValue else { return nil }
       if let first = high {
         result.append(first << 4 | UInt8(digit))

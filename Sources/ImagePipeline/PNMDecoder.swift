@@ -7,7 +7,7 @@ enum PNMDecoder {
     let width = try parser.readNumber("the width")
     let height = try parser.readNumber("the height")
     guard width > 0, height > 0 else { throw .corrupt(.pnm, reason: "the size is \(width)x\(height)") }
-    try ImageDecoder.requireAllowedSize(width: width, height: height)
+    try PixelLimit.check(width: width, height: height)
 
     var maximum = 1
     if kind != 1, kind != 4 {

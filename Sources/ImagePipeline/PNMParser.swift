@@ -11,8 +11,6 @@ struct PNMParser {
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-
   /// Steps over the magic number and the whitespace character after it.
   mutating func skipMagicNumber() { position = min(3, bytes.count) }
 
@@ -21,7 +19,7 @@ struct PNMParser {
     var value = 0
     var digitCount = 0
     while let byte = nextOutsideComments() {
-      if Self.isWhitespace(byte) {
+      if byte.isASCIIWhitespace {
         if digitCount == 0 { continue }
         break
       }
@@ -45,7 +43,7 @@ struct PNMParser {
       case UInt8(ascii: "0"): return 0
       case UInt8(ascii: "1"): return 1
       default:
-        guard Self.isWhitespace(byte) else {
+        guard byte.isASCIIWhitespace else {
           throw .corrupt(.pnm, reason: "a value is neither 0 nor 1")
         }
       }

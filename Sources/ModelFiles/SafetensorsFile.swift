@@ -4,9 +4,6 @@
 /// and `data_offsets`, and optionally `__metadata__`), then the data. Source: the safetensors project's `tensor.rs`,
 /// whose rules are enforced here without exception; on top of them only F32, F16 and BF16 are accepted.
 package struct SafetensorsFile: Sendable {
-  /// A header may have this many bytes.
-  package static let headerLimit = 100_000_000
-
   /// The file's path or name, for errors.
   package let name: String
   /// The tensors, in the order of their data.

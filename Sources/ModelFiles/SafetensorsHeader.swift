@@ -1,5 +1,8 @@
 /// The header of a safetensors file, parsed and checked against the size of the file.
 struct SafetensorsHeader {
+  /// The most bytes that it may have, as in the safetensors project.
+  private static let byteLimit = 100_000_000
+
   /// What the header says of one tensor; offsets count bytes from the data's start.
   struct Entry {
     let name: String
@@ -44,8 +47,7 @@ struct SafetensorsHeader {
   ) throws(SafetensorsError) -> UnsafeRawBufferPointer {
     guard file.count >= 8 else { throw .headerLengthMissing(fileSize: file.count) }
     let length = UInt64(littleEndian: file.loadUnaligned(as: UInt64.self))
-    let limit = SafetensorsFile.headerLimit
-    guard length <= limit else { throw .headerTooLarge(length: length, limit: limit) }
+    guard length <= byteLimit else { throw .headerTooLarge(length: length, limit: byteLimit) }
     let available = file.count - 8
     guard length <= available else { throw .headerTruncated(length: Int(length), available: available) }
     guard length > 0 else { throw .headerEmpty }

@@ -83,6 +83,3 @@ package enum Help {
     text.wrapped(width: width, indent: indent)
   }
 }
-
-/// A line of help: what is typed or returned, and what it means.
-package typealias HelpEntry = (label: String, description: String)

@@ -33,7 +33,7 @@ struct EvaluationRun {
       } else {
         let stem = ImageSource.file(entry.image).identifier
         let hint =
-          stem.flatMap { index[$0] } == nil ? "" : ImageSource.endingHint
+          stem.flatMap { index[$0] } == nil ? "" : ImageFileName.endingHint
         report(
           "\(list.path): line \(entry.line): no folder given has an image of the name '\(entry.image)'\(hint)"
         )

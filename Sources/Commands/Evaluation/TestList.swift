@@ -27,14 +27,14 @@ package struct TestList: Sendable {
     var entries: [Entry] = []
     var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
-      let image = try columns.requiredValue("image_id", of: row, as: Self.identifier)
+      let image = try columns.requiredValue("image_id", of: row, as: .identifier)
       if let firstLine = lines.updateValue(row.line, forKey: image.imageKey) {
         throw .repeatedIdentifier(path: path, line: row.line, identifier: image, firstLine: firstLine)
       }
       entries.append(
         Entry(
           line: row.line, image: image,
-          lesion: try columns.requiredValue("lesion_id", of: row, as: Self.identifier),
+          lesion: try columns.requiredValue("lesion_id", of: row, as: .identifier),
           label: try columns.requiredValue("dx", of: row, as: Self.label),
           metadata: try columns.metadata(of: row)))
     }
@@ -43,9 +43,6 @@ package struct TestList: Sendable {
     self.entries = entries
   }
 
-  static let identifier = Option<String>(
-    "id", valueName: "id", abstract: "", expectation: "Please provide an identifier.",
-    convert: { $0.isEmpty ? nil : $0 })
   private static let label = Option<LesionClass>(
     "dx", valueName: "dx", abstract: "", allowedValues: LesionClass.allCases.map(\.rawValue),
     convert: { LesionClass(rawValue: $0) })

@@ -30,7 +30,7 @@ package struct TrainingList: Sendable {
     let table = try CSVTable(bytes, path: path)
     let columns = try table.columns(["image_id", "lesion_id", "split"], path: path)
     for row in table.rows {
-      let lesion = try columns.requiredValue("lesion_id", of: row, as: TestList.identifier)
+      let lesion = try columns.requiredValue("lesion_id", of: row, as: .identifier)
       let side = try columns.requiredValue("split", of: row, as: Self.side)
       names[side, default: Names()].images.insert(columns.text("image_id", of: row))
       names[side, default: Names()].lesions.insert(lesion)
@@ -77,8 +77,13 @@ package enum TrainingListError: Error, Equatable, CustomStringConvertible {
       """
       \(labels): the model was trained on \(lesions.count) of its lesions, the first of them \
       '\(lesions[0])' (\(list)); its figures would say nothing about other lesions. \
-      --\(EvaluateCommand.allowTrainingLesions.name) evaluates all the same
+      --\(Flag.allowTrainingLesions.name) evaluates all the same
       """
     }
   }
+}
+
+extension Flag {
+  static let allowTrainingLesions = Flag(
+    "allow-training-lesions", abstract: "Evaluate lesions that the model was trained on; the output says so.")
 }

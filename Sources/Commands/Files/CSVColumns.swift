@@ -37,6 +37,13 @@ struct CSVColumns {
   }
 }
 
+extension Option<String> {
+  /// The name of an image or a lesion.
+  static let identifier = Option<String>(
+    "id", valueName: "id", abstract: "", expectation: "Please provide an identifier.",
+    convert: { $0.isEmpty ? nil : $0 })
+}
+
 extension CSVTable {
   /// Where the named columns are; the table may have others, in any order and of any names.
   func columns(_ names: [String], path: String) throws(CSVError) -> CSVColumns {

@@ -42,7 +42,7 @@ package enum FileBytes {
   private static func awaitWriter(
     _ descriptor: Int32, path: String, patience: Int
   ) throws(FileError) -> [UInt8] {
-    if wait(for: POLLIN, on: descriptor, milliseconds: Int32(patience) * 1000) { return [] }
+    if systemWait(descriptor, POLLIN, milliseconds: Int32(patience) * 1000) { return [] }
     var byte: UInt8 = 0
     // Without a writer the pipe is at its end; with one that is slow there is nothing yet.
     switch systemRead(descriptor, &byte, 1) {
@@ -50,16 +50,6 @@ package enum FileBytes {
     case 1: return [byte]
     default: return []
     }
-  }
-
-  /// Waits until a descriptor can be read (`POLLIN`) or written (`POLLOUT`), or its other end is gone.
-  ///
-  /// - Parameter milliseconds: how long at most; below 0: for ever.
-  /// - Returns: false when the time was over.
-  @discardableResult
-  static func wait(for event: Int32, on descriptor: Int32, milliseconds: Int32 = -1) -> Bool {
-    var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
-    return poll(&waiting, 1, milliseconds) != 0
   }
 
   /// - Parameter start: what was read already.
@@ -82,7 +72,7 @@ package enum FileBytes {
       if got < 0 {
         if errno == EINTR { continue }
         if errno == EAGAIN {
-          wait(for: POLLIN, on: descriptor)
+          systemWait(descriptor, POLLIN)
           continue
         }
         throw failure(path: name)

@@ -27,7 +27,7 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
     case .tooLarge(let path, let limit):
       "\(path): the file is larger than the limit of \(limit / (1024 * 1024)) MB"
     case .folderWithoutImages(let path):
-      "\(path): the folder holds no image (\(ImageSource.imageEndings.joined(separator: ", ")))"
+      "\(path): the folder holds no image (\(ImageFileName.endings.joined(separator: ", ")))"
     case .brokenLink(let path): "\(path): is a link to something that is not there"
     case .notFile(let path): "\(path): is neither a file nor a folder"
     case .nameNotText(let path): "\(path): the name is not UTF-8 text"

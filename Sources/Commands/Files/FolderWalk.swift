@@ -52,12 +52,12 @@ struct FolderWalk {
       guard let text = String(validating: name, as: UTF8.self) else {
         let path = Self.path(folder, String(escapingInvalid: name))
         let bytes = PathBytes(Self.path(folder, "")).appending(name)
-        if Self.isImage(name) || bytes.withCString({ Self.isFolder($0) }) {
+        if ImageFileName.isImage(name) || bytes.withCString({ Self.isFolder($0) }) {
           failures.append(.nameNotText(path))
         }
         continue
       }
-      look(at: Self.path(folder, text), isImage: Self.isImage(name))
+      look(at: Self.path(folder, text), isImage: ImageFileName.isImage(name))
     }
   }
 
@@ -95,13 +95,6 @@ struct FolderWalk {
 
   private static func path(_ folder: String, _ name: String) -> String {
     folder.utf8.last == UInt8(ascii: "/") ? folder + name : folder + "/" + name
-  }
-
-  private static func isImage(_ name: [UInt8]) -> Bool {
-    let lowercase = name.suffix(8).map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 + 32 : $0 }
-    return ImageSource.imageEndings.contains { ending in
-      name.count > ending.utf8.count && lowercase.suffix(ending.utf8.count).elementsEqual(ending.utf8)
-    }
   }
 
   static func isFolder(_ path: UnsafePointer<CChar>) -> Bool {

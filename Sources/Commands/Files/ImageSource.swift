@@ -3,9 +3,6 @@ package enum ImageSource: Equatable, Sendable {
   case standardInput
   case file(String)
 
-  /// Files in a folder are images when their name ends so, in any letter case.
-  package static let imageEndings = [".png", ".jpg", ".jpeg", ".ppm", ".pgm", ".pnm"]
-
   /// `-` is standard input, everything else a path.
   package init(argument: String) {
     self = argument == "-" ? .standardInput : .file(argument)
@@ -26,9 +23,6 @@ package enum ImageSource: Equatable, Sendable {
       return String(name[..<dot])
     }
   }
-
-  /// For whoever looks for an image by its whole file name.
-  static let endingHint = "; an image_id is the file name without its ending"
 
   /// Without its folders.
   var fileName: String? {

@@ -30,7 +30,7 @@ package struct MetadataTable: Equatable, Sendable {
     if let first = unlisted.first {
       // The row is there under the whole file name.
       let isNamedWhole = first.fileName.map { entries[$0.imageKey] != nil } ?? false
-      let hint = isNamedWhole ? ImageSource.endingHint : ""
+      let hint = isNamedWhole ? ImageFileName.endingHint : ""
       let share =
         sources.count == 1 ? "" : "\(unlisted.count) of \(sources.count) images, the first of them "
       notes.append("\(path) has no row for \(share)\(first.name)\(hint).")
@@ -65,7 +65,7 @@ package struct MetadataTable: Equatable, Sendable {
     var entries: [[UInt8]: Entry] = [:]
     var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
-      let identifier = try columns.requiredValue("image_id", of: row, as: TestList.identifier)
+      let identifier = try columns.requiredValue("image_id", of: row, as: .identifier)
       if let firstLine = lines.updateValue(row.line, forKey: identifier.imageKey) {
         throw .repeatedIdentifier(path: path, line: row.line, identifier: identifier, firstLine: firstLine)
       }

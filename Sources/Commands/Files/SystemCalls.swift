@@ -15,3 +15,13 @@ func systemRead(_ descriptor: Int32, _ target: UnsafeMutableRawPointer, _ count:
 func systemWrite(_ descriptor: Int32, _ source: UnsafeRawPointer, _ count: Int) -> Int {
   write(descriptor, source, count)
 }
+
+/// Waits until a descriptor can be read (`POLLIN`) or written (`POLLOUT`), or its other end is gone.
+///
+/// - Parameter milliseconds: how long at most; below 0: for ever.
+/// - Returns: false when the time was over.
+@discardableResult
+func systemWait(_ descriptor: Int32, _ event: Int32, milliseconds: Int32 = -1) -> Bool {
+  var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+  return poll(&waiting, 1, milliseconds) != 0
+}

@@ -72,27 +72,3 @@ extension Terminal {
     return min(Int(size.ws_col), 100)
   }
 }
-
-/// A file descriptor, written without a buffer of our own, so that every result is out when it is made.
-struct FileDescriptorOutput: ByteOutput {
-  let descriptor: Int32
-
-  func write(_ bytes: [UInt8]) throws(OutputError) {
-    var offset = 0
-    while offset < bytes.count {
-      let written = bytes.withUnsafeBytes {
-        systemWrite(descriptor, $0.baseAddress! + offset, bytes.count - offset)
-      }
-      if written >= 0 {
-        offset += written
-        continue
-      }
-      switch errno {
-      case EINTR: continue
-      case EAGAIN: FileBytes.wait(for: POLLOUT, on: descriptor)
-      case EPIPE: throw .closed
-      default: throw .failed(reason: String(cString: strerror(errno)))
-      }
-    }
-  }
-}
