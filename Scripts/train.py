@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
 from architecture import ARCHITECTURES
-from dataset import open_cache, read_records, split_by_lesion, write_split
+from dataset import open_cache, read_records, side_names, split_by_lesion, write_split
 from export_model import load_folder, model_identity
 from held_statistics import hold_statistics
 from lean_relu6 import make_relu6_lean
@@ -100,6 +100,16 @@ def initial_state(options, shares):
     return model.state_dict()
 
 
+def check_initial_split(initial, split_path):
+    """Ends the program where the weights to start from were trained on what this run keeps aside."""
+    for known in (initial / "training" / "split.csv", initial.parent / "split.csv"):
+        if known.exists():
+            seen = side_names(known, "training") - side_names(split_path, "training")
+            if seen:
+                sys.exit(f"{initial}: trained on {len(seen)} photographs that this run keeps aside ({known})")
+            return
+
+
 def mix_in(average, initial, share):
     """Moves weights and statistics towards those that the run started from, as two runs' good weights often lie in one
     basin whose middle is better (Wortsman et al., "Robust fine-tuning of zero-shot models", 2022)."""
@@ -165,7 +175,8 @@ def parse_options():
     parser.add_argument("--prior-adjustment", type=float, default=0.0, help="0 none ... 1 as if classes were even")
     parser.add_argument("--validation-fraction", type=float, default=0.15)
     parser.add_argument("--fold", type=parse_fold, metavar="K/N", help="keep the Kth of N parts of the rest aside too")
-    parser.add_argument("--seed", type=int, default=2026)
+    parser.add_argument("--split-seed", type=int, default=2026, help="decides which lesions are kept aside")
+    parser.add_argument("--seed", type=int, default=2026, help="of everything else that is drawn")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bfloat16", action="store_true")
     options = parser.parse_args()
@@ -188,8 +199,11 @@ def main():
 
     config = build_config(options.architecture, len(CLASSES), size=options.size)
     records = read_records(options.data)
-    split = split_by_lesion(records, options.validation_fraction, options.seed, options.fold)
-    write_split(options.output / "split.csv", records, split)
+    split = split_by_lesion(records, options.validation_fraction, options.split_seed, options.fold)
+    split_path = options.output / "split.csv"
+    write_split(split_path, records, split)
+    if options.initial is not None:
+        check_initial_split(options.initial, split_path)
     training = split["training"]
     cache = open_cache(records, options.data, config["preprocessing"], options.cache)
     checked = capped_validation(records, split["validation" if options.fold is None else "fold"], VALIDATION_CAP)
