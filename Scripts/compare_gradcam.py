@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from activation_maps import METHODS, Explained, raw_maps
-from export_model import load_folder
+from model_folder import load_folder
 from formula_networks import package_map
 from metadata import encode_metadata
 from model_config import CLASSES

@@ -31,7 +31,7 @@ def load_model(folder):
     """The PyTorch network of an exported folder, its weights as float32, and its example inputs."""
     import torch
 
-    from export_model import load_folder
+    from model_folder import load_folder
 
     config, model = load_folder(folder)
     size = config["preprocessing"]["size"]

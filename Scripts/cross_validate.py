@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from dataset import open_cache, read_records
-from evaluate import cross_fitted, head_logits, pooled_features, side_indices
-from export_model import load_folder
+from calibration import cross_fitted
+from dataset import open_cache, read_records, side_indices
+from inference import head_logits, pooled_features
 from metrics import figures, rounded
+from model_folder import load_folder
 
 SUMMARIZED = ["balanced_accuracy", "accuracy", "macro_auroc", "melanoma_sensitivity_at_90_specificity", "ece"]
 

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import io
 import json
 import random
 import sys
@@ -18,6 +19,8 @@ from preprocessing import preprocess
 
 # From the best copy of a photograph to the worst: its own pixels, rebuilt chroma, its centre shrunk, all of it shrunk.
 FOLDERS = ["full600x450", "fused600x450", "crop224", "low200x150"]
+ORIGINALS = FOLDERS[0]
+FULL_RESOLUTION = FOLDERS[:2]
 
 
 @dataclass(frozen=True)
@@ -74,20 +77,27 @@ def split_by_lesion(records, fraction, seed, fold=None):
     return sides
 
 
-def write_split(path, records, split):
-    """The data list: every photograph with its lesion, class, copy used and side of the split."""
+def split_list(records, split):
+    """The data list, split.csv: every photograph with its lesion, class, copy used and side of the split."""
     sides = {index: side for side, indices in split.items() for index in indices}
-    with open(path, "w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["image_id", "lesion_id", "dx", "folder", "split"])
-        for index, record in enumerate(records):
-            writer.writerow([record.image_id, record.lesion_id, CLASSES[record.label], record.folder, sides[index]])
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["image_id", "lesion_id", "dx", "folder", "split"])
+    for index, record in enumerate(records):
+        writer.writerow([record.image_id, record.lesion_id, CLASSES[record.label], record.folder, sides[index]])
+    return file.getvalue()
 
 
 def side_names(path, side):
-    """The image_ids on one side of a data list that write_split wrote."""
+    """The image_ids on one side of a data list, split.csv."""
     with open(path, newline="") as file:
         return {row["image_id"] for row in csv.DictReader(file) if row["split"] == side}
+
+
+def side_indices(records, path, side="validation"):
+    """Indices of the records on one side of a data list."""
+    kept = side_names(path, side)
+    return [i for i, record in enumerate(records) if record.image_id in kept]
 
 
 def preprocessed(path, preprocessing):

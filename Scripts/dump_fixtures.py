@@ -19,7 +19,7 @@ import torch
 from PIL import features
 
 from ensemble import identity, is_ensemble, load_ensemble
-from export_model import load_folder
+from model_folder import load_folder
 from fixture_images import fixture_files, refused_files
 from metadata import encode_metadata
 from model import mean_logits

@@ -14,7 +14,7 @@ import torch
 from safetensors.numpy import save_file
 
 from activation_maps import Explained, is_well_conditioned, raw_maps
-from export_model import load_folder, model_identity
+from model_folder import load_folder, model_identity
 from formula_networks import dump_formula_networks
 from metadata import encode_metadata
 from network_fixtures import network_input

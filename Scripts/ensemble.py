@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from export_model import load_folder, model_identity
+from model_folder import load_folder, model_identity
 from model import mean_logits
 
 MODEL_FILES = ("config.json", "model.safetensors")

@@ -7,22 +7,19 @@ A README.md that is there already stays, unless --card names another.
 """
 
 import argparse
-import hashlib
-import json
 import sys
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_file
-from safetensors.torch import save as save_safetensors
 
 from architecture import ARCHITECTURES, EPSILONS
-from model import build_config, build_model
+from model import build_config
 from model_config import CLASSES, write_config
+from model_folder import CheckpointError, check_against, expected_tensors, model_identity, write_weights
 
 WRAPPERS = ("state_dict", "model_state_dict", "model_ema", "state_dict_ema", "model")
 PREFIXES = ("module.", "_orig_mod.")
-ABSTENTION_PREFIX = "abstention."  # tensors beside the network's, see fit_abstention.py
 DTYPES = {"float16": torch.float16, "float32": torch.float32}
 
 DISCLAIMER = (
@@ -30,10 +27,6 @@ DISCLAIMER = (
     "or any regulatory authority. Results should NOT be used for self-diagnosis. Always consult a qualified "
     "dermatologist for skin concerns."
 )
-
-
-class ExportError(ValueError):
-    """A checkpoint that does not fit the architecture; the message is one line that names the tensor."""
 
 
 def unwrap(checkpoint):
@@ -44,13 +37,13 @@ def unwrap(checkpoint):
             break
         checkpoint = inner
     if not isinstance(checkpoint, dict) or not checkpoint:
-        raise ExportError("the checkpoint holds no state dict")
+        raise CheckpointError("the checkpoint holds no state dict")
     state = {}
     for name, tensor in checkpoint.items():
         while name.startswith(PREFIXES):
             name = name.split(".", 1)[1]
         if not isinstance(tensor, torch.Tensor):
-            raise ExportError(f"{name}: not a tensor but {type(tensor).__name__}")
+            raise CheckpointError(f"{name}: not a tensor but {type(tensor).__name__}")
         if not name.endswith(".num_batches_tracked"):
             state[name] = tensor.detach().cpu()
     return state
@@ -59,29 +52,15 @@ def unwrap(checkpoint):
 def read_state_dict(path):
     """Reads a .safetensors file, or a .pth / .pt file that holds tensors and plain values only."""
     if not Path(path).is_file():
-        raise ExportError(f"{path}: no such file")
+        raise CheckpointError(f"{path}: no such file")
     try:
         if Path(path).suffix == ".safetensors":
             checkpoint = load_file(path)
         else:
             checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise ExportError(f"{path}: not a checkpoint, or one that holds more than tensors and plain values") from error
+        raise CheckpointError(f"{path}: not a checkpoint, or one that holds more than tensors and values") from error
     return unwrap(checkpoint)
-
-
-def check_against(expected, state):
-    """Fails on a missing, surplus, misshapen or non-finite tensor, naming it."""
-    for name, tensor in expected.items():
-        if name not in state:
-            raise ExportError(f"{name}: missing from the checkpoint")
-        if state[name].shape != tensor.shape:
-            raise ExportError(f"{name}: shape {list(state[name].shape)}, expected {list(tensor.shape)}")
-        if not torch.isfinite(state[name]).all():
-            raise ExportError(f"{name}: holds NaN or infinity")
-    for name in state:
-        if name not in expected:
-            raise ExportError(f"{name}: surplus, the architecture has no such tensor")
 
 
 def convert(state, dtype):
@@ -91,34 +70,9 @@ def convert(state, dtype):
         tensor = state[name].to(DTYPES[dtype]).contiguous()
         if not torch.isfinite(tensor).all():
             largest = state[name].abs().max().item()
-            raise ExportError(f"{name}: {largest:g} overflows {dtype}; use --dtype float32")
+            raise CheckpointError(f"{name}: {largest:g} overflows {dtype}; use --dtype float32")
         converted[name] = tensor
     return converted
-
-
-def expected_tensors(config):
-    """Name -> tensor of the right shape for a model folder with this config."""
-    state = build_model(config).state_dict()
-    return {name: tensor for name, tensor in state.items() if not name.endswith(".num_batches_tracked")}
-
-
-def model_identity(folder):
-    """SHA-256 of config.json's bytes followed by model.safetensors' bytes."""
-    digest = hashlib.sha256((Path(folder) / "config.json").read_bytes())
-    digest.update((Path(folder) / "model.safetensors").read_bytes())
-    return digest.hexdigest()
-
-
-def load_folder(folder):
-    """Loads a model folder. Returns (config, model in evaluation mode with float32 weights)."""
-    config = json.loads((Path(folder) / "config.json").read_text())
-    model = build_model(config)
-    state = load_file(Path(folder) / "model.safetensors")
-    if "abstention" in config:
-        state = {name: tensor for name, tensor in state.items() if not name.startswith(ABSTENTION_PREFIX)}
-    check_against(expected_tensors(config), state)
-    model.load_state_dict({name: tensor.float() for name, tensor in state.items()}, strict=False)
-    return config, model.eval()
 
 
 def default_card(config, dtype):
@@ -131,11 +85,6 @@ def default_card(config, dtype):
         f"{size}x{size} pixels, stored as {dtype}. Exported by `Scripts/export_model.py`.\n\n"
         f"How it was trained, on what and how well it does is for whoever trained it to write here.\n\n{DISCLAIMER}\n"
     )
-
-
-def write_weights(folder, tensors):
-    """Writes the model.safetensors of a folder, in the order of the names: the same tensors make the same file."""
-    (folder / "model.safetensors").write_bytes(save_safetensors(dict(sorted(tensors.items()))))
 
 
 def export(state, config, folder, dtype="float16", card=None):
@@ -223,5 +172,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except ExportError as error:
+    except CheckpointError as error:
         sys.exit(f"export_model.py: {error}")

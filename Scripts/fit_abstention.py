@@ -6,6 +6,7 @@ With --write, the constants go into the folder's config.json and model.safetenso
 """
 
 import json
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -17,11 +18,12 @@ from safetensors.torch import load_file
 from sklearn.metrics import roc_auc_score
 
 from abstention import conformal_sets, distances, measure, quality_reasons
-from dataset import open_cache, read_records
-from evaluate import head_logits, pooled_features, side_indices, validation_parser
-from export_model import ABSTENTION_PREFIX, load_folder, model_identity, write_weights
+from dataset import FULL_RESOLUTION, open_cache, read_records, side_indices
+from evaluate import validation_parser
+from inference import head_logits, pooled_features
 from metrics import rounded, softmax
 from model_config import CLASSES, write_config
+from model_folder import ABSTENTION_PREFIX, load_folder, model_identity, write_weights
 from preprocessing import color_constancy, crop_to_square, decode, resize
 
 COVERAGE = 0.9
@@ -33,7 +35,6 @@ SPLITS = 100
 ODD_COUNT = 60  # inputs of each odd kind
 BLUR_SIGMA = 10  # pixels of the resized image
 SEED = 2026
-FULL_RESOLUTION = ("full600x450", "fused600x450")
 
 
 def resized_image(path, size):
@@ -147,17 +148,16 @@ def area_under_roc(positives, negatives):
     return float(roc_auc_score(are_positive, np.concatenate([positives, negatives])))
 
 
-def training_indices(records, kept_aside):
-    """Photographs that the model was trained on: PER_CLASS of each class, and all in full resolution.
+def drawn_for_space(records, training):
+    """Of the photographs that the model was trained on, PER_CLASS of each class and all in full resolution.
 
     Those are what users have and few in this data; by chance alone hardly any would be there, and sharpness would count
     as unusual.
     """
     rng = np.random.default_rng(SEED)
-    lesions = {records[i].lesion_id for i in kept_aside}
     chosen = []
     for label in range(len(CLASSES)):
-        own = [i for i, record in enumerate(records) if record.label == label and record.lesion_id not in lesions]
+        own = [i for i in training if records[i].label == label]
         drawn = set(rng.permutation(own)[:PER_CLASS])
         chosen += [i for i in own if i in drawn or records[i].folder in FULL_RESOLUTION]
     return chosen
@@ -184,12 +184,14 @@ def main():
     options = parse_options()
     torch.set_num_threads(options.threads)
     config, model = load_folder(options.model)
+    if "validation" not in config["training"]:
+        sys.exit(f"{options.model}: not calibrated yet; run evaluate.py --write first")
     model = model.to(memory_format=torch.channels_last)
     size = config["preprocessing"]["size"]
     records = read_records(options.data)
     cache = open_cache(records, options.data, config["preprocessing"], options.cache)
     validation = side_indices(records, options.split)
-    training = training_indices(records, validation)
+    training = drawn_for_space(records, side_indices(records, options.split, "training"))
     held = [records[i] for i in validation]
     labels = np.array([record.label for record in held])
 

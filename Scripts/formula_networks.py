@@ -4,6 +4,7 @@ By autograd and by the PyPI package `grad-cam`, which with ttach and opencv-pyth
 requirements.txt.
 """
 
+import copy
 import json
 
 import numpy as np
@@ -84,8 +85,7 @@ def explain(config, model, image, cases, tensors, normalized):
     for case, fields in cases.items():
         vector = encode_metadata(*fields)[0]
         single = Explained(model, vector).eval()
-        double = Explained(build_model(config).double().eval(), vector)
-        double.model.load_state_dict({key: value.double() for key, value in model.state_dict().items()})
+        double = Explained(copy.deepcopy(model).double(), vector)
         with torch.no_grad():
             tensors[f"{case}/logits"] = double(image.double())[0].numpy()
         for (layer, method, label), values in raw_maps(double, image.double()).items():
@@ -121,8 +121,7 @@ def smooth_input(config, model, size):
 
     At any other, PyTorch's own gradients in float32 and in float64 differ by a percent or two.
     """
-    double = build_model(config).double().eval()
-    double.load_state_dict({key: value.double() for key, value in model.state_dict().items()})
+    double = copy.deepcopy(model).double()
     for trial in range(1000):
         name = f"input {trial}"
         image = torch.from_numpy(uniform(name, (size, size, 3)) * np.float32(2)).permute(2, 0, 1)[None]

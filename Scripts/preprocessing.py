@@ -7,8 +7,6 @@ constants come from the `preprocessing` object of a model's config.json.
 import numpy as np
 from PIL import Image, ImageOps
 
-STAGES = ["decoded", "cropped", "resized", "constancy", "normalized"]
-
 SMALLEST_SIDE = 32
 SMALL_IMAGE_SIDE = 100
 

@@ -30,7 +30,8 @@ def batch_size_at(size):
 
 
 class Samples(Dataset):
-    """Pairs of image float32 [3, size, size] and metadata float32 [4], with labels; augmented when it has a seed."""
+    """Pairs of image float32 [3, size, size] and metadata float32 [4], with labels; augmented when it has a seed,
+    a tuple of integers."""
 
     def __init__(self, cache, records, indices, size, preprocessing, seed=None):
         self.cache, self.records, self.indices, self.size = cache, records, indices, size
@@ -43,7 +44,7 @@ class Samples(Dataset):
         index = self.indices[position]
         image, metadata = np.array(self.cache[index]), self.records[index].metadata
         if self.seed is not None:
-            rng = np.random.default_rng((self.seed, position))
+            rng = np.random.default_rng((*self.seed, position))
             full_size = self.size == self.preprocessing["size"]
             image = augment_image(image, self.size, FULL_SIZE_ZOOM_RANGE if full_size else ZOOM_RANGE, rng)
             metadata = augment_metadata(metadata, rng)

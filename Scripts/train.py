@@ -5,7 +5,6 @@ Resumes from the last finished epoch in --output. Writes there: recipe.json, spl
 """
 
 import argparse
-import csv
 import json
 import math
 import sys
@@ -19,15 +18,16 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
 from architecture import ARCHITECTURES
-from dataset import open_cache, read_records, side_names, split_by_lesion, write_split
-from export_model import load_folder, model_identity
+from dataset import open_cache, read_records, split_by_lesion, split_list
+from model_folder import load_folder
 from held_statistics import hold_statistics
 from lean_relu6 import make_relu6_lean
 from metrics import figures, rounded, softmax
 from model import build_config, build_model
 from model_config import CLASSES
 from pretrained import PACKAGES, imagenet_backbone, is_package_installed
-from samples import Samples, batch_size_at, capped_validation, class_shares, parse_epochs, predict, sample_epoch
+from run_folder import check_initial_split, check_schedule, keep_split, save, write_curves, write_recipe
+from samples import Samples, batch_size_at, capped_validation, parse_epochs, predict, sample_epoch
 
 WARMUP_STEPS = 150
 EMA_DECAY = 0.997
@@ -84,30 +84,19 @@ def train_epoch(run, loader, options, pixels_before, pixels_total, device):
     return float(np.mean(losses))
 
 
-def adjust_for_prior(model, shares, strength):
-    """Takes `strength` times the log of the classes' shares in training out of the logits (Menon et al., 2021)."""
-    with torch.no_grad():
-        log_shares = torch.from_numpy(np.log(shares)).to(model.fusion.classifier.bias)
-        model.fusion.classifier.bias -= strength * (log_shares - log_shares.mean())
-
-
-def initial_state(options, shares):
-    """The weights to start from: ImageNet's, or those of an earlier run's model folder as they were in training."""
+def initial_state(options):
+    """The weights to start from: ImageNet's, which have no head, or those of an earlier run's model folder."""
     if options.initial is None:
         return imagenet_backbone(options.architecture)
-    _, model = load_folder(options.initial)
-    adjust_for_prior(model, shares, -options.prior_adjustment)
-    return model.state_dict()
+    return load_folder(options.initial)[1].state_dict()
 
 
-def check_initial_split(initial, split_path):
-    """Ends the program where the weights to start from were trained on what this run keeps aside."""
-    for known in (initial / "training" / "split.csv", initial.parent / "split.csv"):
-        if known.exists():
-            seen = side_names(known, "training") - side_names(split_path, "training")
-            if seen:
-                sys.exit(f"{initial}: trained on {len(seen)} photographs that this run keeps aside ({known})")
-            return
+def load_initial(model, initial):
+    """Takes the weights over; only the metadata head may be missing from them."""
+    keys = model.load_state_dict(initial, strict=False)
+    missing = [name for name in keys.missing_keys if not name.startswith("fusion.") and "num_batches" not in name]
+    if missing or keys.unexpected_keys:
+        sys.exit(f"the weights to start from lack {missing} and hold {keys.unexpected_keys} besides")
 
 
 def mix_in(average, initial, share):
@@ -116,36 +105,6 @@ def mix_in(average, initial, share):
     for name, value in average.state_dict().items():
         if value.dtype.is_floating_point:
             value.lerp_(initial[name].to(value), share)
-
-
-def check_schedule(path, curves, epochs, may_change):
-    """Ends the program where a checkpoint's epochs are not the first of the schedule, unless that is on purpose."""
-    done = [(epoch["size"], epoch["images"]) for epoch in curves]
-    if done != epochs[: len(done)] and not may_change:
-        shown = ",".join(f"{size}x{images}" for size, images in done)
-        sys.exit(f"{path}: its epochs {shown} are not the first of --epochs; empty the folder or use --change-schedule")
-
-
-def write_recipe(path, options, first_epoch):
-    """Adds to the list of runs: from which epoch on which options held."""
-    runs = json.loads(path.read_text()) if path.exists() else []
-    values = {name: value for name, value in vars(options).items() if not isinstance(value, Path)}
-    if options.initial is not None:
-        values["initial"] = model_identity(options.initial)
-    path.write_text(json.dumps([*runs, {"first_epoch": first_epoch, **values}], indent=1) + "\n")
-
-
-def write_curves(path, curves):
-    with open(path, "w", newline="") as file:
-        writer = csv.DictWriter(file, list(curves[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(curves)
-
-
-def save(path, value):
-    """Writes beside and renames, so that an interruption leaves the old file whole."""
-    torch.save(value, path.with_suffix(".unfinished"))
-    path.with_suffix(".unfinished").rename(path)
 
 
 def parse_fold(text):
@@ -172,11 +131,12 @@ def parse_options():
     parser.add_argument("--weight-decay", type=float, default=0.02)
     parser.add_argument("--label-smoothing", type=float, default=0.05)
     parser.add_argument("--dropout", type=float, default=0.2)
-    parser.add_argument("--prior-adjustment", type=float, default=0.0, help="0 none ... 1 as if classes were even")
     parser.add_argument("--validation-fraction", type=float, default=0.15)
     parser.add_argument("--fold", type=parse_fold, metavar="K/N", help="keep the Kth of N parts of the rest aside too")
     parser.add_argument("--split-seed", type=int, default=2026, help="decides which lesions are kept aside")
-    parser.add_argument("--seed", type=int, default=2026, help="of everything else that is drawn")
+    parser.add_argument(
+        "--seed", type=int, default=2026, help="of what is drawn: another one for each run that goes on"
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bfloat16", action="store_true")
     options = parser.parse_args()
@@ -200,10 +160,10 @@ def main():
     config = build_config(options.architecture, len(CLASSES), size=options.size)
     records = read_records(options.data)
     split = split_by_lesion(records, options.validation_fraction, options.split_seed, options.fold)
-    split_path = options.output / "split.csv"
-    write_split(split_path, records, split)
+    checkpoint_path = options.output / "checkpoint.pt"
+    keep_split(options.output / "split.csv", split_list(records, split), checkpoint_path)
     if options.initial is not None:
-        check_initial_split(options.initial, split_path)
+        check_initial_split(options.initial, options.output / "split.csv")
     training = split["training"]
     cache = open_cache(records, options.data, config["preprocessing"], options.cache)
     checked = capped_validation(records, split["validation" if options.fold is None else "fold"], VALIDATION_CAP)
@@ -212,16 +172,14 @@ def main():
     pixels = [images * size**2 for size, images in epochs]
 
     model = build_model(config, options.dropout)
-    shares = class_shares(records, training)
-    initial = initial_state(options, shares)
-    model.load_state_dict(initial, strict=False)
+    initial = initial_state(options)
+    load_initial(model, initial)
     make_relu6_lean(model)
     model = model.to(device, memory_format=torch.channels_last)
     average = build_model(config).to(device, memory_format=torch.channels_last)
     average.load_state_dict(model.state_dict())
     run = {"model": model, "average": average, "optimizer": make_optimizer(model, options.weight_decay), "step": 0}
     curves = []
-    checkpoint_path = options.output / "checkpoint.pt"
     if checkpoint_path.exists():
         checkpoint = torch.load(checkpoint_path, map_location=device)
         for name in ("model", "average", "optimizer"):
@@ -236,9 +194,9 @@ def main():
         size, images = epochs[epoch]
         if options.live_epochs is not None and epoch >= options.live_epochs:
             hold_statistics(model)
-        torch.manual_seed(options.seed + epoch)
-        indices = sample_epoch(records, training, images, options.seed + epoch)
-        samples = Samples(cache, records, indices, size, config["preprocessing"], options.seed + epoch)
+        torch.manual_seed(options.seed * 1000 + epoch)
+        indices = sample_epoch(records, training, images, (options.seed, epoch))
+        samples = Samples(cache, records, indices, size, config["preprocessing"], (options.seed, epoch))
         loader = DataLoader(samples, batch_size_at(size), num_workers=1, prefetch_factor=4, drop_last=True)
         loss = train_epoch(run, loader, options, sum(pixels[:epoch]), sum(pixels), device)
         seconds = time.time() - started
@@ -263,7 +221,6 @@ def main():
 
     if options.initial_share > 0:
         mix_in(average, initial, options.initial_share)
-    adjust_for_prior(average, shares, options.prior_adjustment)
     save(options.output / "model.pt", {"config": config, "state_dict": average.state_dict()})
 
 

@@ -2,7 +2,8 @@
 # Scripts/train.sh VERSION DATA WORK: trains the shipped model anew, under that version, and dumps the parity fixtures
 # from it.
 # DATA is HAM10000's folder (see Scripts/README.md); WORK takes the cache (4 GB, photographs), the environment and the
-# checkpoints, and lies outside the repository. Goes on where it was interrupted. Needs Python 3.11.
+# checkpoints, and lies outside the repository. Goes on where it was interrupted: for a new training give it a new one.
+# Needs Python 3.11.
 # With --rehearse in the place of the version every run is cut to a few steps and the repository stays as it is: to see
 # that all steps work.
 set -euo pipefail
@@ -23,15 +24,16 @@ fi
 data=$(realpath "$2")
 mkdir -p "$3"
 work=$(realpath "$3")
-# A rehearsal's checkpoints are none to go on from.
 runs="$work${rehearse:+/rehearsal}"
+# A rehearsal's checkpoints are none to go on from.
+if [ -n "$rehearse" ]; then rm -rf "$runs"; fi
 mkdir -p "$runs"
 scripts=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 root=$(dirname "$scripts")
 
 # The copy of the requirements is there only when all of them were installed.
 if ! cmp -s "$scripts/requirements.txt" "$work/environment/requirements.txt"; then
-  python3 -m venv "$work/environment"
+  python3.11 -m venv "$work/environment"
   "$work/environment/bin/pip" install -r "$scripts/requirements.txt"
   cp "$scripts/requirements.txt" "$work/environment/requirements.txt"
 fi
@@ -48,11 +50,12 @@ train() { # RUN EPOCHS OPTION...: a run and its model folder
     --output "$run/model" --name dermafusion-lite2 --version "$version"
 }
 
-# Each run goes on from the weights of the one before with a learning rate that rises once more. In the last one batch
-# norms hold their statistics, which is cheaper for weights that know the data already.
-train "$runs/first" "160x4500*3,192x4500*3,224x4500*2,288x4500*2"
-train "$runs/second" "224x4500*8,288x3000*2,380x1500" --initial "$runs/first/model"
-train "$runs/run" "224x5000*5,288x3000,380x1500" --initial "$runs/second/model" \
+# Each run goes on from the weights of the one before with a learning rate that rises once more, and with a seed of its
+# own, or it would see the same views again. In the last one batch norms hold their statistics, which is cheaper for
+# weights that know the data already.
+train "$runs/first" "160x4500*3,192x4500*3,224x4500*2,288x4500*2" --seed 1
+train "$runs/second" "224x4500*8,288x3000*2,380x1500" --initial "$runs/first/model" --seed 2
+train "$runs/run" "224x5000*5,288x3000,380x1500" --initial "$runs/second/model" --seed 3 \
   --learning-rate 6e-4 --live-epochs 0 --initial-share 0.4
 
 model="$runs/run/model"
@@ -72,7 +75,8 @@ for folder in full600x450 fused600x450 crop224 low200x150; do
   if [ -d "$folder" ]; then folders+=(--images "$folder"); fi
 done
 "$scripts/run" evaluate --model "$root/Weights" --labels "$work/validation.csv" "${folders[@]}" --format json \
-  > "$root/Weights/training/evaluation.json"
+  > "$work/evaluation.json"
+mv "$work/evaluation.json" "$root/Weights/training/evaluation.json"
 "$python" "$scripts/dump_fixtures.py" --model "$root/Weights"
 "$python" "$scripts/dump_gradcam_fixtures.py" --model "$root/Weights"
 echo "Weights/README.md still describes the model before: bring its version, figures and training up to date." >&2

@@ -1,0 +1,58 @@
+"""What a training run keeps in its folder, and the checks before it goes on from there or from earlier weights."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import torch
+
+from dataset import side_names
+from model_folder import model_identity
+
+
+def keep_split(path, text, checkpoint_path):
+    """Writes the data list; ends the program where a checkpoint was trained by another one, of other photographs."""
+    if checkpoint_path.exists() and path.read_text() != text:
+        sys.exit(f"{checkpoint_path}: trained on another split than that of the options and the data; empty its folder")
+    path.write_text(text)
+
+
+def check_initial_split(initial, split_path):
+    """Ends the program where the weights to start from were trained on what this run keeps aside."""
+    for known in (initial / "training" / "split.csv", initial.parent / "split.csv"):
+        if known.exists():
+            seen = side_names(known, "training") - side_names(split_path, "training")
+            if seen:
+                sys.exit(f"{initial}: trained on {len(seen)} photographs that this run keeps aside ({known})")
+            return
+
+
+def check_schedule(path, curves, epochs, may_change):
+    """Ends the program where a checkpoint's epochs are not the first of the schedule, unless that is on purpose."""
+    done = [(epoch["size"], epoch["images"]) for epoch in curves]
+    if done != epochs[: len(done)] and not may_change:
+        shown = ",".join(f"{size}x{images}" for size, images in done)
+        sys.exit(f"{path}: its epochs {shown} are not the first of --epochs; empty the folder or use --change-schedule")
+
+
+def write_recipe(path, options, first_epoch):
+    """Adds to the list of runs: from which epoch on which options held."""
+    runs = json.loads(path.read_text()) if path.exists() else []
+    values = {name: value for name, value in vars(options).items() if not isinstance(value, Path)}
+    if options.initial is not None:
+        values["initial"] = model_identity(options.initial)
+    path.write_text(json.dumps([*runs, {"first_epoch": first_epoch, **values}], indent=1) + "\n")
+
+
+def write_curves(path, curves):
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, list(curves[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(curves)
+
+
+def save(path, value):
+    """Writes beside and renames, so that an interruption leaves the old file whole."""
+    torch.save(value, path.with_suffix(".unfinished"))
+    path.with_suffix(".unfinished").rename(path)

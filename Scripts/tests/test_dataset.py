@@ -1,0 +1,106 @@
+"""The split by lesion, and the data list that keeps it."""
+
+import random
+import tempfile
+import unittest
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from dataset import Record, side_indices, side_names, split_by_lesion, split_list
+from model_config import CLASSES
+from run_folder import check_initial_split, keep_split
+
+
+def records(seed, lesions_per_class=40):
+    """One to four photographs of each lesion, shuffled."""
+    rng = random.Random(seed)
+    made = []
+    for label in range(len(CLASSES)):
+        for number in range(lesions_per_class + 3 * label):
+            lesion = f"L{label}-{number}"
+            for view in range(rng.randint(1, 4)):
+                made.append(Record(f"{lesion}-{view}", lesion, "crop224", label, np.zeros(4, np.float32)))
+    rng.shuffle(made)
+    return made
+
+
+def lesions(made, indices):
+    return {made[i].lesion_id for i in indices}
+
+
+class SplitTests(unittest.TestCase):
+    def test_no_lesion_and_no_photograph_is_on_two_sides(self):
+        made = records(seed=1)
+        for fold in (None, (0, 4), (3, 4)):
+            sides = split_by_lesion(made, 0.15, 2026, fold)
+            self.assertEqual(sorted(i for side in sides.values() for i in side), list(range(len(made))))
+            for one, indices in sides.items():
+                for other, others in sides.items():
+                    if one != other:
+                        self.assertEqual(lesions(made, indices) & lesions(made, others), set(), (fold, one, other))
+
+    def test_every_class_gives_its_share_of_lesions(self):
+        made = records(seed=2)
+        kept = lesions(made, split_by_lesion(made, 0.15, 2026)["validation"])
+        for label in range(len(CLASSES)):
+            count = 40 + 3 * label
+            self.assertEqual(sum(name.startswith(f"L{label}-") for name in kept), round(0.15 * count), CLASSES[label])
+
+    def test_folds_share_the_validation_lesions_and_divide_the_rest(self):
+        made = records(seed=3)
+        whole = split_by_lesion(made, 0.15, 2026)
+        folds = [split_by_lesion(made, 0.15, 2026, (number, 4)) for number in range(4)]
+        for fold in folds:
+            self.assertEqual(fold["validation"], whole["validation"])
+        counted = Counter(i for fold in folds for i in fold["fold"])
+        self.assertEqual(sorted(counted), whole["training"])
+        self.assertEqual(set(counted.values()), {1})
+
+    def test_the_order_of_the_records_does_not_matter(self):
+        made = records(seed=4)
+        other = sorted(made, key=lambda record: record.image_id)
+        for side, indices in split_by_lesion(made, 0.15, 2026).items():
+            self.assertEqual(lesions(made, indices), lesions(other, split_by_lesion(other, 0.15, 2026)[side]), side)
+
+
+class DataListTests(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.made = records(seed=5)
+
+    def write(self, path, seed=2026, fold=None):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(split_list(self.made, split_by_lesion(self.made, 0.15, seed, fold)))
+        return path
+
+    def test_the_list_gives_back_the_sides(self):
+        path = self.write(self.folder / "split.csv", fold=(1, 3))
+        for side, indices in split_by_lesion(self.made, 0.15, 2026, (1, 3)).items():
+            self.assertEqual(side_indices(self.made, path, side), indices)
+            self.assertEqual(side_names(path, side), {self.made[i].image_id for i in indices})
+
+    def test_weights_that_saw_what_is_kept_aside_are_refused(self):
+        earlier = self.folder / "earlier"
+        self.write(earlier / "split.csv")
+        check_initial_split(earlier / "model", self.write(self.folder / "same.csv"))
+        for name, options in {"seed": {"seed": 7}, "fold": {"fold": (0, 4)}}.items():
+            with self.assertRaisesRegex(SystemExit, "photographs that this run keeps aside", msg=name):
+                check_initial_split(earlier / "model", self.write(self.folder / f"{name}.csv", **options))
+
+    def test_a_checkpoint_of_another_split_is_not_gone_on_from(self):
+        path, checkpoint = self.folder / "split.csv", self.folder / "checkpoint.pt"
+        keep_split(path, "first", checkpoint)
+        keep_split(path, "second", checkpoint)
+        checkpoint.touch()
+        keep_split(path, "second", checkpoint)
+        with self.assertRaisesRegex(SystemExit, "trained on another split"):
+            keep_split(path, "third", checkpoint)
+        self.assertEqual(path.read_text(), "second")
+
+
+if __name__ == "__main__":
+    unittest.main()
