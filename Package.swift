@@ -98,8 +98,9 @@ let package = Package(
       swiftSettings: warningsAsErrors + (isRootPackage ? [.unsafeFlags(["-O"])] : [])),
 
     // Unit test bundles
-    .testTarget(name: "ImagePipelineTests", dependencies: ["ImagePipeline"]),
-    .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles"]),
+    .testTarget(
+      name: "ImagePipelineTests", dependencies: ["ImagePipeline", "ModelFiles", "ReferenceLayers"]),
+    .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "ReferenceLayers"]),
     .testTarget(
       name: "TensorModuleTests",
       dependencies: ["TensorModule", "ReferenceLayers", "KernelInterface", "CCPUFeatures"]),

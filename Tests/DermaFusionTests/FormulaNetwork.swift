@@ -10,8 +10,6 @@ struct FormulaNetwork: Decodable {
   /// The name that the input's values follow from.
   let input: String
   let cases: [String: Fields]
-  /// Cases and layers at which the package's principal component has the other sign.
-  let eigencamTurned: [String]
 
   /// Age, sex and site of a case, as they stand in the list.
   struct Fields: Decodable {

@@ -1,3 +1,4 @@
+import ReferenceLayers
 import Testing
 
 @testable import ModelFiles

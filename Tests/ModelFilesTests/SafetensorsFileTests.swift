@@ -1,4 +1,5 @@
 import Foundation
+import ReferenceLayers
 import Testing
 
 @testable import ModelFiles
