@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// What tells a model from all others: the SHA-256 of its files' bytes, computed once.
@@ -31,10 +30,5 @@ package final class Identity: Sendable {
         return digest
       }
     }
-  }
-
-  /// Starts computing ``sha256`` on another thread, so that asking for it later does not wait for all of it.
-  package func prepare() {
-    DispatchQueue.global(qos: .userInitiated).async { _ = self.sha256 }
   }
 }

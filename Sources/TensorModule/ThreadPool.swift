@@ -23,9 +23,8 @@ package final class ThreadPool: @unchecked Sendable {
     self.threadCount = threadCount
     workers = (1..<max(threadCount, 1)).map { Worker(index: $0) }
     for worker in workers {
-      let queue = DispatchQueue(label: "DermaFusion worker \(worker.index)", qos: .userInitiated)
-      // The thread is lent by Dispatch, which hands it on when the pool is gone.
-      queue.async { [shared] in ThreadPool.withDenormalsFlushed { worker.loop(shared) } }
+      // One that the system does not allow takes no tasks, which the others then do.
+      BackgroundThread.start { [shared] in ThreadPool.withDenormalsFlushed { worker.loop(shared) } }
     }
   }
 

@@ -1,6 +1,4 @@
 import CCPUFeatures
-import Dispatch
-import Synchronization
 import Testing
 
 @testable import TensorModule
@@ -53,25 +51,6 @@ import Testing
     }
     #expect(results == [Float](repeating: 0, count: 64))
     #expect(get_float_state() == before)
-  }
-
-  /// Dispatch hands a pool's threads on to the rest of the program when the pool is gone.
-  @Test func aPoolGivesItsThreadsBackAsTheyWere() {
-    let flushed = Atomic<Int>(0)
-    for _ in 0..<10 {
-      ThreadPool(threadCount: 4).run(taskCount: 8) { _, _ in }
-      _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(2))
-      let group = DispatchGroup()
-      // Queues of their own, as a pool's workers have: the global ones get other threads.
-      for other in 0..<8 {
-        DispatchQueue(label: "other \(other)", qos: .userInitiated).async(group: group) {
-          if Self.halfOfTheLeastNormal() == 0 { flushed.add(1, ordering: .relaxed) }
-        }
-      }
-      group.wait()
-    }
-    let flushedAtEnd = flushed.load(ordering: .relaxed)
-    #expect(flushedAtEnd == 0)
   }
 
   /// Opaque, so that it is computed at run time.

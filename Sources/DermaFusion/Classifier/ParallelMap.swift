@@ -16,18 +16,18 @@ package enum ParallelMap {
   ) throws(Failure) {
     precondition(workerCount >= 1, "\(workerCount) workers for \(inputs.count) inputs")
     let workers = min(workerCount, inputs.count)
-    let window = OrderedWindow<Output>(count: 4 * workers)
-    for worker in 0..<workers {
-      // Queues of their own: a shared one starts as many threads as there are processors, and may lend them to others. Of
-      // another class than those of ``ThreadPool``, which never come free: a class has at most 255 threads on Linux.
-      DispatchQueue(label: "DermaFusion image \(worker)", qos: .default).async {
+    let window = OrderedWindow<Output>(count: 4 * max(workers, 1))
+    let started = (workers > 1 ? 0..<workers : 0..<0).filter { _ in
+      BackgroundThread.start {
         while let index = window.next(before: inputs.count) {
           window.put(transform(inputs[index]), at: index)
         }
       }
     }
     defer { window.stop() }
-    for index in inputs.indices { try consume(window.take(index)) }
+    for index in inputs.indices {
+      try consume(started.isEmpty ? transform(inputs[index]) : window.take(index))
+    }
   }
 }
 
