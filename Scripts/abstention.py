@@ -8,6 +8,11 @@ import numpy as np
 
 BLOCK = 20  # pixels of a side of the blocks whose means show the coarse structure
 GREENER = 8  # levels by which green exceeds red in a pixel that counts as green
+REASONS = [
+    "solid_color", "underexposed", "overexposed", "low_contrast", "no_lesion", "unlike_skin", "blurred",
+    "out_of_distribution",
+]  # fmt: skip
+WARNING_REASONS = {"solid_color": "solid_color", "near_black": "underexposed"}
 ROUNDING = (77**2 + 150**2 + 29**2) / 2  # what rounding to whole levels adds to the square of a second difference
 
 
@@ -74,6 +79,15 @@ def quality_reasons(measures, limits):
     if stands_out and has_structure and measures["sharpness"] < limits["minimum_sharpness"]:
         reasons.append("blurred")
     return reasons
+
+
+def result_reasons(warnings, measures, distance, settings):
+    """Every reason of a result, in its order: from the preprocessing's warnings, and by the `abstention` object."""
+    reasons = [WARNING_REASONS[warning] for warning in warnings if warning in WARNING_REASONS]
+    reasons += quality_reasons(measures, settings["quality"])
+    if distance > settings["distance"]["threshold"]:
+        reasons.append("out_of_distribution")
+    return [reason for reason in REASONS if reason in reasons]
 
 
 def distances(features, means, whitening):

@@ -19,12 +19,12 @@ import torch
 from PIL import features
 
 from ensemble import identity, is_ensemble, load_ensemble
-from model_folder import load_folder
 from fixture_images import fixture_files, refused_files
 from metadata import encode_metadata
 from model import mean_logits
 from model_config import SITES, default_preprocessing
-from network_fixtures import floats, predict, record_activations, record_maps, sampled
+from model_folder import load_feature_space, load_folder
+from network_fixtures import floats, judge, predict, record_activations, record_maps, sampled
 from preprocessing import preprocess
 
 INTEGER_STAGES = ["decoded", "cropped", "resized", "constancy"]
@@ -64,7 +64,7 @@ class Dump:
         self.checksum_count = 0
 
     def image(self, name, contents, preprocessing):
-        """Writes one picture and describes its stages. Returns (manifest entry, normalized float32 [3, S, S])."""
+        """Writes one picture and describes its stages. Returns (manifest entry, arrays by stage)."""
         path = self.folder / "images" / name
         path.write_bytes(contents)
         stages, warnings = preprocess(path, preprocessing)
@@ -86,7 +86,7 @@ class Dump:
                 np.save(self.folder / described["array"], array)
             entry["stages"].append(described)
         entry["normalized"] = sampled(stages["normalized"])
-        return entry, stages["normalized"]
+        return entry, stages
 
     def write_checksums(self):
         np.save(self.folder / "row_checksums.npy", np.concatenate(self.checksums))
@@ -143,7 +143,7 @@ def parse_options():
 def main():
     options = parse_options()
     folder = options.output
-    preprocessing, model_entry, model, logits_of = default_preprocessing(), None, None, None
+    preprocessing, model_entry, model, logits_of, space = default_preprocessing(), None, None, None, None
     if options.model:
         if is_ensemble(options.model):
             config, ensemble = load_ensemble(options.model)
@@ -151,6 +151,7 @@ def main():
         else:
             config, model = load_folder(options.model)
             logits_of = partial(mean_logits, model)
+            space = load_feature_space(options.model) if "abstention" in config else None
         preprocessing = config["preprocessing"]
         model_entry = {"name": config["name"], "version": config["version"], "sha256": identity(options.model)}
 
@@ -162,20 +163,25 @@ def main():
     lists = ["images", "refused", "variants", "metadata", "predictions", "activations", "maps"]
     manifest |= {name: [] for name in lists}
     for index, (name, contents) in enumerate(fixture_files()):
-        entry, normalized = dump.image(name, contents, preprocessing)
+        entry, stages = dump.image(name, contents, preprocessing)
+        normalized = stages["normalized"]
         manifest["images"].append(entry)
         if logits_of is None:
             continue
         for age, sex, site in spread_metadata(index):
             vector, _ = encode_metadata(age, sex, site)
             pair = {"file": entry["file"], "age": age, "sex": sex, "site": site, "vector": floats(vector)}
-            manifest["predictions"].append(pair | predict(config, logits_of, normalized, vector))
+            prediction = pair | predict(config, logits_of, normalized, vector)
+            if space is not None:
+                judged = judge(config, model, space, stages, entry["warnings"], prediction["probabilities"])
+                prediction["abstention"] = judged
+            manifest["predictions"].append(prediction)
         if name in VIEWED_IMAGES:
             seen = predict(config, logits_of, normalized, vector, views=8)
             manifest["predictions"].append(pair | {"views": 8} | seen)
         if model is not None and name in ACTIVATION_IMAGES:
             blocks = record_activations(model, normalized)
-            manifest["activations"].append({"file": entry["file"], "layout": "NCHW", "blocks": blocks})
+            manifest["activations"].append({"file": entry["file"], "blocks": blocks})
             manifest["maps"].append(pair | record_maps(model, normalized, vector))
     for name, contents, rule in refused_files():
         (folder / "images" / name).write_bytes(contents)

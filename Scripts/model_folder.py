@@ -56,6 +56,12 @@ def load_folder(folder):
     return config, model.eval()
 
 
+def load_feature_space(folder):
+    """(means, whitening) float32 of a model that was fitted to abstain, see abstention.py."""
+    tensors = load_file(Path(folder) / "model.safetensors")
+    return tuple(tensors[ABSTENTION_PREFIX + name].float().numpy() for name in ("means", "whitening"))
+
+
 def write_weights(folder, tensors):
     """Writes the model.safetensors of a folder, in the order of the names: the same tensors make the same file."""
     (folder / "model.safetensors").write_bytes(save_safetensors(dict(sorted(tensors.items()))))

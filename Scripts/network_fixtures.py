@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import torch
 
+from abstention import conformal_sets, distances, measure, result_reasons
 from activation_maps import METHODS, Explained, raw_maps
 from metrics import softmax
 from model_config import CLASSES
@@ -45,6 +46,21 @@ def predict(config, mean_logits, normalized, vector, views=1):
         logits = np.asarray(mean_logits(image, metadata, views))[0]
     probabilities = softmax(logits[None].astype(np.float64) / config["temperature"])
     return {"logits": floats(logits), "probabilities": floats(probabilities)}
+
+
+def judge(config, model, space, stages, warnings, probabilities):
+    """Whether the model abstains from a picture, and the set of classes that it makes of these probabilities."""
+    settings = config["abstention"]
+    with torch.inference_mode():
+        feature_map = model.stage_output(torch.from_numpy(stages["normalized"])[None], settings["distance"]["stage"])
+    distance = float(distances(feature_map.mean((2, 3)).numpy(), *space)[0])
+    probabilities = np.array(probabilities)
+    inside = conformal_sets(probabilities[None], settings["conformal"]["thresholds"])[0]
+    return {
+        "distance": distance,
+        "reasons": result_reasons(warnings, measure(stages["resized"]), distance, settings),
+        "conformalSet": [CLASSES[c] for c in np.argsort(-probabilities, kind="stable") if inside[c]],
+    }
 
 
 def record_activations(model, normalized):

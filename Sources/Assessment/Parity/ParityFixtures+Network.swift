@@ -45,7 +45,7 @@ extension ParityFixtures {
     let metadata = PatientMetadata(prediction.patient)
     let vector = metadata?.encoded() ?? []
     let count = prediction.views
-    guard let views = [ImageViews.upright, .symmetries].first(where: { $0.count == count }) else {
+    guard let views = ImageViews.allCases.first(where: { $0.count == count }) else {
       throw ParityError.unreadable(
         file: Self.manifestName, reason: "a prediction of \(count) views, and this program makes 1 or 8")
     }
@@ -54,7 +54,8 @@ extension ParityFixtures {
       "metadata", fixture: fixture, place: "the vector", expected: prediction.vector.map(Float.init),
       found: vector)
     guard vector.count == 4 else { return }
-    let logits = try classifier.output(of: image, metadata: vector, views: views).logits
+    let output = try classifier.output(of: image, metadata: vector, views: views)
+    let logits = output.logits
     report.compare(
       "logits", fixture: fixture, tolerance: Self.logitTolerance, expected: prediction.logits, found: logits)
     guard logits.count == LesionClass.allCases.count, !logits.contains(where: { !$0.isFinite }) else {
@@ -64,6 +65,27 @@ extension ParityFixtures {
     report.compare(
       "probabilities", fixture: fixture, tolerance: Self.probabilityTolerance,
       expected: prediction.probabilities, found: probabilities.values)
+    if let expected = prediction.abstention, let metadata {
+      let result = try classifier.classification(output, of: image, metadata: metadata, imageSHA256: nil)
+      compare(
+        expected, result.abstention, distance: classifier.featureDistance(of: output), fixture: fixture,
+        in: &report)
+    }
+  }
+
+  private func compare(
+    _ expected: ParityManifest.Abstention, _ found: Abstention, distance: Double?, fixture: String,
+    in report: inout ParityReport
+  ) {
+    report.compare(
+      "distance", fixture: fixture, tolerance: Self.distanceTolerance, scale: expected.distance,
+      expected: [expected.distance], found: [Float(distance ?? .nan)])
+    report.compare(
+      "abstention", fixture: fixture, place: "the reasons", expected: expected.reasons,
+      found: found.reasons.map(\.rawValue))
+    report.compare(
+      "abstention", fixture: fixture, place: "the conformal set", expected: expected.conformalSet,
+      found: found.conformalSet?.classes.map(\.rawValue) ?? [])
   }
 
   private func compare(

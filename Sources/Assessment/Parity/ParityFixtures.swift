@@ -9,6 +9,8 @@ package struct ParityFixtures: Sendable {
   static let activationTolerance = 1e-3
   static let logitTolerance = 1e-3
   static let probabilityTolerance = 1e-4
+  /// Of the distance itself.
+  static let distanceTolerance = 1e-4
   /// Of a map's largest magnitude.
   static let mapTolerance = 1e-4
   static let mapStage = "map"

@@ -118,6 +118,15 @@ extension ParityManifest.Prediction: ParityManifestPart {
     views = try object.hasValue("views") ? object.natural("views") : 1
     logits = try object.numbers("logits", .finite)
     probabilities = try object.numbers("probabilities", .finite)
+    abstention = try object.hasValue("abstention") ? object.part("abstention") : nil
+  }
+}
+
+extension ParityManifest.Abstention: ParityManifestPart {
+  init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+    distance = try object.number("distance", .finite)
+    reasons = try object.texts("reasons")
+    conformalSet = try object.texts("conformalSet")
   }
 }
 

@@ -65,6 +65,14 @@ struct ParityManifest: Sendable {
     let views: Int
     let logits: [Double]
     let probabilities: [Double]
+    /// `nil` for several views, and for a model that was not fitted to abstain.
+    let abstention: Abstention?
+  }
+
+  struct Abstention: Sendable {
+    let distance: Double
+    let reasons: [String]
+    let conformalSet: [String]
   }
 
   struct Activations: Sendable {
