@@ -52,7 +52,7 @@ package enum EvaluateCommand: Command {
     Option<String>.path(
       "images", valueName: "folder", isRequired: true,
       abstract: "Folder with the images; give it again for more folders."))
-  private static let format = OutputFormat.option(of: [.text, .json])
+  private static let format = ReportFormat.option
   private static let plots = Option<String>.path(
     "plots", valueName: "folder",
     abstract: """
@@ -66,6 +66,11 @@ package enum EvaluateCommand: Command {
     let list = try TestList(
       FileBytes.read(path: labelsPath, limit: FileBytes.tableLimit), path: labelsPath)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
+    let plotPaths =
+      arguments[plots].map { folder in EvaluationPlots.fileNames.map { "\(folder)/\($0)" } } ?? []
+    let outputs = try OutputFiles(
+      plotPaths.map { (plots.display, $0) }, table: ("the table of labels", labelsPath), model: folder,
+      terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
     if let seenBy = overlap.trainedFolder, !arguments[Flag.allowTrainingLesions] {
@@ -89,12 +94,12 @@ package enum EvaluateCommand: Command {
     let isWritten = Result { () throws(OutputError) in
       switch arguments.value(of: format) {
       case .json: try terminal.write(output.json.text + "\n")
-      case .text, .csv: try terminal.write(output.text(width: terminal.width))
+      case .text: try terminal.write(output.text(width: terminal.width))
       }
     }
-    if let plotsFolder = arguments[plots] {
-      for (name, text) in EvaluationPlots(output).files {
-        try FileBytes.write(Array(text.utf8), path: "\(plotsFolder)/\(name)")
+    if !plotPaths.isEmpty {
+      for (path, text) in zip(plotPaths, EvaluationPlots(output).texts) {
+        try outputs.write(Array(text.utf8), path: path)
       }
     }
     try isWritten.get()

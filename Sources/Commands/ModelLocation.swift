@@ -19,8 +19,6 @@ package struct ModelLocation: Sendable {
 
   static let environmentVariable = "DERMAFUSION_MODEL"
   static let folderName = "Weights"
-  /// What lies in a model's folder; an ensemble's has the first.
-  static let fileNames = [marker, "model.safetensors"]
   private static let marker = "config.json"
 
   /// The model's folder.

@@ -3,7 +3,7 @@ package struct EnsembleFolder: Sendable {
   /// What `config.json` says.
   package let configuration: EnsembleConfiguration
   /// The path of `config.json`, as errors name it.
-  package let name: String
+  package let configurationPath: String
   /// The members' files, in the order of the configuration.
   package let members: [ModelFolder]
   /// What tells the ensemble from all others.
@@ -54,12 +54,26 @@ package struct EnsembleFolder: Sendable {
       members.append(folder)
     }
     self.configuration = configuration
-    self.name = name
+    configurationPath = name
     self.members = members
     identity = Identity { [members] hash in
       hash.update(bytes)
       for member in members { member.addBytes(&hash) }
     }
+  }
+}
+
+extension ModelFolder {
+  /// The files that a model's folder has or, where it is an ensemble's, that its members' folders have too; there or not.
+  package static func filePaths(in folder: String) -> [String] {
+    let configuration = path(of: configurationName, in: folder)
+    guard let bytes = try? configurationFile(in: folder).bytes,
+      let ensemble = try? EnsembleConfiguration(parsing: bytes)
+    else { return [configuration, path(of: weightsName, in: folder)] }
+    return [configuration]
+      + ensemble.members.flatMap { member in
+        [configurationName, weightsName].map { path(of: $0, in: path(of: member.folder, in: folder)) }
+      }
   }
 }
 

@@ -166,6 +166,19 @@ import Testing
         """)
   }
 
+  @Test func noFileOfAMemberIsOverwritten() {
+    let image = folder.write(pnm(), to: "image.ppm")
+    let configuration = "\(model)/knowing/config.json"
+    let before = folder.contents(of: "pair/knowing/config.json")
+    let result = run(["preprocess", image, "--stage", "resized", "--output", configuration])
+    #expect(result.status == .usage && result.output == "")
+    #expect(
+      result.errors.hasPrefix(
+        "Error: '\(configuration)' is a file of the model, and '--output <file.npy>' would replace it.\n"),
+      "\(result.errors)")
+    #expect(folder.contents(of: "pair/knowing/config.json") == before)
+  }
+
   @Test func preprocessIsThatOfEveryMember() {
     let image = folder.write(pnm(), to: "a.ppm")
     func array(_ model: String) -> [UInt8]? {

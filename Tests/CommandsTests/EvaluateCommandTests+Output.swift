@@ -16,6 +16,25 @@ extension EvaluateCommandTests {
     #expect(shown.output == quiet.output)
   }
 
+  @Test func aPlotReplacesNothingThatIsRead() throws {
+    let (labels, folders) = fourImages()
+    let before = FileManager.default.contents(atPath: labels)
+    try FileManager.default.createDirectory(
+      atPath: "\(folder.path)/plots", withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(folder.path)/plots/roc.svg", withDestinationPath: labels)
+    let plots = folder.path + "/plots"
+    let result = runEvaluate([
+      "--labels", labels, "--images", folders[0], "--images", folders[1], "--plots", plots,
+    ])
+    #expect(result.status == .usage && result.output == "")
+    #expect(
+      result.errors.hasPrefix(
+        "Error: '\(plots)/roc.svg' is the table of labels, and '--plots <folder>' would replace it.\n"),
+      "\(result.errors)")
+    #expect(FileManager.default.contents(atPath: labels) == before)
+  }
+
   @Test func plotsNameTheModelAndTheDisclaimer() throws {
     let (labels, folders) = fourImages()
     let plots = folder.path + "/plots"

@@ -118,7 +118,7 @@ import Testing
     try withEnsemble(second) { path in
       for folder in [path, path + "/"] {
         let ensemble = try #require(try EnsembleFolder(directory: folder))
-        #expect(ensemble.name == "\(path)/config.json")
+        #expect(ensemble.configurationPath == "\(path)/config.json")
         #expect(
           ensemble.members.map(\.configuration.architecture) == ["efficientnet_lite2", "efficientnet_b4"])
         #expect(ensemble.members[1].weights.name == "\(path)/b/model.safetensors")

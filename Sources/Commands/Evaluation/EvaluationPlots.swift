@@ -23,13 +23,8 @@ struct EvaluationPlots {
 
   init(_ output: EvaluationOutput) { self.output = output }
 
-  /// Names and contents.
-  var files: [(name: String, text: String)] {
-    [
-      (Self.fileNames[0], confusionMatrix()), (Self.fileNames[1], rocCurves()),
-      (Self.fileNames[2], reliability()),
-    ]
-  }
+  /// The files of ``fileNames``.
+  var texts: [String] { [confusionMatrix(), rocCurves(), reliability()] }
 
   private func confusionMatrix() -> String {
     let title = "Confusion matrix"

@@ -1,3 +1,5 @@
+import DermaFusion
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -13,22 +15,24 @@ struct OutputFiles {
 
   /// - Parameters:
   ///   - outputs: by the display of their options.
-  ///   - image: what is read.
-  ///   - table: the path of the metadata's table, which is read too.
-  ///   - model: the model's folder.
+  ///   - image: what is read; `nil` where those are many.
+  ///   - table: what else is read, as messages call it.
+  ///   - model: the folder of a model or an ensemble.
   /// - Throws: ``UsageError`` where an output would replace what is read, or another output.
   init(
-    _ outputs: [(display: String, path: String)], image: ImageSource, table: String? = nil, model: String,
-    terminal: Terminal
+    _ outputs: [(display: String, path: String)], image: ImageSource? = nil,
+    table: (name: String, path: String)? = nil,
+    model: String, terminal: Terminal
   ) throws(UsageError) {
     self.terminal = terminal
     streamed = Set(outputs.map(\.path).filter(terminal.isStandardOutput))
     var inputs: [FileIdentity: String] = [:]
-    for (name, path) in ModelLocation.fileNames.map({ ("a file of the model", "\(model)/\($0)") })
-      + [("the table of metadata", table), ("the image itself", image.systemPath)]
-    {
+    var files = Classifier.filePaths(ofModel: model).map { (name: "a file of the model", path: $0) }
+    if let table { files.append(table) }
+    if let image { files.append(("the image itself", image.systemPath)) }
+    for (name, path) in files {
       // Devices such as /dev/null can be read and written by as many as like to.
-      guard let path, !Self.isDevice(path), let identity = FileIdentity(path: path) else { continue }
+      guard !Self.isDevice(path), let identity = FileIdentity(path: path) else { continue }
       inputs[identity] = name
     }
     var seen: [FileIdentity: String] = [:]

@@ -7,7 +7,8 @@ extension Classifier {
     let first = try Classifier(folder.members[0], threadCount: threadCount)
     let others = try folder.members.dropFirst().map { try Classifier($0, pool: first.pool) }
     try self.init(
-      Ensemble(configuration: folder.configuration, file: folder.name, members: [first] + others),
+      Ensemble(
+        configuration: folder.configuration, file: folder.configurationPath, members: [first] + others),
       sha256: { [identity = folder.identity] in identity.sha256 })
   }
 
@@ -18,10 +19,7 @@ extension Classifier {
       configuration: ModelConfiguration(
         ensemble.configuration, members: ensemble.members.map(\.configuration)),
       file: ensemble.file, sha256: sha256, threadCount: first.threadCount,
-      instructionSet: first.instructionSet, ensemble: ensemble
-    ) { image, metadata, _ in
-      try ensemble.output(of: image, metadata: metadata, views: .upright)
-    }
+      instructionSet: first.instructionSet, engine: .ensemble(ensemble))
   }
 
   /// The members in the order of the vote, each with its folder's name and its weight; none for a single model.
