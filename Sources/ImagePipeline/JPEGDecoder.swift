@@ -32,7 +32,8 @@ enum JPEGDecoder {
   }
 
   /// Huffman coding takes at least a bit for each block of 8x8 values, of which a component may have a sixteenth of the
-  /// image's, so a short file that claims many pixels is refused before they are allocated.
+  /// image's, so a short file that claims many pixels is refused before they are allocated. Arithmetic coding may take
+  /// less, and is decoded whatever it claims.
   private static func requirePlausibleSize(_ header: cjpeg_reader, byteCount: Int) throws(ImageError) {
     let blocks = Int(header.width) * Int(header.height) / 64
     guard header.is_arithmetic != 0 || blocks <= byteCount * 8 * 16 else {

@@ -88,9 +88,11 @@ package struct ConfigurationObject {
 
   /// The strings of an object, by their keys.
   package mutating func textsByKey(_ key: String) throws(ConfigurationError) -> [String: String] {
-    var object = try object(key)
+    let object = try object(key)
     var texts: [String: String] = [:]
-    for member in object.object.members { texts[member.key] = try object.text(member.key) }
+    for member in object.object.members {
+      texts[member.key] = try Self.text(member.value, key: object.fullKey(member.key))
+    }
     return texts
   }
 

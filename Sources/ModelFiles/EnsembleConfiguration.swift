@@ -29,6 +29,7 @@ package struct EnsembleConfiguration: Sendable, Equatable {
     version = try root.text("version")
     temperature = try root.number("temperature", .temperature)
     var members: [Member] = []
+    var folders: Set<String> = []
     for var object in try root.objects("members") {
       let member = Member(folder: try object.text("folder"), weight: try object.number("weight", .voteWeight))
       try object.requireNoOtherKeys()
@@ -36,7 +37,7 @@ package struct EnsembleConfiguration: Sendable, Equatable {
       guard !member.folder.contains("/"), member.folder != ".", member.folder != ".." else {
         throw .notAPlainName(key: key, value: member.folder)
       }
-      if members.contains(where: { $0.folder == member.folder }) {
+      guard folders.insert(member.folder).inserted else {
         throw .duplicateMember(key: key, folder: member.folder)
       }
       members.append(member)

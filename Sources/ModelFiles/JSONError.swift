@@ -54,18 +54,3 @@ extension JSONError: CustomStringConvertible {
     byte > 0x20 && byte < 0x7F ? "'\(Character(Unicode.Scalar(byte)))'" : "the byte \(byte)"
   }
 }
-
-/// A name from a file, in quotes and fit for one line of an error: control characters are replaced, and of a long
-/// name only the beginning is shown.
-func quoted(_ name: String) -> String {
-  var shown = "\""
-  for (count, scalar) in name.unicodeScalars.enumerated() {
-    guard count < 120 else {
-      shown += "…"
-      break
-    }
-    let isControl = scalar.properties.generalCategory == .control
-    shown.unicodeScalars.append(isControl ? "\u{FFFD}" : scalar)
-  }
-  return shown + "\""
-}

@@ -53,7 +53,7 @@ import Testing
     let projectBias = generator.floats(shape.outputs)
     let hasSkip = shape.stride == 1 && shape.inputs == shape.outputs
     let block = MBConvBlock(
-      name: "blocks.0.0",
+      name: "blocks.0.0", stage: 0,
       filter: ExpandedDepthwise(
         expansion: shape.expansion == 1
           ? nil

@@ -24,8 +24,8 @@ import Testing
       """
     return try Classifier(
       configuration: ModelConfiguration(parsing: Array(configuration.utf8)), sha256: { "abc" },
-      threadCount: 1, instructionSet: "baseline"
-    ) { _, _, _ in NetworkOutput(logits: logits, pooled: []) }
+      threadCount: 1, instructionSet: "baseline",
+      engine: .function { _, _ in NetworkOutput(logits: logits, pooled: []) })
   }
 
   func image(width: Int = 120, height: Int = 110, level: (Int) -> UInt8) -> PixelImage {

@@ -27,8 +27,8 @@ import Testing
       """
     return try Classifier(
       configuration: ModelConfiguration(parsing: Array(configuration.utf8)), sha256: { "abc" },
-      threadCount: 1, instructionSet: "baseline"
-    ) { image, metadata, _ in NetworkOutput(logits: logits(image, metadata), pooled: []) }
+      threadCount: 1, instructionSet: "baseline",
+      engine: .function { image, metadata in NetworkOutput(logits: logits(image, metadata), pooled: []) })
   }
 
   private static func ensemble(

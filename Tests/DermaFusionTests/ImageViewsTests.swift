@@ -21,8 +21,8 @@ import Testing
       """
     return try Classifier(
       configuration: ModelConfiguration(parsing: Array(configuration.utf8)), sha256: { "abc" },
-      threadCount: 1, instructionSet: "baseline"
-    ) { image, _, _ in NetworkOutput(logits: network(image), pooled: []) }
+      threadCount: 1, instructionSet: "baseline",
+      engine: .function { image, _ in NetworkOutput(logits: network(image), pooled: []) })
   }
 
   /// The red of seven places: other places in each view.

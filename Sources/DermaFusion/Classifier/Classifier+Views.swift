@@ -9,11 +9,11 @@ extension Classifier {
     of image: PreprocessedImage, metadata: [Float], views: ImageViews
   ) throws -> NetworkOutput {
     if let ensemble { return try ensemble.output(of: image, metadata: metadata, views: views) }
-    let first = try runNetwork(image, metadata, nil)
+    let first = try runNetwork(image, metadata)
     if views == .upright { return first }
     var sums = first.logits.map(Double.init)
     for symmetry in views.symmetriesOfSquare.dropFirst() {
-      let logits = try runNetwork(image.turned(by: symmetry), metadata, nil).logits
+      let logits = try runNetwork(image.turned(by: symmetry), metadata).logits
       for index in sums.indices { sums[index] += Double(logits[index]) }
     }
     return NetworkOutput(

@@ -18,18 +18,7 @@ public final class Classifier: Sendable {
   /// The kernels in use: `baseline`, `avx2`, ...
   package let instructionSet: String
   private let sha256: @Sendable () -> String
-  package let runNetwork: NetworkFunction
-  /// What explanations look into; nil when ``runNetwork`` is something else.
-  let network: Network?
-  /// The models that vote; nil for a single model.
-  let ensemble: Ensemble?
-
-  /// From a preprocessed image and the encoded metadata (4 values) to the seven logits; the feature maps on
-  /// the way can be looked at.
-  package typealias NetworkFunction =
-    @Sendable (
-      _ image: PreprocessedImage, _ metadata: [Float], _ observe: ((String, FeatureMap) -> Void)?
-    ) throws -> NetworkOutput
+  let engine: Engine
 
   /// Loads a model from its folder and prepares it, which takes a moment; then classifies any number of
   /// images.
@@ -87,11 +76,7 @@ public final class Classifier: Sendable {
       configuration: folder.configuration, file: folder.configurationPath,
       sha256: { [identity = folder.identity] in identity.sha256 },
       threadCount: network.pool.threadCount,
-      instructionSet: network.kernels.instructionSet.rawValue, network: network
-    ) { image, metadata, observe in
-      network.run(
-        metadata: metadata, writeInput: { image.writeNormalizedNHWC(to: $0) }, observe: observe)
-    }
+      instructionSet: network.kernels.instructionSet.rawValue, engine: .network(network))
   }
 
   /// - Parameters:
@@ -99,15 +84,12 @@ public final class Classifier: Sendable {
   ///   - sha256: the model's identity, asked for when the first result is made.
   ///   - threadCount: what the network computes with.
   ///   - instructionSet: what the network computes with.
-  ///   - network: the network behind `runNetwork`, if it can be explained.
-  ///   - ensemble: the models behind `runNetwork`, if they are several.
   /// - Throws: ``ClassifierError/unexpectedClasses(_:file:)`` when the model's outputs are not ``LesionClass`` in
   ///   its order.
   package init(
     configuration: ModelConfiguration, file: String = ModelFolder.configurationName,
     sha256: @escaping @Sendable () -> String,
-    threadCount: Int, instructionSet: String, network: Network? = nil, ensemble: Ensemble? = nil,
-    runNetwork: @escaping NetworkFunction
+    threadCount: Int, instructionSet: String, engine: Engine
   ) throws {
     guard configuration.classes == LesionClass.allCases.map(\.rawValue) else {
       throw ClassifierError.unexpectedClasses(configuration.classes, file: file)
@@ -117,13 +99,8 @@ public final class Classifier: Sendable {
     self.sha256 = sha256
     self.threadCount = threadCount
     self.instructionSet = instructionSet
-    self.runNetwork = runNetwork
-    self.network = network
-    self.ensemble = ensemble
+    self.engine = engine
   }
-
-  /// The threads that share each layer's work; nil when ``runNetwork`` is no network.
-  var pool: ThreadPool? { network?.pool ?? ensemble?.members[0].pool }
 
   /// The environment variable that asks for an instruction set.
   package static var instructionSetVariable: String { KernelChoice.variable }
@@ -190,7 +167,7 @@ public final class Classifier: Sendable {
   /// The result that the network's output for an image makes.
   ///
   /// - Throws: ``ClassifierError/nonFiniteLogits(_:)``
-  func classification(
+  package func classification(
     _ output: NetworkOutput, of input: PreprocessedImage, metadata: PatientMetadata,
     views: ImageViews = .upright, imageSHA256: String?
   ) throws(ClassifierError) -> Classification {
@@ -216,34 +193,16 @@ public final class Classifier: Sendable {
       return zip(ensemble.members, output.members).flatMap { member, output in member.judges(output) }
     }
     guard let settings = configuration.abstention else { return [] }
-    return [Abstention.Judge(settings: settings, distance: network?.featureDistance?(output.stageMeans))]
+    return [Abstention.Judge(settings: settings, distance: featureDistance(of: output))]
+  }
+
+  /// How far the features lie from those of the training; `nil` for what was not fitted to abstain, and for an ensemble.
+  package func featureDistance(of output: NetworkOutput) -> Double? {
+    network?.featureDistance?(output.stageMeans)
   }
 }
 
-/// Why a model cannot classify.
-public enum ClassifierError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The model's outputs, as its configuration names them, are not the seven classes in their order.
-  case unexpectedClasses([String], file: String)
-  /// The network's outputs are not all finite; no prediction is made from them.
-  case nonFiniteLogits([Float])
-  /// Activation maps are of one network, and this is an ensemble of several, which lie in these folders beside the file.
-  case ensembleNotExplained(file: String, members: [String])
-
-  /// One line naming the value and the rule.
-  public var description: String {
-    switch self {
-    case .unexpectedClasses(let classes, let file):
-      """
-      \(file): the model's classes are \(classes.joined(separator: ", ")); they must be \
-      \(LesionClass.allCases.map(\.rawValue).joined(separator: ", ")), in this order
-      """
-    case .ensembleNotExplained(let file, let members):
-      """
-      \(file): an activation map is of one network, and this is an ensemble; name the folder of one of its members as \
-      the model (\(members.joined(separator: ", ")))
-      """
-    case .nonFiniteLogits(let logits):
-      "the network's outputs are not finite (\(logits.map(\.description).joined(separator: ", ")))"
-    }
-  }
+extension Identity {
+  /// Starts computing ``sha256`` on another thread, so that asking for it later does not wait for all of it.
+  func prepare() { BackgroundThread.start { _ = self.sha256 } }
 }

@@ -1,7 +1,7 @@
 import ImagePipeline
 
 /// How the network looks at an image.
-public enum ImageViews: Sendable, Equatable {
+public enum ImageViews: Sendable, CaseIterable {
   /// Once, as it is.
   case upright
   /// Eight times, in every symmetry of the square: four turns, each as it is and mirrored. The views' logits are

@@ -29,7 +29,7 @@ extension Classifier {
     method: ActivationMapMethod = .gradcam, layer: String? = nil
   ) throws -> ActivationMap {
     try explain(
-      image, metadata: metadata, classes: lesionClass.map { [$0] }, method: method, layer: layer
+      image, metadata: metadata, classes: lesionClass.map { [$0] } ?? [], method: method, layer: layer
     ).maps[0]
   }
 
@@ -38,12 +38,12 @@ extension Classifier {
   /// - Parameters:
   ///   - image: at least 32x32.
   ///   - metadata: goes into the logits and into their gradients; it is held fixed.
-  ///   - classes: the classes to explain; `nil` or none: the one with the greatest probability.
+  ///   - classes: the classes to explain; none: the one with the greatest probability.
   ///   - method: see ``ActivationMapMethod``.
   ///   - layer: the feature map: one of ``layers``; `nil`: the last.
   /// - Throws: see ``activationMap(of:metadata:lesionClass:method:layer:)``.
   public func explain(
-    _ image: PixelImage, metadata: PatientMetadata = .unknown, classes: [LesionClass]? = nil,
+    _ image: PixelImage, metadata: PatientMetadata = .unknown, classes: [LesionClass] = [],
     method: ActivationMapMethod = .gradcam, layer: String? = nil
   ) throws -> Explanation {
     try explain(
@@ -55,7 +55,7 @@ extension Classifier {
   ///
   /// - Throws: see ``activationMap(of:metadata:lesionClass:method:layer:)``.
   public func explain(
-    encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, classes: [LesionClass]? = nil,
+    encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, classes: [LesionClass] = [],
     method: ActivationMapMethod = .gradcam, layer: String? = nil
   ) throws -> Explanation {
     try explain(
@@ -68,7 +68,7 @@ extension Classifier {
   public var layers: [String] { network?.featureMapNames ?? [] }
 
   private func explain(
-    _ image: PixelImage, metadata: PatientMetadata, classes: [LesionClass]?, method: ActivationMapMethod,
+    _ image: PixelImage, metadata: PatientMetadata, classes: [LesionClass], method: ActivationMapMethod,
     layer: String?, imageSHA256: String?
   ) throws -> Explanation {
     let network = try explainedNetwork()
@@ -76,7 +76,7 @@ extension Classifier {
     let input = try preprocessor(image)
     let encoded = metadata.encoded()
     func explained(_ output: NetworkOutput) -> [LesionClass] {
-      if let classes, !classes.isEmpty { return classes }
+      if !classes.isEmpty { return classes }
       // As the classification chooses: of logits that differ the probabilities may round to the same.
       return [ClassScores(output.logits).softmax(temperature: configuration.temperature).highest]
     }
@@ -111,8 +111,7 @@ extension Network {
 
   /// `stage0`, `stage1`, ...
   package var stageNames: [String] {
-    let count = Set(blocks.map { $0.name.split(separator: ".")[1] }).count
-    return (0..<count).map { "stage\($0)" }
+    (0...blocks[blocks.count - 1].stage).map { "stage\($0)" }
   }
 }
 

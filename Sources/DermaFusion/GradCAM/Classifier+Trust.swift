@@ -62,15 +62,6 @@ extension Classifier {
     }
   }
 
-  /// The same for an image from a file's bytes.
-  ///
-  /// - Throws: see ``trust(in:of:metadata:)``.
-  public func trust(
-    in maps: [ActivationMap], ofEncodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown
-  ) throws -> [MapTrust] {
-    try trust(in: maps, of: ImageDecoder.decode(bytes), metadata: metadata)
-  }
-
   private static let randomMapCount = 3
   private static let shuffledHeadCount = 5
 

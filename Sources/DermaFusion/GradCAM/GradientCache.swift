@@ -29,19 +29,20 @@ final class GradientCache: Sendable {
     }
   }
 
-  func block(_ index: Int, of network: Network) -> MBConvBlockGradient {
+  /// - Parameter index: of the block in its network.
+  func gradient(of block: MBConvBlock, at index: Int) -> MBConvBlockGradient {
     blocks.withLock { blocks in
-      if let block = blocks[index] { return block }
-      let block = MBConvBlockGradient(network.blocks[index])
-      blocks[index] = block
-      return block
+      if let made = blocks[index] { return made }
+      let made = MBConvBlockGradient(block)
+      blocks[index] = made
+      return made
     }
   }
 
-  func head(of network: Network) -> PointwiseConvolutionGradient {
+  func gradient(ofHead convolution: PointwiseConvolution) -> PointwiseConvolutionGradient {
     head.withLock { head in
       if let head { return head }
-      let made = PointwiseConvolutionGradient(network.headConvolution)
+      let made = PointwiseConvolutionGradient(convolution)
       head = made
       return made
     }

@@ -56,15 +56,6 @@ extension Classifier {
       withoutSex: try logits(PatientMetadata(ageInYears: age, site: metadata.site)),
       withoutSite: try logits(PatientMetadata(ageInYears: age, sex: metadata.sex)))
   }
-
-  /// The same from a file's bytes.
-  ///
-  /// - Throws: see ``metadataShares(of:metadata:)``.
-  public func metadataShares(
-    ofEncodedImage bytes: [UInt8], metadata: PatientMetadata
-  ) throws -> MetadataShares {
-    try metadataShares(of: ImageDecoder.decode(bytes), metadata: metadata)
-  }
 }
 
 extension MetadataShares {

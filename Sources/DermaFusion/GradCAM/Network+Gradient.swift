@@ -88,7 +88,7 @@ extension Network {
     to index: Int, kept: KeptMaps, _ pooledGradients: [[Float]]
   ) -> [Tensor] {
     let layouts = (index..<blocks.count).map {
-      gradients.block($0, of: self).layout(input: featureMapShape($0), pool: pool)
+      gradients.gradient(of: blocks[$0], at: $0).layout(input: featureMapShape($0), pool: pool)
     }
     // One gradient is read while the next is written, for each logit; the rest is scratch memory.
     let mapCount =
@@ -109,7 +109,7 @@ extension Network {
     return withExtendedLifetime((buffer, kept)) {
       gradientsThroughHead(pooledGradients, kept: kept, into: maps(blocks.count), scratch: scratch)
       for blockIndex in (index..<blocks.count).reversed() {
-        gradients.block(blockIndex, of: self)(
+        gradients.gradient(of: blocks[blockIndex], at: blockIndex)(
           at: kept.map(blockIndex), outputGradients: maps(blockIndex + 1), into: maps(blockIndex),
           scratch: scratch, pool: pool)
       }
@@ -132,7 +132,7 @@ extension Network {
     } else {
       headConvolution.preActivation(kept.map(blocks.count), into: arguments, pool: pool)
     }
-    let layer = gradients.head(of: self)
+    let layer = gradients.gradient(ofHead: headConvolution)
     for (pooledGradient, inputGradient) in zip(pooledGradients, inputGradients) {
       GlobalAveragePooling.inputGradient(pooledGradient, into: outputGradient)
       outputGradient.applyDerivative(

@@ -12,7 +12,7 @@ public enum BodySite: String, Sendable, CaseIterable {
   public static let pickerSites = allCases.filter { ![.acral, .trunk, .unknown].contains($0) }
 
   /// Position in the metadata vector and in the model's embedding table, 0...14 in alphabetical order.
-  public var index: Int {
+  package var index: Int {
     // The order of declaration is the order in which models encode the sites; a test holds the two together.
     Self.allCases.firstIndex(of: self)!
   }

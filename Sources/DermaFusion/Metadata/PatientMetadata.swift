@@ -55,7 +55,7 @@ public struct PatientMetadata: Sendable, Equatable {
 
   /// The model's metadata input, 4 values: age / 100 clamped to 0...1 (0 when missing), 1 when the age is
   /// missing or else 0, the sex's index, the site's index.
-  public func encoded() -> [Float] {
+  package func encoded() -> [Float] {
     let scaledAge = ageInYears.map { min(max($0 / 100, 0), 1) } ?? 0
     return [Float(scaledAge), ageInYears == nil ? 1 : 0, Float(sex.index), Float(site.index)]
   }

@@ -3,7 +3,7 @@ public enum Sex: String, Sendable, CaseIterable {
   case male, female, unknown
 
   /// Position in the metadata vector and in the model's embedding table: 0, 1 or 2.
-  public var index: Int {
+  package var index: Int {
     switch self {
     case .male: 0
     case .female: 1

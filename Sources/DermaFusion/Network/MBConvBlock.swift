@@ -7,6 +7,8 @@ import TensorModule
 struct MBConvBlock: Sendable {
   /// timm's name: `blocks.STAGE.INDEX`.
   let name: String
+  /// From 0.
+  let stage: Int
   let filter: ExpandedDepthwise
   let squeezeExcite: SqueezeExcite?
   let projection: PointwiseConvolution
@@ -19,13 +21,13 @@ struct MBConvBlock: Sendable {
 
 extension [MBConvBlock] {
   /// The block that a stage ends with.
-  func lastIndex(ofStage stage: Int) -> Int? { lastIndex { $0.name.hasPrefix("blocks.\(stage).") } }
+  func lastIndex(ofStage stage: Int) -> Int? { lastIndex { $0.stage == stage } }
 }
 
 extension MBConvBlock {
   /// Binds a block's tensors by timm's names.
   init(
-    name: String, stage: EfficientNetArchitecture.Stage, stride: Int, inputChannels: Int,
+    name: String, stageIndex: Int, stage: EfficientNetArchitecture.Stage, stride: Int, inputChannels: Int,
     weights: NetworkWeights
   ) throws(ModelFileError) {
     let block = weights.scope(name)
@@ -52,6 +54,7 @@ extension MBConvBlock {
       isExpanded ? "conv_pwl" : "conv_pw", norm: isExpanded ? "bn3" : "bn2", inputs: expanded,
       outputs: stage.channels, activation: .identity)
     self.name = name
+    self.stage = stageIndex
     hasSkip = stride == 1 && inputChannels == stage.channels
   }
 }

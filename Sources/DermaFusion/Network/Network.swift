@@ -86,20 +86,23 @@ package final class Network: Sendable {
   private static func blocks(
     _ architecture: EfficientNetArchitecture, weights: NetworkWeights, pool: ThreadPool
   ) throws(ModelFileError) -> [MBConvBlock] {
-    var places: [(name: String, stage: EfficientNetArchitecture.Stage, stride: Int, inputChannels: Int)] = []
+    var places: [(name: String, stageIndex: Int, stride: Int, inputChannels: Int)] = []
     var channels = architecture.stemChannels
     for (stageIndex, stage) in architecture.stages.enumerated() {
       for index in 0..<stage.blockCount {
         places.append(
-          ("blocks.\(stageIndex).\(index)", stage, index == 0 ? stage.stride : 1, inputChannels: channels))
+          (
+            "blocks.\(stageIndex).\(index)", stageIndex, index == 0 ? stage.stride : 1,
+            inputChannels: channels
+          ))
         channels = stage.channels
       }
     }
     // The last blocks have the most weights: begun first, they leave no thread waiting for another.
     return try pool.map(places) { (place) throws(ModelFileError) in
       try MBConvBlock(
-        name: place.name, stage: place.stage, stride: place.stride, inputChannels: place.inputChannels,
-        weights: weights)
+        name: place.name, stageIndex: place.stageIndex, stage: architecture.stages[place.stageIndex],
+        stride: place.stride, inputChannels: place.inputChannels, weights: weights)
     }
   }
 

@@ -64,7 +64,7 @@ public struct ModelIdentity: Sendable, Equatable {
   ///   - name: as the model's configuration names it.
   ///   - version: the model's own version.
   ///   - sha256: see ``sha256``.
-  public init(name: String, version: String, sha256: String) {
+  package init(name: String, version: String, sha256: String) {
     self.name = name
     self.version = version
     self.sha256 = sha256

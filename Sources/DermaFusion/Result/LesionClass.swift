@@ -16,7 +16,7 @@ public enum LesionClass: String, Sendable, CaseIterable {
   }
 
   /// Position in the model's outputs, 0...6.
-  public var index: Int {
+  package var index: Int {
     Self.allCases.firstIndex(of: self)!
   }
 }

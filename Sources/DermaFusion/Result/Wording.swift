@@ -15,7 +15,7 @@ public enum Wording {
   /// The result in one sentence of suggestion and two of caution (three when it is urgent).
   ///
   /// The percentage is rounded to a whole number and never said to be 100: a softmax is never certain.
-  public static func summary(probabilities: ClassScores) -> String {
+  package static func summary(probabilities: ClassScores) -> String {
     let prediction = probabilities.highest
     let percentage = min(Int((Double(probabilities[prediction]) * 100).rounded()), 99)
     var summary = """

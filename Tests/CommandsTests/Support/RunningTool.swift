@@ -83,16 +83,16 @@ func toyClassifier(threadCount: Int, usesMetadata: Bool) throws -> Classifier {
   try Classifier(
     configuration: ModelConfiguration(parsing: Array(toyConfiguration(usesMetadata: usesMetadata).utf8)),
     sha256: { String(repeating: "0123456789abcdef", count: 4) }, threadCount: threadCount,
-    instructionSet: "baseline"
-  ) { image, metadata, _ in
-    let pixels = image.resized.pixels
-    let means = (0..<3).map { channel in
-      let values = stride(from: channel, to: pixels.count, by: 3).map { Float(pixels[$0]) }
-      return values.reduce(0, +) / Float(values.count) / 64
-    }
-    let logits = [means[0], metadata[0], -1, -metadata[1], means[1], means[2], metadata[3] / 14]
-    return NetworkOutput(logits: logits, pooled: [])
-  }
+    instructionSet: "baseline",
+    engine: .function { image, metadata in
+      let pixels = image.resized.pixels
+      let means = (0..<3).map { channel in
+        let values = stride(from: channel, to: pixels.count, by: 3).map { Float(pixels[$0]) }
+        return values.reduce(0, +) / Float(values.count) / 64
+      }
+      let logits = [means[0], metadata[0], -1, -metadata[1], means[1], means[2], metadata[3] / 14]
+      return NetworkOutput(logits: logits, pooled: [])
+    })
 }
 
 func toyConfiguration(usesMetadata: Bool) -> String {
