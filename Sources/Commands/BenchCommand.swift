@@ -35,7 +35,7 @@ package enum BenchCommand: Command {
       Time the activation map of one class, from the normalised image on, by every method at the last feature map and at \
       the end of every stage; in forward passes too.
       """)
-  private static let format = OutputFormat.option(of: [.text, .json])
+  private static let format = ReportFormat.option
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -45,7 +45,7 @@ package enum BenchCommand: Command {
       runCount: arguments.value(of: runs), profiles: arguments[profile], timesMaps: arguments[maps])
     switch arguments.value(of: format) {
     case .json: try terminal.write(BenchmarkJSON.object(report).text + "\n")
-    case .text, .csv: try terminal.write(BenchmarkText.text(report, width: terminal.width))
+    case .text: try terminal.write(BenchmarkText.text(report, width: terminal.width))
     }
     return .success
   }

@@ -50,7 +50,7 @@ package enum ClassifyCommand: Command {
       Add each class's logit with the image alone, with everything, and with the age, the sex or the site left out. \
       For text and JSON.
       """)
-  private static let format = OutputFormat.option(of: [.text, .json, .csv])
+  private static let format = OutputFormat.option
   private static let timing = Flag("timing", abstract: "Add the time that each image took to the output.")
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {

@@ -37,9 +37,9 @@ package enum GradCAMCommand: Command {
     case top, all
     case one(LesionClass)
 
-    var classes: [LesionClass]? {
+    var classes: [LesionClass] {
       switch self {
-      case .top: nil
+      case .top: []
       case .all: LesionClass.allCases
       case .one(let lesionClass): [lesionClass]
       }
@@ -79,7 +79,8 @@ package enum GradCAMCommand: Command {
     "raw", valueName: "map.npy",
     abstract: """
       NumPy array to write as well: float32 [size, size] with values from 0 to 1 over the network's input, as the \
-      Python package grad-cam returns it; [7, size, size] for all classes. - is standard output, as above.
+      Python package grad-cam returns it (of EigenCAM, whose sign it leaves to chance, with the extreme above 0); \
+      [7, size, size] for all classes. - is standard output, as above.
       """)
   private static let signed = Flag(
     "signed",
@@ -105,7 +106,7 @@ package enum GradCAMCommand: Command {
       the correlation with maps of a head whose weights were shuffled. Takes about 140 runs of the network, \
       35 more for each further map.
       """)
-  private static let format = OutputFormat.option(of: [.text, .json])
+  private static let format = ReportFormat.option
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -118,7 +119,8 @@ package enum GradCAMCommand: Command {
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let outputs = try OutputFiles(
       [(output.display, picturePath)] + (arguments[raw].map { [(raw.display, $0)] } ?? []), image: source,
-      table: arguments[MetadataOptions.table], model: folder, terminal: terminal)
+      table: arguments[MetadataOptions.table].map { ("the table of metadata", $0) }, model: folder,
+      terminal: terminal)
     let table = try MetadataOptions.readTable(arguments)
     let entry = table?.entry(for: source)
     if let table, let path = arguments[MetadataOptions.table] {
@@ -137,7 +139,8 @@ package enum GradCAMCommand: Command {
         classes: arguments.value(of: lesionClass).classes, method: arguments.value(of: method),
         layer: arguments[layer])
       if arguments[trust] {
-        trusts = try classifier.trust(in: explanation.maps, ofEncodedImage: bytes, metadata: patient)
+        trusts = try classifier.trust(
+          in: explanation.maps, of: PixelImage(decoding: bytes), metadata: patient)
       }
     } catch ActivationMapError.unknownLayer(let name, let available) {
       // Only the model knows its layers, so it was not found out when the words were read.
@@ -162,7 +165,7 @@ package enum GradCAMCommand: Command {
     let text =
       switch arguments.value(of: format) {
       case .json: report.json.text + "\n"
-      case .text, .csv: report.text(width: terminal.width)
+      case .text: report.text(width: terminal.width)
       }
     if outputs.usesStandardOutput { terminal.writeToErrors(text) } else { try terminal.write(text) }
     return .success

@@ -17,7 +17,7 @@ package enum InfoCommand: Command {
     ("1", "The model cannot be loaded; standard error says why."), ("64", "Wrong usage."),
   ]
 
-  private static let format = OutputFormat.option(of: [.text, .json])
+  private static let format = ReportFormat.option
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -25,7 +25,7 @@ package enum InfoCommand: Command {
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     switch arguments.value(of: format) {
     case .json: try terminal.write(json(classifier, folder: folder).text + "\n")
-    case .text, .csv: try terminal.write(text(classifier, folder: folder, width: terminal.width))
+    case .text: try terminal.write(text(classifier, folder: folder, width: terminal.width))
     }
     return .success
   }
@@ -104,11 +104,7 @@ package enum InfoCommand: Command {
       ("Instruction set", classifier.instructionSet),
       ("Threads", String(classifier.threadCount)),
     ]
-    let lines = rows.map { label, value in
-      let column = 17
-      return label.padding(to: column)
-        + value.printable.wrapped(width: width, indent: column).dropFirst(column)
-    }
+    let lines = rows.map { label, value in value.printable.labelled(label, column: 17, width: width) }
     return lines.joined(separator: "\n") + "\n\n" + Wording.disclaimer.wrapped(width: width, indent: 0) + "\n"
   }
 }

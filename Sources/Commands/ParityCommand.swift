@@ -31,7 +31,7 @@ package enum ParityCommand: Command {
       Folder of the fixtures. When left out: \(folderName) in the current folder, else beside the program or \
       in a folder above it.
       """)
-  private static let format = OutputFormat.option(of: [.text, .json])
+  private static let format = ReportFormat.option
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -51,7 +51,7 @@ package enum ParityCommand: Command {
     }
     switch arguments.value(of: format) {
     case .json: try terminal.write(json(report, fixtures, classifier).text + "\n")
-    case .text, .csv: try terminal.write(text(report, fixtures, width: terminal.width))
+    case .text: try terminal.write(text(report, fixtures, width: terminal.width))
     }
     guard let stage = report.firstDepartingStage, let departure = stage.firstDeparture else {
       return .success

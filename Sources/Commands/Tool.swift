@@ -74,7 +74,7 @@ package struct Tool: Sendable {
     do {
       guard let first = words.first else { throw UsageError.missingCommand }
       switch first {
-      case "-h", "--help": return try show(Help.text(for: self), on: terminal)
+      case "-h", "--help": return try show(help, on: terminal)
       case "--version": return try show(DermaFusionVersion.current + "\n", on: terminal)
       case "help": return try show(help(about: rest), on: terminal)
       default: command = try self.command(named: first)
@@ -87,7 +87,7 @@ package struct Tool: Sendable {
       switch try ParsedArguments.parse(
         Array(rest), positionals: command.positionals, options: command.options)
       {
-      case .help: return try show(Help.text(for: command), on: terminal)
+      case .help: return try show(help(for: command), on: terminal)
       case .version: return try show(DermaFusionVersion.current + "\n", on: terminal)
       case .arguments(let arguments):
         if command.runsNetwork, let refusal = session.instructionSetRefusal {
@@ -100,7 +100,7 @@ package struct Tool: Sendable {
       terminal.report(
         "\(error)",
         advice: """
-          \(Help.usage(of: command, title: "Usage:"))
+          \(Help.usage(of: command, in: name, title: "Usage:"))
             See '\(name) \(command.name) --help' for more information.
           """)
       return .usage
@@ -115,10 +115,10 @@ package struct Tool: Sendable {
 
   /// What `help` shows: the tool without a topic, and where the topic is help itself.
   private func help(about topics: ArraySlice<String>) throws(UsageError) -> String {
-    guard let topic = topics.first else { return Help.text(for: self) }
+    guard let topic = topics.first else { return help }
     if let surplus = topics.dropFirst().first { throw .unexpectedArgument(surplus) }
-    if ["help", "-h", "--help"].contains(topic) { return Help.text(for: self) }
-    return Help.text(for: try command(named: topic))
+    if ["help", "-h", "--help"].contains(topic) { return help }
+    return help(for: try command(named: topic))
   }
 
   private func command(named word: String) throws(UsageError) -> any Command.Type {

@@ -76,16 +76,17 @@ import Testing
   }
 
   @Test func theTableHasAColumnForEverything() throws {
-    #expect(
-      ClassificationCSV.header(timing: false)
-        == "image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,confidence,age,sex,site,missing,"
-        + "warnings,model,modelVersion,modelSHA256,summary,disclaimer,"
-        + "abstain,abstainReasons,conformalSet\n")
     let result = result(
       metadata: try PatientMetadata(ageInYears: 0.5, site: .upperExtremity),
       warnings: [.smallImage, .nearBlack], modelName: "my \"net\", v2")
-    let row = ClassificationCSV.row(result, imageName: "a,b.png", timing: nil)
-    let table = try CSVTable(Array((ClassificationCSV.header(timing: false) + row).utf8), path: "t")
+    let row = ClassificationCSV.lines(result, imageName: "a,b.png", timing: nil, isFirst: false)
+    let lines = ClassificationCSV.lines(result, imageName: "a,b.png", timing: nil, isFirst: true)
+    #expect(
+      lines
+        == "image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,confidence,age,sex,site,missing,"
+        + "warnings,model,modelVersion,modelSHA256,summary,disclaimer,"
+        + "abstain,abstainReasons,conformalSet\n" + row)
+    let table = try CSVTable(Array(lines.utf8), path: "t")
     let p = result.probabilities.values
     #expect(
       table.rows.map(\.fields) == [
@@ -115,7 +116,7 @@ import Testing
 
   @Test func forbiddenPhrasesAppearInNoHelpAndNoText() {
     let texts =
-      [Help.text(for: .dermafusion)] + Tool.dermafusion.commands.map { Help.text(for: $0) }
+      [Tool.dermafusion.help] + Tool.dermafusion.commands.map(Tool.dermafusion.help)
       + [[9, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 9, 0], [0, 0, 0, 0, 9, 0, 0], [0, 0, 0, 0, 0, 0, 0]].map {
         ClassificationText(width: nil, usesColour: false).text(
           result($0, warnings: ClassificationWarning.allCases), imageName: "x", timing: nil)

@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 import Testing
 
 @testable import Commands
@@ -35,19 +36,8 @@ import Testing
     let expected = try toyClassifier(threadCount: 1, usesMetadata: true)
       .classify(encodedImage: bytes, metadata: metadata)
     #expect(result.output == expected.json(imageName: path) + "\n")
-    #expect(expected.imageSHA256 == sha256(of: path))
+    #expect(expected.imageSHA256 == SHA256.hexDigest(bytes))
     #expect(expected.model.name == "toy")
-  }
-
-  private func sha256(of path: String) -> String? {
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["sha256sum", path]
-    process.standardOutput = pipe
-    guard (try? process.run()) != nil else { return nil }
-    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    return output.split(separator: " ").first.map(String.init)
   }
 
   @Test func aBadImageIsNamedAndTheOthersGetTheirResults() {
@@ -71,7 +61,8 @@ import Testing
     #expect(lines[4].hasPrefix("Error: \(truncated): the PNM is truncated"))
     #expect(
       lines[5]
-        == "Error: \(folder.path)/docs: the folder holds no image (.png, .jpg, .jpeg, .ppm, .pgm, .pnm)")
+        == "Error: \(folder.path)/docs: the folder holds no image (.png, .jpg, .jpeg, .jpe, .jfif, .ppm, "
+        + ".pgm, .pbm, .pnm)")
   }
 
   @Test func anEmptyWordIsNoImage() {

@@ -52,7 +52,7 @@ import Testing
 
   /// What the library gives for the same image.
   func explanation(
-    _ classes: [LesionClass]? = nil, method: ActivationMapMethod = .gradcam, layer: String? = nil
+    _ classes: [LesionClass] = [], method: ActivationMapMethod = .gradcam, layer: String? = nil
   ) throws -> Explanation {
     try Self.classifier.explain(
       encodedImage: #require(folder.contents(of: "light.ppm")), classes: classes, method: method, layer: layer

@@ -8,7 +8,8 @@ import Testing
     convert: { Int($0) })
   static let stage = Option<OutputFormat>.choice(
     "stage", of: [.text, .json], initial: nil, abstract: "Required.")
-  static let format = OutputFormat.option(of: [.text, .csv])
+  static let format = Option<OutputFormat>.choice(
+    "format", of: [.text, .csv], initial: .text, abstract: "Form.")
   static let timing = Flag("timing", abstract: "A flag.")
 
   func parse(

@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test func helpFitsEightyColumnsAndItsDescriptionsBeginAtOne() {
-    for text in Tool.dermafusion.commands.map({ Help.text(for: $0) }) + [Help.text(for: .dermafusion)] {
+    for text in Tool.dermafusion.commands.map(Tool.dermafusion.help) + [Tool.dermafusion.help] {
       for line in text.split(separator: "\n") {
         #expect(line.count <= 80, "\(line)")
         #expect(line.last != " ", "\(line)")

@@ -2,18 +2,6 @@ import DermaFusion
 import ImagePipeline
 
 extension Benchmark {
-  /// What a map of one class costs by one method at one layer.
-  package struct MapTiming: Sendable {
-    /// The way the map is made.
-    package let method: ActivationMapMethod
-    /// `conv_head`, or `stage0` ... for the end of a stage.
-    package let layer: String
-    /// From the normalised image to the map that can be shown, the forward pass included: the least of the runs.
-    package let milliseconds: Double
-    /// The same in forward passes to the logits, timed in turn with it, of which the least counts too.
-    package let forwardPasses: Double
-  }
-
   /// Times every method at the last feature map and at the end of every stage.
   func mapTimings(runCount: Int, image: PreprocessedImage, metadata: [Float]) throws -> [MapTiming] {
     var timings: [MapTiming] = []
@@ -52,15 +40,17 @@ extension Benchmark {
     begin: () -> Void
   ) throws {
     let layer = try network.layerName(layer)
+    // Any output costs the same, and the first is there in every network.
+    let lesionClass = LesionClass.allCases[0]
     let run = network.runWithGradients(
       layer: layer, metadata: metadata, needsGradients: method.usesGradient,
-      classes: [LesionClass.mel.index],
+      classes: [lesionClass.index],
       writeInput: {
         image.writeNormalizedNHWC(to: $0)
         begin()
       })
     _ = try ActivationMap(
-      lesionClass: .mel, method: method, layer: layer, activations: run.activations,
+      lesionClass: lesionClass, method: method, layer: layer, activations: run.activations,
       gradient: run.gradients.first, size: network.inputSize)
   }
 

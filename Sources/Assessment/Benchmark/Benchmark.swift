@@ -29,6 +29,18 @@ package struct Benchmark: Sendable {
     package let maps: [MapTiming]
   }
 
+  /// What a map of one class costs by one method at one layer.
+  package struct MapTiming: Sendable {
+    /// The way the map is made.
+    package let method: ActivationMapMethod
+    /// `conv_head`, or `stage0` ... for the end of a stage.
+    package let layer: String
+    /// From the normalised image to the map that can be shown, the forward pass included: the least of the runs.
+    package let milliseconds: Double
+    /// The same in forward passes to the logits, timed in turn with it, of which the least counts too.
+    package let forwardPasses: Double
+  }
+
   let network: Network
   private let preprocessor: Preprocessor
   private let model: ModelIdentity

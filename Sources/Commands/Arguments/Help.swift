@@ -5,10 +5,12 @@ package enum Help {
   static let width = 80
 
   /// The help of one command.
-  package static func text(for command: any Command.Type) -> String {
+  ///
+  /// - Parameter tool: the name of the program.
+  package static func text(for command: any Command.Type, in tool: String) -> String {
     var sections = [wrapped("OVERVIEW: " + command.abstract, indent: 0)]
     if !command.discussion.isEmpty { sections.append(wrapped(command.discussion, indent: 0)) }
-    sections.append(usage(of: command, title: "USAGE:"))
+    sections.append(usage(of: command, in: tool, title: "USAGE:"))
     if !command.positionals.isEmpty {
       sections.append(section("ARGUMENTS", command.positionals.map { ("<\($0.name)>", $0.abstract) }))
     }
@@ -19,29 +21,14 @@ package enum Help {
     return sections.joined(separator: "\n\n") + "\n"
   }
 
-  /// The help of the tool itself.
-  package static func text(for tool: Tool) -> String {
-    var text = [
-      wrapped("OVERVIEW: " + tool.abstract, indent: 0),
-      wrapped(tool.discussion, indent: 0),
-      "USAGE: \(tool.name) <subcommand>",
-      section("OPTIONS", commonOptions),
-      section("SUBCOMMANDS", tool.commands.map { ($0.name, $0.abstract) }),
-    ].joined(separator: "\n\n")
-    text += "\n\n  See '\(tool.name) help <subcommand>' for detailed help.\n\n"
-    text += section("ENVIRONMENT", tool.environment) + "\n\n"
-    text += section("EXIT STATUS", tool.exitStatuses) + "\n"
-    return text
-  }
-
   /// `USAGE: dermafusion classify <image> ... [--age <age>]`, wrapped under the command's name.
-  package static func usage(of command: any Command.Type, title: String) -> String {
+  package static func usage(of command: any Command.Type, in tool: String, title: String) -> String {
     let positionals = command.positionals.map { $0.isRepeated ? "<\($0.name)> ..." : "<\($0.name)>" }
     let options = command.options.map { option in
       let display = option.display + (option.isRepeatable ? " ..." : "")
       return option.isRequired ? display : "[\(display)]"
     }
-    let start = "\(title) \(Tool.dermafusion.name) \(command.name)"
+    let start = "\(title) \(tool) \(command.name)"
     var lines = [start]
     for word in positionals + options {
       if lines[lines.count - 1].count + 1 + word.count > width {
@@ -53,7 +40,7 @@ package enum Help {
     return lines.joined(separator: "\n")
   }
 
-  private static let commonOptions: [HelpEntry] = [
+  static let commonOptions: [HelpEntry] = [
     ("--version", "Show the version."),
     ("-h, --help", "Show help information."),
   ]
@@ -67,7 +54,7 @@ package enum Help {
     return notes.isEmpty ? option.abstract : "\(option.abstract) (\(notes.joined(separator: "; ")))"
   }
 
-  private static func section(_ title: String, _ entries: [HelpEntry]) -> String {
+  static func section(_ title: String, _ entries: [HelpEntry]) -> String {
     let lines = entries.map { entry in
       let label = "  " + entry.label
       let description = wrapped(entry.description, indent: descriptionColumn)
@@ -79,7 +66,7 @@ package enum Help {
     return "\(title):\n" + lines.joined(separator: "\n")
   }
 
-  private static func wrapped(_ text: String, indent: Int) -> String {
+  static func wrapped(_ text: String, indent: Int) -> String {
     text.wrapped(width: width, indent: indent)
   }
 }

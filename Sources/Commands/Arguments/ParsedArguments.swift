@@ -38,7 +38,7 @@ package enum ParsingOutcome: Sendable {
 extension ParsedArguments {
   /// Options may stand before or after the arguments, as `--name value` or `--name=value`; after `--`
   /// everything is an argument. The word after an option is its value even when it begins with one dash
-  /// (`--age -3` is the age -3), but not when it begins with two.
+  /// (`--age -3` is the age -3), but not when it begins with two. `-h` is help wherever it stands before `--`.
   package static func parse(
     _ words: [String], positionals: [Positional], options: [any Parameter]
   ) throws(UsageError) -> ParsingOutcome {

@@ -47,9 +47,7 @@ struct EvaluationOutput {
       "Model            \(model.words)",
       "Images           \(overall.imageCount) of \(listedCount) evaluated, of \(overall.lesionCount) lesions",
     ]
-    lines += notes.map { note in
-      note.label.padding(to: 17) + note.text.wrapped(width: width, indent: 17).dropFirst(17)
-    }
+    lines += notes.map { note in note.text.labelled(note.label, column: 17, width: width) }
     lines += ["", Self.row("", value: "value", interval: "95 % interval")]
     lines += EvaluationFigure.overall.map { figure in
       Self.row(figure.title, value: overall.value(figure), interval: overall.interval(figure))

@@ -1,6 +1,5 @@
 import Assessment
 import DermaFusion
-import Synchronization
 
 /// The images of a test list, several at once; a failure is reported and the others follow.
 struct EvaluationRun {
@@ -40,7 +39,7 @@ struct EvaluationRun {
       }
     }
 
-    let progress = Progress(terminal: terminal, total: found.count)
+    var progress = Progress(terminal: terminal, total: found.count)
     var outcomes: [Outcome] = []
     classifier.forEach(
       found,
@@ -94,25 +93,21 @@ struct EvaluationRun {
 
 /// How far a long command has come, on one line of the terminal that is written over; nothing where the errors go
 /// to a file or a pipe.
-private final class Progress: Sendable {
+private struct Progress {
   private let terminal: Terminal
   private let total: Int
-  private let lastShown = Mutex(ContinuousClock.now)
+  private var lastShown = ContinuousClock.now
 
   init(terminal: Terminal, total: Int) {
     self.terminal = terminal
     self.total = total
   }
 
-  func show(_ doneCount: Int) {
-    guard terminal.showsProgress else { return }
-    let isDue = lastShown.withLock { last in
-      let now = ContinuousClock.now
-      guard now - last >= .milliseconds(200) else { return false }
-      last = now
-      return true
-    }
-    if isDue { terminal.overwriteLine("\(doneCount) of \(total) images") }
+  mutating func show(_ doneCount: Int) {
+    let now = ContinuousClock.now
+    guard terminal.showsProgress, now - lastShown >= .milliseconds(200) else { return }
+    lastShown = now
+    terminal.overwriteLine("\(doneCount) of \(total) images")
   }
 
   func clear() {

@@ -27,10 +27,7 @@ package struct TestList: Sendable {
     var entries: [Entry] = []
     var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
-      let image = try columns.requiredValue("image_id", of: row, as: .identifier)
-      if let firstLine = lines.updateValue(row.line, forKey: image.imageKey) {
-        throw .repeatedIdentifier(path: path, line: row.line, identifier: image, firstLine: firstLine)
-      }
+      let image = try columns.imageIdentifier(of: row, seen: &lines)
       entries.append(
         Entry(
           line: row.line, image: image,

@@ -13,13 +13,13 @@ package struct TrainingList: Sendable {
     "split", valueName: "split", abstract: "", allowedValues: ["training", "validation", "fold"],
     convert: { Side(rawValue: $0) })
 
-  /// Names of images and of lesions.
+  /// Names of images and of lesions, as ``Swift/String/imageKey``.
   private struct Names {
-    var images: Set<String> = []
-    var lesions: Set<String> = []
+    var images: Set<[UInt8]> = []
+    var lesions: Set<[UInt8]> = []
 
     func holds(_ entry: TestList.Entry) -> Bool {
-      lesions.contains(entry.lesion) || images.contains(entry.image)
+      lesions.contains(entry.lesion.imageKey) || images.contains(entry.image.imageKey)
     }
   }
 
@@ -32,8 +32,8 @@ package struct TrainingList: Sendable {
     for row in table.rows {
       let lesion = try columns.requiredValue("lesion_id", of: row, as: .identifier)
       let side = try columns.requiredValue("split", of: row, as: Self.side)
-      names[side, default: Names()].images.insert(columns.text("image_id", of: row))
-      names[side, default: Names()].lesions.insert(lesion)
+      names[side, default: Names()].images.insert(columns.text("image_id", of: row).imageKey)
+      names[side, default: Names()].lesions.insert(lesion.imageKey)
     }
   }
 

@@ -35,6 +35,19 @@ struct CSVColumns {
     }
     return value
   }
+
+  /// The cell `image_id`, which no other row may have.
+  ///
+  /// - Parameter lines: where each was seen.
+  func imageIdentifier(
+    of row: CSVTable.Row, seen lines: inout [[UInt8]: Int]
+  ) throws(CSVError) -> String {
+    let identifier = try requiredValue("image_id", of: row, as: .identifier)
+    if let firstLine = lines.updateValue(row.line, forKey: identifier.imageKey) {
+      throw .repeatedIdentifier(path: path, line: row.line, identifier: identifier, firstLine: firstLine)
+    }
+    return identifier
+  }
 }
 
 extension Option<String> {

@@ -1,7 +1,7 @@
 /// How the names of image files end.
 package enum ImageFileName {
   /// Files in a folder are images when their name ends so, in any letter case.
-  package static let endings = [".png", ".jpg", ".jpeg", ".ppm", ".pgm", ".pnm"]
+  package static let endings = [".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".ppm", ".pgm", ".pbm", ".pnm"]
 
   /// For whoever looks for an image by its whole file name.
   static let endingHint = "; an image_id is the file name without its ending"

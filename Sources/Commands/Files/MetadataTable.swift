@@ -65,10 +65,7 @@ package struct MetadataTable: Equatable, Sendable {
     var entries: [[UInt8]: Entry] = [:]
     var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
-      let identifier = try columns.requiredValue("image_id", of: row, as: .identifier)
-      if let firstLine = lines.updateValue(row.line, forKey: identifier.imageKey) {
-        throw .repeatedIdentifier(path: path, line: row.line, identifier: identifier, firstLine: firstLine)
-      }
+      let identifier = try columns.imageIdentifier(of: row, seen: &lines)
       entries[identifier.imageKey] = try columns.metadata(of: row)
     }
     self.entries = entries

@@ -2,34 +2,41 @@ import DermaFusion
 
 /// Results as a table, one row an image, for spreadsheets and data frames.
 enum ClassificationCSV {
-  /// The first line. Lists in a cell (`missing`, `warnings`) have blanks between their words.
-  static func header(timing: Bool, views: ImageViews = .upright) -> String {
-    let columns =
-      ["image", "class", "name", "probability"] + LesionClass.allCases.map(\.rawValue)
-      + ["risk", "confidence", "age", "sex", "site", "missing", "warnings"]
-      + ["model", "modelVersion", "modelSHA256"] + (timing ? ["milliseconds"] : [])
-      + (views == .upright ? [] : ["views"])
-      + ["summary", "disclaimer", "abstain", "abstainReasons", "conformalSet"]
-    return line(columns)
+  /// A row and, for the first one, the line of names that goes before it. Lists in a cell have blanks between their words.
+  static func lines(
+    _ result: Classification, imageName: String, timing: ClassificationTiming?, isFirst: Bool
+  ) -> String {
+    let cells = cells(result, imageName: imageName, timing: timing)
+    return (isFirst ? line(cells.map(\.column)) : "") + line(cells.map(\.value))
   }
 
-  static func row(_ result: Classification, imageName: String, timing: ClassificationTiming?) -> String {
-    var fields = [imageName, result.prediction.rawValue, result.prediction.fullName]
-    fields.append(result.probabilities[result.prediction].description)
-    fields += result.probabilities.values.map(\.description)
-    fields += [result.risk.rawValue, result.confidence.rawValue]
-    fields.append(result.metadata.ageInYears.map(OrderedJSON.decimal) ?? "")
-    fields += [result.metadata.sex.rawValue, result.metadata.site.rawValue]
-    fields.append(result.metadata.missing.joined(separator: " "))
-    fields.append(result.warnings.map(\.rawValue).joined(separator: " "))
-    fields += [result.model.name, result.model.version, result.model.sha256]
-    if let timing { fields.append(timing.totalMilliseconds.fixed(digits: 2)) }
-    if result.views != .upright { fields.append(String(result.views.count)) }
-    fields += [result.summary, result.disclaimer, result.abstains ? "true" : "false"]
-    fields.append(result.abstention.reasons.map(\.rawValue).joined(separator: " "))
-    fields.append(
-      (result.abstention.conformalSet?.classes ?? []).map(\.rawValue).joined(separator: " "))
-    return line(fields)
+  private static func cells(
+    _ result: Classification, imageName: String, timing: ClassificationTiming?
+  ) -> [(column: String, value: String)] {
+    var cells = [
+      ("image", imageName), ("class", result.prediction.rawValue), ("name", result.prediction.fullName),
+      ("probability", result.probabilities[result.prediction].description),
+    ]
+    cells += LesionClass.allCases.map { ($0.rawValue, result.probabilities[$0].description) }
+    cells += [
+      ("risk", result.risk.rawValue), ("confidence", result.confidence.rawValue),
+      ("age", result.metadata.ageInYears.map(OrderedJSON.decimal) ?? ""),
+      ("sex", result.metadata.sex.rawValue), ("site", result.metadata.site.rawValue),
+      ("missing", result.metadata.missing.joined(separator: " ")),
+      ("warnings", result.warnings.map(\.rawValue).joined(separator: " ")),
+      ("model", result.model.name), ("modelVersion", result.model.version),
+      ("modelSHA256", result.model.sha256),
+    ]
+    if let timing { cells.append(("milliseconds", timing.totalMilliseconds.fixed(digits: 2))) }
+    if result.views != .upright { cells.append(("views", String(result.views.count))) }
+    let set = result.abstention.conformalSet?.classes ?? []
+    cells += [
+      ("summary", result.summary), ("disclaimer", result.disclaimer),
+      ("abstain", result.abstains ? "true" : "false"),
+      ("abstainReasons", result.abstention.reasons.map(\.rawValue).joined(separator: " ")),
+      ("conformalSet", set.map(\.rawValue).joined(separator: " ")),
+    ]
+    return cells
   }
 
   private static func line(_ fields: [String]) -> String {

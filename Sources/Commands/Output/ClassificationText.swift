@@ -2,6 +2,9 @@ import DermaFusion
 
 /// A result for a person to read.
 struct ClassificationText {
+  /// Where the texts beside labels begin.
+  private static let column = 14
+
   /// Characters a line; `nil` leaves sentences whole, for files and for programs that look for them.
   let width: Int?
   let usesColour: Bool
@@ -74,9 +77,8 @@ struct ClassificationText {
   private func sentence(_ text: String) -> String { text.wrapped(width: width, indent: 0) }
 
   private func labelled(_ label: String, _ text: String, colour: String? = nil) -> String {
-    let column = 14
-    let body = String(text.wrapped(width: width, indent: column).dropFirst(column))
-    return ("  " + label).padding(to: column) + marked(body, with: colour)
+    let labelled = text.labelled("  " + label, column: Self.column, width: width)
+    return labelled.prefix(Self.column) + marked(String(labelled.dropFirst(Self.column)), with: colour)
   }
 
   private func emphasised(_ text: String) -> String { marked(text, with: "1") }

@@ -79,14 +79,15 @@ struct ExplanationReport {
         lines += trusts[index].sentences.map { $0.wrapped(width: width, indent: 4) }
       }
     }
-    lines += [
-      "", "  Method        \(first.method.displayName) at \(first.layer), \(first.height)x\(first.width)",
+    var rows = [
+      ("Method", "\(first.method.displayName) at \(first.layer), \(first.height)x\(first.width)"),
+      ("Metadata", ClassificationText.words(for: result.metadata)),
     ]
-    lines.append("  Metadata      \(ClassificationText.words(for: result.metadata))")
-    lines += result.warnings.map { "  Warning       \($0.sentence)" }
-    lines.append("  Model         \(result.model.words)")
-    lines.append("  Picture       \(picturePath.printable)")
-    if let rawPath { lines.append("  Array         \(rawPath.printable)") }
+    rows += result.warnings.map { ("Warning", $0.sentence) }
+    rows += [("Model", result.model.words), ("Picture", picturePath.printable)]
+    if let rawPath { rows.append(("Array", rawPath.printable)) }
+    lines.append("")
+    lines += rows.map { label, value in value.labelled("  " + label, column: 16, width: width) }
     lines += ["", result.disclaimer.wrapped(width: width, indent: 0)]
     return lines.joined(separator: "\n") + "\n"
   }

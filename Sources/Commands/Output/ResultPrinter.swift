@@ -28,8 +28,8 @@ struct ResultPrinter {
         + (timing.map { [(key: "timing", value: $0.json)] } ?? [])
       try terminal.write(result.orderedJSON(imageName: imageName, extra: extra).text + "\n")
     case .csv:
-      let header = isFirst ? ClassificationCSV.header(timing: showsTiming, views: result.views) : ""
-      try terminal.write(header + ClassificationCSV.row(result, imageName: imageName, timing: timing))
+      try terminal.write(
+        ClassificationCSV.lines(result, imageName: imageName, timing: timing, isFirst: isFirst))
     }
     isFirst = false
   }

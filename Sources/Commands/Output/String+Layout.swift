@@ -47,6 +47,11 @@ extension String {
     String(repeating: " ", count: Swift.max(0, width - count)) + self
   }
 
+  /// Beside a label: ``wrapped(width:indent:)`` in the column `column`, with the label before it.
+  package func labelled(_ label: String, column: Int, width: Int?) -> String {
+    label.padding(to: column) + wrapped(width: width, indent: column).dropFirst(column)
+  }
+
   /// Broken between words so that no line is longer than `width` (a longer word stands alone), every line
   /// indented. Line breaks of the text itself are kept. A `nil` width breaks nothing.
   package func wrapped(width: Int?, indent: Int) -> String {
