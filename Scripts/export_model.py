@@ -172,5 +172,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except CheckpointError as error:
+    except (CheckpointError, OSError) as error:
         sys.exit(f"export_model.py: {error}")
