@@ -19,7 +19,7 @@ def keep_split(path, text, checkpoint_path):
 
 
 def check_initial_split(initial, split_path):
-    """Ends the program where the weights to start from were trained on what this run keeps aside."""
+    """Ends the program where the weights to start from, or a teacher's, were trained on what this run keeps aside."""
     for known in (initial / "training" / "split.csv", initial.parent / "split.csv"):
         if known.exists():
             seen = side_names(known, "training") - side_names(split_path, "training")
@@ -42,6 +42,8 @@ def write_recipe(path, options, first_epoch):
     values = {name: value for name, value in vars(options).items() if not isinstance(value, Path)}
     if options.initial is not None:
         values["initial"] = model_identity(options.initial)
+    if options.teachers is not None:
+        values["teachers"] = [model_identity(folder) for folder in options.teachers]
     path.write_text(json.dumps([*runs, {"first_epoch": first_epoch, **values}], indent=1) + "\n")
 
 

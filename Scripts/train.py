@@ -28,6 +28,7 @@ from model_config import CLASSES
 from pretrained import PACKAGES, imagenet_backbone, is_package_installed
 from run_folder import check_initial_split, check_schedule, keep_split, save, write_curves, write_recipe
 from samples import Samples, batch_size_at, capped_validation, parse_epochs, predict, sample_epoch
+from teachers import Teachers
 
 WARMUP_STEPS = 150
 EMA_DECAY = 0.997
@@ -57,6 +58,11 @@ def make_optimizer(model, weight_decay):
     return torch.optim.AdamW([{"params": decayed, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0}])
 
 
+def smoothed(labels, smoothing):
+    """Targets float32 [N, classes] of labels [N], of which `smoothing` is spread over all classes."""
+    return F.one_hot(labels, len(CLASSES)) * (1 - smoothing) + smoothing / len(CLASSES)
+
+
 def train_epoch(run, loader, options, pixels_before, pixels_total, device):
     """One pass over `loader`; returns the mean loss. Progress is counted in pixels, as the work is."""
     run["model"].train()
@@ -66,10 +72,13 @@ def train_epoch(run, loader, options, pixels_before, pixels_total, device):
         rate = learning_rate(options.learning_rate, run["step"], pixels_seen / pixels_total)
         for group in run["optimizer"].param_groups:
             group["lr"] = rate
-        images = images.to(device, memory_format=torch.channels_last)
+        images, metadata = images.to(device, memory_format=torch.channels_last), metadata.to(device)
         with torch.autocast(device.type, torch.bfloat16, enabled=options.bfloat16):
-            logits = run["model"](images, metadata.to(device))
-        loss = F.cross_entropy(logits.float(), labels.to(device), label_smoothing=options.label_smoothing)
+            logits = run["model"](images, metadata)
+        target = smoothed(labels.to(device), options.label_smoothing)
+        if run["teachers"] is not None:
+            target = torch.lerp(target, run["teachers"].answers(images, metadata), options.teacher_share)
+        loss = F.cross_entropy(logits.float(), target)
         run["optimizer"].zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(run["model"].parameters(), 5.0)
@@ -97,6 +106,10 @@ def load_initial(model, initial):
     missing = [name for name in keys.missing_keys if not name.startswith("fusion.") and "num_batches" not in name]
     if missing or keys.unexpected_keys:
         sys.exit(f"the weights to start from lack {missing} and hold {keys.unexpected_keys} besides")
+
+
+def make_teachers(options, device):
+    return Teachers(options.teachers, options.votes, options.seed, device) if options.teachers else None
 
 
 def mix_in(average, initial, share):
@@ -131,6 +144,9 @@ def parse_options():
     parser.add_argument("--weight-decay", type=float, default=0.02)
     parser.add_argument("--label-smoothing", type=float, default=0.05)
     parser.add_argument("--dropout", type=float, default=0.2)
+    parser.add_argument("--teachers", type=Path, nargs="+", help="model folders whose answers are part of the target")
+    parser.add_argument("--votes", type=float, nargs="+", help="how often each teacher is asked, adding up to 1")
+    parser.add_argument("--teacher-share", type=float, default=0.5, help="of the target")
     parser.add_argument("--validation-fraction", type=float, default=0.15)
     parser.add_argument("--fold", type=parse_fold, metavar="K/N", help="keep the Kth of N parts of the rest aside too")
     parser.add_argument("--split-seed", type=int, default=2026, help="decides which lesions are kept aside")
@@ -140,6 +156,8 @@ def parse_options():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bfloat16", action="store_true")
     options = parser.parse_args()
+    if options.teachers and (len(options.votes or []) != len(options.teachers) or abs(sum(options.votes) - 1) > 1e-6):
+        parser.error("--teachers needs as many --votes, which add up to 1")
     if options.initial_share > 0 and options.initial is None:
         parser.error("--initial-share needs --initial: ImageNet's weights have no fusion head to mix in")
     if options.initial is None and options.architecture not in PACKAGES:
@@ -162,8 +180,9 @@ def main():
     split = split_by_lesion(records, options.validation_fraction, options.split_seed, options.fold)
     checkpoint_path = options.output / "checkpoint.pt"
     keep_split(options.output / "split.csv", split_list(records, split), checkpoint_path)
-    if options.initial is not None:
-        check_initial_split(options.initial, options.output / "split.csv")
+    for earlier in [options.initial, *(options.teachers or [])]:
+        if earlier is not None:
+            check_initial_split(earlier, options.output / "split.csv")
     training = split["training"]
     cache = open_cache(records, options.data, config["preprocessing"], options.cache)
     checked = capped_validation(records, split["validation" if options.fold is None else "fold"], VALIDATION_CAP)
@@ -179,6 +198,7 @@ def main():
     average = build_model(config).to(device, memory_format=torch.channels_last)
     average.load_state_dict(model.state_dict())
     run = {"model": model, "average": average, "optimizer": make_optimizer(model, options.weight_decay), "step": 0}
+    run["teachers"] = make_teachers(options, device)
     curves = []
     if checkpoint_path.exists():
         checkpoint = torch.load(checkpoint_path, map_location=device)
