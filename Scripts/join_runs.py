@@ -1,4 +1,4 @@
-"""Joins the recipes and curves of training runs, each from the weights of the one before, as a model's folder has them.
+"""Joins the recipes and curves of the training runs that a model comes from, as its folder has them.
 
 Writes into --output recipe.json, whose entries have a key `run`, curves.csv with a column `run`, both counted from 1,
 and the runs' split.csv.

@@ -43,26 +43,34 @@ python="$work/environment/bin/python"
 # every step has to be cleared anew.
 export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000
 
-train() { # RUN EPOCHS OPTION...: a run and its model folder
+train() { # RUN ARCHITECTURE EPOCHS OPTION...: a run and its model folder
   local run=$1 epochs=${rehearse:+64x96,96x96}
-  "$python" "$scripts/train.py" --data "$data" --cache "$work/cache" --output "$run" --epochs "${epochs:-$2}" "${@:3}"
-  "$python" "$scripts/export_model.py" --architecture efficientnet_lite2 --checkpoint "$run/model.pt" --num-classes 7 \
+  "$python" "$scripts/train.py" --data "$data" --cache "$work/cache" --output "$run" --architecture "$2" \
+    --epochs "${epochs:-$3}" "${@:4}"
+  "$python" "$scripts/export_model.py" --architecture "$2" --checkpoint "$run/model.pt" --num-classes 7 \
     --output "$run/model" --name dermafusion-lite2 --version "$version"
 }
 
 # Each run goes on from the weights of the one before with a learning rate that rises once more, and with a seed of its
-# own, or it would see the same views again. In the last one batch norms hold their statistics, which is cheaper for
-# weights that know the data already.
-train "$runs/first" "160x4500*3,192x4500*3,224x4500*2,288x4500*2" --seed 1
-train "$runs/second" "224x4500*8,288x3000*2,380x1500" --initial "$runs/first/model" --seed 2
-train "$runs/run" "224x5000*5,288x3000,380x1500" --initial "$runs/second/model" --seed 3 \
+# own, or it would see the same views again. In the third and the last batch norms hold their statistics, cheaper for
+# weights that know the data already. A second network, trained apart, and the third run's answer for a half of the last
+# run's targets; the result is half of the last run's weights and half of those that it began with.
+lite2=efficientnet_lite2
+train "$runs/first" $lite2 "160x4500*3,192x4500*3,224x4500*2,288x4500*2" --seed 1
+train "$runs/second" $lite2 "224x4500*8,288x3000*2,380x1500" --initial "$runs/first/model" --seed 2
+train "$runs/third" $lite2 "224x5000*5,288x3000,380x1500" --initial "$runs/second/model" --seed 3 \
   --learning-rate 6e-4 --live-epochs 0 --initial-share 0.4
+train "$runs/companion" efficientnet_lite1 "160x6000*6,192x6000*3,224x6000*8,288x4000,380x2000" --seed 4
+train "$runs/run" $lite2 "256x4000*2,288x4000*3,320x4000*2,380x3000*2" --initial "$runs/third/model" --seed 5 \
+  --learning-rate 6e-4 --live-epochs 0 --initial-share 0.5 \
+  --teachers "$runs/third/model" "$runs/companion/model" --votes 0.6 0.4
 
 model="$runs/run/model"
 judge=(--model "$model" --data "$data" --cache "$work/cache" --split "$runs/run/split.csv" --write)
 "$python" "$scripts/evaluate.py" "${judge[@]}"
 "$python" "$scripts/fit_abstention.py" "${judge[@]}"
-"$python" "$scripts/join_runs.py" --output "$model/training" "$runs/first" "$runs/second" "$runs/run"
+"$python" "$scripts/join_runs.py" --output "$model/training" "$runs/first" "$runs/second" \
+  "$runs/third" "$runs/companion" "$runs/run"
 if [ -n "$rehearse" ]; then exit; fi
 
 mkdir -p "$root/Weights/training"
