@@ -13,7 +13,7 @@ from model_folder import model_identity
 
 def keep_split(path, text, checkpoint_path):
     """Writes the data list; ends the program where a checkpoint was trained by another one, of other photographs."""
-    if checkpoint_path.exists() and path.read_text() != text:
+    if checkpoint_path.exists() and (not path.exists() or path.read_text() != text):
         sys.exit(f"{checkpoint_path}: trained on another split than that of the options and the data; empty its folder")
     path.write_text(text)
 
@@ -44,6 +44,8 @@ def write_recipe(path, options, first_epoch):
         values["initial"] = model_identity(options.initial)
     if options.teachers is not None:
         values["teachers"] = [model_identity(folder) for folder in options.teachers]
+    else:
+        values = {name: value for name, value in values.items() if name not in ("teachers", "votes", "teacher_share")}
     path.write_text(json.dumps([*runs, {"first_epoch": first_epoch, **values}], indent=1) + "\n")
 
 

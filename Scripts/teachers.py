@@ -13,13 +13,19 @@ SIZES = (224, 256, 288, 320, 380)
 
 
 class Teachers:
-    """Model folders, one of which answers each batch; drawn by `votes`, which add up to 1."""
+    """Model folders, one of which answers each batch; drawn by `votes`, which add up to 1.
 
-    def __init__(self, folders, votes, seed, device):
+    `begin` says what is drawn from, once for each epoch: a run that goes on draws as one that was not interrupted.
+    """
+
+    def __init__(self, folders, votes, device):
         self.models = [load_folder(folder)[1].to(device, memory_format=torch.channels_last) for folder in folders]
         for model in self.models:
             hold_statistics(model)
-        self.votes, self.rng = votes, np.random.default_rng(seed)
+        self.votes = votes
+
+    def begin(self, seed, epoch):
+        self.rng = np.random.default_rng((seed, epoch, len(self.models)))
 
     def answers(self, images, metadata):
         """Probabilities float32 [N, classes] of one teacher at one size."""

@@ -109,7 +109,7 @@ def load_initial(model, initial):
 
 
 def make_teachers(options, device):
-    return Teachers(options.teachers, options.votes, options.seed, device) if options.teachers else None
+    return Teachers(options.teachers, options.votes, device) if options.teachers else None
 
 
 def mix_in(average, initial, share):
@@ -156,8 +156,11 @@ def parse_options():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--bfloat16", action="store_true")
     options = parser.parse_args()
-    if options.teachers and (len(options.votes or []) != len(options.teachers) or abs(sum(options.votes) - 1) > 1e-6):
-        parser.error("--teachers needs as many --votes, which add up to 1")
+    votes = options.votes or []
+    if len(votes) != len(options.teachers or []) or (votes and (min(votes) < 0 or abs(sum(votes) - 1) > 1e-6)):
+        parser.error("--teachers needs as many --votes, none below 0, which add up to 1")
+    if not 0 <= options.teacher_share <= 1:
+        parser.error(f"--teacher-share {options.teacher_share:g}: must be 0 to 1")
     if options.initial_share > 0 and options.initial is None:
         parser.error("--initial-share needs --initial: ImageNet's weights have no fusion head to mix in")
     if options.initial is None and options.architecture not in PACKAGES:
@@ -215,6 +218,8 @@ def main():
         if options.live_epochs is not None and epoch >= options.live_epochs:
             hold_statistics(model)
         torch.manual_seed(options.seed * 1000 + epoch)
+        if run["teachers"] is not None:
+            run["teachers"].begin(options.seed, epoch)
         indices = sample_epoch(records, training, images, (options.seed, epoch))
         samples = Samples(cache, records, indices, size, config["preprocessing"], (options.seed, epoch))
         loader = DataLoader(samples, batch_size_at(size), num_workers=1, prefetch_factor=4, drop_last=True)

@@ -44,11 +44,11 @@ python="$work/environment/bin/python"
 export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000
 
 train() { # RUN ARCHITECTURE EPOCHS OPTION...: a run and its model folder
-  local run=$1 epochs=${rehearse:+64x96,96x96}
+  local run=$1 epochs=${rehearse:+64x96,96x96,256x48}
   "$python" "$scripts/train.py" --data "$data" --cache "$work/cache" --output "$run" --architecture "$2" \
     --epochs "${epochs:-$3}" "${@:4}"
   "$python" "$scripts/export_model.py" --architecture "$2" --checkpoint "$run/model.pt" --num-classes 7 \
-    --output "$run/model" --name dermafusion-lite2 --version "$version"
+    --output "$run/model" --name "dermafusion-${2#efficientnet_}" --version "$version"
 }
 
 # Each run goes on from the weights of the one before with a learning rate that rises once more, and with a seed of its

@@ -36,7 +36,8 @@ class TargetTests(unittest.TestCase):
                 model.load_state_dict(state, strict=False)
                 with torch.no_grad():
                     expected.append(F.softmax(model(images, metadata), dim=1))
-            teachers = Teachers([Path(folder) / "33", Path(folder) / "34"], [0.5, 0.5], 35, torch.device("cpu"))
+            teachers = Teachers([Path(folder) / "33", Path(folder) / "34"], [0.5, 0.5], torch.device("cpu"))
+            teachers.begin(35, 0)
             seen = set()
             for _ in range(20):
                 answers = teachers.answers(images, metadata)
@@ -44,6 +45,20 @@ class TargetTests(unittest.TestCase):
                 self.assertLess(min(errors), 1e-4)
                 seen.add(errors.index(min(errors)))
         self.assertEqual(seen, {0, 1})
+
+    def test_a_batch_is_shown_at_most_at_its_own_size(self):
+        config = build_config("efficientnet_lite0", len(CLASSES), size=64)
+        images = torch.randn(1, 3, 260, 260, generator=torch.Generator().manual_seed(36))
+        with tempfile.TemporaryDirectory() as folder:
+            export(random_state(config, 37), config, Path(folder) / "model", "float32")
+            teachers = Teachers([Path(folder) / "model"], [1.0], torch.device("cpu"))
+        sizes = set()
+        answer = teachers.models[0].forward
+        teachers.models[0].forward = lambda images, metadata: sizes.add(images.shape[-1]) or answer(images, metadata)
+        teachers.begin(38, 0)
+        for _ in range(30):
+            teachers.answers(images, torch.zeros(1, 4))
+        self.assertEqual(sizes, {224, 256, 260})
 
 
 class WeightTests(unittest.TestCase):
