@@ -66,19 +66,19 @@ package enum EvaluateCommand: Command {
     let list = try TestList(
       FileBytes.read(path: labelsPath, limit: FileBytes.tableLimit), path: labelsPath)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
-    let plotPaths =
-      arguments[plots].map { folder in EvaluationPlots.fileNames.map { "\(folder)/\($0)" } } ?? []
-    let outputs = try OutputFiles(
-      plotPaths.map { (plots.display, $0) }, table: ("the table of labels", labelsPath), model: folder,
-      terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
     if let seenBy = overlap.trainedFolder, !arguments[Flag.allowTrainingLesions] {
       throw TrainingListError.trainedOn(
         lesions: overlap.trainingLesions, list: "\(seenBy)/\(TrainingList.relativePath)", labels: labelsPath)
     }
-    if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
     let index = try ImageIndex(folders: arguments[images])
+    let plotPaths =
+      arguments[plots].map { folder in EvaluationPlots.fileNames.map { "\(folder)/\($0)" } } ?? []
+    let outputs = try OutputFiles(
+      plotPaths.map { (plots.display, $0) }, images: list.entries.compactMap { index[$0.image]?.source },
+      table: ("the table of labels", labelsPath), model: folder, terminal: terminal)
+    if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
 
     var run = EvaluationRun(
       classifier: classifier, index: index, views: ImageViews(arguments), terminal: terminal)

@@ -118,7 +118,7 @@ package enum GradCAMCommand: Command {
     let picturePath = arguments[output] ?? "\(source.identifier ?? "image")-gradcam.png"
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let outputs = try OutputFiles(
-      [(output.display, picturePath)] + (arguments[raw].map { [(raw.display, $0)] } ?? []), image: source,
+      [(output.display, picturePath)] + (arguments[raw].map { [(raw.display, $0)] } ?? []), images: [source],
       table: arguments[MetadataOptions.table].map { ("the table of metadata", $0) }, model: folder,
       terminal: terminal)
     let table = try MetadataOptions.readTable(arguments)

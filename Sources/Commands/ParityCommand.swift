@@ -7,8 +7,9 @@ package enum ParityCommand: Command {
   package static let abstract = "Compare every stage with what the Python pipeline computed."
   package static let discussion = """
     Every stage of the preprocessing, metadata and warnings must be equal to the bit; activations and logits within \
-    1e-3, probabilities within 1e-4, activation maps within 1e-4 of their largest magnitude. The first stage that \
-    departs is named with its place and values.
+    1e-3, probabilities within 1e-4, the features' distance within 1e-4 of itself, reasons to abstain and sets of \
+    classes equal, activation maps within 1e-4 of their largest magnitude. The first stage that departs is named with \
+    its place and values.
     """
   package static let positionals: [Positional] = []
   package static let options: [any Parameter] = [

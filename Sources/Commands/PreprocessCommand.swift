@@ -37,7 +37,7 @@ package enum PreprocessCommand: Command {
     let path = arguments.value(of: output)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let outputs = try OutputFiles(
-      [(output.display, path)], image: source, model: folder, terminal: terminal)
+      [(output.display, path)], images: [source], model: folder, terminal: terminal)
     let inspector = try StageInspector(modelDirectory: folder)
     let bytes = try source.read(terminal: terminal)
 

@@ -33,6 +33,17 @@ extension EvaluateCommandTests {
         "Error: '\(plots)/roc.svg' is the table of labels, and '--plots <folder>' would replace it.\n"),
       "\(result.errors)")
     #expect(FileManager.default.contents(atPath: labels) == before)
+
+    let image = try #require(try ImageSource.sources(for: folders[0]).sources.first).name
+    let bytes = FileManager.default.contents(atPath: image)
+    try FileManager.default.removeItem(atPath: "\(plots)/roc.svg")
+    try FileManager.default.createSymbolicLink(atPath: "\(plots)/roc.svg", withDestinationPath: image)
+    let again = runEvaluate([
+      "--labels", labels, "--images", folders[0], "--images", folders[1], "--plots", plots,
+    ])
+    #expect(again.status == .usage)
+    #expect(again.errors.hasPrefix("Error: '\(plots)/roc.svg' is one of the images, and "), "\(again.errors)")
+    #expect(FileManager.default.contents(atPath: image) == bytes)
   }
 
   @Test func plotsNameTheModelAndTheDisclaimer() throws {

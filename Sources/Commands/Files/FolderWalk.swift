@@ -66,9 +66,7 @@ struct FolderWalk {
     guard lstat(path, &status) == 0 else { return failures.append(FileBytes.failure(path: path)) }
     let isLink = status.st_mode & S_IFMT == S_IFLNK
     if isLink, stat(path, &status) != 0 {
-      // It may have led to an image or, without an ending, to a folder of them.
-      let name = path.utf8.split(separator: UInt8(ascii: "/")).last ?? path.utf8[...]
-      guard isImage || !name.contains(UInt8(ascii: ".")) else { return }
+      // Whatever its name: it may have led to a folder of images.
       return failures.append(errno == ENOENT ? .brokenLink(path) : FileBytes.failure(path: path))
     }
     switch status.st_mode & S_IFMT {

@@ -15,21 +15,21 @@ struct OutputFiles {
 
   /// - Parameters:
   ///   - outputs: by the display of their options.
-  ///   - image: what is read; `nil` where those are many.
+  ///   - images: what is read.
   ///   - table: what else is read, as messages call it.
   ///   - model: the folder of a model or an ensemble.
   /// - Throws: ``UsageError`` where an output would replace what is read, or another output.
   init(
-    _ outputs: [(display: String, path: String)], image: ImageSource? = nil,
-    table: (name: String, path: String)? = nil,
-    model: String, terminal: Terminal
+    _ outputs: [(display: String, path: String)], images: [ImageSource],
+    table: (name: String, path: String)? = nil, model: String, terminal: Terminal
   ) throws(UsageError) {
     self.terminal = terminal
     streamed = Set(outputs.map(\.path).filter(terminal.isStandardOutput))
     var inputs: [FileIdentity: String] = [:]
     var files = Classifier.filePaths(ofModel: model).map { (name: "a file of the model", path: $0) }
     if let table { files.append(table) }
-    if let image { files.append(("the image itself", image.systemPath)) }
+    let imageName = images.count == 1 ? "the image itself" : "one of the images"
+    files += images.map { (imageName, $0.systemPath) }
     for (name, path) in files {
       // Devices such as /dev/null can be read and written by as many as like to.
       guard !Self.isDevice(path), let identity = FileIdentity(path: path) else { continue }
