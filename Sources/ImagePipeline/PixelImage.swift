@@ -40,10 +40,3 @@ extension PixelImage {
     self.init(width: width, height: height, pixels: pixels)
   }
 }
-
-extension PixelImage {
-  /// Decodes the bytes of a PNG, JPEG (EXIF orientation applied) or PNM file.
-  ///
-  /// - Throws: ``ImageError`` naming the broken rule.
-  public init(decoding bytes: [UInt8]) throws(ImageError) { self = try ImageDecoder.decode(bytes) }
-}
