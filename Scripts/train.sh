@@ -31,12 +31,9 @@ mkdir -p "$runs"
 scripts=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 root=$(dirname "$scripts")
 
-# The copy of the requirements is there only when all of them were installed.
-if ! cmp -s "$scripts/requirements.txt" "$work/environment/requirements.txt"; then
-  python3.11 -m venv "$work/environment"
-  "$work/environment/bin/pip" install -r "$scripts/requirements.txt"
-  cp "$scripts/requirements.txt" "$work/environment/requirements.txt"
-fi
+# shellcheck source=Scripts/lib/python.sh
+source "$scripts/lib/python.sh"
+make_environment "$work/environment"
 python="$work/environment/bin/python"
 
 # Threads that wait by spinning take the cores that their own siblings need; memory given back to the system after
