@@ -25,6 +25,8 @@ struct OutputFiles {
   ) throws(UsageError) {
     self.terminal = terminal
     streamed = Set(outputs.map(\.path).filter(terminal.isStandardOutput))
+    // Without an output there is nothing to be replaced, and the images may be thousands.
+    if outputs.isEmpty { return }
     var inputs: [FileIdentity: String] = [:]
     var files = Classifier.filePaths(ofModel: model).map { (name: "a file of the model", path: $0) }
     if let table { files.append(table) }
