@@ -59,7 +59,8 @@ def read_state_dict(path):
         else:
             checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise CheckpointError(f"{path}: not a checkpoint, or one that holds more than tensors and values") from error
+        reason = "not a checkpoint, or one that holds more than tensors and plain values"
+        raise CheckpointError(f"{path}: {reason}") from error
     return unwrap(checkpoint)
 
 
