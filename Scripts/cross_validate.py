@@ -22,7 +22,7 @@ SUMMARIZED = ["balanced_accuracy", "accuracy", "macro_auroc", "melanoma_sensitiv
 
 
 def side_figures(config, model, cache, records, indices):
-    """Figures of a model on the records at `indices`, calibrated on themselves."""
+    """Figures of a model on the records at `indices`, calibrated on one another (cross-fitted)."""
     chosen = [records[i] for i in indices]
     pooled = pooled_features(config, model, [cache[i] for i in indices])
     logits = head_logits(model, pooled, torch.from_numpy(np.stack([record.metadata for record in chosen])))

@@ -9,6 +9,7 @@ import json
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from math import floor
 from pathlib import Path
 
 import numpy as np
@@ -239,7 +240,8 @@ def main():
         "distance": {"stage": STAGE, "threshold": round(threshold, 6)},
         "conformal": {
             "coverage": COVERAGE,
-            "thresholds": [round(value, 6) for value in conformal_thresholds(probabilities, labels)],
+            # Rounded down: a threshold above the probability that it was read off would leave that one out.
+            "thresholds": [floor(value * 1e6) / 1e6 for value in conformal_thresholds(probabilities, labels)],
         },
     }
     report = rounded(report)

@@ -10,6 +10,8 @@ import json
 import shutil
 from pathlib import Path
 
+from run_folder import write_curves
+
 
 def joined_recipe(folders):
     entries = []
@@ -36,11 +38,7 @@ def main():
         parser.error("the runs' split.csv differ: a later run saw lesions that an earlier one kept aside")
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "recipe.json").write_text(json.dumps(joined_recipe(options.runs), indent=1) + "\n")
-    epochs = joined_curves(options.runs)
-    with open(options.output / "curves.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, list(epochs[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(epochs)
+    write_curves(options.output / "curves.csv", joined_curves(options.runs))
     shutil.copyfile(options.runs[-1] / "split.csv", options.output / "split.csv")
 
 

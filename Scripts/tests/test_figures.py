@@ -53,6 +53,13 @@ class FigureTests(unittest.TestCase):
         labels = np.array([NV] * 10 + [MEL] * 4)
         self.assertEqual(melanoma_sensitivity_at_90_specificity(probabilities, labels), 0.75)
 
+    def test_sensitivity_at_a_point_on_a_straight_piece_of_the_curve(self):
+        # Each threshold lets one melanoma and one mole more pass: three of thirty moles bring three of four melanomas.
+        tied, below = [0.9, 0.8, 0.7, 0.6], np.arange(26) / 100
+        probabilities = two_class([*tied, *tied, *below])
+        labels = np.array([MEL] * 4 + [NV] * 30)
+        self.assertEqual(melanoma_sensitivity_at_90_specificity(probabilities, labels), 0.75)
+
     def test_no_sensitivity_without_both_kinds(self):
         self.assertIsNone(melanoma_sensitivity_at_90_specificity(two_class([0.2, 0.7]), np.array([NV, NV])))
         self.assertIsNone(melanoma_sensitivity_at_90_specificity(two_class([0.2, 0.7]), np.array([MEL, MEL])))
