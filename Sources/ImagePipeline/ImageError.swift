@@ -24,6 +24,9 @@ public enum ImageError: Error, Equatable, Sendable {
   /// The decoder could not get the memory it needs.
   case outOfMemory(ImageFormat)
 
+  /// No image of this size lies in so many bytes.
+  case wrongMemory(byteCount: Int, width: Int, height: Int, bytesPerRow: Int)
+
   /// A side is too short to be classified.
   case tooSmall(width: Int, height: Int, minimumSide: Int)
 
@@ -51,6 +54,8 @@ extension ImageError: CustomStringConvertible {
       "the image is too large: \(width)x\(height) is more than \(limit) pixels"
     case .outOfMemory(let format):
       "not enough memory to decode the \(format.rawValue)"
+    case .wrongMemory(let byteCount, let width, let height, let bytesPerRow):
+      "\(byteCount) bytes do not hold \(width)x\(height) pixels in rows of \(bytesPerRow) bytes"
     case .tooSmall(let width, let height, let minimumSide):
       "the image is too small: \(width)x\(height) is under \(minimumSide)x\(minimumSide)"
     case .encodingFailed(let reason):

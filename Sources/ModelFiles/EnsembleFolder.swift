@@ -58,7 +58,11 @@ package struct EnsembleFolder: Sendable {
     self.members = members
     identity = Identity { [members] hash in
       hash.update(bytes)
-      for member in members { member.addBytes(&hash) }
+      for member in members {
+        member.addBytes(&hash)
+        // Nobody asks for it, but until it is known the member keeps its files' bytes in memory.
+        _ = member.identity.sha256
+      }
     }
   }
 }

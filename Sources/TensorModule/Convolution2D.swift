@@ -58,8 +58,8 @@ package struct Convolution2D: Sendable {
     }
   }
 
-  /// Floats of scratch memory for each thread.
-  package func scratchCountPerThread(_ input: FeatureShape) -> Int {
+  /// Floats of scratch memory for each task.
+  package func scratchCount(_ input: FeatureShape) -> Int {
     let width = window.outputShape(input, channels: outputChannels).width
     return segmentCount * segmentStride(outputWidth: width) + (groups == 1 ? 0 : width * paddedGroupColumns)
   }
@@ -80,7 +80,7 @@ package struct Convolution2D: Sendable {
 
   /// Computes the output.
   ///
-  /// - Parameter scratch: ``scratchCountPerThread(_:)`` floats for each thread of the pool.
+  /// - Parameter scratch: ``scratchCount(_:)`` floats.
   package func callAsFunction(
     _ input: FeatureMap, into output: FeatureMap, scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
@@ -88,11 +88,10 @@ package struct Convolution2D: Sendable {
       input.shape.channels == inputChannels
         && output.shape == window.outputShape(input.shape, channels: outputChannels),
       "convolution of \(inputChannels) to \(outputChannels) channels from \(input.shape) to \(output.shape)")
-    let perThread = scratchCountPerThread(input.shape)
     let width = output.shape.width
     let segmentStride = segmentStride(outputWidth: width)
-    pool.run(taskCount: output.shape.height) { y, thread in
-      let copies = scratch + thread * perThread
+    pool.run(taskCount: output.shape.height, scratch: scratch, scratchCount: scratchCount(input.shape)) {
+      y, copies in
       let c = output.pointer + y * width * output.pixelStride
       for (group, matrix) in matrices.enumerated() {
         copyRows(input, y: y, group: group, segmentStride: segmentStride, into: copies)

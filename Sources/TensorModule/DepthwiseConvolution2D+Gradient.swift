@@ -70,7 +70,7 @@ package struct DepthwiseConvolution2DGradient: Sendable {
   ///   - expansion: The 1x1 convolution before that.
   ///   - residual: Added to the result, or nil; the result's shape and stride.
   ///   - inputGradient: With respect to the input of the 1x1 convolution.
-  ///   - scratch: ``scratchCountPerThread(_:)`` floats for each thread of the pool.
+  ///   - scratch: ``scratchCount(_:)`` floats.
   package func callAsFunction(
     _ outputGradient: FeatureMap, below: ActivationBelow, expansion: PointwiseConvolutionGradient,
     residual: FeatureMap?, into inputGradient: FeatureMap, scratch: UnsafeMutablePointer<Float>,
@@ -83,11 +83,11 @@ package struct DepthwiseConvolution2DGradient: Sendable {
       below.arguments.pixelStride == bias.count,
       "arguments of stride \(below.arguments.pixelStride) for \(bias.count) channels")
     let rowCount = rowsPerTask(input)
-    let perThread = scratchCountPerThread(input)
-    pool.run(taskCount: (input.height + rowCount - 1) / rowCount) { task, thread in
+    pool.run(
+      taskCount: (input.height + rowCount - 1) / rowCount, scratch: scratch, scratchCount: scratchCount(input)
+    ) { task, expanded in
       let rows = task * rowCount..<min((task + 1) * rowCount, input.height)
       let pixels = rows.lowerBound * input.width..<rows.upperBound * input.width
-      let expanded = scratch + thread * perThread
       for y in rows {
         computeRow(
           y, of: input, outputGradient, into: expanded + (y - rows.lowerBound) * input.width * bias.count,
@@ -99,8 +99,8 @@ package struct DepthwiseConvolution2DGradient: Sendable {
     }
   }
 
-  /// Floats of scratch memory for each thread that leads a gradient on.
-  package func scratchCountPerThread(_ input: FeatureShape) -> Int {
+  /// Floats of scratch memory for each task that leads a gradient on.
+  package func scratchCount(_ input: FeatureShape) -> Int {
     rowsPerTask(input) * input.width * bias.count
   }
 

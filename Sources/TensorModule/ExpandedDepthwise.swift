@@ -34,8 +34,8 @@ package struct ExpandedDepthwise: Sendable {
     /// Rows of expanded pixels that a task holds, and the zeros beside them.
     let ringRowCount: Int
     let ringSides: RowRing.Sides
-    /// Floats of scratch memory for each thread.
-    package let scratchCountPerThread: Int
+    /// Floats of scratch memory for each task.
+    package let scratchCount: Int
 
     var taskCount: Int { channelBlocks.count * bandCount }
   }
@@ -77,14 +77,14 @@ package struct ExpandedDepthwise: Sendable {
     return Plan(
       output: output, channelBlocks: blocks.sorted { $0.count > $1.count }, rowsPerBand: rowsPerBand,
       bandCount: (output.height + rowsPerBand - 1) / rowsPerBand, ringRowCount: ringRows,
-      ringSides: sides, scratchCountPerThread: expansion == nil ? 0 : ringRows * ringWidth * widest)
+      ringSides: sides, scratchCount: expansion == nil ? 0 : ringRows * ringWidth * widest)
   }
 
   /// Computes the output and, for each band, the sum of every channel over the band's pixels.
   ///
   /// - Parameters:
   ///   - sums: `[bandCount, padded channels]`, overwritten; nil when they are not wanted.
-  ///   - scratch: `scratchCountPerThread` floats for each thread of the pool.
+  ///   - scratch: The plan's `scratchCount` floats.
   package func callAsFunction(
     _ input: FeatureMap, into output: FeatureMap, sums: UnsafeMutablePointer<Float>?, plan: Plan,
     scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
@@ -94,7 +94,7 @@ package struct ExpandedDepthwise: Sendable {
       input.shape.channels == expansion?.matrix.depth ?? depthwise.channels,
       "input \(input.shape) to a depthwise of \(depthwise.channels) channels")
     let padded = depthwise.paddedChannels
-    pool.run(taskCount: plan.taskCount) { task, thread in
+    pool.run(taskCount: plan.taskCount, scratch: scratch, scratchCount: plan.scratchCount) { task, scratch in
       let (block, band) = task.quotientAndRemainder(dividingBy: plan.bandCount)
       let channels = plan.channelBlocks[block]
       let rows = band * plan.rowsPerBand..<min((band + 1) * plan.rowsPerBand, plan.output.height)
@@ -102,7 +102,7 @@ package struct ExpandedDepthwise: Sendable {
       bandSums?.update(repeating: 0, count: channels.count)
       var ring = RowRing(
         expansion: expansion, input: input, channels: channels, rowCount: plan.ringRowCount,
-        sides: plan.ringSides, scratch: scratch + thread * plan.scratchCountPerThread)
+        sides: plan.ringSides, scratch: scratch)
       compute(rows: rows, channels: channels, ring: &ring, input: input, output: output, sums: bandSums)
     }
   }

@@ -2,7 +2,8 @@
 package enum Padding: Sendable, Equatable {
   /// TensorFlow's SAME: the output has `ceil(input / stride)` pixels; an odd zero goes after.
   case same
-  /// So many zeros on each side; `(kernelSize - 1) / 2 * dilation` is PyTorch's usual choice.
+  /// So many zeros on each side, at most so many that each window meets the input; `(kernelSize - 1) / 2 * dilation` is
+  /// PyTorch's usual choice.
   case symmetric(Int)
 
   /// Zeros before the input, and pixels in the output, along one dimension.
@@ -15,6 +16,8 @@ package enum Padding: Sendable, Equatable {
       let output = (input + stride - 1) / stride
       return (max((output - 1) * stride + reach - input, 0) / 2, output)
     case .symmetric(let zeros):
+      precondition(
+        (0..<reach).contains(zeros), "a window of \(reach) at the edge lies in \(zeros) zeros altogether")
       precondition(
         input + 2 * zeros >= reach,
         "a window of \(reach) does not fit into \(input) with \(zeros) zeros around")

@@ -4,10 +4,7 @@ import Synchronization
 
 /// Threads that share the tasks of a region. A region costs microseconds: idle threads spin for a moment before they
 /// sleep, and tasks are taken one by one from a counter, so uneven ones balance.
-///
-/// `@unchecked Sendable`: `body` is written only by the thread that holds `isBusy`, before `ticket` publishes it, and
-/// read only by threads that took a task of that region, which cannot end before they are done.
-package final class ThreadPool: @unchecked Sendable {
+package final class ThreadPool: Sendable {
   /// Threads that work on a region, the caller's included.
   package let threadCount: Int
 
@@ -54,6 +51,18 @@ package final class ThreadPool: @unchecked Sendable {
       shared.body = nil
     }
     isBusy.store(false, ordering: .releasing)
+  }
+
+  /// ``run(taskCount:_:)`` whose tasks need memory to work in: each call of `body` is handed `scratchCount` floats that no
+  /// other task uses meanwhile. The caller brings those of its own tasks; the other threads have theirs, once for all who
+  /// use the pool.
+  package func run(
+    taskCount: Int, scratch: UnsafeMutablePointer<Float>, scratchCount: Int,
+    _ body: (_ task: Int, _ scratch: UnsafeMutablePointer<Float>) -> Void
+  ) {
+    run(taskCount: taskCount) { task, thread in
+      body(task, thread == 0 ? scratch : workers[thread - 1].scratch(count: scratchCount))
+    }
   }
 
   /// The result of `body` for each element, in their order, with denormals flushed to zero. The threads share the calls,
@@ -111,6 +120,8 @@ private struct Ticket {
   var hasTasks: Bool { next < count }
 }
 
+/// `@unchecked Sendable`: `body` is written only by the thread that holds `isBusy`, before `ticket` publishes it, and
+/// read only by threads that took a task of that region, which cannot end before they are done.
 private final class Shared: @unchecked Sendable {
   let ticket = Atomic<UInt64>(0)
   let completed = Atomic<Int>(0)
@@ -141,7 +152,8 @@ private final class Shared: @unchecked Sendable {
   }
 }
 
-private final class Worker: Sendable {
+/// `@unchecked Sendable`: its memory is used by its own thread only.
+private final class Worker: @unchecked Sendable {
   /// Rounds of waiting before sleeping, a few hundred microseconds: longer than another thread takes over the last task
   /// of a layer, shorter than the gap between two images. Waking a sleeper costs some 70 microseconds.
   static let spins = 20_000
@@ -149,8 +161,15 @@ private final class Worker: Sendable {
   let index: Int
   private let isSleeping = Atomic<Bool>(false)
   private let semaphore = DispatchSemaphore(value: 0)
+  private var scratch = AlignedBuffer(count: 0)
 
   init(index: Int) { self.index = index }
+
+  /// At least `count` floats, for the task that its thread is at.
+  func scratch(count: Int) -> UnsafeMutablePointer<Float> {
+    if scratch.count < count { scratch = AlignedBuffer(count: count) }
+    return scratch.pointer
+  }
 
   func wake() {
     if isSleeping.exchange(false, ordering: .sequentiallyConsistent) { semaphore.signal() }

@@ -106,7 +106,7 @@ import Testing
     }
     let backward = MBConvBlockGradient(block)
     let pool = ThreadPool(threadCount: 2)
-    let scratch = AlignedBuffer(count: backward.layout(input: inputShape, pool: pool).count)
+    let scratch = AlignedBuffer(count: backward.layout(input: inputShape).count)
     backward(
       at: input.map, outputGradients: outputGradients.map(\.map), into: inputGradients.map(\.map),
       scratch: scratch.pointer, pool: pool)
@@ -114,7 +114,7 @@ import Testing
     let first = inputGradients.map { gradient in withExtendedLifetime(gradient) { gradient.map.dense() } }
     for threadCount in [1, 3] {
       let pool = ThreadPool(threadCount: threadCount)
-      let scratch = AlignedBuffer(count: backward.layout(input: inputShape, pool: pool).count)
+      let scratch = AlignedBuffer(count: backward.layout(input: inputShape).count)
       backward(
         at: input.map, outputGradients: outputGradients.map(\.map), into: inputGradients.map(\.map),
         scratch: scratch.pointer, pool: pool)

@@ -78,7 +78,7 @@ import Testing
           """
         let output = GuardedMap(
           window.outputShape(shape, channels: item.outputChannels), kernels: kernels)
-        let scratch = GuardedBuffer(count: layer.scratchCountPerThread(shape) * pool.threadCount)
+        let scratch = GuardedBuffer(count: layer.scratchCount(shape))
         layer(input.map, into: output.map, scratch: scratch.pointer, pool: pool)
         #expect(output.isIntact && input.isIntact && scratch.firstBrokenGuard == nil, context)
         let dense = output.dense()
@@ -110,7 +110,7 @@ import Testing
       weight: folded.weight, bias: folded.bias, inputChannels: 5, window: window, activation: .identity,
       kernels: kernels)
     let output = GuardedMap(window.outputShape(shape, channels: channels), kernels: kernels)
-    let scratch = GuardedBuffer(count: layer.scratchCountPerThread(shape))
+    let scratch = GuardedBuffer(count: layer.scratchCount(shape))
     let input = GuardedMap(values, shape, kernels: kernels)
     withExtendedLifetime(input) {
       layer(input.map, into: output.map, scratch: scratch.pointer, pool: Pools.alone)

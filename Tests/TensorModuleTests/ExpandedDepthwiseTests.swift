@@ -94,7 +94,7 @@ import Testing
         """
       let output = GuardedMap(plan.output, kernels: kernels)
       let sums = GuardedBuffer(count: plan.bandCount * padded)
-      let scratch = GuardedBuffer(count: plan.scratchCountPerThread * pool.threadCount)
+      let scratch = GuardedBuffer(count: plan.scratchCount)
       layer(
         input.map, into: output.map, sums: sums.pointer, plan: plan, scratch: scratch.pointer, pool: pool)
       #expect(output.isIntact && input.isIntact, context)

@@ -31,7 +31,7 @@ import Testing
         for dilation in 1...3 {
           let reach = (kernelSize - 1) * dilation + 1
           for padding in [Padding.same, .symmetric(0), .symmetric(1), .symmetric(3)] {
-            if case .symmetric(let zeros) = padding, input + 2 * zeros < reach { continue }
+            if case .symmetric(let zeros) = padding, input + 2 * zeros < reach || zeros >= reach { continue }
             let expected = padding.reference.resolve(input: input, reach: reach, stride: stride)
             #expect(
               padding.resolve(input: input, kernelSize: kernelSize, stride: stride, dilation: dilation)
@@ -54,6 +54,16 @@ import Testing
   @Test func aWindowThatDoesNotFitIsRefused() async {
     await #expect(processExitsWith: .failure) {
       _ = Padding.symmetric(1).resolve(input: 2, kernelSize: 5, stride: 1)
+    }
+  }
+
+  @Test func zerosThatAWholeWindowWouldLieInAreRefused() async {
+    #expect(Padding.symmetric(4).resolve(input: 9, kernelSize: 3, stride: 1, dilation: 2) == (4, 13))
+    await #expect(processExitsWith: .failure) {
+      _ = Padding.symmetric(5).resolve(input: 9, kernelSize: 3, stride: 1, dilation: 2)
+    }
+    await #expect(processExitsWith: .failure) {
+      _ = Padding.symmetric(-1).resolve(input: 9, kernelSize: 3, stride: 1, dilation: 2)
     }
   }
 }

@@ -4,6 +4,10 @@ import TensorModule
 
 /// A model that is ready to classify images, on any number of threads at once.
 ///
+/// Classifying and explaining block the calling thread for as long as they take, tens of milliseconds and more: call
+/// them from a task or a thread of their own, not from the main actor. Build in release: without optimisation the kernels
+/// of a package's dependency are a thousand times slower.
+///
 /// ```swift
 /// let classifier = try Classifier(modelDirectory: "Weights")
 /// let metadata = try PatientMetadata(ageInYears: 55, sex: .male, site: .back)
@@ -14,9 +18,10 @@ public final class Classifier: Sendable {
   package let configuration: ModelConfiguration
   package let preprocessor: Preprocessor
   /// Threads that one classification computes with.
-  package let threadCount: Int
-  /// The kernels in use: `baseline`, `avx2`, ...
-  package let instructionSet: String
+  public let threadCount: Int
+  /// The kernels in use: `baseline` (SSE2 or NEON), `avx2` or `avx512`. `baseline` on a CPU that has AVX2 means that the
+  /// package was built without the flags for more, as SwiftPM builds a dependency.
+  public let instructionSet: String
   private let sha256: @Sendable () -> String
   let engine: Engine
 
@@ -71,6 +76,8 @@ public final class Classifier: Sendable {
 
   /// - Parameter pool: threads that other models use too, instead of new ones.
   convenience init(_ folder: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil) throws {
+    // Before the network, whose weights take a moment to pack and whose errors would hide this one.
+    try Self.requireLesionClasses(folder.configuration, file: folder.configurationPath)
     let network = try Network(folder, threadCount: threadCount, pool: pool)
     try self.init(
       configuration: folder.configuration, file: folder.configurationPath,
@@ -91,9 +98,7 @@ public final class Classifier: Sendable {
     sha256: @escaping @Sendable () -> String,
     threadCount: Int, instructionSet: String, engine: Engine
   ) throws {
-    guard configuration.classes == LesionClass.allCases.map(\.rawValue) else {
-      throw ClassifierError.unexpectedClasses(configuration.classes, file: file)
-    }
+    try Self.requireLesionClasses(configuration, file: file)
     self.configuration = configuration
     preprocessor = Preprocessor(PreprocessingConfiguration(configuration.preprocessing))
     self.sha256 = sha256
@@ -102,13 +107,21 @@ public final class Classifier: Sendable {
     self.engine = engine
   }
 
+  private static func requireLesionClasses(
+    _ configuration: ModelConfiguration, file: String
+  ) throws(ClassifierError) {
+    guard configuration.classes == LesionClass.allCases.map(\.rawValue) else {
+      throw .unexpectedClasses(configuration.classes, file: file)
+    }
+  }
+
   /// The environment variable that asks for an instruction set.
   package static var instructionSetVariable: String { KernelChoice.variable }
 
   /// Why the instruction set that the environment asks for is not the one in use; nil when it is, or when none is asked for.
   package static var unavailableInstructionSet: UnavailableInstructionSet? { KernelChoice.unavailable }
 
-  /// The model that results name. Its hash is worked out beside the first classification; what asks earlier waits for it.
+  /// The model that results name. Its hash is worked out while the model is loaded; what asks earlier waits for it.
   public var model: ModelIdentity {
     ModelIdentity(name: configuration.name, version: configuration.version, sha256: sha256())
   }

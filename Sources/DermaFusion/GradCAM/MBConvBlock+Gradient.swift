@@ -28,14 +28,14 @@ struct MBConvBlockGradient: Sendable {
     let expandedCount: Int
     let activatedCount: Int
     let filteredCount: Int
-    /// For all threads.
-    let threadsCount: Int
+    /// For one task.
+    let taskCount: Int
 
     /// Floats of scratch memory.
-    var count: Int { expandedCount + activatedCount + 2 * filteredCount + threadsCount }
+    var count: Int { expandedCount + activatedCount + 2 * filteredCount + taskCount }
   }
 
-  func layout(input: FeatureShape, pool: ThreadPool) -> Layout {
+  func layout(input: FeatureShape) -> Layout {
     let kernels = block.projection.matrix.kernels
     let expanded = FeatureShape(
       height: input.height, width: input.width, channels: block.filter.depthwise.channels)
@@ -46,7 +46,7 @@ struct MBConvBlockGradient: Sendable {
       expandedCount: expandedCount,
       activatedCount: block.filter.expansion?.activation.isIdempotent == false ? expandedCount : 0,
       filteredCount: FeatureMap.count(filtered, kernels: kernels),
-      threadsCount: expansion == nil ? 0 : depthwise.scratchCountPerThread(expanded) * pool.threadCount)
+      taskCount: expansion == nil ? 0 : depthwise.scratchCount(expanded))
   }
 
   /// Computes the gradients of one or more values that depend on the block's output.
@@ -61,7 +61,7 @@ struct MBConvBlockGradient: Sendable {
     scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     let kernels = block.projection.matrix.kernels
-    let layout = layout(input: input.shape, pool: pool)
+    let layout = layout(input: input.shape)
     let padded = block.filter.depthwise.paddedChannels
     let expanded = FeatureMap(scratch, shape: layout.expandedShape, pixelStride: padded)
     let activated = FeatureMap(
@@ -70,7 +70,7 @@ struct MBConvBlockGradient: Sendable {
       activated.pointer + layout.activatedCount, shape: layout.filteredShape, pixelStride: padded)
     let filteredGradient = FeatureMap(
       filtered.pointer + layout.filteredCount, shape: layout.filteredShape, pixelStride: padded)
-    let threadScratch = filteredGradient.pointer + layout.filteredCount
+    let taskScratch = filteredGradient.pointer + layout.filteredCount
     let activation = ActivationBelow(block.filter.depthwise.activation, at: filtered)
 
     // Forward again, up to what each activation sees, or what it gives where that tells as much.
@@ -104,7 +104,7 @@ struct MBConvBlockGradient: Sendable {
       if let expansion, let layer = block.filter.expansion {
         depthwise(
           filteredGradient, below: ActivationBelow(layer.activation, at: expanded), expansion: expansion,
-          residual: residual, into: inputGradient, scratch: threadScratch, pool: pool)
+          residual: residual, into: inputGradient, scratch: taskScratch, pool: pool)
       } else {
         depthwise(filteredGradient, into: inputGradient, pool: pool)
         if let residual { inputGradient.add(residual, kernels: kernels, pool: pool) }

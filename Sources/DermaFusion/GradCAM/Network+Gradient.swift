@@ -88,7 +88,7 @@ extension Network {
     to index: Int, kept: KeptMaps, _ pooledGradients: [[Float]]
   ) -> [Tensor] {
     let layouts = (index..<blocks.count).map {
-      gradients.gradient(of: blocks[$0], at: $0).layout(input: featureMapShape($0), pool: pool)
+      gradients.gradient(of: blocks[$0], at: $0).layout(input: featureMapShape($0))
     }
     // One gradient is read while the next is written, for each logit; the rest is scratch memory.
     let mapCount =

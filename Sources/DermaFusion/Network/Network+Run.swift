@@ -68,7 +68,7 @@ private struct Run {
     ) {
       network.stem(
         FeatureMap(workspace.pointer(plan.input), shape: plan.inputShape, pixelStride: 3), into: current,
-        scratch: workspace.pointer(plan.threadScratch), pool: network.pool)
+        scratch: workspace.pointer(plan.taskScratch), pool: network.pool)
     }
     observe?("conv_stem", current)
     for (index, (block, buffers)) in zip(network.blocks, plan.blocks).enumerated() {
@@ -99,7 +99,7 @@ private struct Run {
     measure(block.filterStep(input: input.shape, output: filtered.shape)) {
       block.filter(
         input, into: filtered, sums: sums, plan: buffers.filter,
-        scratch: workspace.pointer(plan.threadScratch), pool: network.pool)
+        scratch: workspace.pointer(plan.taskScratch), pool: network.pool)
     }
     var gate: UnsafePointer<Float>?
     if let squeezeExcite = block.squeezeExcite, let sums {

@@ -27,6 +27,7 @@ package final class Network: Sendable {
   /// Empty until the first gradient is asked for.
   let gradients = GradientCache()
   private let idleWorkspaces = Mutex<[Workspace]>([])
+  private static let sideBySideCount = ProcessorCount.available()
 
   /// Prepares the network of a model.
   ///
@@ -79,8 +80,7 @@ package final class Network: Sendable {
     inputSize = configuration.preprocessing.size
     featureMapNames = ["conv_stem"] + blocks.map(\.name) + ["conv_head"]
     plan = NetworkPlan(
-      inputSize: inputSize, stem: stem, blocks: blocks, headConvolution: headConvolution, kernels: kernels,
-      threadCount: pool.threadCount)
+      inputSize: inputSize, stem: stem, blocks: blocks, headConvolution: headConvolution, kernels: kernels)
   }
 
   private static func blocks(
@@ -109,8 +109,8 @@ package final class Network: Sendable {
   /// Lends a workspace to `body`: one that is idle, or a new one when all are in use.
   func withWorkspace<Result>(_ body: (Workspace) throws -> Result) rethrows -> Result {
     let workspace = idleWorkspaces.withLock { $0.popLast() } ?? Workspace(plan)
-    // As many as a batch takes side by side; one moment of many more callers would else hold their memory for good.
-    defer { idleWorkspaces.withLock { if $0.count < pool.threadCount { $0.append(workspace) } } }
+    // As many as can run side by side; one moment of many more callers would else hold their memory for good.
+    defer { idleWorkspaces.withLock { if $0.count < Self.sideBySideCount { $0.append(workspace) } } }
     return try body(workspace)
   }
 }

@@ -27,13 +27,13 @@ struct NetworkPlan: Sendable {
   let head: Int
   let pooled: Int
   let poolingScratch: Int
-  let threadScratch: Int
+  let taskScratch: Int
   /// Floats in the arena.
   let count: Int
 
   init(
     inputSize: Int, stem: Convolution2D, blocks: [MBConvBlock], headConvolution: PointwiseConvolution,
-    kernels: KernelSet, threadCount: Int
+    kernels: KernelSet
   ) {
     var lifetimes: [ArenaPlan.Lifetime] = []
     func reserve(_ count: Int, _ steps: ClosedRange<Int>) -> Int {
@@ -47,7 +47,7 @@ struct NetworkPlan: Sendable {
     let input = reserve(inputShape.pixelCount * 3, 0...0)
     let stemIndex = reserve(
       FeatureMap.count(stemShape, kernels: kernels), 0...(blocks[0].hasSkip ? 2 : 1))
-    var scratchPerThread = stem.scratchCountPerThread(inputShape)
+    var scratchPerTask = stem.scratchCount(inputShape)
     var shape = stemShape
     var reserved: [Block] = []
     for (index, block) in blocks.enumerated() {
@@ -72,7 +72,7 @@ struct NetworkPlan: Sendable {
             FeatureMap.count(outputShape, kernels: kernels),
             projectStep...(projectStep + (isReadLast ? 1 : 2))),
           outputShape: outputShape))
-      scratchPerThread = max(scratchPerThread, filter.scratchCountPerThread)
+      scratchPerTask = max(scratchPerTask, filter.scratchCount)
       shape = outputShape
     }
     let headShape = FeatureShape(
@@ -82,7 +82,7 @@ struct NetworkPlan: Sendable {
     // A map in the middle may be pooled too, whose channels are fewer.
     let pooled = reserve(headChannels, 0...lastStep)
     let poolingScratch = reserve(headChannels, 0...lastStep)
-    let threadScratch = reserve(scratchPerThread * threadCount, 0...lastStep)
+    let taskScratch = reserve(scratchPerTask, 0...lastStep)
 
     let arena = ArenaPlan(lifetimes)
     let offsets = arena.offsets
@@ -100,7 +100,7 @@ struct NetworkPlan: Sendable {
     head = offsets[headIndex]
     self.pooled = offsets[pooled]
     self.poolingScratch = offsets[poolingScratch]
-    self.threadScratch = offsets[threadScratch]
+    self.taskScratch = offsets[taskScratch]
     count = arena.count
   }
 }
