@@ -16,12 +16,13 @@ package enum EvaluateCommand: Command {
     Balanced accuracy is the mean recall, macro AUROC the mean area under the ROC curve of one class against \
     the rest, both over the classes that occur. Melanoma sensitivity at 90 % specificity is the most that any \
     threshold on its probability finds while at most a tenth of the other images reach it. Malignant AUROC \
-    ranks by the summed probability of akiec, bcc and mel. ECE, the expected calibration error, is the gap \
+    ranks by the summed probability of akiec, bcc and mel. The negative log-likelihood is the mean of -ln of the label's \
+    probability. ECE, the expected calibration error, is the gap \
     between the greatest probability and accuracy over \(EvaluationSet.calibrationBinCount) bins of equal \
     width. What the images cannot tell is undefined (null in JSON), not 0. Intervals hold 95 % of \
     \(LesionBootstrap.resampleCount) bootstrap resamples, drawn by lesion with a fixed seed; in each a mean over classes \
     is over those that were drawn. There is none where all resamples agree, as they do where every image is right. \
-    Subgroups of fewer than \(EvaluationReport.sufficientCount) images are insufficient. The balanced accuracies of two \
+    Subgroups of fewer than \(EvaluationReport.sufficientCount) images are insufficient. The figures of two \
     subgroups can be compared only where the same classes occur in both.
 
     When the model's folder holds \(TrainingList.relativePath) (image_id, lesion_id, split), a test list with \
@@ -45,8 +46,9 @@ package enum EvaluateCommand: Command {
   private static let labels = Option<String>.path(
     "labels", valueName: "file.csv", isRequired: true,
     abstract: """
-      Table with the columns \(TestList.columns.joined(separator: ", ")) (others are ignored; an empty age, \
-      sex or localization is missing), one row an image. dx is one of \(LesionClass.allCases.map(\.rawValue).joined(separator: ", ")).
+      Table with the columns \(TestList.columns.joined(separator: ", ")), one row an image; an empty age, \
+      sex or localization is missing. Figures are given for the groups of \(TestList.confirmationColumn), where \
+      there is such a column (how the label was confirmed); others are ignored. dx is one of \(LesionClass.allCases.map(\.rawValue).joined(separator: ", ")).
       """)
   private static let images = RepeatableOption(
     Option<String>.path(

@@ -63,6 +63,20 @@ import Testing
     #expect(result.output.hasSuffix("}\n"))
   }
 
+  @Test func aColumnOfConfirmationsMakesGroups() throws {
+    let (labels, folders) = fourImages()
+    let table = String(decoding: try #require(folder.contents(of: "labels.csv")), as: UTF8.self)
+    let confirmed = zip(table.split(separator: "\n"), ["dx_type", "histo", "", "histo", "follow_up"])
+      .map { "\($0),\($1)\n" }.joined()
+    folder.write(confirmed, to: "labels.csv")
+    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1]]
+    let groups = #""confirmation":[{"name":"follow_up","n":1,"status":"insufficient"},"#
+    #expect(runEvaluate(words + ["--format", "json"]).output.contains(groups))
+    #expect(runEvaluate(words).output.contains("\nconfirmation  histo"))
+    folder.write(confirmed.replacing("note", with: "dx_type"), to: "labels.csv")
+    #expect(runEvaluate(words).errors.contains("the column 'dx_type' occurs more than once"))
+  }
+
   @Test func theFirstFolderWithTheImageWins() throws {
     let (labels, folders) = fourImages()
     let forwards = runTool("evaluate", "--labels", labels, "--images=\(folders[0])", "--images=\(folders[1])")
@@ -234,6 +248,10 @@ import Testing
     let trained = runEvaluate(words + model + ["--allow-training-lesions"])
     #expect(trained.output.contains("WARNING          the model was trained on 1 of these lesions"))
 
+    // The same lesion under another name.
+    folder.write("image_id,lesion_id,split\nx,L1,duplicate\n", to: "model/training/split.csv")
+    #expect(runEvaluate(words + model).errors.contains("the model was trained on 1 of its lesions"))
+
     folder.write("image_id,lesion_id,split\nx,L1,train\n", to: "model/training/split.csv")
     let unclear = runEvaluate(words + model)
     #expect(unclear.status == .failure)
@@ -251,7 +269,7 @@ import Testing
       "Images           4 of 4 evaluated, of 3 lesions\n",
       "no image of bcc, bkl, df, vasc: figures over all classes are over the others\n",
       "Warning          3 images: ", "\nBalanced accuracy  ", "\nConfusion matrix: labels down",
-      "\nbcc          0  undefined                -", "\nshare at risk      moderate or high",
+      "\nclass        n  expected     recall", "\nbcc          0 ", "\nNegative log-likelihood  ", "\nshare at risk      moderate or high",
       "\nakiec, bcc, mel             ", "\nage     missing",
     ] {
       #expect(result.output.contains(part), "'\(part)' is not in\n\(result.output)")

@@ -12,18 +12,21 @@ package struct EvaluatedImage: Sendable, Equatable {
   package let metadata: PatientMetadata
   /// Where the image came from, a folder for instance.
   package let source: String
+  /// How the label was confirmed, by histology for instance; `nil` where the list does not say.
+  package let confirmation: String?
   /// Whether the model abstained, and its set of classes.
   package let abstention: Abstention
 
   package init(
     lesion: String, label: LesionClass, probabilities: ClassScores, metadata: PatientMetadata, source: String,
-    abstention: Abstention = .none
+    confirmation: String? = nil, abstention: Abstention = .none
   ) {
     self.lesion = lesion
     self.label = label
     self.probabilities = probabilities
     self.metadata = metadata
     self.source = source
+    self.confirmation = confirmation
     self.abstention = abstention
   }
 

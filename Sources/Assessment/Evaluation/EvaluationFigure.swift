@@ -1,7 +1,7 @@
 import DermaFusion
 
-/// What a model is measured by. Each figure is from 0 to 1; a figure that the images cannot tell (the recall of a
-/// class that does not occur) is undefined rather than 0.
+/// What a model is measured by. Each figure but the log-likelihood is from 0 to 1; a figure that the images cannot tell
+/// (the recall of a class that does not occur) is undefined rather than 0.
 package enum EvaluationFigure: Sendable, Hashable {
   /// Images whose most probable class is their label.
   case accuracy
@@ -18,6 +18,12 @@ package enum EvaluationFigure: Sendable, Hashable {
   /// Expected calibration error: the gap between the mean greatest probability and the accuracy, averaged over
   /// 15 bins of equal width of the greatest probability, weighted by the images in each.
   case expectedCalibrationError
+  /// Mean of -ln(p + 1e-12), p the probability of the label: at least 0, lower is better. Unlike the others it looks at
+  /// all of a probability.
+  case negativeLogLikelihood
+  /// Mean probability of the class over all images. Where the probabilities are calibrated it is the share of images with
+  /// this label.
+  case meanProbability(LesionClass)
   /// Images with this label that were predicted so.
   case recall(LesionClass)
   /// Images predicted so that have this label.
@@ -30,11 +36,13 @@ package enum EvaluationFigure: Sendable, Hashable {
   /// The figures over all classes.
   package static let overall: [EvaluationFigure] = [
     .accuracy, .balancedAccuracy, .macroAUROC, .melanomaSensitivityAt90Specificity, .malignantAUROC,
-    .expectedCalibrationError,
+    .expectedCalibrationError, .negativeLogLikelihood,
   ]
   /// Those over all classes, those of each class, then those of the risk.
   package static let all =
-    overall + LesionClass.allCases.flatMap { [.recall($0), .precision($0), .auroc($0)] }
+    overall + LesionClass.allCases.flatMap {
+      [.meanProbability($0), .recall($0), .precision($0), .auroc($0)]
+    }
     + riskLevels.flatMap { level in riskGroups.map { .risk(level, of: $0) } }
 
   /// The levels that images reach; all reach the lowest.

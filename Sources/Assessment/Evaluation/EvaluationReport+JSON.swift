@@ -44,6 +44,7 @@ extension EvaluationReport {
   private func classJSON(_ lesionClass: LesionClass) -> OrderedJSON {
     .object(
       [("n", .integer(imageCount(lesionClass)))]
+        + overall.members("meanProbability", .meanProbability(lesionClass))
         + overall.members("recall", .recall(lesionClass))
         + overall.members("precision", .precision(lesionClass))
         + overall.members("auroc", .auroc(lesionClass)))
@@ -57,6 +58,7 @@ extension EvaluationReport.Measurement {
       ("macroAUROC", .macroAUROC),
       ("melanomaSensitivityAt90Specificity", .melanomaSensitivityAt90Specificity),
       ("malignantAUROC", .malignantAUROC), ("ece", .expectedCalibrationError),
+      ("negativeLogLikelihood", .negativeLogLikelihood),
     ].flatMap { members($0, $1) }
   }
 
@@ -79,7 +81,11 @@ extension EvaluationReport.Subgroup {
     guard let measurement else { return .object(names + [("status", .string("insufficient"))]) }
     return .object(
       names + [
-        ("lesions", .integer(measurement.lesionCount)), ("classes", .integer(measurement.classCount)),
+        ("lesions", .integer(measurement.lesionCount)),
+        (
+          "labels",
+          .object(LesionClass.allCases.map { ($0.rawValue, .integer(measurement.labelCounts[$0.index])) })
+        ),
         ("status", .string("sufficient")),
       ] + measurement.jsonMembers)
   }

@@ -6,18 +6,21 @@ package struct EvaluationReport: Sendable {
   package struct Measurement: Sendable {
     package let imageCount: Int
     package let lesionCount: Int
-    /// Classes that occur, over which means over classes are taken.
-    package let classCount: Int
+    /// Images with each label, in the order of ``LesionClass``.
+    package let labelCounts: [Int]
     package let figures: EvaluationFigures
     package let intervals: [EvaluationFigure: ClosedRange<Double>]
 
     init(_ set: EvaluationSet) {
       imageCount = set.images.count
       lesionCount = Set(set.images.map(\.lesion)).count
-      classCount = Set(set.images.map(\.label)).count
+      labelCounts = LesionClass.allCases.map { label in set.images.count { $0.label == label } }
       figures = set.figures()
       intervals = LesionBootstrap.intervals(of: set).filter { [figures] in figures[$0.key] != nil }
     }
+
+    /// Classes that occur, over which means over classes are taken.
+    package var classCount: Int { labelCounts.count { $0 > 0 } }
   }
 
   /// Images that have something in common.
@@ -32,6 +35,9 @@ package struct EvaluationReport: Sendable {
   /// What images are grouped by.
   package enum Grouping: String, Sendable, CaseIterable {
     case age, sex, site, source
+    /// How the label was confirmed. Where moles are mostly followed up rather than cut out, those that look harmless are
+    /// among the ones without histology.
+    case confirmation
   }
 
   /// Subgroups of fewer images get no figures: they would say more about chance than about the model.
@@ -40,7 +46,8 @@ package struct EvaluationReport: Sendable {
   package let set: EvaluationSet
   package let overall: Measurement
   package let abstention: AbstentionFigures
-  /// Groups with images, in an order that does not depend on the images; every source, even without images.
+  /// Groups with images, in an order that does not depend on that of the images; every source, even without images.
+  /// Confirmation only where the images tell it.
   package let subgroups: [(grouping: Grouping, groups: [Subgroup])]
 
   /// - Parameters:
@@ -51,23 +58,28 @@ package struct EvaluationReport: Sendable {
     set = EvaluationSet(images)
     overall = Measurement(set)
     abstention = AbstentionFigures(images)
-    subgroups = Grouping.allCases.map { grouping in
+    let groupings = Grouping.allCases.filter { grouping in
+      grouping != .confirmation || images.contains { $0.confirmation != nil }
+    }
+    subgroups = groupings.map { grouping in
       let members = Dictionary(grouping: images, by: grouping.group)
-      let names = grouping == .source ? sources : grouping.groups.filter { members[$0] != nil }
+      let names =
+        switch grouping {
+        case .source: sources
+        case .confirmation: members.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        case .age, .sex, .site: grouping.groups.filter { members[$0] != nil }
+        }
       return (grouping, names.map { Subgroup(name: $0, images: members[$0] ?? []) })
     }
   }
 
   /// Classes without an image; figures over all classes are over the others.
   package var absentClasses: [LesionClass] {
-    let present = Set(set.images.map(\.label))
-    return LesionClass.allCases.filter { !present.contains($0) }
+    LesionClass.allCases.filter { imageCount($0) == 0 }
   }
 
   /// Images with this label.
-  package func imageCount(_ lesionClass: LesionClass) -> Int {
-    set.images.count { $0.label == lesionClass }
-  }
+  package func imageCount(_ lesionClass: LesionClass) -> Int { overall.labelCounts[lesionClass.index] }
 }
 
 extension EvaluationReport.Subgroup {
@@ -86,13 +98,13 @@ extension EvaluationReport.Grouping {
   ]
   private static let missing = "missing"
 
-  /// All groups but those of sources, which only the images know.
+  /// All groups but those that only the images know.
   fileprivate var groups: [String] {
     switch self {
     case .age: Self.ageBands.map(\.name) + [Self.missing]
     case .sex: Sex.allCases.map(\.rawValue)
     case .site: BodySite.allCases.map(\.rawValue)
-    case .source: []
+    case .source, .confirmation: []
     }
   }
 
@@ -104,6 +116,7 @@ extension EvaluationReport.Grouping {
     case .sex: image.metadata.sex.rawValue
     case .site: image.metadata.site.rawValue
     case .source: image.source
+    case .confirmation: image.confirmation ?? Self.missing
     }
   }
 }

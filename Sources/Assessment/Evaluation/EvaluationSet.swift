@@ -1,5 +1,13 @@
 import DermaFusion
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// Images prepared to be measured as often as intervals need: ranked once, counted under any weights.
 package struct EvaluationSet: Sendable {
   /// Bins of the greatest probability that calibration is looked at in.
@@ -16,6 +24,8 @@ package struct EvaluationSet: Sendable {
   private let labels: [Int]
   private let predictions: [Int]
   private let confidences: [Double]
+  /// -ln of each label's probability.
+  private let losses: [Double]
   /// For each of ``EvaluationFigure/riskLevels``, whether each image reaches it.
   private let reachesRisk: [[Bool]]
   private let scores: [RankedScores]
@@ -26,6 +36,7 @@ package struct EvaluationSet: Sendable {
     labels = images.map(\.label.index)
     predictions = images.map(\.prediction.index)
     confidences = images.map(\.confidence)
+    losses = images.map { -log(Double($0.probabilities[$0.label]) + 1e-12) }
     reachesRisk = EvaluationFigure.riskLevels.map { level in
       images.map { RiskLevel(probabilities: $0.probabilities) >= level }
     }
@@ -94,6 +105,14 @@ package struct EvaluationSet: Sendable {
     figures[.malignantAUROC] = malignantScores.areaUnderCurve(weights: weights)
     figures[.expectedCalibrationError] = calibrationBins(weights: weights).reduce(0) {
       $0 + abs(Double($1.correctCount) - $1.confidenceSum) / Double(total)
+    }
+    figures[.negativeLogLikelihood] = losses.indices.reduce(0) {
+      $0 + Double(weights[$1]) * losses[$1] / Double(total)
+    }
+    for lesionClass in classes {
+      figures[.meanProbability(lesionClass)] = images.indices.reduce(0) {
+        $0 + Double(weights[$1]) * Double(images[$1].probabilities[lesionClass]) / Double(total)
+      }
     }
     for (level, reaches) in zip(EvaluationFigure.riskLevels, reachesRisk) {
       var counts = [Int](repeating: 0, count: classes.count)

@@ -122,7 +122,7 @@ struct EvaluationOutput {
 
   private var classLines: [String] {
     let heading =
-      "class".padding(to: 8) + "n".leftPadding(to: 6)
+      "class".padding(to: 8) + "n".leftPadding(to: 6) + "expected".leftPadding(to: 10)
       + ["recall", "precision", "AUROC"].map { $0.leftPadding(to: 11) + "95 % interval".leftPadding(to: 17) }
       .joined()
     return [heading]
@@ -132,10 +132,17 @@ struct EvaluationOutput {
         ]
         return lesionClass.rawValue.padding(to: 8)
           + String(report.imageCount(lesionClass)).leftPadding(to: 6)
+          + expectedCount(lesionClass).leftPadding(to: 10)
           + figures.map {
             report.overall.value($0).leftPadding(to: 11) + report.overall.interval($0).leftPadding(to: 17)
           }.joined()
       }
+  }
+
+  /// The sum of the class's probabilities: as many images as it would have if they were right.
+  private func expectedCount(_ lesionClass: LesionClass) -> String {
+    let share = report.overall.figures[.meanProbability(lesionClass)] ?? 0
+    return (share * Double(report.overall.imageCount)).fixed(digits: 1)
   }
 
   private var riskLines: [String] {
@@ -167,17 +174,18 @@ struct EvaluationOutput {
   }
 
   private var subgroupLines: [String] {
+    let groupingWidth = 2 + (report.subgroups.map(\.grouping.rawValue.count).max() ?? 0)
     let nameWidth = 2 + (report.subgroups.flatMap(\.groups).map(\.name.printable.count).max() ?? 0)
     var lines = [
       "Subgroups (fewer than \(EvaluationReport.sufficientCount) images: insufficient)",
-      "".padding(to: 8 + nameWidth) + "n".leftPadding(to: 6) + "classes".leftPadding(to: 9)
+      "".padding(to: groupingWidth + nameWidth) + "n".leftPadding(to: 6) + "classes".leftPadding(to: 9)
         + "  balanced accuracy".padding(to: 30)
         + "macro AUROC".padding(to: 28) + "melanoma sensitivity",
     ]
     for (grouping, groups) in report.subgroups {
       for group in groups {
         let start =
-          grouping.rawValue.padding(to: 8) + group.name.printable.padding(to: nameWidth)
+          grouping.rawValue.padding(to: groupingWidth) + group.name.printable.padding(to: nameWidth)
           + String(group.imageCount).leftPadding(to: 6)
         guard let measurement = group.measurement else {
           lines.append(start + "  insufficient")
@@ -223,6 +231,8 @@ extension EvaluationFigure {
     case .melanomaSensitivityAt90Specificity: "Melanoma sensitivity at 90 % specificity"
     case .malignantAUROC: "Malignant AUROC (akiec, bcc, mel)"
     case .expectedCalibrationError: "Expected calibration error"
+    case .negativeLogLikelihood: "Negative log-likelihood"
+    case .meanProbability(let lesionClass): "Mean probability of \(lesionClass.rawValue)"
     case .recall(let lesionClass): "Recall of \(lesionClass.rawValue)"
     case .precision(let lesionClass): "Precision of \(lesionClass.rawValue)"
     case .auroc(let lesionClass): "AUROC of \(lesionClass.rawValue)"

@@ -76,7 +76,7 @@ struct EvaluationRun {
         encodedImage: location.source.read(terminal: terminal), metadata: metadata, views: views)
       let image = EvaluatedImage(
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
-        source: location.folder, abstention: result.abstention)
+        source: location.folder, confirmation: entry.confirmation, abstention: result.abstention)
       return .classified(image, result.warnings)
     } catch let error as FileError {
       return .failed("\(error)")

@@ -1,16 +1,16 @@
 /// What a model has seen, from `training/split.csv` in its folder: images and lesions that its weights were
-/// fitted to (`training`), those that it was selected and calibrated on (`validation`), and those that a
-/// cross-validation kept from both (`fold`).
+/// fitted to (`training`), those that it was selected and calibrated on (`validation`), those that a
+/// cross-validation kept from both (`fold`), and those whose lesion it was fitted to under another name (`duplicate`).
 package struct TrainingList: Sendable {
   /// Below the model's folder.
   package static let relativePath = "training/split.csv"
 
   private enum Side: String {
-    case training, validation, fold
+    case training, validation, fold, duplicate
   }
 
   private static let side = Option<Side>(
-    "split", valueName: "split", abstract: "", allowedValues: ["training", "validation", "fold"],
+    "split", valueName: "split", abstract: "", allowedValues: ["training", "validation", "fold", "duplicate"],
     convert: { Side(rawValue: $0) })
 
   /// Names of images and of lesions, as ``Swift/String/imageKey``.
@@ -49,21 +49,23 @@ package struct TrainingList: Sendable {
     }
   }
 
-  /// Lesions of a test list that the model was trained on, in the order of the list: by the lesion's name, or
-  /// because one of its images was.
+  /// Lesions of a test list that the model was trained on, in the order of the list: by the lesion's name or another
+  /// that it has, or because one of its images was.
   package func trainingLesions(in list: TestList) -> [String] {
-    lesions(in: list, seenAs: .training)
+    lesions(in: list, seenAs: [.training, .duplicate])
   }
 
   /// Lesions of a test list that the model was selected or calibrated on, found in the same way.
   package func validationLesions(in list: TestList) -> [String] {
-    lesions(in: list, seenAs: .validation)
+    lesions(in: list, seenAs: [.validation])
   }
 
-  private func lesions(in list: TestList, seenAs side: Side) -> [String] {
-    guard let names = names[side] else { return [] }
+  private func lesions(in list: TestList, seenAs sides: [Side]) -> [String] {
+    let seen = sides.compactMap { names[$0] }
     var found: Set<String> = []
-    return list.entries.filter { names.holds($0) && found.insert($0.lesion).inserted }.map(\.lesion)
+    return list.entries.filter { entry in
+      seen.contains { $0.holds(entry) } && found.insert(entry.lesion).inserted
+    }.map(\.lesion)
   }
 }
 

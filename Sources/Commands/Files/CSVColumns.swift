@@ -16,6 +16,13 @@ struct CSVColumns {
     return row.fields[position].trimmed
   }
 
+  /// A cell of a column that the table may be without; `nil` then, and where it is empty.
+  func optionalText(_ column: String, of row: CSVTable.Row) -> String? {
+    guard let position = positions[column] else { return nil }
+    let text = row.fields[position].trimmed
+    return text.isEmpty ? nil : text
+  }
+
   /// A cell that may be empty, which is `nil`.
   func value<Value>(
     _ column: String, of row: CSVTable.Row, as option: Option<Value>
@@ -59,9 +66,13 @@ extension Option<String> {
 
 extension CSVTable {
   /// Where the named columns are; the table may have others, in any order and of any names.
-  func columns(_ names: [String], path: String) throws(CSVError) -> CSVColumns {
+  ///
+  /// - Parameter optional: columns that it may be without.
+  func columns(
+    _ names: [String], optional: [String] = [], path: String
+  ) throws(CSVError) -> CSVColumns {
     var positions: [String: Int] = [:]
-    for name in names {
+    for name in names + optional.filter(header.contains) {
       guard let position = header.firstIndex(of: name) else {
         throw .missingColumn(path: path, name: name, header: header)
       }
