@@ -88,10 +88,10 @@ def split_list(records, split):
     return file.getvalue()
 
 
-def side_names(path, side):
-    """The image_ids on one side of a data list, split.csv."""
+def side_names(path, side, column="image_id"):
+    """The image_ids, or the lesion_ids, on one side of a data list, split.csv."""
     with open(path, newline="") as file:
-        return {row["image_id"] for row in csv.DictReader(file) if row["split"] == side}
+        return {row[column] for row in csv.DictReader(file) if row["split"] == side}
 
 
 def side_indices(records, path, side="validation"):

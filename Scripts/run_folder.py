@@ -20,12 +20,15 @@ def keep_split(path, text, checkpoint_path):
 
 def check_initial_split(initial, split_path):
     """Ends the program where the weights to start from, or a teacher's, were trained on what this run keeps aside."""
-    for known in (initial / "training" / "split.csv", initial.parent / "split.csv"):
-        if known.exists():
-            seen = side_names(known, "training") - side_names(split_path, "training")
-            if seen:
-                sys.exit(f"{initial}: trained on {len(seen)} photographs that this run keeps aside ({known})")
-            return
+    lists = (initial / "training" / "split.csv", initial.parent / "split.csv")
+    known = next((path for path in lists if path.exists()), None)
+    if known is None:
+        print(f"note: {initial} has no data list; it must not know what this run keeps aside", file=sys.stderr)
+        return
+    for column, noun in (("image_id", "photographs"), ("lesion_id", "lesions")):
+        seen = side_names(known, "training", column) - side_names(split_path, "training", column)
+        if seen:
+            sys.exit(f"{initial}: trained on {len(seen)} {noun} that this run keeps aside ({known})")
 
 
 def check_schedule(path, curves, epochs, may_change):

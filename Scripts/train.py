@@ -136,7 +136,12 @@ def parse_options():
     parser.add_argument("--architecture", choices=ARCHITECTURES, default="efficientnet_lite2")
     parser.add_argument("--initial", type=Path, help="model folder of a run with the same split to go on from")
     parser.add_argument("--initial-share", type=float, default=0.0, help="of the initial weights in the result, 0...1")
-    parser.add_argument("--epochs", default="160x4500*3,192x4500*3,224x4500*2,288x4500*2")
+    parser.add_argument(
+        "--epochs",
+        default="160x4500*3,192x4500*3,224x4500*2,288x4500*2",
+        metavar="SIDExIMAGES[*TIMES],...",
+        help="160x4500*3 is three epochs of 4500 images at 160 pixels (default: %(default)s)",
+    )
     parser.add_argument("--change-schedule", action="store_true", help="go on from a checkpoint of other --epochs")
     parser.add_argument("--live-epochs", type=int, help="after so many, batch norms hold their statistics")
     parser.add_argument("--size", type=int, default=380, help="of the finished network's input")

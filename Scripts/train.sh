@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Scripts/train.sh VERSION DATA WORK: trains the shipped model anew, under that version, and dumps the parity fixtures
-# from it.
-# DATA is HAM10000's folder (see Scripts/README.md); WORK takes the cache (4 GB, photographs), the environment and the
+# Scripts/train.sh VERSION DATA WORK [OTHERS]: trains a model like the shipped one, under that version, puts it in its
+# place and dumps the parity fixtures from it.
+# DATA is HAM10000's folder, OTHERS one of pictures to abstain from (see Scripts/README.md); WORK takes the cache (4 GB, photographs), the environment and the
 # checkpoints, and lies outside the repository. Goes on where it was interrupted: for a new training give it a new one.
 # Needs Python 3.11.
 # With --rehearse in the place of the version every run is cut to a few steps and the repository stays as it is: to see
 # that all steps work.
 set -euo pipefail
-if [ $# -ne 3 ] || [ ! -d "$2" ]; then
-  echo "usage: Scripts/train.sh VERSION|--rehearse DATA WORK" >&2
+if [ $# -lt 3 ] || [ $# -gt 4 ] || [ ! -d "$2" ] || [ ! -d "${4:-$2}" ]; then
+  echo "usage: Scripts/train.sh VERSION|--rehearse DATA WORK [OTHERS]" >&2
   exit 64
 fi
 version=$1
@@ -22,6 +22,8 @@ if [[ ! $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]; then
   exit 64
 fi
 data=$(realpath "$2")
+others=()
+if [ $# -eq 4 ]; then others=(--others "$(realpath "$4")"); fi
 mkdir -p "$3"
 work=$(realpath "$3")
 runs="$work${rehearse:+/rehearsal}"
@@ -65,7 +67,7 @@ train "$runs/run" $lite2 "256x4000*2,288x4000*3,320x4000*2,380x3000*2" --initial
 model="$runs/run/model"
 judge=(--model "$model" --data "$data" --cache "$work/cache" --split "$runs/run/split.csv" --write)
 "$python" "$scripts/evaluate.py" "${judge[@]}"
-"$python" "$scripts/fit_abstention.py" "${judge[@]}"
+"$python" "$scripts/fit_abstention.py" "${judge[@]}" "${others[@]}"
 "$python" "$scripts/join_runs.py" --output "$model/training" "$runs/first" "$runs/second" \
   "$runs/third" "$runs/companion" "$runs/run"
 if [ -n "$rehearse" ]; then exit; fi

@@ -75,12 +75,12 @@ package enum EvaluateCommand: Command {
         lesions: overlap.trainingLesions, list: "\(seenBy)/\(TrainingList.relativePath)", labels: labelsPath)
     }
     let index = try ImageIndex(folders: arguments[images])
+    if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
     let plotPaths =
       arguments[plots].map { folder in EvaluationPlots.fileNames.map { "\(folder)/\($0)" } } ?? []
     let outputs = try OutputFiles(
       plotPaths.map { (plots.display, $0) }, images: list.entries.compactMap { index[$0.image]?.source },
       table: ("the table of labels", labelsPath), model: folder, terminal: terminal)
-    if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
 
     var run = EvaluationRun(
       classifier: classifier, index: index, views: ImageViews(arguments), terminal: terminal)

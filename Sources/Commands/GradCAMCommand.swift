@@ -8,7 +8,8 @@ package enum GradCAMCommand: Command {
   package static let discussion = """
     \(Wording.disclaimer)
 
-    The picture shows the centre square of the image, which is all that the model sees, at its own resolution. \
+    The picture shows the centre square of the image, which is all that the model sees, at its own resolution (a square \
+    under 120 pixels a side is enlarged, and those of --class all are at most 450 pixels wide). \
     Values from 0 to 1 are relative to this image and this class: colours of two pictures cannot be compared. A map \
     that has nothing to show has the status all_negative or flat, and the picture says so. A map is of one network: of \
     an ensemble, name the folder of a member. Where classify would say that the model abstains, the picture, the text and the JSON say so, too.
@@ -64,8 +65,9 @@ package enum GradCAMCommand: Command {
   private static let layer = Option<String>(
     "layer", valueName: "layer",
     abstract: """
-      Feature map to explain: conv_head, the last one; stage0 to stage6 for the end of a stage; or a block by timm's \
-      name, such as blocks.5.1.
+      Feature map to explain: conv_head, the last one; stage0 to stage6 for the end of a stage, reported by the name of its \
+      last block; conv_stem; or a block by its name in timm, the Python package of image models, such as blocks.5.1. \
+      Early maps are fine and noisy, and can be strong at the image's edge.
       """,
     expectation: "Please provide a layer's name.", defaultValue: "conv_head",
     convert: { $0.isEmpty ? nil : $0 })
@@ -102,8 +104,9 @@ package enum GradCAMCommand: Command {
   private static let trust = Flag(
     "trust",
     abstract: """
-      Measure how far each map can be believed: deletion and insertion against random maps of the same smoothness, and \
-      the correlation with maps of a head whose weights were shuffled. Takes about 140 runs of the network, \
+      Measure what speaks against each map: deletion and insertion must do better than the mean of three random maps of the \
+      same smoothness, and the correlation with maps of five heads whose weights were shuffled must stay below \
+      \(MapTrust.highCorrelation.fixed(digits: 1)). Passing does not make a map right. Takes about 140 runs of the network, \
       35 more for each further map.
       """)
   private static let format = ReportFormat.option

@@ -40,6 +40,9 @@ package struct ModelLocation: Sendable {
       places.append(current == "/" ? "/\(folder)" : "\(current)/\(folder)")
       parent = current == "/" ? nil : directory(of: current)
     }
+    // What has the name in the current folder is meant, even where it turns out to be unusable.
+    var status = stat()
+    if lstat(folder, &status) == 0 { return folder }
     for place in places where access("\(place)/\(marker)", R_OK) == 0 { return place }
     throw .notFound(marker: marker, places: places)
   }

@@ -20,7 +20,7 @@ package enum ParityCommand: Command {
     "dermafusion parity --fixtures ParityFixtures --format json",
   ]
   package static let exitStatuses: [HelpEntry] = [
-    ("0", "Every stage agrees."),
+    ("0", "Every stage that the fixtures hold agrees; what they hold nothing of is named."),
     ("1", "A stage departs, or the fixtures or the model cannot be read; standard error says which."),
     ("64", "Wrong usage."),
   ]
@@ -94,9 +94,14 @@ package enum ParityCommand: Command {
           + "\(stage.departures)".leftPadding(to: 11) + difference.leftPadding(to: 21)
           + (stage.tolerance.map(Self.short) ?? "exact").leftPadding(to: 11))
     }
-    lines += ["", report.agrees ? "Every stage agrees." : "A stage departs."]
-    if !fixtures.needsModel {
-      lines.append("The fixtures hold no logits, activations or maps, so the network was not compared.")
+    let isWhole = report.missingStages.isEmpty
+    lines += [
+      "", report.agrees ? "Every stage \(isWhole ? "" : "that was compared ")agrees." : "A stage departs.",
+    ]
+    if !isWhole {
+      let missing =
+        "Not compared, since the fixtures hold none: \(report.missingStages.joined(separator: ", "))."
+      lines.append(missing.wrapped(width: width, indent: 0))
     }
     lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
     return lines.joined(separator: "\n") + "\n"
@@ -130,6 +135,7 @@ package enum ParityCommand: Command {
       "agrees": .boolean(report.agrees),
       "firstDepartingStage": report.firstDepartingStage.map { .string($0.name) } ?? .null,
       "stages": .array(stages),
+      "notCompared": .strings(report.missingStages),
       "versions": .object(
         fixtures.versions.sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) }),
       "model": classifier.map(\.model.orderedJSON) ?? .null,

@@ -52,6 +52,7 @@ struct ExifDirectory {
     case 3, 8: integer(at: location, size: 2)
     case 4, 9, 13: integer(at: location, size: 4)
     case 6: integer(at: location, size: 1)
+    case 16: integer(at: location, size: 8)
     case 5: quotient(integer(at: location, size: 4), integer(at: location + 4, size: 4))
     case 10: quotient(signedInteger(at: location), signedInteger(at: location + 4))
     case 11: Int(exactly: Float(bitPattern: UInt32(integer(at: location, size: 4)))) ?? 0

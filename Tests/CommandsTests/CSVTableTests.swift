@@ -32,6 +32,15 @@ import Testing
     #expect(table.rows.map(\.line) == [4, 7])
   }
 
+  /// A file's name may begin with a blank, which only quotes tell from one that makes a table pretty.
+  @Test func blanksOfNamesAreKeptInsideQuotes() throws {
+    let table = try table("id , age\n a\t, 5 \n\" a\",\" 6 \"\n\"  \",7\n")
+    let columns = try table.columns(["id", "age"], path: "t.csv")
+    #expect(try table.rows[..<2].map { try columns.identifier("id", of: $0) } == ["a", " a"])
+    #expect(table.rows.map { columns.text("age", of: $0) } == ["5", "6", "7"])
+    #expect(throws: CSVError.self) { try columns.identifier("id", of: table.rows[2]) }
+  }
+
   @Test func columnsThatNobodyAskedForMayHaveAnyName() throws {
     let table = try table("x,a,x,b,\n1,2,3,4,5\n")
     let columns = try table.columns(["b", "a"], path: "t.csv")

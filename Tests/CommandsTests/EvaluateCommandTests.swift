@@ -248,6 +248,13 @@ import Testing
     let trained = runEvaluate(words + model + ["--allow-training-lesions"])
     #expect(trained.output.contains("WARNING          the model was trained on 1 of these lesions"))
 
+    // A link that should lead to a list.
+    let list = "\(folder.path)/model/training/split.csv"
+    try FileManager.default.removeItem(atPath: list)
+    try FileManager.default.createSymbolicLink(atPath: list, withDestinationPath: "/nowhere/split.csv")
+    #expect(
+      runEvaluate(words + model).errors == "Error: \(list): is a link to something that is not there\n")
+    try FileManager.default.removeItem(atPath: list)
     // The same lesion under another name.
     folder.write("image_id,lesion_id,split\nx,L1,duplicate\n", to: "model/training/split.csv")
     #expect(runEvaluate(words + model).errors.contains("the model was trained on 1 of its lesions"))
@@ -269,7 +276,8 @@ import Testing
       "Images           4 of 4 evaluated, of 3 lesions\n",
       "no image of bcc, bkl, df, vasc: figures over all classes are over the others\n",
       "Warning          3 images: ", "\nBalanced accuracy  ", "\nConfusion matrix: labels down",
-      "\nclass        n  expected     recall", "\nbcc          0 ", "\nNegative log-likelihood  ", "\nshare at risk      moderate or high",
+      "\nclass        n  expected     recall", "\nbcc          0 ", "\nNegative log-likelihood  ",
+      "\nshare at risk      moderate or high",
       "\nakiec, bcc, mel             ", "\nage     missing",
     ] {
       #expect(result.output.contains(part), "'\(part)' is not in\n\(result.output)")

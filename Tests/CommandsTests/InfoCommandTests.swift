@@ -77,6 +77,22 @@ import Testing
           ? "Weights" : folder.path + "/Weights"))
   }
 
+  /// Another model's answer in the place of a broken one's would be worse than none.
+  @Test func whatIsThereIsNotPassedOver() throws {
+    folder.write("", to: "Fixtures/m.json")
+    let output = MemoryOutput()
+    let terminal = Terminal(
+      output: output, errors: output, readInput: { _ in [] }, width: nil, usesColour: false,
+      environment: { _ in nil }, executablePath: folder.path + "/bin/dermafusion")
+    let found = { try ModelLocation.search(folder: $0, holding: "m.json", terminal: terminal) }
+    #expect(try found("Fixtures") == folder.path + "/Fixtures")
+    folder.write("", to: "here/README.md")
+    #expect(try found("\(folder.path)/here") == "\(folder.path)/here")
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(folder.path)/broken", withDestinationPath: "/nowhere")
+    #expect(try found("\(folder.path)/broken") == "\(folder.path)/broken")
+  }
+
   @Test func whereNothingIsFoundEveryPlaceIsNamed() {
     let terminalPlaces = ["Fixtures", "/none/bin/Fixtures", "/none/Fixtures", "/Fixtures"]
     let output = MemoryOutput()

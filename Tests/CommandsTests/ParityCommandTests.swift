@@ -72,7 +72,13 @@ import Testing
       result.output.contains("\ndecoded                      1          0                           exact\n"))
     #expect(
       result.output.contains("\nlogits                       1          0                  0.0     1.0e-3\n"))
-    #expect(result.output.contains("\nEvery stage agrees.\n"))
+    #expect(result.output.contains("\nEvery stage that was compared agrees.\n"))
+    #expect(
+      result.output.contains(
+        "\nNot compared, since the fixtures hold none: refused, resized, constancy, "),
+      "\(result.output)")
+    let json = runTool("parity", "--fixtures", folder.path, "--format", "json").output
+    #expect(json.contains(#""notCompared":["refused","resized","constancy","#), "\(json)")
     #expect(result.output.contains(Wording.disclaimer))
   }
 

@@ -96,6 +96,14 @@ import Testing
     let image = folder.write(pnm(), to: "a.ppm")
     let model = TemporaryFolder()
     let configuration = model.write("{}", to: "config.json")
+    for (name, noun) in [("README.md", "the model's card"), ("training/split.csv", "the model's data list")] {
+      let path = model.write("x", to: name)
+      let result = runTool(
+        "preprocess", image, "--stage", "decoded", "--output", path, "--model", model.path)
+      #expect(result.status == .usage)
+      #expect(result.errors.hasPrefix("Error: '\(path)' is \(noun), and "), "\(result.errors)")
+      #expect(model.contents(of: name) == Array("x".utf8))
+    }
     let result = runTool(
       "preprocess", image, "--stage", "decoded", "--output", configuration, "--model", model.path)
     #expect(result.status == .usage)

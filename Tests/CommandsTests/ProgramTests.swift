@@ -185,6 +185,21 @@ import Testing
     #expect(folder.contents(of: "image.ppm") == pnm(width: 40, height: 33))
   }
 
+  /// What a log holds already is kept, and what follows goes behind the array.
+  @Test(arguments: ["/dev/stderr", "/dev/fd/2", "/dev/fd/3"])
+  func anArrayGoesToAStreamOfTheCaller(path: String) throws {
+    folder.write(pnm(width: 40, height: 33), to: "image.ppm")
+    folder.write(toyConfiguration(usesMetadata: true), to: "model/config.json")
+    let command = "$dermafusion preprocess image.ppm --stage decoded --model model --output"
+    let plain = try shell("\(command) plain.npy")
+    #expect(plain.status == 0, "\(plain.errors)")
+    let result = try shell(
+      "exec 4>&2 2>>log 3>&2; printf before >&2; \(command) \(path); printf after >&2; exec 2>&4")
+    #expect(result.status == 0 && result.errors == "", "\(result.errors)")
+    let expected = try #require(folder.contents(of: "plain.npy"))
+    #expect(folder.contents(of: "log") == Array("before".utf8) + expected + Array("after".utf8))
+  }
+
   @Test func anArrayThatFindsNoRoomIsNamed() throws {
     guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
     folder.write(pnm(width: 40, height: 33), to: "image.ppm")

@@ -69,6 +69,7 @@ import Testing
       (10, [0xFFFF, 0xFFFD, 0xFFFF, 0xFFFF], 3), (10, [0xFFFF, 0xFFFD, 0, 1], 1),
       (11, [0x4100, 0], 8), (11, [0x4108, 0], 1), (11, [0x7FC0, 0], 1),
       (12, [0x4014, 0, 0, 0], 5), (12, [0x4016, 0, 0, 0], 1), (12, [0xFFF0, 0, 0, 0], 1),
+      (16, [0, 0, 0, 6], 6), (16, [0, 0, 1, 6], 1), (16, [0xFFFF, 0xFFFF, 0xFFFF, 0xFFFA], 1),
     ] as [(UInt16, [UInt16], Int)])
   func takesWholeNumbersOfEveryType(type: UInt16, value: [UInt16], expected: Int) {
     let isLong = value.count > 2

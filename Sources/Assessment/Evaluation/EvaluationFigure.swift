@@ -40,7 +40,8 @@ package enum EvaluationFigure: Sendable, Hashable {
   ]
   /// Those over all classes, those of each class, then those of the risk.
   package static let all =
-    overall + LesionClass.allCases.flatMap {
+    overall
+    + LesionClass.allCases.flatMap {
       [.meanProbability($0), .recall($0), .precision($0), .auroc($0)]
     }
     + riskLevels.flatMap { level in riskGroups.map { .risk(level, of: $0) } }

@@ -52,6 +52,9 @@ extension ParityManifest.Samples: ParityManifestPart {
   init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
     shape = try object.naturals("shape")
     indices = try object.naturals("indices")
+    guard !indices.isEmpty else {
+      throw .wrongCount(key: object.fullKey("indices"), expected: "at least one", found: 0)
+    }
     values = try object.numbers("values", count: indices.count, .finite)
     var count = 1
     for extent in shape {

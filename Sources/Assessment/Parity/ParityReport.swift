@@ -1,3 +1,5 @@
+import ImagePipeline
+
 /// How far every stage agrees with what Python computed.
 package struct ParityReport: Sendable, Equatable {
   /// The first place of a fixture at which a stage departs.
@@ -30,7 +32,21 @@ package struct ParityReport: Sendable, Equatable {
   /// The first stage in the order of computation that departs anywhere.
   package var firstDepartingStage: Stage? { stages.first { $0.firstDeparture != nil } }
 
-  /// Whether every stage agrees everywhere.
+  /// What complete fixtures hold, the stages between `conv_stem` and `conv_head` aside.
+  static let stageNames =
+    ["refused"] + PreprocessingStage.allCases.map(\.rawValue)
+    + [
+      "warnings", "constancy variants", "normalized variants", "metadata", "conv_stem", "conv_head", "pooled",
+      "logits",
+      "probabilities", ParityFixtures.mapStage,
+    ]
+
+  /// Stages of complete fixtures of which these hold nothing.
+  package var missingStages: [String] {
+    Self.stageNames.filter { name in !stages.contains { $0.name == name } }
+  }
+
+  /// Whether every stage that was compared agrees everywhere.
   package var agrees: Bool { firstDepartingStage == nil }
 
   /// Counts one comparison; the stage appears with its first.

@@ -35,7 +35,7 @@ package struct TestList: Sendable {
       entries.append(
         Entry(
           line: row.line, image: image,
-          lesion: try columns.requiredValue("lesion_id", of: row, as: .identifier),
+          lesion: try columns.identifier("lesion_id", of: row),
           label: try columns.requiredValue("dx", of: row, as: Self.label),
           confirmation: columns.optionalText(Self.confirmationColumn, of: row),
           metadata: try columns.metadata(of: row)))

@@ -10,7 +10,8 @@ package struct TrainingList: Sendable {
   }
 
   private static let side = Option<Side>(
-    "split", valueName: "split", abstract: "", allowedValues: ["training", "validation", "fold", "duplicate"],
+    "split", valueName: "split", abstract: "",
+    allowedValues: ["training", "validation", "fold", "duplicate"],
     convert: { Side(rawValue: $0) })
 
   /// Names of images and of lesions, as ``Swift/String/imageKey``.
@@ -30,7 +31,7 @@ package struct TrainingList: Sendable {
     let table = try CSVTable(bytes, path: path)
     let columns = try table.columns(["image_id", "lesion_id", "split"], path: path)
     for row in table.rows {
-      let lesion = try columns.requiredValue("lesion_id", of: row, as: .identifier)
+      let lesion = try columns.identifier("lesion_id", of: row)
       let side = try columns.requiredValue("split", of: row, as: Self.side)
       names[side, default: Names()].images.insert(columns.text("image_id", of: row).imageKey)
       names[side, default: Names()].lesions.insert(lesion.imageKey)

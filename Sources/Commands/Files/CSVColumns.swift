@@ -43,25 +43,27 @@ struct CSVColumns {
     return value
   }
 
+  /// A cell with a name, as it stands: a file's name may begin with a blank.
+  func identifier(_ column: String, of row: CSVTable.Row) throws(CSVError) -> String {
+    guard !text(column, of: row).isEmpty, let position = positions[column] else {
+      throw .invalidValue(
+        path: path, line: row.line, column: column, value: "", expectation: "Please provide an identifier.")
+    }
+    return row.fields[position]
+  }
+
   /// The cell `image_id`, which no other row may have.
   ///
   /// - Parameter lines: where each was seen.
   func imageIdentifier(
     of row: CSVTable.Row, seen lines: inout [[UInt8]: Int]
   ) throws(CSVError) -> String {
-    let identifier = try requiredValue("image_id", of: row, as: .identifier)
+    let identifier = try identifier("image_id", of: row)
     if let firstLine = lines.updateValue(row.line, forKey: identifier.imageKey) {
       throw .repeatedIdentifier(path: path, line: row.line, identifier: identifier, firstLine: firstLine)
     }
     return identifier
   }
-}
-
-extension Option<String> {
-  /// The name of an image or a lesion.
-  static let identifier = Option<String>(
-    "id", valueName: "id", abstract: "", expectation: "Please provide an identifier.",
-    convert: { $0.isEmpty ? nil : $0 })
 }
 
 extension CSVTable {

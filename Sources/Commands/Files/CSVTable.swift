@@ -1,5 +1,5 @@
 /// A table of text as RFC 4180 describes it: commas, quotes doubled inside quoted fields, line breaks inside
-/// them, LF or CRLF between rows. A byte-order mark is passed over, and so are lines without text, such as the rows of
+/// them, LF or CRLF between rows. Blanks around a field are dropped unless it is quoted. A byte-order mark is passed over, and so are lines without text, such as the rows of
 /// nothing but commas that spreadsheets leave.
 package struct CSVTable: Equatable, Sendable {
   package struct Row: Equatable, Sendable {
@@ -100,7 +100,7 @@ private struct CSVScanner {
     guard bytes.first == UInt8(ascii: "\"") else {
       let text = bytes.prefix { $0 != UInt8(ascii: ",") && !Self.endsLine($0) }
       bytes = bytes.dropFirst(text.count)
-      return String(decoding: text, as: UTF8.self)
+      return String(decoding: text, as: UTF8.self).trimmed
     }
     let openingLine = line
     var text: [UInt8] = []

@@ -93,6 +93,7 @@ package enum FileBytes {
   package static func write(
     _ bytes: [UInt8], path: String, patience: Int = writerPatience
   ) throws(FileError) {
+    if let stream = openStream(path) { return try write(bytes, to: dup(stream), reportedPath: path) }
     var status = stat()
     let isThere = stat(path, &status) == 0
     if isThere, status.st_mode & S_IFMT != S_IFREG {
@@ -116,6 +117,25 @@ package enum FileBytes {
     } catch {
       _ = temporary.withCString { unlink($0) }
       throw error
+    }
+  }
+
+  /// The descriptor that a path such as `/dev/stderr` or `/dev/fd/3` names. A file behind it may be a log, which goes on
+  /// rather than being replaced.
+  private static func openStream(_ path: String) -> Int32? {
+    if path == "/dev/stderr" { return STDERR_FILENO }
+    let folders = ["/dev/fd/", "/proc/self/fd/"]
+    return folders.lazy.compactMap { path.hasPrefix($0) ? Int32(path.dropFirst($0.count)) : nil }.first
+  }
+
+  /// Checks that a file, or the folder which it would be written into, is there.
+  static func requireFolder(of path: String) throws(FileError) {
+    var status = stat()
+    if stat(path, &status) == 0 { return }
+    let folder = PathBytes(path).followingLinks.folder
+    guard folder.withCString({ stat($0, &status) }) == 0 else { throw .unwritable(path, reason: reason) }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw .unwritable(path, reason: String(cString: strerror(ENOTDIR)))
     }
   }
 
@@ -157,7 +177,9 @@ package enum FileBytes {
   }
 
   static func failure(path: String) -> FileError {
-    errno == ENOENT ? .notFound(path) : .unreadable(path, reason: reason)
+    guard errno == ENOENT else { return .unreadable(path, reason: reason) }
+    var status = stat()
+    return lstat(path, &status) == 0 ? .brokenLink(path) : .notFound(path)
   }
 
   private static var reason: String { String(cString: strerror(errno)) }

@@ -18,17 +18,25 @@ struct OutputFiles {
   ///   - images: what is read.
   ///   - table: what else is read, as messages call it.
   ///   - model: the folder of a model or an ensemble.
-  /// - Throws: ``UsageError`` where an output would replace what is read, or another output.
+  /// - Throws: ``UsageError`` where an output would replace what is read, or another output; ``FileError`` where the folder
+  ///   that it would go into is not there.
   init(
     _ outputs: [(display: String, path: String)], images: [ImageSource],
     table: (name: String, path: String)? = nil, model: String, terminal: Terminal
-  ) throws(UsageError) {
+  ) throws {
     self.terminal = terminal
     streamed = Set(outputs.map(\.path).filter(terminal.isStandardOutput))
     // Without an output there is nothing to be replaced, and the images may be thousands.
     if outputs.isEmpty { return }
     var inputs: [FileIdentity: String] = [:]
     var files = Classifier.filePaths(ofModel: model).map { (name: "a file of the model", path: $0) }
+    // Loading does without them, but nobody has another copy.
+    files += Classifier.folders(ofModel: model).flatMap { folder in
+      [
+        ("the model's card", "\(folder)/README.md"),
+        ("the model's data list", "\(folder)/\(TrainingList.relativePath)"),
+      ]
+    }
     if let table { files.append(table) }
     let imageName = images.count == 1 ? "the image itself" : "one of the images"
     files += images.map { (imageName, $0.systemPath) }
@@ -41,14 +49,15 @@ struct OutputFiles {
     for (display, path) in outputs {
       let systemPath = path == "-" ? "/dev/stdout" : path
       guard !Self.isDevice(systemPath), let identity = FileIdentity(path: systemPath) else { continue }
-      if let input = inputs[identity] { throw .outputIsInput(path, input: input, display: display) }
+      if let input = inputs[identity] { throw UsageError.outputIsInput(path, input: input, display: display) }
       if let other = seen.updateValue(display, forKey: identity) {
-        throw .repeatedOutput(path, displays: other, display)
+        throw UsageError.repeatedOutput(path, displays: other, display)
       }
     }
+    for (_, path) in outputs where !streamed.contains(path) { try FileBytes.requireFolder(of: path) }
     let streams = outputs.filter { streamed.contains($0.path) }
     if streams.count > 1 {
-      throw .repeatedOutput(streams[1].path, displays: streams[0].display, streams[1].display)
+      throw UsageError.repeatedOutput(streams[1].path, displays: streams[0].display, streams[1].display)
     }
   }
 

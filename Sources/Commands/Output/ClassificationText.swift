@@ -21,7 +21,11 @@ struct ClassificationText {
     lines += result.probabilities.ranked.map { bar($0, result) }
     if let shares { lines += [""] + Self.table(shares) }
     lines.append("")
-    lines.append(labelled("Risk", Wording.sentence(for: result.risk), colour: Self.colour(for: result.risk)))
+    // A noise without melanoma would be called low risk.
+    lines.append(
+      result.abstains
+        ? labelled("Risk", "not judged, since the model abstains")
+        : labelled("Risk", Wording.sentence(for: result.risk), colour: Self.colour(for: result.risk)))
     if let confidence = Wording.sentence(for: result.confidence) {
       lines.append(labelled("Confidence", confidence))
     }

@@ -98,11 +98,26 @@ struct ExplanationReport {
     let percent = { (fraction: Double) in "\(Int((fraction * 100).rounded()))%" }
     let meaning =
       map.method.usesGradient
-      ? "Support" : "The features' response, the same for every class and no support for one,"
+      ? "What speaks for the class reaches from"
+      : "The features' response, the same for every class and no support for one, reaches from"
     return """
-      \(meaning) from \(map.minimum) to \(map.maximum); its centre lies \(percent(centre.x)) from the left and \
-      \(percent(centre.y)) from the top.
+      \(meaning) \(Double(map.minimum).threeDigits) to \(Double(map.maximum).threeDigits)\
+      \(map.method.usesGradient && map.minimum < 0 ? "; below 0 it speaks against it" : ""). The centre of what is shown lies \
+      \(percent(centre.x)) from the left and \(percent(centre.y)) from the top.
       """
+  }
+}
+
+extension Double {
+  /// To three significant digits; JSON has all of them.
+  fileprivate var threeDigits: String {
+    var digits = 2
+    var magnitude = magnitude
+    while magnitude < 1, magnitude > 0, digits < 9 {
+      magnitude *= 10
+      digits += 1
+    }
+    return fixed(digits: digits)
   }
 }
 

@@ -1,6 +1,6 @@
 import DermaFusion
 
 extension ModelIdentity {
-  /// `dermafusion-lite2 1.2.0, SHA-256 9c21bfdfdb872118`
+  /// `dermafusion-lite2 1.3.0, SHA-256 f923c22ff2e74e6d`
   var words: String { "\(name) \(version), SHA-256 \(sha256.prefix(16))".printable }
 }

@@ -24,14 +24,3 @@ extension PreprocessingConfiguration.Rounding {
     }
   }
 }
-
-extension ClassificationWarning {
-  /// The pipeline's warning among those of results.
-  package init(_ warning: ImageWarning) {
-    switch warning {
-    case .solidColor: self = .solidColor
-    case .nearBlack: self = .nearBlack
-    case .smallImage: self = .smallImage
-    }
-  }
-}

@@ -6,7 +6,7 @@ public struct ActivationMap: Sendable, Equatable {
     case ok
     /// Nothing in the map is above 0: no place spoke for the class, at this layer and by this method.
     case allNegative = "all_negative"
-    /// Every place has the same value.
+    /// Every place has the same value, above 0.
     case flat
   }
 

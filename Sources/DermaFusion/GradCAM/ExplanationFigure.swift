@@ -19,7 +19,8 @@ extension Explanation {
     let verdicts = zip(maps, trusts).map { map, trust in
       maps.count == 1 ? trust.verdict : "\(map.lesionClass.rawValue): \(trust.verdict)"
     }
-    let description = [classification.reservation].compactMap { $0 } + verdicts + [provenance]
+    let description =
+      [classification.reservation].compactMap { $0 } + verdicts + [provenance(style)]
     return try PNGEncoder.encode(
       figure(style, trusts: trusts),
       text: [
@@ -45,7 +46,7 @@ extension Explanation {
   }
 
   /// How the map was made, and how to read it.
-  var provenance: String {
+  func provenance(_ style: FigureStyle = FigureStyle()) -> String {
     let model = "\(classification.model.name) \(classification.model.version)"
     let meaning =
       switch (maps[0].method.usesGradient, maps.count) {
@@ -54,7 +55,9 @@ extension Explanation {
       case (true, _):
         "Each map has its own scale: 0 is no support for its class, 1 the strongest in this image."
       }
-    return "\(maps[0].method.displayName) at \(maps[0].layer), model \(model). \(meaning)"
+    // Half of inferno's black over bright skin would else be taken for something dark in the skin.
+    let cover = "Colours of \(Int((style.alpha * 100).rounded()))% opacity lie over the whole photograph."
+    return "\(maps[0].method.displayName) at \(maps[0].layer), model \(model). \(meaning) \(cover)"
   }
 
   /// What cannot be drawn is replaced; a model may be named in any script.

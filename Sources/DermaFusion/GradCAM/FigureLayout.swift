@@ -58,16 +58,17 @@ struct FigureLayout {
     columns = isSheet ? 4 : panels.count
     let ascii = explanation.ascii
     var caption: [(String, Int)] = []
-    if !isSheet {
-      caption.append((ascii(explanation.title(maps[0])), 2))
-      if let sentence = maps[0].status.sentence { caption.append((sentence, 2)) }
-      if let trust = trusts.first { caption.append((trust.verdict, trust.passes ? 1 : 2)) }
-    }
     textScale = photograph.width / (BitmapFont.advance * unit * 2) < Self.panelCharacters ? 1 : 2
+    if !isSheet { caption.append((ascii(explanation.title(maps[0])), 2)) }
+    // Before what speaks for the map: a map of noise can pass every check.
     if let reservation = explanation.classification.reservation {
       caption.append((reservation, isSheet ? textScale : 2))
     }
-    caption.append((ascii(explanation.provenance), isSheet ? textScale : 1))
+    if !isSheet {
+      if let sentence = maps[0].status.sentence { caption.append((sentence, 2)) }
+      if let trust = trusts.first { caption.append((trust.verdict, trust.passes ? 1 : 2)) }
+    }
+    caption.append((ascii(explanation.provenance(style)), isSheet ? textScale : 1))
     caption.append((explanation.classification.disclaimer, isSheet ? textScale : 1))
     self.caption = caption
   }

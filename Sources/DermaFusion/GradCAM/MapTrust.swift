@@ -21,7 +21,7 @@ public struct MapTrust: Sendable, Equatable {
   /// Correlations from here on are called high.
   public static let highCorrelation = 0.5
 
-  /// Whether deletion, insertion and the shuffled heads all speak for the map.
+  /// Whether the map does better than random ones in deletion and in insertion, and depends on the head.
   public var passes: Bool {
     deletionAUC < randomDeletionAUC && insertionAUC > randomInsertionAUC
       && (shuffledHeadCorrelation.map { $0 < Self.highCorrelation } ?? false)
@@ -47,8 +47,8 @@ public struct MapTrust: Sendable, Equatable {
   /// What the three checks say together, one sentence.
   public var verdict: String {
     passes
-      ? "All three checks speak for this map. That does not make the classification right."
-      : "At least one check does not speak for this map: do not rely on it."
+      ? "This map passed all three checks, which does not make it or the classification right."
+      : "This map failed at least one of the three checks: do not rely on it."
   }
 
   private var correlationSentence: String {

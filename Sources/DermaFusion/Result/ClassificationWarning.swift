@@ -1,3 +1,5 @@
+import ImagePipeline
+
 /// Something about the input that the reader of a result must know.
 public enum ClassificationWarning: String, Sendable, CaseIterable {
   /// Every channel spans less than two levels; colour constancy was skipped.
@@ -17,6 +19,17 @@ public enum ClassificationWarning: String, Sendable, CaseIterable {
     case .nearBlack: "A colour channel of the image is almost black; colour constancy was skipped."
     case .smallImage: "The image is smaller than 100x100 pixels; fine structures are lost."
     case .metadataUnused: "The age, sex or site was not used: this model works from the image alone."
+    }
+  }
+}
+
+extension ClassificationWarning {
+  /// The pipeline's warning among those of results.
+  package init(_ warning: ImageWarning) {
+    switch warning {
+    case .solidColor: self = .solidColor
+    case .nearBlack: self = .nearBlack
+    case .smallImage: self = .smallImage
     }
   }
 }
