@@ -15,10 +15,11 @@ package enum ClassifyCommand: Command {
     standard error and the others still get their results.
 
     The model may abstain; do not rely on such a result. In JSON and CSV, abstain is then true and \
-    abstainReasons says why (\(AbstentionReason.allCases.map(\.rawValue).joined(separator: ", "))). conformalSet holds \
-    the right class for a stated share of images like those of the validation; a class that it leaves out is not ruled \
-    out. It is empty in CSV, and null in JSON as conformalCoverage then is, for a model that was not fitted for it, for \
-    an ensemble and with --tta.
+    abstainReasons says why (\(AbstentionReason.allCases.map(\.rawValue).joined(separator: ", "))).
+
+    The 90 % set, conformalSet in JSON and CSV, holds the right class for a stated share of images like those of the \
+    validation (conformalCoverage in JSON); a class that it leaves out is not ruled out. There is none for a model \
+    that was not fitted for it, for an ensemble and with --tta: CSV then has an empty cell, JSON two nulls.
     """
   package static let positionals = [
     Positional(
