@@ -6,6 +6,7 @@ import numpy as np
 
 from abstention import conformal_sets
 from calibration import FOLDS, cross_fitted, fit_bias, fit_temperature
+from compare_models import COMPARED, compared, resampled
 from fit_abstention import conformal_thresholds
 from metrics import (
     expected_calibration_error,
@@ -97,6 +98,29 @@ class CalibrationTests(unittest.TestCase):
         after = cross_fitted(logits, changed, lesions)
         np.testing.assert_array_equal(before[fold == 3], after[fold == 3])
         self.assertGreater(abs(before[fold != 3] - after[fold != 3]).max(), 1e-3)
+
+
+class ComparisonTests(unittest.TestCase):
+    def test_a_lesion_is_drawn_with_all_of_its_photographs(self):
+        lesions = ["b", "a", "b", "c", "c", "c"]
+        sizes = {"a": 1, "b": 2, "c": 3}
+        for drawn in resampled(lesions, 50, seed=21):
+            counts = {name: sum(lesions[i] == name for i in drawn) for name in sizes}
+            self.assertTrue(all(counts[name] % sizes[name] == 0 for name in sizes), counts)
+            self.assertEqual(sum(counts[name] // sizes[name] for name in sizes), 3)
+
+    def test_a_model_that_is_better_everywhere_is_told_from_one_that_is_not(self):
+        logits, labels = drawn(seed=22, count=400)
+        lesions = [f"{number // 2}" for number in range(len(labels))]
+        right = np.eye(len(CLASSES))[labels]
+        same = compared(softmax(logits), softmax(logits), labels, lesions, resamples=20)
+        better = compared(softmax(logits), softmax(logits + 2 * right), labels, lesions, resamples=20)
+        for name in COMPARED:
+            self.assertEqual(same[name]["interval"], [0, 0], name)
+        self.assertGreater(better["accuracy"]["interval"][0], 0)
+        self.assertLess(better["negative_log_likelihood"]["interval"][1], 0)
+        gain = better["accuracy"]["second"] - better["accuracy"]["first"]
+        self.assertAlmostEqual(better["accuracy"]["difference"], gain, places=12)
 
 
 class ConformalTests(unittest.TestCase):
