@@ -21,6 +21,7 @@ from preprocessing import preprocess
 FOLDERS = ["full600x450", "fused600x450", "crop224", "low200x150"]
 ORIGINALS = FOLDERS[0]
 FULL_RESOLUTION = FOLDERS[:2]
+TWINS = Path(__file__).with_name("twin_lesions.csv")
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,19 @@ def read_records(data):
     return records
 
 
-def split_by_lesion(records, fraction, seed, fold=None):
+def read_twins(path=TWINS):
+    """Pairs of lesion_ids that HAM10000 gives to one lesion, as far as somebody looked."""
+    with open(path, newline="") as file:
+        return [(row["lesion_id"], row["other_lesion_id"]) for row in csv.DictReader(file)]
+
+
+def split_by_lesion(records, fraction, seed, fold=None, twins=()):
     """Deals each class's lesions out; the photographs of a lesion stay together.
 
     Returns indices into `records` by side: "training", "validation" (`fraction` of the lesions, the same ones with and
-    without a fold) and, for `fold` (number from 0, of how many), "fold": one even part of the lesions that would
-    otherwise be trained on.
+    without a fold), for `fold` (number from 0, of how many) "fold": one even part of the lesions that would
+    otherwise be trained on, and "duplicate": what would be kept aside, but is trained on under its other name in
+    `twins`, pairs of lesion_ids.
     """
     lesions = {}
     for record in records:
@@ -71,6 +79,10 @@ def split_by_lesion(records, fraction, seed, fold=None):
         if fold is not None:
             number, count = fold
             side_of |= dict.fromkeys(ordered[aside:][number::count], "fold")
+    for pair in twins:
+        names = [name for name in pair if name in side_of]
+        if "training" in (side_of[name] for name in names):
+            side_of |= {name: "duplicate" for name in names if side_of[name] != "training"}
     sides = {side: [] for side in dict.fromkeys(["training", "validation", *side_of.values()])}
     for index, record in enumerate(records):
         sides[side_of[record.lesion_id]].append(index)

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
 from architecture import ARCHITECTURES
-from dataset import open_cache, read_records, split_by_lesion, split_list
+from dataset import open_cache, read_records, read_twins, split_by_lesion, split_list
 from model_folder import load_folder
 from held_statistics import hold_statistics
 from lean_relu6 import make_relu6_lean
@@ -185,7 +185,7 @@ def main():
 
     config = build_config(options.architecture, len(CLASSES), size=options.size)
     records = read_records(options.data)
-    split = split_by_lesion(records, options.validation_fraction, options.split_seed, options.fold)
+    split = split_by_lesion(records, options.validation_fraction, options.split_seed, options.fold, read_twins())
     checkpoint_path = options.output / "checkpoint.pt"
     keep_split(options.output / "split.csv", split_list(records, split), checkpoint_path)
     for earlier in [options.initial, *(options.teachers or [])]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dataset import side_names
 
-COLUMNS = ("image_id", "lesion_id", "dx", "age", "sex", "localization")
+COLUMNS = ("image_id", "lesion_id", "dx", "dx_type", "age", "sex", "localization")
 
 
 def main():

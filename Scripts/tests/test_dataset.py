@@ -58,6 +58,17 @@ class SplitTests(unittest.TestCase):
         self.assertEqual(sorted(counted), whole["training"])
         self.assertEqual(set(counted.values()), {1})
 
+    def test_a_lesion_of_two_names_is_not_judged_when_it_is_trained_on(self):
+        made = records(seed=6)
+        plain = split_by_lesion(made, 0.15, 2026)
+        aside, trained = (sorted(lesions(made, plain[side])) for side in ("validation", "training"))
+        twins = [(aside[0], trained[0]), (trained[1], aside[1]), (aside[2], aside[3]), (trained[2], trained[3])]
+        twins += [(aside[4], "another"), ("nothing", "at all")]
+        sides = split_by_lesion(made, 0.15, 2026, twins=twins)
+        self.assertEqual(lesions(made, sides["duplicate"]), {aside[0], aside[1]})
+        self.assertEqual(lesions(made, sides["validation"]), set(aside[2:]))
+        self.assertEqual(sides["training"], plain["training"])
+
     def test_the_order_of_the_records_does_not_matter(self):
         made = records(seed=4)
         other = sorted(made, key=lambda record: record.image_id)

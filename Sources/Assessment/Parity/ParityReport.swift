@@ -37,8 +37,7 @@ package struct ParityReport: Sendable, Equatable {
     ["refused"] + PreprocessingStage.allCases.map(\.rawValue)
     + [
       "warnings", "constancy variants", "normalized variants", "metadata", "conv_stem", "conv_head", "pooled",
-      "logits",
-      "probabilities", ParityFixtures.mapStage,
+      "logits", "probabilities", ParityFixtures.mapStage,
     ]
 
   /// Stages of complete fixtures of which these hold nothing.
