@@ -1,9 +1,10 @@
 """Evaluates a model folder on the validation lesions, through the full preprocessing, and calibrates it.
 
 Validation photographs are looked at four ways: with their metadata, without any, with the metadata but shrunk to
-150 pixels first so that all are equally blurred, and by the folder that they came from. With --write, the
-temperature and a bias for each class go into the model, the figures into its config.json and, all of them, into
-<model>/training/figures.json, with the reliability diagram beside them. A model that was calibrated is not
+150 pixels first so that all are equally blurred, and by the folder that they came from. What is cross-fitted
+(calibrated on four fifths of the lesions for the last fifth) is the mean over several ways of dealing them out. With
+--write, the temperature and a bias for each class go into the model, the figures into its config.json and, all of
+them, into <model>/training/figures.json, with the reliability diagram beside them. A model that was calibrated is not
 calibrated again: its bias would be fitted on top of its own.
 """
 
@@ -16,11 +17,11 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from calibration import cross_fitted, fit_calibration
+from calibration import DEALS, cross_fitted, fit_calibration
 from dataset import ORIGINALS, open_cache, read_records, side_indices
 from inference import head_logits, pooled_features
 from metadata import encode_metadata
-from metrics import figures, rounded, softmax
+from metrics import figures, mean_figures, rounded, softmax
 from model_config import CLASSES, write_config
 from model_folder import load_folder, model_identity, write_weights
 from plots import reliability_diagram
@@ -41,7 +42,8 @@ def validation_parser(description):
 
 
 def judge(model, records, pooled, blurred):
-    """(all figures, calibrated probabilities) of validation records from pooled features, as they are and shrunk."""
+    """(all figures, cross-fitted probabilities [DEALS, N, 7]) of validation records from pooled features, as they are
+    and shrunk."""
     labels = np.array([record.label for record in records])
     lesions = [record.lesion_id for record in records]
     originals = np.array([record.folder == ORIGINALS for record in records])
@@ -51,17 +53,21 @@ def judge(model, records, pooled, blurred):
     logits = head_logits(model, pooled, known)
     bias, temperature = fit_calibration(logits, labels)
     temperature = round(temperature, 4)
-    calibrated = cross_fitted(logits, labels, lesions)
+    calibrated = np.stack([cross_fitted(logits, labels, lesions, deal) for deal in range(DEALS)])
+
+    def cross_fitted_figures(kept):
+        return mean_figures([figures(probabilities[kept], labels[kept]) for probabilities in calibrated])
+
     groups = {"originals_600x450": originals, "other_copies": ~originals}
     result = rounded(
         {
             "temperature": temperature,
             "bias": dict(zip(CLASSES, map(float, bias))),
-            "calibrated": figures(calibrated, labels),
+            "calibrated": cross_fitted_figures(np.ones(len(labels), bool)),
             "as_trained": figures(softmax(logits), labels),
             "image_alone": figures(softmax((head_logits(model, pooled, missing) + bias) / temperature), labels),
             "shrunk_to_150_pixels": figures(softmax((head_logits(model, blurred, known) + bias) / temperature), labels),
-            **{name: figures(calibrated[kept], labels[kept]) for name, kept in groups.items() if kept.any()},
+            **{name: cross_fitted_figures(kept) for name, kept in groups.items() if kept.any()},
         }
     )
     return result, calibrated
@@ -105,7 +111,8 @@ def main():
     if options.write:
         write_figures(options.model, config, result)
         labels = np.array([record.label for record in held])
-        reliability_diagram(options.model / "training" / "reliability.png", calibrated, labels)
+        path = options.model / "training" / "reliability.png"
+        reliability_diagram(path, np.concatenate(calibrated), np.tile(labels, len(calibrated)))
         print(f"sha256 {model_identity(options.model)}")
 
 

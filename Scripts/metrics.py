@@ -57,6 +57,14 @@ def rounded(value):
     return round(value, 4) if isinstance(value, float) else value
 
 
+def mean_figures(every):
+    """The mean of what `figures` gave for several answers to the same photographs."""
+    first = every[0]
+    if isinstance(first, dict):
+        return {name: mean_figures([one[name] for one in every]) for name in first}
+    return first if first is None or isinstance(first, int) else float(np.mean(every))
+
+
 def melanoma_sensitivity_at_90_specificity(probabilities, labels):
     """None without both a melanoma and something else."""
     if not 0 < (labels == MELANOMA).sum() < len(labels):

@@ -81,9 +81,15 @@ folders=()
 for folder in full600x450 fused600x450 crop224 low200x150; do
   if [ -d "$folder" ]; then folders+=(--images "$folder"); fi
 done
-"$scripts/run" evaluate --model "$root/Weights" --labels "$work/validation.csv" "${folders[@]}" --format json \
-  > "$work/evaluation.json"
-mv "$work/evaluation.json" "$root/Weights/training/evaluation.json"
+
+# judge_views NAME OPTION...: the evaluation with these options as Weights/training/NAME.json.
+judge_views() {
+  "$scripts/run" evaluate --model "$root/Weights" --labels "$work/validation.csv" "${folders[@]}" --format json \
+    "${@:2}" > "$work/$1.json"
+  mv "$work/$1.json" "$root/Weights/training/$1.json"
+}
+judge_views evaluation
+judge_views evaluation_tta --tta
 "$python" "$scripts/dump_fixtures.py" --model "$root/Weights"
 "$python" "$scripts/dump_gradcam_fixtures.py" --model "$root/Weights"
 echo "Weights/README.md still describes the model before: bring its version, figures and training up to date." >&2

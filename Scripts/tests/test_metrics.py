@@ -11,6 +11,7 @@ from fit_abstention import conformal_thresholds
 from metrics import (
     expected_calibration_error,
     figures,
+    mean_figures,
     melanoma_sensitivity_at_90_specificity,
     per_class_recall,
     softmax,
@@ -65,6 +66,17 @@ class FigureTests(unittest.TestCase):
         self.assertIsNone(melanoma_sensitivity_at_90_specificity(two_class([0.2, 0.7]), np.array([NV, NV])))
         self.assertIsNone(melanoma_sensitivity_at_90_specificity(two_class([0.2, 0.7]), np.array([MEL, MEL])))
 
+    def test_the_mean_of_several_answers_figures(self):
+        labels = np.array([MEL, MEL, NV, NV])
+        one = figures(two_class([0.9, 0.3, 0.2, 0.1]), labels)
+        other = figures(two_class([0.9, 0.7, 0.2, 0.6]), labels)
+        mean = mean_figures([one, other, other])
+        self.assertEqual(mean["n"], 4)
+        self.assertAlmostEqual(mean["recall"]["mel"], (0.5 + 1 + 1) / 3)
+        self.assertAlmostEqual(mean["ece"], (one["ece"] + 2 * other["ece"]) / 3)
+        alone = figures(two_class([0.9]), np.array([MEL]))
+        self.assertIsNone(mean_figures([alone, alone])["macro_auroc"])
+
     def test_means_are_over_the_classes_that_occur(self):
         result = figures(two_class([0.9, 0.3, 0.2, 0.1]), np.array([MEL, MEL, NV, NV]))
         self.assertEqual(per_class_recall(two_class([0.9, 0.3]), np.array([MEL, MEL])), {"mel": 0.5})
@@ -92,12 +104,15 @@ class CalibrationTests(unittest.TestCase):
         logits, labels = drawn(seed=13)
         lesions = [f"{number // 2:04}" for number in range(len(labels))]
         before = cross_fitted(logits, labels, lesions)
-        fold = np.array([number // 2 % FOLDS for number in range(len(labels))])
+        names = np.random.default_rng(0).permutation(sorted(set(lesions)))
+        third = set(names[3::FOLDS])
+        inside = np.array([lesion in third for lesion in lesions])
         changed = labels.copy()
-        changed[fold == 3] = (changed[fold == 3] + 1) % len(CLASSES)
+        changed[inside] = (changed[inside] + 1) % len(CLASSES)
         after = cross_fitted(logits, changed, lesions)
-        np.testing.assert_array_equal(before[fold == 3], after[fold == 3])
-        self.assertGreater(abs(before[fold != 3] - after[fold != 3]).max(), 1e-3)
+        np.testing.assert_array_equal(before[inside], after[inside])
+        self.assertGreater(abs(before[~inside] - after[~inside]).max(), 1e-3)
+        self.assertGreater(abs(before - cross_fitted(logits, labels, lesions, deal=1)).max(), 1e-3)
 
 
 class ComparisonTests(unittest.TestCase):
