@@ -112,7 +112,7 @@ def main():
         write_figures(options.model, config, result)
         labels = np.array([record.label for record in held])
         path = options.model / "training" / "reliability.png"
-        reliability_diagram(path, np.concatenate(calibrated), np.tile(labels, len(calibrated)))
+        reliability_diagram(path, calibrated, labels)
         print(f"sha256 {model_identity(options.model)}")
 
 
