@@ -25,7 +25,8 @@ extension ParityFixtures {
     let network = try classifier.explainedNetwork()
     guard let layer = try? network.layerName(maps.layer) else {
       return report.compare(
-        Self.mapStage, fixture: maps.file, place: "the network", expected: maps.layer, found: "no such layer")
+        ParityReport.mapStage, fixture: maps.file, place: "the network", expected: maps.layer,
+        found: "no such layer")
     }
     let image = try preprocessed(maps.file, classifier)
     let run = network.runWithGradients(
@@ -41,10 +42,11 @@ extension ParityFixtures {
       let fixture = "\(maps.file), \(maps.class) by \(expected.method) at \(maps.layer)"
       let scale = expected.maximumMagnitude > 0 ? expected.maximumMagnitude : 1
       report.compare(
-        Self.mapStage, fixture: fixture, tolerance: Self.mapTolerance, scale: scale,
+        ParityReport.mapStage, fixture: fixture, tolerance: Self.mapTolerance, scale: scale,
         samples: expected.samples, foundShape: Array(run.activations.shape.prefix(2)), found: { found[$0] })
       report.compare(
-        Self.mapStage, fixture: "\(fixture), greatest magnitude", tolerance: Self.mapTolerance, scale: scale,
+        ParityReport.mapStage, fixture: "\(fixture), greatest magnitude", tolerance: Self.mapTolerance,
+        scale: scale,
         expected: [expected.maximumMagnitude], found: [found.reduce(0) { max($0, abs($1)) }])
     }
   }

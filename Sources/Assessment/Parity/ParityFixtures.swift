@@ -13,7 +13,6 @@ package struct ParityFixtures: Sendable {
   static let distanceTolerance = 1e-4
   /// Of a map's largest magnitude.
   static let mapTolerance = 1e-4
-  static let mapStage = "map"
 
   let manifest: ParityManifest
   /// CRC-32 of every row of every uint8 stage.

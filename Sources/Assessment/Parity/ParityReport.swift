@@ -32,12 +32,14 @@ package struct ParityReport: Sendable, Equatable {
   /// The first stage in the order of computation that departs anywhere.
   package var firstDepartingStage: Stage? { stages.first { $0.firstDeparture != nil } }
 
+  static let mapStage = "map"
+
   /// What complete fixtures hold, the stages between `conv_stem` and `conv_head` aside.
   static let stageNames =
     ["refused"] + PreprocessingStage.allCases.map(\.rawValue)
     + [
       "warnings", "constancy variants", "normalized variants", "metadata", "conv_stem", "conv_head", "pooled",
-      "logits", "probabilities", ParityFixtures.mapStage,
+      "logits", "probabilities", mapStage,
     ]
 
   /// Stages of complete fixtures of which these hold nothing.
