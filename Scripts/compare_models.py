@@ -13,7 +13,7 @@ import torch
 
 from calibration import cross_fitted
 from dataset import open_cache, read_records, side_indices
-from inference import head_logits, pooled_features
+from inference import record_logits
 from metrics import figures, rounded
 from model_folder import load_folder, model_identity
 
@@ -35,9 +35,7 @@ def validation_logits(folder, records, indices, data, cache_folder):
     config, model = load_folder(folder)
     model = model.to(memory_format=torch.channels_last)
     cache = open_cache(records, data, config["preprocessing"], cache_folder)
-    pooled = pooled_features(config, model, [cache[i] for i in indices])
-    metadata = torch.from_numpy(np.stack([records[i].metadata for i in indices]))
-    return head_logits(model, pooled, metadata)
+    return record_logits(config, model, cache, records, indices)
 
 
 def resampled(lesions, count, seed):

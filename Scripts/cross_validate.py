@@ -14,7 +14,7 @@ import torch
 
 from calibration import cross_fitted
 from dataset import open_cache, read_records, side_indices
-from inference import head_logits, pooled_features
+from inference import record_logits
 from metrics import figures, rounded
 from model_folder import load_folder
 
@@ -24,8 +24,7 @@ SUMMARIZED = ["balanced_accuracy", "accuracy", "macro_auroc", "melanoma_sensitiv
 def side_figures(config, model, cache, records, indices):
     """Figures of a model on the records at `indices`, calibrated on one another (cross-fitted)."""
     chosen = [records[i] for i in indices]
-    pooled = pooled_features(config, model, [cache[i] for i in indices])
-    logits = head_logits(model, pooled, torch.from_numpy(np.stack([record.metadata for record in chosen])))
+    logits = record_logits(config, model, cache, records, indices)
     labels = np.array([record.label for record in chosen])
     return figures(cross_fitted(logits, labels, [record.lesion_id for record in chosen]), labels)
 

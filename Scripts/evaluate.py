@@ -111,8 +111,7 @@ def main():
     if options.write:
         write_figures(options.model, config, result)
         labels = np.array([record.label for record in held])
-        path = options.model / "training" / "reliability.png"
-        reliability_diagram(path, calibrated, labels)
+        reliability_diagram(options.model / "training" / "reliability.png", calibrated, labels)
         print(f"sha256 {model_identity(options.model)}")
 
 

@@ -36,3 +36,9 @@ def head_logits(model, pooled, metadata):
     with torch.inference_mode():
         logits = model.fusion(pooled, metadata) if model.has_fusion else model.classifier(pooled)
     return logits.double().numpy()
+
+
+def record_logits(config, model, cache, records, indices):
+    """Logits float64 [N, classes] of the records at `indices`, with their metadata; `cache` has all photographs."""
+    pooled = pooled_features(config, model, [cache[i] for i in indices])
+    return head_logits(model, pooled, torch.from_numpy(np.stack([records[i].metadata for i in indices])))

@@ -5,13 +5,12 @@ package struct TrainingList: Sendable {
   /// Below the model's folder.
   package static let relativePath = "training/split.csv"
 
-  private enum Side: String {
+  private enum Side: String, CaseIterable {
     case training, validation, fold, duplicate
   }
 
   private static let side = Option<Side>(
-    "split", valueName: "split", abstract: "",
-    allowedValues: ["training", "validation", "fold", "duplicate"],
+    "split", valueName: "split", abstract: "", allowedValues: Side.allCases.map(\.rawValue),
     convert: { Side(rawValue: $0) })
 
   /// Names of images and of lesions, as ``Swift/String/imageKey``.

@@ -8,18 +8,21 @@ struct CSVColumns {
     self.positions = positions
   }
 
-  /// A cell without blanks around it.
-  func text(_ column: String, of row: CSVTable.Row) -> String {
+  /// A cell as it stands.
+  private func field(_ column: String, of row: CSVTable.Row) -> String {
     guard let position = positions[column] else {
       preconditionFailure("column \(column) was not asked for; the table has \(positions.keys.sorted())")
     }
-    return row.fields[position].trimmed
+    return row.fields[position]
   }
+
+  /// A cell without blanks around it.
+  func text(_ column: String, of row: CSVTable.Row) -> String { field(column, of: row).trimmed }
 
   /// A cell of a column that the table may be without; `nil` then, and where it is empty.
   func optionalText(_ column: String, of row: CSVTable.Row) -> String? {
-    guard let position = positions[column] else { return nil }
-    let text = row.fields[position].trimmed
+    guard positions[column] != nil else { return nil }
+    let text = text(column, of: row)
     return text.isEmpty ? nil : text
   }
 
@@ -45,11 +48,11 @@ struct CSVColumns {
 
   /// A cell with a name, as it stands: a file's name may begin with a blank.
   func identifier(_ column: String, of row: CSVTable.Row) throws(CSVError) -> String {
-    guard !text(column, of: row).isEmpty, let position = positions[column] else {
+    guard !text(column, of: row).isEmpty else {
       throw .invalidValue(
         path: path, line: row.line, column: column, value: "", expectation: "Please provide an identifier.")
     }
-    return row.fields[position]
+    return field(column, of: row)
   }
 
   /// The cell `image_id`, which no other row may have.

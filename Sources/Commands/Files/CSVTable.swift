@@ -1,6 +1,6 @@
 /// A table of text as RFC 4180 describes it: commas, quotes doubled inside quoted fields, line breaks inside
-/// them, LF or CRLF between rows. Blanks around a field are dropped unless it is quoted. A byte-order mark is passed over, and so are lines without text, such as the rows of
-/// nothing but commas that spreadsheets leave.
+/// them, LF or CRLF between rows. Blanks around a field are dropped unless it is quoted. A byte-order mark is passed over,
+/// and so are lines without text, such as the rows of nothing but commas that spreadsheets leave.
 package struct CSVTable: Equatable, Sendable {
   package struct Row: Equatable, Sendable {
     /// The line on which the row begins, from 1.

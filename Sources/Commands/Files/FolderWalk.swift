@@ -67,7 +67,7 @@ struct FolderWalk {
     let isLink = status.st_mode & S_IFMT == S_IFLNK
     if isLink, stat(path, &status) != 0 {
       // Whatever its name: it may have led to a folder of images.
-      return failures.append(errno == ENOENT ? .brokenLink(path) : FileBytes.failure(path: path))
+      return failures.append(FileBytes.failure(path: path))
     }
     switch status.st_mode & S_IFMT {
     case S_IFDIR: if isLink { links.append(path) } else { visitBelow(path) }

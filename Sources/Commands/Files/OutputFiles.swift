@@ -29,9 +29,11 @@ struct OutputFiles {
     // Without an output there is nothing to be replaced, and the images may be thousands.
     if outputs.isEmpty { return }
     var inputs: [FileIdentity: String] = [:]
-    var files = Classifier.filePaths(ofModel: model).map { (name: "a file of the model", path: $0) }
+    let modelFiles = Classifier.filePaths(ofModel: model)
+    var files = modelFiles.map { (name: "a file of the model", path: $0) }
     // Loading does without them, but nobody has another copy.
-    files += Classifier.folders(ofModel: model).flatMap { folder in
+    let folders = modelFiles.map { String(decoding: PathBytes($0).folder.bytes, as: UTF8.self) }
+    files += folders.flatMap { folder in
       [
         ("the model's card", "\(folder)/README.md"),
         ("the model's data list", "\(folder)/\(TrainingList.relativePath)"),

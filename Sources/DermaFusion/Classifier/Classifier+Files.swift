@@ -4,10 +4,4 @@ extension Classifier {
   /// The files that loading a folder reads: a model's two or, of an ensemble, its `config.json` and its members' files.
   /// Whether they are there, and can be used, turns out when it is loaded.
   package static func filePaths(ofModel folder: String) -> [String] { ModelFolder.filePaths(in: folder) }
-
-  /// A model's folder and, of an ensemble, those of its members.
-  package static func folders(ofModel folder: String) -> [String] {
-    let name = "/" + ModelFolder.configurationName
-    return filePaths(ofModel: folder).filter { $0.hasSuffix(name) }.map { String($0.dropLast(name.count)) }
-  }
 }
