@@ -52,7 +52,10 @@ let package = Package(
     // Command line
     .executableTarget(
       name: "CommandLineTool", dependencies: ["Commands"], swiftSettings: warningsAsErrors),
-    .target(name: "Commands", dependencies: ["DermaFusion", "Assessment"], swiftSettings: warningsAsErrors),
+    .target(
+      name: "Commands", dependencies: ["CommandLineSupport", "DermaFusion", "Assessment"],
+      swiftSettings: warningsAsErrors),
+    .target(name: "CommandLineSupport", swiftSettings: warningsAsErrors),
     .target(
       name: "Assessment",
       dependencies: ["DermaFusion", "ImagePipeline", "ModelFiles", "TensorModule", "KernelInterface"],
@@ -99,6 +102,7 @@ let package = Package(
     .target(
       name: "ReferenceLayers", path: "Tests/ReferenceLayers",
       swiftSettings: warningsAsErrors + (isRootPackage ? [.unsafeFlags(["-O"])] : [])),
+    .target(name: "TestFiles", path: "Tests/TestFiles", swiftSettings: warningsAsErrors),
 
     // Unit test bundles
     .testTarget(
@@ -116,7 +120,11 @@ let package = Package(
       name: "AssessmentTests", dependencies: ["Assessment", "DermaFusion", "ImagePipeline", "ModelFiles"]),
     .testTarget(
       name: "CommandsTests",
-      dependencies: ["Commands", "Assessment", "DermaFusion", "ImagePipeline", "ModelFiles"]),
+      dependencies: [
+        "Commands", "CommandLineSupport", "Assessment", "DermaFusion", "ImagePipeline", "ModelFiles",
+        "TestFiles",
+      ]),
+    .testTarget(name: "CommandLineSupportTests", dependencies: ["CommandLineSupport", "TestFiles"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,5 @@
 import Assessment
+import CommandLineSupport
 import DermaFusion
 
 /// Times the model on this machine.

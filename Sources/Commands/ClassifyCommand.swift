@@ -1,3 +1,4 @@
+import CommandLineSupport
 import DermaFusion
 
 /// Classifies images, one result as soon as it is made.
@@ -10,7 +11,7 @@ package enum ClassifyCommand: Command {
     A folder stands for the images in it and in the folders below it, sorted by path: names that end in \
     \(ImageFileName.endings.joined(separator: ", ")), hidden ones left out. Links are followed, \
     but each folder is visited once. A file may hold PNG, JPEG or \
-    PNM whatever its name, up to \(FileBytes.imageLimit / (1024 * 1024)) MB; under 32x32 pixels it is refused, under \
+    PNM whatever its name, up to \(ImageFileName.byteLimit / (1024 * 1024)) MB; under 32x32 pixels it is refused, under \
     100x100 the result has a warning. An image that fails is named on \
     standard error and the others still get their results.
 

@@ -1,3 +1,4 @@
+import CommandLineSupport
 import DermaFusion
 
 /// Prints the vector that the model would get.

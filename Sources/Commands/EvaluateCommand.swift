@@ -1,4 +1,5 @@
 import Assessment
+import CommandLineSupport
 import DermaFusion
 
 /// Measures a model on images whose labels are known.
@@ -66,7 +67,7 @@ package enum EvaluateCommand: Command {
     let terminal = session.terminal
     let labelsPath = arguments.value(of: labels)
     let list = try TestList(
-      FileBytes.read(path: labelsPath, limit: FileBytes.tableLimit), path: labelsPath)
+      FileBytes.read(path: labelsPath, limit: MetadataTable.byteLimit), path: labelsPath)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))

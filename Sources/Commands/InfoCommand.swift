@@ -1,3 +1,4 @@
+import CommandLineSupport
 import DermaFusion
 
 /// Says what would compute, with which model.

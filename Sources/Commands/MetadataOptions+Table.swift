@@ -1,3 +1,4 @@
+import CommandLineSupport
 import DermaFusion
 
 extension MetadataOptions {
@@ -12,7 +13,7 @@ extension MetadataOptions {
   /// - Returns: `nil` when no table was named.
   static func readTable(_ arguments: ParsedArguments) throws -> MetadataTable? {
     try arguments[table].map { path in
-      try MetadataTable(FileBytes.read(path: path, limit: FileBytes.tableLimit), path: path)
+      try MetadataTable(FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path)
     }
   }
 

@@ -1,12 +1,5 @@
+import CommandLineSupport
 import DermaFusion
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Where models and fixtures lie when the command line does not say.
 package struct ModelLocation: Sendable {
@@ -41,9 +34,8 @@ package struct ModelLocation: Sendable {
       parent = current == "/" ? nil : directory(of: current)
     }
     // What has the name in the current folder is meant, even where it turns out to be unusable.
-    var status = stat()
-    if lstat(folder, &status) == 0 { return folder }
-    for place in places where access("\(place)/\(marker)", R_OK) == 0 { return place }
+    if FileBytes.isThere(folder) { return folder }
+    for place in places where FileBytes.isReadable("\(place)/\(marker)") { return place }
     throw .notFound(marker: marker, places: places)
   }
 

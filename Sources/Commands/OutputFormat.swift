@@ -1,3 +1,5 @@
+import CommandLineSupport
+
 /// What the results of `classify` look like.
 package enum OutputFormat: String, Sendable {
   case text, json, csv

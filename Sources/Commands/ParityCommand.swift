@@ -1,4 +1,5 @@
 import Assessment
+import CommandLineSupport
 import DermaFusion
 
 /// Holds this engine against what Python computed.
@@ -65,7 +66,7 @@ package enum ParityCommand: Command {
     try ParityFixtures { name in
       // An empty file is a fixture too: one that must be refused.
       do throws(FileError) {
-        return try FileBytes.read(path: "\(folder)/\(name)", limit: FileBytes.imageLimit)
+        return try FileBytes.read(path: "\(folder)/\(name)", limit: ImageFileName.byteLimit)
       } catch .empty {
         return []
       }

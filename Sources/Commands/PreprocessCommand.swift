@@ -1,4 +1,5 @@
 import Assessment
+import CommandLineSupport
 import DermaFusion
 
 /// Writes one stage of preprocessing as an array for NumPy.

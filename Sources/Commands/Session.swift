@@ -1,3 +1,4 @@
+import CommandLineSupport
 import DermaFusion
 
 /// What a command works with: the terminal, and the way to a model.

@@ -1,3 +1,5 @@
+import CommandLineSupport
+
 extension Tool {
   /// What `--help` without a command shows.
   package var help: String {

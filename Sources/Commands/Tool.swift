@@ -1,3 +1,4 @@
+import CommandLineSupport
 import DermaFusion
 
 /// The program: its commands, and what becomes of their errors.
@@ -39,6 +40,11 @@ package struct Tool: Sendable {
       ("1", "Something failed; standard error names it. Of several images, the others got their results."),
       ("64", "Wrong usage."),
     ])
+
+  /// Runs what the process's own command line asks for, and ends the process.
+  package func main() -> Never {
+    Program.exit(with: run(Program.words, session: Session(terminal: .system())))
+  }
 
   /// ``run(_:session:)`` with the words as the system hands them over.
   ///

@@ -2,6 +2,7 @@ import Testing
 import TensorModule
 
 @testable import Assessment
+@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
 

@@ -1,7 +1,9 @@
 import Foundation
 import ModelFiles
+import TestFiles
 import Testing
 
+@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
 

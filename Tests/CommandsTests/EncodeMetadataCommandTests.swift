@@ -1,5 +1,6 @@
 import Testing
 
+@testable import CommandLineSupport
 @testable import Commands
 
 @Suite struct EncodeMetadataCommandTests {

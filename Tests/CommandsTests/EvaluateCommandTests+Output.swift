@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Assessment
+@testable import CommandLineSupport
 @testable import Commands
 
 /// Progress and plots.

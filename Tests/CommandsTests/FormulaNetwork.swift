@@ -1,1 +1,100 @@
-../DermaFusionTests/FormulaNetwork.swift
+import Foundation
+
+@testable import DermaFusion
+
+/// A network whose weights follow a formula that `Scripts/dump_gradcam_fixtures.py` computes too.
+struct FormulaNetwork: Decodable {
+  let name: String
+  let shapes: [String: [Int]]
+  let size: Int
+  /// The name that the input's values follow from.
+  let input: String
+  let cases: [String: Fields]
+
+  /// Age, sex and site of a case, as they stand in the list.
+  struct Fields: Decodable {
+    let age: Double?
+    let sex: String?
+    let site: String?
+
+    init(from decoder: any Decoder) throws {
+      var list = try decoder.unkeyedContainer()
+      age = try list.decodeIfPresent(Double.self)
+      sex = try list.decodeIfPresent(String.self)
+      site = try list.decodeIfPresent(String.self)
+    }
+
+    func metadata() throws -> PatientMetadata {
+      try PatientMetadata(
+        ageInYears: age, sex: sex.flatMap { Sex(name: $0) } ?? .unknown,
+        site: site.flatMap { BodySite(name: $0) } ?? .unknown)
+    }
+  }
+
+  /// The networks of the fixtures, each with its config.json.
+  static func all() throws -> [(network: FormulaNetwork, configuration: [UInt8])] {
+    let data = try Data(contentsOf: fixtures.appending(path: "networks.json"))
+    let networks = try JSONDecoder().decode([FormulaNetwork].self, from: data)
+    let objects = try JSONSerialization.jsonObject(with: data) as? [[String: Any]] ?? []
+    return try zip(networks, objects).map { network, object in
+      (network, [UInt8](try JSONSerialization.data(withJSONObject: object["config"] ?? [:])))
+    }
+  }
+
+  static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "ParityFixtures/gradcam")
+
+  /// The bytes of model.safetensors.
+  func weights() -> [UInt8] {
+    safetensors(shapes.map { name, shape in (name, shape, Self.tensor(name, shape: shape)) })
+  }
+
+  /// `[size, size, 3]`, what the network sees.
+  func inputValues() -> [Float] { Self.uniform(input, count: size * size * 3).map { $0 * 2 } }
+
+  /// SplitMix64 seeded with the FNV-1a hash of the name, -1...1.
+  static func uniform(_ name: String, count: Int) -> [Float] {
+    var state: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in name.utf8 { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    return [Float](unsafeUninitializedCapacity: count) { values, initialized in
+      for i in 0..<count {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        values[i] = Float((z ^ (z >> 31)) >> 40) * 0x1p-23 - 1
+      }
+      initialized = count
+    }
+  }
+
+  static func tensor(_ name: String, shape: [Int]) -> [Float] {
+    let (factor, offset): (Float, Float) =
+      switch name {
+      case _ where name.hasSuffix(".running_var"): (0.5, 1)
+      case _ where name.hasSuffix(".running_mean"): (0.1, 0)
+      case _ where name.hasSuffix(".bias"): (0.2, 0)
+      case _ where shape.count == 1: (0.2, 1)
+      case _ where name.contains("embedding"): (1, 0)
+      default: (Float((6 / Double(shape.dropFirst().reduce(1, *))).squareRoot()), 0)
+      }
+    return uniform(name, count: shape.reduce(1, *)).map { $0 * factor + offset }
+  }
+}
+
+/// A safetensors file of Float32 tensors.
+func safetensors(_ tensors: [(name: String, shape: [Int], values: [Float])]) -> [UInt8] {
+  var header: [String] = []
+  var data: [UInt8] = []
+  data.reserveCapacity(tensors.reduce(0) { $0 + $1.values.count * 4 })
+  for (name, shape, values) in tensors {
+    let start = data.count
+    values.withUnsafeBytes { data.append(contentsOf: $0) }
+    header.append(
+      "\"\(name)\":{\"dtype\":\"F32\",\"shape\":\(shape),\"data_offsets\":[\(start),\(data.count)]}")
+  }
+  var text = Array("{\(header.joined(separator: ","))}".utf8)
+  while text.count % 8 != 0 { text.append(UInt8(ascii: " ")) }
+  let length = (0..<8).map { UInt8(truncatingIfNeeded: text.count >> (8 * $0)) }
+  return length + text + data
+}

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import CommandLineSupport
 @testable import Commands
 
 /// Where the files go.

@@ -1,6 +1,8 @@
 import Foundation
+import TestFiles
 import Testing
 
+@testable import CommandLineSupport
 @testable import Commands
 import DermaFusion
 

@@ -1,7 +1,9 @@
 import Foundation
+import TestFiles
 import Testing
 
 @testable import Assessment
+@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
 @testable import ModelFiles

@@ -1,5 +1,7 @@
+import TestFiles
 import Testing
 
+@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
 

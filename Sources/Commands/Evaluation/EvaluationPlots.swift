@@ -1,4 +1,5 @@
 import Assessment
+import CommandLineSupport
 import DermaFusion
 
 /// The plots of an evaluation. Each names the model, the number of images, what makes them no clean test and the

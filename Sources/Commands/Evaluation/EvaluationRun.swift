@@ -1,4 +1,5 @@
 import Assessment
+import CommandLineSupport
 import DermaFusion
 
 /// The images of a test list, several at once; a failure is reported and the others follow.

@@ -1,3 +1,5 @@
+import CommandLineSupport
+
 /// The images in some folders, each walked once, looked up by their names without endings.
 package struct ImageIndex: Sendable {
   package struct Location: Sendable, Equatable {

@@ -1,3 +1,4 @@
+import CommandLineSupport
 import DermaFusion
 
 /// A drawing written as SVG, the same bytes for the same drawing. The origin is at the top left, in pixels.

@@ -1,3 +1,4 @@
+import CommandLineSupport
 import DermaFusion
 
 /// Images with what they show, as a table lists them.
@@ -31,7 +32,7 @@ package struct TestList: Sendable {
     var entries: [Entry] = []
     var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
-      let image = try columns.imageIdentifier(of: row, seen: &lines)
+      let image = try columns.uniqueIdentifier("image_id", of: row, seen: &lines)
       entries.append(
         Entry(
           line: row.line, image: image,

@@ -1,3 +1,5 @@
+import CommandLineSupport
+
 /// What a model has seen, from `training/split.csv` in its folder: images and lesions that its weights were
 /// fitted to (`training`), those that it was selected and calibrated on (`validation`), those that a
 /// cross-validation kept from both (`fold`), and those whose lesion it was fitted to under another name (`duplicate`).
@@ -43,7 +45,7 @@ package struct TrainingList: Sendable {
   static func list(ofModel folder: String) throws -> TrainingList? {
     let path = "\(folder)/\(relativePath)"
     do {
-      return try TrainingList(FileBytes.read(path: path, limit: FileBytes.tableLimit), path: path)
+      return try TrainingList(FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path)
     } catch FileError.notFound {
       return nil
     }

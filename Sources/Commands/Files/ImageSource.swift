@@ -1,3 +1,5 @@
+import CommandLineSupport
+
 /// Where the bytes of one image come from.
 package enum ImageSource: Equatable, Sendable {
   case standardInput
@@ -34,8 +36,8 @@ package enum ImageSource: Equatable, Sendable {
   /// The image's bytes.
   package func read(terminal: Terminal) throws(FileError) -> [UInt8] {
     switch self {
-    case .standardInput: try terminal.readInput(FileBytes.imageLimit)
-    case .file(let path): try FileBytes.read(path: path, limit: FileBytes.imageLimit)
+    case .standardInput: try terminal.readInput(ImageFileName.byteLimit)
+    case .file(let path): try FileBytes.read(path: path, limit: ImageFileName.byteLimit)
     }
   }
 
@@ -60,8 +62,8 @@ package enum ImageSource: Equatable, Sendable {
   static func sources(
     inFolder folder: String
   ) throws(FileError) -> (sources: [ImageSource], failures: [FileError]) {
-    let walk = try FolderWalk(folder)
-    if walk.paths.isEmpty, walk.failures.isEmpty { throw .folderWithoutImages(folder) }
+    let walk = try FolderWalk(folder, endings: ImageFileName.endings)
+    if walk.paths.isEmpty, walk.failures.isEmpty { throw .folderWithout(folder, kind: ImageFileName.kind) }
     return (walk.paths.map(ImageSource.file), walk.failures)
   }
 }

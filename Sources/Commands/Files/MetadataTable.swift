@@ -1,3 +1,4 @@
+import CommandLineSupport
 import DermaFusion
 
 /// What a table says about the patient of each image.
@@ -11,6 +12,9 @@ package struct MetadataTable: Equatable, Sendable {
 
   /// Columns that a table must have; it may have others, in any order.
   package static let columns = ["image_id", "age", "sex", "localization"]
+
+  /// A hundred bytes a row.
+  static let byteLimit = 64 * 1024 * 1024
 
   /// By ``Swift/String/imageKey``.
   private let entries: [[UInt8]: Entry]
@@ -65,7 +69,7 @@ package struct MetadataTable: Equatable, Sendable {
     var entries: [[UInt8]: Entry] = [:]
     var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
-      let identifier = try columns.imageIdentifier(of: row, seen: &lines)
+      let identifier = try columns.uniqueIdentifier("image_id", of: row, seen: &lines)
       entries[identifier.imageKey] = try columns.metadata(of: row)
     }
     self.entries = entries

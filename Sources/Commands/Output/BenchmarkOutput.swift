@@ -1,4 +1,5 @@
 import Assessment
+import CommandLineSupport
 import DermaFusion
 
 /// A benchmark's report as JSON.

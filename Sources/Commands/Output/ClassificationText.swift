@@ -1,3 +1,4 @@
+import CommandLineSupport
 import DermaFusion
 
 /// A result for a person to read.

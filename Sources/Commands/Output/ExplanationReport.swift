@@ -1,3 +1,4 @@
+import CommandLineSupport
 import DermaFusion
 
 /// The statistics of an explanation, for programs and for people.

@@ -1,3 +1,4 @@
+import CommandLineSupport
 import DermaFusion
 
 /// Writes results one by one in one format, each as soon as it is there.

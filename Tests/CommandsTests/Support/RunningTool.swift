@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 
+@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
 @testable import ImagePipeline
@@ -121,35 +122,4 @@ func pnm(width: Int = 120, height: Int = 100, seed: Int = 0) -> [UInt8] {
     }
   }
   return bytes
-}
-
-/// A folder that is removed with everything in it when the test ends.
-final class TemporaryFolder {
-  let path: String
-
-  init() {
-    path =
-      FileManager.default.temporaryDirectory
-      .appendingPathComponent("dermafusion-tests-\(UUID().uuidString)").path
-    try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  /// Writes a file, with the folders above it; answers with its path.
-  @discardableResult
-  func write(_ bytes: [UInt8], to name: String) -> String {
-    let file = path + "/" + name
-    let folder = String(file[..<file.lastIndex(of: "/")!])
-    try! FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    precondition(FileManager.default.createFile(atPath: file, contents: Data(bytes)))
-    return file
-  }
-
-  @discardableResult
-  func write(_ text: String, to name: String) -> String { write(Array(text.utf8), to: name) }
-
-  func contents(of name: String) -> [UInt8]? {
-    FileManager.default.contents(atPath: path + "/" + name).map { [UInt8]($0) }
-  }
 }

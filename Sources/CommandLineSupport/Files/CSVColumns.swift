@@ -1,5 +1,5 @@
 /// The cells of a table by the names of their columns, with messages that say where a bad one stands.
-struct CSVColumns {
+package struct CSVColumns: Sendable {
   private let path: String
   private let positions: [String: Int]
 
@@ -17,17 +17,17 @@ struct CSVColumns {
   }
 
   /// A cell without blanks around it.
-  func text(_ column: String, of row: CSVTable.Row) -> String { field(column, of: row).trimmed }
+  package func text(_ column: String, of row: CSVTable.Row) -> String { field(column, of: row).trimmed }
 
   /// A cell of a column that the table may be without; `nil` then, and where it is empty.
-  func optionalText(_ column: String, of row: CSVTable.Row) -> String? {
+  package func optionalText(_ column: String, of row: CSVTable.Row) -> String? {
     guard positions[column] != nil else { return nil }
     let text = text(column, of: row)
     return text.isEmpty ? nil : text
   }
 
   /// A cell that may be empty, which is `nil`.
-  func value<Value>(
+  package func value<Value>(
     _ column: String, of row: CSVTable.Row, as option: Option<Value>
   ) throws(CSVError) -> Value? {
     let text = text(column, of: row)
@@ -35,7 +35,7 @@ struct CSVColumns {
   }
 
   /// A cell that holds a value of the option.
-  func requiredValue<Value>(
+  package func requiredValue<Value>(
     _ column: String, of row: CSVTable.Row, as option: Option<Value>
   ) throws(CSVError) -> Value {
     let text = text(column, of: row)
@@ -47,7 +47,7 @@ struct CSVColumns {
   }
 
   /// A cell with a name, as it stands: a file's name may begin with a blank.
-  func identifier(_ column: String, of row: CSVTable.Row) throws(CSVError) -> String {
+  package func identifier(_ column: String, of row: CSVTable.Row) throws(CSVError) -> String {
     guard !text(column, of: row).isEmpty else {
       throw .invalidValue(
         path: path, line: row.line, column: column, value: "", expectation: "Please provide an identifier.")
@@ -55,15 +55,16 @@ struct CSVColumns {
     return field(column, of: row)
   }
 
-  /// The cell `image_id`, which no other row may have.
+  /// A cell with a name that no other row may have.
   ///
-  /// - Parameter lines: where each was seen.
-  func imageIdentifier(
-    of row: CSVTable.Row, seen lines: inout [[UInt8]: Int]
+  /// - Parameter lines: where each was seen, by its bytes: strings are equal too where they only look the same.
+  package func uniqueIdentifier(
+    _ column: String, of row: CSVTable.Row, seen lines: inout [[UInt8]: Int]
   ) throws(CSVError) -> String {
-    let identifier = try identifier("image_id", of: row)
-    if let firstLine = lines.updateValue(row.line, forKey: identifier.imageKey) {
-      throw .repeatedIdentifier(path: path, line: row.line, identifier: identifier, firstLine: firstLine)
+    let identifier = try identifier(column, of: row)
+    if let firstLine = lines.updateValue(row.line, forKey: Array(identifier.utf8)) {
+      throw .repeatedIdentifier(
+        path: path, line: row.line, column: column, identifier: identifier, firstLine: firstLine)
     }
     return identifier
   }
@@ -73,7 +74,7 @@ extension CSVTable {
   /// Where the named columns are; the table may have others, in any order and of any names.
   ///
   /// - Parameter optional: columns that it may be without.
-  func columns(
+  package func columns(
     _ names: [String], optional: [String] = [], path: String
   ) throws(CSVError) -> CSVColumns {
     var positions: [String: Int] = [:]

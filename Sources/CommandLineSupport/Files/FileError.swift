@@ -5,7 +5,8 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
   case notFolder(String)
   case empty(String)
   case tooLarge(String, limit: Int)
-  case folderWithoutImages(String)
+  /// `kind` is what was looked for.
+  case folderWithout(String, kind: String)
   case brokenLink(String)
   /// Neither a file nor a folder.
   case notFile(String)
@@ -26,8 +27,7 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
     case .empty(let path): "\(path): the file is empty"
     case .tooLarge(let path, let limit):
       "\(path): the file is larger than the limit of \(limit / (1024 * 1024)) MB"
-    case .folderWithoutImages(let path):
-      "\(path): the folder holds no image (\(ImageFileName.endings.joined(separator: ", ")))"
+    case .folderWithout(let path, let kind): "\(path): the folder holds no \(kind)"
     case .brokenLink(let path): "\(path): is a link to something that is not there"
     case .notFile(let path): "\(path): is neither a file nor a folder"
     case .nameNotText(let path): "\(path): the name is not UTF-8 text"
@@ -39,4 +39,17 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
     case .unwritable(let path, let reason): "\(path): cannot be written: \(reason)"
     }
   }
+}
+
+/// A failure that does not itself say of which file it speaks.
+package struct NamedFailure: Error, CustomStringConvertible {
+  package let name: String
+  package let reason: String
+
+  package init(name: String, reason: String) {
+    self.name = name
+    self.reason = reason
+  }
+
+  package var description: String { "\(name): \(reason)" }
 }

@@ -25,3 +25,5 @@ func systemWait(_ descriptor: Int32, _ event: Int32, milliseconds: Int32 = -1) -
   var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
   return poll(&waiting, 1, milliseconds) != 0
 }
+
+func systemExit(_ status: Int32) -> Never { exit(status) }

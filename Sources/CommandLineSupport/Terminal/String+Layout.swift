@@ -21,7 +21,7 @@ extension String {
   }
 
   /// The text of bytes that should be UTF-8, with those that are not as `\xE9`.
-  init(escapingInvalid bytes: [UInt8]) {
+  package init(escapingInvalid bytes: [UInt8]) {
     self = ""
     var rest = bytes[...]
     while let first = rest.first {

@@ -6,20 +6,23 @@
   import Darwin
 #endif
 
-/// The images in a folder and the folders below it. Each folder is visited once, however many ways lead to it: first
-/// those that lie there, then those that only links lead to, so that each image has the plainest of its paths. A link
+/// The files of some kinds in a folder and the folders below it. Each folder is visited once, however many ways lead to it: first
+/// those that lie there, then those that only links lead to, so that each file has the plainest of its paths. A link
 /// to a file is a name of its own.
-struct FolderWalk {
+package struct FolderWalk {
   /// Sorted by their bytes.
-  private(set) var paths: [String] = []
+  package private(set) var paths: [String] = []
   /// What could not be looked at, in the order in which it was met.
-  private(set) var failures: [FileError] = []
+  package private(set) var failures: [FileError] = []
+  private let endings: [String]
   private var visited: Set<FileIdentity> = []
   /// Links to folders that were met and not yet followed.
   private var links: [String] = []
 
+  /// - Parameter endings: of the names of the files, in lower case; the names may have any letter case.
   /// - Throws: ``FileError`` when the folder itself cannot be read.
-  init(_ folder: String) throws(FileError) {
+  package init(_ folder: String, endings: [String]) throws(FileError) {
+    self.endings = endings
     try visit(folder)
     while !links.isEmpty {
       let next = links.sorted { left, right in
@@ -30,6 +33,14 @@ struct FolderWalk {
       for link in next { visitBelow(link) }
     }
     paths.sort(by: Self.precedes)
+  }
+
+  /// - Parameter name: may be no text.
+  private func isListed(_ name: [UInt8]) -> Bool {
+    let lowercase = name.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 + 32 : $0 }
+    return endings.contains { ending in
+      name.count > ending.utf8.count && lowercase.suffix(ending.utf8.count).elementsEqual(ending.utf8)
+    }
   }
 
   private static func precedes(_ left: String, _ right: String) -> Bool {
@@ -52,16 +63,16 @@ struct FolderWalk {
       guard let text = String(validating: name, as: UTF8.self) else {
         let path = Self.path(folder, String(escapingInvalid: name))
         let bytes = PathBytes(Self.path(folder, "")).appending(name)
-        if ImageFileName.isImage(name) || bytes.withCString({ Self.isFolder($0) }) {
+        if isListed(name) || bytes.withCString({ Self.isFolder($0) }) {
           failures.append(.nameNotText(path))
         }
         continue
       }
-      look(at: Self.path(folder, text), isImage: ImageFileName.isImage(name))
+      look(at: Self.path(folder, text), isFile: isListed(name))
     }
   }
 
-  private mutating func look(at path: String, isImage: Bool) {
+  private mutating func look(at path: String, isFile: Bool) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return failures.append(FileBytes.failure(path: path)) }
     let isLink = status.st_mode & S_IFMT == S_IFLNK
@@ -71,9 +82,9 @@ struct FolderWalk {
     }
     switch status.st_mode & S_IFMT {
     case S_IFDIR: if isLink { links.append(path) } else { visitBelow(path) }
-    case S_IFREG: if isImage { paths.append(path) }
+    case S_IFREG: if isFile { paths.append(path) }
     // A pipe would be waited for, a device might never end.
-    default: if isImage { failures.append(.notFile(path)) }
+    default: if isFile { failures.append(.notFile(path)) }
     }
   }
 
@@ -98,7 +109,7 @@ struct FolderWalk {
     folder.utf8.last == UInt8(ascii: "/") ? folder + name : folder + "/" + name
   }
 
-  static func isFolder(_ path: UnsafePointer<CChar>) -> Bool {
+  package static func isFolder(_ path: UnsafePointer<CChar>) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }

@@ -8,11 +8,6 @@
 
 /// Whole files, read and written.
 package enum FileBytes {
-  /// No dermoscopy image comes near it; what does is not an image.
-  package static let imageLimit = 512 * 1024 * 1024
-  /// Tables of metadata, a hundred bytes a row.
-  package static let tableLimit = 64 * 1024 * 1024
-
   /// How long a named pipe is waited for.
   static let writerPatience = 10
 
@@ -147,6 +142,20 @@ package enum FileBytes {
       usleep(50_000)
     }
     throw .pipeWithoutReader(path, seconds: patience)
+  }
+
+  /// Whether something has this name, if only a link to nothing.
+  package static func isThere(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
+  /// Whether it is there and may be read.
+  package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+
+  /// What stands before the name; `.` for a name alone.
+  package static func folder(of path: String) -> String {
+    String(decoding: PathBytes(path).folder.bytes, as: UTF8.self)
   }
 
   /// Makes a folder where there is none yet; the folder that it lies in must be there.

@@ -7,7 +7,7 @@ package enum Help {
   /// The help of one command.
   ///
   /// - Parameter tool: the name of the program.
-  package static func text(for command: any Command.Type, in tool: String) -> String {
+  package static func text(for command: any CommandDescription.Type, in tool: String) -> String {
     var sections = [wrapped("OVERVIEW: " + command.abstract, indent: 0)]
     if !command.discussion.isEmpty { sections.append(wrapped(command.discussion, indent: 0)) }
     sections.append(usage(of: command, in: tool, title: "USAGE:"))
@@ -22,7 +22,8 @@ package enum Help {
   }
 
   /// `USAGE: dermafusion classify <image> ... [--age <age>]`, wrapped under the command's name.
-  package static func usage(of command: any Command.Type, in tool: String, title: String) -> String {
+  package static func usage(of command: any CommandDescription.Type, in tool: String, title: String) -> String
+  {
     let positionals = command.positionals.map { $0.isRepeated ? "<\($0.name)> ..." : "<\($0.name)>" }
     let options = command.options.map { option in
       let display = option.display + (option.isRepeatable ? " ..." : "")
@@ -40,7 +41,7 @@ package enum Help {
     return lines.joined(separator: "\n")
   }
 
-  static let commonOptions: [HelpEntry] = [
+  package static let commonOptions: [HelpEntry] = [
     ("--version", "Show the version."),
     ("-h, --help", "Show help information."),
   ]
@@ -54,7 +55,7 @@ package enum Help {
     return notes.isEmpty ? option.abstract : "\(option.abstract) (\(notes.joined(separator: "; ")))"
   }
 
-  static func section(_ title: String, _ entries: [HelpEntry]) -> String {
+  package static func section(_ title: String, _ entries: [HelpEntry]) -> String {
     let lines = entries.map { entry in
       let label = "  " + entry.label
       let description = wrapped(entry.description, indent: descriptionColumn)
@@ -66,7 +67,7 @@ package enum Help {
     return "\(title):\n" + lines.joined(separator: "\n")
   }
 
-  static func wrapped(_ text: String, indent: Int) -> String {
+  package static func wrapped(_ text: String, indent: Int) -> String {
     text.wrapped(width: width, indent: indent)
   }
 }

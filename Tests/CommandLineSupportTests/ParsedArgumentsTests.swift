@@ -1,8 +1,10 @@
 import Testing
 
-@testable import Commands
+@testable import CommandLineSupport
 
 @Suite struct ParsedArgumentsTests {
+  enum OutputFormat: String { case text, json, csv }
+
   static let number = Option<Int>(
     "number", valueName: "n", abstract: "A number.", expectation: "Please provide a number.",
     convert: { Int($0) })

@@ -9,7 +9,7 @@ package struct Option<Value: Sendable>: Parameter {
   package let expectation: String
   /// The value when the option is not given.
   let initial: Value?
-  let convert: @Sendable (String) -> Value?
+  package let convert: @Sendable (String) -> Value?
 
   /// - Parameters:
   ///   - allowedValues: listed in the help and, when a value is refused, in the message.
@@ -50,6 +50,14 @@ extension Option where Value == String {
   }
 }
 
+extension Option where Value == Int {
+  /// Digits and nothing else; `Int`'s own reader also takes a sign.
+  package static func wholeNumber(_ text: String, in range: ClosedRange<Int>) -> Int? {
+    guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+    return Int(text).flatMap { range.contains($0) ? $0 : nil }
+  }
+}
+
 extension Option where Value: RawRepresentable<String> {
   /// One of a list of words.
   ///
@@ -66,7 +74,7 @@ extension Option where Value: RawRepresentable<String> {
 
 extension [String] {
   /// `'a', 'b'`, at most eight of them.
-  var quotedList: String {
+  package var quotedList: String {
     prefix(8).map { "'\($0)'" }.joined(separator: ", ") + (count > 8 ? ", ..." : "")
   }
 

@@ -1,4 +1,15 @@
+import CommandLineSupport
 import DermaFusion
+
+extension Option where Value == Int {
+  /// Threads to compute with.
+  static let threads = Option(
+    "threads", valueName: "n",
+    abstract:
+      "Threads to compute with, 1 to 256; as many as there are processors for the program when left out.",
+    expectation: "Please provide a whole number from 1 to 256.",
+    convert: { wholeNumber($0, in: 1...256) })
+}
 
 extension ImageViews {
   /// Test-time augmentation.

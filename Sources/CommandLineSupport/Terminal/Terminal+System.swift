@@ -72,3 +72,15 @@ extension Terminal {
     return min(Int(size.ws_col), 100)
   }
 }
+
+/// The process that runs.
+package enum Program {
+  /// The command line without the program's own name. Not `CommandLine.arguments`, which puts other characters in the place
+  /// of what is not UTF-8.
+  package static var words: [[UInt8]] {
+    UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()
+      .compactMap { $0 }.map { [UInt8](UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+  }
+
+  package static func exit(with status: ExitStatus) -> Never { systemExit(status.rawValue) }
+}

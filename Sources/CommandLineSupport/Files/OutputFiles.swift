@@ -1,5 +1,3 @@
-import DermaFusion
-
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -9,40 +7,25 @@ import DermaFusion
 #endif
 
 /// The files that a command writes beside its text, checked before any work is done.
-struct OutputFiles {
+package struct OutputFiles: Sendable {
   private let terminal: Terminal
   private let streamed: Set<String>
 
   /// - Parameters:
   ///   - outputs: by the display of their options.
-  ///   - images: what is read.
-  ///   - table: what else is read, as messages call it.
-  ///   - model: the folder of a model or an ensemble.
-  /// - Throws: ``UsageError`` where an output would replace what is read, or another output; ``FileError`` where the folder
+  ///   - inputs: what is read or must not be replaced, as messages call it; of two names of a file the last counts.
+  ///     Asked for only when there is an output: the inputs may be thousands.
+  /// - Throws: ``UsageError`` where an output would replace an input or another output; ``FileError`` where the folder
   ///   that it would go into is not there.
-  init(
-    _ outputs: [(display: String, path: String)], images: [ImageSource],
-    table: (name: String, path: String)? = nil, model: String, terminal: Terminal
+  package init(
+    _ outputs: [(display: String, path: String)], inputs files: () -> [(name: String, path: String)],
+    terminal: Terminal
   ) throws {
     self.terminal = terminal
     streamed = Set(outputs.map(\.path).filter(terminal.isStandardOutput))
-    // Without an output there is nothing to be replaced, and the images may be thousands.
     if outputs.isEmpty { return }
     var inputs: [FileIdentity: String] = [:]
-    let modelFiles = Classifier.filePaths(ofModel: model)
-    var files = modelFiles.map { (name: "a file of the model", path: $0) }
-    // Loading does without them, but nobody has another copy.
-    let folders = modelFiles.map { String(decoding: PathBytes($0).folder.bytes, as: UTF8.self) }
-    files += folders.flatMap { folder in
-      [
-        ("the model's card", "\(folder)/README.md"),
-        ("the model's data list", "\(folder)/\(TrainingList.relativePath)"),
-      ]
-    }
-    if let table { files.append(table) }
-    let imageName = images.count == 1 ? "the image itself" : "one of the images"
-    files += images.map { (imageName, $0.systemPath) }
-    for (name, path) in files {
+    for (name, path) in files() {
       // Devices such as /dev/null can be read and written by as many as like to.
       guard !Self.isDevice(path), let identity = FileIdentity(path: path) else { continue }
       inputs[identity] = name
@@ -64,10 +47,10 @@ struct OutputFiles {
   }
 
   /// Whether one of them is standard output, which then has no room for text.
-  var usesStandardOutput: Bool { !streamed.isEmpty }
+  package var usesStandardOutput: Bool { !streamed.isEmpty }
 
   /// Writes one of them: at once or not at all, or as a stream to standard output.
-  func write(_ bytes: [UInt8], path: String) throws {
+  package func write(_ bytes: [UInt8], path: String) throws {
     if streamed.contains(path) {
       try terminal.output.write(bytes)
     } else {
@@ -78,15 +61,5 @@ struct OutputFiles {
   private static func isDevice(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
-  }
-}
-
-extension ImageSource {
-  /// Where the system has it.
-  fileprivate var systemPath: String {
-    switch self {
-    case .standardInput: "/dev/stdin"
-    case .file(let path): path
-    }
   }
 }

@@ -41,7 +41,7 @@ package enum CSVError: Error, Equatable, CustomStringConvertible {
   case fieldCount(path: String, line: Int, count: Int, expected: Int)
   case unterminatedQuote(path: String, line: Int)
   case textAfterQuote(path: String, line: Int)
-  case repeatedIdentifier(path: String, line: Int, identifier: String, firstLine: Int)
+  case repeatedIdentifier(path: String, line: Int, column: String, identifier: String, firstLine: Int)
   case invalidValue(path: String, line: Int, column: String, value: String, expectation: String)
 
   package var description: String {
@@ -57,8 +57,8 @@ package enum CSVError: Error, Equatable, CustomStringConvertible {
     case .unterminatedQuote(let path, let line): "\(path): line \(line): a quote that is never closed"
     case .textAfterQuote(let path, let line):
       "\(path): line \(line): text between a closing quote and the comma"
-    case .repeatedIdentifier(let path, let line, let identifier, let firstLine):
-      "\(path): line \(line): the image_id '\(identifier)' was already on line \(firstLine)"
+    case .repeatedIdentifier(let path, let line, let column, let identifier, let firstLine):
+      "\(path): line \(line): the \(column) '\(identifier)' was already on line \(firstLine)"
     case .invalidValue(let path, let line, let column, let value, let expectation):
       "\(path): line \(line): column '\(column)': the value '\(value)' is invalid. \(expectation)"
     }

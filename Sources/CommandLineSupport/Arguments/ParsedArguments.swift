@@ -102,7 +102,7 @@ extension ParsedArguments {
   }
 
   /// Help and version, which every command has, take no value.
-  static func refuseValueOfCommonFlag(_ word: String) throws(UsageError) {
+  package static func refuseValueOfCommonFlag(_ word: String) throws(UsageError) {
     let parts = parts(word)
     if parts.count == 2, ["-h", "--help", "--version"].contains(parts[0]) {
       throw .unexpectedValue(parts[1], display: parts[0])

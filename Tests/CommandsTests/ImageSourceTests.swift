@@ -1,0 +1,116 @@
+import Foundation
+import TestFiles
+import Testing
+
+@testable import CommandLineSupport
+@testable import Commands
+
+@Suite struct ImageSourceTests {
+  @Test func aFolderStandsForTheImagesBelowItSortedByPath() throws {
+    let folder = TemporaryFolder()
+    for name in ["b.PNG", "a/z.jpg", "a/b/c.pnm", "Z.jpeg", "é.ppm", "c.pgm", "d.pbm", "e.jfif"] {
+      folder.write("x", to: name)
+    }
+    for name in ["notes.txt", ".hidden.png", ".git/a.png", "png", "a/d.png.txt"] {
+      folder.write("x", to: name)
+    }
+    let (sources, failures) = try ImageSource.sources(for: folder.path)
+    #expect(failures == [])
+    #expect(
+      sources.map(\.name)
+        == ["Z.jpeg", "a/b/c.pnm", "a/z.jpg", "b.PNG", "c.pgm", "d.pbm", "e.jfif", "é.ppm"].map {
+          "\(folder.path)/\($0)"
+        })
+    #expect(try ImageSource.sources(for: folder.path + "/").sources == sources)
+  }
+
+  @Test func aFolderThatHoldsItselfIsEnteredOnce() throws {
+    let folder = TemporaryFolder()
+    folder.write("x", to: "a/1.png")
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path + "/a/loop", withDestinationPath: folder.path)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path + "/linked.png", withDestinationPath: folder.path + "/a/1.png")
+    let names = try ImageSource.sources(for: folder.path).sources.map(\.name)
+    #expect(names == ["a/1.png", "linked.png"].map { "\(folder.path)/\($0)" })
+  }
+
+  func link(_ folder: TemporaryFolder, _ name: String, to target: String) throws {
+    try FileManager.default.createSymbolicLink(atPath: "\(folder.path)/\(name)", withDestinationPath: target)
+  }
+
+  @Test func whatLinksLeadToIsListedOnceUnderItsPlainestPath() throws {
+    let folder = TemporaryFolder()
+    folder.write("x", to: "tree/m/deep/1.png")
+    folder.write("x", to: "elsewhere/2.png")
+    // Before and after the folder in the order of names, and by two ways to a folder outside.
+    try link(folder, "tree/a", to: "m/deep")
+    try link(folder, "tree/z", to: "m")
+    try link(folder, "tree/y", to: "../elsewhere")
+    try link(folder, "tree/m/x", to: "../../elsewhere")
+    let (sources, failures) = try ImageSource.sources(for: "\(folder.path)/tree")
+    #expect(failures == [])
+    #expect(sources.map(\.name) == ["m/deep/1.png", "y/2.png"].map { "\(folder.path)/tree/\($0)" })
+    // By the link itself, too.
+    #expect(
+      try ImageSource.sources(for: "\(folder.path)/tree/a").sources.map(\.name) == [
+        "\(folder.path)/tree/a/1.png"
+      ])
+  }
+
+  @Test func whatCannotBeLookedAtIsNamedAndTheRestIsListed() throws {
+    let folder = TemporaryFolder()
+    folder.write("x", to: "1.png")
+    folder.write("x", to: "sub/2.png")
+    try link(folder, "broken.jpg", to: "gone")
+    try link(folder, "batch.2024", to: "gone")
+    try link(folder, "self", to: "self")
+    try #require(mkfifo("\(folder.path)/pipe.png", 0o600) == 0)
+    try #require(mkfifo("\(folder.path)/pipe", 0o600) == 0)
+    let latin1 = Array("\(folder.path)/caf".utf8) + [0xE9]
+    for name in [latin1 + ".JPG".utf8 + [0], latin1 + ".txt".utf8 + [0]] {
+      let file = name.withUnsafeBytes { fopen($0.baseAddress!.assumingMemoryBound(to: CChar.self), "w") }
+      fclose(file)
+    }
+    let made = (latin1 + [0]).withUnsafeBytes {
+      mkdir($0.baseAddress!.assumingMemoryBound(to: CChar.self), 0o700)
+    }
+    try #require(made == 0)
+    let (sources, failures) = try ImageSource.sources(for: folder.path)
+    #expect(sources.map(\.name) == ["\(folder.path)/1.png", "\(folder.path)/sub/2.png"])
+    let messages = failures.map { $0.description.dropFirst(folder.path.utf8.count + 1) }
+    #expect(
+      messages == [
+        "batch.2024: is a link to something that is not there",
+        "broken.jpg: is a link to something that is not there", "caf\\xE9: the name is not UTF-8 text",
+        "caf\\xE9.JPG: the name is not UTF-8 text", "pipe.png: is neither a file nor a folder",
+        "self: cannot be read: \(String(cString: strerror(ELOOP)))",
+      ])
+    let result = runTool("classify", folder.path)
+    #expect(result.status == .failure)
+    #expect(result.errors.split(separator: "\n").count == 6 + 2)
+  }
+
+  @Test func aFolderWithoutImagesIsAnError() {
+    let folder = TemporaryFolder()
+    folder.write("x", to: "a/readme.md")
+    #expect(throws: FileError.folderWithout(folder.path, kind: ImageFileName.kind)) {
+      try ImageSource.sources(for: folder.path)
+    }
+  }
+
+  @Test func whatIsNotAFolderIsAFileWhateverItsName() throws {
+    #expect(try ImageSource.sources(for: "no/such.thing").sources == [.file("no/such.thing")])
+    #expect(try ImageSource.sources(for: "-").sources == [.standardInput])
+  }
+
+  @Test func tablesKnowAnImageByItsNameWithoutFolderAndEnding() {
+    #expect(ImageSource.file("a/b/ISIC_1.jpg").identifier == "ISIC_1")
+    #expect(ImageSource.file("x.y.png").identifier == "x.y")
+    #expect(ImageSource.file("plain").identifier == "plain")
+    #expect(ImageSource.file("a.b/.png").identifier == ".png")
+    // As characters, neither the slash nor the dot would be one with the accent behind it.
+    #expect(ImageSource.file("a/\u{301}b.\u{301}png").identifier == "\u{301}b")
+    #expect(ImageSource.standardInput.identifier == nil)
+  }
+}
