@@ -4,97 +4,22 @@ Both are calibrated on four fifths of the lesions at a time for the last fifth (
 with replacement, the same ones for both (paired bootstrap). Prints JSON; a difference is the second's less the first's.
 """
 
-import argparse
 import json
 from pathlib import Path
 
-import numpy as np
-import torch
-
-from calibration import cross_fitted
-from dataset import open_cache, read_records, side_indices
-from inference import record_logits
-from metrics import figures, rounded
-from model_folder import load_folder, model_identity
-
-COMPARED = [
-    "balanced_accuracy",
-    "accuracy",
-    "macro_auroc",
-    "melanoma_sensitivity_at_90_specificity",
-    "ece",
-    "negative_log_likelihood",
-]
-RESAMPLES = 1000
-LEVEL = 0.95
-SEED = 2018
-
-
-def validation_logits(folder, records, indices, data, cache_folder):
-    """Logits float64 [N, 7] of the model in `folder` for the records at `indices`, with their metadata."""
-    config, model = load_folder(folder)
-    model = model.to(memory_format=torch.channels_last)
-    cache = open_cache(records, data, config["preprocessing"], cache_folder)
-    return record_logits(config, model, cache, records, indices)
-
-
-def resampled(lesions, count, seed):
-    """Yields indices into `lesions`: all photographs of as many lesions as there are, drawn with replacement."""
-    names, number = np.unique(lesions, return_inverse=True)
-    photographs = [np.flatnonzero(number == lesion) for lesion in range(len(names))]
-    rng = np.random.default_rng(seed)
-    for _ in range(count):
-        yield np.concatenate([photographs[lesion] for lesion in rng.integers(0, len(names), len(names))])
-
-
-def compared(first, second, labels, lesions, resamples=RESAMPLES):
-    """{figure: first, second, difference and its interval} of probabilities [N, 7] for the same photographs."""
-    before, after = figures(first, labels), figures(second, labels)
-    differences = {name: [] for name in COMPARED}
-    for drawn in resampled(lesions, resamples, SEED):
-        one, other = figures(first[drawn], labels[drawn]), figures(second[drawn], labels[drawn])
-        for name in COMPARED:
-            differences[name].append(other[name] - one[name])
-    ends = [100 * (1 - LEVEL) / 2, 100 * (1 + LEVEL) / 2]
-    return {
-        name: {
-            "first": before[name],
-            "second": after[name],
-            "difference": after[name] - before[name],
-            "interval": np.percentile(differences[name], ends).tolist(),
-        }
-        for name in COMPARED
-    }
+from dermafusion.evaluation.comparison import compare_models
+from dermafusion.options import add_data_options, new_parser
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser(__doc__)
     parser.add_argument("first", type=Path, help="model folder")
     parser.add_argument("second", type=Path, help="model folder")
-    parser.add_argument("--data", type=Path, required=True, help="HAM10000's folder, with metadata.csv")
-    parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs are, or go")
-    parser.add_argument("--split", type=Path, required=True, help="split.csv of the training run of both")
-    parser.add_argument("--threads", type=int, default=2)
+    add_data_options(parser)
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    records = read_records(options.data)
-    indices = side_indices(records, options.split)
-    labels = np.array([records[i].label for i in indices])
-    lesions = [records[i].lesion_id for i in indices]
     folders = (options.first, options.second)
-    probabilities = [
-        cross_fitted(validation_logits(folder, records, indices, options.data, options.cache), labels, lesions)
-        for folder in folders
-    ]
-    report = {
-        "models": [model_identity(folder) for folder in folders],
-        "n": len(indices),
-        "lesions": len(set(lesions)),
-        "level": LEVEL,
-        "resamples": RESAMPLES,
-        "figures": compared(*probabilities, labels, lesions),
-    }
-    print(json.dumps(rounded(report), indent=1))
+    report = compare_models(folders, options.data, options.cache, options.split, options.threads)
+    print(json.dumps(report, indent=1))
 
 
 if __name__ == "__main__":

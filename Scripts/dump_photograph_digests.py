@@ -4,14 +4,15 @@ The photographs are no part of the repository; their digests show, wherever they
 Pillow and numpy give. The photographs are those in full600x450 of HAM10000's folder as the training has it.
 """
 
-import argparse
 import csv
 import hashlib
 from pathlib import Path
 
-from dataset import ORIGINALS
-from model_config import default_preprocessing
-from preprocessing import preprocess
+from dermafusion.data.dataset import ORIGINALS
+from dermafusion.data.preprocessing import preprocess
+from dermafusion.model.config import default_preprocessing
+from dermafusion.options import new_parser
+from dermafusion.paths import FIXTURES
 
 
 def digest(pixels):
@@ -19,10 +20,10 @@ def digest(pixels):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser(__doc__)
     parser.add_argument("--data", type=Path, required=True, help="HAM10000's folder")
     options = parser.parse_args()
-    output = Path(__file__).resolve().parents[1] / "ParityFixtures" / "photographs.csv"
+    output = FIXTURES / "photographs.csv"
     with open(output, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["image_id", "decoded", "constancy"])

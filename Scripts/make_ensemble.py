@@ -1,4 +1,4 @@
-"""Makes an ensemble's folder from model folders: their probabilities are averaged by weight (see ensemble.py).
+"""Makes an ensemble's folder from model folders: their probabilities are averaged by weight (see model/ensemble.py).
 
     make_ensemble.py --member first=MODELS/first --member second=MODELS/second:2 --output Ensemble
 
@@ -7,16 +7,12 @@ what it was trained on.
 """
 
 import argparse
-import json
 import math
-import shutil
 import sys
 from pathlib import Path
 
-from ensemble import MODEL_FILES, WEIGHTS, identity
-from model_config import write_config
-
-TRAINING_LIST = Path("training") / "split.csv"
+from dermafusion.model.ensemble import WEIGHTS, identity, make_ensemble
+from dermafusion.options import new_parser
 
 
 def member(text):
@@ -37,40 +33,8 @@ def member(text):
     return name, Path(folder), value
 
 
-def make_ensemble(folder, members, name, version="1.0.0", temperature=1.0):
-    """Writes the folder. Raises ValueError, naming the member, when one is no model or differs from the first."""
-    first, names = None, set()
-    for member_name, source, _ in members:
-        if member_name in names:
-            raise ValueError(f"{member_name}: two members have this name")
-        names.add(member_name)
-        for file in MODEL_FILES:
-            if not (source / file).is_file():
-                raise ValueError(f"{source}: the model folder lacks {file}")
-        config = json.loads((source / "config.json").read_text())
-        first = first or config
-        for key in ("classes", "preprocessing"):
-            if config[key] != first[key]:
-                raise ValueError(f"{source}/config.json: {key} must be that of the first member")
-    for member_name, source, _ in members:
-        for file in (*MODEL_FILES, TRAINING_LIST):
-            if (source / file).is_file():
-                target = folder / member_name / file
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source / file, target)
-    config = {
-        "format_version": 1,
-        "name": name,
-        "version": version,
-        "temperature": temperature,
-        "members": [{"folder": member_name, "weight": weight} for member_name, _, weight in members],
-        "training": {},
-    }
-    write_config(folder, config)
-
-
 def parse_options():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser(__doc__)
     parser.add_argument("--member", type=member, action="append", required=True, metavar="NAME=FOLDER[:WEIGHT]")
     parser.add_argument("--name", default="ensemble")
     parser.add_argument("--version", default="1.0.0")

@@ -4,17 +4,17 @@ The rows of HAM10000's metadata.csv whose photographs are on the validation side
 columns that `evaluate` reads.
 """
 
-import argparse
 import csv
 from pathlib import Path
 
-from dataset import side_names
+from dermafusion.data.dataset import side_names
+from dermafusion.options import new_parser
 
 COLUMNS = ("image_id", "lesion_id", "dx", "dx_type", "age", "sex", "localization")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser(__doc__)
     parser.add_argument("--data", type=Path, required=True, help="HAM10000's folder, with metadata.csv")
     parser.add_argument("--split", type=Path, required=True, help="split.csv of the training run")
     parser.add_argument("--output", type=Path, required=True)

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # What the scripts share that need Python.
 
-# make_environment FOLDER PACKAGE...: a virtual environment with Scripts/requirements.txt and PACKAGEs, made anew when
-# the requirements have changed.
+# make_environment FOLDER: a virtual environment with the package dermafusion, editable, and its pinned requirements.
+# It is made anew when pyproject.toml has changed.
 make_environment() {
-  local folder=$1 requirements
-  requirements=$(dirname "${BASH_SOURCE[0]}")/../requirements.txt
-  # The copy of the requirements is there only when all of them were installed.
-  cmp -s "$requirements" "$folder/requirements.txt" && return
+  local folder=$1 scripts
+  scripts=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
+  # The copy of pyproject.toml is there only when all of its requirements were installed.
+  cmp -s "$scripts/pyproject.toml" "$folder/pyproject.toml" && return
   python3.11 -m venv "$folder"
-  "$folder/bin/pip" install -r "$requirements" "${@:2}"
-  cp "$requirements" "$folder/requirements.txt"
+  "$folder/bin/pip" install --quiet --editable "$scripts[check]" >&2
+  cp "$scripts/pyproject.toml" "$folder/pyproject.toml"
 }

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from dataset import Record, side_indices, side_names, split_by_lesion, split_list
-from model_config import CLASSES
-from run_folder import check_initial_split, keep_split
+from dermafusion.data.dataset import Record, side_indices, side_names, split_by_lesion, split_list
+from dermafusion.model.config import CLASSES
+from dermafusion.training.run_folder import check_initial_split, keep_split
 
 
 def records(seed, lesions_per_class=40):

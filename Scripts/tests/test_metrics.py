@@ -4,11 +4,10 @@ import unittest
 
 import numpy as np
 
-from abstention import conformal_sets
-from calibration import FOLDS, cross_fitted, fit_bias, fit_temperature
-from compare_models import COMPARED, compared, resampled
-from fit_abstention import conformal_thresholds
-from metrics import (
+from dermafusion.evaluation.abstention_fit import conformal_thresholds
+from dermafusion.evaluation.calibration import FOLDS, cross_fitted, fit_bias, fit_temperature
+from dermafusion.evaluation.comparison import COMPARED, compared, resampled
+from dermafusion.evaluation.metrics import (
     expected_calibration_error,
     figures,
     mean_figures,
@@ -16,7 +15,8 @@ from metrics import (
     per_class_recall,
     softmax,
 )
-from model_config import CLASSES
+from dermafusion.model.abstention import conformal_sets
+from dermafusion.model.config import CLASSES
 
 MEL, NV = CLASSES.index("mel"), CLASSES.index("nv")
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from architecture import ARCHITECTURES
-from dataset import Record
-from export_model import export, unwrap
-from held_statistics import hold_statistics
-from model import build_config, build_model
-from model_config import CLASSES
-from model_folder import CheckpointError, expected_tensors, load_folder, model_identity
-from samples import class_shares, parse_epochs, sample_epoch
+from dermafusion.data.dataset import Record
+from dermafusion.model.architecture import ARCHITECTURES
+from dermafusion.model.config import CLASSES
+from dermafusion.model.export import export, unwrap
+from dermafusion.model.folder import CheckpointError, expected_tensors, load_folder, model_identity
+from dermafusion.model.network import build_config, build_model
+from dermafusion.training.fast_layers import hold_statistics
+from dermafusion.training.samples import class_shares, parse_epochs, sample_epoch
 
 
 def random_state(config, seed):

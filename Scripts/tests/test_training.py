@@ -5,14 +5,14 @@ import unittest
 from pathlib import Path
 
 import torch
+from test_models import random_state
 from torch.nn import functional as F
 
-from export_model import export
-from model import build_config, build_model
-from model_config import CLASSES
-from teachers import Teachers
-from test_models import random_state
-from train import learning_rate, mix_in, smoothed, update_average
+from dermafusion.model.config import CLASSES
+from dermafusion.model.export import export
+from dermafusion.model.network import build_config, build_model
+from dermafusion.training.teachers import Teachers
+from dermafusion.training.train import learning_rate, mix_in, smoothed, update_average
 
 
 class TargetTests(unittest.TestCase):

@@ -1,0 +1,220 @@
+"""Times dermafusion against ONNX Runtime, OpenVINO and PyTorch on one exported model, alternately in one run.
+
+Every engine is a process of its own that loads the model once and then computes when it is asked to, a few images a
+round, so that a machine whose speed drifts is unfair to none.
+
+    python -m dermafusion.comparison.engines ENGINE MODEL NETWORK.onnx THREADS
+
+is such a process.
+"""
+
+import importlib.metadata
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from dermafusion.paths import PROGRAM, ROOT, SCRIPTS
+
+RUNS_PER_ROUND = 5
+PEERS = {
+    "ONNX Runtime": "onnxruntime",
+    "OpenVINO f32": "openvino",
+    "OpenVINO bf16": "openvino",
+    "PyTorch eager": "torch",
+}
+
+
+def load_model(folder):
+    """The PyTorch network of an exported folder, its weights as float32, and its example inputs."""
+    import torch
+
+    from dermafusion.model.folder import load_folder
+
+    config, model = load_folder(folder)
+    size = config["preprocessing"]["size"]
+    generator = torch.Generator().manual_seed(1)
+    inputs = [torch.randn(1, 3, size, size, generator=generator)]
+    if config["fusion"]:
+        inputs.append(torch.tensor([[0.55, 0.0, 0.0, 2.0]]))
+    return model, tuple(inputs)
+
+
+def export_onnx(folder, path):
+    """Writes the network as ONNX, for the engines that read it."""
+    import torch
+
+    model, inputs = load_model(folder)
+    names = ["image", "metadata"][: len(inputs)]
+    torch.onnx.export(model, inputs, path, input_names=names, output_names=["logits"], opset_version=17, dynamo=False)
+
+
+def engine(name, folder, onnx_path, threads):
+    """A function that computes one image with the named engine."""
+    import numpy as np
+
+    if name == "PyTorch eager":
+        import torch
+
+        torch.set_num_threads(threads)
+        model, inputs = load_model(folder)
+
+        def run():
+            with torch.inference_mode():
+                return model(*inputs)
+
+        return run
+
+    config = json.loads((folder / "config.json").read_text())
+    size = config["preprocessing"]["size"]
+    feed = {"image": np.random.default_rng(1).standard_normal((1, 3, size, size)).astype(np.float32)}
+    if config["fusion"]:
+        feed["metadata"] = np.array([[0.55, 0, 0, 2]], np.float32)
+    if name == "ONNX Runtime":
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        session = onnxruntime.InferenceSession(onnx_path, options, providers=["CPUExecutionProvider"])
+        return lambda: session.run(None, feed)
+
+    import openvino
+
+    precision = "bf16" if name.endswith("bf16") else "f32"
+    compiled = openvino.Core().compile_model(
+        onnx_path,
+        "CPU",
+        {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"},
+    )
+    return lambda: compiled(feed)
+
+
+def serve(name, folder, onnx_path, threads):
+    """Computes so many images for each number read from standard input; answers with their milliseconds as JSON."""
+    run = engine(name, folder, onnx_path, threads)
+    for _ in range(3):
+        run()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        times = []
+        for _ in range(int(line)):
+            start = time.perf_counter()
+            run()
+            times.append((time.perf_counter() - start) * 1e3)
+        print(json.dumps(times), flush=True)
+
+
+class Peer:
+    """One engine in a process of its own."""
+
+    def __init__(self, name, folder, onnx_path, threads):
+        command = [sys.executable, "-m", "dermafusion.comparison.engines", name, folder.resolve(), onnx_path, threads]
+        environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
+        self.process = subprocess.Popen(
+            [str(word) for word in command],
+            cwd=SCRIPTS,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
+        )
+        if self.process.stdout.readline().strip() != "ready":
+            raise RuntimeError(f"{name} does not run here")
+
+    def times(self, count):
+        self.process.stdin.write(f"{count}\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def own_times(folder, threads, count):
+    """Milliseconds of our network: `bench` reports percentiles, of which the median stands for the round."""
+    command = [PROGRAM, "bench", "--model", folder, "--threads", threads, "--runs", count, "--format", "json"]
+    output = subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
+    report = json.loads(output)
+    return report["latencyMs"]["p50"], report
+
+
+def compare(folder, onnx_path, threads, rounds):
+    """Median milliseconds by engine, and our last report."""
+    peers = {}
+    for name in PEERS:
+        try:
+            peers[name] = Peer(name, folder, onnx_path, threads)
+        except RuntimeError as error:
+            print(error, file=sys.stderr)
+    times = {name: [] for name in ["dermafusion", *peers]}
+    for _ in range(rounds):
+        median, report = own_times(folder, threads, RUNS_PER_ROUND)
+        times["dermafusion"].append(median)
+        for name, peer in peers.items():
+            times[name].append(statistics.median(peer.times(RUNS_PER_ROUND)))
+    for peer in peers.values():
+        peer.close()
+    return {name: statistics.median(values) for name, values in times.items()}, report
+
+
+def processor_name():
+    for line in Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []:
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def own_version():
+    """The commit that the program should be built from."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--tags", "--dirty"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def table(results):
+    """Markdown of `{threads: (medians, report)}`."""
+    report = next(iter(results.values()))[1]
+    engines = list(dict.fromkeys(name for medians, _ in results.values() for name in medians))
+    columns = [f"{threads} thread{'s' * (threads > 1)}, ms | ratio" for threads in results]
+    lines = [
+        f"Model {report['model']['name']} {report['model']['version']}; {processor_name()}; kernels "
+        f"{report['instructionSet']}; measured peak {report['peakGflopsPerThread']:.0f} GFLOP/s a thread.",
+        "",
+        "| engine | version | " + " | ".join(columns) + " |",
+        "|---|---|" + "---|---|" * len(results),
+    ]
+    for name in engines:
+        version = importlib.metadata.version(PEERS[name]) if name in PEERS else own_version()
+        cells = []
+        for medians, _ in results.values():
+            if name not in medians:
+                cells += ["does not run", ""]
+                continue
+            ratio = medians["dermafusion"] / medians[name]
+            cells += [f"{medians[name]:.1f}", "" if name == "dermafusion" else f"{ratio:.2f}"]
+        lines.append(f"| {name} | {version} | " + " | ".join(cells) + " |")
+    floors = []
+    for threads, (medians, run) in results.items():
+        operations = run["gflops"] * run["latencyMs"]["p50"]
+        floors += [f"{operations / (run['peakGflopsPerThread'] * threads):.1f}", ""]
+    lines.append("| floor: every operation at the measured peak | | " + " | ".join(floors) + " |")
+    return "\n".join(lines)
+
+
+def compare_engines(model, thread_counts, rounds):
+    """The table of every engine at each number of threads, Markdown."""
+    with tempfile.TemporaryDirectory() as folder:
+        onnx_path = os.path.join(folder, "model.onnx")
+        export_onnx(model, onnx_path)
+        return table({threads: compare(model, onnx_path, threads, rounds) for threads in thread_counts})
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))

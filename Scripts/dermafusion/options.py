@@ -1,0 +1,26 @@
+"""Options that several commands share."""
+
+import argparse
+from pathlib import Path
+
+
+def new_parser(description):
+    return argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def add_data_options(parser, split=True):
+    """The options of a command that runs a model on the photographs of HAM10000."""
+    parser.add_argument("--data", type=Path, required=True, help="HAM10000's folder, with metadata.csv")
+    parser.add_argument("--cache", type=Path, required=True, help="folder for the preprocessed photographs")
+    if split:
+        parser.add_argument("--split", type=Path, required=True, help="split.csv of the training run")
+    parser.add_argument("--threads", type=int, default=2)
+
+
+def new_validation_parser(description):
+    """The options of a command that evaluates a model folder on its validation photographs and may write into it."""
+    parser = new_parser(description)
+    parser.add_argument("--model", type=Path, required=True)
+    add_data_options(parser)
+    parser.add_argument("--write", action="store_true", help="write the results into the model folder")
+    return parser
