@@ -46,7 +46,11 @@ let package = Package(
   targets: [
     // Public API
     .target(
-      name: "DermaFusion", dependencies: ["ImagePipeline", "ModelFiles", "TensorModule", "KernelInterface"],
+      name: "DermaFusion",
+      dependencies: [
+        "ExplanationModule", "FigureModule", "NetworkModule", "ImagePipeline", "ModelFiles", "TensorModule",
+        "KernelInterface",
+      ],
       swiftSettings: warningsAsErrors),
 
     // Command line
@@ -58,10 +62,20 @@ let package = Package(
     .target(name: "CommandLineSupport", swiftSettings: warningsAsErrors),
     .target(
       name: "Assessment",
-      dependencies: ["DermaFusion", "ImagePipeline", "ModelFiles", "TensorModule", "KernelInterface"],
+      dependencies: [
+        "DermaFusion", "ExplanationModule", "NetworkModule", "ImagePipeline", "ModelFiles", "TensorModule",
+        "KernelInterface",
+      ],
       swiftSettings: warningsAsErrors),
 
     // Implementation details
+    .target(
+      name: "ExplanationModule", dependencies: ["NetworkModule", "TensorModule", "KernelInterface"],
+      swiftSettings: warningsAsErrors),
+    .target(name: "FigureModule", dependencies: ["ImagePipeline"], swiftSettings: warningsAsErrors),
+    .target(
+      name: "NetworkModule", dependencies: ["ModelFiles", "TensorModule", "KernelInterface"],
+      swiftSettings: warningsAsErrors),
     .target(
       name: "ImagePipeline", dependencies: ["CPNG", "CJPEG"],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
@@ -114,15 +128,19 @@ let package = Package(
     .testTarget(
       name: "DermaFusionTests",
       dependencies: [
-        "DermaFusion", "ImagePipeline", "ModelFiles", "TensorModule", "KernelInterface", "ReferenceLayers",
+        "DermaFusion", "ExplanationModule", "FigureModule", "NetworkModule", "ImagePipeline", "ModelFiles",
+        "TensorModule", "KernelInterface", "ReferenceLayers",
       ]),
     .testTarget(
-      name: "AssessmentTests", dependencies: ["Assessment", "DermaFusion", "ImagePipeline", "ModelFiles"]),
+      name: "AssessmentTests",
+      dependencies: [
+        "Assessment", "DermaFusion", "ExplanationModule", "NetworkModule", "ImagePipeline", "ModelFiles",
+      ]),
     .testTarget(
       name: "CommandsTests",
       dependencies: [
-        "Commands", "CommandLineSupport", "Assessment", "DermaFusion", "ImagePipeline", "ModelFiles",
-        "TestFiles",
+        "Commands", "CommandLineSupport", "Assessment", "DermaFusion", "ExplanationModule", "FigureModule",
+        "NetworkModule", "ImagePipeline", "ModelFiles", "TestFiles",
       ]),
     .testTarget(name: "CommandLineSupportTests", dependencies: ["CommandLineSupport", "TestFiles"]),
   ],

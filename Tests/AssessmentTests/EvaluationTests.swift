@@ -1,3 +1,4 @@
+@testable import ExplanationModule
 import Testing
 
 @testable import Assessment

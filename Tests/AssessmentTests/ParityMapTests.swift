@@ -1,3 +1,4 @@
+@testable import ExplanationModule
 import ImagePipeline
 import Testing
 

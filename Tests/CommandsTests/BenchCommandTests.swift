@@ -1,3 +1,4 @@
+import NetworkModule
 import Testing
 import TensorModule
 

@@ -5,6 +5,7 @@ import Testing
 @testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
+@testable import FigureModule
 @testable import ImagePipeline
 
 /// `gradcam` on a network that responds to light, and an image whose only light is at the top right.

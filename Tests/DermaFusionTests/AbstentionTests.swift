@@ -1,4 +1,6 @@
+@testable import ExplanationModule
 import ImagePipeline
+@testable import NetworkModule
 import TensorModule
 import Testing
 

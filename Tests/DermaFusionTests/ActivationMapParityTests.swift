@@ -1,5 +1,7 @@
+@testable import ExplanationModule
 import Foundation
 import ModelFiles
+@testable import NetworkModule
 import TensorModule
 import Testing
 
@@ -48,7 +50,7 @@ import Testing
       for method in ActivationMapMethod.allCases {
         for lesionClass in method.usesGradient ? LesionClass.allCases : [.mel] {
           let map = try ActivationMap(
-            lesionClass: lesionClass, method: method, layer: name, activations: run.activations,
+            classIndex: lesionClass.index, method: method, layer: name, activations: run.activations,
             gradient: method.usesGradient ? run.gradients[lesionClass.index] : nil, size: formula.size)
           let key = "\(testCase.metadata)/\(layer)/\(method.rawValue)/"
           let raw = key + (method.usesGradient ? lesionClass.rawValue : "any")

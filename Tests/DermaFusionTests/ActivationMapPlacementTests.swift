@@ -1,3 +1,4 @@
+@testable import ExplanationModule
 import Foundation
 import ImagePipeline
 import ModelFiles
@@ -108,14 +109,14 @@ import Testing
 @Suite struct ActivationMapTests {
   private func map(_ values: [Float], height: Int, width: Int) throws -> ActivationMap {
     try ActivationMap(
-      lesionClass: .mel, method: .gradcam, layer: "conv_head", height: height, width: width,
+      classIndex: LesionClass.mel.index, method: .gradcam, layer: "conv_head", height: height, width: width,
       signedValues: values,
       size: 32)
   }
 
   @Test(arguments: [Float.nan, .infinity, -.infinity])
   func whatIsNotFiniteIsAnError(value: Float) {
-    #expect(throws: ActivationMapError.notFinite(lesionClass: .mel, layer: "conv_head")) {
+    #expect(throws: ActivationMapError.notFinite(classIndex: LesionClass.mel.index, layer: "conv_head")) {
       try self.map([1, value, -1, 0], height: 2, width: 2)
     }
   }

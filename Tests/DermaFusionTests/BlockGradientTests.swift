@@ -1,4 +1,5 @@
 import KernelInterface
+@testable import NetworkModule
 import ReferenceLayers
 import TensorModule
 import Testing

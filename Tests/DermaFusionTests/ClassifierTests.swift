@@ -1,3 +1,4 @@
+@testable import NetworkModule
 import Testing
 
 @testable import DermaFusion

@@ -1,4 +1,5 @@
 import ModelFiles
+@testable import NetworkModule
 import Testing
 
 @testable import DermaFusion

@@ -1,5 +1,7 @@
+@testable import ExplanationModule
 import Foundation
 import ModelFiles
+@testable import NetworkModule
 import Testing
 
 @testable import DermaFusion

@@ -1,3 +1,4 @@
+@testable import FigureModule
 import ImagePipeline
 
 @testable import DermaFusion

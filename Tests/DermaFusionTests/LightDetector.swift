@@ -1,4 +1,5 @@
 import Foundation
+@testable import NetworkModule
 import Testing
 
 @testable import DermaFusion

@@ -1,4 +1,6 @@
+@testable import ExplanationModule
 import ImagePipeline
+@testable import NetworkModule
 import Testing
 
 @testable import DermaFusion
@@ -23,7 +25,8 @@ import Testing
     let classifier = try LightDetector.classifier()
     let image = ActivationMapPlacementTests.image(corner: (1, 0), width: 90, height: 90)
     let map = try ActivationMap(
-      lesionClass: .nv, method: .gradcam, layer: "blocks.9.9", height: 1, width: 2, signedValues: [1, -1],
+      classIndex: LesionClass.nv.index, method: .gradcam, layer: "blocks.9.9", height: 1, width: 2,
+      signedValues: [1, -1],
       size: classifier.preprocessor.configuration.size)
     #expect(throws: ActivationMapError.self) { try classifier.trust(in: [map], of: image) }
   }
@@ -47,8 +50,8 @@ import Testing
       let share = Double(left.indices.count { left[$0] && pixels[$0 * 3] > 0.9 }) / Double(size * size / 2)
       return [share, 1 - share]
     }
-    let right = try check.areas(left.map { $0 ? 1 : 0 })
-    let wrong = try check.areas(left.map { $0 ? 0 : 1 })
+    let right = check.areas(left.map { $0 ? 1 : 0 })
+    let wrong = check.areas(left.map { $0 ? 0 : 1 })
     // The bright half is gone after half of the steps: a triangle of a quarter; or stays until then.
     #expect(abs(right.deletion[0] - 0.25) < 1e-9)
     #expect(abs(wrong.deletion[0] - 0.75) < 1e-9)

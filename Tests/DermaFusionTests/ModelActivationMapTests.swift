@@ -1,6 +1,8 @@
+@testable import ExplanationModule
 import Foundation
 import ImagePipeline
 import ModelFiles
+@testable import NetworkModule
 import TensorModule
 import Testing
 
@@ -103,7 +105,7 @@ import Testing
       for lesionClass in method.usesGradient ? LesionClass.allCases : [.mel] {
         let key = "\(name)/\(layer)/\(method.rawValue)/\(method.usesGradient ? lesionClass.rawValue : "any")"
         if isLeftOut(key) { continue }
-        let map = method.rule.signedMap(
+        let map = method.signedMap(
           activations: run.activations,
           gradient: method.usesGradient ? run.gradients[lesionClass.index] : nil)
         try compare(map, key, expected, tolerance: tolerance(method))

@@ -1,5 +1,6 @@
 import KernelInterface
 import ModelFiles
+@testable import NetworkModule
 import TensorModule
 import Testing
 

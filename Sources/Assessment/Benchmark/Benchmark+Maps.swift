@@ -1,4 +1,5 @@
 import DermaFusion
+import ExplanationModule
 import ImagePipeline
 
 extension Benchmark {
@@ -50,7 +51,7 @@ extension Benchmark {
         begin()
       })
     _ = try ActivationMap(
-      lesionClass: lesionClass, method: method, layer: layer, activations: run.activations,
+      classIndex: lesionClass.index, method: method, layer: layer, activations: run.activations,
       gradient: run.gradients.first, size: network.inputSize)
   }
 

@@ -1,4 +1,5 @@
 import DermaFusion
+import NetworkModule
 
 extension Benchmark.Report {
   /// GFLOP/s of a run of the median latency.

@@ -1,7 +1,9 @@
 import DermaFusion
+import ExplanationModule
 import ImagePipeline
 import KernelInterface
 import ModelFiles
+import NetworkModule
 import TensorModule
 
 /// Times a model on this machine: its preprocessing and its network, and, on request, each step of the network and the

@@ -1,4 +1,5 @@
 import DermaFusion
+import ExplanationModule
 
 /// 95 % intervals by the percentile bootstrap. Lesions are drawn rather than images: images of one lesion resemble
 /// each other, and drawn apart they would make the intervals too narrow.

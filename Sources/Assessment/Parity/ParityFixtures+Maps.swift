@@ -1,5 +1,7 @@
 import DermaFusion
+import ExplanationModule
 import ImagePipeline
+import NetworkModule
 
 extension ParityFixtures {
   /// Signed activation maps, each relative to its own largest magnitude: how large they are depends on class and method.

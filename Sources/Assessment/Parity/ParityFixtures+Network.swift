@@ -1,5 +1,6 @@
 import DermaFusion
 import ImagePipeline
+import NetworkModule
 import TensorModule
 
 extension ParityFixtures {

@@ -1,3 +1,4 @@
+import ExplanationModule
 import ImagePipeline
 
 /// How far every stage agrees with what Python computed.

@@ -1,4 +1,5 @@
 import ImagePipeline
+import NetworkModule
 import TensorModule
 
 extension Classifier {

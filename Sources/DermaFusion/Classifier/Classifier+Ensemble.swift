@@ -1,4 +1,5 @@
 import ModelFiles
+import NetworkModule
 
 extension Classifier {
   /// Loads the members, which share one set of threads.

@@ -1,4 +1,5 @@
 import ImagePipeline
+import NetworkModule
 
 extension Classifier {
   /// The mean of the views' logits, added up in Double in one order and rounded once; the features of the

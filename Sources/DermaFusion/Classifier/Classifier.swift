@@ -1,5 +1,6 @@
 import ImagePipeline
 import ModelFiles
+import NetworkModule
 import TensorModule
 
 /// A model that is ready to classify images, on any number of threads at once.

@@ -1,4 +1,5 @@
 import ImagePipeline
+import NetworkModule
 
 /// What makes logits of an image.
 package enum Engine: Sendable {

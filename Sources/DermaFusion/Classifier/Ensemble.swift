@@ -1,5 +1,6 @@
 import ImagePipeline
 import ModelFiles
+import NetworkModule
 
 #if canImport(Glibc)
   import Glibc

@@ -1,5 +1,6 @@
 import ImagePipeline
 import ModelFiles
+import NetworkModule
 import TensorModule
 
 /// What each field of the metadata does to the logits of one image.

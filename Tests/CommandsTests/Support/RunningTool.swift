@@ -1,4 +1,5 @@
 import Foundation
+import NetworkModule
 import Synchronization
 
 @testable import CommandLineSupport

@@ -1,3 +1,4 @@
+import NetworkModule
 import TensorModule
 
 extension ClassifierHead {

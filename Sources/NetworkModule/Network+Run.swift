@@ -10,6 +10,15 @@ package struct NetworkOutput: Sendable, Equatable {
   package var stageMeans: [Float] = []
   /// What each member of an ensemble gave, which has no pooled features of its own; empty for a single network.
   package var members: [NetworkOutput] = []
+
+  package init(
+    logits: [Float], pooled: [Float], stageMeans: [Float] = [], members: [NetworkOutput] = []
+  ) {
+    self.logits = logits
+    self.pooled = pooled
+    self.stageMeans = stageMeans
+    self.members = members
+  }
 }
 
 extension Network {

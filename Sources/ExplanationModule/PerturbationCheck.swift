@@ -1,5 +1,5 @@
 /// Hides and shows parts of an image in the order of a map, and watches probabilities.
-struct PerturbationCheck {
+struct PerturbationCheck<Failure: Error> {
   /// The areas under each probability's curve.
   struct Areas {
     let deletion: [Double]
@@ -10,17 +10,17 @@ struct PerturbationCheck {
   let pixels: [Float]
   let size: Int
   /// Of an image like ``pixels``, the same number each time.
-  let probabilities: ([Float]) throws -> [Double]
+  let probabilities: ([Float]) throws(Failure) -> [Double]
 
   /// Equal parts that the image is hidden in.
-  private static let steps = 16
+  private static var steps: Int { 16 }
   /// Blurring leaves this many means across the image: about the width of RISE's Gaussian.
-  private static let blurCells = 4
+  private static var blurCells: Int { 4 }
 
   /// The areas under the probabilities against the share of the image that is hidden or shown, strongest places first.
   ///
   /// - Parameter map: `[size, size]`
-  func areas(_ map: [Float]) throws -> Areas {
+  func areas(_ map: [Float]) throws(Failure) -> Areas {
     // Equal values keep the order of the image, so that the answer does not depend on the sort.
     let order = map.indices.sorted { (map[$0], $1) > (map[$1], $0) }
     return Areas(
@@ -28,7 +28,7 @@ struct PerturbationCheck {
       insertion: try areas(order, from: blurred(), to: pixels))
   }
 
-  private func areas(_ order: [Int], from start: [Float], to end: [Float]) throws -> [Double] {
+  private func areas(_ order: [Int], from start: [Float], to end: [Float]) throws(Failure) -> [Double] {
     var current = start
     var values = [try probabilities(current)]
     for step in 0..<Self.steps {

@@ -6,14 +6,14 @@ import TensorModule
 ///
 ///     m = SiLU(norm(dense(age / 100, age missing, sex embedding, site embedding)))
 ///     logits = dense(SiLU(norm(dense(pooled features, m))))
-struct FusionHead: Sendable {
+package struct FusionHead: Sendable {
   let sexEmbedding: Embedding
   let siteEmbedding: Embedding
   let metadataDense: Dense
   let metadataNorm: LayerNormalization
-  var hidden: Dense
+  package var hidden: Dense
   let hiddenNorm: LayerNormalization
-  var classifier: Dense
+  package var classifier: Dense
   let kernels: KernelSet
 
   init(

@@ -1,13 +1,13 @@
 import TensorModule
 
 /// What turns the pooled features, and the metadata where the model takes them, into logits.
-enum ClassifierHead: Sendable {
+package enum ClassifierHead: Sendable {
   /// A dense layer on the pooled features.
   case dense(Dense)
   /// Pooled features and metadata together.
   case fusion(FusionHead)
 
-  func logits(pooled: [Float], metadata: [Float]) -> [Float] {
+  package func logits(pooled: [Float], metadata: [Float]) -> [Float] {
     switch self {
     case .dense(let layer): layer(pooled)
     case .fusion(let head): head.logits(pooled: pooled, metadata: metadata)

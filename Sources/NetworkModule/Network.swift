@@ -16,12 +16,12 @@ package final class Network: Sendable {
   package let kernels: KernelSet
 
   let stem: Convolution2D
-  let blocks: [MBConvBlock]
+  package let blocks: [MBConvBlock]
   let headConvolution: PointwiseConvolution
-  let head: ClassifierHead
+  package let head: ClassifierHead
   let plan: NetworkPlan
   /// How unlike the training images an image is, for a model that was fitted for it.
-  let featureDistance: FeatureDistance?
+  package let featureDistance: FeatureDistance?
   /// The block whose output ``featureDistance`` looks at, from 0.
   let distanceBlock: Int?
   /// Empty until the first gradient is asked for.

@@ -22,7 +22,7 @@ extension Network {
   ///   - needsGradients: False when only the activations are wanted.
   ///   - logits: Chooses the logits, each a head and the index of one of its outputs, when the run is done.
   ///   - writeInput: Writes the normalised image, NHWC `[inputSize, inputSize, 3]`.
-  func runWithGradients(
+  package func runWithGradients(
     layer: String, metadata: [Float], needsGradients: Bool,
     logits: (NetworkOutput) -> [(head: ClassifierHead, index: Int)],
     writeInput: (UnsafeMutablePointer<Float>) throws -> Void

@@ -24,22 +24,45 @@ public enum ActivationMapMethod: String, Sendable, CaseIterable {
   /// Whether the map depends on the class.
   public var usesGradient: Bool { self != .eigencam }
 
-  var rule: any ActivationMapRule.Type {
-    switch self {
-    case .gradcam: GradCAM.self
-    case .hirescam: HiResCAM.self
-    case .gradcamPlusPlus: GradCAMPlusPlus.self
-    case .layercam: LayerCAM.self
-    case .eigencam: EigenCAM.self
-    }
-  }
-
   /// The map before its negative part is cut off: `[height, width]`, of both signs.
   ///
   /// - Parameters:
   ///   - activations: `[height, width, channels]`
   ///   - gradient: of the same shape; `nil` for a method that uses none.
   package func signedMap(activations: Tensor, gradient: Tensor?) -> [Float] {
-    rule.signedMap(activations: activations, gradient: gradient)
+    precondition(
+      gradient == nil || gradient?.shape == activations.shape,
+      "a gradient of shape \(gradient?.shape ?? []) for activations of \(activations.shape)")
+    let channels = activations.shape[2]
+    return activations.values.withUnsafeBufferPointer { activations in
+      (gradient?.values ?? []).withUnsafeBufferPointer { gradient in
+        signedMap(
+          FeatureValues(values: activations, channels: channels),
+          FeatureValues(values: gradient, channels: channels))
+      }
+    }
+  }
+
+  private func signedMap(_ activations: FeatureValues, _ gradient: FeatureValues) -> [Float] {
+    switch self {
+    case .gradcam: GradCAM.signedMap(activations: activations, gradient: gradient)
+    case .hirescam: HiResCAM.signedMap(activations: activations, gradient: gradient)
+    case .gradcamPlusPlus: GradCAMPlusPlus.signedMap(activations: activations, gradient: gradient)
+    case .layercam: LayerCAM.signedMap(activations: activations, gradient: gradient)
+    case .eigencam: EigenCAM.signedMap(activations)
+    }
+  }
+}
+
+extension ActivationMapMethod {
+  /// The name as its authors write it.
+  public var displayName: String {
+    switch self {
+    case .gradcam: "GradCAM"
+    case .hirescam: "HiResCAM"
+    case .gradcamPlusPlus: "GradCAM++"
+    case .layercam: "LayerCAM"
+    case .eigencam: "EigenCAM"
+    }
   }
 }

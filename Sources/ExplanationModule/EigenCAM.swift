@@ -1,8 +1,8 @@
 import TensorModule
 
 /// The first principal component of the pixels.
-enum EigenCAM: ActivationMapRule {
-  static func signedMap(activations: FeatureValues, gradient: FeatureValues) -> [Float] {
+enum EigenCAM {
+  static func signedMap(_ activations: FeatureValues) -> [Float] {
     let (pixels, channels) = (activations.pixelCount, activations.channels)
     let centred = centred(activations)
     // The components come from the smaller of the two products of the matrix with its own transpose.

@@ -28,6 +28,17 @@ package struct NetworkStep: Sendable, Equatable {
   package var output: FeatureShape?
   /// Multiply-adds, rows computed twice at the seams of bands not counted.
   package var multiplyAdds = 0
+
+  package init(
+    layer: String, operation: Operation, input: FeatureShape? = nil, output: FeatureShape? = nil,
+    multiplyAdds: Int = 0
+  ) {
+    self.layer = layer
+    self.operation = operation
+    self.input = input
+    self.output = output
+    self.multiplyAdds = multiplyAdds
+  }
 }
 
 extension MBConvBlock {

@@ -4,11 +4,11 @@ import TensorModule
 
 /// A mobile inverted bottleneck (MBConv): expand, depthwise, squeeze-excite, project, and the input added where the
 /// shapes allow. Stage 0's blocks have no expansion; Lite's have no squeeze-excite.
-struct MBConvBlock: Sendable {
+package struct MBConvBlock: Sendable {
   /// timm's name: `blocks.STAGE.INDEX`.
-  let name: String
+  package let name: String
   /// From 0.
-  let stage: Int
+  package let stage: Int
   let filter: ExpandedDepthwise
   let squeezeExcite: SqueezeExcite?
   let projection: PointwiseConvolution
@@ -21,7 +21,7 @@ struct MBConvBlock: Sendable {
 
 extension [MBConvBlock] {
   /// The block that a stage ends with.
-  func lastIndex(ofStage stage: Int) -> Int? { lastIndex { $0.stage == stage } }
+  package func lastIndex(ofStage stage: Int) -> Int? { lastIndex { $0.stage == stage } }
 }
 
 extension MBConvBlock {

@@ -1,3 +1,5 @@
+import ExplanationModule
+import FigureModule
 import ImagePipeline
 
 extension Explanation {
@@ -7,7 +9,31 @@ extension Explanation {
   ///
   /// - Parameter trusts: of each map, in their order, or none where nothing was checked.
   public func figure(_ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = []) -> PixelImage {
-    FigureLayout(self, style, trusts: trusts).image
+    precondition(
+      trusts.isEmpty || trusts.count == maps.count, "\(trusts.count) checks of \(maps.count) maps")
+    return MapFigure(
+      photograph: cropped,
+      maps: maps.enumerated().map { index, map in
+        MapFigure.Map(
+          lines: [shortTitle(map), map.lesionClass.fullName] + (map.status.sentence.map { [$0] } ?? [])
+            + (trusts.isEmpty ? [] : [trusts[index].verdict]),
+          values: { map.status == .ok ? map.values(side: $0) : nil })
+      },
+      caption: caption(style, trusts: trusts), style: style
+    ).image
+  }
+
+  private func caption(_ style: FigureStyle, trusts: [MapTrust]) -> [MapFigure.Paragraph] {
+    let isSingle = maps.count == 1
+    var caption: [MapFigure.Paragraph] = []
+    if isSingle { caption.append(.init(title(maps[0]), isLarge: true)) }
+    // Before what speaks for the map: a map of noise can pass every check.
+    if let reservation = classification.reservation { caption.append(.init(reservation, isLarge: true)) }
+    if isSingle {
+      if let sentence = maps[0].status.sentence { caption.append(.init(sentence, isLarge: true)) }
+      if let trust = trusts.first { caption.append(.init(trust.verdict, isLarge: !trust.passes)) }
+    }
+    return caption + [.init(provenance(style)), .init(classification.disclaimer)]
   }
 
   /// ``figure(_:trusts:)`` as a PNG file, which carries the caption and the disclaimer as text too.
@@ -24,8 +50,8 @@ extension Explanation {
     return try PNGEncoder.encode(
       figure(style, trusts: trusts),
       text: [
-        ("Title", ascii(maps.map { title($0) }.joined(separator: "; "))),
-        ("Description", ascii(description.joined(separator: " "))),
+        ("Title", MapFigure.drawable(maps.map { title($0) }.joined(separator: "; "))),
+        ("Description", MapFigure.drawable(description.joined(separator: " "))),
         ("Disclaimer", classification.disclaimer),
         ("Software", "DermaFusion \(DermaFusionVersion.current)"),
       ])
@@ -59,13 +85,6 @@ extension Explanation {
     let cover = "Colours of \(Int((style.alpha * 100).rounded()))% opacity lie over the whole photograph."
     return "\(maps[0].method.displayName) at \(maps[0].layer), model \(model). \(meaning) \(cover)"
   }
-
-  /// What cannot be drawn is replaced; a model may be named in any script.
-  func ascii(_ text: String) -> String {
-    String(
-      decoding: text.unicodeScalars.map { (32...126).contains($0.value) ? UInt8($0.value) : 63 },
-      as: UTF8.self)
-  }
 }
 
 extension ActivationMap.Status {
@@ -75,19 +94,6 @@ extension ActivationMap.Status {
     case .ok: nil
     case .allNegative: "Nothing to show: no place supports this class at this layer (all_negative)."
     case .flat: "Nothing to show: every place counts the same (flat)."
-    }
-  }
-}
-
-extension ActivationMapMethod {
-  /// The name as its authors write it.
-  public var displayName: String {
-    switch self {
-    case .gradcam: "GradCAM"
-    case .hirescam: "HiResCAM"
-    case .gradcamPlusPlus: "GradCAM++"
-    case .layercam: "LayerCAM"
-    case .eigencam: "EigenCAM"
     }
   }
 }

@@ -1,4 +1,7 @@
-enum GradCAM: ActivationMapRule {
+// The arithmetic of the methods that use a gradient, each as the PyPI package `grad-cam` does it. Activations and gradient
+// are `[height * width, channels]`; the result is `[height * width]`, of both signs.
+
+enum GradCAM {
   static func signedMap(activations: FeatureValues, gradient: FeatureValues) -> [Float] {
     var weights = gradient.channelSums()
     for channel in weights.indices { weights[channel] /= Double(gradient.pixelCount) }
@@ -6,19 +9,19 @@ enum GradCAM: ActivationMapRule {
   }
 }
 
-enum HiResCAM: ActivationMapRule {
+enum HiResCAM {
   static func signedMap(activations: FeatureValues, gradient: FeatureValues) -> [Float] {
     activations.products(with: gradient) { $0 }
   }
 }
 
-enum LayerCAM: ActivationMapRule {
+enum LayerCAM {
   static func signedMap(activations: FeatureValues, gradient: FeatureValues) -> [Float] {
     activations.products(with: gradient) { $0 > 0 ? $0 : 0 }
   }
 }
 
-enum GradCAMPlusPlus: ActivationMapRule {
+enum GradCAMPlusPlus {
   private static let epsilon = 1e-6
 
   static func signedMap(activations: FeatureValues, gradient: FeatureValues) -> [Float] {

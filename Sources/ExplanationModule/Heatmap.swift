@@ -1,10 +1,10 @@
 /// The steps from a signed map to one that can be shown, each as the PyPI package `grad-cam` does it.
-enum Heatmap {
+package enum Heatmap {
   /// Cuts off the negative part, scales, resizes, and scales once more.
   ///
   /// - Parameter values: `[height, width]`, finite.
   /// - Returns: `[side, side]`, 0...1.
-  static func normalized(_ values: [Float], height: Int, width: Int, side: Int) -> [Float] {
+  package static func normalized(_ values: [Float], height: Int, width: Int, side: Int) -> [Float] {
     var positive = values.map { max($0, 0) }
     scale(&positive)
     var map = resized(positive, height: height, width: width, side: side)
@@ -39,7 +39,7 @@ enum Heatmap {
   }
 
   /// Bilinear, between the centres of pixels, without antialiasing: OpenCV's `resize` with `INTER_LINEAR`.
-  static func resized(_ values: [Float], height: Int, width: Int, side: Int) -> [Float] {
+  package static func resized(_ values: [Float], height: Int, width: Int, side: Int) -> [Float] {
     let columns = taps(from: width, to: side)
     let wide = [Float](unsafeUninitializedCapacity: height * side) { target, count in
       count = height * side

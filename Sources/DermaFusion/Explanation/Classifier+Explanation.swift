@@ -1,6 +1,7 @@
+import ExplanationModule
 import ImagePipeline
 import ModelFiles
-import TensorModule
+import NetworkModule
 
 /// A classification, and maps of where the model found what spoke for one or more classes.
 public struct Explanation: Sendable {
@@ -88,45 +89,14 @@ extension Classifier {
       run.output, of: input, metadata: metadata, imageSHA256: imageSHA256)
     let maps = try explained(run.output).enumerated().map { index, lesionClass in
       try ActivationMap(
-        lesionClass: lesionClass, method: method, layer: layer, activations: run.activations,
+        classIndex: lesionClass.index, method: method, layer: layer, activations: run.activations,
         gradient: method.usesGradient ? run.gradients[index] : nil, size: network.inputSize)
     }
     return Explanation(classification: result, maps: maps, cropped: input.cropped)
   }
 }
 
-extension Network {
-  /// The feature map that a person names: one of ``featureMapNames``, or `stage0` ... for the end of a stage.
-  ///
-  /// - Throws: ``ActivationMapError/unknownLayer(_:available:)``
-  package func layerName(_ name: String?) throws(ActivationMapError) -> String {
-    guard let name else { return featureMapNames[featureMapNames.count - 1] }
-    if featureMapNames.contains(name) { return name }
-    let stages = stageNames
-    if let stage = stages.firstIndex(of: name), let end = blocks.lastIndex(ofStage: stage) {
-      return blocks[end].name
-    }
-    throw .unknownLayer(name, available: stages + featureMapNames)
-  }
-
-  /// `stage0`, `stage1`, ...
-  package var stageNames: [String] {
-    (0...blocks[blocks.count - 1].stage).map { "stage\($0)" }
-  }
-}
-
 extension ActivationMap {
-  /// - Parameters:
-  ///   - activations: `[height, width, channels]`
-  ///   - gradient: Of the same shape; nil for a method that uses none.
-  package init(
-    lesionClass: LesionClass, method: ActivationMapMethod, layer: String, activations: Tensor,
-    gradient: Tensor?,
-    size: Int
-  ) throws(ActivationMapError) {
-    try self.init(
-      lesionClass: lesionClass, method: method, layer: layer, height: activations.shape[0],
-      width: activations.shape[1],
-      signedValues: method.signedMap(activations: activations, gradient: gradient), size: size)
-  }
+  /// The class whose logit was explained.
+  public var lesionClass: LesionClass { LesionClass.allCases[classIndex] }
 }

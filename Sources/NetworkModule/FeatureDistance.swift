@@ -6,7 +6,7 @@ import TensorModule
 ///
 /// The features are the means of the map at the end of a stage in the middle of the network: what an image is made of
 /// still shows there, while the last map tells the classes apart and is blind to much else.
-struct FeatureDistance: Sendable {
+package struct FeatureDistance: Sendable {
   /// `[features][features]`: takes differences to where their covariance within classes is the identity.
   private let whitening: [[Double]]
   /// `[classes][features]`
@@ -15,7 +15,7 @@ struct FeatureDistance: Sendable {
   /// - Parameters:
   ///   - means: of each class, `[classes, features]`.
   ///   - whitening: `[features, features]`
-  init(means: Tensor, whitening: Tensor) {
+  package init(means: Tensor, whitening: Tensor) {
     precondition(
       means.shape.count == 2 && whitening.shape == [means.shape[1], means.shape[1]],
       "means of shape \(means.shape) for a whitening of shape \(whitening.shape)")
@@ -32,7 +32,7 @@ struct FeatureDistance: Sendable {
   /// Per feature, so about 1 for what the model knows.
   ///
   /// - Parameter features: the means of the stage's last map, `[features]`.
-  func callAsFunction(_ features: [Float]) -> Double {
+  package func callAsFunction(_ features: [Float]) -> Double {
     precondition(
       features.count == whitening.count, "\(features.count) features, \(whitening.count) were fitted")
     let features = features.map(Double.init)

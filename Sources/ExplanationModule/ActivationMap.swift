@@ -1,3 +1,5 @@
+import TensorModule
+
 /// Where in an image a model found what spoke for a class.
 public struct ActivationMap: Sendable, Equatable {
   /// Whether there is something to see.
@@ -10,8 +12,8 @@ public struct ActivationMap: Sendable, Equatable {
     case flat
   }
 
-  /// The class whose logit was explained.
-  public let lesionClass: LesionClass
+  /// The class whose logit was explained, by its place among the model's classes, from 0.
+  public let classIndex: Int
   /// The way the map was made.
   public let method: ActivationMapMethod
   /// The feature map it was made from, by timm's name: `conv_stem`, `blocks.0.0`, ..., `conv_head`.
@@ -32,17 +34,17 @@ public struct ActivationMap: Sendable, Equatable {
   public let values: [Float]
 
   /// - Parameter signedValues: `[height, width]`
-  /// - Throws: ``ActivationMapError/notFinite(lesionClass:layer:)``
-  init(
-    lesionClass: LesionClass, method: ActivationMapMethod, layer: String, height: Int, width: Int,
+  /// - Throws: ``ActivationMapError/notFinite(classIndex:layer:)``
+  package init(
+    classIndex: Int, method: ActivationMapMethod, layer: String, height: Int, width: Int,
     signedValues: [Float], size: Int
   ) throws(ActivationMapError) {
     precondition(
       signedValues.count == height * width, "\(signedValues.count) values for a map of [\(height), \(width)]")
-    guard signedValues.allSatisfy(\.isFinite) else {
-      throw .notFinite(lesionClass: lesionClass, layer: layer)
+    guard signedValues.allSatisfy({ $0.isFinite }) else {
+      throw .notFinite(classIndex: classIndex, layer: layer)
     }
-    self.lesionClass = lesionClass
+    self.classIndex = classIndex
     self.method = method
     self.layer = layer
     self.height = height
@@ -83,20 +85,35 @@ public struct ActivationMap: Sendable, Equatable {
   }
 }
 
+extension ActivationMap {
+  /// - Parameters:
+  ///   - activations: `[height, width, channels]`
+  ///   - gradient: Of the same shape; nil for a method that uses none.
+  package init(
+    classIndex: Int, method: ActivationMapMethod, layer: String, activations: Tensor, gradient: Tensor?,
+    size: Int
+  ) throws(ActivationMapError) {
+    try self.init(
+      classIndex: classIndex, method: method, layer: layer, height: activations.shape[0],
+      width: activations.shape[1],
+      signedValues: method.signedMap(activations: activations, gradient: gradient), size: size)
+  }
+}
+
 /// Why there is no activation map.
 public enum ActivationMapError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The model has no such layer; what it has is listed.
   case unknownLayer(String, available: [String])
   /// The map holds NaN or an infinity.
-  case notFinite(lesionClass: LesionClass, layer: String)
+  case notFinite(classIndex: Int, layer: String)
 
   /// One line naming the value and the rule.
   public var description: String {
     switch self {
     case .unknownLayer(let name, let available):
       "there is no layer '\(name)'; the layers are \(available.joined(separator: ", "))"
-    case .notFinite(let lesionClass, let layer):
-      "the activation map of \(lesionClass.rawValue) at \(layer) is not finite"
+    case .notFinite(let classIndex, let layer):
+      "the activation map of class \(classIndex), counted from 0, at \(layer) is not finite"
     }
   }
 }

@@ -1,6 +1,6 @@
 import ImagePipeline
 
-/// Where the parts of an explanation's figure go: panels in a grid, the colour bar to their right, the caption below.
+/// Where the parts of a figure go: panels in a grid, the colour bar to their right, the caption below.
 struct FigureLayout {
   /// One picture of the grid with the lines under it.
   private struct Panel {
@@ -27,13 +27,10 @@ struct FigureLayout {
   /// Characters of large text that a panel must have room for; where it has not, the text under it is small.
   private static let panelCharacters = 16
 
-  /// - Parameter trusts: of each map, or none.
-  init(_ explanation: Explanation, _ style: FigureStyle, trusts: [MapTrust]) {
-    let maps = explanation.maps
-    precondition(
-      trusts.isEmpty || trusts.count == maps.count, "\(trusts.count) checks of \(maps.count) maps")
-    isSheet = maps.count > 1
-    var photograph = explanation.cropped
+  init(_ figure: MapFigure) {
+    let style = figure.style
+    isSheet = figure.maps.count > 1
+    var photograph = figure.photograph
     if isSheet, photograph.width > Self.sheetSide {
       photograph = photograph.resized(width: Self.sheetSide, height: Self.sheetSide)
     }
@@ -44,33 +41,19 @@ struct FigureLayout {
     if isSheet || style.isSideBySide {
       panels.append(Panel(image: photograph, lines: isSheet ? ["Photograph"] : []))
     }
-    for (index, map) in maps.enumerated() {
-      let image = map.overlay(on: photograph, colorMap: style.colorMap, alpha: style.alpha)
-      let status = map.status.sentence.map { [$0] } ?? []
-      let verdict = trusts.isEmpty ? [] : [trusts[index].verdict]
-      panels.append(
-        Panel(
-          image: image,
-          lines: isSheet
-            ? [explanation.shortTitle(map), map.lesionClass.fullName] + status + verdict : []))
+    for map in figure.maps {
+      let image =
+        map.values(photograph.width)
+        .map { photograph.overlaid(with: $0, colorMap: style.colorMap, alpha: style.alpha) } ?? photograph
+      panels.append(Panel(image: image, lines: isSheet ? map.lines.map(MapFigure.drawable) : []))
     }
     self.panels = panels
     columns = isSheet ? 4 : panels.count
-    let ascii = explanation.ascii
-    var caption: [(String, Int)] = []
-    textScale = photograph.width / (BitmapFont.advance * unit * 2) < Self.panelCharacters ? 1 : 2
-    if !isSheet { caption.append((ascii(explanation.title(maps[0])), 2)) }
-    // Before what speaks for the map: a map of noise can pass every check.
-    if let reservation = explanation.classification.reservation {
-      caption.append((reservation, isSheet ? textScale : 2))
+    let textScale = photograph.width / (BitmapFont.advance * unit * 2) < Self.panelCharacters ? 1 : 2
+    self.textScale = textScale
+    caption = figure.caption.map { [isSheet] in
+      (MapFigure.drawable($0.text), isSheet ? textScale : $0.isLarge ? 2 : 1)
     }
-    if !isSheet {
-      if let sentence = maps[0].status.sentence { caption.append((sentence, 2)) }
-      if let trust = trusts.first { caption.append((trust.verdict, trust.passes ? 1 : 2)) }
-    }
-    caption.append((ascii(explanation.provenance(style)), isSheet ? textScale : 1))
-    caption.append((explanation.classification.disclaimer, isSheet ? textScale : 1))
-    self.caption = caption
   }
 
   private var side: Int { panels[0].image.width }

@@ -1,0 +1,22 @@
+import NetworkModule
+
+extension Network {
+  /// The feature map that a person names: one of ``featureMapNames``, or `stage0` ... for the end of a stage; nil: the
+  /// last.
+  ///
+  /// - Throws: ``ActivationMapError/unknownLayer(_:available:)``
+  package func layerName(_ name: String?) throws(ActivationMapError) -> String {
+    guard let name else { return featureMapNames[featureMapNames.count - 1] }
+    if featureMapNames.contains(name) { return name }
+    let stages = stageNames
+    if let stage = stages.firstIndex(of: name), let end = blocks.lastIndex(ofStage: stage) {
+      return blocks[end].name
+    }
+    throw .unknownLayer(name, available: stages + featureMapNames)
+  }
+
+  /// `stage0`, `stage1`, ...
+  package var stageNames: [String] {
+    (0...blocks[blocks.count - 1].stage).map { "stage\($0)" }
+  }
+}
