@@ -1,14 +1,17 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 /// SwiftPM refuses a versioned dependency whose targets carry unsafe flags. The kernel modules get
 /// their instruction-set flags only where this package is built as the root; as a dependency the same
 /// sources build without them, and the choice at run time notices (see `Sources/TensorModule/KernelChoice.swift`).
-/// A dependency lies in `checkouts/NAME` or `registry/downloads/SCOPE/NAME/VERSION` of the folder of its products.
-let folders = Context.packageDirectory.split(separator: "/")
-let isRootPackage =
-  folders.dropLast().last != "checkouts"
-  && Array(folders.dropLast(3).suffix(2)) != ["registry", "downloads"]
+/// A dependency lies in `checkouts/NAME` or `registry/downloads/SCOPE/NAME/VERSION` of a folder in which SwiftPM and
+/// Xcode note what they fetched.
+func isFetched(foldersUp: Int) -> Bool {
+  let up = String(repeating: "/..", count: foldersUp)
+  return FileManager.default.fileExists(atPath: "\(Context.packageDirectory)\(up)/workspace-state.json")
+}
+let isRootPackage = !isFetched(foldersUp: 2) && !isFetched(foldersUp: 5)
 
 #if arch(x86_64)
   let isX86 = true
@@ -40,7 +43,9 @@ let package = Package(
   name: "DermaFusion",
   platforms: [.macOS(.v26)],
   products: [
-    .library(name: "DermaFusion", targets: ["DermaFusion"]),
+    .library(name: "DermaFusion", targets: ["DermaFusion", "ImageFiles"]),
+    // Pixels in memory rather than image files: needs no library beside Swift's own.
+    .library(name: "DermaFusionCore", targets: ["DermaFusion"]),
     .executable(name: "dermafusion", targets: ["CommandLineTool"]),
   ],
   targets: [
@@ -49,41 +54,57 @@ let package = Package(
       name: "DermaFusion",
       dependencies: [
         "ExplanationModule", "FigureModule", "NetworkModule", "ImagePipeline", "ModelFiles", "TensorModule",
-        "KernelInterface",
+        "KernelInterface", "JSONModule", "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
+    .target(
+      name: "ImageFiles", dependencies: ["DermaFusion", "ImagePipeline", "HashModule", "CPNG", "CJPEG"],
+      swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
 
     // Command line
     .executableTarget(
       name: "CommandLineTool", dependencies: ["Commands"], swiftSettings: warningsAsErrors),
     .target(
-      name: "Commands", dependencies: ["CommandLineSupport", "DermaFusion", "Assessment"],
+      name: "Commands",
+      dependencies: [
+        "CommandLineSupport", "DermaFusion", "ImageFiles", "Assessment", "JSONModule", "SystemModule",
+      ],
       swiftSettings: warningsAsErrors),
-    .target(name: "CommandLineSupport", swiftSettings: warningsAsErrors),
+    .target(name: "CommandLineSupport", dependencies: ["SystemModule"], swiftSettings: warningsAsErrors),
     .target(
       name: "Assessment",
       dependencies: [
-        "DermaFusion", "ExplanationModule", "NetworkModule", "ImagePipeline", "ModelFiles", "TensorModule",
-        "KernelInterface",
+        "DermaFusion", "ExplanationModule", "ImageFiles", "NetworkModule", "ImagePipeline", "ModelFiles",
+        "TensorModule", "KernelInterface", "JSONModule", "HashModule", "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
 
     // Implementation details
     .target(
-      name: "ExplanationModule", dependencies: ["NetworkModule", "TensorModule", "KernelInterface"],
+      name: "ExplanationModule", dependencies: ["NetworkModule", "TensorModule", "KernelInterface", "SystemModule"],
       swiftSettings: warningsAsErrors),
     .target(name: "FigureModule", dependencies: ["ImagePipeline"], swiftSettings: warningsAsErrors),
     .target(
-      name: "NetworkModule", dependencies: ["ModelFiles", "TensorModule", "KernelInterface"],
+      name: "NetworkModule", dependencies: ["ModelFiles", "TensorModule", "KernelInterface", "SystemModule"],
       swiftSettings: warningsAsErrors),
     .target(
-      name: "ImagePipeline", dependencies: ["CPNG", "CJPEG"],
+      name: "ImagePipeline", dependencies: ["SystemModule"],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
-    .target(name: "ModelFiles", dependencies: ["SHA256Instructions"], swiftSettings: warningsAsErrors),
+    .target(
+      name: "ModelFiles", dependencies: ["JSONModule", "HashModule", "SystemModule"],
+      swiftSettings: warningsAsErrors),
     .target(
       name: "TensorModule",
-      dependencies: ["KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelInterface", "CCPUFeatures"],
+      dependencies: [
+        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelInterface", "SystemModule", "CCPUFeatures",
+      ],
       swiftSettings: warningsAsErrors + [.enableUpcomingFeature("InternalImportsByDefault")]),
+    .target(name: "JSONModule", swiftSettings: warningsAsErrors),
+    .target(
+      name: "HashModule", dependencies: ["SHA256Instructions"],
+      swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
+    // The only module that imports the C library, Dispatch or a lock.
+    .target(name: "SystemModule", dependencies: ["CMathematics"], swiftSettings: warningsAsErrors),
 
     // One kernel source, compiled once per instruction set
     .target(name: "KernelInterface", swiftSettings: warningsAsErrors),
@@ -111,6 +132,7 @@ let package = Package(
       name: "CJPEG", pkgConfig: "libjpeg",
       providers: [.apt(["libjpeg-dev"]), .brew(["jpeg-turbo"])]),
     .systemLibrary(name: "CCPUFeatures"),
+    .systemLibrary(name: "CMathematics"),
 
     // For the unit tests only. Optimised in debug builds too: the plain loops would take minutes.
     .target(
@@ -118,29 +140,42 @@ let package = Package(
       swiftSettings: warningsAsErrors + (isRootPackage ? [.unsafeFlags(["-O"])] : [])),
     .target(name: "TestFiles", path: "Tests/TestFiles", swiftSettings: warningsAsErrors),
 
+    .target(
+      name: "TestImages", dependencies: ["ImagePipeline", "ReferenceLayers"], path: "Tests/TestImages",
+      swiftSettings: warningsAsErrors + (isRootPackage ? [.unsafeFlags(["-O"])] : [])),
+
     // Unit test bundles
+    .testTarget(name: "SystemModuleTests", dependencies: ["SystemModule"]),
+    .testTarget(name: "JSONModuleTests", dependencies: ["JSONModule"]),
+    .testTarget(name: "HashModuleTests", dependencies: ["HashModule", "ReferenceLayers"]),
     .testTarget(
-      name: "ImagePipelineTests", dependencies: ["ImagePipeline", "ModelFiles", "ReferenceLayers"]),
-    .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "ReferenceLayers"]),
+      name: "ImageFilesTests",
+      dependencies: [
+        "ImageFiles", "ImagePipeline", "HashModule", "ModelFiles", "TestImages", "ReferenceLayers",
+      ]),
+    .testTarget(
+      name: "ImagePipelineTests", dependencies: ["ImagePipeline", "TestImages", "ReferenceLayers"]),
+    .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "HashModule", "ReferenceLayers"]),
     .testTarget(
       name: "TensorModuleTests",
       dependencies: ["TensorModule", "ReferenceLayers", "KernelInterface", "CCPUFeatures"]),
     .testTarget(
       name: "DermaFusionTests",
       dependencies: [
-        "DermaFusion", "ExplanationModule", "FigureModule", "NetworkModule", "ImagePipeline", "ModelFiles",
-        "TensorModule", "KernelInterface", "ReferenceLayers",
+        "DermaFusion", "ExplanationModule", "FigureModule", "ImageFiles", "NetworkModule", "ImagePipeline",
+        "ModelFiles", "TensorModule", "KernelInterface", "JSONModule", "HashModule", "ReferenceLayers",
       ]),
     .testTarget(
       name: "AssessmentTests",
       dependencies: [
-        "Assessment", "DermaFusion", "ExplanationModule", "NetworkModule", "ImagePipeline", "ModelFiles",
+        "Assessment", "DermaFusion", "ExplanationModule", "ImageFiles", "NetworkModule", "ImagePipeline",
+        "ModelFiles", "JSONModule", "HashModule",
       ]),
     .testTarget(
       name: "CommandsTests",
       dependencies: [
         "Commands", "CommandLineSupport", "Assessment", "DermaFusion", "ExplanationModule", "FigureModule",
-        "NetworkModule", "ImagePipeline", "ModelFiles", "TestFiles",
+        "ImageFiles", "NetworkModule", "ImagePipeline", "ModelFiles", "JSONModule", "HashModule", "TestFiles",
       ]),
     .testTarget(name: "CommandLineSupportTests", dependencies: ["CommandLineSupport", "TestFiles"]),
   ],

@@ -1,5 +1,6 @@
 import CommandLineSupport
 import DermaFusion
+import ImageFiles
 
 /// Classifies images, one result as soon as it is made.
 package enum ClassifyCommand: Command {

@@ -1,5 +1,6 @@
 import CommandLineSupport
 import DermaFusion
+import JSONModule
 
 /// Prints the vector that the model would get.
 package enum EncodeMetadataCommand: Command {
@@ -22,8 +23,8 @@ package enum EncodeMetadataCommand: Command {
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let metadata = try MetadataOptions.metadata(arguments, entry: nil)
-    let json = OrderedJSON.object([
-      "vector": .array(metadata.encoded().map(OrderedJSON.float)),
+    let json = JSONValue.object([
+      "vector": .array(metadata.encoded().map(JSONValue.float)),
       "missing": .strings(metadata.missing),
     ])
     try session.terminal.write(json.text + "\n")

@@ -1,6 +1,7 @@
 import Assessment
 import CommandLineSupport
 import DermaFusion
+import ImageFiles
 
 /// Draws where in an image the model found what spoke for a class.
 package enum GradCAMCommand: Command {

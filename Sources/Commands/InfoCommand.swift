@@ -1,5 +1,6 @@
 import CommandLineSupport
 import DermaFusion
+import JSONModule
 
 /// Says what would compute, with which model.
 package enum InfoCommand: Command {
@@ -31,11 +32,11 @@ package enum InfoCommand: Command {
     return .success
   }
 
-  private static func json(_ classifier: Classifier, folder: String) -> OrderedJSON {
+  private static func json(_ classifier: Classifier, folder: String) -> JSONValue {
     let configuration = classifier.configuration
     let preprocessing = configuration.preprocessing
     let constancy = preprocessing.colorConstancy.map { method in
-      OrderedJSON.object([
+      JSONValue.object([
         "method": .string("shades_of_gray"), "p": .number(method.p),
         "rounding": .string(method.rounding.rawValue),
       ])
@@ -47,15 +48,15 @@ package enum InfoCommand: Command {
         [
           ("name", .string(configuration.name)), ("version", .string(configuration.version)),
           ("sha256", .string(classifier.model.sha256)), ("architecture", .string(configuration.architecture)),
-          ("folder", .string(folder)), ("usesMetadata", .boolean(configuration.fusion != nil)),
+          ("folder", .string(folder)), ("usesMetadata", .bool(configuration.fusion != nil)),
           ("temperature", .number(configuration.temperature)),
         ] + members(classifier)),
       "classes": .strings(configuration.classes),
       "preprocessing": .object([
         "size": .integer(preprocessing.size),
         "colorConstancy": constancy ?? .null,
-        "mean": .array(preprocessing.mean.map(OrderedJSON.number)),
-        "std": .array(preprocessing.standardDeviation.map(OrderedJSON.number)),
+        "mean": .array(preprocessing.mean.map(JSONValue.number)),
+        "std": .array(preprocessing.standardDeviation.map(JSONValue.number)),
       ]),
       "instructionSet": .string(classifier.instructionSet),
       "threads": .integer(classifier.threadCount),
@@ -64,14 +65,14 @@ package enum InfoCommand: Command {
   }
 
   /// Of an ensemble: who votes.
-  private static func members(_ classifier: Classifier) -> [(key: String, value: OrderedJSON)] {
+  private static func members(_ classifier: Classifier) -> [(key: String, value: JSONValue)] {
     if classifier.members.isEmpty { return [] }
     let members = classifier.members.map { folder, weight, member in
-      OrderedJSON.object([
+      JSONValue.object([
         "folder": .string(folder), "weight": .number(weight), "name": .string(member.configuration.name),
         "version": .string(member.configuration.version),
         "architecture": .string(member.configuration.architecture),
-        "usesMetadata": .boolean(member.configuration.fusion != nil),
+        "usesMetadata": .bool(member.configuration.fusion != nil),
         "temperature": .number(member.configuration.temperature),
       ])
     }
@@ -84,9 +85,9 @@ package enum InfoCommand: Command {
     let size = "\(preprocessing.size)x\(preprocessing.size) pixels"
     let constancy =
       preprocessing.colorConstancy.map {
-        "Shades of Gray (p \(OrderedJSON.decimal($0.p)), rounding \($0.rounding.rawValue))"
+        "Shades of Gray (p \(JSONValue.decimal($0.p)), rounding \($0.rounding.rawValue))"
       } ?? "no colour constancy"
-    let list = { (values: [Double]) in values.map(OrderedJSON.decimal).joined(separator: " ") }
+    let list = { (values: [Double]) in values.map(JSONValue.decimal).joined(separator: " ") }
     let constants = "mean \(list(preprocessing.mean)), std \(list(preprocessing.standardDeviation))"
     var rows = [
       ("Version", DermaFusionVersion.current),
@@ -95,7 +96,7 @@ package enum InfoCommand: Command {
       ("Architecture", configuration.architecture),
     ]
     for (index, member) in classifier.members.enumerated() {
-      let (model, weight) = (member.classifier.configuration, OrderedJSON.decimal(member.weight))
+      let (model, weight) = (member.classifier.configuration, JSONValue.decimal(member.weight))
       rows.append(
         (index == 0 ? "Members" : "", "\(member.folder): \(model.name) \(model.version), weight \(weight)"))
     }

@@ -1,6 +1,7 @@
 import Assessment
 import CommandLineSupport
 import DermaFusion
+import JSONModule
 
 /// Holds this engine against what Python computed.
 package enum ParityCommand: Command {
@@ -120,20 +121,20 @@ package enum ParityCommand: Command {
 
   private static func json(
     _ report: ParityReport, _ fixtures: ParityFixtures, _ classifier: Classifier?
-  ) -> OrderedJSON {
+  ) -> JSONValue {
     let stages = report.stages.map { stage in
-      OrderedJSON.object([
+      JSONValue.object([
         "name": .string(stage.name),
         "compared": .integer(stage.comparisons),
         "departing": .integer(stage.departures),
         "greatestDifference": stage.greatestDifference.isFinite ? .number(stage.greatestDifference) : .null,
-        "tolerance": stage.tolerance.map(OrderedJSON.number) ?? .null,
+        "tolerance": stage.tolerance.map(JSONValue.number) ?? .null,
         "firstDeparture": stage.firstDeparture.map(\.json) ?? .null,
       ])
     }
     return .object([
       "schemaVersion": .integer(1),
-      "agrees": .boolean(report.agrees),
+      "agrees": .bool(report.agrees),
       "firstDepartingStage": report.firstDepartingStage.map { .string($0.name) } ?? .null,
       "stages": .array(stages),
       "notCompared": .strings(report.missingStages),
@@ -148,7 +149,7 @@ package enum ParityCommand: Command {
 }
 
 extension ParityReport.Departure {
-  fileprivate var json: OrderedJSON {
+  fileprivate var json: JSONValue {
     .object([
       "fixture": .string(fixture), "place": .string(place), "expected": .string(expected),
       "found": .string(found),

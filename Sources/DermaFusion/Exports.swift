@@ -9,6 +9,6 @@
 @_exported import enum ImagePipeline.ImageFormat
 @_exported import struct ImagePipeline.PixelImage
 @_exported import enum ModelFiles.ConfigurationError
-@_exported import enum ModelFiles.JSONError
+@_exported import enum JSONModule.JSONError
 @_exported import enum ModelFiles.ModelFileError
 @_exported import enum ModelFiles.SafetensorsError

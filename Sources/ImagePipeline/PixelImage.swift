@@ -31,7 +31,7 @@ public struct PixelImage: Sendable, Equatable {
 
 extension PixelImage {
   /// Makes an image whose pixels `body` writes; every one of the `width * height * 3` values must be written.
-  init(width: Int, height: Int, writingPixels body: (UnsafeMutablePointer<UInt8>) -> Void) {
+  package init(width: Int, height: Int, writingPixels body: (UnsafeMutablePointer<UInt8>) -> Void) {
     let count = width * height * 3
     let pixels = [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
       if let start = buffer.baseAddress { body(start) }

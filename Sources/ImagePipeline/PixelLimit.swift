@@ -4,7 +4,7 @@ package enum PixelLimit {
   package static let count = 178_956_970
 
   /// Checks a size from a file's header before anything is allocated for it.
-  static func check(width: Int, height: Int) throws(ImageError) {
+  package static func check(width: Int, height: Int) throws(ImageError) {
     let (area, overflows) = width.multipliedReportingOverflow(by: height)
     guard !overflows, area <= count else {
       throw .tooManyPixels(width: width, height: height, limit: count)

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import SystemModule
 
 /// Shades of Gray colour constancy (Finlayson and Trezzi, 2004) of 8-bit RGB, in Double.
 enum ShadesOfGray {
@@ -15,11 +9,11 @@ enum ShadesOfGray {
   ) -> (levels: [[Double]], warnings: [ImageWarning]) {
     let histograms = histograms(of: image)
     let pixelCount = Double(image.width * image.height)
-    let powers = (0..<256).map { pow(Double($0), p) }
+    let powers = (0..<256).map { Mathematics.pow(Double($0), p) }
     let means = histograms.map { counts in
       var total = 0.0
       for level in 0..<256 { total += Double(counts[level]) * powers[level] }
-      return pow(total / pixelCount, 1 / p)
+      return Mathematics.pow(total / pixelCount, 1 / p)
     }
 
     var warnings: [ImageWarning] = []

@@ -1,3 +1,5 @@
+import JSONModule
+
 /// The rules of a model's configuration (`config.json`), one case each. Keys are given with the keys around them:
 /// `preprocessing.color_constancy.p`.
 public enum ConfigurationError: Error, Equatable, Sendable {

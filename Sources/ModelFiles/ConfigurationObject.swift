@@ -1,3 +1,5 @@
+import JSONModule
+
 /// One object of a configuration while it is read: every getter checks type and range and names the key in full, and
 /// in the end it can be checked that no key is left that was not asked for.
 package struct ConfigurationObject {

@@ -7,7 +7,7 @@ package struct EnsembleFolder: Sendable {
   /// The members' files, in the order of the configuration.
   package let members: [ModelFolder]
   /// What tells the ensemble from all others.
-  package let identity: Identity
+  package let digest: ModelDigest
 
   /// Reads the files of a folder.
   ///
@@ -56,12 +56,12 @@ package struct EnsembleFolder: Sendable {
     self.configuration = configuration
     configurationPath = name
     self.members = members
-    identity = Identity { [members] hash in
+    digest = ModelDigest { [members] hash in
       hash.update(bytes)
       for member in members {
         member.addBytes(&hash)
         // Nobody asks for it, but until it is known the member keeps its files' bytes in memory.
-        _ = member.identity.sha256
+        _ = member.digest.sha256
       }
     }
   }

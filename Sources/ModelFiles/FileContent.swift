@@ -1,19 +1,9 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import SystemModule
 
 /// What a file holds, mapped from disk or given as bytes, for as long as this object lives.
-///
-/// `@unchecked Sendable`: a pointer is set once, nothing writes through it, and a mapping goes with the object.
-/// A mapped file that another process shortens while it is in use ends this process with a bus error, as with every
-/// mapped file.
-final class FileContent: @unchecked Sendable {
-  private enum Storage {
-    case mapping(UnsafeRawBufferPointer)
+final class FileContent: Sendable {
+  private enum Storage: Sendable {
+    case mapping(MappedFile)
     case array([UInt8])
   }
 
@@ -26,67 +16,50 @@ final class FileContent: @unchecked Sendable {
 
   /// Maps the file at a path for reading.
   init(mapping path: String) throws(ModelFileError) {
-    // Opening a pipe would wait for a writer.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw .cannotOpen(path: path, reason: Self.reason(errno)) }
-    defer { close(descriptor) }
-
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .cannotOpen(path: path, reason: Self.reason(errno)) }
-    switch status.st_mode & S_IFMT {
-    case S_IFREG: break
-    case S_IFDIR: throw .isAFolder(path: path)
-    default: throw .notARegularFile(path: path)
+    do throws(MappingError) {
+      storage = .mapping(try MappedFile(path: path))
+    } catch {
+      throw ModelFileError(error, path: path)
     }
-    let count = Int(status.st_size)
-    guard count > 0 else { throw .emptyFile(path: path) }
-
-    guard let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
-      throw .cannotOpen(path: path, reason: Self.reason(errno))
-    }
-    storage = .mapping(UnsafeRawBufferPointer(start: address, count: count))
   }
 
-  /// Gives the memory that holds a mapped file's content back to the system, which reads it again, most likely from its
-  /// cache, where it is asked for later.
+  /// Gives the memory of a mapped file back to the system.
   func releasePages() {
-    guard case .mapping(let bytes) = storage else { return }
-    madvise(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count, MADV_DONTNEED)
+    if case .mapping(let file) = storage { file.releasePages() }
   }
 
-  deinit {
-    guard case .mapping(let bytes) = storage else { return }
-    munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
-  }
-
-  /// Calls the body with the whole content, valid until it returns: nothing else keeps the memory for that long, since
-  /// an object may go after its last use.
+  /// Calls the body with the whole content, valid until it returns.
   func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     switch storage {
-    case .mapping(let bytes):
-      try withExtendedLifetime(self) { () throws(Failure) in try body(bytes) }
+    case .mapping(let file):
+      try file.withBytes(body)
     case .array(let bytes):
       try bytes.withUnsafeBufferPointer { (bytes) throws(Failure) in try body(UnsafeRawBufferPointer(bytes)) }
     }
-  }
-
-  /// The operating system's words for an error number.
-  static func reason(_ number: Int32) -> String {
-    String(cString: strerror(number))
   }
 
   /// Whether a path leads to a folder; nil when it leads to nothing.
   ///
   /// - Throws: `ModelFileError.cannotOpen` when the system does not say what lies there.
   static func isFolder(_ path: String) throws(ModelFileError) -> Bool? {
-    var status = stat()
-    if stat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFDIR }
-    let number = errno
-    guard number == ENOENT || number == ENOTDIR else {
-      throw .cannotOpen(path: path, reason: reason(number))
+    do throws(MappingError) {
+      return try MappedFile.isFolder(path)
+    } catch {
+      throw ModelFileError(error, path: path)
     }
-    return nil
+  }
+}
+
+extension ModelFileError {
+  fileprivate init(_ error: MappingError, path: String) {
+    self =
+      switch error {
+      case .refused(let reason): .cannotOpen(path: path, reason: reason)
+      case .isAFolder: .isAFolder(path: path)
+      case .notARegularFile: .notARegularFile(path: path)
+      case .empty: .emptyFile(path: path)
+      }
   }
 }

@@ -1,3 +1,5 @@
+import JSONModule
+
 /// Why a model's files cannot be used. Each description is one line that names the file and the broken rule.
 public enum ModelFileError: Error, Equatable, Sendable {
   /// The model's folder does not exist.

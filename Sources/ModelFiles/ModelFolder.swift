@@ -1,3 +1,5 @@
+import HashModule
+
 /// A model's two files, read and checked: `config.json` and `model.safetensors`.
 package struct ModelFolder: Sendable {
   /// The name of the configuration's file.
@@ -14,7 +16,7 @@ package struct ModelFolder: Sendable {
   /// The path of `config.json`, as errors name it.
   package let configurationPath: String
   /// What tells the model from all others.
-  package let identity: Identity
+  package let digest: ModelDigest
   /// Adds the files' bytes to a hash, and gives the memory that this took for mapped weights back to the system.
   let addBytes: @Sendable (inout SHA256) -> Void
 
@@ -59,7 +61,7 @@ package struct ModelFolder: Sendable {
       weights.file.withBytes { hash.update($0) }
       weights.file.releasePages()
     }
-    identity = Identity(addBytes)
+    digest = ModelDigest(addBytes)
   }
 
   /// Gives the memory that holds mapped weights back to the system, once they have been read: a packed copy is what a

@@ -1,3 +1,5 @@
+import JSONModule
+
 /// The rules of the safetensors format, one case each. Source: `tensor.rs` of the safetensors project.
 public enum SafetensorsError: Error, Equatable, Sendable {
   /// The file is shorter than the eight bytes that give the header's length.

@@ -1,3 +1,5 @@
+import JSONModule
+
 /// The header of a safetensors file, parsed and checked against the size of the file.
 struct SafetensorsHeader {
   /// The most bytes that it may have, as in the safetensors project.

@@ -1,4 +1,4 @@
-import Synchronization
+import SystemModule
 
 /// Hands a file's tensors to the layers of a network by dotted name, stating the shape each must have, and knows in
 /// the end which tensors no layer asked for.
@@ -18,7 +18,7 @@ package struct WeightBinder: Sendable {
   private let bound: BoundNames
 
   private final class BoundNames: Sendable {
-    let names = Mutex<Set<String>>([])
+    let names = Locked<Set<String>>([])
   }
 
   /// A binder over all tensors of a file.

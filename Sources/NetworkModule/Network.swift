@@ -1,6 +1,6 @@
 import KernelInterface
 import ModelFiles
-import Synchronization
+import SystemModule
 import TensorModule
 
 /// An EfficientNet with its head, prepared once to be run many times: batch norms folded, weights packed, buffers
@@ -26,7 +26,7 @@ package final class Network: Sendable {
   let distanceBlock: Int?
   /// Empty until the first gradient is asked for.
   let gradients = GradientCache()
-  private let idleWorkspaces = Mutex<[Workspace]>([])
+  private let idleWorkspaces = Locked<[Workspace]>([])
   private static let sideBySideCount = ProcessorCount.available()
 
   /// Prepares the network of a model.

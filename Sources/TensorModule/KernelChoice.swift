@@ -3,14 +3,7 @@ package import KernelInterface
 import KernelsAVX2
 import KernelsAVX512
 import KernelsBaseline
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import SystemModule
 
 /// Chooses the kernels, once, in this one place.
 package enum KernelChoice {
@@ -24,7 +17,7 @@ package enum KernelChoice {
   package static var unavailable: UnavailableInstructionSet? { ofThisProcess.unavailable }
 
   private static let ofThisProcess = choose(
-    forced: getenv(variable).map { String(cString: $0) }, among: available)
+    forced: Environment.value(variable), among: available)
 
   /// The kernels that this CPU can run and that were compiled with the flags of their instruction set, best last.
   package static let available: [KernelSet] = InstructionSet.allCases.filter(isRunnable).map(kernels)

@@ -1,4 +1,5 @@
 import Foundation
+import ImageFiles
 import Testing
 
 @testable import Assessment

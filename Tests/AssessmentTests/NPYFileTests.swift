@@ -1,3 +1,4 @@
+import HashModule
 import Testing
 
 @testable import Assessment

@@ -1,9 +1,10 @@
-@testable import ExplanationModule
+import ImageFiles
 import ImagePipeline
 import Testing
 
 @testable import Assessment
 @testable import DermaFusion
+@testable import ExplanationModule
 
 /// The stage `map`, held against what the engine itself gives, with something spoiled.
 @Suite struct ParityMapTests {

@@ -1,4 +1,6 @@
 import Foundation
+import HashModule
+import ImageFiles
 import ModelFiles
 import TestFiles
 import Testing

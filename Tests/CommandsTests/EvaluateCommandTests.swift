@@ -1,4 +1,6 @@
 import Foundation
+import ImageFiles
+import JSONModule
 import TestFiles
 import Testing
 
@@ -54,7 +56,7 @@ import Testing
       return EvaluatedImage(
         lesion: lesion, label: label, probabilities: made.probabilities, metadata: metadata, source: source)
     }
-    let expected = OrderedJSON.object(EvaluationReport(images, sources: folders).jsonMembers).text
+    let expected = JSONValue.object(EvaluationReport(images, sources: folders).jsonMembers).text
     #expect(result.output.contains(expected.dropFirst().dropLast()), "\(result.output)\n\(expected)")
 
     let json = try object(result)

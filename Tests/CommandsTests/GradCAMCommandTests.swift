@@ -1,4 +1,5 @@
 import Foundation
+import ImageFiles
 import TestFiles
 import Testing
 

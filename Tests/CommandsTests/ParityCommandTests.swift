@@ -1,4 +1,6 @@
 import Foundation
+import HashModule
+import ImageFiles
 import TestFiles
 import Testing
 

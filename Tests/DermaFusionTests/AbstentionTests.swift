@@ -1,11 +1,12 @@
-@testable import ExplanationModule
+import ImageFiles
 import ImagePipeline
-@testable import NetworkModule
 import TensorModule
 import Testing
 
 @testable import DermaFusion
+@testable import ExplanationModule
 @testable import ModelFiles
+@testable import NetworkModule
 
 @Suite struct AbstentionTests {
   private static let side = 120

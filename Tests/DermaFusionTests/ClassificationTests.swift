@@ -1,3 +1,4 @@
+import JSONModule
 import ReferenceLayers
 import Testing
 
@@ -122,16 +123,16 @@ func classification(
     for _ in 0..<1000 {
       let value = Float(bitPattern: UInt32.random(in: 0...UInt32.max, using: &generator))
       guard value.isFinite else { continue }
-      #expect(Float(OrderedJSON.float(value).text) == value)
+      #expect(Float(JSONValue.float(value).text) == value)
     }
-    #expect(OrderedJSON.number(55.5).text == "55.5")
-    #expect(OrderedJSON.number(0).text == "0")
+    #expect(JSONValue.number(55.5).text == "55.5")
+    #expect(JSONValue.number(0).text == "0")
   }
 
   @Test func noStringInJSONBreaksALineForAnyReader() {
     let breaks = "a\u{0}\n\u{B}\u{C}\r\u{1C}\u{7F}\u{85}\u{9B}\u{2028}\u{2029}\u{E9}"
     #expect(
-      OrderedJSON.string(breaks).text
+      JSONValue.string(breaks).text
         == "\"a\\u0000\\n\\u000b\\u000c\\r\\u001c\\u007f\\u0085\\u009b\\u2028\\u2029\u{E9}\"")
   }
 }

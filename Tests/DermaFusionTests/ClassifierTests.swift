@@ -1,9 +1,11 @@
-@testable import NetworkModule
+import HashModule
+import ImageFiles
 import Testing
 
 @testable import DermaFusion
 @testable import ImagePipeline
 @testable import ModelFiles
+@testable import NetworkModule
 
 @Suite struct ClassifierTests {
   static let classes = LesionClass.allCases.map(\.rawValue)

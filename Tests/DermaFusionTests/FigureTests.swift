@@ -1,8 +1,9 @@
-@testable import ExplanationModule
+import ImageFiles
 import ImagePipeline
 import Testing
 
 @testable import DermaFusion
+@testable import ExplanationModule
 
 /// What stands in a picture is read back from its pixels.
 @Suite struct FigureTests {

@@ -1,5 +1,6 @@
 @testable import ExplanationModule
 import Foundation
+import ImageFiles
 import ImagePipeline
 import ModelFiles
 @testable import NetworkModule

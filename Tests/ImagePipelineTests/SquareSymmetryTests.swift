@@ -1,3 +1,4 @@
+import TestImages
 import Testing
 
 @testable import ImagePipeline

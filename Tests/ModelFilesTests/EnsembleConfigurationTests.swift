@@ -1,4 +1,5 @@
 import Foundation
+import HashModule
 import Testing
 
 @testable import ModelFiles
@@ -127,10 +128,10 @@ import Testing
         Self.ensemble(["a", "b"]), Array(Self.model.utf8), Self.weights, Array(second.utf8), Self.weights,
       ]
       let identity = SHA256.hexDigest(Array(parts.joined()))
-      #expect(try EnsembleFolder(directory: path)?.identity.sha256 == identity)
+      #expect(try EnsembleFolder(directory: path)?.digest.sha256 == identity)
       let fromBytes = try EnsembleFolder(
         configuration: parts[0], members: ["b": (parts[3], parts[4]), "a": (parts[1], parts[2])])
-      #expect(fromBytes?.identity.sha256 == identity)
+      #expect(fromBytes?.digest.sha256 == identity)
       #expect(fromBytes?.members[1].weights.name == "b/model.safetensors")
 
       let configuration = try ModelConfiguration(directory: path)

@@ -1,4 +1,5 @@
 import Foundation
+import HashModule
 import Testing
 
 @testable import ModelFiles
@@ -17,7 +18,7 @@ import Testing
         #expect(fromFolder.configuration == fromBytes.configuration)
         #expect(fromFolder.weights.name == folder + "/model.safetensors")
         #expect(fromFolder.weights.tensors.map(\.name) == fromBytes.weights.tensors.map(\.name))
-        #expect(fromFolder.identity.sha256 == fromBytes.identity.sha256)
+        #expect(fromFolder.digest.sha256 == fromBytes.digest.sha256)
         fromFolder.releasePages()
         for (released, kept) in zip(fromFolder.weights.tensors, fromBytes.weights.tensors) {
           #expect(try released.floats() == kept.floats(), "\(kept.name)")
@@ -29,15 +30,15 @@ import Testing
   @Test func identityIsTheHashOfBothFiles() async throws {
     let model = try ModelFolder(configuration: configuration, weights: weights)
     let expected = SHA256.hexDigest(configuration + weights)
-    async let beside = model.identity.sha256
-    #expect(model.identity.sha256 == expected)
+    async let beside = model.digest.sha256
+    #expect(model.digest.sha256 == expected)
     #expect(await beside == expected)
 
     var changed = weights
     changed[changed.count - 1] ^= 0x80
-    #expect(try ModelFolder(configuration: configuration, weights: changed).identity.sha256 != expected)
+    #expect(try ModelFolder(configuration: configuration, weights: changed).digest.sha256 != expected)
     #expect(
-      try ModelFolder(configuration: configuration + [0x0A], weights: weights).identity.sha256 != expected)
+      try ModelFolder(configuration: configuration + [0x0A], weights: weights).digest.sha256 != expected)
   }
 
   /// What the system refuses to look at may well be there.

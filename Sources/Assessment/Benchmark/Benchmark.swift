@@ -56,7 +56,7 @@ package struct Benchmark: Sendable {
     network = try Network(folder, threadCount: threadCount)
     preprocessor = Preprocessor(PreprocessingConfiguration(configuration.preprocessing))
     model = ModelIdentity(
-      name: configuration.name, version: configuration.version, sha256: folder.identity.sha256)
+      name: configuration.name, version: configuration.version, sha256: folder.digest.sha256)
   }
 
   /// Runs everything a few times unmeasured, then `runCount` times measured.

@@ -1,4 +1,5 @@
 import DermaFusion
+import JSONModule
 
 /// How often a model abstained on a set of images, and whether its sets of classes hold what they state.
 package struct AbstentionFigures: Sendable, Equatable {
@@ -35,10 +36,10 @@ package struct AbstentionFigures: Sendable, Equatable {
         meanSize: Double(sets.reduce(0) { $0 + $1.1.classes.count }) / Double(sets.count))
   }
 
-  var json: OrderedJSON {
+  var json: JSONValue {
     .object([
       "abstained": .number(abstainedShare),
-      "balancedAccuracyAnswered": answeredBalancedAccuracy.map(OrderedJSON.number) ?? .null,
+      "balancedAccuracyAnswered": answeredBalancedAccuracy.map(JSONValue.number) ?? .null,
       "statedCoverage": sets.map { .number($0.statedCoverage) } ?? .null,
       "foundCoverage": sets.map { .number($0.coverage) } ?? .null,
       "meanSetSize": sets.map { .number($0.meanSize) } ?? .null,

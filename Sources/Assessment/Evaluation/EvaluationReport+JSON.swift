@@ -1,9 +1,10 @@
 import DermaFusion
+import JSONModule
 
 extension EvaluationReport {
   /// The report's members in the order in which they are promised; what is undefined is null.
-  package var jsonMembers: [(key: String, value: OrderedJSON)] {
-    var members: [(key: String, value: OrderedJSON)] = [
+  package var jsonMembers: [(key: String, value: JSONValue)] {
+    var members: [(key: String, value: JSONValue)] = [
       ("n", .integer(overall.imageCount)), ("lesions", .integer(overall.lesionCount)),
     ]
     members += overall.jsonMembers
@@ -18,7 +19,7 @@ extension EvaluationReport {
         .object([
           "classes": .strings(LesionClass.allCases.map(\.rawValue)),
           "rowsAreLabels": .array(
-            set.confusionMatrix().map { .array($0.map(OrderedJSON.integer)) }),
+            set.confusionMatrix().map { .array($0.map(JSONValue.integer)) }),
         ])
       ))
     members.append(
@@ -35,13 +36,13 @@ extension EvaluationReport {
   }
 
   /// Of the malignant classes, of the others and of each class the share that reaches the level.
-  private func riskJSON(_ level: RiskLevel) -> OrderedJSON {
+  private func riskJSON(_ level: RiskLevel) -> JSONValue {
     let names = ["malignant", "benign"] + LesionClass.allCases.map(\.rawValue)
     return .object(
       zip(names, EvaluationFigure.riskGroups).flatMap { overall.members($0, .risk(level, of: $1)) })
   }
 
-  private func classJSON(_ lesionClass: LesionClass) -> OrderedJSON {
+  private func classJSON(_ lesionClass: LesionClass) -> JSONValue {
     .object(
       [("n", .integer(imageCount(lesionClass)))]
         + overall.members("meanProbability", .meanProbability(lesionClass))
@@ -52,7 +53,7 @@ extension EvaluationReport {
 }
 
 extension EvaluationReport.Measurement {
-  fileprivate var jsonMembers: [(key: String, value: OrderedJSON)] {
+  fileprivate var jsonMembers: [(key: String, value: JSONValue)] {
     [
       ("accuracy", EvaluationFigure.accuracy), ("balancedAccuracy", .balancedAccuracy),
       ("macroAUROC", .macroAUROC),
@@ -65,17 +66,17 @@ extension EvaluationReport.Measurement {
   /// A figure and, with `CI` after its name, its interval.
   fileprivate func members(
     _ name: String, _ figure: EvaluationFigure
-  ) -> [(key: String, value: OrderedJSON)] {
+  ) -> [(key: String, value: JSONValue)] {
     let interval = intervals[figure].map {
-      OrderedJSON.array([.number($0.lowerBound), .number($0.upperBound)])
+      JSONValue.array([.number($0.lowerBound), .number($0.upperBound)])
     }
-    return [(name, figures[figure].map(OrderedJSON.number) ?? .null), ("\(name)CI", interval ?? .null)]
+    return [(name, figures[figure].map(JSONValue.number) ?? .null), ("\(name)CI", interval ?? .null)]
   }
 }
 
 extension EvaluationReport.Subgroup {
-  fileprivate var json: OrderedJSON {
-    let names: [(key: String, value: OrderedJSON)] = [
+  fileprivate var json: JSONValue {
+    let names: [(key: String, value: JSONValue)] = [
       ("name", .string(name)), ("n", .integer(imageCount)),
     ]
     guard let measurement else { return .object(names + [("status", .string("insufficient"))]) }

@@ -1,5 +1,8 @@
 import DermaFusion
+import HashModule
+import ImageFiles
 import ImagePipeline
+import JSONModule
 import ModelFiles
 
 /// What Python computed at every stage, and the comparison of this engine with it.
@@ -144,7 +147,7 @@ package struct ParityFixtures: Sendable {
 
   private func compare(_ expected: ParityManifest.Metadata, in report: inout ParityReport) {
     let patient = expected.patient
-    let parts = [patient.age.map(OrderedJSON.decimal), patient.sex, patient.site].map { $0 ?? "-" }
+    let parts = [patient.age.map(JSONValue.decimal), patient.sex, patient.site].map { $0 ?? "-" }
     let fixture = "metadata " + parts.joined(separator: "/")
     let metadata = PatientMetadata(patient)
     report.compare(

@@ -1,4 +1,5 @@
 import DermaFusion
+import ImageFiles
 import ImagePipeline
 import ModelFiles
 

@@ -1,6 +1,7 @@
 import Assessment
 import CommandLineSupport
 import DermaFusion
+import JSONModule
 
 /// A report with what it is about, for a program and for a person.
 struct EvaluationOutput {
@@ -12,8 +13,8 @@ struct EvaluationOutput {
   let warnings: [ClassificationWarning: Int]
   let overlap: TrainingOverlap
 
-  var json: OrderedJSON {
-    var members: [(key: String, value: OrderedJSON)] = [
+  var json: JSONValue {
+    var members: [(key: String, value: JSONValue)] = [
       ("schemaVersion", .integer(1)), ("model", model.orderedJSON), ("listed", .integer(listedCount)),
     ]
     if views != .upright { members.append(("views", .integer(views.count))) }
@@ -25,7 +26,7 @@ struct EvaluationOutput {
     return .object(members)
   }
 
-  private var trainingJSON: OrderedJSON {
+  private var trainingJSON: JSONValue {
     .object([
       "trainingLesions": .integer(overlap.trainingLesions.count),
       "validationLesions": .integer(overlap.validationLesions.count),

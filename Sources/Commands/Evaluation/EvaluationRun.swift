@@ -1,6 +1,7 @@
 import Assessment
 import CommandLineSupport
 import DermaFusion
+import ImageFiles
 
 /// The images of a test list, several at once; a failure is reported and the others follow.
 struct EvaluationRun {

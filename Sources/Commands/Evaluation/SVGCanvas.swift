@@ -1,5 +1,6 @@
 import CommandLineSupport
 import DermaFusion
+import JSONModule
 
 /// A drawing written as SVG, the same bytes for the same drawing. The origin is at the top left, in pixels.
 struct SVGCanvas {
@@ -74,7 +75,7 @@ struct SVGCanvas {
 
   /// At most two digits after the point.
   private static func number(_ value: Double) -> String {
-    OrderedJSON.decimal((value * 100).rounded() / 100)
+    JSONValue.decimal((value * 100).rounded() / 100)
   }
 
   /// By scalars: a bracket that an accent follows is another character.

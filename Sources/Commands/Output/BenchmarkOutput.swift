@@ -1,11 +1,12 @@
 import Assessment
 import CommandLineSupport
 import DermaFusion
+import JSONModule
 
 /// A benchmark's report as JSON.
 enum BenchmarkJSON {
-  static func object(_ report: Benchmark.Report) -> OrderedJSON {
-    var members: [(key: String, value: OrderedJSON)] = [
+  static func object(_ report: Benchmark.Report) -> JSONValue {
+    var members: [(key: String, value: JSONValue)] = [
       ("schemaVersion", .integer(1)),
       ("model", report.model.orderedJSON),
       ("runs", .integer(report.latencies.count)), ("latencyMs", spread(report.latencies)),
@@ -32,14 +33,14 @@ enum BenchmarkJSON {
     return .object(members)
   }
 
-  private static func map(_ timing: Benchmark.MapTiming) -> OrderedJSON {
+  private static func map(_ timing: Benchmark.MapTiming) -> JSONValue {
     .object([
       "method": .string(timing.method.rawValue), "layer": .string(timing.layer),
       "ms": .number(timing.milliseconds), "forwardPasses": .number(timing.forwardPasses),
     ])
   }
 
-  private static func spread(_ values: [Double]) -> OrderedJSON {
+  private static func spread(_ values: [Double]) -> JSONValue {
     .object([
       "min": .number(values[0]), "p50": .number(values.percentile(50)), "p90": .number(values.percentile(90)),
       "p99": .number(values.percentile(99)),

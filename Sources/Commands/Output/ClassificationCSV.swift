@@ -1,4 +1,5 @@
 import DermaFusion
+import JSONModule
 
 /// Results as a table, one row an image, for spreadsheets and data frames.
 enum ClassificationCSV {
@@ -20,7 +21,7 @@ enum ClassificationCSV {
     cells += LesionClass.allCases.map { ($0.rawValue, result.probabilities[$0].description) }
     cells += [
       ("risk", result.risk.rawValue), ("confidence", result.confidence.rawValue),
-      ("age", result.metadata.ageInYears.map(OrderedJSON.decimal) ?? ""),
+      ("age", result.metadata.ageInYears.map(JSONValue.decimal) ?? ""),
       ("sex", result.metadata.sex.rawValue), ("site", result.metadata.site.rawValue),
       ("missing", result.metadata.missing.joined(separator: " ")),
       ("warnings", result.warnings.map(\.rawValue).joined(separator: " ")),

@@ -1,5 +1,6 @@
 import CommandLineSupport
 import DermaFusion
+import JSONModule
 
 /// A result for a person to read.
 struct ClassificationText {
@@ -47,7 +48,7 @@ struct ClassificationText {
 
   /// `age 55, male, back`; what is missing is said to be.
   static func words(for metadata: PatientMetadata) -> String {
-    let age = metadata.ageInYears.map { "age \(OrderedJSON.decimal($0))" } ?? "age missing"
+    let age = metadata.ageInYears.map { "age \(JSONValue.decimal($0))" } ?? "age missing"
     let sex = metadata.sex == .unknown ? "sex missing" : metadata.sex.rawValue
     let site = metadata.site == .unknown ? "site missing" : metadata.site.rawValue
     return "\(age), \(sex), \(site)"

@@ -1,5 +1,6 @@
 import CommandLineSupport
 import DermaFusion
+import JSONModule
 
 /// The statistics of an explanation, for programs and for people.
 struct ExplanationReport {
@@ -13,12 +14,12 @@ struct ExplanationReport {
 
   private var result: Classification { explanation.classification }
 
-  var json: OrderedJSON {
+  var json: JSONValue {
     let first = explanation.maps[0]
-    var members: [(key: String, value: OrderedJSON)] = [
+    var members: [(key: String, value: JSONValue)] = [
       ("schemaVersion", .integer(1)),
       ("image", .string(imageName)),
-      ("imageSHA256", result.imageSHA256.map(OrderedJSON.string) ?? .null),
+      ("imageSHA256", result.imageSHA256.map(JSONValue.string) ?? .null),
       ("model", result.model.orderedJSON),
       ("method", .string(first.method.rawValue)),
       ("layer", .string(first.layer)),
@@ -31,16 +32,16 @@ struct ExplanationReport {
     members += result.abstention.jsonMembers
     members += [
       ("output", .string(picturePath)),
-      ("raw", rawPath.map(OrderedJSON.string) ?? .null),
+      ("raw", rawPath.map(JSONValue.string) ?? .null),
       ("summary", .string(result.summary)),
       ("disclaimer", .string(result.disclaimer)),
     ]
     return .object(members)
   }
 
-  private func json(_ index: Int) -> OrderedJSON {
+  private func json(_ index: Int) -> JSONValue {
     let map = explanation.maps[index]
-    var members: [(key: String, value: OrderedJSON)] = [
+    var members: [(key: String, value: JSONValue)] = [
       ("class", .string(map.lesionClass.rawValue)),
       ("name", .string(map.lesionClass.fullName)),
       ("probability", .float(result.probabilities[map.lesionClass])),
@@ -56,8 +57,8 @@ struct ExplanationReport {
     if trusts.indices.contains(index) { members.append(("trust", trusts[index].orderedJSON)) }
     if includesSignedMap {
       let rows = (0..<map.height).map { row in
-        OrderedJSON.array(
-          map.signedValues[row * map.width..<(row + 1) * map.width].map(OrderedJSON.float))
+        JSONValue.array(
+          map.signedValues[row * map.width..<(row + 1) * map.width].map(JSONValue.float))
       }
       members.append(("signedMap", .array(rows)))
     }
@@ -123,12 +124,12 @@ extension Double {
 }
 
 extension MapTrust {
-  fileprivate var orderedJSON: OrderedJSON {
+  fileprivate var orderedJSON: JSONValue {
     .object([
       "deletionAUC": .number(deletionAUC), "randomDeletionAUC": .number(randomDeletionAUC),
       "insertionAUC": .number(insertionAUC), "randomInsertionAUC": .number(randomInsertionAUC),
-      "shuffledHeadCorrelation": shuffledHeadCorrelation.map(OrderedJSON.number) ?? .null,
-      "passes": .boolean(passes), "words": .strings(sentences),
+      "shuffledHeadCorrelation": shuffledHeadCorrelation.map(JSONValue.number) ?? .null,
+      "passes": .bool(passes), "words": .strings(sentences),
     ])
   }
 }

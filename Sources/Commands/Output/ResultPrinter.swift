@@ -1,5 +1,6 @@
 import CommandLineSupport
 import DermaFusion
+import JSONModule
 
 /// Writes results one by one in one format, each as soon as it is there.
 struct ResultPrinter {
@@ -39,7 +40,7 @@ struct ResultPrinter {
 extension ClassificationTiming {
   var totalMilliseconds: Double { decodeMilliseconds + preprocessMilliseconds + networkMilliseconds }
 
-  var json: OrderedJSON {
+  var json: JSONValue {
     .object([
       "decodeMs": .number(decodeMilliseconds), "preprocessMs": .number(preprocessMilliseconds),
       "networkMs": .number(networkMilliseconds),

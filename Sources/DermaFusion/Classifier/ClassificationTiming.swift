@@ -7,7 +7,9 @@ package struct ClassificationTiming: Sendable, Equatable {
   /// From there to the logits, the writing of the network's input included.
   package var networkMilliseconds = 0.0
 
-  mutating func measure<Value>(
+  package init() {}
+
+  package mutating func measure<Value>(
     _ step: WritableKeyPath<ClassificationTiming, Double>, _ work: () throws -> Value
   ) rethrows -> Value {
     let start = ContinuousClock.now

@@ -4,13 +4,13 @@ import NetworkModule
 extension Classifier {
   /// Loads the members, which share one set of threads.
   convenience init(_ folder: EnsembleFolder, threadCount: Int?) throws {
-    folder.identity.prepare()
+    folder.digest.prepare()
     let first = try Classifier(folder.members[0], threadCount: threadCount)
     let others = try folder.members.dropFirst().map { try Classifier($0, pool: first.pool) }
     try self.init(
       Ensemble(
         configuration: folder.configuration, file: folder.configurationPath, members: [first] + others),
-      sha256: { [identity = folder.identity] in identity.sha256 })
+      sha256: { [digest = folder.digest] in digest.sha256 })
   }
 
   /// - Parameter sha256: the ensemble's identity.

@@ -41,7 +41,7 @@ public final class Classifier: Sendable {
       try self.init(ensemble, threadCount: threadCount)
     } else {
       let folder = try ModelFolder(directory: modelDirectory)
-      folder.identity.prepare()
+      folder.digest.prepare()
       try self.init(folder, threadCount: threadCount)
     }
   }
@@ -55,7 +55,7 @@ public final class Classifier: Sendable {
   /// - Throws: see ``init(modelDirectory:threadCount:)``.
   public convenience init(configuration: [UInt8], weights: [UInt8], threadCount: Int? = nil) throws {
     let folder = try ModelFolder(configuration: configuration, weights: weights)
-    folder.identity.prepare()
+    folder.digest.prepare()
     try self.init(folder, threadCount: threadCount)
   }
 
@@ -82,7 +82,7 @@ public final class Classifier: Sendable {
     let network = try Network(folder, threadCount: threadCount, pool: pool)
     try self.init(
       configuration: folder.configuration, file: folder.configurationPath,
-      sha256: { [identity = folder.identity] in identity.sha256 },
+      sha256: { [digest = folder.digest] in digest.sha256 },
       threadCount: network.pool.threadCount,
       instructionSet: network.kernels.instructionSet.rawValue, engine: .network(network))
   }
@@ -141,31 +141,10 @@ public final class Classifier: Sendable {
     return try classify(image, metadata: metadata, views: views, imageSHA256: nil, timing: &timing).0
   }
 
-  /// Classifies an image from a file's bytes: PNG, JPEG (EXIF orientation applied) or PNM.
-  ///
   /// - Parameters:
-  ///   - bytes: the whole file; its SHA-256 goes into the result.
-  ///   - metadata: ``PatientMetadata/unknown`` where nothing is known.
-  ///   - views: how the network looks at the image; ``ImageViews/symmetries`` takes eight runs.
-  /// - Throws: ``ImageError``, or ``ClassifierError/nonFiniteLogits(_:)``.
-  public func classify(
-    encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, views: ImageViews = .upright
-  ) throws -> Classification {
-    try observedClassify(encodedImage: bytes, metadata: metadata, views: views).0
-  }
-
-  /// ``classify(encodedImage:metadata:views:)`` with what the network gave and the time that each step took.
-  package func observedClassify(
-    encodedImage bytes: [UInt8], metadata: PatientMetadata, views: ImageViews = .upright
-  ) throws -> (Classification, NetworkOutput, ClassificationTiming) {
-    var timing = ClassificationTiming()
-    let image = try timing.measure(\.decodeMilliseconds) { try ImageDecoder.decode(bytes) }
-    let (result, output) = try classify(
-      image, metadata: metadata, views: views, imageSHA256: SHA256.hexDigest(bytes), timing: &timing)
-    return (result, output, timing)
-  }
-
-  private func classify(
+  ///   - imageSHA256: of the file that the image comes from; nil where there is none.
+  ///   - timing: is told how long each step took.
+  package func classify(
     _ image: PixelImage, metadata: PatientMetadata, views: ImageViews, imageSHA256: String?,
     timing: inout ClassificationTiming
   ) throws -> (Classification, NetworkOutput) {
@@ -214,9 +193,4 @@ public final class Classifier: Sendable {
   package func featureDistance(of output: NetworkOutput) -> Double? {
     network?.featureDistance?(output.stageMeans)
   }
-}
-
-extension Identity {
-  /// Starts computing ``sha256`` on another thread, so that asking for it later does not wait for all of it.
-  func prepare() { BackgroundThread.start { _ = self.sha256 } }
 }

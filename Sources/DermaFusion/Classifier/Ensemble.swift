@@ -1,14 +1,7 @@
 import ImagePipeline
 import ModelFiles
 import NetworkModule
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import SystemModule
 
 /// Models that see the same input, and whose probabilities are averaged. `Scripts/ensemble.py` is the definition.
 package struct Ensemble: Sendable {
@@ -48,7 +41,7 @@ package struct Ensemble: Sendable {
     for (index, member) in members.enumerated() {
       guard logits[index].allSatisfy(\.isFinite) else { throw .nonFiniteLogits(logits[index]) }
       let scaled = logits[index].map { Double($0) / member.configuration.temperature }
-      let offset = log(configuration.members[index].weight / total) - Self.logOfSum(scaled)
+      let offset = Mathematics.log(configuration.members[index].weight / total) - Self.logOfSum(scaled)
       terms.append(scaled.map { $0 + offset })
     }
     return terms[0].indices.map { index in
@@ -58,9 +51,9 @@ package struct Ensemble: Sendable {
     }
   }
 
-  /// ln(sum of exp(value)), without overflow.
+  /// ln(sum of Mathematics.exp(value)), without overflow.
   private static func logOfSum(_ values: [Double]) -> Double {
     let greatest = values.reduce(-.infinity, max)
-    return greatest + log(values.reduce(0) { $0 + exp($1 - greatest) })
+    return greatest + Mathematics.log(values.reduce(0) { $0 + Mathematics.exp($1 - greatest) })
   }
 }

@@ -1,5 +1,5 @@
-import Dispatch
 import Synchronization
+import SystemModule
 import TensorModule
 
 /// Whole images on several threads at once: for many images this wastes less than sharing each layer's work.
@@ -33,15 +33,15 @@ package enum ParallelMap {
 
 /// Results between those who make them, in any order, and the one who takes them in order.
 private final class OrderedWindow<Element: Sendable>: Sendable {
-  private let slots: Mutex<[Element?]>
-  private let isFull: [DispatchSemaphore]
-  private let room = DispatchSemaphore(value: 0)
+  private let slots: Locked<[Element?]>
+  private let isFull: [Semaphore]
+  private let room = Semaphore()
   private let nextIndex = Atomic<Int>(0)
   private let isStopped = Atomic<Bool>(false)
 
   init(count: Int) {
-    slots = Mutex([Element?](repeating: nil, count: count))
-    isFull = (0..<count).map { _ in DispatchSemaphore(value: 0) }
+    slots = Locked([Element?](repeating: nil, count: count))
+    isFull = (0..<count).map { _ in Semaphore() }
     // Not its initial value, which a semaphore must have again when it goes.
     for _ in 0..<count { room.signal() }
   }

@@ -52,23 +52,12 @@ extension Classifier {
       imageSHA256: nil)
   }
 
-  /// The same from a file's bytes: PNG, JPEG (EXIF orientation applied) or PNM.
-  ///
-  /// - Throws: see ``activationMap(of:metadata:lesionClass:method:layer:)``.
-  public func explain(
-    encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, classes: [LesionClass] = [],
-    method: ActivationMapMethod = .gradcam, layer: String? = nil
-  ) throws -> Explanation {
-    try explain(
-      ImageDecoder.decode(bytes), metadata: metadata, classes: classes, method: method, layer: layer,
-      imageSHA256: SHA256.hexDigest(bytes))
-  }
-
   /// The layers that can be explained: `conv_stem`, then the end of each block by timm's name (`blocks.0.0`, ...), then
   /// `conv_head`, the last. The end of a stage can also be asked for as `stage0`, `stage1`, ... Empty for an ensemble.
   public var layers: [String] { network?.featureMapNames ?? [] }
 
-  private func explain(
+  /// - Parameter imageSHA256: of the file that the image comes from; nil where there is none.
+  package func explain(
     _ image: PixelImage, metadata: PatientMetadata, classes: [LesionClass], method: ActivationMapMethod,
     layer: String?, imageSHA256: String?
   ) throws -> Explanation {

@@ -36,25 +36,21 @@ extension Explanation {
     return caption + [.init(provenance(style)), .init(classification.disclaimer)]
   }
 
-  /// ``figure(_:trusts:)`` as a PNG file, which carries the caption and the disclaimer as text too.
+  /// What a file with the figure should say in words: the title, what is shown and how, the disclaimer and the program.
   ///
-  /// - Throws: ``ImageError/encodingFailed(reason:)``
-  public func png(
-    _ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = []
-  ) throws(ImageError) -> [UInt8] {
+  /// - Returns: keywords and texts of ASCII.
+  package func captions(_ style: FigureStyle, trusts: [MapTrust]) -> [(keyword: String, text: String)] {
     let verdicts = zip(maps, trusts).map { map, trust in
       maps.count == 1 ? trust.verdict : "\(map.lesionClass.rawValue): \(trust.verdict)"
     }
     let description =
       [classification.reservation].compactMap { $0 } + verdicts + [provenance(style)]
-    return try PNGEncoder.encode(
-      figure(style, trusts: trusts),
-      text: [
-        ("Title", MapFigure.drawable(maps.map { title($0) }.joined(separator: "; "))),
-        ("Description", MapFigure.drawable(description.joined(separator: " "))),
-        ("Disclaimer", classification.disclaimer),
-        ("Software", "DermaFusion \(DermaFusionVersion.current)"),
-      ])
+    return [
+      ("Title", MapFigure.drawable(maps.map { title($0) }.joined(separator: "; "))),
+      ("Description", MapFigure.drawable(description.joined(separator: " "))),
+      ("Disclaimer", classification.disclaimer),
+      ("Software", "DermaFusion \(DermaFusionVersion.current)"),
+    ]
   }
 
   /// `Melanoma (mel): probability 12.3%`

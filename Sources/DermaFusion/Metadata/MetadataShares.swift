@@ -1,4 +1,5 @@
 import ImagePipeline
+import JSONModule
 import ModelFiles
 import NetworkModule
 import TensorModule
@@ -69,7 +70,7 @@ extension MetadataShares {
     ]
   }
 
-  package var orderedJSON: OrderedJSON {
+  package var orderedJSON: JSONValue {
     .object(named.map { (key: $0.key, value: $0.logits.orderedJSON) })
   }
 }

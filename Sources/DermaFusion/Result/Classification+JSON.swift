@@ -1,3 +1,5 @@
+import JSONModule
+
 extension Classification {
   /// The result as one line of JSON, its keys always in the same order and its numbers the shortest that
   /// read back as the same Float32: the same result is the same bytes.
@@ -9,12 +11,12 @@ extension Classification {
 
   /// ``json(imageName:)`` before it is text, with `extra` members between the warnings and the summary.
   package func orderedJSON(
-    imageName: String, extra: [(key: String, value: OrderedJSON)] = []
-  ) -> OrderedJSON {
-    var members: [(key: String, value: OrderedJSON)] = [
+    imageName: String, extra: [(key: String, value: JSONValue)] = []
+  ) -> JSONValue {
+    var members: [(key: String, value: JSONValue)] = [
       ("schemaVersion", .integer(1)),
       ("image", .string(imageName)),
-      ("imageSHA256", imageSHA256.map(OrderedJSON.string) ?? .null),
+      ("imageSHA256", imageSHA256.map(JSONValue.string) ?? .null),
       ("model", model.orderedJSON),
       (
         "prediction",
@@ -42,9 +44,9 @@ extension Classification {
 
 extension Abstention {
   /// As every result in JSON has them.
-  package var jsonMembers: [(key: String, value: OrderedJSON)] {
+  package var jsonMembers: [(key: String, value: JSONValue)] {
     [
-      ("abstain", .boolean(!reasons.isEmpty)),
+      ("abstain", .bool(!reasons.isEmpty)),
       ("abstainReasons", .strings(reasons.map(\.rawValue))),
       ("conformalSet", conformalSet.map { .strings($0.classes.map(\.rawValue)) } ?? .null),
       ("conformalCoverage", conformalSet.map { .number($0.coverage) } ?? .null),
@@ -53,21 +55,21 @@ extension Abstention {
 }
 
 extension ModelIdentity {
-  package var orderedJSON: OrderedJSON {
+  package var orderedJSON: JSONValue {
     .object(["name": .string(name), "version": .string(version), "sha256": .string(sha256)])
   }
 }
 
 extension ClassScores {
-  package var orderedJSON: OrderedJSON {
+  package var orderedJSON: JSONValue {
     .object(LesionClass.allCases.map { (key: $0.rawValue, value: .float(self[$0])) })
   }
 }
 
 extension PatientMetadata {
-  package var orderedJSON: OrderedJSON {
+  package var orderedJSON: JSONValue {
     .object([
-      "age": ageInYears.map(OrderedJSON.number) ?? .null,
+      "age": ageInYears.map(JSONValue.number) ?? .null,
       "sex": .string(sex.rawValue),
       "site": .string(site.rawValue),
       "missing": .strings(missing),

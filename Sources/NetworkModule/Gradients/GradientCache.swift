@@ -1,12 +1,12 @@
-import Synchronization
+import SystemModule
 import TensorModule
 
 /// The layers packed for the way back, each when it is first needed: whoever only classifies pays nothing.
 final class GradientCache: Sendable {
-  private let blocks = Mutex<[Int: MBConvBlockGradient]>([:])
-  private let head = Mutex<PointwiseConvolutionGradient?>(nil)
+  private let blocks = Locked<[Int: MBConvBlockGradient]>([:])
+  private let head = Locked<PointwiseConvolutionGradient?>(nil)
   /// What the last ways back worked in: memory that is new to the process costs more than the sums written to it.
-  private let idle = Mutex<[AlignedBuffer]>([])
+  private let idle = Locked<[AlignedBuffer]>([])
 
   /// The maps that are kept, and the gradients with their scratch memory.
   private static let idleLimit = 2

@@ -1,0 +1,101 @@
+import ImagePipeline
+
+/// How the stored pixels lie; the raw values are those of the Exif tag Orientation (274).
+enum Orientation: Int {
+  case upright = 1
+  case mirroredHorizontally
+  case rotatedHalfTurn
+  case mirroredVertically
+  case transposed
+  case rotatedQuarterTurnClockwise
+  case transverse
+  case rotatedQuarterTurnCounterclockwise
+
+  /// Takes the orientation from Exif and, where Exif has none, from XMP, as Pillow's `getexif` does.
+  ///
+  /// Values outside 1...8 and unreadable metadata leave the image as it is.
+  init(exif: [UInt8]?, xmp: [UInt8]?) {
+    var value: Int?
+    if let exif {
+      let withoutMarker = Self.withoutMarkers(exif)
+      if !withoutMarker.isEmpty {
+        guard let directory = ExifDirectory(withoutMarker) else {
+          self = .upright
+          return
+        }
+        value = directory.firstInteger(ofTag: 274)
+      }
+    }
+    if value == nil, let xmp { value = Self.value(inXMP: xmp) }
+    self = value.flatMap(Orientation.init(rawValue:)) ?? .upright
+  }
+
+  /// Pillow skips the marker once or twice.
+  private static func withoutMarkers(_ exif: [UInt8]) -> ArraySlice<UInt8> {
+    let marker = Array("Exif\0\0".utf8)
+    var rest = exif[...]
+    for _ in 0..<2 where rest.starts(with: marker) { rest = rest.dropFirst(marker.count) }
+    return rest
+  }
+
+  /// Finds `tiff:Orientation="N"` or `tiff:Orientation>N`, as the regular expression in Pillow does.
+  private static func value(inXMP xmp: [UInt8]) -> Int? {
+    let name = Array("tiff:Orientation".utf8)
+    var rest = xmp[...]
+    while let start = rest.firstIndex(of: name[0]) {
+      rest = rest[start...]
+      if rest.starts(with: name) {
+        var tail = rest.dropFirst(name.count)
+        let isAttribute = tail.starts(with: Array("=\"".utf8))
+        if isAttribute || tail.first == UInt8(ascii: ">") {
+          tail = tail.dropFirst(isAttribute ? 2 : 1)
+          if let digit = tail.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) {
+            return Int(digit - UInt8(ascii: "0"))
+          }
+        }
+      }
+      rest = rest.dropFirst()
+    }
+    return nil
+  }
+}
+
+extension Orientation {
+  /// Turns the stored pixels upright.
+  func applied(to image: PixelImage) -> PixelImage {
+    guard self != .upright else { return image }
+    let width = image.width
+    let height = image.height
+    let swapsSides = rawValue >= Orientation.transposed.rawValue
+    // Where the first pixel of the result lies in the stored image, and how far a step in the result leads there.
+    let (startX, startY): (Int, Int) =
+      switch self {
+      case .upright, .transposed: (0, 0)
+      case .mirroredHorizontally, .rotatedQuarterTurnCounterclockwise: (width - 1, 0)
+      case .mirroredVertically, .rotatedQuarterTurnClockwise: (0, height - 1)
+      case .rotatedHalfTurn, .transverse: (width - 1, height - 1)
+      }
+    let columnStep = (startX == 0 ? 1 : -1) * 3
+    let rowStep = (startY == 0 ? width : -width) * 3
+    let (stepX, stepY) = swapsSides ? (rowStep, columnStep) : (columnStep, rowStep)
+    let start = (startY * width + startX) * 3
+
+    let resultWidth = swapsSides ? height : width
+    let resultHeight = swapsSides ? width : height
+    return image.pixels.withUnsafeBufferPointer { stored in
+      PixelImage(width: resultWidth, height: resultHeight) { result in
+        var target = result
+        for y in 0..<resultHeight {
+          var source = start + y * stepY
+          for _ in 0..<resultWidth {
+            target[0] = stored[source]
+            target[1] = stored[source + 1]
+            target[2] = stored[source + 2]
+            target += 3
+            source += stepX
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import ImagePipeline
+
+/// Netpbm's P1...P6 with a maximum of 1...65535, scaled as Pillow scales them.
+enum PNMDecoder {
+  static func decode(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> PixelImage {
+    var parser = PNMParser(bytes)
+    parser.skipMagicNumber()
+    let kind = bytes[1] - UInt8(ascii: "0")
+    let width = try parser.readNumber("the width")
+    let height = try parser.readNumber("the height")
+    guard width > 0, height > 0 else { throw .corrupt(.pnm, reason: "the size is \(width)x\(height)") }
+    try PixelLimit.check(width: width, height: height)
+
+    var maximum = 1
+    if kind != 1, kind != 4 {
+      maximum = try parser.readNumber("the maximum")
+      guard (1...65535).contains(maximum) else {
+        throw .corrupt(.pnm, reason: "the maximum is \(maximum), not in 1...65535")
+      }
+    }
+    let layout = Layout(
+      width: width, height: height, channels: kind == 3 || kind == 6 ? 3 : 1, maximum: maximum)
+    switch kind {
+    case 1: return try decodePlainBitmap(&parser, layout)
+    case 2, 3: return try decodePlain(&parser, layout)
+    case 4: return try decodeBitmap(parser, layout)
+    default: return try decodeBinary(parser, layout)
+    }
+  }
+
+  private struct Layout {
+    let width: Int
+    let height: Int
+    let channels: Int
+    let maximum: Int
+
+    var pixelCount: Int { width * height }
+
+    /// 0...255 for each stored value. Grey with a maximum above 255 is scaled to 16 bits and taken by its high byte;
+    /// colour is scaled straight to 8 bits. Ties go to the even number, as with Python's `round`.
+    func scaledValues() -> [UInt8] {
+      let isWideGrey = channels == 1 && maximum > 255
+      return (0...(maximum < 256 ? 255 : 65535)).map { value in
+        let ratio = Double(value) / Double(maximum)
+        let scaled = (ratio * (isWideGrey ? 65535 : 255)).rounded(.toNearestOrEven)
+        return isWideGrey ? UInt8(Int(min(scaled, 65535)) >> 8) : UInt8(min(scaled, 255))
+      }
+    }
+  }
+
+  private static func requireByteCount(_ needed: Int, in parser: PNMParser) throws(ImageError) {
+    let available = parser.bytes.count - parser.position
+    guard available >= needed else {
+      throw .truncated(.pnm, reason: "\(available) bytes of pixels where \(needed) are needed")
+    }
+  }
+
+  private static func decodeBinary(_ parser: PNMParser, _ layout: Layout) throws(ImageError) -> PixelImage {
+    let bytesPerValue = layout.maximum < 256 ? 1 : 2
+    let valueCount = layout.pixelCount * layout.channels
+    try requireByteCount(valueCount * bytesPerValue, in: parser)
+    let scaled = layout.scaledValues()
+    let source = UnsafeRawBufferPointer(rebasing: parser.bytes[parser.position...])
+    return PixelImage(width: layout.width, height: layout.height) { pixels in
+      for index in 0..<valueCount {
+        let stored =
+          bytesPerValue == 1 ? Int(source[index]) : Int(source[index * 2]) << 8 | Int(source[index * 2 + 1])
+        write(scaled[stored], at: index, channels: layout.channels, to: pixels)
+      }
+    }
+  }
+
+  private static func decodeBitmap(_ parser: PNMParser, _ layout: Layout) throws(ImageError) -> PixelImage {
+    let rowBytes = (layout.width + 7) / 8
+    try requireByteCount(rowBytes * layout.height, in: parser)
+    let source = UnsafeRawBufferPointer(rebasing: parser.bytes[parser.position...])
+    return PixelImage(width: layout.width, height: layout.height) { pixels in
+      for y in 0..<layout.height {
+        for x in 0..<layout.width {
+          let isBlack = source[y * rowBytes + x / 8] & (0x80 >> UInt8(x % 8)) != 0
+          write(isBlack ? 0 : 255, at: y * layout.width + x, channels: 1, to: pixels)
+        }
+      }
+    }
+  }
+
+  private static func decodePlain(_ parser: inout PNMParser, _ layout: Layout) throws(ImageError)
+    -> PixelImage
+  {
+    let valueCount = layout.pixelCount * layout.channels
+    // Each value takes at least a digit and, but for the last, a character between.
+    try requireByteCount(valueCount * 2 - 1, in: parser)
+    let scaled = layout.scaledValues()
+    return try decodeValues(layout, count: valueCount) { () throws(ImageError) in
+      let value = try parser.readNumber("a value")
+      guard value <= layout.maximum else {
+        throw .corrupt(.pnm, reason: "a value is \(value), above the maximum of \(layout.maximum)")
+      }
+      return scaled[value]
+    }
+  }
+
+  private static func decodePlainBitmap(
+    _ parser: inout PNMParser, _ layout: Layout
+  ) throws(ImageError) -> PixelImage {
+    try requireByteCount(layout.pixelCount, in: parser)
+    return try decodeValues(layout, count: layout.pixelCount) { () throws(ImageError) in
+      try parser.readBit() == 1 ? 0 : 255
+    }
+  }
+
+  private static func decodeValues(
+    _ layout: Layout, count: Int, next: () throws(ImageError) -> UInt8
+  ) throws(ImageError) -> PixelImage {
+    var failure: ImageError?
+    let image = PixelImage(width: layout.width, height: layout.height) { pixels in
+      do throws(ImageError) {
+        for index in 0..<count { write(try next(), at: index, channels: layout.channels, to: pixels) }
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return image
+  }
+
+  @inline(__always)
+  private static func write(
+    _ value: UInt8, at index: Int, channels: Int, to pixels: UnsafeMutablePointer<UInt8>
+  ) {
+    if channels == 3 {
+      pixels[index] = value
+    } else {
+      pixels[index * 3] = value
+      pixels[index * 3 + 1] = value
+      pixels[index * 3 + 2] = value
+    }
+  }
+}

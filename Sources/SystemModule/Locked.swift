@@ -1,0 +1,32 @@
+#if hasFeature(Embedded)
+  /// A value that threads share. Here there is one thread only.
+  ///
+  /// `@unchecked Sendable`: nothing runs beside the only thread.
+  package final class Locked<Value>: @unchecked Sendable {
+    private var value: Value
+
+    package init(_ value: sending Value) { self.value = value }
+
+    package func withLock<Result, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+      try body(&value)
+    }
+  }
+#else
+  import Synchronization
+
+  /// A value that threads share.
+  package final class Locked<Value>: Sendable {
+    private let mutex: Mutex<Value>
+
+    package init(_ value: sending Value) { mutex = Mutex(value) }
+
+    /// Calls `body` with the value while no other thread has it.
+    package func withLock<Result, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+      try mutex.withLock(body)
+    }
+  }
+#endif

@@ -1,0 +1,79 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// How many threads this process may use: what the operating system would run at once, not what the machine has.
+package enum ProcessorCount {
+  /// The least of the CPUs online, those of the process's CPU set and its control group's quota, rounded up.
+  package static func available() -> Int {
+    #if os(Linux)
+      let online = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
+      let allowed = readText("/proc/self/status").flatMap(cpusAllowed) ?? online
+      return max(min(online, allowed, quota() ?? online), 1)
+    #elseif canImport(Musl) || canImport(Darwin)
+      return max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
+    #else
+      return 1
+    #endif
+  }
+
+  /// The CPUs of the `Cpus_allowed_list` line of `/proc/self/status`, such as `0-3,8`.
+  static func cpusAllowed(status: String) -> Int? {
+    guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Cpus_allowed_list:") }) else {
+      return nil
+    }
+    var count = 0
+    for range in line.dropFirst("Cpus_allowed_list:".count).split(separator: ",") {
+      let bounds = range.split(separator: "-").compactMap { Int($0.filter { $0.isNumber }) }
+      guard let first = bounds.first, let last = bounds.last, last >= first else { return nil }
+      count += last - first + 1
+    }
+    return count == 0 ? nil : count
+  }
+
+  /// CPUs allowed by a `cpu.max` file, such as `150000 100000`; nil for `max`.
+  static func quota(cpuMax: String) -> Int? {
+    let fields = cpuMax.split(whereSeparator: { $0.isWhitespace })
+    guard fields.count == 2, let time = Int(fields[0]), let period = Int(fields[1]), period > 0, time > 0
+    else { return nil }
+    return time / period + (time % period == 0 ? 0 : 1)
+  }
+
+  #if os(Linux)
+    /// Version 2 of control groups names the group in `/proc/self/cgroup`; inside a container it is the root.
+    private static func quota() -> Int? {
+      var least: Int?
+      var group = Substring("")
+      if let own = readText("/proc/self/cgroup")?.split(separator: "\n").first(where: { $0.hasPrefix("0::") })
+      {
+        group = own.dropFirst(3)
+      }
+      while true {
+        if let text = readText("/sys/fs/cgroup\(group)/cpu.max"), let cpus = quota(cpuMax: text) {
+          least = min(least ?? cpus, cpus)
+        }
+        guard let slash = group.lastIndex(of: "/") else { break }
+        group = group[..<slash]
+      }
+      if let time = readText("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"),
+        let period = readText("/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
+        let cpus = quota(cpuMax: "\(time) \(period)")
+      {
+        least = min(least ?? cpus, cpus)
+      }
+      return least
+    }
+
+    private static func readText(_ path: String) -> String? {
+      guard let file = fopen(path, "r") else { return nil }
+      defer { fclose(file) }
+      var bytes = [UInt8](repeating: 0, count: 8192)
+      let count = fread(&bytes, 1, bytes.count, file)
+      return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+  #endif
+}

@@ -1,0 +1,214 @@
+import CCPUFeatures
+import Synchronization
+import SystemModule
+
+/// Threads that share the tasks of a region. A region costs microseconds: idle threads spin for a moment before they
+/// sleep, and tasks are taken one by one from a counter, so uneven ones balance.
+package final class ThreadPool: Sendable {
+  /// Threads that work on a region, the caller's included.
+  package let threadCount: Int
+
+  private let shared = Shared()
+  private let workers: [Worker]
+  private let isBusy = Atomic<Bool>(false)
+  /// Calls of ``withoutSharing(_:)`` under way.
+  private let soloCount = Atomic<Int>(0)
+
+  /// - Parameter threadCount: at least 1.
+  package init(threadCount: Int) {
+    precondition(threadCount >= 1, "a pool of \(threadCount) threads")
+    self.threadCount = threadCount
+    workers = (1..<max(threadCount, 1)).map { Worker(index: $0) }
+    for worker in workers {
+      // One that the system does not allow takes no tasks, which the others then do.
+      BackgroundThread.start { [shared] in ThreadPool.withDenormalsFlushed { worker.loop(shared) } }
+    }
+  }
+
+  deinit {
+    shared.isStopping.store(true, ordering: .sequentiallyConsistent)
+    workers.forEach { $0.wake() }
+  }
+
+  /// Calls `body` once for each task in `0..<taskCount`, with the index of the thread (0 is the caller's), and returns
+  /// when all are done. While another region runs, the caller does its tasks alone.
+  package func run(taskCount: Int, _ body: (_ task: Int, _ thread: Int) -> Void) {
+    precondition(taskCount < Ticket.limit, "\(taskCount) tasks in one region")
+    let isAlone = workers.isEmpty || taskCount <= 1 || soloCount.load(ordering: .relaxed) > 0
+    if isAlone || !isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged {
+      for task in 0..<taskCount { body(task, 0) }
+      return
+    }
+    withoutActuallyEscaping(body) { body in
+      shared.body = body
+      shared.completed.store(0, ordering: .relaxed)
+      shared.region &+= 1
+      shared.ticket.store(
+        Ticket(region: shared.region, count: taskCount, next: 0).bits, ordering: .sequentiallyConsistent)
+      for worker in workers.prefix(taskCount - 1) { worker.wake() }
+      shared.takeTasks(thread: 0)
+      while shared.completed.load(ordering: .acquiring) < taskCount { cpu_relax() }
+      shared.body = nil
+    }
+    isBusy.store(false, ordering: .releasing)
+  }
+
+  /// ``run(taskCount:_:)`` whose tasks need memory to work in: each call of `body` is handed `scratchCount` floats that no
+  /// other task uses meanwhile. The caller brings those of its own tasks; the other threads have theirs, once for all who
+  /// use the pool.
+  package func run(
+    taskCount: Int, scratch: UnsafeMutablePointer<Float>, scratchCount: Int,
+    _ body: (_ task: Int, _ scratch: UnsafeMutablePointer<Float>) -> Void
+  ) {
+    run(taskCount: taskCount) { task, thread in
+      body(task, thread == 0 ? scratch : workers[thread - 1].scratch(count: scratchCount))
+    }
+  }
+
+  /// The result of `body` for each element, in their order, with denormals flushed to zero. The threads share the calls,
+  /// the last elements first.
+  ///
+  /// - Throws: The error of the first element that has one.
+  package func map<Element, Value, Failure: Error>(
+    _ elements: [Element], _ body: (Element) throws(Failure) -> Value
+  ) throws(Failure) -> [Value] {
+    var results = [Result<Value, Failure>?](repeating: nil, count: elements.count)
+    results.withUnsafeMutableBufferPointer { results in
+      // As the workers do, or a result would depend on who came to make it.
+      Self.withDenormalsFlushed {
+        run(taskCount: elements.count) { task, _ in
+          let index = elements.count - 1 - task
+          do throws(Failure) {
+            results[index] = .success(try body(elements[index]))
+          } catch {
+            results[index] = .failure(error)
+          }
+        }
+      }
+    }
+    var values: [Value] = []
+    for result in results { values.append(try result!.get()) }
+    return values
+  }
+
+  /// Runs `body`; until it returns, each caller of ``run(taskCount:_:)`` does its tasks alone. For work that keeps all
+  /// processors busy by itself.
+  package func withoutSharing<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    soloCount.add(1, ordering: .relaxed)
+    defer { soloCount.subtract(1, ordering: .relaxed) }
+    return try body()
+  }
+}
+
+/// The region under way: its number, its tasks, and the next one to take, in one word, so that taking a task proves
+/// that its region has not ended.
+private struct Ticket {
+  static let limit = 1 << 20
+
+  let bits: UInt64
+
+  init(bits: UInt64) { self.bits = bits }
+
+  init(region: UInt32, count: Int, next: Int) {
+    bits = UInt64(region & 0xFF_FFFF) << 40 | UInt64(count) << 20 | UInt64(next)
+  }
+
+  var count: Int { Int(bits >> 20 & 0xF_FFFF) }
+  var next: Int { Int(bits & 0xF_FFFF) }
+  var hasTasks: Bool { next < count }
+}
+
+/// `@unchecked Sendable`: `body` is written only by the thread that holds `isBusy`, before `ticket` publishes it, and
+/// read only by threads that took a task of that region, which cannot end before they are done.
+private final class Shared: @unchecked Sendable {
+  let ticket = Atomic<UInt64>(0)
+  let completed = Atomic<Int>(0)
+  let isStopping = Atomic<Bool>(false)
+  var region: UInt32 = 0
+  var body: ((Int, Int) -> Void)?
+
+  /// Kept apart, so that the reference taken to call the closure is given back before the task counts as completed:
+  /// the region's caller then holds the only one.
+  @inline(never)
+  private func run(task: Int, thread: Int) {
+    body!(task, thread)
+  }
+
+  func takeTasks(thread: Int) {
+    var ticket = Ticket(bits: ticket.load(ordering: .acquiring))
+    while ticket.hasTasks {
+      let (exchanged, original) = self.ticket.compareExchange(
+        expected: ticket.bits, desired: ticket.bits + 1, ordering: .acquiringAndReleasing)
+      if exchanged {
+        run(task: ticket.next, thread: thread)
+        completed.add(1, ordering: .releasing)
+        ticket = Ticket(bits: self.ticket.load(ordering: .acquiring))
+      } else {
+        ticket = Ticket(bits: original)
+      }
+    }
+  }
+}
+
+/// `@unchecked Sendable`: its memory is used by its own thread only.
+private final class Worker: @unchecked Sendable {
+  /// Rounds of waiting before sleeping, a few hundred microseconds: longer than another thread takes over the last task
+  /// of a layer, shorter than the gap between two images. Waking a sleeper costs some 70 microseconds.
+  static let spins = 20_000
+
+  let index: Int
+  private let isSleeping = Atomic<Bool>(false)
+  private let semaphore = Semaphore()
+  private var scratch = AlignedBuffer(count: 0)
+
+  init(index: Int) { self.index = index }
+
+  /// At least `count` floats, for the task that its thread is at.
+  func scratch(count: Int) -> UnsafeMutablePointer<Float> {
+    if scratch.count < count { scratch = AlignedBuffer(count: count) }
+    return scratch.pointer
+  }
+
+  func wake() {
+    if isSleeping.exchange(false, ordering: .sequentiallyConsistent) { semaphore.signal() }
+  }
+
+  func loop(_ shared: Shared) {
+    while true {
+      var spin = 0
+      while !shared.hasWork {
+        if spin < Self.spins {
+          cpu_relax()
+          spin += 1
+          continue
+        }
+        isSleeping.store(true, ordering: .sequentiallyConsistent)
+        // Work published before the flag was seen would otherwise be slept through.
+        if shared.hasWork, isSleeping.exchange(false, ordering: .acquiringAndReleasing) { break }
+        semaphore.wait()
+        spin = 0
+      }
+      if shared.isStopping.load(ordering: .acquiring) { return }
+      shared.takeTasks(thread: index)
+    }
+  }
+}
+
+extension Shared {
+  fileprivate var hasWork: Bool {
+    Ticket(bits: ticket.load(ordering: .sequentiallyConsistent)).hasTasks
+      || isStopping.load(ordering: .sequentiallyConsistent)
+  }
+}
+
+extension ThreadPool {
+  /// Runs `body` with denormals flushed to zero on this thread, and puts the thread's state back.
+  package static func withDenormalsFlushed<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let state = get_float_state()
+    flush_denormals_to_zero()
+    defer { set_float_state(state) }
+    return try body()
+  }
+}
