@@ -108,7 +108,7 @@ package struct ConfigurationObject {
 
   mutating func choice<Choice>(_ key: String) throws(ConfigurationError) -> Choice
   where Choice: RawRepresentable<String> & CaseIterable {
-    Choice(rawValue: try choice(key, of: Choice.allCases.map(\.rawValue)))!
+    Choice(rawValue: try choice(key, of: Choice.allCases.map { $0.rawValue }))!
   }
 
   package mutating func integer(_ key: String, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int {

@@ -57,10 +57,10 @@ extension ModelConfiguration {
   package init(_ ensemble: EnsembleConfiguration, members: [ModelConfiguration]) {
     self.init(
       name: ensemble.name, version: ensemble.version,
-      architecture: members.map(\.architecture).joined(separator: " + "), padding: members[0].padding,
+      architecture: members.map { $0.architecture }.joined(separator: " + "), padding: members[0].padding,
       batchNormEpsilon: members[0].batchNormEpsilon, classes: members[0].classes,
       temperature: ensemble.temperature, preprocessing: members[0].preprocessing,
-      fusion: members.lazy.compactMap(\.fusion).first, abstention: nil)
+      fusion: members.lazy.compactMap { $0.fusion }.first, abstention: nil)
   }
 
   /// Checks that this model can vote with an ensemble's first member: on the same input, about the same classes.

@@ -1,3 +1,5 @@
+import HashModule
+
 /// An ensemble's files, read and checked: its `config.json` and the two files of each member.
 package struct EnsembleFolder: Sendable {
   /// What `config.json` says.

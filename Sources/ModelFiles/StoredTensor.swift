@@ -29,8 +29,12 @@ package struct StoredTensor: Sendable {
   let byteRange: Range<Int>
 
   /// Calls the body with the tensor's bytes, valid until it returns. They are not known to be finite numbers.
-  package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-    try file.withBytes { try body(UnsafeRawBufferPointer(rebasing: $0[byteRange])) }
+  package func withUnsafeBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try file.withBytes { (bytes) throws(Failure) in
+      try body(UnsafeRawBufferPointer(rebasing: bytes[byteRange]))
+    }
   }
 
   /// Converts every element to Float32, exactly, in the order stored.

@@ -61,7 +61,7 @@ package struct WeightBinder: Sendable {
   /// - Throws: `ModelFileError.surplusTensors`, naming those that were not in the order of their data.
   package func requireAllBound() throws(ModelFileError) {
     let names = bound.names.withLock { $0 }
-    let surplus = file.tensors.map(\.name).filter { !names.contains($0) }
+    let surplus = file.tensors.map { $0.name }.filter { !names.contains($0) }
     guard surplus.isEmpty else { throw .surplusTensors(file: file.name, names: surplus) }
   }
 

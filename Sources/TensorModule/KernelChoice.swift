@@ -1,9 +1,12 @@
 import CCPUFeatures
 package import KernelInterface
-import KernelsAVX2
-import KernelsAVX512
 import KernelsBaseline
 import SystemModule
+
+#if arch(x86_64)
+  import KernelsAVX2
+  import KernelsAVX512
+#endif
 
 /// Chooses the kernels, once, in this one place.
 package enum KernelChoice {
@@ -20,12 +23,23 @@ package enum KernelChoice {
     forced: Environment.value(variable), among: available)
 
   /// The kernels that this CPU can run and that were compiled with the flags of their instruction set, best last.
-  package static let available: [KernelSet] = InstructionSet.allCases.filter(isRunnable).map(kernels)
-    .filter(\.isBuiltForInstructionSet)
+  package static let available: [KernelSet] =
+    architectureInstructionSets
+    .filter { isRunnable($0) }.map { kernels($0) }.filter { $0.isBuiltForInstructionSet }
+
+  /// Those that a CPU of this architecture may have.
+  private static var architectureInstructionSets: [InstructionSet] {
+    #if arch(x86_64)
+      InstructionSet.allCases
+    #else
+      [.baseline]
+    #endif
+  }
 
   /// Every variant that this CPU can run, those compiled without their flags included: slow, but the same source.
-  package static let runnable: [KernelSet] = InstructionSet.allCases
-    .filter { isRunnable($0) || !isBuilt($0) }.map(kernels)
+  package static let runnable: [KernelSet] =
+    architectureInstructionSets
+    .filter { isRunnable($0) || !isBuilt($0) }.map { kernels($0) }
 
   /// - Parameters:
   ///   - forced: The name of an instruction set; nil or empty: none is forced.
@@ -39,7 +53,7 @@ package enum KernelChoice {
       return (kernels, nil)
     }
     return (
-      best, UnavailableInstructionSet(value: forced, available: available.map(\.instructionSet.rawValue))
+      best, UnavailableInstructionSet(value: forced, available: available.map { $0.instructionSet.rawValue })
     )
   }
 
@@ -54,16 +68,24 @@ package enum KernelChoice {
   private static func isBuilt(_ instructionSet: InstructionSet) -> Bool {
     switch instructionSet {
     case .baseline: KernelsBaseline.isBuiltForInstructionSet()
-    case .avx2: KernelsAVX2.isBuiltForInstructionSet()
-    case .avx512: KernelsAVX512.isBuiltForInstructionSet()
+    #if arch(x86_64)
+      case .avx2: KernelsAVX2.isBuiltForInstructionSet()
+      case .avx512: KernelsAVX512.isBuiltForInstructionSet()
+    #else
+      case .avx2, .avx512: false
+    #endif
     }
   }
 
   private static func kernels(_ instructionSet: InstructionSet) -> KernelSet {
     switch instructionSet {
     case .baseline: KernelsBaseline.makeKernelSet()
-    case .avx2: KernelsAVX2.makeKernelSet()
-    case .avx512: KernelsAVX512.makeKernelSet()
+    #if arch(x86_64)
+      case .avx2: KernelsAVX2.makeKernelSet()
+      case .avx512: KernelsAVX512.makeKernelSet()
+    #else
+      case .avx2, .avx512: preconditionFailure("\(instructionSet.rawValue) on a machine that is not x86-64")
+    #endif
     }
   }
 }

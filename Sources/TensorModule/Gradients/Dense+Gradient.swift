@@ -1,3 +1,5 @@
+import KernelInterface
+
 extension Dense {
   /// The gradient with respect to the input: `weight^T (outputGradient * activation'(weight * x + bias))`, summed in
   /// Double.

@@ -1,3 +1,5 @@
+import KernelInterface
+
 extension PackedMatrix {
   /// The transpose, packed, without a bias: gradients run through a product the other way.
   package func transposed() -> PackedMatrix {

@@ -1,3 +1,5 @@
+import KernelInterface
+
 /// The gradient of a ``PointwiseConvolution`` with respect to its input: a product with the transposed weight.
 package struct PointwiseConvolutionGradient: Sendable {
   /// `[output channels, input channels]`, packed.

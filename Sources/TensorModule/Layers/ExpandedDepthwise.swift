@@ -71,7 +71,7 @@ package struct ExpandedDepthwise: Sendable {
       let end = isLast ? layout.vectorCount : layout.panelCount * (block + 1) / blockCount * 2
       return start * width..<end * width
     }
-    let widest = blocks.map(\.count).max() ?? 0
+    let widest = blocks.map { $0.count }.max() ?? 0
     let ringRows = min(max(Self.cachedFloats / (widest * ringWidth), reach + window.stride), input.height)
     let rowsPerBand = (output.height + bands - 1) / bands
     return Plan(

@@ -1,3 +1,5 @@
+import KernelInterface
+
 /// The last few rows of the expanded tensor, for some of its channels; without an expansion, the input itself.
 struct RowRing {
   /// Zero pixels beside each row, so that no window leaves it.

@@ -205,7 +205,9 @@ extension Shared {
 
 extension ThreadPool {
   /// Runs `body` with denormals flushed to zero on this thread, and puts the thread's state back.
-  package static func withDenormalsFlushed<Result>(_ body: () throws -> Result) rethrows -> Result {
+  package static func withDenormalsFlushed<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     let state = get_float_state()
     flush_denormals_to_zero()
     defer { set_float_state(state) }
