@@ -58,7 +58,10 @@ let package = Package(
       ],
       swiftSettings: warningsAsErrors),
     .target(
-      name: "ImageFiles", dependencies: ["DermaFusion", "ImagePipeline", "HashModule", "CPNG", "CJPEG"],
+      name: "ImageFiles",
+      dependencies: [
+        "DermaFusion", "ExplanationModule", "NetworkModule", "ImagePipeline", "HashModule", "CPNG", "CJPEG",
+      ],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
 
     // Command line
@@ -81,7 +84,8 @@ let package = Package(
 
     // Implementation details
     .target(
-      name: "ExplanationModule", dependencies: ["NetworkModule", "TensorModule", "KernelInterface", "SystemModule"],
+      name: "ExplanationModule",
+      dependencies: ["NetworkModule", "TensorModule", "KernelInterface", "SystemModule"],
       swiftSettings: warningsAsErrors),
     .target(name: "FigureModule", dependencies: ["ImagePipeline"], swiftSettings: warningsAsErrors),
     .target(

@@ -1,6 +1,8 @@
 import DermaFusion
+import ExplanationModule
 import HashModule
 import ImagePipeline
+import NetworkModule
 
 extension Classifier {
   /// Classifies an image from a file's bytes: PNG, JPEG (EXIF orientation applied) or PNM.
