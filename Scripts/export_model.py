@@ -1,7 +1,17 @@
-"""Makes a model folder (config.json, model.safetensors, README.md) from a PyTorch state dict with timm's names.
+"""Makes a model folder (config.json, model.safetensors, SHA256SUMS, README.md) from a checkpoint with timm's names.
 
-A state dict with `fusion.` tensors gets the metadata fusion head; any other is a plain classifier. The file may hold
-the state dict itself or wrap it as {"state_dict": ...} or {"model": ...}, with or without a `module.` prefix.
+    export_model.py --architecture resnet50 --checkpoint model_best.pth.tar --classes akiec,bcc,mel,nv --output MyModel
+
+The checkpoint is a .safetensors file, or a .pth or .pt file with a state dict, as timm's train.py saves it for example.
+An average of the weights (EMA) is taken where there is one. Standard error names what was taken. A file that asks for
+more than tensors, plain values and argparse.Namespace is refused.
+
+A state dict with `fusion.` tensors gets the metadata fusion head; any other gets a plain classifier.
+
+--classes names the classes in the order of the outputs: ids with commas between them, or a .json file with a list of
+ids or objects {"class": "mel", "name": "Melanoma", "malignancy": "malignant"}, with {"classes": such a list}, or with
+{"mel": "Melanoma", ...}. The malignancy is malignant, pre-malignant or benign; it stands in all classes or in none. A
+model without it has no risk. Without --classes the outputs are akiec, bcc, bkl, df, mel, nv, vasc.
 
 A README.md that is there already stays, unless --card names another.
 """
@@ -10,10 +20,11 @@ import sys
 from pathlib import Path
 
 from dermafusion.model.architecture import ARCHITECTURES, EPSILONS
-from dermafusion.model.config import CLASSES
-from dermafusion.model.export import DTYPES, export, read_state_dict
+from dermafusion.model.build import build_config
+from dermafusion.model.checkpoint import read_checkpoint
+from dermafusion.model.classes import choose_classes
+from dermafusion.model.export import DTYPES, check_last_layer, export
 from dermafusion.model.folder import CheckpointError
-from dermafusion.model.network import build_config
 from dermafusion.options import new_parser
 
 
@@ -21,14 +32,15 @@ def parse_options():
     parser = new_parser(__doc__)
     parser.add_argument("--architecture", choices=ARCHITECTURES, required=True, metavar="NAME")
     parser.add_argument("--checkpoint", type=Path, required=True, help=".pth, .pt or .safetensors")
-    parser.add_argument("--num-classes", type=int, required=True, metavar="N")
+    parser.add_argument("--num-classes", type=int, metavar="N", help="may be left out with --classes")
+    parser.add_argument("--classes", metavar="IDS|FILE.json", help="in the order of the outputs")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR")
     parser.add_argument("--dtype", choices=DTYPES, default="float16")
     parser.add_argument("--name", help="the model's name (default: the architecture)")
     parser.add_argument("--version", default="1.0.0")
     parser.add_argument(
         "--padding", choices=EPSILONS,
-        help="with its batch-norm epsilon; default: symmetric for efficientnet_b*, same for tf_* and every lite",
+        help="with its batch-norm epsilon; default: same for tf_* and every lite, symmetric for the others",
     )  # fmt: skip
     parser.add_argument("--image-size", type=int, default=380)
     parser.add_argument("--temperature", type=float, default=1.0, help="logits are divided by it")
@@ -44,34 +56,42 @@ def parse_options():
     for name, (low, high) in ranges.items():
         if not low <= getattr(options, name) <= high:
             parser.error(f"--{name.replace('_', '-')} {getattr(options, name):g}: must be {low} to {high}")
-    if options.num_classes < 1:
-        parser.error(f"--num-classes {options.num_classes}: must be at least 1")
+    if options.num_classes is None and options.classes is None:
+        parser.error("--num-classes or --classes is needed")
     if options.std and not min(options.std) > 0:
         parser.error(f"--std {min(options.std):g}: must be above 0")
     return options
 
 
-def note_what_may_surprise(options):
-    """Says on standard error what the checkpoint can't tell and a user may have meant otherwise."""
+def note(text):
+    print(f"note: {text}", file=sys.stderr)
+
+
+def note_what_may_surprise(options, checkpoint, classes):
+    """Says on standard error what was taken, and what a user may have meant otherwise."""
+    print(f"{options.checkpoint}: {checkpoint.description()}", file=sys.stderr)
     if options.architecture.startswith("efficientnet_lite") and options.padding is None:
-        print(
-            f"note: taken as TensorFlow's Lite (padding same), which timm calls tf_{options.architecture}; "
-            f"timm's own {options.architecture} needs --padding symmetric",
-            file=sys.stderr,
+        note(
+            f"taken as TensorFlow's Lite (padding same), which timm calls tf_{options.architecture}; "
+            f"timm's own {options.architecture} needs --padding symmetric"
         )
-    if options.num_classes != len(CLASSES):
-        print(f"note: dermafusion classifies with models of its {len(CLASSES)} classes only", file=sys.stderr)
+    trained_at = checkpoint.arguments.get("img_size") or (checkpoint.arguments.get("input_size") or [None])[-1]
+    if trained_at and trained_at != options.image_size:
+        note(f"the checkpoint was trained with images of {trained_at} pixels; --image-size is {options.image_size}")
+    if not all(isinstance(entry, dict) and "malignancy" in entry for entry in classes):
+        note("the classes do not say which are malignant, so dermafusion gives no risk; a --classes FILE.json can")
 
 
 def main():
     options = parse_options()
-    note_what_may_surprise(options)
-    state = read_state_dict(options.checkpoint)
-    fusion = any(name.startswith("fusion.") for name in state)
+    classes = choose_classes(options.classes, options.num_classes)
+    checkpoint = read_checkpoint(options.checkpoint)
+    note_what_may_surprise(options, checkpoint, classes)
+    check_last_layer(checkpoint.state, classes, options.checkpoint)
+    fusion = any(name.startswith("fusion.") for name in checkpoint.state)
     config = build_config(
-        options.architecture, options.num_classes, fusion, options.image_size, options.name, options.version,
-        options.padding,
-    )  # fmt: skip
+        options.architecture, classes, fusion, options.image_size, options.name, options.version, options.padding
+    )
     config["temperature"] = options.temperature
     preprocessing = config["preprocessing"]
     preprocessing["mean"] = options.mean or preprocessing["mean"]
@@ -82,12 +102,15 @@ def main():
         "rounding": options.rounding,
     }
     card = options.card.read_text() if options.card else None
-    identity = export(state, config, options.output, options.dtype, card)
+    try:
+        identity = export(checkpoint.state, config, options.output, options.dtype, card)
+    except CheckpointError as error:
+        raise CheckpointError(f"{options.checkpoint}: {error}") from None
     print(f"{options.output}: {config['architecture']}, {options.dtype}, sha256 {identity}")
 
 
 if __name__ == "__main__":
     try:
         main()
-    except (CheckpointError, OSError) as error:
+    except (ValueError, OSError) as error:
         sys.exit(f"export_model.py: {error}")

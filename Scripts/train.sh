@@ -73,7 +73,7 @@ judge=(--model "$model" --data "$data" --cache "$work/cache" --split "$runs/run/
 if [ -n "$rehearse" ]; then exit; fi
 
 mkdir -p "$root/Weights/training"
-cp "$model/"{config.json,model.safetensors} "$root/Weights/"
+cp "$model/"{config.json,model.safetensors,SHA256SUMS} "$root/Weights/"
 cp "$model/training/"* "$root/Weights/training/"
 "$python" "$scripts/validation_table.py" --data "$data" --split "$runs/run/split.csv" --output "$work/validation.csv"
 cd "$data" # the folders' names are the groups of the evaluation

@@ -9,10 +9,11 @@ import torch
 
 from dermafusion.data.dataset import Record
 from dermafusion.model.architecture import ARCHITECTURES
+from dermafusion.model.build import build_config, build_model
+from dermafusion.model.checkpoint import unwrap
 from dermafusion.model.config import CLASSES
-from dermafusion.model.export import export, unwrap
+from dermafusion.model.export import export
 from dermafusion.model.folder import CheckpointError, expected_tensors, load_folder, model_identity
-from dermafusion.model.network import build_config, build_model
 from dermafusion.training.fast_layers import hold_statistics
 from dermafusion.training.samples import class_shares, parse_epochs, sample_epoch
 
@@ -31,7 +32,7 @@ class ExportTests(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        self.config = build_config("efficientnet_lite0", len(CLASSES), size=64)
+        self.config = build_config("efficientnet_lite0", CLASSES, size=64)
         self.state = random_state(self.config, seed=21)
 
     def refused(self, state, pattern, dtype="float16"):
@@ -63,15 +64,15 @@ class ExportTests(unittest.TestCase):
             "epoch": 3,
             "state_dict": {f"module._orig_mod.{name}": tensor for name, tensor in self.state.items()},
         }
-        self.assertEqual(unwrap(wrapped).keys(), self.state.keys())
+        self.assertEqual(unwrap(wrapped).state.keys(), self.state.keys())
         with self.assertRaises(CheckpointError):
             unwrap({})
 
 
 class HeldStatisticsTests(unittest.TestCase):
     def test_folded_norms_compute_what_they_did(self):
-        for architecture in ("efficientnet_lite0", "efficientnet_b0"):
-            config = build_config(architecture, len(CLASSES), fusion=False, size=48)
+        for architecture in ("efficientnet_lite0", "efficientnet_b0", "mobilenetv3_small_100", "resnet18"):
+            config = build_config(architecture, CLASSES, fusion=False, size=48)
             model = build_model(config).eval()
             model.load_state_dict(random_state(config, seed=22), strict=False)
             image = torch.randn(2, 3, 48, 48, generator=torch.Generator().manual_seed(23))
@@ -88,10 +89,12 @@ class ArchitectureTests(unittest.TestCase):
         counts = {
             "b0": 4016515, "b1": 6522151, "b2": 7710857, "b3": 10706991, "b4": 17561167, "b5": 28355127, "b6": 40751839,
             "b7": 63804887, "lite0": 3379975, "lite1": 4144647, "lite2": 4820039, "lite3": 6925063, "lite4": 11734535,
+            "mobilenetv3_small_100": 1525031, "mobilenetv3_large_100": 4210999,
+            "resnet18": 11180103, "resnet50": 23522375,
         }  # fmt: skip
         for name in ARCHITECTURES:
             with torch.device("meta"):
-                model = build_model(build_config(name, len(CLASSES), fusion=False))
+                model = build_model(build_config(name, CLASSES, fusion=False))
             expected = counts[name.removeprefix("tf_").removeprefix("efficientnet_")]
             self.assertEqual(sum(parameter.numel() for parameter in model.parameters()), expected, name)
 

@@ -8,9 +8,9 @@ import torch
 from test_models import random_state
 from torch.nn import functional as F
 
+from dermafusion.model.build import build_config, build_model
 from dermafusion.model.config import CLASSES
 from dermafusion.model.export import export
-from dermafusion.model.network import build_config, build_model
 from dermafusion.training.teachers import Teachers
 from dermafusion.training.train import learning_rate, mix_in, smoothed, update_average
 
@@ -24,7 +24,7 @@ class TargetTests(unittest.TestCase):
         self.assertAlmostEqual(float(F.cross_entropy(logits, smoothed(labels, 0.07))), float(expected), places=6)
 
     def test_every_teacher_is_asked_and_answers_what_it_thinks(self):
-        config = build_config("efficientnet_lite0", len(CLASSES), size=64)
+        config = build_config("efficientnet_lite0", CLASSES, size=64)
         images = torch.randn(2, 3, 64, 64, generator=torch.Generator().manual_seed(32))
         metadata = torch.tensor([[0.5, 0, 1, 2], [0, 1, 2, 13]])
         with tempfile.TemporaryDirectory() as folder:
@@ -47,7 +47,7 @@ class TargetTests(unittest.TestCase):
         self.assertEqual(seen, {0, 1})
 
     def test_a_batch_is_shown_at_most_at_its_own_size(self):
-        config = build_config("efficientnet_lite0", len(CLASSES), size=64)
+        config = build_config("efficientnet_lite0", CLASSES, size=64)
         images = torch.randn(1, 3, 260, 260, generator=torch.Generator().manual_seed(36))
         with tempfile.TemporaryDirectory() as folder:
             export(random_state(config, 37), config, Path(folder) / "model", "float32")

@@ -15,7 +15,7 @@ from dermafusion.data.metadata import encode_metadata
 from dermafusion.fixtures.activation_maps import METHODS, Explained, raw_maps
 from dermafusion.fixtures.formula_networks import package_map
 from dermafusion.fixtures.network import network_input
-from dermafusion.model.config import CLASSES
+from dermafusion.model.config import class_ids
 from dermafusion.model.folder import load_folder
 
 TOLERANCE = 1e-4
@@ -50,7 +50,7 @@ def autograd_differences(arguments, single, double, image):
     for layer in arguments.layers or single.layers():
         for method in METHODS:
             found = engine_maps(arguments, layer, method)
-            keys = [(layer, method, label if method != "eigencam" else "any") for label in CLASSES]
+            keys = [(layer, method, label if method != "eigencam" else "any") for label in single.classes]
             own = max(relative(values, exact[key]) for values, key in zip(found, keys))
             yield layer, method, own, max(relative(float32[key], exact[key]) for key in keys)
 
@@ -66,7 +66,9 @@ def package_differences(arguments, single, double, image):
         handle.remove()
         if method == "eigencam" and pixel_counts[0] > GREATEST_PIXEL_COUNT:
             return None
-        return [package_map(explained, image, explained.layers()[layer], method, i)[0] for i in range(len(CLASSES))]
+        return [
+            package_map(explained, image, explained.layers()[layer], method, i)[0] for i in range(len(single.classes))
+        ]
 
     for layer in arguments.layers or single.layers():
         for method in METHODS:
@@ -84,7 +86,7 @@ def gradcam_differences(arguments):
     config, model = load_folder(arguments.model)
     image = network_input(config, arguments.picture)
     vector = encode_metadata(arguments.age, arguments.sex, arguments.site)[0]
-    single = Explained(model, vector).eval()
-    double = Explained(copy.deepcopy(model).double(), vector).eval()
+    single = Explained(model, vector, class_ids(config["classes"])).eval()
+    double = Explained(copy.deepcopy(model).double(), vector, single.classes).eval()
     differences = package_differences if arguments.package else autograd_differences
     yield from differences(arguments, single, double, image)

@@ -16,6 +16,7 @@ import numpy as np
 
 from dermafusion.data.metadata import encode_metadata
 from dermafusion.data.preprocessing import preprocess
+from dermafusion.model.config import class_ids
 
 METADATA = (55, "male", "back")
 
@@ -32,7 +33,7 @@ def classify(config, network, threads, image):
         feed["metadata"] = encode_metadata(*METADATA)[0][None]
     logits = session.run(None, feed)[0][0].astype(np.float64) / config["temperature"]
     exponentials = np.exp(logits - logits.max())
-    return dict(zip(config["classes"], (exponentials / exponentials.sum()).tolist()))
+    return dict(zip(class_ids(config["classes"]), (exponentials / exponentials.sum()).tolist()))
 
 
 def preprocessing_milliseconds(config, images):

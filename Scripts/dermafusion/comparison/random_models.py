@@ -9,9 +9,10 @@ import torch
 
 from dermafusion.data.metadata import encode_metadata
 from dermafusion.data.preprocessing import preprocess
+from dermafusion.model.build import build_config, build_model
 from dermafusion.model.config import CLASSES
 from dermafusion.model.export import export
-from dermafusion.model.network import build_config, build_model
+from dermafusion.model.folder import tensors_of
 from dermafusion.paths import IMAGES
 
 SEED = 2026
@@ -31,11 +32,11 @@ def take_statistics(model, images, metadata):
 def make_random_model(folder, architecture, fusion, size, dtype):
     """Writes the folder of a model; returns its identity."""
     torch.manual_seed(SEED)
-    config = build_config(architecture, len(CLASSES), fusion, size)
+    config = build_config(architecture, CLASSES, fusion, size)
     model = build_model(config)
     pictures = sorted(IMAGES.glob("phantom_*.jpg"))
     images = np.stack([preprocess(picture, config["preprocessing"])[0]["normalized"] for picture in pictures])
     metadata = np.stack([encode_metadata()[0]] * len(pictures))
     take_statistics(model, torch.from_numpy(images), torch.from_numpy(metadata))
-    state = {name: tensor for name, tensor in model.state_dict().items() if not name.endswith(".num_batches_tracked")}
+    state = tensors_of(model)
     return export(state, config, folder, dtype)

@@ -18,7 +18,7 @@ from dermafusion.evaluation.inference import head_logits, pooled_features
 from dermafusion.evaluation.metrics import rounded, softmax
 from dermafusion.model.abstention import conformal_sets, distances, measure, quality_reasons
 from dermafusion.model.config import CLASSES, write_config
-from dermafusion.model.folder import ABSTENTION_PREFIX, load_folder, model_identity, write_weights
+from dermafusion.model.folder import ABSTENTION_PREFIX, load_folder, model_identity, write_digests, write_weights
 
 COVERAGE = 0.9
 FALSE_ALARMS = 0.01  # share of validation photographs beyond the distance's threshold
@@ -163,6 +163,7 @@ def write(folder, config, tensors, report):
     added = {ABSTENTION_PREFIX + name: torch.from_numpy(array) for name, array in tensors.items()}
     write_weights(folder, kept | added)
     write_config(folder, config)
+    write_digests(folder)
     (folder / "training").mkdir(exist_ok=True)
     (folder / "training" / "abstention.json").write_text(json.dumps(report, indent=1) + "\n")
     print(f"sha256 {model_identity(folder)}")
@@ -176,6 +177,7 @@ def fit_abstention(options):
         sys.exit(f"{options.model}: not calibrated yet; run evaluate.py --write first")
     model = model.to(memory_format=torch.channels_last)
     size = config["preprocessing"]["size"]
+    stage = min(STAGE, len(model.named_stages()) - 1)
     records = read_records(options.data)
     cache = open_cache(records, options.data, config["preprocessing"], options.cache)
     validation = side_indices(records, options.split)
@@ -190,7 +192,7 @@ def fit_abstention(options):
     print(limits, flush=True)
 
     def stage_features(images):
-        return pooled_features(config, model, images, stage=STAGE).numpy()
+        return pooled_features(config, model, images, stage=stage).numpy()
 
     features = pooled_features(config, model, [cache[i] for i in validation])
     known = stage_features([cache[i] for i in training]).astype(np.float64)
@@ -224,7 +226,7 @@ def fit_abstention(options):
         }
     config["abstention"] = {
         "quality": limits,
-        "distance": {"stage": STAGE, "threshold": round(threshold, 6)},
+        "distance": {"stage": stage, "threshold": round(threshold, 6)},
         "conformal": {
             "coverage": COVERAGE,
             # Rounded down: a threshold above the probability that it was read off would leave that one out.

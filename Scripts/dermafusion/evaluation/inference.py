@@ -16,7 +16,7 @@ def shrink_and_enlarge(image, size):
 
 
 def pooled_features(config, model, images, shrink_to=None, stage=None):
-    """Means float32 [N, C] of the last map, or of the map at the end of a stage, of constancy-stage images."""
+    """What the head takes, float32 [N, C], or the means of the map at the end of a stage, of constancy-stage images."""
     mean, std = config["preprocessing"]["mean"], config["preprocessing"]["std"]
     pooled = []
     for start in range(0, len(images), BATCH):
@@ -26,16 +26,17 @@ def pooled_features(config, model, images, shrink_to=None, stage=None):
         pixels = torch.from_numpy(np.stack([normalize(image, mean, std) for image in batch]))
         with torch.inference_mode():
             pixels = pixels.contiguous(memory_format=torch.channels_last)
-            feature_map = model.features(pixels) if stage is None else model.stage_output(pixels, stage)
-            pooled.append(feature_map.mean((2, 3)))
+            if stage is None:
+                pooled.append(model.pool(model.features(pixels)))
+            else:
+                pooled.append(model.stage_output(pixels, stage).mean((2, 3)))
     return torch.cat(pooled)
 
 
 def head_logits(model, pooled, metadata):
     """Logits float64 [N, classes] of pooled features and, with a fusion head, metadata float32 [N, 4]."""
     with torch.inference_mode():
-        logits = model.fusion(pooled, metadata) if model.has_fusion else model.classifier(pooled)
-    return logits.double().numpy()
+        return model.head(pooled, metadata).double().numpy()
 
 
 def record_logits(config, model, cache, records, indices):

@@ -21,7 +21,7 @@ from dermafusion.evaluation.metrics import (
     softmax,
 )
 from dermafusion.model.config import CLASSES, write_config
-from dermafusion.model.folder import load_folder, model_identity, write_weights
+from dermafusion.model.folder import last_layer, load_folder, model_identity, write_digests, write_weights
 
 matplotlib.use("Agg")
 
@@ -66,7 +66,7 @@ def judge(model, records, pooled, blurred):
 def add_bias(folder, bias):
     """Adds `bias` to that of the last layer, in model.safetensors."""
     tensors = load_file(folder / "model.safetensors")
-    name = "fusion.classifier.bias" if "fusion.classifier.bias" in tensors else "classifier.bias"
+    name = f"{last_layer(tensors)}.bias"
     tensors[name] = (tensors[name].double() + torch.tensor(bias, dtype=torch.float64)).to(tensors[name].dtype)
     write_weights(folder, tensors)
 
@@ -78,6 +78,7 @@ def write_figures(folder, config, result):
     config["temperature"] = result["temperature"]
     config["training"]["validation"] = result["calibrated"]
     write_config(folder, config)
+    write_digests(folder)
     (folder / "training").mkdir(exist_ok=True)
     (folder / "training" / "figures.json").write_text(json.dumps(result, indent=1) + "\n")
 

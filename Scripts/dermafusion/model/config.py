@@ -42,6 +42,6 @@ def write_config(folder, config):
     (Path(folder) / "config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
-def class_names(count):
-    """The seven HAM10000 classes when there are seven, otherwise class_0, class_1, ..."""
-    return list(CLASSES) if count == len(CLASSES) else [f"class_{i}" for i in range(count)]
+def class_ids(classes):
+    """The ids in the `classes` list of config.json, whose entries are ids or objects with the key class."""
+    return [entry if isinstance(entry, str) else entry["class"] for entry in classes]

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from dermafusion.model.config import write_config
-from dermafusion.model.folder import load_folder, model_identity
+from dermafusion.model.folder import DIGESTS, load_folder, model_identity
 from dermafusion.model.network import mean_logits
 
 MODEL_FILES = ("config.json", "model.safetensors")
@@ -96,7 +96,7 @@ def make_ensemble(folder, members, name, version="1.0.0", temperature=1.0):
             if config[key] != first[key]:
                 raise ValueError(f"{source}/config.json: {key} must be that of the first member")
     for member_name, source, _ in members:
-        for file in (*MODEL_FILES, TRAINING_LIST):
+        for file in (*MODEL_FILES, DIGESTS, TRAINING_LIST):
             if (source / file).is_file():
                 target = folder / member_name / file
                 target.parent.mkdir(parents=True, exist_ok=True)

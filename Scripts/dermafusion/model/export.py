@@ -1,16 +1,24 @@
-"""A model folder from a PyTorch state dict with timm's names: reading the checkpoint, writing the folder."""
+"""Writes a model folder from a state dict with timm's names."""
 
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
 
-from dermafusion.model.config import write_config
-from dermafusion.model.folder import CheckpointError, check_against, expected_tensors, model_identity, write_weights
+from dermafusion.model.config import class_ids, write_config
+from dermafusion.model.folder import (
+    LAST_LAYERS,
+    CheckpointError,
+    check_against,
+    expected_tensors,
+    last_layer,
+    model_identity,
+    write_digests,
+    write_weights,
+)
 
-WRAPPERS = ("state_dict", "model_state_dict", "model_ema", "state_dict_ema", "model")
-PREFIXES = ("module.", "_orig_mod.")
 DTYPES = {"float16": torch.float16, "float32": torch.float32}
+
+CARD_CLASSES = 20  # named in the card
 
 DISCLAIMER = (
     "DermaFusion is a research and educational tool. It is NOT a medical device and has NOT been approved by the FDA "
@@ -19,39 +27,14 @@ DISCLAIMER = (
 )
 
 
-def unwrap(checkpoint):
-    """The state dict inside a checkpoint's usual wrappers, without its prefixes and counters."""
-    while isinstance(checkpoint, dict):
-        inner = next((checkpoint[key] for key in WRAPPERS if isinstance(checkpoint.get(key), dict)), None)
-        if inner is None:
-            break
-        checkpoint = inner
-    if not isinstance(checkpoint, dict) or not checkpoint:
-        raise CheckpointError("the checkpoint holds no state dict")
-    state = {}
-    for name, tensor in checkpoint.items():
-        while name.startswith(PREFIXES):
-            name = name.split(".", 1)[1]
-        if not isinstance(tensor, torch.Tensor):
-            raise CheckpointError(f"{name}: not a tensor but {type(tensor).__name__}")
-        if not name.endswith(".num_batches_tracked"):
-            state[name] = tensor.detach().cpu()
-    return state
-
-
-def read_state_dict(path):
-    """Reads a .safetensors file, or a .pth / .pt file that holds tensors and plain values only."""
-    if not Path(path).is_file():
-        raise CheckpointError(f"{path}: no such file")
-    try:
-        if Path(path).suffix == ".safetensors":
-            checkpoint = load_file(path)
-        else:
-            checkpoint = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:
-        reason = "not a checkpoint, or one that holds more than tensors and plain values"
-        raise CheckpointError(f"{path}: {reason}") from error
-    return unwrap(checkpoint)
+def check_last_layer(state, classes, source):
+    """Raises CheckpointError unless the weights give a logit for each class; `source` begins the message."""
+    layer = last_layer(state)
+    if layer is None:
+        raise CheckpointError(f"{source}: no last layer ({', '.join(LAST_LAYERS)}) among its {len(state)} tensors")
+    outputs = state[f"{layer}.weight"].shape[0]
+    if outputs != len(classes):
+        raise CheckpointError(f"{source}: {layer} has {outputs} outputs: must be {len(classes)}, one for each class")
 
 
 def convert(state, dtype):
@@ -70,9 +53,11 @@ def default_card(config, dtype):
     """The model card of an export nobody wrote a card for."""
     head = "with the metadata fusion head" if config["fusion"] else "without metadata"
     size = config["preprocessing"]["size"]
+    ids = class_ids(config["classes"])
+    shown = ", ".join(ids if len(ids) <= CARD_CLASSES else [*ids[:CARD_CLASSES], "..."])
     return (
         f"# {config['name']} {config['version']}\n\n"
-        f"`{config['architecture']}` {head}, {len(config['classes'])} classes ({', '.join(config['classes'])}), "
+        f"`{config['architecture']}` {head}, {len(config['classes'])} classes ({shown}), "
         f"{size}x{size} pixels, stored as {dtype}. Exported by `Scripts/export_model.py`.\n\n"
         f"How it was trained, on what and how well it does is for whoever trained it to write here.\n\n{DISCLAIMER}\n"
     )
@@ -86,6 +71,7 @@ def export(state, config, folder, dtype="float16", card=None):
     folder.mkdir(parents=True, exist_ok=True)
     write_config(folder, config)
     write_weights(folder, tensors)
+    write_digests(folder)
     if card is not None or not (folder / "README.md").exists():
         (folder / "README.md").write_text(card or default_card(config, dtype))
     return model_identity(folder)

@@ -8,9 +8,11 @@ import torch
 from safetensors.torch import load_file
 from safetensors.torch import save as save_safetensors
 
-from dermafusion.model.network import build_model
+from dermafusion.model.build import build_model
 
 ABSTENTION_PREFIX = "abstention."  # tensors beside the network's, see evaluation/abstention_fit.py
+LAST_LAYERS = ("fusion.classifier", "classifier", "fc")
+DIGESTS = "SHA256SUMS"
 
 
 class CheckpointError(ValueError):
@@ -31,10 +33,19 @@ def check_against(expected, state):
             raise CheckpointError(f"{name}: surplus, the architecture has no such tensor")
 
 
+def tensors_of(model):
+    """Name -> tensor of what a model folder stores of a network."""
+    return {name: tensor for name, tensor in model.state_dict().items() if not name.endswith(".num_batches_tracked")}
+
+
 def expected_tensors(config):
     """Name -> tensor of the right shape for a model folder with this config."""
-    state = build_model(config).state_dict()
-    return {name: tensor for name, tensor in state.items() if not name.endswith(".num_batches_tracked")}
+    return tensors_of(build_model(config))
+
+
+def last_layer(names):
+    """The name of the layer that gives the logits, among the names of tensors; None where there is none."""
+    return next((name for name in LAST_LAYERS if f"{name}.weight" in names), None)
 
 
 def model_identity(folder):
@@ -65,3 +76,12 @@ def load_feature_space(folder):
 def write_weights(folder, tensors):
     """Writes the model.safetensors of a folder, in the order of the names: the same tensors make the same file."""
     (folder / "model.safetensors").write_bytes(save_safetensors(dict(sorted(tensors.items()))))
+
+
+def write_digests(folder):
+    """Writes SHA256SUMS, which `sha256sum --check` and the program can hold the files against."""
+    lines = [
+        f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n"
+        for name in ("config.json", "model.safetensors")
+    ]
+    (folder / DIGESTS).write_text("".join(lines))

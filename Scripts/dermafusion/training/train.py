@@ -13,9 +13,9 @@ from torch.utils.data import DataLoader
 
 from dermafusion.data.dataset import open_cache, read_records, read_twins, split_by_lesion, split_list
 from dermafusion.evaluation.metrics import figures, rounded, softmax
+from dermafusion.model.build import build_config, build_model
 from dermafusion.model.config import CLASSES
 from dermafusion.model.folder import load_folder
-from dermafusion.model.network import build_config, build_model
 from dermafusion.training.fast_layers import hold_statistics, make_relu6_lean
 from dermafusion.training.pretrained import imagenet_backbone
 from dermafusion.training.run_folder import (
@@ -127,7 +127,7 @@ def train(options):
     torch.manual_seed(options.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
-    config = build_config(options.architecture, len(CLASSES), size=options.size)
+    config = build_config(options.architecture, CLASSES, size=options.size)
     records = read_records(options.data)
     split = split_by_lesion(records, options.validation_fraction, options.split_seed, options.fold, read_twins())
     checkpoint_path = options.output / "checkpoint.pt"
