@@ -22,7 +22,7 @@ def main():
     parser.add_argument("architectures", nargs="*", metavar="NAME", help="default: every MobileNetV3 and ResNet")
     parser.add_argument("--program", type=Path, default=PROGRAM)
     parser.add_argument("--image-size", type=int, default=224)
-    parser.add_argument("--threads", type=int, default=2, help="of PyTorch")
+    parser.add_argument("--threads", type=int, default=1, help="of PyTorch")
     options = parser.parse_args()
     for name in options.architectures:
         if name not in ARCHITECTURES:

@@ -15,4 +15,4 @@ if __name__ == "__main__":
     parser.add_argument("--output", type=Path, default=FIXTURES)
     parser.add_argument("--model", type=Path, help="a model folder, Weights/ say, or an ensemble's")
     options = parser.parse_args()
-    dump_fixtures(options.output, options.model)
+    print(dump_fixtures(options.output, options.model))
