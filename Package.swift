@@ -143,6 +143,10 @@ let package = Package(
       name: "ReferenceLayers", path: "Tests/ReferenceLayers",
       swiftSettings: warningsAsErrors + (isRootPackage ? [.unsafeFlags(["-O"])] : [])),
     .target(name: "TestFiles", path: "Tests/TestFiles", swiftSettings: warningsAsErrors),
+    .target(
+      name: "TestModels",
+      dependencies: ["DermaFusion", "ImagePipeline", "ModelFiles", "NetworkModule", "TensorModule"],
+      path: "Tests/TestModels", swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
 
     .target(
       name: "TestImages", dependencies: ["ImagePipeline", "ReferenceLayers"], path: "Tests/TestImages",
@@ -168,18 +172,20 @@ let package = Package(
       dependencies: [
         "DermaFusion", "ExplanationModule", "FigureModule", "ImageFiles", "NetworkModule", "ImagePipeline",
         "ModelFiles", "TensorModule", "KernelInterface", "JSONModule", "HashModule", "ReferenceLayers",
+        "TestModels",
       ]),
     .testTarget(
       name: "AssessmentTests",
       dependencies: [
         "Assessment", "DermaFusion", "ExplanationModule", "ImageFiles", "NetworkModule", "ImagePipeline",
-        "ModelFiles", "JSONModule", "HashModule",
+        "ModelFiles", "JSONModule", "HashModule", "TestModels",
       ]),
     .testTarget(
       name: "CommandsTests",
       dependencies: [
         "Commands", "CommandLineSupport", "Assessment", "DermaFusion", "ExplanationModule", "FigureModule",
         "ImageFiles", "NetworkModule", "ImagePipeline", "ModelFiles", "JSONModule", "HashModule", "TestFiles",
+        "TestModels",
       ]),
     .testTarget(name: "CommandLineSupportTests", dependencies: ["CommandLineSupport", "TestFiles"]),
   ],

@@ -41,7 +41,8 @@ package enum BenchCommand: Command {
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
-    let benchmark = try Benchmark(modelDirectory: folder, threadCount: arguments[Option<Int>.threads])
+    let benchmark = Benchmark(
+      try Model(directory: folder, threadCount: arguments[Option<Int>.threads]))
     let report = try benchmark.run(
       runCount: arguments.value(of: runs), profiles: arguments[profile], timesMaps: arguments[maps])
     switch arguments.value(of: format) {

@@ -5,7 +5,7 @@ import ImageFiles
 /// Classifies images, one result as soon as it is made.
 package enum ClassifyCommand: Command {
   package static let name = "classify"
-  package static let abstract = "Classify dermoscopy images into the seven HAM10000 classes."
+  package static let abstract = "Classify dermoscopy images into the classes of a model."
   package static let discussion = """
     \(Wording.disclaimer)
 
@@ -16,7 +16,7 @@ package enum ClassifyCommand: Command {
     100x100 the result has a warning. An image that fails is named on \
     standard error and the others still get their results.
 
-    The model may abstain; do not rely on such a result. In JSON and CSV, abstain is then true and \
+    The model may abstain: it then suggests no class and no risk. In JSON and CSV, abstain is true and \
     abstainReasons says why (\(AbstentionReason.allCases.map(\.rawValue).joined(separator: ", "))).
 
     The 90 % set, conformalSet in JSON and CSV, holds the right class for a stated share of images like those of the \
@@ -31,11 +31,12 @@ package enum ClassifyCommand: Command {
   package static let options: [any Parameter] =
     MetadataOptions.all + [
       MetadataOptions.table, ModelLocation.option, Option<Int>.threads, ImageViews.flag, explainMetadata,
-      format, timing,
+      format, timing, output, resume,
     ]
   package static let examples = [
     #"dermafusion classify lesion.jpg --age 55 --sex male --site "lower extremity""#,
     "dermafusion classify photographs --metadata patients.csv --format csv",
+    "dermafusion classify photographs --format json --output results.jsonl --resume",
     "cat lesion.jpg | dermafusion classify - --format json",
   ]
   package static let exitStatuses: [HelpEntry] = [
@@ -54,6 +55,18 @@ package enum ClassifyCommand: Command {
       For text and JSON.
       """)
   private static let format = OutputFormat.option
+  private static let output = Option<String>.path(
+    "output", valueName: "file",
+    abstract: """
+      File for the results instead of standard output. It appears when it is whole, and one that exists is replaced; with \
+      --resume it grows line by line. - is standard output.
+      """)
+  private static let resume = Flag(
+    "resume",
+    abstract: """
+      Go on with the file of --output: what it holds stays, a last line that was not finished is made again, images \
+      that have a line are left out. For JSON and CSV, with the same model and options.
+      """)
   private static let timing = Flag("timing", abstract: "Add the time that each image took to the output.")
 
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
@@ -67,24 +80,29 @@ package enum ClassifyCommand: Command {
     if arguments[explainMetadata], arguments[ImageViews.flag] {
       throw UsageError.excludingOptions(ImageViews.flag.display, explainMetadata.display)
     }
+    try refuseResume(arguments)
     let table = try MetadataOptions.readTable(arguments)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
+    let items = arguments.positionals.flatMap(BatchItem.items)
+    let outputs = try OutputFiles(
+      arguments[output].map { [(output.display, $0)] } ?? [], images: items.compactMap(\.source),
+      table: arguments[MetadataOptions.table].map { ("the table of metadata", $0) }, model: folder,
+      terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
+    var destination = try Destination(arguments, outputs: outputs, classifier: classifier, terminal: terminal)
 
     let batch = Batch(classifier: classifier, arguments: arguments, table: table, terminal: terminal)
-    var printer = ResultPrinter(
-      format: arguments.value(of: format), showsTiming: arguments[timing], terminal: terminal)
-    let items = arguments.positionals.flatMap(batch.items(for:))
     var hasFailed = false
-    try classifier.forEach(items, batch.outcome(of:)) { outcome throws(OutputError) in
+    try classifier.forEach(destination.remaining(items), batch.outcome(of:)) { outcome throws(OutputError) in
       switch outcome {
       case .failed(let message):
         terminal.report(message)
         hasFailed = true
       case .classified(let result, let timing, let shares, let name):
-        try printer.print(result, timing: timing, shares: shares, imageName: name)
+        try destination.printer.print(result, timing: timing, shares: shares, imageName: name)
       }
     }
+    try destination.finish()
     if let table, let path = arguments[MetadataOptions.table] {
       for note in table.notes(on: items.compactMap(\.source), path: path) { terminal.note("Note: \(note)") }
     }
@@ -92,18 +110,72 @@ package enum ClassifyCommand: Command {
   }
 }
 
-/// What becomes of each image of one command line. Several threads ask at once.
-private struct Batch: Sendable {
-  /// An image, or why there is none in its place.
-  enum Item: Sendable {
-    case image(ImageSource)
-    case failed(String)
-
-    var source: ImageSource? {
-      if case .image(let source) = self { source } else { nil }
+extension ClassifyCommand {
+  private static func refuseResume(_ arguments: ParsedArguments) throws(UsageError) {
+    guard arguments[resume] else { return }
+    if arguments[output] == nil { throw .missingCompanion(resume.display, companions: "'\(output.display)'") }
+    if arguments.value(of: format) == .text {
+      throw .invalidValue(
+        "text", display: format.display, expectation: "Please provide 'json' or 'csv' with \(resume.display)."
+      )
     }
   }
 
+  /// Where the results go.
+  fileprivate struct Destination {
+    var printer: ResultPrinter
+    /// What the file had before; `nil` where nothing is gone on with.
+    private var written: WrittenResults?
+    private let finishing: () throws(FileError) -> Void
+
+    init(
+      _ arguments: ParsedArguments, outputs: OutputFiles, classifier: Classifier, terminal: Terminal
+    ) throws {
+      let format = arguments.value(of: ClassifyCommand.format)
+      let file: any ByteOutput
+      var isFirst = true
+      let path = outputs.usesStandardOutput ? nil : arguments[output]
+      if let path, arguments[resume] {
+        let continued = try ContinuedFile(path: path, limit: 1 << 31)
+        let header =
+          format == .csv
+          ? ClassificationCSV.header(
+            labels: classifier.labels, showsTiming: arguments[timing], views: ImageViews(arguments)) : nil
+        let results = try WrittenResults(
+          continued.content, path: path, header: header, model: classifier.model)
+        try continued.truncate(to: results.byteCount)
+        (file, written, isFirst) = (continued, results, results.byteCount == 0)
+        finishing = continued.finish
+      } else if let path {
+        let partial = try PartialFile(path: path)
+        file = partial
+        finishing = partial.finish
+      } else {
+        file = terminal.output
+        finishing = {}
+      }
+      let isSeen = path == nil
+      printer = ResultPrinter(
+        format: format, showsTiming: arguments[timing], output: file,
+        text: ClassificationText(
+          width: isSeen ? terminal.width : nil, usesColour: isSeen && terminal.usesColour),
+        isFirst: isFirst)
+    }
+
+    /// The images that have no result yet.
+    mutating func remaining(_ items: [BatchItem]) -> [BatchItem] {
+      guard var results = written else { return items }
+      defer { written = results }
+      return items.filter { item in item.source.map { !results.take($0.name) } ?? true }
+    }
+
+    /// Gives a file that is whole its name.
+    func finish() throws(FileError) { try finishing() }
+  }
+}
+
+/// What becomes of each image of one command line. Several threads ask at once.
+private struct Batch: Sendable {
   enum Outcome: Sendable {
     case classified(Classification, ClassificationTiming, MetadataShares?, imageName: String)
     case failed(String)
@@ -114,16 +186,7 @@ private struct Batch: Sendable {
   let table: MetadataTable?
   let terminal: Terminal
 
-  func items(for argument: String) -> [Item] {
-    do throws(FileError) {
-      let (sources, failures) = try ImageSource.sources(for: argument)
-      return failures.map { .failed("\($0)") } + sources.map(Item.image)
-    } catch {
-      return [.failed("\(error)")]
-    }
-  }
-
-  @Sendable func outcome(of item: Item) -> Outcome {
+  @Sendable func outcome(of item: BatchItem) -> Outcome {
     switch item {
     case .failed(let message): return .failed(message)
     case .image(let source):

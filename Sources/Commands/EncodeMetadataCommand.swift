@@ -1,6 +1,6 @@
+import JSONModule
 import CommandLineSupport
 import DermaFusion
-import JSONModule
 
 /// Prints the vector that the model would get.
 package enum EncodeMetadataCommand: Command {
@@ -24,7 +24,7 @@ package enum EncodeMetadataCommand: Command {
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let metadata = try MetadataOptions.metadata(arguments, entry: nil)
     let json = JSONValue.object([
-      "vector": .array(metadata.encoded().map(JSONValue.float)),
+      "vector": .array(metadata.encoded().values.map(JSONValue.float)),
       "missing": .strings(metadata.missing),
     ])
     try session.terminal.write(json.text + "\n")

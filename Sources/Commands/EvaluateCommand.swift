@@ -12,12 +12,14 @@ package enum EvaluateCommand: Command {
     An image is looked for by its image_id, its file name without the ending, the same to the byte \
     (\(ImageFileName.endings.joined(separator: ", "))), in the folders in the order given and the folders \
     below them; where one holds several of that name, the first by its path counts. Images that are missing or cannot be read are named on standard error and left out of the \
-    figures, which say how many were evaluated.
+    figures, which say how many were evaluated. Images from which the model abstains count like the others, by their \
+    likeliest class; how many there are, and the figures without them, are given too.
 
     Balanced accuracy is the mean recall, macro AUROC the mean area under the ROC curve of one class against \
     the rest, both over the classes that occur. Melanoma sensitivity at 90 % specificity is the most that any \
     threshold on its probability finds while at most a tenth of the other images reach it. Malignant AUROC \
-    ranks by the summed probability of akiec, bcc and mel. The negative log-likelihood is the mean of -ln of the label's \
+    ranks by the summed probability of the malignant and pre-malignant classes. A model without melanoma, or that does \
+    not say which classes are malignant, has no such figures (null in JSON). The negative log-likelihood is the mean of -ln of the label's \
     probability. ECE, the expected calibration error, is the gap \
     between the greatest probability and accuracy over \(EvaluationSet.calibrationBinCount) bins of equal \
     width. What the images cannot tell is undefined (null in JSON), not 0. Intervals hold 95 % of \
@@ -31,7 +33,7 @@ package enum EvaluateCommand: Command {
     """
   package static let positionals: [Positional] = []
   package static let options: [any Parameter] = [
-    labels, images, ModelLocation.option, Option<Int>.threads, ImageViews.flag, format, plots,
+    labels, images, ModelLocation.option, Option<Int>.threads, ImageViews.flag, format, plots, predictions,
     Flag.allowTrainingLesions,
   ]
   package static let examples = [
@@ -47,15 +49,22 @@ package enum EvaluateCommand: Command {
   private static let labels = Option<String>.path(
     "labels", valueName: "file.csv", isRequired: true,
     abstract: """
-      Table with the columns \(TestList.columns.joined(separator: ", ")), one row an image; an empty age, \
-      sex or localization is missing. Figures are given for the groups of \(TestList.confirmationColumn), where \
-      there is such a column (how the label was confirmed); others are ignored. dx is one of \(LesionClass.allCases.map(\.rawValue).joined(separator: ", ")).
+      Table with a row an image, comma, semicolon or tab between its columns: the image (\(PatientColumns.identifierNames.joined(separator: ", "))), \
+      its class (dx, or the ISIC archive's column, or a column for each class with a 1), and where it has them \
+      lesion_id, age or age_approx, sex, localization or anatom_site_general, and \(TestList.confirmationColumn), by whose \
+      groups figures are given (how the label was confirmed). Others are ignored, empty cells are missing; a region that \
+      could be several of the sites is unknown. dx is one of the model's classes.
       """)
   private static let images = RepeatableOption(
     Option<String>.path(
       "images", valueName: "folder", isRequired: true,
       abstract: "Folder with the images; give it again for more folders."))
   private static let format = ReportFormat.option
+  private static let predictions = Option<String>.path(
+    "predictions", valueName: "file.csv",
+    abstract: """
+      Also write a table with a row an image: image_id, label, the probability of each class, and abstain (true or false).
+      """)
   private static let plots = Option<String>.path(
     "plots", valueName: "folder",
     abstract: """
@@ -66,10 +75,10 @@ package enum EvaluateCommand: Command {
   package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     let labelsPath = arguments.value(of: labels)
-    let list = try TestList(
-      FileBytes.read(path: labelsPath, limit: MetadataTable.byteLimit), path: labelsPath)
+    let table = try FileBytes.read(path: labelsPath, limit: MetadataTable.byteLimit)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
+    let list = try TestList(table, path: labelsPath, labels: classifier.labels)
     let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
     if let seenBy = overlap.trainedFolder, !arguments[Flag.allowTrainingLesions] {
       throw TrainingListError.trainedOn(
@@ -80,7 +89,9 @@ package enum EvaluateCommand: Command {
     let plotPaths =
       arguments[plots].map { folder in EvaluationPlots.fileNames.map { "\(folder)/\($0)" } } ?? []
     let outputs = try OutputFiles(
-      plotPaths.map { (plots.display, $0) }, images: list.entries.compactMap { index[$0.image]?.source },
+      plotPaths.map { (plots.display, $0) }
+        + (arguments[predictions].map { [(predictions.display, $0)] } ?? []),
+      images: list.entries.compactMap { index[$0.image]?.source },
       table: ("the table of labels", labelsPath), model: folder, terminal: terminal)
 
     var run = EvaluationRun(
@@ -99,6 +110,9 @@ package enum EvaluateCommand: Command {
       case .json: try terminal.write(output.json.text + "\n")
       case .text: try terminal.write(output.text(width: terminal.width))
       }
+    }
+    if let path = arguments[predictions] {
+      try outputs.write(Array(run.predictions(labels: classifier.labels).utf8), path: path)
     }
     if !plotPaths.isEmpty {
       for (path, text) in zip(plotPaths, EvaluationPlots(output).texts) {

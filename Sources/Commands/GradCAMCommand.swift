@@ -6,7 +6,7 @@ import ImageFiles
 /// Draws where in an image the model found what spoke for a class.
 package enum GradCAMCommand: Command {
   package static let name = "gradcam"
-  package static let abstract = "Draw a heatmap of what in an image spoke for a class."
+  package static let abstract = "Draw heatmaps of the regions that support a class."
   package static let discussion = """
     \(Wording.disclaimer)
 
@@ -17,7 +17,9 @@ package enum GradCAMCommand: Command {
     an ensemble, name the folder of a member. Where classify would say that the model abstains, the picture, the text and the JSON say so, too.
     """
   package static let positionals = [
-    Positional("image", abstract: "A file, or - for an image's bytes on standard input.")
+    Positional(
+      "image", isRepeated: true,
+      abstract: "A file, a folder, or - for one image's bytes on standard input.")
   ]
   package static let options: [any Parameter] =
     MetadataOptions.all + [
@@ -29,37 +31,45 @@ package enum GradCAMCommand: Command {
   package static let examples = [
     "dermafusion gradcam lesion.jpg --age 55 --output heatmap.png",
     "dermafusion gradcam lesion.jpg --class all --method layercam --layer stage4",
+    "dermafusion gradcam photographs --metadata patients.csv --output heatmaps",
     "dermafusion gradcam lesion.jpg --class mel --signed --raw map.npy --trust",
   ]
   package static let exitStatuses: [HelpEntry] = [
-    ("0", "The picture was written, whatever the map's status."),
-    ("1", "Something failed; standard error names it."), ("64", "Wrong usage."),
+    ("0", "Every picture was written, whatever its map's status."),
+    ("1", "Something failed; standard error names it. Of several images, the others got their pictures."),
+    ("64", "Wrong usage."),
   ]
 
-  private enum Selection: Sendable {
-    case top, all
-    case one(LesionClass)
+  /// As many maps as a contact sheet shows.
+  private static let sheetCount = 12
 
-    var classes: [LesionClass] {
-      switch self {
-      case .top: []
-      case .all: LesionClass.allCases
-      case .one(let lesionClass): [lesionClass]
-      }
+  private static let lesionClass = Option<String>(
+    "class", valueName: "class",
+    abstract: """
+      Class to explain, by its short name in the model: top is the most probable one; all draws a contact sheet of all \
+      classes, of the \(sheetCount) most probable where there are more.
+      """,
+    expectation: "Please provide a class's short name, 'top' or 'all'.", initial: "top", defaultValue: "top",
+    convert: { $0.isEmpty ? nil : $0 })
+
+  /// The classes to explain.
+  private static func selection(
+    _ name: String, labels: Labels
+  ) throws(UsageError) -> @Sendable (ClassScores) -> [LesionLabel] {
+    switch name {
+    case "top": return { [$0.highest] }
+    case "all" where labels.count <= sheetCount: return { Array($0.labels) }
+    case "all": return { Array($0.ranked.prefix(sheetCount)) }
+    default:
+      if let label = labels[name] { return { _ in [label] } }
+      let nearest = labels.ids.nearest(to: name).map { " Did you mean '\($0)'?" } ?? ""
+      let names = labels.count <= sheetCount ? labels.ids.quotedAlternatives : labels.ids.quotedList
+      throw .invalidValue(
+        name, display: lesionClass.display,
+        expectation: "The model's classes are \(names).\(nearest)")
     }
   }
 
-  private static let lesionClass = Option<Selection>(
-    "class", valueName: "class",
-    abstract: "Class to explain: top is the most probable one; all draws a contact sheet of the seven.",
-    allowedValues: ["top", "all"] + LesionClass.allCases.map(\.rawValue), initial: .top, defaultValue: "top",
-    convert: { text in
-      switch text {
-      case "top": .top
-      case "all": .all
-      default: LesionClass(rawValue: text).map(Selection.one)
-      }
-    })
   private static let method = Option<ActivationMapMethod>.choice(
     "method", of: ActivationMapMethod.allCases, initial: .gradcam,
     abstract:
@@ -76,15 +86,16 @@ package enum GradCAMCommand: Command {
   private static let output = Option<String>.path(
     "output", valueName: "overlay.png",
     abstract: """
-      Picture to write; one that exists is replaced. When left out: the image's name followed by -gradcam.png, in the \
-      current folder (image-gradcam.png for standard input). - is standard output; the text or the JSON then goes to standard error.
+      Picture to write; one that exists is replaced. Of several images and of folders: the folder to write pictures to, \
+      made when it is missing. When left out: the image's name followed by -gradcam.png, in the current folder \
+      (image-gradcam.png for standard input). - is standard output; the text or the JSON then goes to standard error.
       """)
   private static let raw = Option<String>.path(
     "raw", valueName: "map.npy",
     abstract: """
       NumPy array to write as well: float32 [size, size] with values from 0 to 1 over the network's input, as the \
       Python package grad-cam returns it (of EigenCAM, whose sign it leaves to chance, with the extreme above 0); \
-      [7, size, size] for all classes. - is standard output, as above.
+      [classes, size, size] for all. - is standard output, as above. For one image.
       """)
   private static let signed = Flag(
     "signed",
@@ -119,61 +130,139 @@ package enum GradCAMCommand: Command {
       throw UsageError.missingCompanion(
         signed.display, companions: "'\(raw.display)' or '--\(format.name) json'")
     }
-    let source = ImageSource(argument: arguments.positionals[0])
-    let picturePath = arguments[output] ?? "\(source.identifier ?? "image")-gradcam.png"
+    if arguments.positionals.count(where: { $0 == "-" }) > 1 { throw UsageError.repeatedStandardInput }
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
+    let items = arguments.positionals.flatMap(BatchItem.items)
+    let sources = items.compactMap(\.source)
+    let pictures = try picturePaths(of: sources, arguments)
     let outputs = try OutputFiles(
-      [(output.display, picturePath)] + (arguments[raw].map { [(raw.display, $0)] } ?? []), images: [source],
-      table: arguments[MetadataOptions.table].map { ("the table of metadata", $0) }, model: folder,
-      terminal: terminal)
+      pictures.map { (output.display, $0) } + (arguments[raw].map { [(raw.display, $0)] } ?? []),
+      images: sources, table: arguments[MetadataOptions.table].map { ("the table of metadata", $0) },
+      model: folder, terminal: terminal)
     let table = try MetadataOptions.readTable(arguments)
-    let entry = table?.entry(for: source)
     if let table, let path = arguments[MetadataOptions.table] {
-      for note in table.notes(on: [source], path: path) { terminal.note("Note: \(note)") }
+      for note in table.notes(on: sources, path: path) { terminal.note("Note: \(note)") }
     }
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
-    try classifier.requireSingleModel()
-    let bytes = try source.read(terminal: terminal)
+    let work = try Work(
+      arguments: arguments, classifier: classifier.singleModel(), outputs: outputs, terminal: terminal)
 
-    let explanation: Explanation
-    var trusts: [MapTrust] = []
-    do {
-      let patient = try MetadataOptions.metadata(arguments, entry: entry)
-      explanation = try classifier.explain(
-        encodedImage: bytes, metadata: patient,
-        classes: arguments.value(of: lesionClass).classes, method: arguments.value(of: method),
-        layer: arguments[layer])
-      if arguments[trust] {
-        trusts = try classifier.trust(
-          in: explanation.maps, of: PixelImage(decoding: bytes), metadata: patient)
+    var (hasFailed, isFirst) = (false, true)
+    var remainingPictures = pictures[...]
+    for item in items {
+      switch item {
+      case .failed(let message):
+        terminal.report(message)
+        hasFailed = true
+      case .image(let source):
+        guard let picture = remainingPictures.popFirst() else { break }
+        do {
+          let text = try work.explain(source, entry: table?.entry(for: source), picturePath: picture)
+          let separator = isFirst || arguments.value(of: format) == .json ? "" : "\n"
+          if outputs.usesStandardOutput {
+            terminal.writeToErrors(separator + text)
+          } else {
+            try terminal.write(separator + text)
+          }
+          isFirst = false
+        } catch let error as UsageError {
+          throw error
+        } catch let error as OutputError {
+          throw error
+        } catch {
+          terminal.report("\(error)")
+          hasFailed = true
+        }
       }
-    } catch ActivationMapError.unknownLayer(let name, let available) {
-      // Only the model knows its layers, so it was not found out when the words were read.
-      throw UsageError.invalidValue(
-        name, display: layer.display, expectation: "The layers are \(available.joined(separator: ", ")).")
-    } catch {
-      throw NamedFailure(name: source.name, reason: "\(error)")
     }
+    return hasFailed ? .failure : .success
+  }
 
-    let style = FigureStyle(
-      colorMap: arguments.value(of: colorMap), alpha: arguments.value(of: alpha),
-      isSideBySide: arguments[sideBySide])
-    try outputs.write(explanation.png(style, trusts: trusts), path: picturePath)
+  /// Where the picture of each image goes.
+  ///
+  /// - Throws: ``UsageError`` for an option that takes one image, ``FileError`` where a folder cannot be made.
+  private static func picturePaths(
+    of sources: [ImageSource], _ arguments: ParsedArguments
+  ) throws -> [String] {
+    let isBatch = arguments.positionals.count > 1 || sources != arguments.positionals.map(ImageSource.init)
+    let names = sources.map { $0.identifier ?? "image" }
+    guard isBatch else { return [arguments[output] ?? "\(names.first ?? "image")-gradcam.png"] }
     if let path = arguments[raw] {
-      try outputs.write(array(explanation.maps, isSigned: arguments[signed]), path: path)
+      throw UsageError.invalidValue(
+        path, display: raw.display, expectation: "Please name a single image with it.")
+    }
+    if arguments[output] == "-" {
+      throw UsageError.invalidValue(
+        "-", display: output.display, expectation: "Please provide a folder for the pictures.")
+    }
+    if let folder = arguments[output], !sources.isEmpty { try FileBytes.makeFolder(folder) }
+    // Images of one name in several folders get numbers.
+    var counts: [[UInt8]: Int] = [:]
+    return names.map { name in
+      counts[name.imageKey, default: 0] += 1
+      let number = counts[name.imageKey].map { $0 == 1 ? "" : "-\($0)" } ?? ""
+      return (arguments[output].map { "\($0)/" } ?? "") + "\(name)\(number)-gradcam.png"
+    }
+  }
+
+  /// What is the same for every image of the command line.
+  private struct Work {
+    let arguments: ParsedArguments
+    let classifier: Classifier
+    let select: @Sendable (ClassScores) -> [LesionLabel]
+    let outputs: OutputFiles
+    let terminal: Terminal
+
+    init(
+      arguments: ParsedArguments, classifier model: Model, outputs: OutputFiles, terminal: Terminal
+    ) throws(UsageError) {
+      self.arguments = arguments
+      classifier = Classifier(model)
+      select = try selection(arguments.value(of: lesionClass), labels: model.labels)
+      self.outputs = outputs
+      self.terminal = terminal
     }
 
-    let report = ExplanationReport(
-      explanation: explanation, trusts: trusts, imageName: source.name, picturePath: picturePath,
-      rawPath: arguments[raw],
-      includesSignedMap: arguments[signed])
-    let text =
-      switch arguments.value(of: format) {
+    /// Writes the picture and the array of an image.
+    ///
+    /// - Returns: what is said of it.
+    func explain(
+      _ source: ImageSource, entry: MetadataTable.Entry?, picturePath: String
+    ) throws -> String {
+      let bytes = try source.read(terminal: terminal)
+      let explanation: Explanation
+      var trusts: [MapTrust] = []
+      do {
+        let patient = try MetadataOptions.metadata(arguments, entry: entry)
+        explanation = try classifier.explain(
+          encodedImage: bytes, metadata: patient, method: arguments.value(of: method),
+          layer: arguments[layer], selecting: select)
+        if arguments[trust] {
+          trusts = try classifier.trust(
+            in: explanation.maps, of: Classifier.decoded(bytes), metadata: patient)
+        }
+      } catch  where error.code == .unknownLayer {
+        // Only the model knows its layers, so it was not found out when the words were read.
+        throw UsageError.invalidValue(
+          arguments[layer] ?? "", display: layer.display, expectation: error.remedy)
+      } catch {
+        throw NamedFailure(name: source.name, reason: "\(error)")
+      }
+      let style = FigureStyle(
+        colorMap: arguments.value(of: colorMap), alpha: arguments.value(of: alpha),
+        isSideBySide: arguments[sideBySide])
+      try outputs.write(explanation.png(style, trusts: trusts), path: picturePath)
+      if let path = arguments[raw] {
+        try outputs.write(array(explanation.maps, isSigned: arguments[signed]), path: path)
+      }
+      let report = ExplanationReport(
+        explanation: explanation, trusts: trusts, imageName: source.name, picturePath: picturePath,
+        rawPath: arguments[raw], includesSignedMap: arguments[signed])
+      return switch arguments.value(of: format) {
       case .json: report.json.text + "\n"
       case .text: report.text(width: terminal.width)
       }
-    if outputs.usesStandardOutput { terminal.writeToErrors(text) } else { try terminal.write(text) }
-    return .success
+    }
   }
 
   /// One map as `[rows, columns]`, several as `[maps, rows, columns]`.

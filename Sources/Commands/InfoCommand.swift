@@ -1,6 +1,6 @@
+import JSONModule
 import CommandLineSupport
 import DermaFusion
-import JSONModule
 
 /// Says what would compute, with which model.
 package enum InfoCommand: Command {
@@ -42,7 +42,7 @@ package enum InfoCommand: Command {
       ])
     }
     return .object([
-      "schemaVersion": .integer(1),
+      "schemaVersion": .integer(Classification.schemaVersion),
       "version": .string(DermaFusionVersion.current),
       "model": .object(
         [
@@ -51,7 +51,8 @@ package enum InfoCommand: Command {
           ("folder", .string(folder)), ("usesMetadata", .bool(configuration.fusion != nil)),
           ("temperature", .number(configuration.temperature)),
         ] + members(classifier)),
-      "classes": .strings(configuration.classes),
+      "classes": .strings(classifier.labels.ids),
+      "labels": .array(classifier.labels.map(\.orderedJSON)),
       "preprocessing": .object([
         "size": .integer(preprocessing.size),
         "colorConstancy": constancy ?? .null,
@@ -67,16 +68,24 @@ package enum InfoCommand: Command {
   /// Of an ensemble: who votes.
   private static func members(_ classifier: Classifier) -> [(key: String, value: JSONValue)] {
     if classifier.members.isEmpty { return [] }
-    let members = classifier.members.map { folder, weight, member in
-      JSONValue.object([
-        "folder": .string(folder), "weight": .number(weight), "name": .string(member.configuration.name),
-        "version": .string(member.configuration.version),
-        "architecture": .string(member.configuration.architecture),
-        "usesMetadata": .bool(member.configuration.fusion != nil),
-        "temperature": .number(member.configuration.temperature),
+    let members = classifier.members.map { member in
+      let configuration = member.model.configuration
+      return JSONValue.object([
+        "folder": .string(member.folder), "weight": .number(member.weight),
+        "name": .string(configuration.name),
+        "version": .string(configuration.version),
+        "architecture": .string(configuration.architecture),
+        "usesMetadata": .bool(configuration.fusion != nil),
+        "temperature": .number(configuration.temperature),
       ])
     }
     return [("members", .array(members))]
+  }
+
+  private static func words(_ labels: Labels) -> String {
+    let shown = labels.ids.prefix(12).joined(separator: ", ")
+    let rest = labels.count > 12 ? " and \(labels.count - 12) more" : ""
+    return "\(labels.count): \(shown)\(rest)\(labels.tellMalignancy ? "" : "; malignancy not told")"
   }
 
   private static func text(_ classifier: Classifier, folder: String, width: Int?) -> String {
@@ -96,17 +105,27 @@ package enum InfoCommand: Command {
       ("Architecture", configuration.architecture),
     ]
     for (index, member) in classifier.members.enumerated() {
-      let (model, weight) = (member.classifier.configuration, JSONValue.decimal(member.weight))
+      let (model, weight) = (member.model.configuration, JSONValue.decimal(member.weight))
       rows.append(
         (index == 0 ? "Members" : "", "\(member.folder): \(model.name) \(model.version), weight \(weight)"))
     }
     rows += [
       ("Metadata", configuration.fusion == nil ? "not used by this model" : "age, sex and site are used"),
       ("Preprocessing", [size, constancy, constants].joined(separator: ", ")),
+      ("Classes", words(classifier.labels)),
       ("Instruction set", classifier.instructionSet),
       ("Threads", String(classifier.threadCount)),
     ]
     let lines = rows.map { label, value in value.printable.labelled(label, column: 17, width: width) }
     return lines.joined(separator: "\n") + "\n\n" + Wording.disclaimer.wrapped(width: width, indent: 0) + "\n"
+  }
+}
+
+extension LesionLabel {
+  fileprivate var orderedJSON: JSONValue {
+    .object([
+      "class": .string(id), "name": .string(name),
+      "malignancy": malignancy.map { .string($0.rawValue) } ?? .null,
+    ])
   }
 }

@@ -5,9 +5,10 @@ extension MetadataOptions {
   static let table = Option<String>.path(
     "metadata", valueName: "file.csv",
     abstract: """
-      Table with the columns \(MetadataTable.columns.joined(separator: ", ")) (others are ignored; an empty \
-      cell is missing). A row belongs to the image whose file name without its ending is its image_id, \
-      the same to the byte; no image may have two. --age, --sex and --site win over its cells.
+      Table with the columns image_id, age, sex and localization, or the ISIC archive's isic_id, age_approx, sex and \
+      anatom_site_general, with a comma, semicolon or tab between them. Only the first must be there; others are \
+      ignored, an empty cell is missing, and a region that could be several of the sites is unknown. A row belongs to the \
+      image whose file name without its ending is its image_id, the same to the byte; no image may have two. --age, --sex and --site win over its cells.
       """)
 
   /// - Returns: `nil` when no table was named.
@@ -22,7 +23,7 @@ extension MetadataOptions {
   /// - Parameter entry: `nil` when there is no table, or no row for this image.
   package static func metadata(
     _ arguments: ParsedArguments, entry: MetadataTable.Entry?
-  ) throws(PatientMetadataError) -> PatientMetadata {
+  ) throws(DermaFusionError) -> PatientMetadata {
     try PatientMetadata(
       ageInYears: arguments[age] ?? entry?.ageInYears,
       sex: arguments[sex] ?? entry?.sex ?? .unknown,

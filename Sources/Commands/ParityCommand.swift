@@ -1,7 +1,7 @@
+import JSONModule
 import Assessment
 import CommandLineSupport
 import DermaFusion
-import JSONModule
 
 /// Holds this engine against what Python computed.
 package enum ParityCommand: Command {
@@ -133,7 +133,7 @@ package enum ParityCommand: Command {
       ])
     }
     return .object([
-      "schemaVersion": .integer(1),
+      "schemaVersion": .integer(Classification.schemaVersion),
       "agrees": .bool(report.agrees),
       "firstDepartingStage": report.firstDepartingStage.map { .string($0.name) } ?? .null,
       "stages": .array(stages),

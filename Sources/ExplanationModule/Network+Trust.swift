@@ -7,11 +7,11 @@ extension Network {
   /// - Parameters:
   ///   - maps: Maps of one layer that this network made of `pixels` and `metadata`.
   ///   - pixels: `[inputSize, inputSize, 3]`, normalised.
-  ///   - metadata: `[4]`, as it went in.
+  ///   - metadata: as it went in.
   ///   - probabilities: Of each class, from what a run gives.
   /// - Returns: For each map, in their order, what was found.
   package func trust<Failure: Error>(
-    in maps: [ActivationMap], pixels: [Float], metadata: [Float],
+    in maps: [ActivationMap], pixels: [Float], metadata: MetadataVector,
     probabilities: (NetworkOutput) throws(Failure) -> [Double]
   ) throws(Failure) -> [MapTrust] {
     guard let first = maps.first else { return [] }
@@ -60,7 +60,7 @@ extension Network {
 
   /// The mean correlation; `nil` when a map has no variance.
   private func meanCorrelation(
-    of map: ActivationMap, withMapsOf heads: [ClassifierHead], pixels: [Float], metadata: [Float]
+    of map: ActivationMap, withMapsOf heads: [ClassifierHead], pixels: [Float], metadata: MetadataVector
   ) -> Double? {
     let run = runWithGradients(
       layer: map.layer, metadata: metadata, needsGradients: map.method.usesGradient,

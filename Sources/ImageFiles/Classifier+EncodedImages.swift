@@ -11,32 +11,54 @@ extension Classifier {
   ///   - bytes: the whole file; its SHA-256 goes into the result.
   ///   - metadata: ``PatientMetadata/unknown`` where nothing is known.
   ///   - views: how the network looks at the image; ``ImageViews/symmetries`` takes eight runs.
-  /// - Throws: ``ImageError``, or ``ClassifierError/nonFiniteLogits(_:)``.
+  /// - Throws: ``DermaFusionError/Code/invalidImage`` or ``DermaFusionError/Code/nonFiniteOutput``.
   public func classify(
     encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, views: ImageViews = .upright
-  ) throws -> Classification {
+  ) throws(DermaFusionError) -> Classification {
     try observedClassify(encodedImage: bytes, metadata: metadata, views: views).0
   }
 
   /// ``classify(encodedImage:metadata:views:)`` with what the network gave and the time that each step took.
   package func observedClassify(
     encodedImage bytes: [UInt8], metadata: PatientMetadata, views: ImageViews = .upright
-  ) throws -> (Classification, NetworkOutput, ClassificationTiming) {
+  ) throws(DermaFusionError) -> (Classification, NetworkOutput, ClassificationTiming) {
     var timing = ClassificationTiming()
-    let image = try timing.measure(\.decodeMilliseconds) { try ImageDecoder.decode(bytes) }
+    let image = try ClassificationTiming.measure(&timing.decodeMilliseconds) { () throws(DermaFusionError) in
+      try Self.decoded(bytes)
+    }
     let (result, output) = try classify(
       image, metadata: metadata, views: views, imageSHA256: SHA256.hexDigest(bytes), timing: &timing)
     return (result, output, timing)
   }
 
   /// Classifies an image from a file's bytes and explains one or more of its logits; see
-  /// ``explain(_:metadata:classes:method:layer:)``.
+  /// ``explain(_:metadata:labels:method:layer:)``.
   public func explain(
-    encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, classes: [LesionClass] = [],
+    encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, labels: [LesionLabel] = [],
     method: ActivationMapMethod = .gradcam, layer: String? = nil
-  ) throws -> Explanation {
+  ) throws(DermaFusionError) -> Explanation {
     try explain(
-      ImageDecoder.decode(bytes), metadata: metadata, classes: classes, method: method, layer: layer,
-      imageSHA256: SHA256.hexDigest(bytes))
+      encodedImage: bytes, metadata: metadata, method: method, layer: layer, selecting: selection(labels))
+  }
+
+  /// - Parameter select: the classes to explain, by the image's probabilities; at least one.
+  package func explain(
+    encodedImage bytes: [UInt8], metadata: PatientMetadata, method: ActivationMapMethod, layer: String?,
+    selecting select: (ClassScores) -> [LesionLabel]
+  ) throws(DermaFusionError) -> Explanation {
+    try explain(
+      Self.decoded(bytes), metadata: metadata, method: method, layer: layer,
+      imageSHA256: SHA256.hexDigest(bytes), selecting: select)
+  }
+
+  /// The pixels of a file.
+  ///
+  /// - Throws: ``DermaFusionError/Code/invalidImage``
+  package static func decoded(_ bytes: [UInt8]) throws(DermaFusionError) -> PixelImage {
+    do throws(ImageError) {
+      return try ImageDecoder.decode(bytes)
+    } catch {
+      throw DermaFusionError(error)
+    }
   }
 }

@@ -1,13 +1,19 @@
 import DermaFusion
+import ExplanationModule
+import FigureModule
 import ImagePipeline
 
 extension Explanation {
   /// ``figure(_:trusts:)`` as a PNG file, which carries the caption and the disclaimer as text too.
   ///
-  /// - Throws: ``ImageError/encodingFailed(reason:)``
+  /// - Throws: ``DermaFusionError/Code/encodingFailed``
   public func png(
     _ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = []
-  ) throws(ImageError) -> [UInt8] {
-    try PNGEncoder.encode(figure(style, trusts: trusts), text: captions(style, trusts: trusts))
+  ) throws(DermaFusionError) -> [UInt8] {
+    do throws(ImageError) {
+      return try PNGEncoder.encode(figure(style, trusts: trusts), text: captions(style, trusts: trusts))
+    } catch {
+      throw DermaFusionError(encoding: error)
+    }
   }
 }

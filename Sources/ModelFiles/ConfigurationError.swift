@@ -21,6 +21,8 @@ public enum ConfigurationError: Error, Equatable, Sendable {
   case wrongCount(key: String, expected: String, found: Int)
   /// Two classes have one name.
   case duplicateClass(String)
+  /// One class says how malignant it is, and another does not.
+  case partialMalignancy(present: String, missing: String)
   /// The configuration is an ensemble's, where that of a single model is required.
   case listsMembers
   /// The key's string must name a folder directly below the ensemble's.
@@ -56,6 +58,8 @@ extension ConfigurationError: CustomStringConvertible {
       "\(quoted(key)) must have \(expected), and has \(found)"
     case .duplicateClass(let name):
       "\"classes\" has \(quoted(name)) twice"
+    case .partialMalignancy(let present, let missing):
+      "\"classes\" tells the malignancy of \(quoted(present)) and not that of \(quoted(missing)); it must tell all or none"
     case .listsMembers:
       "the key \"members\" makes this an ensemble, and a single model is required here, such as one of its members"
     case .notAPlainName(let key, let value):

@@ -88,6 +88,12 @@ package struct ConfigurationObject {
     }
   }
 
+  /// Whether the key holds an array that begins with a string.
+  func holdsTexts(_ key: String) -> Bool {
+    guard case .array(let elements) = object[key], case .string = elements.first else { return false }
+    return true
+  }
+
   /// The strings of an object, by their keys.
   package mutating func textsByKey(_ key: String) throws(ConfigurationError) -> [String: String] {
     let object = try object(key)

@@ -69,7 +69,10 @@ extension ModelConfiguration {
       let (found, expected) = (words(self), words(first))
       guard found == expected else { throw .unlikeFirstMember(key: key, found: found, first: expected) }
     }
-    try require("classes") { $0.classes.joined(separator: ", ") }
+    try require("classes") { $0.classes.map { $0.id }.joined(separator: ", ") }
+    for (index, (found, expected)) in zip(classes, first.classes).enumerated() where found != expected {
+      throw .unlikeFirstMember(key: "classes[\(index)]", found: found.words, first: expected.words)
+    }
     try require("preprocessing.size") { "\($0.preprocessing.size)" }
     try require("preprocessing.color_constancy") { configuration in
       configuration.preprocessing.colorConstancy.map {
@@ -78,5 +81,12 @@ extension ModelConfiguration {
     }
     try require("preprocessing.mean") { "\($0.preprocessing.mean)" }
     try require("preprocessing.std") { "\($0.preprocessing.standardDeviation)" }
+  }
+}
+
+extension ModelConfiguration.Class {
+  /// `mel (Melanoma, malignant)`
+  fileprivate var words: String {
+    "\(id) (\([name, malignancy?.rawValue].compactMap { $0 }.joined(separator: ", ")))"
   }
 }

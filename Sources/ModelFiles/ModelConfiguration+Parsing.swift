@@ -14,10 +14,7 @@ extension ModelConfiguration {
     architecture = try root.choice("architecture", of: Self.knownArchitectures)
     padding = try root.choice("padding")
     batchNormEpsilon = try root.number("batch_norm_epsilon", .upToOne)
-    classes = try root.texts("classes")
-    guard !classes.isEmpty else { throw .wrongCount(key: "classes", expected: "at least one", found: 0) }
-    var seen = Set<String>()
-    for name in classes where !seen.insert(name).inserted { throw .duplicateClass(name) }
+    classes = try Self.classes(&root)
     temperature = try root.number("temperature", .temperature)
     preprocessing = try Preprocessing(try root.object("preprocessing"))
 

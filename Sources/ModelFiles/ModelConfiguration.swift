@@ -63,8 +63,8 @@ package struct ModelConfiguration: Sendable, Equatable {
   package let padding: Padding
   /// Added to the variance in batch norm; above 0.
   package let batchNormEpsilon: Double
-  /// The names of the network's outputs, in order; unique.
-  package let classes: [String]
+  /// The network's outputs, in order.
+  package let classes: [Class]
   /// The logits are divided by this before softmax; above 0.
   package let temperature: Double
   /// The way from an image to the network's input.

@@ -26,6 +26,8 @@ public enum ModelFileError: Error, Equatable, Sendable {
   case missingTensor(file: String, name: String)
   /// The tensor has another shape than the network needs.
   case misshapenTensor(file: String, name: String, expected: [Int], found: [Int])
+  /// The last layer's outputs are not as many as the configuration's classes.
+  case outputCount(file: String, name: String, outputs: Int, classes: Int)
   /// The tensor has a NaN or an infinity; the index counts elements in the order stored, the
   /// value is "NaN", "infinity" or "-infinity".
   case nonFiniteValue(file: String, name: String, index: Int, value: String)
@@ -64,6 +66,8 @@ extension ModelFileError: CustomStringConvertible {
       "\(file): the tensor \(quoted(name)) is missing"
     case .misshapenTensor(let file, let name, let expected, let found):
       "\(file): the tensor \(quoted(name)) has shape \(found), and the network needs \(expected)"
+    case .outputCount(let file, let name, let outputs, let classes):
+      "\(file): the last layer \(quoted(name)) has \(outputs) outputs, and config.json lists \(classes) classes"
     case .nonFiniteValue(let file, let name, let index, let value):
       "\(file): the tensor \(quoted(name)) has the value \(value) at index \(index); every value must be finite"
     case .unusableBatchNorm(let file, let name, let channel, let variance):

@@ -7,7 +7,7 @@ package enum ClassifierHead: Sendable {
   /// Pooled features and metadata together.
   case fusion(FusionHead)
 
-  package func logits(pooled: [Float], metadata: [Float]) -> [Float] {
+  package func logits(pooled: [Float], metadata: MetadataVector) -> [Float] {
     switch self {
     case .dense(let layer): layer(pooled)
     case .fusion(let head): head.logits(pooled: pooled, metadata: metadata)

@@ -34,23 +34,20 @@ package struct FusionHead: Sendable {
     kernels = weights.kernels
   }
 
-  /// - Parameters:
-  ///   - pooled: `[head channels]`
-  ///   - metadata: `[4]`, see ``PatientMetadata/encoded()``.
+  /// - Parameter pooled: `[head channels]`
   /// - Returns: `[classes]`
-  func logits(pooled: [Float], metadata: [Float]) -> [Float] {
+  func logits(pooled: [Float], metadata: MetadataVector) -> [Float] {
     classifier(silu(hiddenNorm(hidden(pooled + metadataFeatures(metadata)))))
   }
 
-  /// - Parameter metadata: `[4]`
   /// - Returns: `[metadata size]`
-  func metadataFeatures(_ metadata: [Float]) -> [Float] {
+  func metadataFeatures(_ metadata: MetadataVector) -> [Float] {
     silu(metadataNorm(metadataDense(encode(metadata))))
   }
 
-  private func encode(_ metadata: [Float]) -> [Float] {
-    precondition(metadata.count == 4, "\(metadata.count) metadata values, where 4 are defined")
-    return metadata[..<2] + sexEmbedding(Int(metadata[2])) + siteEmbedding(Int(metadata[3]))
+  private func encode(_ metadata: MetadataVector) -> [Float] {
+    [metadata.age, metadata.isAgeMissing ? 1 : 0] + sexEmbedding(metadata.sexIndex)
+      + siteEmbedding(metadata.siteIndex)
   }
 
   func silu(_ values: [Float]) -> [Float] {

@@ -25,12 +25,12 @@ extension Network {
   /// Runs the network on one image.
   ///
   /// - Parameters:
-  ///   - metadata: `[4]`, see ``PatientMetadata/encoded()``; ignored by a model without a fusion head.
+  ///   - metadata: ignored by a model without a fusion head.
   ///   - writeInput: Writes the normalised image, NHWC `[inputSize, inputSize, 3]`.
   ///   - observe: Sees each feature map of ``featureMapNames`` as it is done; the map is valid during the call.
   ///   - time: Is told how long each step took.
   package func run(
-    metadata: [Float], writeInput: (UnsafeMutablePointer<Float>) throws -> Void,
+    metadata: MetadataVector, writeInput: (UnsafeMutablePointer<Float>) throws -> Void,
     observe: ((_ name: String, _ map: FeatureMap) -> Void)? = nil,
     time: ((NetworkStep, Duration) -> Void)? = nil
   ) rethrows -> NetworkOutput {

@@ -1,3 +1,4 @@
+import TestModels
 import Testing
 
 @testable import Assessment
@@ -5,7 +6,7 @@ import Testing
 
 @Suite struct AbstentionFiguresTests {
   @Test func evaluationCountsWhatWasAnsweredAndWhatTheSetsHold() {
-    func image(_ label: LesionClass, _ set: [LesionClass], _ reasons: [AbstentionReason] = [])
+    func image(_ label: LesionLabel, _ set: [LesionLabel], _ reasons: [AbstentionReason] = [])
       -> EvaluatedImage
     {
       EvaluatedImage(

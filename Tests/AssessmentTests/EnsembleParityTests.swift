@@ -1,8 +1,9 @@
 import Foundation
-import ImageFiles
+import TestModels
 import Testing
 
 @testable import Assessment
+import ImageFiles
 @testable import DermaFusion
 @testable import ImagePipeline
 

@@ -1,17 +1,25 @@
 import JSONModule
+@testable import ExplanationModule
+import TestModels
 import Testing
 
 @testable import Assessment
 @testable import DermaFusion
-@testable import ExplanationModule
+
+extension EvaluationFigure {
+  static func recall(_ label: LesionLabel) -> Self { .recall(label.index) }
+  static func precision(_ label: LesionLabel) -> Self { .precision(label.index) }
+  static func auroc(_ label: LesionLabel) -> Self { .auroc(label.index) }
+  static func meanProbability(_ label: LesionLabel) -> Self { .meanProbability(label.index) }
+}
 
 /// An image whose probabilities are `confidence` for the prediction and equal shares for the rest.
 func evaluatedImage(
-  _ label: LesionClass, as prediction: LesionClass, confidence: Float = 0.7, lesion: String,
+  _ label: LesionLabel, as prediction: LesionLabel, confidence: Float = 0.7, lesion: String,
   age: Double? = nil, sex: Sex = .unknown, site: BodySite = .unknown, source: String = "a",
   confirmation: String? = nil
 ) -> EvaluatedImage {
-  let values = LesionClass.allCases.map { $0 == prediction ? confidence : (1 - confidence) / 6 }
+  let values = Labels.ham10000.map { $0 == prediction ? confidence : (1 - confidence) / 6 }
   return EvaluatedImage(
     lesion: lesion, label: label, probabilities: ClassScores(values),
     metadata: try! PatientMetadata(ageInYears: age, sex: sex, site: site), source: source,
@@ -19,13 +27,13 @@ func evaluatedImage(
 }
 
 /// Random images of all classes, about two a lesion, right more often than not.
-func randomImages(_ count: Int, seed: UInt64, classes: [LesionClass] = LesionClass.allCases)
+func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Labels.ham10000))
   -> [EvaluatedImage]
 {
   var generator = SplitMix64(seed: seed)
   return (0..<count).map { _ in
     let label = classes[generator.index(below: classes.count)]
-    let logits = LesionClass.allCases.map {
+    let logits = Labels.ham10000.map {
       Float(generator.index(below: 1000)) / 400 - 1 + ($0 == label ? 1.2 : 0)
     }
     return EvaluatedImage(
@@ -62,8 +70,8 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionClass] = LesionCla
 
   /// A melanoma of 0.30 is at high risk, one of 0.12 at moderate risk; so are moles that look like them.
   @Test func risksAreCountedByLabel() {
-    func image(_ label: LesionClass, melanoma: Float, lesion: String) -> EvaluatedImage {
-      let values = LesionClass.allCases.map { $0 == .mel ? melanoma : $0 == .nv ? 1 - melanoma : 0 }
+    func image(_ label: LesionLabel, melanoma: Float, lesion: String) -> EvaluatedImage {
+      let values = Labels.ham10000.map { $0 == .mel ? melanoma : $0 == .nv ? 1 - melanoma : 0 }
       return EvaluatedImage(
         lesion: lesion, label: label, probabilities: ClassScores(values), metadata: .unknown, source: "a")
     }
@@ -74,21 +82,22 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionClass] = LesionCla
     ]
     let figures = EvaluationSet(images).figures()
     let twoThirds: Double = 2.0 / 3
-    #expect(figures[.risk(.moderate, of: [.mel])] == twoThirds)
-    #expect(figures[.risk(.high, of: [.mel])] == 1.0 / 3)
-    #expect(figures[.risk(.moderate, of: LesionClass.malignantClasses)] == 0.75)
-    #expect(figures[.risk(.high, of: LesionClass.malignantClasses)] == 0.5)
-    #expect(figures[.risk(.moderate, of: LesionClass.benignClasses)] == 0.5)
-    #expect(figures[.risk(.high, of: LesionClass.benignClasses)] == 0)
-    #expect(figures[.risk(.moderate, of: [.df])] == nil)
-    #expect(LesionClass.benignClasses == [.bkl, .df, .nv, .vasc])
+    #expect(figures[.risk(.moderate, of: .label(LesionLabel.mel.index))] == twoThirds)
+    #expect(figures[.risk(.high, of: .label(LesionLabel.mel.index))] == 1.0 / 3)
+    #expect(figures[.risk(.moderate, of: .malignant)] == 0.75)
+    #expect(figures[.risk(.high, of: .malignant)] == 0.5)
+    #expect(figures[.risk(.moderate, of: .benign)] == 0.5)
+    #expect(figures[.risk(.high, of: .benign)] == 0)
+    #expect(figures[.risk(.moderate, of: .label(LesionLabel.df.index))] == nil)
+    let benign = Labels.ham10000.filter(EvaluationFigure.RiskGroup.benign.holds)
+    #expect(benign == [.bkl, .df, .nv, .vasc])
   }
 
   @Test func absentClassesAreUndefinedNotZero() {
     let figures = EvaluationSet([
       evaluatedImage(.nv, as: .nv, lesion: "1"), evaluatedImage(.mel, as: .mel, lesion: "2"),
     ]).figures()
-    for absent in [LesionClass.akiec, .bcc, .bkl, .df, .vasc] {
+    for absent in [LesionLabel.akiec, .bcc, .bkl, .df, .vasc] {
       #expect(figures[.recall(absent)] == nil, "\(absent)")
       #expect(figures[.auroc(absent)] == nil, "\(absent)")
       #expect(figures[.precision(absent)] == nil, "\(absent)")
@@ -115,7 +124,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionClass] = LesionCla
   @Test func equalProbabilitiesAreTheFirstClassAndHalfAnArea() {
     let equal = ClassScores([Float](repeating: 1 / 7, count: 7))
     let figures = EvaluationSet(
-      [LesionClass.nv, .mel, .akiec].enumerated().map { index, label in
+      [LesionLabel.nv, .mel, .akiec].enumerated().map { index, label in
         EvaluatedImage(
           lesion: "\(index)", label: label, probabilities: equal, metadata: .unknown, source: "a")
       }
@@ -146,7 +155,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionClass] = LesionCla
   }
 
   @Test func logLikelihoodAndMeanProbabilitiesLookAtAllOfTheProbabilities() throws {
-    let values: [(LesionClass, [Float])] = [
+    let values: [(LesionLabel, [Float])] = [
       (.mel, [0, 0, 0.25, 0, 0.5, 0.25, 0]), (.nv, [0.125, 0, 0, 0, 0, 0.875, 0]),
       (.bcc, [0, 0, 0, 0, 0, 1, 0]),
     ]
@@ -165,7 +174,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionClass] = LesionCla
     let found = try #require(figures[.meanProbability(.nv)])
     #expect(abs(found - nevi) < 1e-12, "\(found)")
     #expect(figures[.meanProbability(.df)] == 0)
-    let sum = LesionClass.allCases.reduce(0) { $0 + (figures[.meanProbability($1)] ?? 0) }
+    let sum = Labels.ham10000.reduce(0) { $0 + (figures[.meanProbability($1)] ?? 0) }
     #expect(abs(sum - 1) < 1e-12, "\(sum)")
   }
 
@@ -174,7 +183,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionClass] = LesionCla
     let spread = ClassScores([0.25, 0.2, 0, 0, 0.2, 0.35, 0])
     let mole = ClassScores([0, 0.3, 0.1, 0, 0.25, 0.35, 0])
     let calm = ClassScores([0, 0, 0.1, 0, 0, 0.9, 0])
-    let images = [(LesionClass.mel, spread), (.nv, mole), (.nv, calm)].enumerated().map { index, pair in
+    let images = [(LesionLabel.mel, spread), (.nv, mole), (.nv, calm)].enumerated().map { index, pair in
       EvaluatedImage(
         lesion: "\(index)", label: pair.0, probabilities: pair.1, metadata: .unknown, source: "a")
     }
@@ -186,7 +195,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionClass] = LesionCla
     let images = randomImages(80, seed: 3)
     let figures = EvaluationSet(images).figures()
     let reversed = EvaluationSet(images.reversed()).figures()
-    for figure in EvaluationFigure.all {
+    for figure in EvaluationFigure.all(.ham10000) {
       let difference = abs((figures[figure] ?? -1) - (reversed[figure] ?? -1))
       #expect(difference < 1e-12, "\(figure): \(difference)")
     }
@@ -199,7 +208,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionClass] = LesionCla
     let repeated = images.indices.flatMap { [EvaluatedImage](repeating: images[$0], count: weights[$0]) }
     let weighted = EvaluationSet(images).figures(weights: weights)
     let expected = EvaluationSet(repeated).figures()
-    for figure in EvaluationFigure.all {
+    for figure in EvaluationFigure.all(.ham10000) {
       let difference = abs((weighted[figure] ?? -1) - (expected[figure] ?? -1))
       #expect(difference < 1e-12, "\(figure): \(difference)")
     }
@@ -227,7 +236,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionClass] = LesionCla
     let set = EvaluationSet(randomImages(150, seed: 6))
     let figures = set.figures()
     let intervals = LesionBootstrap.intervals(of: set)
-    for figure in EvaluationFigure.all where figure != .expectedCalibrationError {
+    for figure in EvaluationFigure.all(.ham10000) where figure != .expectedCalibrationError {
       let value = try #require(figures[figure])
       // A share of all or of none is so in every resample, which makes no interval.
       let isHeld = intervals[figure].map { $0.contains(value) } ?? (value == 0 || value == 1)

@@ -1,3 +1,4 @@
+import TestModels
 import Testing
 
 @testable import Assessment

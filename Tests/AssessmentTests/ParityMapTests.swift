@@ -1,5 +1,6 @@
 import ImageFiles
 import ImagePipeline
+import TestModels
 import Testing
 
 @testable import Assessment
@@ -17,7 +18,7 @@ import Testing
     var methods: [[String: Any]] = []
     for method in ActivationMapMethod.allCases {
       let map = try classifier.explain(
-        encodedImage: Fixtures.read(file), metadata: PatientMetadata(sex: .female), classes: [.nv],
+        encodedImage: Fixtures.read(file), metadata: PatientMetadata(sex: .female), labels: [.nv],
         method: method, layer: layer
       ).maps[0]
       let indices = Array(stride(from: 1, to: map.signedValues.count, by: 2))

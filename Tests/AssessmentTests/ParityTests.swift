@@ -1,5 +1,6 @@
 @testable import ExplanationModule
 import Foundation
+import TestModels
 import Testing
 
 @testable import Assessment

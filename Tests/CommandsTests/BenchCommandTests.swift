@@ -36,7 +36,7 @@ import TensorModule
     }.joined(separator: ",")
     #expect(
       BenchmarkJSON.object(report).text == """
-        {"schemaVersion":1,"model":{"name":"toy","version":"0.0.1","sha256":"abc"},"runs":3,\
+        {"schemaVersion":2,"model":{"name":"toy","version":"0.0.1","sha256":"abc"},"runs":3,\
         "latencyMs":{"min":10,"p50":20,"p90":40,"p99":40},"preprocessMs":2,"threads":2,\
         "instructionSet":"baseline","gflops":100,"peakGflopsPerThread":100,\
         "profile":[{"layer":"blocks.1.0","step":"expand, depthwise 5x5 / 2",\

@@ -1,4 +1,5 @@
 import TestFiles
+import TestModels
 import Testing
 
 @testable import CommandLineSupport
@@ -81,8 +82,8 @@ import Testing
     let result = result(
       metadata: try PatientMetadata(ageInYears: 0.5, site: .upperExtremity),
       warnings: [.smallImage, .nearBlack], modelName: "my \"net\", v2")
-    let row = ClassificationCSV.lines(result, imageName: "a,b.png", timing: nil, isFirst: false)
-    let lines = ClassificationCSV.lines(result, imageName: "a,b.png", timing: nil, isFirst: true)
+    let row = ClassificationCSV.row(result, imageName: "a,b.png", timing: nil)
+    let lines = ClassificationCSV.header(labels: .ham10000, showsTiming: false, views: .upright) + row
     #expect(
       lines
         == "image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,confidence,age,sex,site,missing,"
@@ -99,6 +100,32 @@ import Testing
       ])
     #expect(row.hasPrefix("\"a,b.png\",nv,Melanocytic nevi,"))
     #expect(row.contains(",\"my \"\"net\"\", v2\","))
+  }
+
+  @Test func whereTheModelAbstainsNoClassAndNoRiskAreShown() throws {
+    let logits = ClassScores([0, 0, 0, 0, 1, 5, 0])
+    let result = Classification(
+      logits: logits, temperature: 1, model: ModelIdentity(name: "m", version: "1", sha256: "00"),
+      abstention: Abstention(
+        reasons: [.blurred], conformalSet: Abstention.ConformalSet(classes: [.nv], coverage: 0.9)))
+    let csv =
+      ClassificationCSV.header(labels: .ham10000, showsTiming: false, views: .upright)
+      + ClassificationCSV.row(result, imageName: "x", timing: nil)
+    let table = try CSVTable(Array(csv.utf8), path: "t")
+    let columns = try table.columns(["class", "name", "probability", "risk", "abstain", "nv"], path: "t")
+    for name in ["class", "name", "probability", "risk"] {
+      #expect(columns.text(name, of: table.rows[0]) == "", "\(name)")
+    }
+    #expect(columns.text("abstain", of: table.rows[0]) == "true")
+    #expect(columns.text("nv", of: table.rows[0]) == "\(result.probabilities.values[5])")
+    let text = ClassificationText(width: nil, usesColour: true).text(result, imageName: "x", timing: nil)
+    let lines = text.split(separator: "\n")
+    #expect(
+      lines[1].hasPrefix("No classification is suggested: the model abstains. The image is badly blurred."))
+    #expect(text.contains("  Risk        not judged, since the model abstains\n"))
+    for word in ["suggests", "Low risk", "90 % set", "\u{1B}[1m  "] {
+      #expect(!text.contains(word), "\(word)")
+    }
   }
 
   @Test func aQuoteIsDoubledWhateverFollowsIt() {

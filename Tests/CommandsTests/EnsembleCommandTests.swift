@@ -1,6 +1,7 @@
 import Foundation
 import ImageFiles
 import TestFiles
+import TestModels
 import Testing
 
 @testable import Assessment
@@ -27,16 +28,17 @@ import Testing
     model = folder.path + "/pair"
   }
 
-  static func ensemble(of members: [Classifier], in folder: String) throws -> Classifier {
+  static func ensemble(of members: [Model], in folder: String) throws -> Classifier {
     let parsed = try #require(try EnsembleConfiguration(parsing: Array(configuration.utf8)))
-    return try Classifier(
-      Ensemble(configuration: parsed, file: folder + "/config.json", members: members),
-      sha256: { String(repeating: "89abcdef", count: 8) })
+    return Classifier(
+      Ensemble(
+        parsed, file: folder + "/config.json", models: members,
+        sha256: { String(repeating: "89abcdef", count: 8) }))
   }
 
   static func toyEnsemble(threadCount: Int, in folder: String = "") throws -> Classifier {
     let members = try [false, true].map {
-      try toyClassifier(threadCount: threadCount, usesMetadata: $0)
+      try toyModel(threadCount: threadCount, usesMetadata: $0)
     }
     return try ensemble(of: members, in: folder)
   }
@@ -81,7 +83,7 @@ import Testing
   }
 
   @Test func explainMetadataGivesTheLogitsOfTheVote() throws {
-    let detector = GradCAMCommandTests.classifier
+    let detector = try GradCAMCommandTests.classifier.singleModel()
     let path = folder.write(pnm(width: 140, height: 130), to: "a.ppm")
     let result = run(
       ["classify", path, "--explain-metadata", "--format", "json"],

@@ -2,6 +2,7 @@ import Foundation
 import ImageFiles
 import JSONModule
 import TestFiles
+import TestModels
 import Testing
 
 @testable import Assessment
@@ -45,7 +46,7 @@ import Testing
     #expect(result.errors == "")
 
     let classifier = try toyClassifier(threadCount: 1, usesMetadata: true)
-    let rows: [(String, LesionClass, Int, PatientMetadata, String)] = try [
+    let rows: [(String, LesionLabel, Int, PatientMetadata, String)] = try [
       ("L1", .nv, 0, PatientMetadata(ageInYears: 55, sex: .male, site: .back), folders[0]),
       ("L1", .mel, 3, .unknown, folders[0]),
       ("L2", .akiec, 5, PatientMetadata(ageInYears: 0, sex: .female), folders[1]),
@@ -167,11 +168,11 @@ import Testing
 
   @Test func aMissingColumnIsNamed() {
     let (labels, folders) = fourImages()
-    folder.write("image_id,dx,age,sex,localization\na,nv,,,\n", to: "labels.csv")
+    folder.write("image_id,lesion_id,age,sex,localization\na,L1,,,\n", to: "labels.csv")
     let result = runTool("evaluate", "--labels", labels, "--images", folders[0])
     #expect(
-      result.errors == "Error: \(labels): the column 'lesion_id' is missing; the header has 'image_id', "
-        + "'dx', 'age', 'sex', 'localization'\n")
+      result.errors == "Error: \(labels): the column 'dx' is missing; the header has 'image_id', "
+        + "'lesion_id', 'age', 'sex', 'localization'\n")
   }
 
   @Test func foldersMustBeFoldersWithImages() {

@@ -1,6 +1,7 @@
 import Foundation
 import ImageFiles
 import TestFiles
+import TestModels
 import Testing
 
 @testable import CommandLineSupport
@@ -56,10 +57,10 @@ import Testing
 
   /// What the library gives for the same image.
   func explanation(
-    _ classes: [LesionClass] = [], method: ActivationMapMethod = .gradcam, layer: String? = nil
+    _ classes: [LesionLabel] = [], method: ActivationMapMethod = .gradcam, layer: String? = nil
   ) throws -> Explanation {
     try Self.classifier.explain(
-      encodedImage: #require(folder.contents(of: "light.ppm")), classes: classes, method: method, layer: layer
+      encodedImage: #require(folder.contents(of: "light.ppm")), labels: classes, method: method, layer: layer
     )
   }
 
@@ -117,14 +118,14 @@ import Testing
   @Test func allClassesMakeAContactSheetAndAnArrayOfSeven() throws {
     let result = explain("--class", "all", "--raw", "\(folder.path)/all.npy", "--format", "json")
     #expect(result.status == .success && result.errors == "")
-    let map = try explanation(LesionClass.allCases)
+    let map = try explanation(Array(Labels.ham10000))
     let sheet = try picture()
     #expect(panel(sheet, 0) == map.cropped.pixels)
     for column in 1...3 {
       #expect(panel(sheet, column) == map.maps[column - 1].overlay(on: map.cropped).pixels)
     }
     let maps = try #require(json(result)["maps"] as? [[String: Any]])
-    #expect(maps.map { $0["class"] as? String } == LesionClass.allCases.map(\.rawValue))
+    #expect(maps.map { $0["class"] as? String } == Labels.ham10000.ids)
     try expectArray("all.npy", shape: "(7, 128, 128)", map.maps.flatMap(\.values))
   }
 
@@ -218,7 +219,9 @@ import Testing
       #expect(object["abstainReasons"] as? [String] == expected.reasons.map(\.rawValue))
       let sentences = expected.reasons.map(\.sentence).joined(separator: " ")
       let text = explain(classifier: classifier).output
-      #expect(text.contains("\nThe model abstains: do not rely on this result. \(sentences)\n"), "\(text)")
+      #expect(
+        text.contains("\nNo classification is suggested: the model abstains. \(sentences) This is not"),
+        "\(text)")
     }
     let answered = try json(explain("--format", "json"))
     #expect(answered["abstain"] as? Bool == false)

@@ -25,9 +25,9 @@ import DermaFusion
           -h, --help              Show help information.
 
         SUBCOMMANDS:
-          classify                Classify dermoscopy images into the seven HAM10000
-                                  classes.
-          gradcam                 Draw a heatmap of what in an image spoke for a class.
+          classify                Classify dermoscopy images into the classes of a
+                                  model.
+          gradcam                 Draw heatmaps of the regions that support a class.
           evaluate                Measure the model on images whose labels are known.
           preprocess              Write one stage of an image's preprocessing as a NumPy
                                   array.
@@ -141,7 +141,8 @@ import DermaFusion
         """
         USAGE: dermafusion evaluate --labels <file.csv> --images <folder> ...
                  [--model <folder>] [--threads <n>] [--tta] [--format <format>]
-                 [--plots <folder>] [--allow-training-lesions]
+                 [--plots <folder>] [--predictions <file.csv>]
+                 [--allow-training-lesions]
 
         """), "\(help)")
     #expect(help.split(separator: "\n").allSatisfy { $0.count <= 80 })

@@ -19,6 +19,7 @@ import Testing
         Metadata         age, sex and site are used
         Preprocessing    48x48 pixels, Shades of Gray (p 6, rounding round), mean 0.485
                          0.456 0.406, std 0.229 0.224 0.225
+        Classes          7: akiec, bcc, bkl, df, mel, nv, vasc
         Instruction set  baseline
         Threads          3
 
@@ -34,10 +35,17 @@ import Testing
     let result = runTool("info", "--format", "json", usesMetadata: false)
     #expect(
       result.output == """
-        {"schemaVersion":1,"version":"0.1.0","model":{"name":"toy","version":"0.0.1",\
+        {"schemaVersion":2,"version":"0.1.0","model":{"name":"toy","version":"0.0.1",\
         "sha256":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",\
         "architecture":"efficientnet_lite2","folder":"model","usesMetadata":false,"temperature":1},\
         "classes":["akiec","bcc","bkl","df","mel","nv","vasc"],\
+        "labels":[{"class":"akiec","name":"Actinic keratoses","malignancy":"pre-malignant"},\
+        {"class":"bcc","name":"Basal cell carcinoma","malignancy":"malignant"},\
+        {"class":"bkl","name":"Benign keratosis-like lesions","malignancy":"benign"},\
+        {"class":"df","name":"Dermatofibroma","malignancy":"benign"},\
+        {"class":"mel","name":"Melanoma","malignancy":"malignant"},\
+        {"class":"nv","name":"Melanocytic nevi","malignancy":"benign"},\
+        {"class":"vasc","name":"Vascular lesions","malignancy":"benign"}],\
         "preprocessing":{"size":48,"colorConstancy":{"method":"shades_of_gray","p":6,"rounding":"round"},\
         "mean":[0.485,0.456,0.406],"std":[0.229,0.224,0.225]},\
         "instructionSet":"baseline","threads":2,"disclaimer":"\(Wording.disclaimer)"}

@@ -25,17 +25,32 @@ import DermaFusion
     #expect(table["D"] == nil)
   }
 
-  @Test func aMissingColumnIsNamed() {
-    for column in MetadataTable.columns {
-      let header = MetadataTable.columns.filter { $0 != column }.joined(separator: ",")
-      let columns = header.split(separator: ",").map(String.init)
-      #expect(throws: CSVError.missingColumn(path: "p.csv", name: column, header: columns)) {
-        try table(header + "\n")
-      }
+  @Test func onlyTheImagesColumnMustBeThere() throws {
+    #expect(
+      throws: CSVError.missingColumn(path: "p.csv", name: "image_id", header: ["age", "sex", "localization"])
+    ) { try table("age,sex,localization\n") }
+    for header in ["image_id", "isic_id", "image"] {
+      #expect(try table("\(header)\nA\n")["A"] == .init(ageInYears: nil, sex: nil, site: nil), "\(header)")
     }
     #expect(
-      CSVError.missingColumn(path: "p.csv", name: "age", header: ["image_id;age", "sex"]).description
-        == "p.csv: the column 'age' is missing; the header has 'image_id;age', 'sex'")
+      CSVError.missingColumn(path: "p.csv", name: "age", header: ["image_id:age", "sex"]).description
+        == "p.csv: the column 'age' is missing; the header has 'image_id:age', 'sex'")
+  }
+
+  @Test(arguments: [",", ";", "\t"])
+  func theISICArchivesColumnsAreRead(separator: String) throws {
+    let rows = [
+      ["isic_id", "age_approx", "anatom_site_general", "sex"], ["A", "45", "lower extremity", "female"],
+      ["B", "", "posterior torso", ""], ["C", "80.0", "head/neck", "male"],
+      ["D", "5", "palms/soles", "male"],
+      ["E", "5", "upper extremity", "male"],
+    ]
+    let table = try table(rows.map { $0.joined(separator: separator) }.joined(separator: "\n"))
+    #expect(table["A"] == .init(ageInYears: 45, sex: .female, site: .lowerExtremity))
+    // Regions in which several sites lie are none of them.
+    #expect(table["B"] == .init(ageInYears: nil, sex: nil, site: .unknown))
+    #expect(table["C"]?.site == .unknown && table["D"]?.site == .unknown)
+    #expect(table["E"]?.site == .upperExtremity)
   }
 
   @Test func aBadValueIsNamedWithItsLineAndColumn() throws {
@@ -73,7 +88,7 @@ import DermaFusion
       index[decomposed]?.source.name.utf8.elementsEqual("\(folder.path)/\(decomposed).ppm".utf8) == true)
     let list = try TestList(
       Array("\(EvaluateCommandTests.header)\(composed),L1,nv,,,\n\(decomposed),L1,nv,,,\n".utf8),
-      path: "l.csv")
+      path: "l.csv", labels: .ham10000)
     #expect(list.entries.count == 2)
   }
 
@@ -94,5 +109,37 @@ import DermaFusion
       CSVError.repeatedIdentifier(path: "p.csv", line: 4, column: "image_id", identifier: "A", firstLine: 2)
         .description
         == "p.csv: line 4: the image_id 'A' was already on line 2")
+  }
+}
+
+@Suite struct TestListTests {
+  private func list(_ text: String, labels: Labels = .ham10000) throws(CSVError) -> TestList {
+    try TestList(Array(text.utf8), path: "l.csv", labels: labels)
+  }
+
+  @Test func theArchivesWordsAreTheModelsClasses() throws {
+    let list = try list(
+      "isic_id;diagnosis\nA;melanoma\nB;nevus\nC;solar lentigo\nD;Vascular lesions\nE;BCC\n")
+    #expect(list.entries.map(\.label) == [.mel, .nv, .bkl, .vasc, .bcc])
+    // Without a column for the lesions each image is one.
+    #expect(list.entries.map(\.lesion) == ["A", "B", "C", "D", "E"])
+    let error = #expect(throws: CSVError.self) {
+      try self.list("isic_id;diagnosis\nA;squamous cell carcinoma\n")
+    }
+    #expect(
+      error?.description.hasPrefix(
+        "l.csv: line 2: column 'diagnosis': the value 'squamous cell carcinoma' is invalid.") == true)
+  }
+
+  @Test func aOneInAClassesColumnIsItsLabel() throws {
+    let header = "image,MEL,NV,BCC,AKIEC,BKL,DF,VASC\n"
+    let list = try list(header + "A,0.0,0.0,0.0,1.0,0.0,0.0,0.0\nB,1,0,0,0,0,0,0\n")
+    #expect(list.entries.map(\.label) == [.akiec, .mel])
+    for row in ["A,0,0,0,0,0,0,0", "A,1,1,0,0,0,0,0", "A,x,0,0,0,0,0,0"] {
+      #expect(throws: CSVError.self, "\(row)") { try self.list(header + row) }
+    }
+    #expect(throws: CSVError.missingColumn(path: "l.csv", name: "dx", header: ["image", "MEL", "age"])) {
+      try self.list("image,MEL,age\nA,1,5\n")
+    }
   }
 }

@@ -1,4 +1,5 @@
 import TestFiles
+import TestModels
 import Testing
 
 @testable import CommandLineSupport

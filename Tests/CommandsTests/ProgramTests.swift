@@ -1,5 +1,6 @@
 import Foundation
 import TestFiles
+import TestModels
 import Testing
 
 @testable import Assessment
@@ -233,7 +234,7 @@ import Testing
     let one = try shell("$dermafusion classify '\(image)' \(options) --threads 1")
     #expect(one.status == 0)
     #expect(one.errors == "")
-    #expect(one.output.hasPrefix("{\"schemaVersion\":1,\"image\":\"\(image)\",\"imageSHA256\":\""))
+    #expect(one.output.hasPrefix("{\"schemaVersion\":2,\"image\":\"\(image)\",\"imageSHA256\":\""))
     for threads in [2, 5] {
       #expect(
         try shell("$dermafusion classify '\(image)' \(options) --threads \(threads)").output == one.output)

@@ -1,5 +1,6 @@
 import ModelFiles
 @testable import NetworkModule
+import TestModels
 import Testing
 import TensorModule
 

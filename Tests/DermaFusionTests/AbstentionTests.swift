@@ -1,6 +1,7 @@
 import ImageFiles
 import ImagePipeline
 import TensorModule
+import TestModels
 import Testing
 
 @testable import DermaFusion
@@ -163,15 +164,23 @@ import Testing
   }
 
   @Test func aResultSaysThatItAbstainsAndWhy() {
+    let logits = ClassScores([0, 0, 0, 0, 0, 3, 0])
     let result = Classification(
-      logits: ClassScores([0, 0, 0, 0, 0, 3, 0]), temperature: 1, metadata: .unknown, warnings: [],
-      imageSHA256: nil, model: ModelIdentity(name: "m", version: "1", sha256: "00"),
-      abstention: {
-        Abstention(
-          reasons: [.blurred, .outOfDistribution],
-          conformalSet: Abstention.ConformalSet($0, settings.conformal))
-      })
+      logits: logits, temperature: 1, model: ModelIdentity(name: "m", version: "1", sha256: "00"),
+      abstention: Abstention(
+        reasons: [.blurred, .outOfDistribution],
+        conformalSet: Abstention.ConformalSet(logits.softmax(temperature: 1), settings.conformal)))
     #expect(result.abstains)
+    #expect(result.outcome == .abstained([.blurred, .outOfDistribution]))
+    #expect(result.answer == nil && result.prediction == nil && result.risk == nil)
+    #expect(
+      result.summary == """
+        No classification is suggested: the model abstains. The image is badly blurred. The image is unlike those that \
+        the model was trained on. This is not a diagnosis. Please consult a dermatologist.
+        """)
+    let json = result.json(imageName: "x")
+    #expect(json.contains(#""prediction":null,"probabilities":{"akiec":"#), "\(json)")
+    #expect(json.contains(#""risk":null,"confidence":"normal""#), "\(json)")
     #expect(
       result.json(imageName: "x").contains(
         """

@@ -3,6 +3,7 @@ import Foundation
 import ModelFiles
 @testable import NetworkModule
 import TensorModule
+import TestModels
 import Testing
 
 @testable import DermaFusion
@@ -43,17 +44,17 @@ import Testing
       let name = try network.layerName(layer)
       let run = network.runWithGradients(
         layer: name, metadata: metadata.encoded(), needsGradients: true,
-        logits: { _ in LesionClass.allCases.map { (network.head, $0.index) } },
+        logits: { _ in Labels.ham10000.map { (network.head, $0.index) } },
         writeInput: { $0.update(from: input, count: input.count) })
       try compare(
         run.output.logits, "\(testCase.metadata)/logits", [7], expected, tolerance: Self.rawTolerance)
       for method in ActivationMapMethod.allCases {
-        for lesionClass in method.usesGradient ? LesionClass.allCases : [.mel] {
+        for lesionClass in method.usesGradient ? Array(Labels.ham10000) : [.mel] {
           let map = try ActivationMap(
             classIndex: lesionClass.index, method: method, layer: name, activations: run.activations,
             gradient: method.usesGradient ? run.gradients[lesionClass.index] : nil, size: formula.size)
           let key = "\(testCase.metadata)/\(layer)/\(method.rawValue)/"
-          let raw = key + (method.usesGradient ? lesionClass.rawValue : "any")
+          let raw = key + (method.usesGradient ? lesionClass.id : "any")
           if method == .gradcamPlusPlus, expected[raw] == nil {
             illConditioned += 1
             continue
@@ -61,8 +62,8 @@ import Testing
           try compare(
             map.signedValues, raw, [map.height, map.width], expected, tolerance: Self.rawTolerance)
           // The package is asked for a class even where the map depends on none.
-          for packagedClass in method.usesGradient ? [lesionClass] : LesionClass.allCases {
-            let packaged = key + "\(packagedClass.rawValue)/normalized"
+          for packagedClass in method.usesGradient ? [lesionClass] : Array(Labels.ham10000) {
+            let packaged = key + "\(packagedClass.id)/normalized"
             guard expected[packaged] != nil else { continue }
             let values = try expected.tensor(packaged, shape: [map.size, map.size]).floats()
             try expect(map.values, near: values, tolerance: Self.normalizedTolerance, packaged)

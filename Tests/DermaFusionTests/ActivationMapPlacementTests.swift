@@ -2,6 +2,7 @@
 import Foundation
 import ImagePipeline
 import ModelFiles
+import TestModels
 import Testing
 
 @testable import DermaFusion
@@ -29,11 +30,11 @@ import Testing
   func whereNoClassIsAskedForTheMostProbableIsExplained(method: ActivationMapMethod) throws {
     let image = Self.image(corner: (x: 1, y: 0), width: 130, height: 130)
     let classifier = try LightDetector.classifier()
-    let explanation = try classifier.explain(image, classes: [], method: method)
-    let prediction = explanation.classification.prediction
+    let explanation = try classifier.explain(image, method: method)
+    let prediction = try #require(explanation.classification.prediction)
     #expect(prediction == .nv)
-    #expect(explanation.maps.map(\.lesionClass) == [prediction])
-    #expect(explanation.maps == (try classifier.explain(image, classes: [prediction], method: method).maps))
+    #expect(explanation.maps.map(explanation.label) == [prediction])
+    #expect(explanation.maps == (try classifier.explain(image, labels: [prediction], method: method).maps))
     #expect(explanation.maps == [try classifier.activationMap(of: image, method: method)])
     #expect(explanation.figure().width >= explanation.cropped.width)
   }
@@ -46,7 +47,7 @@ import Testing
         let image = Self.image(corner: corner, width: width, height: height)
         for layer in ["conv_stem", "stage2", "conv_head"] {
           let map = try classifier.activationMap(
-            of: image, lesionClass: .nv, method: method, layer: layer)
+            of: image, label: .nv, method: method, layer: layer)
           #expect(map.status == .ok, "corner \(corner), \(width)x\(height), \(layer)")
           let centre = try #require(map.massCentre)
           let place = "corner \(corner), \(width)x\(height), \(layer): \(centre)"
@@ -69,7 +70,7 @@ import Testing
     let classifier = try LightDetector.classifier()
     for corner in Self.corners {
       let explanation = try classifier.explain(
-        Self.image(corner: corner, width: 300, height: 200), classes: [.nv])
+        Self.image(corner: corner, width: 300, height: 200), labels: [.nv])
       #expect(explanation.cropped.width == 200 && explanation.cropped.height == 200)
       let overlay = explanation.maps[0].overlay(on: explanation.cropped, alpha: 1)
       #expect(overlay.width == 200 && overlay.height == 200)
@@ -88,7 +89,7 @@ import Testing
 
   @Test func aClassThatNothingSpeaksForHasAMapThatSaysSo() throws {
     let image = Self.image(corner: (0, 1), width: 160, height: 160)
-    let explanation = try LightDetector.classifier().explain(image, classes: [.mel, .bcc, .nv])
+    let explanation = try LightDetector.classifier().explain(image, labels: [.mel, .bcc, .nv])
     #expect(explanation.maps.map(\.status) == [.allNegative, .allNegative, .ok])
     #expect(explanation.maps[0].minimum < 0)
     #expect(explanation.maps[0].values.allSatisfy { $0 == 0 })
@@ -99,7 +100,7 @@ import Testing
   @Test func anUnknownLayerIsNamedWithThoseThereAre() throws {
     let classifier = try LightDetector.classifier()
     let image = Self.image(corner: (0, 0), width: 160, height: 160)
-    let error = #expect(throws: ActivationMapError.self) {
+    let error = #expect(throws: DermaFusionError.self) {
       try classifier.activationMap(of: image, layer: "stage7")
     }
     #expect("\(try #require(error))".hasPrefix("there is no layer 'stage7'; the layers are stage0, stage1, "))
@@ -109,14 +110,14 @@ import Testing
 @Suite struct ActivationMapTests {
   private func map(_ values: [Float], height: Int, width: Int) throws -> ActivationMap {
     try ActivationMap(
-      classIndex: LesionClass.mel.index, method: .gradcam, layer: "conv_head", height: height, width: width,
+      classIndex: LesionLabel.mel.index, method: .gradcam, layer: "conv_head", height: height, width: width,
       signedValues: values,
       size: 32)
   }
 
   @Test(arguments: [Float.nan, .infinity, -.infinity])
   func whatIsNotFiniteIsAnError(value: Float) {
-    #expect(throws: ActivationMapError.notFinite(classIndex: LesionClass.mel.index, layer: "conv_head")) {
+    #expect(throws: ActivationMapError.notFinite(classIndex: LesionLabel.mel.index, layer: "conv_head")) {
       try self.map([1, value, -1, 0], height: 2, width: 2)
     }
   }

@@ -1,13 +1,14 @@
 import JSONModule
 import ReferenceLayers
+import TestModels
 import Testing
 
 @testable import DermaFusion
 
 /// Probabilities with the named classes set and the rest shared by `nv`.
-func probabilities(_ given: [LesionClass: Float]) -> ClassScores {
-  var values = LesionClass.allCases.map { given[$0] ?? 0 }
-  if given[.nv] == nil { values[LesionClass.nv.index] = 1 - given.values.reduce(0, +) }
+func probabilities(_ given: [LesionLabel: Float]) -> ClassScores {
+  var values = Labels.ham10000.map { given[$0] ?? 0 }
+  if given[.nv] == nil { values[LesionLabel.nv.index] = 1 - given.values.reduce(0, +) }
   return ClassScores(values)
 }
 
@@ -20,10 +21,10 @@ func classification(
     imageSHA256: imageSHA256, model: ModelIdentity(name: "m", version: "1.2.3", sha256: "cd34"))
 }
 
-@Suite struct LesionClassTests {
+@Suite struct HAM10000Tests {
   @Test func codesStandInTheOrderOfTheOutputs() {
-    #expect(LesionClass.allCases.map(\.rawValue) == ["akiec", "bcc", "bkl", "df", "mel", "nv", "vasc"])
-    #expect(LesionClass.allCases.map(\.index) == Array(0..<7))
+    #expect(Labels.ham10000.ids == ["akiec", "bcc", "bkl", "df", "mel", "nv", "vasc"])
+    #expect(Labels.ham10000.map(\.index) == Array(0..<7))
   }
 }
 
@@ -67,8 +68,8 @@ func classification(
       ([.akiec: 0.9], .moderate), ([.akiec: Float(0.10).nextDown], .low),
       ([.mel: 0.09, .bcc: 0.09, .akiec: 0.09], .low), ([.akiec: 0.5, .bcc: 0.30], .high),
       ([.bkl: 0.9], .low), ([.vasc: 1], .low), ([.df: 0.6], .low), ([:], .low),
-    ] as [([LesionClass: Float], RiskLevel)])
-  func thresholdsAreInclusiveAndTheHighestWins(given: [LesionClass: Float], risk: RiskLevel) {
+    ] as [([LesionLabel: Float], RiskLevel)])
+  func thresholdsAreInclusiveAndTheHighestWins(given: [LesionLabel: Float], risk: RiskLevel) {
     #expect(RiskLevel(probabilities: probabilities(given)) == risk)
   }
 
@@ -95,7 +96,7 @@ func classification(
     let p = result.probabilities.values
     #expect(
       result.json(imageName: "a \"b\"\\\n\u{1}é.jpg") == """
-        {"schemaVersion":1,"image":"a \\"b\\"\\\\\\n\\u0001é.jpg","imageSHA256":"ab12",\
+        {"schemaVersion":2,"image":"a \\"b\\"\\\\\\n\\u0001é.jpg","imageSHA256":"ab12",\
         "model":{"name":"m","version":"1.2.3","sha256":"cd34"},\
         "prediction":{"class":"nv","name":"Melanocytic nevi","probability":\(p[5])},\
         "probabilities":{"akiec":\(p[0]),"bcc":\(p[1]),"bkl":\(p[2]),"df":\(p[3]),"mel":\(p[4]),\

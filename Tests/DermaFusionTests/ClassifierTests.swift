@@ -1,34 +1,27 @@
 import HashModule
-import ImageFiles
+@testable import NetworkModule
+import TestModels
 import Testing
 
+import ImageFiles
 @testable import DermaFusion
 @testable import ImagePipeline
 @testable import ModelFiles
-@testable import NetworkModule
 
 @Suite struct ClassifierTests {
-  static let classes = LesionClass.allCases.map(\.rawValue)
+  static let classes = Labels.ham10000.ids
 
   /// A classifier whose network gives these logits whatever it is shown.
   func classifier(
     classes: [String] = classes, temperature: Double = 1, logits: [Float] = [1, -2, 0.5, 0, 3, -1, 0]
   ) throws -> Classifier {
-    let quoted = { (names: [String]) in names.map { "\"\($0)\"" }.joined(separator: ",") }
-    let configuration = """
-      {"format_version": 1, "name": "fixed", "version": "2.0.0", "architecture": "efficientnet_b0",
-       "padding": "symmetric", "batch_norm_epsilon": 1e-5, "classes": [\(quoted(classes))],
-       "temperature": \(temperature),
-       "preprocessing": {"size": 64, "color_constancy": {"method": "shades_of_gray", "p": 6, "rounding": "round"},
-         "mean": [0.5, 0.5, 0.5], "std": [0.25, 0.25, 0.25]},
-       "metadata": {"sexes": ["male", "female", "unknown"],
-         "sites": [\(quoted(BodySite.allCases.map(\.rawValue)))]},
-       "fusion": null}
-      """
-    return try Classifier(
-      configuration: ModelConfiguration(parsing: Array(configuration.utf8)), sha256: { "abc" },
-      threadCount: 1, instructionSet: "baseline",
-      engine: .function { _, _ in NetworkOutput(logits: logits, pooled: []) })
+    let quoted = classes.map { "\"\($0)\"" }.joined(separator: ",")
+    return Classifier(
+      try StandIn.model(
+        StandIn.configuration(
+          name: "fixed", version: "2.0.0", classes: "[\(quoted)]", temperature: temperature, size: 64,
+          constancy: StandIn.shadesOfGray)
+      ) { _, _ in logits })
   }
 
   func image(width: Int = 120, height: Int = 110, level: (Int) -> UInt8) -> PixelImage {
@@ -63,40 +56,45 @@ import Testing
   }
 
   @Test func anImageThatIsTooSmallIsRefused() {
-    #expect(throws: ImageError.tooSmall(width: 31, height: 400, minimumSide: 32)) {
+    let error = #expect(throws: DermaFusionError.self) {
       try classifier().classify(image(width: 31, height: 400) { UInt8($0 % 256) })
     }
+    #expect(error?.code == .invalidImage)
+    #expect(error?.message == ImageError.tooSmall(width: 31, height: 400, minimumSide: 32).description)
   }
 
   @Test func bytesThatAreNoImageAreRefused() {
-    #expect(throws: ImageError.empty) { try classifier().classify(encodedImage: []) }
-    #expect(throws: ImageError.self) { try classifier().classify(encodedImage: Array("hello, world".utf8)) }
+    for bytes in [[], Array("hello, world".utf8)] {
+      let error = #expect(throws: DermaFusionError.self) { try classifier().classify(encodedImage: bytes) }
+      #expect(error?.code == .invalidImage)
+    }
   }
 
   @Test(arguments: [Float.nan, .infinity, -.infinity])
   func noPredictionIsMadeFromLogitsThatAreNotFinite(logit: Float) {
-    #expect(throws: ClassifierError.self) {
+    let error = #expect(throws: DermaFusionError.self) {
       try classifier(logits: [1, 2, logit, 0, 0, 0, 0]).classify(image { UInt8($0 % 251) })
     }
+    #expect(error?.code == .nonFiniteOutput)
   }
 
-  @Test func aModelWithOtherClassesOrAnotherOrderIsRefused() {
-    for classes in [Self.classes.reversed(), Self.classes.dropLast(), Self.classes + ["scc"]].map(Array.init)
-    {
-      #expect(throws: ClassifierError.unexpectedClasses(classes, file: "config.json")) {
-        try classifier(classes: classes)
-      }
-    }
-    #expect(
-      ClassifierError.unexpectedClasses(["nv", "mel"], file: "m/config.json").description
-        == "m/config.json: the model's classes are nv, mel; they must be akiec, bcc, bkl, df, mel, nv, vasc, in this order"
-    )
+  @Test func theClassesAndTheirOrderAreTheModels() throws {
+    let classifier = try classifier(classes: ["nv", "mel", "scc"], logits: [0, 3, 1])
+    #expect(classifier.labels.ids == ["nv", "mel", "scc"])
+    let result = try classifier.classify(image { UInt8($0 % 251) })
+    #expect(result.prediction?.id == "mel")
+    #expect(result.probabilities.labels == classifier.labels)
+    #expect(result.probabilities["scc"] == result.probabilities.values[2])
+    #expect(result.probabilities["bcc"] == nil)
   }
 
   @Test func aModelThatCannotBeReadSaysWhatIsMissing() {
-    #expect(throws: ModelFileError.folderMissing(path: "/no/such/model")) {
+    let missing = #expect(throws: DermaFusionError.self) {
       try Classifier(modelDirectory: "/no/such/model")
     }
-    #expect(throws: ModelFileError.self) { try Classifier(configuration: [], weights: []) }
+    #expect(missing?.code == .modelNotFound)
+    #expect(missing?.message == ModelFileError.folderMissing(path: "/no/such/model").description)
+    let empty = #expect(throws: DermaFusionError.self) { try Classifier(configuration: [], weights: []) }
+    #expect(empty?.code == .invalidModel)
   }
 }

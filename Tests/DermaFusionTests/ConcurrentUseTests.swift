@@ -1,5 +1,6 @@
 import Dispatch
 import Synchronization
+import TestModels
 import Testing
 
 @testable import DermaFusion

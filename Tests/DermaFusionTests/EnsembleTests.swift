@@ -2,6 +2,7 @@
 import Foundation
 import ModelFiles
 @testable import NetworkModule
+import TestModels
 import Testing
 
 @testable import DermaFusion
@@ -9,39 +10,25 @@ import Testing
 
 /// The vote itself, of members that are a few lines long.
 @Suite struct EnsembleTests {
-  private typealias Logits = @Sendable (_ image: PreprocessedImage, _ metadata: [Float]) -> [Float]
+  private typealias Logits = @Sendable (_ image: PreprocessedImage, _ metadata: MetadataVector) -> [Float]
 
   private static func member(
     temperature: Double, fusion: Bool = false, abstention: String? = nil, _ logits: @escaping Logits
-  ) throws -> Classifier {
-    let sites = BodySite.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
-    let head = """
-      {"sex_embedding_size":4,"site_embedding_size":8,"metadata_size":32,"hidden_size":256,"layer_norm_epsilon":1e-5}
-      """
-    let configuration = """
-      {"format_version": 1, "name": "toy", "version": "1", "architecture": "efficientnet_b0",
-       "padding": "symmetric", "batch_norm_epsilon": 1e-5,
-       "classes": ["akiec", "bcc", "bkl", "df", "mel", "nv", "vasc"], "temperature": \(temperature),
-       "preprocessing": {"size": 40, "color_constancy": {"method": "none"},
-         "mean": [0.5, 0.5, 0.5], "std": [0.25, 0.25, 0.25]},
-       "metadata": {"sexes": ["male", "female", "unknown"], "sites": [\(sites)]},
-       "fusion": \(fusion ? head : "null")\(abstention.map { ", \"abstention\": \($0)" } ?? "")}
-      """
-    return try Classifier(
-      configuration: ModelConfiguration(parsing: Array(configuration.utf8)), sha256: { "abc" },
-      threadCount: 1, instructionSet: "baseline",
-      engine: .function { image, metadata in NetworkOutput(logits: logits(image, metadata), pooled: []) })
+  ) throws -> Model {
+    try StandIn.model(
+      StandIn.configuration(temperature: temperature, hasFusion: fusion, abstention: abstention),
+      logits: logits)
   }
 
   private static func ensemble(
-    _ members: [Classifier], weights: [Double], temperature: Double = 1
+    _ members: [Model], weights: [Double], temperature: Double = 1
   ) throws -> Classifier {
     let list = weights.enumerated().map { #"{"folder":"m\#($0)","weight":\#($1)}"# }.joined(separator: ",")
     let text =
       #"{"format_version":1,"name":"e","version":"3","temperature":\#(temperature),"members":[\#(list)]}"#
     let configuration = try #require(try EnsembleConfiguration(parsing: Array(text.utf8)))
-    return try Classifier(
-      Ensemble(configuration: configuration, file: "E/config.json", members: members), sha256: { "e1" })
+    return Classifier(
+      Ensemble(configuration, file: "E/config.json", models: members, sha256: { "e1" }))
   }
 
   private static let image = PixelImage(
@@ -95,7 +82,7 @@ import Testing
   @Test func aModelWithItselfIsTheModel() throws {
     let logits: [Float] = [0.5, -2, 3, 1, -0.25, 2, 0]
     let member = try Self.member(temperature: 1.5) { _, _ in logits }
-    let alone = try member.classify(Self.image).probabilities.values
+    let alone = try Classifier(member).classify(Self.image).probabilities.values
     for weights in [[1.0], [0.3, 7]] {
       let vote = try Self.ensemble(weights.map { _ in member }, weights: weights).classify(Self.image)
       for index in 0..<7 {
@@ -111,7 +98,7 @@ import Testing
     }
     let result = try Self.ensemble(members, weights: [1, 2]).classify(Self.image, views: .symmetries)
     let votes = try members.map {
-      try $0.classify(Self.image, views: .symmetries).probabilities.values.map(Double.init)
+      try Classifier($0).classify(Self.image, views: .symmetries).probabilities.values.map(Double.init)
     }
     for index in 0..<7 {
       let expected = (votes[0][index] + 2 * votes[1][index]) / 3
@@ -123,7 +110,7 @@ import Testing
   @Test func metadataIsUsedWhenOneMemberUsesIt() throws {
     let metadata = try PatientMetadata(ageInYears: 80)
     let plain = try Self.member(temperature: 1) { _, _ in [0, 1, 0, 1, 0, 1, 0] }
-    let fused = try Self.member(temperature: 1, fusion: true) { _, metadata in metadata + [0, 0, 0] }
+    let fused = try Self.member(temperature: 1, fusion: true) { _, metadata in metadata.values + [0, 0, 0] }
     let both = try Self.ensemble([plain, fused], weights: [1, 1])
     let result = try both.classify(Self.image, metadata: metadata)
     #expect(!result.warnings.contains(.metadataUnused))
@@ -134,7 +121,7 @@ import Testing
   }
 
   @Test func itAbstainsWhereAnyMemberDoesAndMakesNoSets() throws {
-    func member(darkest: Double, mostContrast: Double) throws -> Classifier {
+    func member(darkest: Double, mostContrast: Double) throws -> Model {
       try Self.member(
         temperature: 1,
         abstention: """
@@ -153,34 +140,40 @@ import Testing
     for (members, reasons) in [
       ([unfitted, unfitted], []), ([easy, unfitted], []), ([unfitted, dark], [.underexposed]),
       ([flat, easy], [.underexposed, .lowContrast]), ([dark, flat], [.underexposed, .lowContrast]),
-    ] as [([Classifier], [AbstentionReason])] {
+    ] as [([Model], [AbstentionReason])] {
       let result = try Self.ensemble(members, weights: [1, 1]).classify(Self.image)
       #expect(result.abstention.reasons == reasons)
       #expect(result.abstention.conformalSet == nil)
     }
-    #expect(try dark.classify(Self.image).abstention.conformalSet != nil)
+    #expect(try Classifier(dark).classify(Self.image).abstention.conformalSet != nil)
   }
 
   @Test func aMemberWithoutFiniteLogitsMakesNoPrediction() throws {
     let members = try [0, Float.infinity].map { last in
       try Self.member(temperature: 1) { _, _ in [0, 1, 2, 3, 4, 5, last] }
     }
-    #expect(throws: ClassifierError.nonFiniteLogits([0, 1, 2, 3, 4, 5, .infinity])) {
+    let error = #expect(throws: DermaFusionError.self) {
       try Self.ensemble(members, weights: [1, 1]).classify(Self.image)
     }
+    #expect(error?.code == .nonFiniteOutput)
+    #expect(
+      error?.message == "the network's outputs are not finite (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, inf)")
   }
 
   @Test func mapsAreOfOneNetwork() throws {
     let member = try Self.member(temperature: 1) { _, _ in [0, 1, 2, 3, 4, 5, 6] }
     let ensemble = try Self.ensemble([member, member], weights: [1, 1])
-    let error = ClassifierError.ensembleNotExplained(file: "E/config.json", members: ["m0", "m1"])
-    #expect(throws: error) { try ensemble.explain(Self.image) }
-    #expect(throws: error) { try ensemble.activationMap(of: Self.image) }
+    for explain in [
+      { _ = try ensemble.explain(Self.image) }, { _ = try ensemble.activationMap(of: Self.image) },
+    ] as [() throws -> Void] {
+      let error = #expect(throws: DermaFusionError.self) { try explain() }
+      #expect(error?.code == .ensembleNotExplained)
+      #expect(
+        error?.message == """
+          E/config.json: an activation map is of one network, and this is an ensemble; name the folder of one of its \
+          members as the model (m0, m1)
+          """)
+    }
     #expect(ensemble.layers.isEmpty)
-    #expect(
-      "\(error)" == """
-        E/config.json: an activation map is of one network, and this is an ensemble; name the folder of one of its \
-        members as the model (m0, m1)
-        """)
   }
 }

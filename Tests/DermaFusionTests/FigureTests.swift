@@ -1,5 +1,6 @@
 import ImageFiles
 import ImagePipeline
+import TestModels
 import Testing
 
 @testable import DermaFusion
@@ -10,10 +11,10 @@ import Testing
   static let classifier = try! LightDetector.classifier()
 
   private func explanation(
-    _ classes: [LesionClass], width: Int, height: Int, method: ActivationMapMethod = .gradcam
+    _ classes: [LesionLabel], width: Int, height: Int, method: ActivationMapMethod = .gradcam
   ) throws -> Explanation {
     try Self.classifier.explain(
-      ActivationMapPlacementTests.image(corner: (1, 0), width: width, height: height), classes: classes,
+      ActivationMapPlacementTests.image(corner: (1, 0), width: width, height: height), labels: classes,
       method: method)
   }
 
@@ -22,7 +23,7 @@ import Testing
 
   @Test(arguments: [(33, 700), (64, 64), (97, 64), (120, 121), (150, 130), (300, 451), (700, 720)])
   func captionSaysClassProbabilityMethodAndDisclaimer(width: Int, height: Int) throws {
-    for (lesionClass, isSideBySide) in [(LesionClass.bkl, false), (.nv, true), (.mel, true)] {
+    for (lesionClass, isSideBySide) in [(LesionLabel.bkl, false), (.nv, true), (.mel, true)] {
       let explanation = try explanation([lesionClass], width: width, height: height)
       let picture = explanation.figure(FigureStyle(isSideBySide: isSideBySide))
       let factor = (120 + min(width, height) - 1) / min(width, height)
@@ -35,7 +36,7 @@ import Testing
       let lines = reader.lines(x: margin, from: margin + side, width: picture.width - 2 * margin)
       let status = explanation.maps[0].status.sentence
       let percent = explanation.classification.probabilities[lesionClass] * 100
-      let title = "\(lesionClass.fullName) (\(lesionClass.rawValue)): probability "
+      let title = "\(lesionClass.name) (\(lesionClass.id)): probability "
       let text = lines.map(\.text).joined(separator: " ")
       #expect(text.hasPrefix(title), "\(place): \(text)")
       let said = text.dropFirst(title.count).prefix { $0 != "%" }
@@ -58,7 +59,7 @@ import Testing
 
   @Test(arguments: [40, 64, 130, 300, 460])
   func aContactSheetNamesEachMapUnderIt(side: Int) throws {
-    let explanation = try explanation(LesionClass.allCases, width: side, height: side)
+    let explanation = try explanation(Array(Labels.ham10000), width: side, height: side)
     let picture = explanation.figure()
     let factor = (120 + side - 1) / side
     let shown = min(side * max(factor, 1), 450)
@@ -74,9 +75,9 @@ import Testing
     #expect(text[0].hasPrefix("Photograph df "), "\(text[0])")
     for (column, pair) in [("akiec", "mel"), ("bcc", "nv"), ("bkl", "vasc")].enumerated() {
       for name in [pair.0, pair.1] {
-        let lesionClass = try #require(LesionClass(rawValue: name))
+        let lesionClass = try #require(Labels.ham10000[name])
         #expect(text[column + 1].contains("\(name) "), "\(side): \(text[column + 1])")
-        #expect(text[column + 1].contains(lesionClass.fullName), "\(side): \(text[column + 1])")
+        #expect(text[column + 1].contains(lesionClass.name), "\(side): \(text[column + 1])")
       }
     }
     let caption = reader.lines(x: margin, from: margin + shown, width: picture.width - 2 * margin)
@@ -84,18 +85,18 @@ import Testing
     #expect(caption.hasSuffix("\(explanation.provenance()) \(Wording.disclaimer)"), "\(side): \(caption)")
   }
 
-  @Test(arguments: [[LesionClass.nv], LesionClass.allCases])
-  func aPictureSaysThatTheModelAbstains(classes: [LesionClass]) throws {
+  @Test(arguments: [[LesionLabel.nv], Array(Labels.ham10000)])
+  func aPictureSaysThatTheModelAbstains(classes: [LesionLabel]) throws {
     let answered = try explanation(classes, width: 130, height: 130)
     let result = answered.classification
     let abstained = Explanation(
       classification: Classification(
-        logits: result.logits, temperature: 1, metadata: result.metadata, warnings: [], imageSHA256: nil,
-        model: result.model,
-        abstention: { _ in Abstention(reasons: [.blurred, .outOfDistribution], conformalSet: nil) }),
+        logits: result.logits, probabilities: result.probabilities, metadata: result.metadata, warnings: [],
+        imageSHA256: nil, model: result.model,
+        abstention: Abstention(reasons: [.blurred, .outOfDistribution], conformalSet: nil)),
       maps: answered.maps, cropped: answered.cropped)
     let reservation =
-      "The model abstains: do not rely on this result. The image is badly blurred. "
+      "No classification is suggested: the model abstains. The image is badly blurred. "
       + "The image is unlike those that the model was trained on."
     for (explanation, isSaid) in [(answered, false), (abstained, true)] {
       let picture = explanation.figure()
@@ -117,8 +118,8 @@ import Testing
     #expect(text.contains("\(reservation) \(passed.verdict)"), "\(text)")
   }
 
-  @Test(arguments: [[LesionClass.nv], LesionClass.allCases])
-  func aPictureSaysWhatItsChecksFound(classes: [LesionClass]) throws {
+  @Test(arguments: [[LesionLabel.nv], Array(Labels.ham10000)])
+  func aPictureSaysWhatItsChecksFound(classes: [LesionLabel]) throws {
     let explanation = try explanation(classes, width: 130, height: 130)
     func trust(passes: Bool) -> MapTrust {
       MapTrust(

@@ -1,6 +1,7 @@
 import ModelFiles
 @testable import NetworkModule
 import Synchronization
+import TestModels
 import Testing
 
 @testable import DermaFusion
@@ -9,21 +10,12 @@ import Testing
 @Suite struct ImageViewsTests {
   /// A classifier of 40x40 pixels, so that images of that size are not resized.
   private static func classifier(
-    abstention: String = "", _ network: @escaping @Sendable (PreprocessedImage) -> [Float]
+    abstention: String? = nil, _ network: @escaping @Sendable (PreprocessedImage) -> [Float]
   ) throws -> Classifier {
-    let sites = BodySite.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
-    let configuration = """
-      {"format_version": 1, "name": "places", "version": "1", "architecture": "efficientnet_b0",
-       "padding": "symmetric", "batch_norm_epsilon": 1e-5,
-       "classes": ["akiec", "bcc", "bkl", "df", "mel", "nv", "vasc"], "temperature": 1,
-       "preprocessing": {"size": 40, "color_constancy": {"method": "none"},
-         "mean": [0.5, 0.5, 0.5], "std": [0.25, 0.25, 0.25]},
-       "metadata": {"sexes": ["male", "female", "unknown"], "sites": [\(sites)]}, "fusion": null\(abstention)}
-      """
-    return try Classifier(
-      configuration: ModelConfiguration(parsing: Array(configuration.utf8)), sha256: { "abc" },
-      threadCount: 1, instructionSet: "baseline",
-      engine: .function { image, _ in NetworkOutput(logits: network(image), pooled: []) })
+    Classifier(
+      try StandIn.model(StandIn.configuration(name: "places", abstention: abstention)) { image, _ in
+        network(image)
+      })
   }
 
   /// The red of seven places: other places in each view.
@@ -56,7 +48,7 @@ import Testing
   @Test func setsOfClassesAreMadeOfOneViewOnly() throws {
     let classifier = try Self.classifier(
       abstention: """
-        , "abstention": {"quality": {"minimum_brightness": 0, "maximum_brightness": 255, "minimum_contrast": 0,
+        {"quality": {"minimum_brightness": 0, "maximum_brightness": 255, "minimum_contrast": 0,
           "minimum_sharpness": 0, "minimum_structure": 0},
          "distance": {"stage": 4, "threshold": 2.5},
          "conformal": {"coverage": 0.9, "thresholds": [0.2, 0.2, 0.2, 0, 0.15, 0.3, 0.2]}}
@@ -85,7 +77,7 @@ import Testing
       [1, 2, 3, 4, 5, 6, image.resized.pixels[0] == corner ? 7 : .infinity]
     }
     #expect(throws: Never.self) { try classifier.classify(Self.image) }
-    #expect(throws: ClassifierError.self) { try classifier.classify(Self.image, views: .symmetries) }
+    #expect(throws: DermaFusionError.self) { try classifier.classify(Self.image, views: .symmetries) }
   }
 
   /// The network of the fixtures, at any number of threads; a pattern that no symmetry changes looks the same from

@@ -1,6 +1,7 @@
 @testable import ExplanationModule
 import ImagePipeline
 @testable import NetworkModule
+import TestModels
 import Testing
 
 @testable import DermaFusion
@@ -9,13 +10,13 @@ import Testing
   @Test func aMapOfWhatTheModelRespondsToIsBelievedAndAConstantComponentIsNot() throws {
     let classifier = try LightDetector.classifier()
     let image = ActivationMapPlacementTests.image(corner: (1, 0), width: 150, height: 150)
-    let map = try classifier.activationMap(of: image, lesionClass: .nv)
+    let map = try classifier.activationMap(of: image, label: .nv)
     let trust = try classifier.trust(in: [map], of: image)[0]
     #expect(trust.deletionAUC < trust.randomDeletionAUC)
     #expect(trust.sentences.count == 4)
     #expect(try classifier.trust(in: [map], of: image) == [trust], "the same input gives the same numbers")
 
-    let eigen = try classifier.activationMap(of: image, lesionClass: .nv, method: .eigencam)
+    let eigen = try classifier.activationMap(of: image, label: .nv, method: .eigencam)
     let eigenTrust = try classifier.trust(in: [eigen], of: image)[0]
     #expect((eigenTrust.shuffledHeadCorrelation ?? 0) > 0.999, "it does not look at the head")
     #expect(!eigenTrust.passes)
@@ -25,16 +26,16 @@ import Testing
     let classifier = try LightDetector.classifier()
     let image = ActivationMapPlacementTests.image(corner: (1, 0), width: 90, height: 90)
     let map = try ActivationMap(
-      classIndex: LesionClass.nv.index, method: .gradcam, layer: "blocks.9.9", height: 1, width: 2,
+      classIndex: LesionLabel.nv.index, method: .gradcam, layer: "blocks.9.9", height: 1, width: 2,
       signedValues: [1, -1],
       size: classifier.preprocessor.configuration.size)
-    #expect(throws: ActivationMapError.self) { try classifier.trust(in: [map], of: image) }
+    #expect(throws: DermaFusionError.self) { try classifier.trust(in: [map], of: image) }
   }
 
   @Test func severalMapsAreJudgedAsEachAlone() throws {
     let classifier = try LightDetector.classifier()
     let image = ActivationMapPlacementTests.image(corner: (0, 1), width: 90, height: 110)
-    let maps = try classifier.explain(image, classes: [.nv, .mel, .vasc], layer: "stage2").maps
+    let maps = try classifier.explain(image, labels: [.nv, .mel, .vasc], layer: "stage2").maps
     let trusts = try classifier.trust(in: maps, of: image)
     #expect(trusts == (try maps.flatMap { try classifier.trust(in: [$0], of: image) }))
     #expect(Set(trusts.map(\.deletionAUC)).count == 3, "each of its own class")

@@ -5,6 +5,7 @@ import ImagePipeline
 import ModelFiles
 @testable import NetworkModule
 import TensorModule
+import TestModels
 import Testing
 
 @testable import DermaFusion
@@ -40,7 +41,7 @@ import Testing
     try #require(
       classifier.model.sha256 == fixture.model,
       "of another model: python Scripts/dump_gradcam_fixtures.py --model Weights")
-    let network = try #require(classifier.network)
+    let network = try classifier.singleModel().network
     let image = try classifier.preprocessor(
       ImageDecoder.decode(Fixtures.read("images/\(fixture.picture)")))
 
@@ -73,7 +74,7 @@ import Testing
     let classifier = try Classifier(
       configuration: [UInt8](JSONSerialization.data(withJSONObject: object)),
       weights: [UInt8](Data(contentsOf: Self.weights.appending(path: "model.safetensors"))), threadCount: 2)
-    let network = try #require(classifier.network)
+    let network = try classifier.singleModel().network
     let image = try classifier.preprocessor(
       ImageDecoder.decode(Fixtures.read("images/\(fixture.picture)")))
     let metadata = try #require(fixture.cases["given"]).metadata()
@@ -99,12 +100,12 @@ import Testing
   ) throws -> Int {
     let run = network.runWithGradients(
       layer: try network.layerName(layer), metadata: metadata.encoded(), needsGradients: true,
-      logits: { _ in LesionClass.allCases.map { (network.head, $0.index) } },
+      logits: { _ in Labels.ham10000.map { (network.head, $0.index) } },
       writeInput: { image.writeNormalizedNHWC(to: $0) })
     var compared = 0
     for method in ActivationMapMethod.allCases {
-      for lesionClass in method.usesGradient ? LesionClass.allCases : [.mel] {
-        let key = "\(name)/\(layer)/\(method.rawValue)/\(method.usesGradient ? lesionClass.rawValue : "any")"
+      for lesionClass in method.usesGradient ? Array(Labels.ham10000) : [.mel] {
+        let key = "\(name)/\(layer)/\(method.rawValue)/\(method.usesGradient ? lesionClass.id : "any")"
         if isLeftOut(key) { continue }
         let map = method.signedMap(
           activations: run.activations,

@@ -2,6 +2,7 @@ import KernelInterface
 import ModelFiles
 @testable import NetworkModule
 import TensorModule
+import TestModels
 import Testing
 
 @testable import DermaFusion

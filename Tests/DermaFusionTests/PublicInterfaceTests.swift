@@ -1,15 +1,15 @@
 // What a program outside finds missing, `Scripts/check-dependency-use` tells: here all that the package's modules share is visible.
 import DermaFusion
+import TestModels
 import Testing
 
 @Suite struct PublicInterfaceTests {
-  @Test func everyErrorCanBeTakenApart() {
-    let file: ModelFileError = .configuration(
-      file: "m", ConfigurationError.json(JSONError.trailingBytes(offset: 9)))
-    let weights: ModelFileError = .safetensors(file: "m", SafetensorsError.headerEmpty)
-    #expect("\(file)" == "m: the JSON has something after its end, at byte 9")
-    #expect("\(weights)" == "m: the header is empty")
-    #expect(ImageError.outOfMemory(ImageFormat.png) != .outOfMemory(.jpeg))
+  @Test func anErrorSaysWhatWentWrongAndWhatToDo() {
+    let error = #expect(throws: DermaFusionError.self) { try PatientMetadata(ageInYears: 131) }
+    #expect(error?.code == .invalidMetadata)
+    #expect(error?.message == "age 131.0 is not within 0...130 years")
+    #expect(error?.remedy == "Give an age in years, or none when it is not known.")
+    #expect(error.map { "\($0)" } == error?.message)
   }
 
   @Test func theLibraryAloneHoldsEveryTypeThatAProgramNeeds() throws {
@@ -17,13 +17,14 @@ import Testing
     #expect(image.pixels.count == 6)
     let metadata = try PatientMetadata(ageInYears: 55, sex: .female, site: .upperExtremity)
     #expect(metadata.ageInYears == 55)
-    #expect(throws: ModelFileError.self) { try Classifier(modelDirectory: "") }
+    #expect(throws: DermaFusionError.self) { try Classifier(modelDirectory: "") }
     do {
       let classifier = try Classifier(modelDirectory: "no such folder", threadCount: 1)
       let result = try classifier.classify(image, metadata: metadata)
       Issue.record("a model from nowhere gave \(result.summary)")
-    } catch let error as ModelFileError {
-      #expect(error == .folderMissing(path: "no such folder"))
+    } catch {
+      #expect(error.code == .modelNotFound)
+      #expect(error.message == "no such folder: there is no such model folder")
     }
   }
 }

@@ -1,6 +1,12 @@
+import TestModels
 import Testing
 
 @testable import DermaFusion
+
+/// What is said of probabilities when the model answers.
+func summary(_ probabilities: ClassScores) -> String {
+  Wording.summary(of: .answer(Classification.Answer(probabilities)))
+}
 
 @Suite struct WordingTests {
   @Test func disclaimerIsWordForWord() {
@@ -13,9 +19,58 @@ import Testing
 
   @Test func summarySuggestsAndSendsToADermatologist() {
     #expect(
-      Wording.summary(probabilities: probabilities([.nv: 0.874, .mel: 0.126]))
+      summary(probabilities([.nv: 0.874, .bkl: 0.126]))
         == "Classification suggests Melanocytic nevi (87% confidence). This is not a diagnosis. "
         + "Please consult a dermatologist.")
+  }
+
+  private static let caution = " This is not a diagnosis. Please consult a dermatologist."
+
+  @Test(
+    arguments: [
+      ([.mel: 0.46, .nv: 0.51], "Melanocytic nevi (51% confidence); Melanoma cannot be excluded (46%)."),
+      // Both thresholds are inclusive; below the upper one the risk is still moderate.
+      ([.mel: 0.30, .nv: 0.70], "Melanocytic nevi (70% confidence); Melanoma cannot be excluded (30%)."),
+      (
+        [.bcc: 0.10, .nv: 0.90],
+        "Melanocytic nevi (90% confidence); Basal cell carcinoma cannot be excluded (10%)."
+      ),
+      (
+        [.akiec: 0.10, .bkl: 0.90],
+        "Benign keratosis-like lesions (90% confidence); Actinic keratoses cannot be excluded (10%)."
+      ),
+      ([.mel: Float(0.10).nextDown, .nv: 0.90], "Melanocytic nevi (90% confidence)."),
+      // The likeliest class makes the risk moderate, and another makes it high.
+      ([.akiec: 0.60, .mel: 0.30], "Actinic keratoses (60% confidence); Melanoma cannot be excluded (30%)."),
+      ([.akiec: 0.60, .mel: Float(0.30).nextDown], "Actinic keratoses (60% confidence)."),
+      ([.bcc: 0.55, .mel: 0.40], "Basal cell carcinoma (55% confidence)."),
+      // Of several classes that make it so the likeliest is named, of equal ones the first.
+      (
+        [.bcc: 0.31, .mel: 0.32, .nv: 0.37],
+        "Melanocytic nevi (37% confidence); Melanoma cannot be excluded (32%)."
+      ),
+      (
+        [.bcc: 0.31, .mel: 0.31, .nv: 0.38],
+        "Melanocytic nevi (38% confidence); Basal cell carcinoma cannot be excluded (31%)."
+      ),
+      ([.akiec: 0.40, .mel: 0.20, .nv: 0.40], "Actinic keratoses (40% confidence)."),
+      (
+        [.bkl: 0.45, .mel: 0.45],
+        "Benign keratosis-like lesions (45% confidence); Melanoma cannot be excluded (45%)."
+      ),
+      ([.mel: 0.45, .nv: 0.45], "Melanoma (45% confidence)."),
+    ] as [([LesionLabel: Float], String)])
+  func aClassThatMakesTheRiskIsNamedBesideTheLikeliest(given: [LesionLabel: Float], sentence: String) {
+    let values = Labels.ham10000.map { given[$0] ?? 0 }
+    #expect(summary(ClassScores(values)) == "Classification suggests \(sentence)\(Self.caution)", "\(given)")
+  }
+
+  @Test func anAbstentionSuggestsNothingAndSaysWhy() {
+    for reason in AbstentionReason.allCases {
+      let text = Wording.summary(of: .abstained([reason]))
+      #expect(
+        text == "No classification is suggested: the model abstains. \(reason.sentence)\(Self.caution)")
+    }
   }
 
   @Test(
@@ -40,24 +95,29 @@ import Testing
 
   @Test func melanomaAboveThresholdIsUrgentAndAtItIsNot() {
     let urgent = " An urgent consultation with a dermatologist is advised."
-    #expect(!Wording.summary(probabilities: probabilities([.mel: 0.95])).hasSuffix(urgent))
-    #expect(Wording.summary(probabilities: probabilities([.mel: Float(0.95).nextUp])).hasSuffix(urgent))
-    #expect(!Wording.summary(probabilities: probabilities([.bcc: 0.99])).hasSuffix(urgent))
+    #expect(!summary(probabilities([.mel: 0.95])).hasSuffix(urgent))
+    #expect(summary(probabilities([.mel: Float(0.95).nextUp])).hasSuffix(urgent))
+    #expect(!summary(probabilities([.bcc: 0.99])).hasSuffix(urgent))
   }
 
   @Test func certaintyIsNeverClaimed() {
-    #expect(Wording.summary(probabilities: probabilities([.vasc: 1])).contains("(99% confidence)"))
-    #expect(Wording.summary(probabilities: probabilities([.nv: 0.994])).contains("(99% confidence)"))
+    #expect(summary(probabilities([.vasc: 1])).contains("(99% confidence)"))
+    #expect(summary(probabilities([.nv: 0.994])).contains("(99% confidence)"))
   }
 
   /// Every sentence that the library can print about a result.
-  static let sentences: [String] =
-    LesionClass.allCases.flatMap { lesionClass in
-      [0.15, 0.5, 0.96, 1].map { Wording.summary(probabilities: probabilities([lesionClass: $0])) }
+  static var sentences: [String] {
+    var sentences: [String] = []
+    for label in Labels.ham10000 {
+      for probability in [0.15, 0.5, 0.96, 1] as [Float] {
+        sentences.append(summary(probabilities([label: probability])))
+      }
     }
-    + RiskLevel.allCases.map(Wording.sentence)
-    + ConfidenceLevel.allCases.compactMap(Wording.sentence)
-    + ClassificationWarning.allCases.map(\.sentence)
+    sentences += AbstentionReason.allCases.map { Wording.summary(of: .abstained([$0])) }
+    sentences += RiskLevel.allCases.map { Wording.sentence(for: $0) }
+    sentences += ConfidenceLevel.allCases.compactMap { Wording.sentence(for: $0) }
+    return sentences + ClassificationWarning.allCases.map(\.sentence)
+  }
 
   @Test(arguments: sentences)
   func forbiddenPhrasesNeverAppear(sentence: String) {

@@ -42,7 +42,7 @@ import Testing
     #expect(configuration.architecture == "efficientnet_lite2")
     #expect(configuration.padding == .same)
     #expect(configuration.batchNormEpsilon == 0.001)
-    #expect(configuration.classes == ["akiec", "bcc", "bkl", "df", "mel", "nv", "vasc"])
+    #expect(configuration.classes == ModelConfiguration.ham10000Classes)
     #expect(configuration.temperature == 1.25)
     let preprocessing = configuration.preprocessing
     #expect(preprocessing.size == 380)
@@ -214,11 +214,67 @@ import Testing
 
   @Test func classes() throws {
     let list = #"["akiec","bcc","bkl","df","mel","nv","vasc"]"#
-    expectError(.wrongCount(key: "classes", expected: "at least one", found: 0), replacing: list, with: "[]")
+    for (count, text) in [
+      (0, "[]"), (1, #"["mel"]"#), (1001, "[\((0...1000).map { "\"c\($0)\"" }.joined(separator: ","))]"),
+    ] {
+      expectError(
+        .wrongCount(key: "classes", expected: "2 to 1000 classes", found: count), replacing: list, with: text)
+    }
     expectError(.duplicateClass("bcc"), replacing: #""vasc""#, with: #""bcc""#)
     expectError(.malformedText(key: "classes[6]"), replacing: #""vasc""#, with: #""""#)
     expectError(.malformedText(key: "name"), replacing: #""Test""#, with: #""a\nb""#)
-    #expect(try parse(replacing: list, with: #"["cat","dog"]"#).classes == ["cat", "dog"])
+    // Ids that are not exactly the known seven have no other names, and nothing is known of their malignancy.
+    #expect(
+      try parse(replacing: list, with: #"["mel","dog"]"#).classes == [
+        .init(id: "mel", name: "mel", malignancy: nil), .init(id: "dog", name: "dog", malignancy: nil),
+      ])
+    let turned = #"["vasc","nv","mel","df","bkl","bcc","akiec"]"#
+    #expect(try parse(replacing: list, with: turned).classes == ModelConfiguration.ham10000Classes.reversed())
+  }
+
+  @Test func describedClasses() throws {
+    let list = #"["akiec","bcc","bkl","df","mel","nv","vasc"]"#
+    func parse(_ text: String) throws -> [ModelConfiguration.Class] {
+      try self.parse(replacing: list, with: text).classes
+    }
+    #expect(
+      try parse(
+        #"[{"class":"a","name":"A b","malignancy":"pre-malignant"},{"class":"B","malignancy":"benign"}]"#)
+        == [
+          .init(id: "a", name: "A b", malignancy: .preMalignant),
+          .init(id: "B", name: "B", malignancy: .benign),
+        ])
+    #expect(
+      try parse(#"[{"class":"a"},{"class":"b","name":"B"}]"#) == [
+        .init(id: "a", name: "a", malignancy: nil), .init(id: "b", name: "B", malignancy: nil),
+      ])
+    for (text, error) in [
+      (#"[{"class":"a"},{"class":"a"}]"#, .duplicateClass("a")),
+      (
+        #"[{"class":"a","malignancy":"benign"},{"class":"b"}]"#,
+        .partialMalignancy(present: "a", missing: "b")
+      ),
+      (
+        #"[{"class":"a"},{"class":"b","malignancy":"benign"}]"#,
+        .partialMalignancy(present: "b", missing: "a")
+      ),
+      (
+        #"[{"class":"a","malignancy":"bad"},{"class":"b"}]"#,
+        .unknownValue(
+          key: "classes[0].malignancy", value: "bad", allowed: ["malignant", "pre-malignant", "benign"])
+      ),
+      (#"[{"class":"a"},{"name":"B"}]"#, .missingKey("classes[1].class")),
+      (#"[{"class":""},{"class":"b"}]"#, .malformedText(key: "classes[0].class")),
+      (
+        #"[{"class":"a","malignancy":null},{"class":"b"}]"#,
+        .wrongType(key: "classes[0].malignancy", expected: "a string", found: "null")
+      ),
+      (#"[{"class":"a","risk":1},{"class":"b"}]"#, .unknownKey("classes[0].risk")),
+      (#"["a",{"class":"b"}]"#, .wrongType(key: "classes[1]", expected: "a string", found: "an object")),
+      (#"[{"class":"a"},"b"]"#, .wrongType(key: "classes[1]", expected: "an object", found: "a string")),
+    ] as [(String, ConfigurationError)] {
+      expectError(error, replacing: list, with: text)
+    }
   }
 
   @Test func wrongCounts() {

@@ -1,10 +1,11 @@
 import DermaFusion
 import ExplanationModule
 import ImagePipeline
+import NetworkModule
 
 extension Benchmark {
   /// Times every method at the last feature map and at the end of every stage.
-  func mapTimings(runCount: Int, image: PreprocessedImage, metadata: [Float]) throws -> [MapTiming] {
+  func mapTimings(runCount: Int, image: PreprocessedImage, metadata: MetadataVector) throws -> [MapTiming] {
     var timings: [MapTiming] = []
     for layer in ["conv_head"] + network.stageNames.reversed() {
       var forward = Double.infinity
@@ -35,23 +36,23 @@ extension Benchmark {
     return timings
   }
 
-  /// As ``Classifier/activationMap(of:metadata:lesionClass:method:layer:)`` does it.
+  /// As ``Classifier/activationMap(of:metadata:label:method:layer:)`` does it.
   private func makeMap(
-    _ method: ActivationMapMethod, layer: String, image: PreprocessedImage, metadata: [Float],
+    _ method: ActivationMapMethod, layer: String, image: PreprocessedImage, metadata: MetadataVector,
     begin: () -> Void
   ) throws {
     let layer = try network.layerName(layer)
     // Any output costs the same, and the first is there in every network.
-    let lesionClass = LesionClass.allCases[0]
+    let index = 0
     let run = network.runWithGradients(
       layer: layer, metadata: metadata, needsGradients: method.usesGradient,
-      classes: [lesionClass.index],
+      classes: [index],
       writeInput: {
         image.writeNormalizedNHWC(to: $0)
         begin()
       })
     _ = try ActivationMap(
-      classIndex: lesionClass.index, method: method, layer: layer, activations: run.activations,
+      classIndex: index, method: method, layer: layer, activations: run.activations,
       gradient: run.gradients.first, size: network.inputSize)
   }
 

@@ -43,26 +43,16 @@ package struct Benchmark: Sendable {
     package let forwardPasses: Double
   }
 
-  let network: Network
-  private let preprocessor: Preprocessor
-  private let model: ModelIdentity
+  private let model: Model
+  var network: Network { model.network }
 
-  /// Loads a model; its classes may be any.
-  ///
-  /// - Throws: `ModelFileError` naming the file and the rule that it broke.
-  package init(modelDirectory: String, threadCount: Int?) throws(ModelFileError) {
-    let folder = try ModelFolder(directory: modelDirectory)
-    let configuration = folder.configuration
-    network = try Network(folder, threadCount: threadCount)
-    preprocessor = Preprocessor(PreprocessingConfiguration(configuration.preprocessing))
-    model = ModelIdentity(
-      name: configuration.name, version: configuration.version, sha256: folder.digest.sha256)
-  }
+  /// - Parameter model: of any classes.
+  package init(_ model: Model) { self.model = model }
 
   /// Runs everything a few times unmeasured, then `runCount` times measured.
   package func run(runCount: Int, profiles: Bool, timesMaps: Bool) throws -> Report {
     let photograph = Self.photograph()
-    let image = try preprocessor(photograph)
+    let image = try model.preprocessor(photograph)
     let metadata = PatientMetadata.unknown.encoded()
     let once = { network.run(metadata: metadata, writeInput: { image.writeNormalizedNHWC(to: $0) }) }
     for _ in 0..<3 { _ = once() }
@@ -82,12 +72,12 @@ package struct Benchmark: Sendable {
     defer { room.deallocate() }
     let preprocessing = try (0..<runCount).map { _ in
       let start = ContinuousClock.now
-      try preprocessor(photograph).writeNormalizedNHWC(to: room)
+      try model.preprocessor(photograph).writeNormalizedNHWC(to: room)
       return (ContinuousClock.now - start) / .milliseconds(1)
     }
     let steps = profile(runCount: profiles ? runCount : 1, image: image, metadata: metadata)
     return Report(
-      model: model, threadCount: network.pool.threadCount,
+      model: model.identity, threadCount: network.pool.threadCount,
       instructionSet: network.kernels.instructionSet.rawValue, latencies: latencies.sorted(),
       preprocessing: preprocessing.sorted(),
       multiplyAdds: steps.reduce(0) { $0 + $1.step.multiplyAdds }, peak: Self.peak(network.kernels),
@@ -96,7 +86,7 @@ package struct Benchmark: Sendable {
   }
 
   private func profile(
-    runCount: Int, image: PreprocessedImage, metadata: [Float]
+    runCount: Int, image: PreprocessedImage, metadata: MetadataVector
   ) -> [(step: NetworkStep, milliseconds: Double)] {
     var least: [(step: NetworkStep, milliseconds: Double)] = []
     for run in 0..<runCount {

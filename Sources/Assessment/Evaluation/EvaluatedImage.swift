@@ -5,8 +5,8 @@ package struct EvaluatedImage: Sendable, Equatable {
   /// Images of one lesion are drawn together when figures get their intervals.
   package let lesion: String
   /// What the list says it is.
-  package let label: LesionClass
-  /// 0...1, summing to 1.
+  package let label: LesionLabel
+  /// 0...1, summing to 1; those that mean little where the model abstained, too.
   package let probabilities: ClassScores
   /// What went into the model besides the image.
   package let metadata: PatientMetadata
@@ -18,7 +18,7 @@ package struct EvaluatedImage: Sendable, Equatable {
   package let abstention: Abstention
 
   package init(
-    lesion: String, label: LesionClass, probabilities: ClassScores, metadata: PatientMetadata, source: String,
+    lesion: String, label: LesionLabel, probabilities: ClassScores, metadata: PatientMetadata, source: String,
     confirmation: String? = nil, abstention: Abstention = .none
   ) {
     self.lesion = lesion
@@ -30,7 +30,7 @@ package struct EvaluatedImage: Sendable, Equatable {
     self.abstention = abstention
   }
 
-  var prediction: LesionClass { probabilities.highest }
+  var prediction: LesionLabel { probabilities.highest }
   /// The greatest probability.
   var confidence: Double { Double(probabilities[prediction]) }
 }

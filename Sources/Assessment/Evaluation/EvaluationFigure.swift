@@ -12,8 +12,8 @@ package enum EvaluationFigure: Sendable, Hashable {
   /// The greatest share of melanomas found by any threshold on their probability that lets at least 90 % of the
   /// other images pass. The threshold is read off the same images.
   case melanomaSensitivityAt90Specificity
-  /// Area under the ROC curve of the summed probabilities of the malignant and pre-malignant classes
-  /// (``LesionClass/malignantClasses``) against the other images.
+  /// Area under the ROC curve of the summed probabilities of the malignant and pre-malignant classes against the other
+  /// images.
   case malignantAUROC
   /// Expected calibration error: the gap between the mean greatest probability and the accuracy, averaged over
   /// 15 bins of equal width of the greatest probability, weighted by the images in each.
@@ -21,44 +21,60 @@ package enum EvaluationFigure: Sendable, Hashable {
   /// Mean of -ln(p + 1e-12), p the probability of the label: at least 0, lower is better. Unlike the others it looks at
   /// all of a probability.
   case negativeLogLikelihood
-  /// Mean probability of the class over all images. Where the probabilities are calibrated it is the share of images with
+  /// Mean probability of the class with this index over all images. Where the probabilities are calibrated it is the share of images with
   /// this label.
-  case meanProbability(LesionClass)
+  case meanProbability(Int)
   /// Images with this label that were predicted so.
-  case recall(LesionClass)
+  case recall(Int)
   /// Images predicted so that have this label.
-  case precision(LesionClass)
+  case precision(Int)
   /// Area under the ROC curve of the class's probability, its images against the rest.
-  case auroc(LesionClass)
-  /// Images with one of these labels whose ``RiskLevel`` is this one or a higher one.
-  case risk(RiskLevel, of: Set<LesionClass>)
+  case auroc(Int)
+  /// Images of the group whose ``RiskLevel`` is this one or a higher one.
+  case risk(RiskLevel, of: RiskGroup)
 
-  /// The figures over all classes.
-  package static let overall: [EvaluationFigure] = [
-    .accuracy, .balancedAccuracy, .macroAUROC, .melanomaSensitivityAt90Specificity, .malignantAUROC,
-    .expectedCalibrationError, .negativeLogLikelihood,
-  ]
-  /// Those over all classes, those of each class, then those of the risk.
-  package static let all =
-    overall
-    + LesionClass.allCases.flatMap {
-      [.meanProbability($0), .recall($0), .precision($0), .auroc($0)]
+  /// Images by their labels.
+  package enum RiskGroup: Sendable, Hashable {
+    /// With a malignant or pre-malignant label.
+    case malignant
+    /// With a benign one.
+    case benign
+    /// With the label of this index.
+    case label(Int)
+
+    func holds(_ label: LesionLabel) -> Bool {
+      switch self {
+      case .malignant: label.malignancy.map { $0 != .benign } ?? false
+      case .benign: label.malignancy == .benign
+      case .label(let index): label.index == index
+      }
     }
-    + riskLevels.flatMap { level in riskGroups.map { .risk(level, of: $0) } }
+  }
+
+  /// The figures over all classes that a model of these labels has: those of melanoma where it is one of them, those of
+  /// malignancy where it is told.
+  package static func overall(_ labels: Labels) -> [EvaluationFigure] {
+    [.accuracy, .balancedAccuracy, .macroAUROC]
+      + (labels.melanoma == nil ? [] : [.melanomaSensitivityAt90Specificity])
+      + (labels.tellMalignancy ? [.malignantAUROC] : [])
+      + [.expectedCalibrationError, .negativeLogLikelihood]
+  }
+
+  /// Those over all classes, those of each class, then those of the risk.
+  package static func all(_ labels: Labels) -> [EvaluationFigure] {
+    overall(labels)
+      + labels.indices.flatMap { [.meanProbability($0), .recall($0), .precision($0), .auroc($0)] }
+      + riskLevels.flatMap { level in riskGroups(labels).map { .risk(level, of: $0) } }
+  }
 
   /// The levels that images reach; all reach the lowest.
   package static let riskLevels: [RiskLevel] = [.moderate, .high]
-  /// The malignant classes, the others, and each class alone.
-  package static let riskGroups: [Set<LesionClass>] =
-    [LesionClass.malignantClasses, LesionClass.benignClasses] + LesionClass.allCases.map { [$0] }
+
+  /// The malignant classes, the others, and each class alone; none where malignancy is not told.
+  package static func riskGroups(_ labels: Labels) -> [RiskGroup] {
+    labels.tellMalignancy ? [.malignant, .benign] + labels.indices.map { .label($0) } : []
+  }
 }
 
 /// The figures of one set of images; those that are undefined are missing.
 package typealias EvaluationFigures = [EvaluationFigure: Double]
-
-extension LesionClass {
-  /// Melanoma, basal cell carcinoma and the pre-malignant actinic keratoses.
-  package static let malignantClasses: Set<LesionClass> = [.akiec, .bcc, .mel]
-  /// The others.
-  package static let benignClasses = Set(allCases).subtracting(malignantClasses)
-}

@@ -1,5 +1,5 @@
-import DermaFusion
 import JSONModule
+import DermaFusion
 
 extension EvaluationReport {
   /// The report's members in the order in which they are promised; what is undefined is null.
@@ -9,15 +9,19 @@ extension EvaluationReport {
     ]
     members += overall.jsonMembers
     members.append(("abstention", abstention.json))
-    members.append(("risk", .object(EvaluationFigure.riskLevels.map { ($0.rawValue, riskJSON($0)) })))
     members.append(
-      ("perClass", .object(LesionClass.allCases.map { ($0.rawValue, classJSON($0)) })))
-    members.append(("absentClasses", .strings(absentClasses.map(\.rawValue))))
+      (
+        "risk",
+        labels.tellMalignancy
+          ? .object(EvaluationFigure.riskLevels.map { ($0.rawValue, riskJSON($0)) }) : .null
+      ))
+    members.append(("perClass", .object(labels.map { ($0.id, classJSON($0)) })))
+    members.append(("absentClasses", .strings(absentClasses.map { $0.id })))
     members.append(
       (
         "confusionMatrix",
         .object([
-          "classes": .strings(LesionClass.allCases.map(\.rawValue)),
+          "classes": .strings(labels.ids),
           "rowsAreLabels": .array(
             set.confusionMatrix().map { .array($0.map(JSONValue.integer)) }),
         ])
@@ -37,18 +41,18 @@ extension EvaluationReport {
 
   /// Of the malignant classes, of the others and of each class the share that reaches the level.
   private func riskJSON(_ level: RiskLevel) -> JSONValue {
-    let names = ["malignant", "benign"] + LesionClass.allCases.map(\.rawValue)
+    let names = ["malignant", "benign"] + labels.ids
     return .object(
-      zip(names, EvaluationFigure.riskGroups).flatMap { overall.members($0, .risk(level, of: $1)) })
+      zip(names, EvaluationFigure.riskGroups(labels)).flatMap { overall.members($0, .risk(level, of: $1)) })
   }
 
-  private func classJSON(_ lesionClass: LesionClass) -> JSONValue {
+  private func classJSON(_ label: LesionLabel) -> JSONValue {
     .object(
-      [("n", .integer(imageCount(lesionClass)))]
-        + overall.members("meanProbability", .meanProbability(lesionClass))
-        + overall.members("recall", .recall(lesionClass))
-        + overall.members("precision", .precision(lesionClass))
-        + overall.members("auroc", .auroc(lesionClass)))
+      [("n", .integer(imageCount(label)))]
+        + overall.members("meanProbability", .meanProbability(label.index))
+        + overall.members("recall", .recall(label.index))
+        + overall.members("precision", .precision(label.index))
+        + overall.members("auroc", .auroc(label.index)))
   }
 }
 
@@ -85,7 +89,7 @@ extension EvaluationReport.Subgroup {
         ("lesions", .integer(measurement.lesionCount)),
         (
           "labels",
-          .object(LesionClass.allCases.map { ($0.rawValue, .integer(measurement.labelCounts[$0.index])) })
+          .object(measurement.labels.map { ($0.id, .integer(measurement.labelCounts[$0.index])) })
         ),
         ("status", .string("sufficient")),
       ] + measurement.jsonMembers)

@@ -4,17 +4,21 @@ import DermaFusion
 package struct EvaluationReport: Sendable {
   /// Figures and their intervals over some images.
   package struct Measurement: Sendable {
+    package let labels: Labels
     package let imageCount: Int
     package let lesionCount: Int
-    /// Images with each label, in the order of ``LesionClass``.
+    /// Images with each label, in the order of ``labels``.
     package let labelCounts: [Int]
     package let figures: EvaluationFigures
     package let intervals: [EvaluationFigure: ClosedRange<Double>]
 
     init(_ set: EvaluationSet) {
+      labels = set.labels
       imageCount = set.images.count
       lesionCount = Set(set.images.map(\.lesion)).count
-      labelCounts = LesionClass.allCases.map { label in set.images.count { $0.label == label } }
+      var counts = [Int](repeating: 0, count: set.labels.count)
+      for image in set.images { counts[image.label.index] += 1 }
+      labelCounts = counts
       figures = set.figures()
       intervals = LesionBootstrap.intervals(of: set).filter { [figures] in figures[$0.key] != nil }
     }
@@ -73,13 +77,16 @@ package struct EvaluationReport: Sendable {
     }
   }
 
+  /// The classes of the model that was measured.
+  package var labels: Labels { self.set.labels }
+
   /// Classes without an image; figures over all classes are over the others.
-  package var absentClasses: [LesionClass] {
-    LesionClass.allCases.filter { imageCount($0) == 0 }
+  package var absentClasses: [LesionLabel] {
+    labels.filter { imageCount($0) == 0 }
   }
 
   /// Images with this label.
-  package func imageCount(_ lesionClass: LesionClass) -> Int { overall.labelCounts[lesionClass.index] }
+  package func imageCount(_ label: LesionLabel) -> Int { overall.labelCounts[label.index] }
 }
 
 extension EvaluationReport.Subgroup {

@@ -20,40 +20,49 @@ package struct EvaluationSet: Sendable {
     package var confidenceSum = 0.0
   }
 
+  /// At least one, all classified by models of the same labels.
   package let images: [EvaluatedImage]
-  private let labels: [Int]
+  package let labels: Labels
+  private let labelIndices: [Int]
   private let predictions: [Int]
   private let confidences: [Double]
   /// -ln of each label's probability.
   private let losses: [Double]
   /// For each of ``EvaluationFigure/riskLevels``, whether each image reaches it.
   private let reachesRisk: [[Bool]]
+  /// The indices of the labels in each group of ``EvaluationFigure/riskGroups(_:)``.
+  private let riskGroups: [(group: EvaluationFigure.RiskGroup, labels: [Int])]
   private let scores: [RankedScores]
   private let malignantScores: RankedScores
 
   package init(_ images: [EvaluatedImage]) {
+    precondition(!images.isEmpty, "a set of no images")
     self.images = images
-    labels = images.map(\.label.index)
-    predictions = images.map(\.prediction.index)
-    confidences = images.map(\.confidence)
+    let labels = images[0].probabilities.labels
+    self.labels = labels
+    labelIndices = images.map { $0.label.index }
+    predictions = images.map { $0.prediction.index }
+    confidences = images.map { $0.confidence }
     losses = images.map { -log(Double($0.probabilities[$0.label]) + 1e-12) }
     reachesRisk = EvaluationFigure.riskLevels.map { level in
-      images.map { RiskLevel(probabilities: $0.probabilities) >= level }
+      images.map { image in RiskLevel(probabilities: image.probabilities).map { $0 >= level } ?? false }
     }
-    scores = LesionClass.allCases.map { lesionClass in
+    riskGroups = EvaluationFigure.riskGroups(labels).map { group in
+      if case .label(let index) = group { return (group, [index]) }
+      return (group, labels.filter(group.holds).map { $0.index })
+    }
+    scores = labels.map { label in
       RankedScores(
-        scores: images.map { Double($0.probabilities[lesionClass]) },
-        isPositive: images.map { $0.label == lesionClass })
+        scores: images.map { Double($0.probabilities[label]) },
+        isPositive: images.map { $0.label.index == label.index })
     }
+    let malignant = labels.filter(EvaluationFigure.RiskGroup.malignant.holds)
     malignantScores = RankedScores(
-      scores: images.map { image in
-        LesionClass.allCases.filter(LesionClass.malignantClasses.contains)
-          .reduce(0) { $0 + Double(image.probabilities[$1]) }
-      },
-      isPositive: images.map { LesionClass.malignantClasses.contains($0.label) })
+      scores: images.map { image in malignant.reduce(0) { $0 + Double(image.probabilities[$1]) } },
+      isPositive: images.map { EvaluationFigure.RiskGroup.malignant.holds($0.label) })
   }
 
-  /// How often each class (row) was predicted as each (column), in the order of ``LesionClass``.
+  /// How often each class (row) was predicted as each (column), in the order of ``labels``.
   package func confusionMatrix() -> [[Int]] {
     confusionMatrix(weights: ones)
   }
@@ -64,8 +73,8 @@ package struct EvaluationSet: Sendable {
   }
 
   /// The ROC curve of one class against the rest; empty when it has none or all of the images.
-  package func curve(of lesionClass: LesionClass) -> [RankedScores.Point] {
-    scores[lesionClass.index].curve()
+  package func curve(of label: LesionLabel) -> [RankedScores.Point] {
+    scores[label.index].curve()
   }
 
   /// The figures, each image counted once.
@@ -81,47 +90,49 @@ package struct EvaluationSet: Sendable {
 
     let confusion = confusionMatrix(weights: weights)
     let occurring = confusion.map { $0.reduce(0, +) }
-    let classes = LesionClass.allCases
-    figures[.accuracy] = Double(classes.reduce(0) { $0 + confusion[$1.index][$1.index] }) / Double(total)
+    figures[.accuracy] = Double(labels.indices.reduce(0) { $0 + confusion[$1][$1] }) / Double(total)
     var recalls: [Double] = []
     var areas: [Double] = []
-    for lesionClass in classes {
-      let hits = Double(confusion[lesionClass.index][lesionClass.index])
-      let predicted = confusion.reduce(0) { $0 + $1[lesionClass.index] }
-      if predicted > 0 { figures[.precision(lesionClass)] = hits / Double(predicted) }
-      if occurring[lesionClass.index] > 0 {
-        recalls.append(hits / Double(occurring[lesionClass.index]))
-        figures[.recall(lesionClass)] = recalls.last
+    for label in labels.indices {
+      let hits = Double(confusion[label][label])
+      let predicted = confusion.reduce(0) { $0 + $1[label] }
+      if predicted > 0 { figures[.precision(label)] = hits / Double(predicted) }
+      if occurring[label] > 0 {
+        recalls.append(hits / Double(occurring[label]))
+        figures[.recall(label)] = recalls.last
       }
-      if let area = scores[lesionClass.index].areaUnderCurve(weights: weights) {
+      if let area = scores[label].areaUnderCurve(weights: weights) {
         areas.append(area)
-        figures[.auroc(lesionClass)] = area
+        figures[.auroc(label)] = area
       }
     }
     figures[.balancedAccuracy] = Self.mean(recalls)
     figures[.macroAUROC] = Self.mean(areas)
-    figures[.melanomaSensitivityAt90Specificity] =
-      scores[LesionClass.mel.index].sensitivity(falsePositivePercent: 10, weights: weights)
-    figures[.malignantAUROC] = malignantScores.areaUnderCurve(weights: weights)
+    if let melanoma = labels.melanoma {
+      figures[.melanomaSensitivityAt90Specificity] =
+        scores[melanoma.index].sensitivity(falsePositivePercent: 10, weights: weights)
+    }
+    if labels.tellMalignancy {
+      figures[.malignantAUROC] = malignantScores.areaUnderCurve(weights: weights)
+    }
     figures[.expectedCalibrationError] = calibrationBins(weights: weights).reduce(0) {
       $0 + abs(Double($1.correctCount) - $1.confidenceSum) / Double(total)
     }
     figures[.negativeLogLikelihood] = losses.indices.reduce(0) {
       $0 + Double(weights[$1]) * losses[$1] / Double(total)
     }
-    for lesionClass in classes {
-      figures[.meanProbability(lesionClass)] = images.indices.reduce(0) {
-        $0 + Double(weights[$1]) * Double(images[$1].probabilities[lesionClass]) / Double(total)
+    for label in labels.indices {
+      figures[.meanProbability(label)] = images.indices.reduce(0) {
+        $0 + Double(weights[$1]) * Double(images[$1].probabilities.values[label]) / Double(total)
       }
     }
-    for (level, reaches) in zip(EvaluationFigure.riskLevels, reachesRisk) {
-      var counts = [Int](repeating: 0, count: classes.count)
-      for image in labels.indices where reaches[image] { counts[labels[image]] += weights[image] }
-      for group in EvaluationFigure.riskGroups {
-        let count = group.reduce(0) { $0 + occurring[$1.index] }
+    for (level, reaches) in zip(EvaluationFigure.riskLevels, reachesRisk) where !riskGroups.isEmpty {
+      var counts = [Int](repeating: 0, count: labels.count)
+      for image in labelIndices.indices where reaches[image] { counts[labelIndices[image]] += weights[image] }
+      for (group, members) in riskGroups {
+        let count = members.reduce(0) { $0 + occurring[$1] }
         if count > 0 {
-          figures[.risk(level, of: group)] =
-            Double(group.reduce(0) { $0 + counts[$1.index] }) / Double(count)
+          figures[.risk(level, of: group)] = Double(members.reduce(0) { $0 + counts[$1] }) / Double(count)
         }
       }
     }
@@ -131,20 +142,20 @@ package struct EvaluationSet: Sendable {
   private var ones: [Int] { [Int](repeating: 1, count: images.count) }
 
   private func confusionMatrix(weights: [Int]) -> [[Int]] {
-    let count = LesionClass.allCases.count
+    let count = labels.count
     var matrix = [[Int]](repeating: [Int](repeating: 0, count: count), count: count)
-    for image in labels.indices { matrix[labels[image]][predictions[image]] += weights[image] }
+    for image in labelIndices.indices { matrix[labelIndices[image]][predictions[image]] += weights[image] }
     return matrix
   }
 
   private func calibrationBins(weights: [Int]) -> [CalibrationBin] {
     let count = Self.calibrationBinCount
     var bins = [CalibrationBin](repeating: CalibrationBin(), count: count)
-    for image in labels.indices {
+    for image in labelIndices.indices {
       // A probability of 1 belongs to the last bin.
       let bin = min(Int(confidences[image] * Double(count)), count - 1)
       bins[bin].count += weights[image]
-      if labels[image] == predictions[image] { bins[bin].correctCount += weights[image] }
+      if labelIndices[image] == predictions[image] { bins[bin].correctCount += weights[image] }
       bins[bin].confidenceSum += Double(weights[image]) * confidences[image]
     }
     return bins

@@ -18,13 +18,13 @@ extension ParityFixtures {
   private func compare(
     _ maps: ParityManifest.Maps, _ classifier: Classifier, in report: inout ParityReport
   ) throws {
-    guard let patient = PatientMetadata(maps.patient), let lesionClass = LesionClass(rawValue: maps.class)
+    guard let patient = PatientMetadata(maps.patient), let label = classifier.labels[maps.class]
     else {
       throw ParityError.unreadable(
         file: Self.manifestName,
-        reason: "the maps of \(maps.file) are of a patient or a class that this program does not know")
+        reason: "the maps of \(maps.file) are of a patient or a class that the model does not know")
     }
-    let network = try classifier.explainedNetwork()
+    let network = try classifier.singleModel().network
     guard let layer = try? network.layerName(maps.layer) else {
       return report.compare(
         ParityReport.mapStage, fixture: maps.file, place: "the network", expected: maps.layer,
@@ -33,7 +33,7 @@ extension ParityFixtures {
     let image = try preprocessed(maps.file, classifier)
     let run = network.runWithGradients(
       layer: layer, metadata: patient.encoded(), needsGradients: true,
-      classes: [lesionClass.index], writeInput: { image.writeNormalizedNHWC(to: $0) })
+      classes: [label.index], writeInput: { image.writeNormalizedNHWC(to: $0) })
     for expected in maps.methods {
       guard let method = ActivationMapMethod(rawValue: expected.method) else {
         throw ParityError.unreadable(

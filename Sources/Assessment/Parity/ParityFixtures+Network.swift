@@ -44,32 +44,31 @@ extension ParityFixtures {
     in report: inout ParityReport
   ) throws {
     let metadata = PatientMetadata(prediction.patient)
-    let vector = metadata?.encoded() ?? []
+    let vector = metadata?.encoded()
+    let values = vector?.values ?? []
     let count = prediction.views
     guard let views = ImageViews.allCases.first(where: { $0.count == count }) else {
       throw ParityError.unreadable(
         file: Self.manifestName, reason: "a prediction of \(count) views, and this program makes 1 or 8")
     }
-    let fixture = "\(prediction.file) with \(vector)" + (count == 1 ? "" : " in \(count) views")
+    let fixture = "\(prediction.file) with \(values)" + (count == 1 ? "" : " in \(count) views")
     report.compare(
       "metadata", fixture: fixture, place: "the vector", expected: prediction.vector.map(Float.init),
-      found: vector)
-    guard vector.count == 4 else { return }
+      found: values)
+    guard let metadata, let vector else { return }
     let output = try classifier.output(of: image, metadata: vector, views: views)
     let logits = output.logits
     report.compare(
       "logits", fixture: fixture, tolerance: Self.logitTolerance, expected: prediction.logits, found: logits)
-    guard logits.count == LesionClass.allCases.count, !logits.contains(where: { !$0.isFinite }) else {
-      return
-    }
-    let probabilities = ClassScores(logits).softmax(temperature: classifier.configuration.temperature)
+    guard let probabilities = try? classifier.calibration.probabilities(logits) else { return }
     report.compare(
       "probabilities", fixture: fixture, tolerance: Self.probabilityTolerance,
       expected: prediction.probabilities, found: probabilities.values)
-    if let expected = prediction.abstention, let metadata {
+    if let expected = prediction.abstention {
       let result = try classifier.classification(output, of: image, metadata: metadata, imageSHA256: nil)
       compare(
-        expected, result.abstention, distance: classifier.featureDistance(of: output), fixture: fixture,
+        expected, result.abstention, distance: try classifier.singleModel().featureDistance(of: output),
+        fixture: fixture,
         in: &report)
     }
   }
@@ -86,7 +85,7 @@ extension ParityFixtures {
       found: found.reasons.map(\.rawValue))
     report.compare(
       "abstention", fixture: fixture, place: "the conformal set", expected: expected.conformalSet,
-      found: found.conformalSet?.classes.map(\.rawValue) ?? [])
+      found: found.conformalSet?.classes.map(\.id) ?? [])
   }
 
   private func compare(
@@ -98,7 +97,8 @@ extension ParityFixtures {
     // What is seen during the run is kept and compared after it, in the order of computation.
     var maps: [(name: String, shape: FeatureShape, values: [Float])] = []
     let image = try preprocessed(activations.file, classifier)
-    let output = try classifier.runNetwork(image, PatientMetadata.unknown.encoded()) { name, map in
+    let output = try classifier.singleModel().output(of: image, metadata: PatientMetadata.unknown.encoded()) {
+      name, map in
       maps.append((name, map.shape, map.dense()))
     }
     for map in maps {

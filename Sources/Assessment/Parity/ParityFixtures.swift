@@ -152,7 +152,7 @@ package struct ParityFixtures: Sendable {
     let metadata = PatientMetadata(patient)
     report.compare(
       "metadata", fixture: fixture, place: "the vector", expected: words(expected.vector?.map(Float.init)),
-      found: words(metadata?.encoded()))
+      found: words(metadata?.encoded().values))
     report.compare(
       "metadata", fixture: fixture, place: "what is missing", expected: words(expected.missing),
       found: words(metadata?.missing))

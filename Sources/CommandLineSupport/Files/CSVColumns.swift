@@ -26,10 +26,11 @@ package struct CSVColumns: Sendable {
     return text.isEmpty ? nil : text
   }
 
-  /// A cell that may be empty, which is `nil`.
+  /// A cell that may be empty, which is `nil`; so is one of no column.
   package func value<Value>(
-    _ column: String, of row: CSVTable.Row, as option: Option<Value>
+    _ column: String?, of row: CSVTable.Row, as option: Option<Value>
   ) throws(CSVError) -> Value? {
+    guard let column else { return nil }
     let text = text(column, of: row)
     return text.isEmpty ? nil : try requiredValue(column, of: row, as: option)
   }
@@ -44,6 +45,13 @@ package struct CSVColumns: Sendable {
         path: path, line: row.line, column: column, value: text, expectation: option.expectation)
     }
     return value
+  }
+
+  /// That a cell breaks a rule which the caller knows.
+  package func invalid(
+    _ column: String, of row: CSVTable.Row, value: String, expectation: String
+  ) -> CSVError {
+    .invalidValue(path: path, line: row.line, column: column, value: value, expectation: expectation)
   }
 
   /// A cell with a name, as it stands: a file's name may begin with a blank.

@@ -1,4 +1,4 @@
-/// A table of text as RFC 4180 describes it: commas, quotes doubled inside quoted fields, line breaks inside
+/// A table of text as RFC 4180 describes it: commas, or semicolons or tabs where the first line has more of them; quotes doubled inside quoted fields, line breaks inside
 /// them, LF or CRLF between rows. Blanks around a field are dropped unless it is quoted. A byte-order mark is passed over,
 /// and so are lines without text, such as the rows of nothing but commas that spreadsheets leave.
 package struct CSVTable: Equatable, Sendable {
@@ -20,7 +20,7 @@ package struct CSVTable: Equatable, Sendable {
     let content = bytes.starts(with: byteOrderMark) ? bytes[3...] : bytes[...]
     guard String(validating: content, as: UTF8.self) != nil else { throw .notUTF8(path: path) }
 
-    var scanner = CSVScanner(bytes: content, path: path)
+    var scanner = CSVScanner(bytes: content, separator: CSVScanner.separator(of: content), path: path)
     var all = try scanner.rows()
     guard !all.isEmpty else { throw .noHeader(path: path) }
     header = all.removeFirst().fields.map(\.trimmed)
@@ -56,7 +56,7 @@ package enum CSVError: Error, Equatable, CustomStringConvertible {
       "\(path): line \(line): \(count) \(count == 1 ? "field" : "fields"), where the header has \(expected)"
     case .unterminatedQuote(let path, let line): "\(path): line \(line): a quote that is never closed"
     case .textAfterQuote(let path, let line):
-      "\(path): line \(line): text between a closing quote and the comma"
+      "\(path): line \(line): text between a closing quote and the separator"
     case .repeatedIdentifier(let path, let line, let column, let identifier, let firstLine):
       "\(path): line \(line): the \(column) '\(identifier)' was already on line \(firstLine)"
     case .invalidValue(let path, let line, let column, let value, let expectation):
@@ -79,6 +79,8 @@ extension String {
 /// another character.
 private struct CSVScanner {
   var bytes: ArraySlice<UInt8>
+  /// Between two fields.
+  let separator: UInt8
   let path: String
   var line = 1
 
@@ -86,7 +88,7 @@ private struct CSVScanner {
     var rows: [CSVTable.Row] = []
     while !bytes.isEmpty {
       var row = CSVTable.Row(line: line, fields: [])
-      repeat { row.fields.append(try field()) } while take(",")
+      repeat { row.fields.append(try field()) } while take(separator)
       let isBlank = row.fields.allSatisfy {
         $0.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
       }
@@ -98,7 +100,7 @@ private struct CSVScanner {
 
   private mutating func field() throws(CSVError) -> String {
     guard bytes.first == UInt8(ascii: "\"") else {
-      let text = bytes.prefix { $0 != UInt8(ascii: ",") && !Self.endsLine($0) }
+      let text = bytes.prefix { $0 != separator && !Self.endsLine($0) }
       bytes = bytes.dropFirst(text.count)
       return String(decoding: text, as: UTF8.self).trimmed
     }
@@ -114,21 +116,43 @@ private struct CSVScanner {
       text += quoted
       if bytes.first == UInt8(ascii: "\"") { text.append(UInt8(ascii: "\"")) }
     } while bytes.first == UInt8(ascii: "\"")
-    if let next = bytes.first, next != UInt8(ascii: ","), !Self.endsLine(next) {
+    if let next = bytes.first, next != separator, !Self.endsLine(next) {
       throw .textAfterQuote(path: path, line: line)
     }
     return String(decoding: text, as: UTF8.self)
   }
 
-  private mutating func take(_ character: Unicode.Scalar) -> Bool {
-    guard bytes.first == UInt8(ascii: character) else { return false }
+  /// Of a comma, a semicolon and a tab the one that the first line with text has most of, outside of quotes; of as many the
+  /// first of them.
+  static func separator(of content: ArraySlice<UInt8>) -> UInt8 {
+    let candidates = [",", ";", "\t"].map { UInt8(ascii: $0) }
+    var counts = [0, 0, 0]
+    var (isQuoted, hasText) = (false, false)
+    for byte in content {
+      if !isQuoted, endsLine(byte) {
+        if hasText { break }
+        counts = [0, 0, 0]
+      } else if byte == UInt8(ascii: "\"") {
+        isQuoted.toggle()
+      } else if !isQuoted, let index = candidates.firstIndex(of: byte) {
+        counts[index] += 1
+      } else {
+        hasText = hasText || byte != UInt8(ascii: " ")
+      }
+    }
+    let most = counts.max() ?? 0
+    return candidates[counts.firstIndex(of: most) ?? 0]
+  }
+
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard bytes.first == byte else { return false }
     bytes.removeFirst()
     return true
   }
 
   private mutating func endLine() {
-    _ = take("\r")
-    _ = take("\n")
+    _ = take(UInt8(ascii: "\r"))
+    _ = take(UInt8(ascii: "\n"))
     line += 1
   }
 

@@ -9,7 +9,7 @@
 /// Whole files, read and written.
 package enum FileBytes {
   /// How long a named pipe is waited for.
-  static let writerPatience = 10
+  package static let writerPatience = 10
 
   /// Reads a file to its end. Pipes and devices can be read too.
   ///
@@ -81,43 +81,25 @@ package enum FileBytes {
     return bytes
   }
 
-  /// Writes a file at once or not at all: under another name beside it, then renamed. What a symbolic link
-  /// leads to is replaced, not the link, and what may be done with it stays; a device or a pipe is written to.
+  /// Writes a file at once or not at all; see ``PartialFile``.
   ///
   /// - Parameter patience: seconds to wait for somebody to read from a named pipe.
   package static func write(
     _ bytes: [UInt8], path: String, patience: Int = writerPatience
   ) throws(FileError) {
-    if let stream = openStream(path) { return try write(bytes, to: dup(stream), reportedPath: path) }
-    var status = stat()
-    let isThere = stat(path, &status) == 0
-    if isThere, status.st_mode & S_IFMT != S_IFREG {
-      if status.st_mode & S_IFMT == S_IFDIR { throw .isFolder(path) }
-      let isPipe = status.st_mode & S_IFMT == S_IFIFO
-      let descriptor = isPipe ? try openPipe(path, patience: patience) : open(path, O_WRONLY | O_CLOEXEC)
-      return try write(bytes, to: descriptor, reportedPath: path)
-    }
-    let target = PathBytes(path).followingLinks
-    // A name of its own, since the target's may be as long as a name can be; by chance, since processes in two containers
-    // may have the same number and write into the same folder.
-    let number = String(UInt64.random(in: 0 ... .max), radix: 36)
-    let temporary = target.folder.appending("/.dermafusion-\(number).partial".utf8)
-    let descriptor = temporary.withCString { open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) }
-    guard descriptor >= 0 else { throw .unwritable(path, reason: reason) }
-    do throws(FileError) {
-      if isThere { _ = fchmod(descriptor, status.st_mode & 0o7777) }
-      try write(bytes, to: descriptor, reportedPath: path)
-      let isRenamed = temporary.withCString { old in target.withCString { rename(old, $0) == 0 } }
-      if !isRenamed { throw .unwritable(path, reason: reason) }
+    let file = try PartialFile(path: path, patience: patience)
+    do throws(OutputError) {
+      try file.write(bytes)
     } catch {
-      _ = temporary.withCString { unlink($0) }
-      throw error
+      if case .file(let failure) = error { throw failure }
+      throw .unwritable(path, reason: error.reason)
     }
+    try file.finish()
   }
 
   /// The descriptor that a path such as `/dev/stderr` or `/dev/fd/3` names. A file behind it may be a log, which goes on
   /// rather than being replaced.
-  private static func openStream(_ path: String) -> Int32? {
+  static func openStream(_ path: String) -> Int32? {
     if path == "/dev/stderr" { return STDERR_FILENO }
     let folders = ["/dev/fd/", "/proc/self/fd/"]
     return folders.lazy.compactMap { path.hasPrefix($0) ? Int32(path.dropFirst($0.count)) : nil }.first
@@ -135,7 +117,7 @@ package enum FileBytes {
   }
 
   /// Opening a named pipe would wait for a reader, for ever where none comes.
-  private static func openPipe(_ path: String, patience: Int) throws(FileError) -> Int32 {
+  static func openPipe(_ path: String, patience: Int) throws(FileError) -> Int32 {
     for _ in 0..<patience * 20 {
       let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
       if descriptor >= 0 || errno != ENXIO { return descriptor }
@@ -170,35 +152,22 @@ package enum FileBytes {
     throw .unwritable(path, reason: String(cString: strerror(failure)))
   }
 
-  /// - Parameter descriptor: Just opened; negative when that failed.
-  private static func write(
-    _ bytes: [UInt8], to descriptor: Int32, reportedPath: String
-  ) throws(FileError) {
-    guard descriptor >= 0 else { throw .unwritable(reportedPath, reason: reason) }
-    do throws(OutputError) {
-      try FileDescriptorOutput(descriptor: descriptor).write(bytes)
-    } catch {
-      close(descriptor)
-      throw .unwritable(reportedPath, reason: error.reason)
-    }
-    // Where a file lies on another machine, this may be where it turns out that it has no room.
-    if close(descriptor) != 0 { throw .unwritable(reportedPath, reason: reason) }
-  }
-
   static func failure(path: String) -> FileError {
     guard errno == ENOENT else { return .unreadable(path, reason: reason) }
     var status = stat()
     return lstat(path, &status) == 0 ? .brokenLink(path) : .notFound(path)
   }
 
-  private static var reason: String { String(cString: strerror(errno)) }
+  static var reason: String { String(cString: strerror(errno)) }
 }
 
 extension OutputError {
-  fileprivate var reason: String {
+  /// The system's own words.
+  var reason: String {
     switch self {
     case .closed: String(cString: strerror(EPIPE))
     case .failed(let reason): reason
+    case .file(let error): "\(error)"
     }
   }
 }

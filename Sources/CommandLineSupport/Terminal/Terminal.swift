@@ -79,11 +79,14 @@ package enum OutputError: Error, Equatable, CustomStringConvertible {
   case closed
   /// `reason` is the system's own words.
   case failed(reason: String)
+  /// What should have gone to a file.
+  case file(FileError)
 
   package var description: String {
     switch self {
     case .closed: "standard output was closed"
     case .failed(let reason): "standard output cannot be written: \(reason)"
+    case .file(let error): "\(error)"
     }
   }
 }

@@ -1,7 +1,7 @@
+import JSONModule
 import Assessment
 import CommandLineSupport
 import DermaFusion
-import JSONModule
 
 /// A report with what it is about, for a program and for a person.
 struct EvaluationOutput {
@@ -15,7 +15,8 @@ struct EvaluationOutput {
 
   var json: JSONValue {
     var members: [(key: String, value: JSONValue)] = [
-      ("schemaVersion", .integer(1)), ("model", model.orderedJSON), ("listed", .integer(listedCount)),
+      ("schemaVersion", .integer(Classification.schemaVersion)), ("model", model.orderedJSON),
+      ("listed", .integer(listedCount)),
     ]
     if views != .upright { members.append(("views", .integer(views.count))) }
     members += report.jsonMembers
@@ -51,10 +52,12 @@ struct EvaluationOutput {
     ]
     lines += notes.map { note in note.text.labelled(note.label, column: 17, width: width) }
     lines += ["", Self.row("", value: "value", interval: "95 % interval")]
-    lines += EvaluationFigure.overall.map { figure in
-      Self.row(figure.title, value: overall.value(figure), interval: overall.interval(figure))
+    lines += EvaluationFigure.overall(report.labels).map { figure in
+      Self.row(figure.title(report.labels), value: overall.value(figure), interval: overall.interval(figure))
     }
-    lines += [""] + abstentionLines + [""] + classLines + [""] + riskLines + [""] + confusionLines
+    lines += [""] + abstentionLines + [""] + classLines
+    if report.labels.tellMalignancy { lines += [""] + riskLines }
+    lines += [""] + confusionLines
     lines += [""] + subgroupLines
     lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
     return lines.joined(separator: "\n") + "\n"
@@ -82,8 +85,10 @@ struct EvaluationOutput {
     }
     if let selected { notes.append(("Note", "the model was \(selected): the figures may be too good")) }
     if !report.absentClasses.isEmpty {
-      let names = report.absentClasses.map(\.rawValue).joined(separator: ", ")
-      notes.append(("Note", "no image of \(names): figures over all classes are over the others"))
+      let absent = report.absentClasses
+      let names = absent.prefix(12).map(\.id).joined(separator: ", ")
+      let rest = absent.count > 12 ? " and \(absent.count - 12) more" : ""
+      notes.append(("Note", "no image of \(names)\(rest): figures over all classes are over the others"))
     }
     notes += sortedWarnings.map { ("Warning", "\($0.count) images: \($0.warning.sentence)") }
     return notes
@@ -122,56 +127,95 @@ struct EvaluationOutput {
     return lines
   }
 
+  /// A table in text has so many classes at most; JSON has all.
+  private static let shownClassCount = 30
+  /// A confusion matrix of more classes does not fit on a page.
+  private static let matrixClassCount = 20
+
+  /// The classes that tables have rows for: all, or those with the most images.
+  private var shownClasses: [LesionLabel] {
+    let labels = report.labels
+    if labels.count <= Self.shownClassCount { return Array(labels) }
+    return labels.sorted { (report.imageCount($0), -$0.index) > (report.imageCount($1), -$1.index) }
+      .prefix(Self.shownClassCount).sorted { $0.index < $1.index }
+  }
+
+  private var leftOut: [String] {
+    let count = report.labels.count - shownClasses.count
+    return count > 0 ? ["\(count) classes with fewer images are left out; --format json has them."] : []
+  }
+
+  private func idWidth(_ least: Int, _ labels: [LesionLabel]) -> Int {
+    max(least, (labels.map(\.id.printable.count).max() ?? 0) + 1)
+  }
+
   private var classLines: [String] {
+    let labels = shownClasses
+    let width = idWidth(8, labels)
     let heading =
-      "class".padding(to: 8) + "n".leftPadding(to: 6) + "expected".leftPadding(to: 10)
+      "class".padding(to: width) + "n".leftPadding(to: 6) + "expected".leftPadding(to: 10)
       + ["recall", "precision", "AUROC"].map { $0.leftPadding(to: 11) + "95 % interval".leftPadding(to: 17) }
       .joined()
     return [heading]
-      + LesionClass.allCases.map { lesionClass in
+      + labels.map { label in
         let figures: [EvaluationFigure] = [
-          .recall(lesionClass), .precision(lesionClass), .auroc(lesionClass),
+          .recall(label.index), .precision(label.index), .auroc(label.index),
         ]
-        return lesionClass.rawValue.padding(to: 8)
-          + String(report.imageCount(lesionClass)).leftPadding(to: 6)
-          + expectedCount(lesionClass).leftPadding(to: 10)
+        return label.id.printable.padding(to: width)
+          + String(report.imageCount(label)).leftPadding(to: 6)
+          + expectedCount(label).leftPadding(to: 10)
           + figures.map {
             report.overall.value($0).leftPadding(to: 11) + report.overall.interval($0).leftPadding(to: 17)
           }.joined()
-      }
+      } + leftOut
   }
 
   /// The sum of the class's probabilities: as many images as it would have if they were right.
-  private func expectedCount(_ lesionClass: LesionClass) -> String {
-    let share = report.overall.figures[.meanProbability(lesionClass)] ?? 0
+  private func expectedCount(_ label: LesionLabel) -> String {
+    let share = report.overall.figures[.meanProbability(label.index)] ?? 0
     return (share * Double(report.overall.imageCount)).fixed(digits: 1)
   }
 
   private var riskLines: [String] {
-    let names = ["akiec, bcc, mel", "the others"] + LesionClass.allCases.map(\.rawValue)
+    let labels = shownClasses
+    let groups: [(name: String, group: EvaluationFigure.RiskGroup)] =
+      [(Self.malignantNames(report.labels), .malignant), ("the others", .benign)]
+      + labels.map { ($0.id.printable, .label($0.index)) }
+    let width = max(17, (groups.map(\.name.count).max() ?? 0) + 1)
     let heading =
-      "share at risk".padding(to: 17)
+      "share at risk".padding(to: width)
       + ["moderate or high", "high"].map { $0.leftPadding(to: 18) + "95 % interval".leftPadding(to: 17) }
       .joined()
     return [heading]
-      + zip(names, EvaluationFigure.riskGroups).map { name, group in
-        name.padding(to: 17)
+      + groups.map { name, group in
+        name.padding(to: width)
           + EvaluationFigure.riskLevels.map { level in
             let figure = EvaluationFigure.risk(level, of: group)
             return report.overall.value(figure).leftPadding(to: 18)
               + report.overall.interval(figure).leftPadding(to: 17)
           }.joined()
-      }
+      } + leftOut
+  }
+
+  /// `akiec, bcc, mel`, or in words where they are many.
+  fileprivate static func malignantNames(_ labels: Labels) -> String {
+    let malignant = labels.filter { $0.malignancy.map { $0 != .benign } ?? false }
+    return malignant.count <= 6
+      ? malignant.map(\.id.printable).joined(separator: ", ") : "the malignant classes"
   }
 
   private var confusionLines: [String] {
-    let names = LesionClass.allCases.map(\.rawValue)
-    let matrix = report.set.confusionMatrix()
-    let cell = { (text: String) in text.leftPadding(to: 7) }
-    return ["Confusion matrix: labels down, predictions across"]
-      + [String(repeating: " ", count: 8) + names.map(cell).joined()]
-      + zip(names, matrix).map { name, row in
-        name.padding(to: 8) + row.map { cell(String($0)) }.joined()
+    let labels = report.labels
+    let title = "Confusion matrix: labels down, predictions across"
+    guard labels.count <= Self.matrixClassCount else {
+      return ["\(title); of \(labels.count) classes only --format json has it"]
+    }
+    let names = labels.ids.map(\.printable)
+    let width = idWidth(8, Array(labels))
+    let cell = { (text: String) in text.leftPadding(to: max(7, width)) }
+    return [title, String(repeating: " ", count: width) + names.map(cell).joined()]
+      + zip(names, report.set.confusionMatrix()).map { name, row in
+        name.padding(to: width) + row.map { cell(String($0)) }.joined()
       }
   }
 
@@ -182,7 +226,8 @@ struct EvaluationOutput {
       "Subgroups (fewer than \(EvaluationReport.sufficientCount) images: insufficient)",
       "".padding(to: groupingWidth + nameWidth) + "n".leftPadding(to: 6) + "classes".leftPadding(to: 9)
         + "  balanced accuracy".padding(to: 30)
-        + "macro AUROC".padding(to: 28) + "melanoma sensitivity",
+        + (report.labels.melanoma == nil
+          ? "macro AUROC" : "macro AUROC".padding(to: 28) + "melanoma sensitivity"),
     ]
     for (grouping, groups) in report.subgroups {
       for group in groups {
@@ -198,8 +243,10 @@ struct EvaluationOutput {
         }
         lines.append(
           start + String(measurement.classCount).leftPadding(to: 9) + "  "
-            + cell(.balancedAccuracy).padding(to: 28) + cell(.macroAUROC).padding(to: 28)
-            + cell(.melanomaSensitivityAt90Specificity))
+            + cell(.balancedAccuracy).padding(to: 28)
+            + (report.labels.melanoma == nil
+              ? cell(.macroAUROC)
+              : cell(.macroAUROC).padding(to: 28) + cell(.melanomaSensitivityAt90Specificity)))
       }
     }
     return lines
@@ -225,21 +272,22 @@ extension EvaluationReport.Measurement {
 
 extension EvaluationFigure {
   /// For tables and plots.
-  var title: String {
+  func title(_ labels: Labels) -> String {
     switch self {
     case .accuracy: "Accuracy"
     case .balancedAccuracy: "Balanced accuracy"
     case .macroAUROC: "Macro AUROC"
     case .melanomaSensitivityAt90Specificity: "Melanoma sensitivity at 90 % specificity"
-    case .malignantAUROC: "Malignant AUROC (akiec, bcc, mel)"
+    case .malignantAUROC: "Malignant AUROC (\(EvaluationOutput.malignantNames(labels)))"
     case .expectedCalibrationError: "Expected calibration error"
     case .negativeLogLikelihood: "Negative log-likelihood"
-    case .meanProbability(let lesionClass): "Mean probability of \(lesionClass.rawValue)"
-    case .recall(let lesionClass): "Recall of \(lesionClass.rawValue)"
-    case .precision(let lesionClass): "Precision of \(lesionClass.rawValue)"
-    case .auroc(let lesionClass): "AUROC of \(lesionClass.rawValue)"
-    case .risk(let level, let group):
-      "Risk \(level.rawValue) of \(group.map(\.rawValue).sorted().joined(separator: ", "))"
+    case .meanProbability(let index): "Mean probability of \(labels[index].id)"
+    case .recall(let index): "Recall of \(labels[index].id)"
+    case .precision(let index): "Precision of \(labels[index].id)"
+    case .auroc(let index): "AUROC of \(labels[index].id)"
+    case .risk(let level, .malignant): "Risk \(level.rawValue) of \(EvaluationOutput.malignantNames(labels))"
+    case .risk(let level, .benign): "Risk \(level.rawValue) of the others"
+    case .risk(let level, .label(let index)): "Risk \(level.rawValue) of \(labels[index].id)"
     }
   }
 }

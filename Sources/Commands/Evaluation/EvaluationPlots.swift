@@ -13,6 +13,8 @@ struct EvaluationPlots {
     ("#E69F00", ""), ("#56B4E9", ""), ("#009E73", ""), ("#CC79A7", "7 3"), ("#D55E00", ""),
     ("#0072B2", ""), ("#000000", "2 3"),
   ]
+  /// As many curves as the legend has room for.
+  private static let curveCount = 18
   private static let grid = "#DDDDDD"
   private static let muted = "#555555"
   private static let width = 720.0
@@ -30,8 +32,10 @@ struct EvaluationPlots {
   private func confusionMatrix() -> String {
     let title = "Confusion matrix"
     var canvas = Self.canvas()
-    let names = LesionClass.allCases.map(\.rawValue)
+    let names = output.report.labels.ids
     let cell = Self.side / Double(names.count)
+    // Smaller cells have no room for numbers, and their rows none for names.
+    let (holdsNumbers, holdsNames) = (cell >= 34, cell >= 12)
     for (row, counts) in output.report.set.confusionMatrix().enumerated() {
       let total = counts.reduce(0, +)
       for (column, count) in counts.enumerated() {
@@ -40,6 +44,7 @@ struct EvaluationPlots {
         let y = Self.top + Double(row) * cell
         canvas.rectangle(
           x: x, y: y, width: cell, height: cell, fill: Self.shade(share), stroke: Self.grid)
+        guard holdsNumbers else { continue }
         let colour = share > 0.5 ? "#FFFFFF" : "#111111"
         canvas.label(
           String(count), x: x + cell / 2, y: y + cell / 2, anchor: .middle, size: 15, colour: colour)
@@ -48,7 +53,7 @@ struct EvaluationPlots {
           percent, x: x + cell / 2, y: y + cell / 2 + 17, anchor: .middle, size: 11, colour: colour)
       }
     }
-    for (index, name) in names.enumerated() {
+    for (index, name) in names.enumerated() where holdsNames {
       let middle = (Double(index) + 0.5) * cell
       canvas.label(name, x: Self.left + middle, y: Self.top + Self.side + 20, anchor: .middle)
       canvas.label(name, x: Self.left - 8, y: Self.top + middle + 4, anchor: .end)
@@ -69,9 +74,15 @@ struct EvaluationPlots {
     let legend = Self.left + Self.side + 15
     canvas.label("One against the rest", x: legend, y: Self.top + 12, size: 12, isBold: true)
     canvas.label("and its AUROC", x: legend, y: Self.top + 28, size: 12, isBold: true)
-    for (index, lesionClass) in LesionClass.allCases.enumerated() {
-      let style = Self.styles[index]
-      let curve = Self.thinned(output.report.set.curve(of: lesionClass))
+    let labels = output.report.labels
+    // Those with the most images, where the legend has no room for all.
+    let shown = labels.sorted {
+      (output.report.imageCount($0), -$0.index) > (output.report.imageCount($1), -$1.index)
+    }
+    .prefix(Self.curveCount).sorted { $0.index < $1.index }
+    for (index, label) in shown.enumerated() {
+      let style = Self.styles[index % Self.styles.count]
+      let curve = Self.thinned(output.report.set.curve(of: label))
       if !curve.isEmpty {
         canvas.line(
           curve.map { Self.place($0.falsePositiveRate, $0.truePositiveRate) }, colour: style.colour, width: 2,
@@ -80,8 +91,13 @@ struct EvaluationPlots {
       let y = Self.top + 52 + Double(index) * 22
       canvas.line(
         [(legend, y - 4), (legend + 26, y - 4)], colour: style.colour, width: 3, dashes: style.dashes)
-      let area = output.report.overall.value(.auroc(lesionClass))
-      canvas.label("\(lesionClass.rawValue) \(area)", x: legend + 32, y: y, size: 12)
+      let area = output.report.overall.value(.auroc(label.index))
+      canvas.label("\(label.id) \(area)", x: legend + 32, y: y, size: 12)
+    }
+    if shown.count < labels.count {
+      canvas.label(
+        "\(labels.count - shown.count) classes left out", x: legend,
+        y: Self.top + 52 + Double(shown.count) * 22, size: 12)
     }
     return finished(canvas, title: "ROC curves")
   }

@@ -11,6 +11,8 @@ struct EvaluationRun {
   let terminal: Terminal
   /// In the order of the list, whatever the number of threads.
   private(set) var images: [EvaluatedImage] = []
+  /// The names of ``images`` in the list.
+  private(set) var names: [String] = []
   /// How many images had each warning.
   private(set) var warnings: [ClassificationWarning: Int] = [:]
   private(set) var hasFailed = false
@@ -45,7 +47,9 @@ struct EvaluationRun {
     var outcomes: [Outcome] = []
     classifier.forEach(
       found,
-      { [classifier, views, terminal] in Self.outcome($0.entry, $0.location, classifier, views, terminal) }
+      { [classifier, views, terminal] in
+        Self.outcome($0.entry, $0.location, classifier, views, terminal)
+      }
     ) { outcome in
       outcomes.append(outcome)
       progress.show(outcomes.count)
@@ -54,21 +58,22 @@ struct EvaluationRun {
     for outcome in outcomes {
       switch outcome {
       case .failed(let message): report(message)
-      case .classified(let image, let imageWarnings):
+      case .classified(let image, let name, let imageWarnings):
         images.append(image)
+        names.append(name)
         for warning in imageWarnings { warnings[warning, default: 0] += 1 }
       }
     }
   }
 
   private enum Outcome: Sendable {
-    case classified(EvaluatedImage, [ClassificationWarning])
+    case classified(EvaluatedImage, name: String, [ClassificationWarning])
     case failed(String)
   }
 
   private static func outcome(
-    _ entry: TestList.Entry, _ location: ImageIndex.Location, _ classifier: Classifier, _ views: ImageViews,
-    _ terminal: Terminal
+    _ entry: TestList.Entry, _ location: ImageIndex.Location, _ classifier: Classifier,
+    _ views: ImageViews, _ terminal: Terminal
   ) -> Outcome {
     do {
       let metadata = try PatientMetadata(
@@ -79,7 +84,7 @@ struct EvaluationRun {
       let image = EvaluatedImage(
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
         source: location.folder, confirmation: entry.confirmation, abstention: result.abstention)
-      return .classified(image, result.warnings)
+      return .classified(image, name: entry.image, result.warnings)
     } catch let error as FileError {
       return .failed("\(error)")
     } catch {
@@ -114,5 +119,18 @@ private struct Progress {
 
   func clear() {
     if terminal.showsProgress { terminal.overwriteLine("") }
+  }
+}
+
+extension EvaluationRun {
+  /// A row an image: its name and label as the list has them, the probability of each class, and whether the model abstains.
+  func predictions(labels: Labels) -> String {
+    let rows = zip(names, images).map { name, image in
+      ClassificationCSV.line(
+        [name, image.label.id] + image.probabilities.values.map(\.description) + [
+          image.abstention.reasons.isEmpty ? "false" : "true"
+        ])
+    }
+    return ClassificationCSV.line(["image_id", "label"] + labels.ids + ["abstain"]) + rows.joined()
   }
 }

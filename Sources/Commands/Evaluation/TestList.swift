@@ -8,45 +8,116 @@ package struct TestList: Sendable {
     package let line: Int
     /// The file's name without its ending, in the same Unicode scalars.
     package let image: String
+    /// The image's own name in a table that does not tell the lesions.
     package let lesion: String
-    package let label: LesionClass
+    package let label: LesionLabel
     /// How the label was confirmed; `nil` where the table does not say.
     package let confirmation: String?
     package let metadata: MetadataTable.Entry
   }
 
-  /// Columns that the table must have; it may have others, in any order.
-  package static let columns = ["image_id", "lesion_id", "dx", "age", "sex", "localization"]
   /// A column that it may have: how the label was confirmed, in HAM10000 `histo`, `follow_up`, `consensus` or `confocal`.
   package static let confirmationColumn = "dx_type"
+  private static let lesionColumn = "lesion_id"
 
   /// Of the table, for messages.
   package let path: String
   /// In the order of the table, at least one.
   package let entries: [Entry]
 
+  /// - Parameter labels: the classes that an image may show.
   /// - Throws: ``CSVError`` naming the file, line, column and value.
-  package init(_ bytes: [UInt8], path: String) throws(CSVError) {
+  package init(_ bytes: [UInt8], path: String, labels: Labels) throws(CSVError) {
     let table = try CSVTable(bytes, path: path)
-    let columns = try table.columns(Self.columns, optional: [Self.confirmationColumn], path: path)
+    let reader = try LabelColumns(table.header, labels: labels, path: path)
+    let columns = try PatientColumns(
+      table, path: path, others: [Self.lesionColumn, Self.confirmationColumn] + reader.names)
     var entries: [Entry] = []
     var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
-      let image = try columns.uniqueIdentifier("image_id", of: row, seen: &lines)
+      let image = try columns.identifier(of: row, seen: &lines)
+      let hasLesions = table.header.contains(Self.lesionColumn)
       entries.append(
         Entry(
           line: row.line, image: image,
-          lesion: try columns.identifier("lesion_id", of: row),
-          label: try columns.requiredValue("dx", of: row, as: Self.label),
-          confirmation: columns.optionalText(Self.confirmationColumn, of: row),
+          lesion: hasLesions ? try columns.cells.identifier(Self.lesionColumn, of: row) : image,
+          label: try reader.label(of: row, columns.cells),
+          confirmation: columns.cells.optionalText(Self.confirmationColumn, of: row),
           metadata: try columns.metadata(of: row)))
     }
     if entries.isEmpty { throw .noRows(path: path) }
     self.path = path
     self.entries = entries
   }
+}
 
-  private static let label = Option<LesionClass>(
-    "dx", valueName: "dx", abstract: "", allowedValues: LesionClass.allCases.map(\.rawValue),
-    convert: { LesionClass(rawValue: $0) })
+/// Where a table has the class: in words, or as a 1 in the column of the class.
+private struct LabelColumns {
+  private enum Form {
+    case words(String)
+    case oneHot([(name: String, label: LesionLabel?)])
+  }
+
+  private let form: Form
+  private let labels: Labels
+
+  init(_ header: [String], labels: Labels, path: String) throws(CSVError) {
+    self.labels = labels
+    if let column = ["dx", "diagnosis"].first(where: header.contains) {
+      form = .words(column)
+      return
+    }
+    let columns = header.map { name in (name: name, label: Self.label(name, among: labels)) }
+    // Of the ISIC challenges: images of none of the classes.
+    let known = columns.filter { $0.label != nil || $0.name == "UNK" }
+    guard known.count(where: { $0.label != nil }) >= 2 else {
+      throw .missingColumn(path: path, name: "dx", header: header)
+    }
+    form = .oneHot(known)
+  }
+
+  var names: [String] {
+    switch form {
+    case .words(let column): [column]
+    case .oneHot(let columns): columns.map(\.name)
+    }
+  }
+
+  func label(of row: CSVTable.Row, _ cells: CSVColumns) throws(CSVError) -> LesionLabel {
+    switch form {
+    case .words(let column):
+      let text = cells.text(column, of: row)
+      if let label = column == "dx" ? labels[text] : Self.label(text, among: labels) { return label }
+      throw cells.invalid(column, of: row, value: text, expectation: expectation)
+    case .oneHot(let columns):
+      let marked = columns.filter { Double(cells.text($0.name, of: row)) == 1 }
+      if marked.count == 1, let label = marked[0].label { return label }
+      throw cells.invalid(
+        marked.first?.name ?? columns[0].name, of: row,
+        value: marked.map(\.name).joined(separator: " and "),
+        expectation: "Please mark one of the model's classes with 1. \(expectation)")
+    }
+  }
+
+  private var expectation: String {
+    "Please provide one of \(labels.count <= 12 ? labels.ids.quotedAlternatives : labels.ids.quotedList)."
+  }
+
+  /// The ISIC archive's words for classes, with the ids that models give them.
+  private static let words: [String: [String]] = [
+    "melanoma": ["mel"], "nevus": ["nv"], "basal cell carcinoma": ["bcc"],
+    "actinic keratosis": ["akiec", "ak"], "pigmented benign keratosis": ["bkl"],
+    "seborrheic keratosis": ["bkl"], "solar lentigo": ["bkl"], "lichenoid keratosis": ["bkl"],
+    "dermatofibroma": ["df"], "vascular lesion": ["vasc"], "squamous cell carcinoma": ["scc"],
+  ]
+
+  /// The class of this id or name in any letter case, or of the ISIC archive's word for it; `nil` unless it is one.
+  private static func label(_ text: String, among labels: Labels) -> LesionLabel? {
+    let lowercase = text.lowercased()
+    let wanted = [lowercase] + (words[lowercase] ?? [])
+    let found = labels.filter {
+      wanted.contains($0.id.lowercased()) || $0.name.lowercased() == lowercase
+    }
+    return found.count == 1 ? found[0] : nil
+  }
 }

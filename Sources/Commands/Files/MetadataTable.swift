@@ -10,9 +10,6 @@ package struct MetadataTable: Equatable, Sendable {
     package let site: BodySite?
   }
 
-  /// Columns that a table must have; it may have others, in any order.
-  package static let columns = ["image_id", "age", "sex", "localization"]
-
   /// A hundred bytes a row.
   static let byteLimit = 64 * 1024 * 1024
 
@@ -65,23 +62,13 @@ package struct MetadataTable: Equatable, Sendable {
   /// - Throws: ``CSVError`` naming the file, line, column and value.
   package init(_ bytes: [UInt8], path: String) throws(CSVError) {
     let table = try CSVTable(bytes, path: path)
-    let columns = try table.columns(Self.columns, path: path)
+    let columns = try PatientColumns(table, path: path)
     var entries: [[UInt8]: Entry] = [:]
     var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
-      let identifier = try columns.uniqueIdentifier("image_id", of: row, seen: &lines)
+      let identifier = try columns.identifier(of: row, seen: &lines)
       entries[identifier.imageKey] = try columns.metadata(of: row)
     }
     self.entries = entries
-  }
-}
-
-extension CSVColumns {
-  /// The cells `age`, `sex` and `localization`.
-  func metadata(of row: CSVTable.Row) throws(CSVError) -> MetadataTable.Entry {
-    MetadataTable.Entry(
-      ageInYears: try value("age", of: row, as: MetadataOptions.age),
-      sex: try value("sex", of: row, as: MetadataOptions.sex),
-      site: try value("localization", of: row, as: MetadataOptions.site))
   }
 }

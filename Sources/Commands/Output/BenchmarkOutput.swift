@@ -1,13 +1,13 @@
+import JSONModule
 import Assessment
 import CommandLineSupport
 import DermaFusion
-import JSONModule
 
 /// A benchmark's report as JSON.
 enum BenchmarkJSON {
   static func object(_ report: Benchmark.Report) -> JSONValue {
     var members: [(key: String, value: JSONValue)] = [
-      ("schemaVersion", .integer(1)),
+      ("schemaVersion", .integer(Classification.schemaVersion)),
       ("model", report.model.orderedJSON),
       ("runs", .integer(report.latencies.count)), ("latencyMs", spread(report.latencies)),
       ("preprocessMs", .number(report.preprocessing.percentile(50))),

@@ -1,46 +1,47 @@
+import CommandLineSupport
 import DermaFusion
 import JSONModule
 
-/// Results as a table, one row an image, for spreadsheets and data frames.
+/// Results as a table, one row an image, for spreadsheets and data frames. Where the model abstains the cells of the class
+/// and the risk are empty. Lists in a cell have blanks between their words.
 enum ClassificationCSV {
-  /// A row and, for the first one, the line of names that goes before it. Lists in a cell have blanks between their words.
-  static func lines(
-    _ result: Classification, imageName: String, timing: ClassificationTiming?, isFirst: Bool
-  ) -> String {
-    let cells = cells(result, imageName: imageName, timing: timing)
-    return (isFirst ? line(cells.map(\.column)) : "") + line(cells.map(\.value))
+  /// The line of names.
+  static func header(labels: Labels, showsTiming: Bool, views: ImageViews) -> String {
+    line(
+      ["image", "class", "name", "probability"] + labels.ids + [
+        "risk", "confidence", "age", "sex", "site", "missing", "warnings", "model", "modelVersion",
+        "modelSHA256",
+      ] + (showsTiming ? ["milliseconds"] : []) + (views == .upright ? [] : ["views"]) + [
+        "summary", "disclaimer", "abstain", "abstainReasons", "conformalSet",
+      ])
   }
 
-  private static func cells(
-    _ result: Classification, imageName: String, timing: ClassificationTiming?
-  ) -> [(column: String, value: String)] {
+  /// The line of one image.
+  static func row(_ result: Classification, imageName: String, timing: ClassificationTiming?) -> String {
     var cells = [
-      ("image", imageName), ("class", result.prediction.rawValue), ("name", result.prediction.fullName),
-      ("probability", result.probabilities[result.prediction].description),
+      imageName, result.answer?.prediction.id ?? "", result.answer?.prediction.name ?? "",
+      result.answer?.probability.description ?? "",
     ]
-    cells += LesionClass.allCases.map { ($0.rawValue, result.probabilities[$0].description) }
+    cells += result.probabilities.values.map(\.description)
     cells += [
-      ("risk", result.risk.rawValue), ("confidence", result.confidence.rawValue),
-      ("age", result.metadata.ageInYears.map(JSONValue.decimal) ?? ""),
-      ("sex", result.metadata.sex.rawValue), ("site", result.metadata.site.rawValue),
-      ("missing", result.metadata.missing.joined(separator: " ")),
-      ("warnings", result.warnings.map(\.rawValue).joined(separator: " ")),
-      ("model", result.model.name), ("modelVersion", result.model.version),
-      ("modelSHA256", result.model.sha256),
+      result.risk?.rawValue ?? "", result.confidence.rawValue,
+      result.metadata.ageInYears.map(JSONValue.decimal) ?? "", result.metadata.sex.rawValue,
+      result.metadata.site.rawValue, result.metadata.missing.joined(separator: " "),
+      result.warnings.map(\.rawValue).joined(separator: " "),
+      result.model.name, result.model.version, result.model.sha256,
     ]
-    if let timing { cells.append(("milliseconds", timing.totalMilliseconds.fixed(digits: 2))) }
-    if result.views != .upright { cells.append(("views", String(result.views.count))) }
-    let set = result.abstention.conformalSet?.classes ?? []
+    if let timing { cells.append(timing.totalMilliseconds.fixed(digits: 2)) }
+    if result.views != .upright { cells.append(String(result.views.count)) }
     cells += [
-      ("summary", result.summary), ("disclaimer", result.disclaimer),
-      ("abstain", result.abstains ? "true" : "false"),
-      ("abstainReasons", result.abstention.reasons.map(\.rawValue).joined(separator: " ")),
-      ("conformalSet", set.map(\.rawValue).joined(separator: " ")),
+      result.summary, result.disclaimer, result.abstains ? "true" : "false",
+      result.abstention.reasons.map(\.rawValue).joined(separator: " "),
+      (result.abstention.conformalSet?.classes ?? []).map(\.id).joined(separator: " "),
     ]
-    return cells
+    return line(cells)
   }
 
-  private static func line(_ fields: [String]) -> String {
+  /// A row of a table.
+  static func line(_ fields: [String]) -> String {
     fields.map(quoted).joined(separator: ",") + "\n"
   }
 

@@ -14,28 +14,30 @@ struct ClassificationText {
   private static let barWidth = 30
   private static let margin = 2
 
-  /// Every class as a bar, the risk, what was missing, the warnings, the model and the disclaimer.
+  /// The likeliest classes that are shown.
+  private static let shownClassCount = 10
+
+  /// The likeliest classes as bars, the risk, what was missing, the warnings, the model and the disclaimer.
   func text(
     _ result: Classification, imageName: String, timing: ClassificationTiming?, shares: MetadataShares? = nil
   ) -> String {
     var lines = [emphasised(imageName.printable), "", sentence(result.summary), ""]
-    if let reservation = result.reservation { lines += [sentence(reservation), ""] }
-    lines += result.probabilities.ranked.map { bar($0, result) }
+    if result.abstains {
+      lines += [sentence("What the network computed all the same, which means little for this image:"), ""]
+    }
+    lines += bars(result)
     if let shares { lines += [""] + Self.table(shares) }
     lines.append("")
-    // A noise without melanoma would be called low risk.
-    lines.append(
-      result.abstains
-        ? labelled("Risk", "not judged, since the model abstains")
-        : labelled("Risk", Wording.sentence(for: result.risk), colour: Self.colour(for: result.risk)))
+    lines.append(risk(result.outcome))
     if let confidence = Wording.sentence(for: result.confidence) {
       lines.append(labelled("Confidence", confidence))
     }
     // The coverage is that of validation photographs; one from which the model abstains is like few of them.
     if let set = result.abstention.conformalSet, result.abstention.reasons.isEmpty {
-      let names = set.classes.map(\.fullName).joined(separator: ", ")
+      let names = set.classes.prefix(Self.shownClassCount).map(\.name).joined(separator: ", ")
+      let rest = set.classes.count - Self.shownClassCount
       let percent = Int((set.coverage * 100).rounded())
-      lines.append(labelled("\(percent) % set", names))
+      lines.append(labelled("\(percent) % set", rest > 0 ? "\(names) and \(rest) more" : names))
     }
     lines.append(labelled("Metadata", Self.words(for: result.metadata)))
     lines += result.warnings.map { labelled("Warning", $0.sentence) }
@@ -54,23 +56,53 @@ struct ClassificationText {
     return "\(age), \(sex), \(site)"
   }
 
-  /// A row of logits for each class, a column for each set of fields.
+  private func risk(_ outcome: Classification.Outcome) -> String {
+    switch outcome {
+    case .abstained: labelled("Risk", "not judged, since the model abstains")
+    case .answer(let answer):
+      if let risk = answer.risk {
+        labelled("Risk", Wording.sentence(for: risk), colour: Self.colour(for: risk))
+      } else {
+        labelled("Risk", "not judged, since the model does not say which of its classes are malignant")
+      }
+    }
+  }
+
+  /// A row of logits for each class that is shown, a column for each set of fields.
   private static func table(_ shares: MetadataShares) -> [String] {
     let columns = shares.named
-    let heading = "  Logits with".padding(to: 31) + columns.map { $0.heading.leftPadding(to: 9) }.joined()
+    let labels = shares.everything.ranked.prefix(shownClassCount).sorted { $0.index < $1.index }
+    let width = nameWidth(labels)
+    let heading =
+      "  Logits with".padding(to: 2 + width) + columns.map { $0.heading.leftPadding(to: 9) }.joined()
     return [heading]
-      + LesionClass.allCases.map { lesionClass in
-        "  " + lesionClass.fullName.padding(to: 29)
-          + columns.map { Double($0.logits[lesionClass]).fixed(digits: 3).leftPadding(to: 9) }.joined()
+      + labels.map { label in
+        "  " + label.name.printable.padding(to: width)
+          + columns.map { Double($0.logits[label]).fixed(digits: 3).leftPadding(to: 9) }.joined()
       }
   }
 
-  private func bar(_ lesionClass: LesionClass, _ result: Classification) -> String {
-    let probability = result.probabilities[lesionClass]
-    let name = lesionClass.fullName.padding(to: 29)
-    let percentage = Wording.percentage(probability).leftPadding(to: 7)
-    let line = "  \(name)\(percentage)  \(Self.bar(Double(probability)))".trimmedRight
-    return lesionClass == result.prediction ? emphasised(line) : line
+  private static func nameWidth(_ labels: some Sequence<LesionLabel>) -> Int {
+    max(29, labels.map(\.name.printable.count).max() ?? 0)
+  }
+
+  private func bars(_ result: Classification) -> [String] {
+    let ranked = result.probabilities.ranked
+    let shown = ranked.prefix(Self.shownClassCount)
+    let width = Self.nameWidth(shown)
+    let lines = shown.map { label in
+      let probability = result.probabilities[label]
+      let percentage = Wording.percentage(probability).leftPadding(to: 7)
+      let line =
+        "  \(label.name.printable.padding(to: width))\(percentage)  \(Self.bar(Double(probability)))"
+        .trimmedRight
+      return label == result.prediction ? emphasised(line) : line
+    }
+    let rest = ranked.dropFirst(shown.count)
+    if rest.isEmpty { return lines }
+    let share = rest.reduce(Float(0)) { $0 + result.probabilities[$1] }
+    return lines
+      + ["  \(rest.count) more classes".padding(to: 2 + width) + Wording.percentage(share).leftPadding(to: 7)]
   }
 
   /// Eighths of a character, so that small probabilities can be told apart.

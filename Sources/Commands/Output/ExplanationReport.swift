@@ -1,6 +1,6 @@
+import JSONModule
 import CommandLineSupport
 import DermaFusion
-import JSONModule
 
 /// The statistics of an explanation, for programs and for people.
 struct ExplanationReport {
@@ -17,7 +17,7 @@ struct ExplanationReport {
   var json: JSONValue {
     let first = explanation.maps[0]
     var members: [(key: String, value: JSONValue)] = [
-      ("schemaVersion", .integer(1)),
+      ("schemaVersion", .integer(Classification.schemaVersion)),
       ("image", .string(imageName)),
       ("imageSHA256", result.imageSHA256.map(JSONValue.string) ?? .null),
       ("model", result.model.orderedJSON),
@@ -25,7 +25,7 @@ struct ExplanationReport {
       ("layer", .string(first.layer)),
       ("mapShape", .array([.integer(first.height), .integer(first.width)])),
       ("maps", .array(explanation.maps.indices.map(json))),
-      ("prediction", .string(result.prediction.rawValue)),
+      ("prediction", result.prediction.map { .string($0.id) } ?? .null),
       ("metadata", result.metadata.orderedJSON),
       ("warnings", .strings(result.warnings.map(\.rawValue))),
     ]
@@ -41,11 +41,12 @@ struct ExplanationReport {
 
   private func json(_ index: Int) -> JSONValue {
     let map = explanation.maps[index]
+    let label = explanation.label(of: map)
     var members: [(key: String, value: JSONValue)] = [
-      ("class", .string(map.lesionClass.rawValue)),
-      ("name", .string(map.lesionClass.fullName)),
-      ("probability", .float(result.probabilities[map.lesionClass])),
-      ("logit", .float(result.logits[map.lesionClass])),
+      ("class", .string(label.id)),
+      ("name", .string(label.name)),
+      ("probability", .float(result.probabilities[label])),
+      ("logit", .float(result.logits[label])),
       ("status", .string(map.status.rawValue)),
       ("minimum", .float(map.minimum)),
       ("maximum", .float(map.maximum)),
@@ -68,14 +69,11 @@ struct ExplanationReport {
   func text(width: Int?) -> String {
     let first = explanation.maps[0]
     var lines = [imageName.printable, "", result.summary.wrapped(width: width, indent: 0), ""]
-    if let reservation = result.reservation {
-      lines += [reservation.wrapped(width: width, indent: 0), ""]
-    }
     for (index, map) in explanation.maps.enumerated() {
+      let label = explanation.label(of: map)
       lines.append(
-        "  \(map.lesionClass.fullName) (\(map.lesionClass.rawValue)), "
-          + "probability \(Wording.percentage(result.probabilities[map.lesionClass]))"
-      )
+        "  \(label.name) (\(label.id)), probability \(Wording.percentage(result.probabilities[label]))"
+          .printable)
       lines.append(detail(map).wrapped(width: width, indent: 4))
       if trusts.indices.contains(index) {
         lines += trusts[index].sentences.map { $0.wrapped(width: width, indent: 4) }

@@ -6,35 +6,36 @@ import JSONModule
 struct ResultPrinter {
   let format: OutputFormat
   let showsTiming: Bool
-  let terminal: Terminal
-  private var isFirst = true
-
-  init(format: OutputFormat, showsTiming: Bool, terminal: Terminal) {
-    self.format = format
-    self.showsTiming = showsTiming
-    self.terminal = terminal
-  }
+  let output: any ByteOutput
+  /// How text is laid out.
+  let text: ClassificationText
+  /// Whether nothing was written before.
+  var isFirst = true
 
   mutating func print(
     _ result: Classification, timing: ClassificationTiming, shares: MetadataShares? = nil, imageName: String
   ) throws(OutputError) {
     let timing = showsTiming ? timing : nil
+    // Each result is written at once, so that an interruption leaves at most one line unfinished.
     switch format {
     case .text:
-      let text = ClassificationText(width: terminal.width, usesColour: terminal.usesColour)
-      try terminal.write(
+      try write(
         (isFirst ? "" : "\n") + text.text(result, imageName: imageName, timing: timing, shares: shares))
     case .json:
       let extra =
         (shares.map { [(key: "metadataShares", value: $0.orderedJSON)] } ?? [])
         + (timing.map { [(key: "timing", value: $0.json)] } ?? [])
-      try terminal.write(result.orderedJSON(imageName: imageName, extra: extra).text + "\n")
+      try write(result.orderedJSON(imageName: imageName, extra: extra).text + "\n")
     case .csv:
-      try terminal.write(
-        ClassificationCSV.lines(result, imageName: imageName, timing: timing, isFirst: isFirst))
+      let header = ClassificationCSV.header(
+        labels: result.probabilities.labels, showsTiming: timing != nil, views: result.views)
+      let row = ClassificationCSV.row(result, imageName: imageName, timing: timing)
+      try write((isFirst ? header : "") + row)
     }
     isFirst = false
   }
+
+  private func write(_ text: String) throws(OutputError) { try output.write(Array(text.utf8)) }
 }
 
 extension ClassificationTiming {

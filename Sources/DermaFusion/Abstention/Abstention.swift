@@ -12,7 +12,7 @@ public struct Abstention: Sendable, Equatable {
   /// Classes among which the right one is with a stated probability, for images like those of the validation.
   public struct ConformalSet: Sendable, Equatable {
     /// The likeliest first; never empty.
-    public let classes: [LesionClass]
+    public let classes: [LesionLabel]
     /// The share of images whose class is in their set, 0...1.
     public let coverage: Double
   }

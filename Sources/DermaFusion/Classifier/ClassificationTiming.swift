@@ -1,3 +1,5 @@
+import SystemModule
+
 /// Milliseconds that the steps of one classification took.
 package struct ClassificationTiming: Sendable, Equatable {
   /// From the file's bytes to pixels.
@@ -9,12 +11,13 @@ package struct ClassificationTiming: Sendable, Equatable {
 
   package init() {}
 
-  package mutating func measure<Value>(
-    _ step: WritableKeyPath<ClassificationTiming, Double>, _ work: () throws -> Value
-  ) rethrows -> Value {
-    let start = ContinuousClock.now
+  /// Does a step and puts the time that it took into `milliseconds`.
+  package static func measure<Value, Failure: Error>(
+    _ milliseconds: inout Double, _ work: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    let start = MonotonicClock.milliseconds
     let result = try work()
-    self[keyPath: step] = (ContinuousClock.now - start) / .milliseconds(1)
+    milliseconds = MonotonicClock.milliseconds - start
     return result
   }
 }

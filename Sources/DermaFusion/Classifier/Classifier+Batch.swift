@@ -16,7 +16,7 @@ extension Classifier {
     func computeWhole() throws(Failure) {
       try ParallelMap.forEach(wholeImages, workerCount: threadCount, transform, consume: consume)
     }
-    if let pool { try pool.withoutSharing(computeWhole) } else { try computeWhole() }
+    try pool.withoutSharing(computeWhole)
     for input in inputs[wholeCount...] { try consume(transform(input)) }
   }
 }

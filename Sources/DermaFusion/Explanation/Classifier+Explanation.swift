@@ -11,6 +11,13 @@ public struct Explanation: Sendable {
   public let maps: [ActivationMap]
   /// The centre square of the image, which is all that the model sees: `[S, S, 3]`. The maps lie over it.
   public let cropped: PixelImage
+
+  /// The class whose logit a map explains.
+  ///
+  /// - Precondition: the map is one of the model that made this explanation.
+  public func label(of map: ActivationMap) -> LesionLabel {
+    classification.probabilities.labels[map.classIndex]
+  }
 }
 
 extension Classifier {
@@ -19,18 +26,19 @@ extension Classifier {
   /// - Parameters:
   ///   - image: at least 32x32.
   ///   - metadata: goes into the logits and into their gradients; it is held fixed.
-  ///   - lesionClass: the class to explain; `nil`: the one with the greatest probability.
+  ///   - label: the class to explain; `nil`: the one with the greatest probability.
   ///   - method: see ``ActivationMapMethod``.
   ///   - layer: the feature map: one of ``layers``; `nil`: the last.
   /// - Returns: a map that is finite; look at ``ActivationMap/status`` before showing it.
-  /// - Throws: ``ImageError``; ``ClassifierError/nonFiniteLogits(_:)``;
-  ///   ``ClassifierError/ensembleNotExplained(file:members:)``; ``ActivationMapError``.
+  /// - Throws: ``DermaFusionError``: ``DermaFusionError/Code/invalidImage``, ``DermaFusionError/Code/unknownClass``,
+  ///   ``DermaFusionError/Code/unknownLayer``, ``DermaFusionError/Code/ensembleNotExplained`` or
+  ///   ``DermaFusionError/Code/nonFiniteOutput``.
   public func activationMap(
-    of image: PixelImage, metadata: PatientMetadata = .unknown, lesionClass: LesionClass? = nil,
+    of image: PixelImage, metadata: PatientMetadata = .unknown, label: LesionLabel? = nil,
     method: ActivationMapMethod = .gradcam, layer: String? = nil
-  ) throws -> ActivationMap {
+  ) throws(DermaFusionError) -> ActivationMap {
     try explain(
-      image, metadata: metadata, classes: lesionClass.map { [$0] } ?? [], method: method, layer: layer
+      image, metadata: metadata, labels: label.map { [$0] } ?? [], method: method, layer: layer
     ).maps[0]
   }
 
@@ -39,53 +47,84 @@ extension Classifier {
   /// - Parameters:
   ///   - image: at least 32x32.
   ///   - metadata: goes into the logits and into their gradients; it is held fixed.
-  ///   - classes: the classes to explain; none: the one with the greatest probability.
+  ///   - labels: the classes to explain; none: the one with the greatest probability.
   ///   - method: see ``ActivationMapMethod``.
   ///   - layer: the feature map: one of ``layers``; `nil`: the last.
-  /// - Throws: see ``activationMap(of:metadata:lesionClass:method:layer:)``.
+  /// - Throws: see ``activationMap(of:metadata:label:method:layer:)``.
   public func explain(
-    _ image: PixelImage, metadata: PatientMetadata = .unknown, classes: [LesionClass] = [],
+    _ image: PixelImage, metadata: PatientMetadata = .unknown, labels: [LesionLabel] = [],
     method: ActivationMapMethod = .gradcam, layer: String? = nil
-  ) throws -> Explanation {
+  ) throws(DermaFusionError) -> Explanation {
     try explain(
-      image, metadata: metadata, classes: classes, method: method, layer: layer,
-      imageSHA256: nil)
+      image, metadata: metadata, method: method, layer: layer, imageSHA256: nil,
+      selecting: selection(labels))
   }
 
   /// The layers that can be explained: `conv_stem`, then the end of each block by timm's name (`blocks.0.0`, ...), then
   /// `conv_head`, the last. The end of a stage can also be asked for as `stage0`, `stage1`, ... Empty for an ensemble.
-  public var layers: [String] { network?.featureMapNames ?? [] }
+  public var layers: [String] {
+    if case .model(let model) = source { model.network.featureMapNames } else { [] }
+  }
 
-  /// - Parameter imageSHA256: of the file that the image comes from; nil where there is none.
-  package func explain(
-    _ image: PixelImage, metadata: PatientMetadata, classes: [LesionClass], method: ActivationMapMethod,
-    layer: String?, imageSHA256: String?
-  ) throws -> Explanation {
-    let network = try explainedNetwork()
-    let layer = try network.layerName(layer)
-    let input = try preprocessor(image)
-    let encoded = metadata.encoded()
-    func explained(_ output: NetworkOutput) -> [LesionClass] {
-      if !classes.isEmpty { return classes }
-      // As the classification chooses: of logits that differ the probabilities may round to the same.
-      return [ClassScores(output.logits).softmax(temperature: configuration.temperature).highest]
+  /// How ``explain(_:metadata:labels:method:layer:)`` chooses: what was asked for, else the likeliest.
+  ///
+  /// - Throws: ``DermaFusionError/Code/unknownClass`` for a label of another model.
+  package func selection(
+    _ chosen: [LesionLabel]
+  ) throws(DermaFusionError) -> (ClassScores) -> [LesionLabel] {
+    for label in chosen where !(labels.indices.contains(label.index) && labels[label.index] == label) {
+      throw .unknownClass(label, among: labels)
     }
+    return { scores in chosen.isEmpty ? [scores.highest] : chosen }
+  }
+
+  /// - Parameters:
+  ///   - imageSHA256: of the file that the image comes from; nil where there is none.
+  ///   - select: the classes to explain, by the image's probabilities; at least one.
+  package func explain(
+    _ image: PixelImage, metadata: PatientMetadata, method: ActivationMapMethod, layer: String?,
+    imageSHA256: String?, selecting select: (ClassScores) -> [LesionLabel]
+  ) throws(DermaFusionError) -> Explanation {
+    let network = try singleModel().network
+    let layer = try layerName(layer, in: network)
+    let input = try preprocessed(image)
+    var explained: [LesionLabel] = []
     let run = network.runWithGradients(
-      layer: layer, metadata: encoded, needsGradients: method.usesGradient,
-      logits: { output in explained(output).map { (network.head, $0.index) } },
+      layer: layer, metadata: metadata.encoded(), needsGradients: method.usesGradient,
+      logits: { output in
+        // Of what is not finite nothing is explained; the classification refuses it.
+        if let probabilities = try? calibration.probabilities(output.logits) {
+          explained = select(probabilities)
+        }
+        return explained.map { (network.head, $0.index) }
+      },
       writeInput: { input.writeNormalizedNHWC(to: $0) })
     let result = try classification(
       run.output, of: input, metadata: metadata, imageSHA256: imageSHA256)
-    let maps = try explained(run.output).enumerated().map { index, lesionClass in
-      try ActivationMap(
-        classIndex: lesionClass.index, method: method, layer: layer, activations: run.activations,
-        gradient: method.usesGradient ? run.gradients[index] : nil, size: network.inputSize)
+    // The network asks which logits to follow only where a method needs gradients.
+    if explained.isEmpty { explained = select(result.probabilities) }
+    var maps: [ActivationMap] = []
+    for (index, label) in explained.enumerated() {
+      do throws(ActivationMapError) {
+        maps.append(
+          try ActivationMap(
+            classIndex: label.index, method: method, layer: layer, activations: run.activations,
+            gradient: method.usesGradient ? run.gradients[index] : nil, size: network.inputSize))
+      } catch {
+        throw DermaFusionError(error)
+      }
     }
     return Explanation(classification: result, maps: maps, cropped: input.cropped)
   }
-}
 
-extension ActivationMap {
-  /// The class whose logit was explained.
-  public var lesionClass: LesionClass { LesionClass.allCases[classIndex] }
+  /// The feature map that a person names.
+  ///
+  /// - Throws: ``DermaFusionError/Code/unknownLayer``
+  func layerName(_ name: String?, in network: Network) throws(DermaFusionError) -> String {
+    do throws(ActivationMapError) {
+      return try network.layerName(name)
+    } catch {
+      throw DermaFusionError(error)
+    }
+  }
 }

@@ -12,23 +12,20 @@ extension Classifier {
   ///   - metadata: the metadata that went in.
   /// - Precondition: the maps are of one layer, and their ``ActivationMap/size`` is this model's input size.
   /// - Returns: for each map, in their order, what was found.
-  /// - Throws: ``ImageError``; ``ClassifierError/nonFiniteLogits(_:)``;
-  ///   ``ClassifierError/ensembleNotExplained(file:members:)``; ``ActivationMapError``, also for a layer that this model
-  ///   does not have.
+  /// - Throws: ``DermaFusionError``: ``DermaFusionError/Code/invalidImage``, ``DermaFusionError/Code/unknownLayer``,
+  ///   ``DermaFusionError/Code/ensembleNotExplained`` or ``DermaFusionError/Code/nonFiniteOutput``.
   public func trust(
     in maps: [ActivationMap], of image: PixelImage, metadata: PatientMetadata = .unknown
-  ) throws -> [MapTrust] {
+  ) throws(DermaFusionError) -> [MapTrust] {
     if maps.isEmpty { return [] }
-    let network = try explainedNetwork()
-    for map in maps { _ = try network.layerName(map.layer) }
-    let input = try preprocessor(image)
+    let network = try singleModel().network
+    for map in maps { _ = try layerName(map.layer, in: network) }
+    let input = try preprocessed(image)
     var pixels = [Float](repeating: 0, count: input.normalizedCount)
     pixels.withUnsafeMutableBufferPointer { input.writeNormalizedNHWC(to: $0.baseAddress!) }
     return try network.trust(in: maps, pixels: pixels, metadata: metadata.encoded()) {
-      (output) throws(ClassifierError) in
-      guard output.logits.allSatisfy({ $0.isFinite }) else { throw .nonFiniteLogits(output.logits) }
-      let scores = ClassScores(output.logits).softmax(temperature: configuration.temperature)
-      return scores.values.map { Double($0) }
+      (output) throws(DermaFusionError) in
+      try calibration.probabilities(output.logits).values.map { Double($0) }
     }
   }
 }

@@ -15,7 +15,7 @@ extension Explanation {
       photograph: cropped,
       maps: maps.enumerated().map { index, map in
         MapFigure.Map(
-          lines: [shortTitle(map), map.lesionClass.fullName] + (map.status.sentence.map { [$0] } ?? [])
+          lines: [shortTitle(map), label(of: map).name] + (map.status.sentence.map { [$0] } ?? [])
             + (trusts.isEmpty ? [] : [trusts[index].verdict]),
           values: { map.status == .ok ? map.values(side: $0) : nil })
       },
@@ -23,12 +23,17 @@ extension Explanation {
     ).image
   }
 
+  /// Why no class is suggested; nil where one is.
+  private var reservation: String? {
+    if case .abstained(let reasons) = classification.outcome { Wording.abstention(reasons) } else { nil }
+  }
+
   private func caption(_ style: FigureStyle, trusts: [MapTrust]) -> [MapFigure.Paragraph] {
     let isSingle = maps.count == 1
     var caption: [MapFigure.Paragraph] = []
     if isSingle { caption.append(.init(title(maps[0]), isLarge: true)) }
     // Before what speaks for the map: a map of noise can pass every check.
-    if let reservation = classification.reservation { caption.append(.init(reservation, isLarge: true)) }
+    if let reservation { caption.append(.init(reservation, isLarge: true)) }
     if isSingle {
       if let sentence = maps[0].status.sentence { caption.append(.init(sentence, isLarge: true)) }
       if let trust = trusts.first { caption.append(.init(trust.verdict, isLarge: !trust.passes)) }
@@ -41,10 +46,9 @@ extension Explanation {
   /// - Returns: keywords and texts of ASCII.
   package func captions(_ style: FigureStyle, trusts: [MapTrust]) -> [(keyword: String, text: String)] {
     let verdicts = zip(maps, trusts).map { map, trust in
-      maps.count == 1 ? trust.verdict : "\(map.lesionClass.rawValue): \(trust.verdict)"
+      maps.count == 1 ? trust.verdict : "\(label(of: map).id): \(trust.verdict)"
     }
-    let description =
-      [classification.reservation].compactMap { $0 } + verdicts + [provenance(style)]
+    let description = [reservation].compactMap { $0 } + verdicts + [provenance(style)]
     return [
       ("Title", MapFigure.drawable(maps.map { title($0) }.joined(separator: "; "))),
       ("Description", MapFigure.drawable(description.joined(separator: " "))),
@@ -55,16 +59,16 @@ extension Explanation {
 
   /// `Melanoma (mel): probability 12.3%`
   func title(_ map: ActivationMap) -> String {
-    "\(map.lesionClass.fullName) (\(map.lesionClass.rawValue)): probability \(percentage(map.lesionClass))"
+    "\(label(of: map).name) (\(label(of: map).id)): probability \(percentage(label(of: map)))"
   }
 
   /// `mel 12.3%`
   func shortTitle(_ map: ActivationMap) -> String {
-    "\(map.lesionClass.rawValue) \(percentage(map.lesionClass))"
+    "\(label(of: map).id) \(percentage(label(of: map)))"
   }
 
-  private func percentage(_ lesionClass: LesionClass) -> String {
-    Wording.percentage(classification.probabilities[lesionClass])
+  private func percentage(_ label: LesionLabel) -> String {
+    Wording.percentage(classification.probabilities[label])
   }
 
   /// How the map was made, and how to read it.

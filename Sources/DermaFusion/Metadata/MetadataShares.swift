@@ -1,6 +1,5 @@
-import ImagePipeline
 import JSONModule
-import ModelFiles
+import ImagePipeline
 import NetworkModule
 import TensorModule
 
@@ -27,36 +26,41 @@ extension Classifier {
   /// - Parameters:
   ///   - image: at least 32x32.
   ///   - metadata: what is known.
-  /// - Throws: ``ImageError``, or ``ClassifierError/nonFiniteLogits(_:)``.
-  public func metadataShares(of image: PixelImage, metadata: PatientMetadata) throws -> MetadataShares {
-    let output = try output(of: preprocessor(image), metadata: metadata.encoded(), views: .upright)
+  /// - Throws: ``DermaFusionError/Code/invalidImage`` or ``DermaFusionError/Code/nonFiniteOutput``.
+  public func metadataShares(
+    of image: PixelImage, metadata: PatientMetadata
+  ) throws(DermaFusionError) -> MetadataShares {
+    let output = try output(of: preprocessed(image), metadata: metadata.encoded(), views: .upright)
     return try metadataShares(of: output, metadata: metadata)
   }
 
   /// The same from what the network made of an image, upright and with all of the metadata.
   package func metadataShares(
     of output: NetworkOutput, metadata: PatientMetadata
-  ) throws -> MetadataShares {
-    let outputs = ensemble == nil ? [output] : output.members
-    let heads = try (ensemble?.members ?? [self]).map { try $0.explainedNetwork().head }
-    func finite(_ logits: [Float]) throws(ClassifierError) -> ClassScores {
-      guard logits.allSatisfy(\.isFinite) else { throw .nonFiniteLogits(logits) }
-      return ClassScores(logits)
-    }
-    func logits(_ metadata: PatientMetadata) throws(ClassifierError) -> ClassScores {
-      let ofMembers = ThreadPool.withDenormalsFlushed {
-        zip(heads, outputs).map { head, output in
-          head.logits(pooled: output.pooled, metadata: metadata.encoded())
-        }
-      }
-      return try finite(try ensemble?.vote(ofMembers) ?? ofMembers[0])
-    }
+  ) throws(DermaFusionError) -> MetadataShares {
     let age = metadata.ageInYears
     return MetadataShares(
-      imageAlone: try logits(.unknown), everything: try finite(output.logits),
-      withoutAge: try logits(PatientMetadata(sex: metadata.sex, site: metadata.site)),
-      withoutSex: try logits(PatientMetadata(ageInYears: age, site: metadata.site)),
-      withoutSite: try logits(PatientMetadata(ageInYears: age, sex: metadata.sex)))
+      imageAlone: try logits(output, .unknown), everything: try calibration.scores(output.logits),
+      withoutAge: try logits(output, PatientMetadata(sex: metadata.sex, site: metadata.site)),
+      withoutSex: try logits(output, PatientMetadata(ageInYears: age, site: metadata.site)),
+      withoutSite: try logits(output, PatientMetadata(ageInYears: age, sex: metadata.sex)))
+  }
+
+  /// What the head, or the vote of the members' heads, makes of the image's features with other metadata.
+  private func logits(
+    _ output: NetworkOutput, _ metadata: PatientMetadata
+  ) throws(DermaFusionError) -> ClassScores {
+    func logits(_ model: Model, _ output: NetworkOutput) -> [Float] {
+      ThreadPool.withDenormalsFlushed {
+        model.network.head.logits(pooled: output.pooled, metadata: metadata.encoded())
+      }
+    }
+    switch source {
+    case .model(let model): return try calibration.scores(logits(model, output))
+    case .ensemble(let ensemble):
+      let votes = zip(ensemble.members, output.members).map { logits($0.model, $1) }
+      return try calibration.scores(ensemble.vote(votes))
+    }
   }
 }
 

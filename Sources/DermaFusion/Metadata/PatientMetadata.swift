@@ -1,3 +1,5 @@
+import NetworkModule
+
 /// What is known about the patient and the lesion besides the image.
 ///
 /// Nothing is invented: an age that was not given stays missing, a sex or a site that was not given is
@@ -20,10 +22,10 @@ public struct PatientMetadata: Sendable, Equatable {
   ///   - ageInYears: 0...130, fractions allowed; `nil` when not known.
   ///   - sex: `.unknown` when not known.
   ///   - site: `.unknown` when not known.
-  /// - Throws: ``PatientMetadataError`` for an age outside of ``acceptedAges`` or one that is not a number.
+  /// - Throws: ``DermaFusionError/Code/invalidMetadata`` for an age outside of ``acceptedAges`` or one that is not a number.
   public init(
     ageInYears: Double?, sex: Sex = .unknown, site: BodySite = .unknown
-  ) throws(PatientMetadataError) {
+  ) throws(DermaFusionError) {
     if let ageInYears, !Self.acceptedAges.contains(ageInYears) {
       throw .ageOutOfRange(ageInYears)
     }
@@ -53,23 +55,10 @@ public struct PatientMetadata: Sendable, Equatable {
   /// Whether not one field is known.
   public var isEmpty: Bool { missing.count == 3 }
 
-  /// The model's metadata input, 4 values: age / 100 clamped to 0...1 (0 when missing), 1 when the age is
-  /// missing or else 0, the sex's index, the site's index.
-  package func encoded() -> [Float] {
-    let scaledAge = ageInYears.map { min(max($0 / 100, 0), 1) } ?? 0
-    return [Float(scaledAge), ageInYears == nil ? 1 : 0, Float(sex.index), Float(site.index)]
-  }
-}
-
-/// The rule that a patient's metadata broke.
-public enum PatientMetadataError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The age lies outside of ``PatientMetadata/acceptedAges``, or is not a number.
-  case ageOutOfRange(Double)
-
-  /// One line naming the value and the rule.
-  public var description: String {
-    switch self {
-    case .ageOutOfRange(let age): "age \(age) is not within 0...130 years"
-    }
+  /// The model's metadata input.
+  package func encoded() -> MetadataVector {
+    MetadataVector(
+      age: Float(ageInYears.map { min(max($0 / 100, 0), 1) } ?? 0), isAgeMissing: ageInYears == nil,
+      sexIndex: sex.index, siteIndex: site.index)
   }
 }

@@ -1,6 +1,9 @@
 import JSONModule
 
 extension Classification {
+  /// The version of the layout of everything that is printed as JSON.
+  public static let schemaVersion = 2
+
   /// The result as one line of JSON, its keys always in the same order and its numbers the shortest that
   /// read back as the same Float32: the same result is the same bytes.
   ///
@@ -14,24 +17,17 @@ extension Classification {
     imageName: String, extra: [(key: String, value: JSONValue)] = []
   ) -> JSONValue {
     var members: [(key: String, value: JSONValue)] = [
-      ("schemaVersion", .integer(1)),
+      ("schemaVersion", .integer(Self.schemaVersion)),
       ("image", .string(imageName)),
       ("imageSHA256", imageSHA256.map(JSONValue.string) ?? .null),
       ("model", model.orderedJSON),
-      (
-        "prediction",
-        .object([
-          "class": .string(prediction.rawValue),
-          "name": .string(prediction.fullName),
-          "probability": .float(probabilities[prediction]),
-        ])
-      ),
+      ("prediction", answer.map { $0.orderedJSON } ?? .null),
       ("probabilities", probabilities.orderedJSON),
       ("logits", logits.orderedJSON),
-      ("risk", .string(risk.rawValue)),
+      ("risk", risk.map { .string($0.rawValue) } ?? .null),
       ("confidence", .string(confidence.rawValue)),
       ("metadata", metadata.orderedJSON),
-      ("warnings", .strings(warnings.map(\.rawValue))),
+      ("warnings", .strings(warnings.map { $0.rawValue })),
     ]
     if views != .upright { members.append(("views", .integer(views.count))) }
     members += abstention.jsonMembers
@@ -42,13 +38,21 @@ extension Classification {
   }
 }
 
+extension Classification.Answer {
+  var orderedJSON: JSONValue {
+    .object([
+      "class": .string(prediction.id), "name": .string(prediction.name), "probability": .float(probability),
+    ])
+  }
+}
+
 extension Abstention {
   /// As every result in JSON has them.
   package var jsonMembers: [(key: String, value: JSONValue)] {
     [
       ("abstain", .bool(!reasons.isEmpty)),
-      ("abstainReasons", .strings(reasons.map(\.rawValue))),
-      ("conformalSet", conformalSet.map { .strings($0.classes.map(\.rawValue)) } ?? .null),
+      ("abstainReasons", .strings(reasons.map { $0.rawValue })),
+      ("conformalSet", conformalSet.map { .strings($0.classes.map { $0.id }) } ?? .null),
       ("conformalCoverage", conformalSet.map { .number($0.coverage) } ?? .null),
     ]
   }
@@ -62,7 +66,7 @@ extension ModelIdentity {
 
 extension ClassScores {
   package var orderedJSON: JSONValue {
-    .object(LesionClass.allCases.map { (key: $0.rawValue, value: .float(self[$0])) })
+    .object(labels.map { (key: $0.id, value: .float(self[$0])) })
   }
 }
 

@@ -1,8 +1,33 @@
 /// What the model makes of one image, with everything that a reader needs to judge it.
 public struct Classification: Sendable, Equatable {
+  /// What may be said of the image.
+  public enum Outcome: Sendable, Equatable {
+    /// The model answers.
+    case answer(Answer)
+    /// The model abstains, for at least one reason: no class is suggested, and there is no risk level.
+    case abstained([AbstentionReason])
+  }
+
+  /// What the model suggests.
+  public struct Answer: Sendable, Equatable {
+    /// The class with the greatest probability.
+    public let prediction: LesionLabel
+    /// The probability of ``prediction``, 0...1.
+    public let probability: Float
+    /// By the rule of ``RiskLevel/init(probabilities:)``; `nil` for a model that does not say which classes are malignant.
+    public let risk: RiskLevel?
+    /// The class that makes the risk moderate or high where it is not ``prediction``: it must be named wherever
+    /// the prediction is.
+    public let concern: LesionLabel?
+    /// The probability of ``concern``.
+    public let concernProbability: Float?
+  }
+
+  /// The answer, or why there is none.
+  public let outcome: Outcome
   /// The network's outputs before softmax; of several views, their mean.
   public let logits: ClassScores
-  /// Softmax of the logits at the model's temperature; 0...1, summing to 1.
+  /// Softmax of the logits at the model's temperature; 0...1, summing to 1. Where the model abstains they mean little.
   public let probabilities: ClassScores
   /// The metadata that went in; ``PatientMetadata/missing`` says what did not.
   public let metadata: PatientMetadata
@@ -18,33 +43,45 @@ public struct Classification: Sendable, Equatable {
   public let abstention: Abstention
 
   package init(
-    logits: ClassScores, temperature: Double, metadata: PatientMetadata,
+    logits: ClassScores, probabilities: ClassScores, metadata: PatientMetadata,
     warnings: [ClassificationWarning], imageSHA256: String?, model: ModelIdentity,
-    views: ImageViews = .upright,
-    abstention: (ClassScores) -> Abstention = { _ in .none }
+    views: ImageViews = .upright, abstention: Abstention = .none
   ) {
     self.logits = logits
-    probabilities = logits.softmax(temperature: temperature)
+    self.probabilities = probabilities
     self.metadata = metadata
     self.warnings = warnings
     self.imageSHA256 = imageSHA256
     self.model = model
     self.views = views
-    self.abstention = abstention(probabilities)
+    self.abstention = abstention
+    outcome =
+      abstention.reasons.isEmpty ? .answer(Answer(probabilities)) : .abstained(abstention.reasons)
   }
 
-  /// Whether the model abstains: the probabilities are given, and mean little. ``abstention`` says why.
-  public var abstains: Bool { !abstention.reasons.isEmpty }
-  /// The class with the greatest probability.
-  public var prediction: LesionClass { probabilities.highest }
-  /// By the rule of ``RiskLevel/init(probabilities:)``.
-  public var risk: RiskLevel { RiskLevel(probabilities: probabilities) }
+  /// The answer; `nil` where the model abstains.
+  public var answer: Answer? { if case .answer(let answer) = outcome { answer } else { nil } }
+  /// Whether the model abstains; ``abstention`` says why.
+  public var abstains: Bool { answer == nil }
+  /// The class with the greatest probability; `nil` where the model abstains.
+  public var prediction: LesionLabel? { answer?.prediction }
+  /// `nil` where the model abstains, and for a model that does not say which classes are malignant.
+  public var risk: RiskLevel? { answer?.risk }
   /// Low when no class stands out.
   public var confidence: ConfidenceLevel { ConfidenceLevel(probabilities: probabilities) }
-  /// The result in words, hedged. Whether the model abstains is not in it: show ``reservation`` beside it.
-  public var summary: String { Wording.summary(probabilities: probabilities) }
-  /// That the model abstains, and why, in words; `nil` when it answers.
-  public var reservation: String? { Wording.sentence(for: abstention) }
+  /// The result in words, hedged.
+  public var summary: String { Wording.summary(of: outcome) }
   /// ``Wording/disclaimer``. Show it wherever a result is shown.
   public var disclaimer: String { Wording.disclaimer }
+}
+
+extension Classification.Answer {
+  init(_ probabilities: ClassScores) {
+    prediction = probabilities.highest
+    probability = probabilities[prediction]
+    risk = RiskLevel(probabilities: probabilities)
+    let cause = RiskLevel.cause(in: probabilities)
+    concern = cause == prediction ? nil : cause
+    concernProbability = concern.map { probabilities[$0] }
+  }
 }

@@ -2,7 +2,8 @@
 public enum ConfidenceLevel: String, Sendable, CaseIterable {
   case normal, low
 
-  /// When no class reaches this probability, confidence is low. With seven classes, equal shares are 0.143.
+  /// When no class reaches this probability, confidence is low. With seven classes, equal shares are 0.143; with more
+  /// than a few hundred, confidence is rarely normal.
   public static let lowThreshold: Float = 0.20
 
   /// `low` when every probability is below ``lowThreshold``.

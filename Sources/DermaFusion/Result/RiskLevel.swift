@@ -2,20 +2,32 @@
 public enum RiskLevel: String, Sendable, CaseIterable, Comparable {
   case low, moderate, high
 
-  /// Melanoma or basal cell carcinoma at or above this probability is high risk.
+  /// A malignant class at or above this probability is high risk.
   public static let highThreshold: Float = 0.30
-  /// Melanoma, basal cell carcinoma or actinic keratoses at or above this probability is at least moderate.
+  /// A malignant or pre-malignant class at or above this probability is at least moderate risk.
   public static let moderateThreshold: Float = 0.10
 
-  /// The highest level that any class reaches; both thresholds are inclusive.
-  public init(probabilities: ClassScores) {
-    let reaches = { (lesionClass: LesionClass, threshold: Float) in probabilities[lesionClass] >= threshold }
-    if [.mel, .bcc].contains(where: { reaches($0, Self.highThreshold) }) {
-      self = .high
-    } else if [.mel, .bcc, .akiec].contains(where: { reaches($0, Self.moderateThreshold) }) {
-      self = .moderate
-    } else {
-      self = .low
+  /// The highest level that any class reaches, both thresholds inclusive; `nil` for classes of which it is not known which
+  /// are malignant.
+  public init?(probabilities: ClassScores) {
+    guard probabilities.labels.tellMalignancy else { return nil }
+    self = probabilities.labels.reduce(.low) { max($0, Self.level(of: $1, probabilities[$1])) }
+  }
+
+  /// The likeliest of the classes that make the risk what it is, the first where several are as likely; `nil` where it is
+  /// low or not known.
+  package static func cause(in probabilities: ClassScores) -> LesionLabel? {
+    guard let risk = RiskLevel(probabilities: probabilities), risk > .low else { return nil }
+    return probabilities.ranked.first { level(of: $0, probabilities[$0]) == risk }
+  }
+
+  /// The level that one class reaches alone.
+  private static func level(of label: LesionLabel, _ probability: Float) -> RiskLevel {
+    switch label.malignancy {
+    case .malignant:
+      probability >= highThreshold ? .high : probability >= moderateThreshold ? .moderate : .low
+    case .preMalignant: probability >= moderateThreshold ? .moderate : .low
+    case .benign, nil: .low
     }
   }
 

@@ -7,23 +7,47 @@ public enum Wording {
     a qualified dermatologist for skin concerns.
     """
 
-  /// Melanoma above this probability adds ``urgentSentence`` to the summary.
+  /// A class that is melanoma (``LesionLabel/isMelanoma``) above this probability adds ``urgentSentence`` to the summary.
   public static let urgentThreshold: Float = 0.95
   /// Added to the summary when melanoma is above ``urgentThreshold``.
   public static let urgentSentence = "An urgent consultation with a dermatologist is advised."
 
-  /// The result in one sentence of suggestion and two of caution (three when it is urgent).
+  /// What no result is shown without.
+  static let caution = "This is not a diagnosis. Please consult a dermatologist."
+
+  /// The result in words: one sentence of suggestion, which names the class that makes the risk moderate or high too where
+  /// it is not the likeliest, and two of caution (three when it is urgent); or that nothing is suggested, and why.
+  public static func summary(of outcome: Classification.Outcome) -> String {
+    switch outcome {
+    case .abstained(let reasons): return "\(abstention(reasons)) \(caution)"
+    case .answer(let answer):
+      var summary = "\(suggestion(answer)). \(caution)"
+      // A melanoma this likely is the prediction.
+      if answer.prediction.isMelanoma, answer.probability > urgentThreshold {
+        summary += " " + urgentSentence
+      }
+      return summary
+    }
+  }
+
+  private static func suggestion(_ answer: Classification.Answer) -> String {
+    let prediction =
+      "Classification suggests \(answer.prediction.name) (\(wholePercentage(answer.probability)) confidence)"
+    guard let concern = answer.concern, let probability = answer.concernProbability else { return prediction }
+    return "\(prediction); \(concern.name) cannot be excluded (\(wholePercentage(probability)))"
+  }
+
+  /// That no class is suggested, and why.
   ///
-  /// The percentage is rounded to a whole number and never said to be 100: a softmax is never certain.
-  package static func summary(probabilities: ClassScores) -> String {
-    let prediction = probabilities.highest
-    let percentage = min(Int((Double(probabilities[prediction]) * 100).rounded()), 99)
-    var summary = """
-      Classification suggests \(prediction.fullName) (\(percentage)% confidence). \
-      This is not a diagnosis. Please consult a dermatologist.
-      """
-    if probabilities[.mel] > urgentThreshold { summary += " " + urgentSentence }
-    return summary
+  /// - Parameter reasons: at least one.
+  public static func abstention(_ reasons: [AbstentionReason]) -> String {
+    (["No classification is suggested: the model abstains."] + reasons.map { $0.sentence })
+      .joined(separator: " ")
+  }
+
+  /// Rounded to a whole number and never said to be 100: a softmax is never certain.
+  private static func wholePercentage(_ probability: Float) -> String {
+    "\(min(Int((Double(probability) * 100).rounded()), 99))%"
   }
 
   /// A probability, 0...1, in percent to one decimal. A softmax is never certain, so neither 0.0 nor 100.0 is said.
@@ -41,13 +65,6 @@ public enum Wording {
     case .moderate: "Moderate risk classification, consult a dermatologist."
     case .high: "High risk classification, consult a dermatologist promptly."
     }
-  }
-
-  /// That the model abstains, and why; `nil` when it answers.
-  public static func sentence(for abstention: Abstention) -> String? {
-    if abstention.reasons.isEmpty { return nil }
-    return (["The model abstains: do not rely on this result."] + abstention.reasons.map(\.sentence))
-      .joined(separator: " ")
   }
 
   /// The confidence in words, one sentence; `nil` when there is nothing to say.

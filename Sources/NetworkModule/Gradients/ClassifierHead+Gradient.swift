@@ -8,9 +8,9 @@ extension ClassifierHead {
   /// - Parameters:
   ///   - classIndex: The logit.
   ///   - pooled: `[head channels]`
-  ///   - metadata: `[4]`; ignored by a head without fusion.
+  ///   - metadata: ignored by a head without fusion.
   /// - Returns: `[head channels]`
-  func pooledGradient(ofLogit classIndex: Int, pooled: [Float], metadata: [Float]) -> [Float] {
+  func pooledGradient(ofLogit classIndex: Int, pooled: [Float], metadata: MetadataVector) -> [Float] {
     switch self {
     case .dense(let layer):
       return layer.inputGradient(Self.unit(classIndex, of: layer), at: pooled).map { Float($0) }
@@ -30,7 +30,7 @@ extension ClassifierHead {
 extension FusionHead {
   /// - Parameter logitsGradient: `[classes]`
   fileprivate func pooledGradient(
-    ofLogit logitsGradient: [Double], pooled: [Float], metadata: [Float]
+    ofLogit logitsGradient: [Double], pooled: [Float], metadata: MetadataVector
   ) -> [Float] {
     let joined = pooled + metadataFeatures(metadata)
     let sums = hidden(joined)

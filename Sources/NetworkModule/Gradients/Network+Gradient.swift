@@ -23,7 +23,7 @@ extension Network {
   ///   - logits: Chooses the logits, each a head and the index of one of its outputs, when the run is done.
   ///   - writeInput: Writes the normalised image, NHWC `[inputSize, inputSize, 3]`.
   package func runWithGradients(
-    layer: String, metadata: [Float], needsGradients: Bool,
+    layer: String, metadata: MetadataVector, needsGradients: Bool,
     logits: (NetworkOutput) -> [(head: ClassifierHead, index: Int)],
     writeInput: (UnsafeMutablePointer<Float>) throws -> Void
   ) rethrows -> NetworkGradients {
@@ -60,7 +60,7 @@ extension Network {
 
   /// The same for logits of the network's own head, by their indices.
   package func runWithGradients(
-    layer: String, metadata: [Float], needsGradients: Bool, classes: [Int],
+    layer: String, metadata: MetadataVector, needsGradients: Bool, classes: [Int],
     writeInput: (UnsafeMutablePointer<Float>) throws -> Void
   ) rethrows -> NetworkGradients {
     try runWithGradients(

@@ -1,6 +1,7 @@
 import Foundation
 import NetworkModule
 import Synchronization
+import TestModels
 
 @testable import CommandLineSupport
 @testable import Commands
@@ -72,7 +73,9 @@ func runTool(
     environment: { environment[$0] }, executablePath: executablePath)
   let session = Session(terminal: terminal, instructionSetRefusal: instructionSetRefusal) {
     folder, threadCount in
-    guard !folder.contains("missing") else { throw ModelFileError.folderMissing(path: folder) }
+    guard !folder.contains("missing") else {
+      throw DermaFusionError(ModelFileError.folderMissing(path: folder))
+    }
     return try toyClassifier(threadCount: threadCount ?? 2, usesMetadata: usesMetadata)
   }
   let status = Tool.dermafusion.run(words, session: session)
@@ -82,36 +85,27 @@ func runTool(
 /// A classifier whose logits are read off the image's mean colour and the metadata, so that every input
 /// shows in the output.
 func toyClassifier(threadCount: Int, usesMetadata: Bool) throws -> Classifier {
-  try Classifier(
-    configuration: ModelConfiguration(parsing: Array(toyConfiguration(usesMetadata: usesMetadata).utf8)),
-    sha256: { String(repeating: "0123456789abcdef", count: 4) }, threadCount: threadCount,
-    instructionSet: "baseline",
-    engine: .function { image, metadata in
-      let pixels = image.resized.pixels
-      let means = (0..<3).map { channel in
-        let values = stride(from: channel, to: pixels.count, by: 3).map { Float(pixels[$0]) }
-        return values.reduce(0, +) / Float(values.count) / 64
-      }
-      let logits = [means[0], metadata[0], -1, -metadata[1], means[1], means[2], metadata[3] / 14]
-      return NetworkOutput(logits: logits, pooled: [])
-    })
+  Classifier(try toyModel(threadCount: threadCount, usesMetadata: usesMetadata))
+}
+
+func toyModel(threadCount: Int, usesMetadata: Bool) throws -> Model {
+  try StandIn.model(
+    toyConfiguration(usesMetadata: usesMetadata), threadCount: threadCount,
+    sha256: String(repeating: "0123456789abcdef", count: 4)
+  ) { image, metadata in
+    let pixels = image.resized.pixels
+    let means = (0..<3).map { channel in
+      let values = stride(from: channel, to: pixels.count, by: 3).map { Float(pixels[$0]) }
+      return values.reduce(0, +) / Float(values.count) / 64
+    }
+    let vector = metadata.values
+    return [means[0], vector[0], -1, -vector[1], means[1], means[2], vector[3] / 14]
+  }
 }
 
 func toyConfiguration(usesMetadata: Bool) -> String {
-  let fusion = """
-    {"sex_embedding_size": 4, "site_embedding_size": 8, "metadata_size": 32, "hidden_size": 256,
-     "layer_norm_epsilon": 1e-5}
-    """
-  let sites = BodySite.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
-  return """
-    {"format_version": 1, "name": "toy", "version": "0.0.1", "architecture": "efficientnet_lite2",
-     "padding": "same", "batch_norm_epsilon": 0.001,
-     "classes": ["akiec", "bcc", "bkl", "df", "mel", "nv", "vasc"], "temperature": 1.0,
-     "preprocessing": {"size": 48, "color_constancy": {"method": "shades_of_gray", "p": 6, "rounding": "round"},
-       "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]},
-     "metadata": {"sexes": ["male", "female", "unknown"], "sites": [\(sites)]},
-     "fusion": \(usesMetadata ? fusion : "null")}
-    """
+  StandIn.configuration(
+    name: "toy", version: "0.0.1", size: 48, constancy: StandIn.shadesOfGray, hasFusion: usesMetadata)
 }
 
 /// A PNM image with a different colour in every pixel, deep red in the middle.

@@ -1,30 +1,30 @@
 import Foundation
 
-@testable import DermaFusion
+import DermaFusion
 
 /// A network whose weights follow a formula that `Scripts/dump_gradcam_fixtures.py` computes too.
-struct FormulaNetwork: Decodable {
-  let name: String
-  let shapes: [String: [Int]]
-  let size: Int
+package struct FormulaNetwork: Decodable {
+  package let name: String
+  package let shapes: [String: [Int]]
+  package let size: Int
   /// The name that the input's values follow from.
-  let input: String
-  let cases: [String: Fields]
+  package let input: String
+  package let cases: [String: Fields]
 
   /// Age, sex and site of a case, as they stand in the list.
-  struct Fields: Decodable {
-    let age: Double?
-    let sex: String?
-    let site: String?
+  package struct Fields: Decodable {
+    package let age: Double?
+    package let sex: String?
+    package let site: String?
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
       var list = try decoder.unkeyedContainer()
       age = try list.decodeIfPresent(Double.self)
       sex = try list.decodeIfPresent(String.self)
       site = try list.decodeIfPresent(String.self)
     }
 
-    func metadata() throws -> PatientMetadata {
+    package func metadata() throws -> PatientMetadata {
       try PatientMetadata(
         ageInYears: age, sex: sex.flatMap { Sex(name: $0) } ?? .unknown,
         site: site.flatMap { BodySite(name: $0) } ?? .unknown)
@@ -32,7 +32,7 @@ struct FormulaNetwork: Decodable {
   }
 
   /// The networks of the fixtures, each with its config.json.
-  static func all() throws -> [(network: FormulaNetwork, configuration: [UInt8])] {
+  package static func all() throws -> [(network: FormulaNetwork, configuration: [UInt8])] {
     let data = try Data(contentsOf: fixtures.appending(path: "networks.json"))
     let networks = try JSONDecoder().decode([FormulaNetwork].self, from: data)
     let objects = try JSONSerialization.jsonObject(with: data) as? [[String: Any]] ?? []
@@ -41,19 +41,19 @@ struct FormulaNetwork: Decodable {
     }
   }
 
-  static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "ParityFixtures/gradcam")
+  package static let fixtures = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "ParityFixtures/gradcam")
 
   /// The bytes of model.safetensors.
-  func weights() -> [UInt8] {
+  package func weights() -> [UInt8] {
     safetensors(shapes.map { name, shape in (name, shape, Self.tensor(name, shape: shape)) })
   }
 
   /// `[size, size, 3]`, what the network sees.
-  func inputValues() -> [Float] { Self.uniform(input, count: size * size * 3).map { $0 * 2 } }
+  package func inputValues() -> [Float] { Self.uniform(input, count: size * size * 3).map { $0 * 2 } }
 
   /// SplitMix64 seeded with the FNV-1a hash of the name, -1...1.
-  static func uniform(_ name: String, count: Int) -> [Float] {
+  package static func uniform(_ name: String, count: Int) -> [Float] {
     var state: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in name.utf8 { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
     return [Float](unsafeUninitializedCapacity: count) { values, initialized in
@@ -68,7 +68,7 @@ struct FormulaNetwork: Decodable {
     }
   }
 
-  static func tensor(_ name: String, shape: [Int]) -> [Float] {
+  package static func tensor(_ name: String, shape: [Int]) -> [Float] {
     let (factor, offset): (Float, Float) =
       switch name {
       case _ where name.hasSuffix(".running_var"): (0.5, 1)
@@ -83,7 +83,7 @@ struct FormulaNetwork: Decodable {
 }
 
 /// A safetensors file of Float32 tensors.
-func safetensors(_ tensors: [(name: String, shape: [Int], values: [Float])]) -> [UInt8] {
+package func safetensors(_ tensors: [(name: String, shape: [Int], values: [Float])]) -> [UInt8] {
   var header: [String] = []
   var data: [UInt8] = []
   data.reserveCapacity(tensors.reduce(0) { $0 + $1.values.count * 4 })

@@ -1,0 +1,131 @@
+import ExplanationModule
+import ImagePipeline
+import ModelFiles
+
+/// Why something could not be done: what went wrong, and what to do about it. The only error that this library throws.
+public struct DermaFusionError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What kind of error it is. Later versions may have more of them.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name, `invalidImage`.
+    public let description: String
+
+    private init(_ name: String) { description = name }
+
+    /// The model's folder or one of its files is not there or cannot be read.
+    public static let modelNotFound = Code("modelNotFound")
+    /// A file of the model breaks a rule.
+    public static let invalidModel = Code("invalidModel")
+    /// An image is in no known format, damaged, too small or too large.
+    public static let invalidImage = Code("invalidImage")
+    /// A picture could not be written as PNG.
+    public static let encodingFailed = Code("encodingFailed")
+    /// A patient's age is not one.
+    public static let invalidMetadata = Code("invalidMetadata")
+    /// The network's outputs, or an activation map, are not all finite; no result is made from them.
+    public static let nonFiniteOutput = Code("nonFiniteOutput")
+    /// An activation map was asked for of a layer that the model does not have.
+    public static let unknownLayer = Code("unknownLayer")
+    /// An activation map was asked for of a class that the model does not have.
+    public static let unknownClass = Code("unknownClass")
+    /// Activation maps are of one network, and this is an ensemble.
+    public static let ensembleNotExplained = Code("ensembleNotExplained")
+  }
+
+  /// What kind of error it is.
+  public let code: Code
+  /// What went wrong, in one line that names the file, the value and the rule.
+  public let message: String
+  /// What to do about it, one sentence.
+  public let remedy: String
+
+  package init(_ code: Code, message: String, remedy: String) {
+    self.code = code
+    self.message = message
+    self.remedy = remedy
+  }
+
+  /// ``message``
+  public var description: String { message }
+}
+
+extension DermaFusionError {
+  /// What `body` returns, its error as this library's.
+  static func converting<Value>(
+    _ body: () throws(ModelFileError) -> Value
+  ) throws(DermaFusionError) -> Value {
+    do throws(ModelFileError) {
+      return try body()
+    } catch {
+      throw DermaFusionError(error)
+    }
+  }
+
+  package init(_ error: ModelFileError) {
+    switch error {
+    case .folderMissing, .notAFolder, .fileMissing, .cannotOpen, .isAFolder, .notARegularFile:
+      self.init(
+        .modelNotFound, message: error.description,
+        remedy: "Name a folder that holds config.json and model.safetensors.")
+    default:
+      self.init(
+        .invalidModel, message: error.description,
+        remedy: "Export the model again, or copy its folder again in full.")
+    }
+  }
+
+  package init(_ error: ImageError) {
+    self.init(
+      .invalidImage, message: error.description,
+      remedy: "Use a whole PNG, JPEG or PNM file of at least 32x32 pixels.")
+  }
+
+  package init(encoding error: ImageError) {
+    self.init(
+      .encodingFailed, message: error.description, remedy: "Free memory, or ask for a smaller picture.")
+  }
+
+  package init(_ error: ActivationMapError) {
+    switch error {
+    case .unknownLayer(_, let available):
+      self.init(
+        .unknownLayer, message: error.description,
+        remedy: "The layers are \(available.joined(separator: ", ")).")
+    case .notFinite:
+      self.init(
+        .nonFiniteOutput, message: error.description,
+        remedy: "Choose another layer or method; if all fail, the model's weights are damaged.")
+    }
+  }
+
+  static func nonFiniteLogits(_ logits: [Float]) -> DermaFusionError {
+    let shown =
+      logits.prefix(8).map { $0.description }.joined(separator: ", ") + (logits.count > 8 ? ", ..." : "")
+    return DermaFusionError(
+      .nonFiniteOutput, message: "the network's outputs are not finite (\(shown))",
+      remedy: "Check the model with another image; if it fails too, its weights are damaged.")
+  }
+
+  static func ensembleNotExplained(_ ensemble: Ensemble) -> DermaFusionError {
+    DermaFusionError(
+      .ensembleNotExplained,
+      message: """
+        \(ensemble.file): an activation map is of one network, and this is an ensemble; name the folder of one of its \
+        members as the model (\(ensemble.members.map { $0.folder }.joined(separator: ", ")))
+        """,
+      remedy: "Load the folder of one of the members.")
+  }
+
+  static func unknownClass(_ label: LesionLabel, among labels: Labels) -> DermaFusionError {
+    DermaFusionError(
+      .unknownClass, message: "the model has no class '\(label.id)' at place \(label.index)",
+      remedy:
+        "Take a label of this model: \(labels.ids.prefix(8).joined(separator: ", "))\(labels.count > 8 ? ", ..." : "")."
+    )
+  }
+
+  static func ageOutOfRange(_ age: Double) -> DermaFusionError {
+    DermaFusionError(
+      .invalidMetadata, message: "age \(age) is not within 0...130 years",
+      remedy: "Give an age in years, or none when it is not known.")
+  }
+}

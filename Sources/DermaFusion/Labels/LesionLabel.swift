@@ -1,0 +1,62 @@
+import ModelFiles
+
+/// A class that a model tells apart, as the model's folder describes it.
+public struct LesionLabel: Sendable, Hashable {
+  /// What a lesion of a class is.
+  public enum Malignancy: String, Sendable, CaseIterable {
+    case malignant
+    case preMalignant = "pre-malignant"
+    case benign
+  }
+
+  /// The place among the model's outputs, from 0.
+  public let index: Int
+  /// The short name that programs and tables use, `mel`.
+  public let id: String
+  /// The name in words, `Melanoma`; the id where the model gives no other.
+  public let name: String
+  /// `nil` in every label of a model that does not say.
+  public let malignancy: Malignancy?
+
+  /// Whether the class is melanoma, as its id says: `mel` or `melanoma` in any letter case.
+  public var isMelanoma: Bool { ["mel", "melanoma"].contains(id.lowercased()) }
+}
+
+/// The classes of a model in the order of its outputs, 2 to 1000 of them with different ids.
+public struct Labels: Sendable, Hashable {
+  private let labels: [LesionLabel]
+
+  package init(_ classes: [ModelConfiguration.Class]) {
+    precondition(
+      ModelConfiguration.classCounts.contains(classes.count), "labels of \(classes.count) classes")
+    labels = classes.enumerated().map { index, item in
+      LesionLabel(
+        index: index, id: item.id, name: item.name,
+        malignancy: item.malignancy.flatMap { LesionLabel.Malignancy(rawValue: $0.rawValue) })
+    }
+  }
+
+  /// The seven classes of HAM10000 in alphabetical order, those of the model that comes with this package.
+  public static let ham10000 = Labels(ModelConfiguration.ham10000Classes)
+
+  /// The label with this id, to the letter; `nil` when there is none.
+  public subscript(id: String) -> LesionLabel? { labels.first { $0.id == id } }
+
+  /// Melanoma, where it is one of the classes.
+  public var melanoma: LesionLabel? { labels.first { $0.isMelanoma } }
+
+  /// Whether the model says which of its classes are malignant, so that there is a risk.
+  public var tellMalignancy: Bool { labels[0].malignancy != nil }
+
+  /// The ids in order.
+  public var ids: [String] { labels.map { $0.id } }
+}
+
+extension Labels: RandomAccessCollection {
+  /// 0
+  public var startIndex: Int { 0 }
+  /// The number of classes.
+  public var endIndex: Int { labels.count }
+  /// The class with this place among the outputs.
+  public subscript(position: Int) -> LesionLabel { labels[position] }
+}

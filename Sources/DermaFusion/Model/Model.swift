@@ -1,0 +1,116 @@
+import ImagePipeline
+import ModelFiles
+import NetworkModule
+import TensorModule
+
+/// One model that is ready to run: what its `config.json` says, its preprocessing, its network, what tells it from all
+/// others, and its labels. Copies share the network, whose weights are never changed.
+public struct Model: Sendable {
+  package let configuration: ModelConfiguration
+  package let preprocessor: Preprocessor
+  package let network: Network
+  /// The classes that the model tells apart.
+  public let labels: Labels
+  /// The path of `config.json`, for errors.
+  let file: String
+  private let sha256: @Sendable () -> String
+  private let standIn: StandIn?
+
+  /// Makes a network's output in its place.
+  package typealias StandIn = @Sendable (PreprocessedImage, MetadataVector) -> NetworkOutput
+
+  /// Loads a model from its folder and prepares it, which takes a moment.
+  ///
+  /// - Parameters:
+  ///   - directory: a folder with `config.json` and `model.safetensors`.
+  ///   - threadCount: threads that share each layer's work, at least 1; `nil`: as many as the process may use.
+  /// - Throws: ``DermaFusionError/Code/modelNotFound`` or ``DermaFusionError/Code/invalidModel``, naming the file and the
+  ///   rule that it broke.
+  public init(directory: String, threadCount: Int? = nil) throws(DermaFusionError) {
+    try self.init(
+      try DermaFusionError.converting { () throws(ModelFileError) in
+        try ModelFolder(directory: directory)
+      }, threadCount: threadCount)
+  }
+
+  /// - Parameter pool: threads that other models use too, instead of new ones.
+  init(_ folder: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil) throws(DermaFusionError) {
+    folder.digest.prepare()
+    let network = try DermaFusionError.converting { () throws(ModelFileError) in
+      try folder.requireOutputForEachClass()
+      return try Network(folder, threadCount: threadCount, pool: pool)
+    }
+    self.init(
+      configuration: folder.configuration, file: folder.configurationPath, network: network,
+      sha256: { [digest = folder.digest] in digest.sha256 })
+  }
+
+  /// - Parameters:
+  ///   - sha256: the model's identity, asked for when the first result is made.
+  ///   - standIn: what makes the output instead of the network; for tests.
+  package init(
+    configuration: ModelConfiguration, file: String = ModelFolder.configurationName, network: Network,
+    sha256: @escaping @Sendable () -> String, standIn: StandIn? = nil
+  ) {
+    self.configuration = configuration
+    self.file = file
+    preprocessor = Preprocessor(PreprocessingConfiguration(configuration.preprocessing))
+    self.network = network
+    labels = Labels(configuration.classes)
+    self.sha256 = sha256
+    self.standIn = standIn
+  }
+
+  /// The model that results name. Its hash is worked out while the model is loaded; what asks earlier waits for it.
+  public var identity: ModelIdentity {
+    ModelIdentity(name: configuration.name, version: configuration.version, sha256: sha256())
+  }
+
+  package var calibration: Calibration {
+    Calibration(labels: labels, temperature: configuration.temperature)
+  }
+
+  /// Whether the age, the sex and the site change the result.
+  public var usesMetadata: Bool { configuration.fusion != nil }
+
+  /// What the network makes of the image as it is.
+  ///
+  /// - Parameter observe: is shown the network's feature maps on the way.
+  package func output(
+    of image: PreprocessedImage, metadata: MetadataVector,
+    observe: ((_ name: String, _ map: FeatureMap) -> Void)? = nil
+  ) -> NetworkOutput {
+    if let standIn { return standIn(image, metadata) }
+    return network.run(
+      metadata: metadata, writeInput: { image.writeNormalizedNHWC(to: $0) }, observe: observe)
+  }
+
+  /// The mean of the views' logits, added up in Double in one order and rounded once; the features of the first view,
+  /// the image as it is.
+  package func output(
+    of image: PreprocessedImage, metadata: MetadataVector, views: ImageViews
+  ) -> NetworkOutput {
+    let first = output(of: image, metadata: metadata)
+    if views == .upright { return first }
+    var sums = first.logits.map { Double($0) }
+    for symmetry in views.symmetriesOfSquare.dropFirst() {
+      let logits = output(of: image.turned(by: symmetry), metadata: metadata).logits
+      for index in sums.indices { sums[index] += Double(logits[index]) }
+    }
+    return NetworkOutput(
+      logits: sums.map { Float($0 / Double(views.count)) }, pooled: first.pooled, stageMeans: first.stageMeans
+    )
+  }
+
+  /// How far the features lie from those of the training; `nil` for a model that was not fitted to abstain.
+  package func featureDistance(of output: NetworkOutput) -> Double? {
+    network.featureDistance?(output.stageMeans)
+  }
+
+  /// Who decides whether a result is given: this model, where it was fitted for it.
+  func judge(_ output: NetworkOutput) -> Abstention.Judge? {
+    configuration.abstention.map {
+      Abstention.Judge(settings: $0, distance: featureDistance(of: output))
+    }
+  }
+}

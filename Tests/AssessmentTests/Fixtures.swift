@@ -1,1 +1,0 @@
-../DermaFusionTests/Fixtures.swift

@@ -1,0 +1,144 @@
+import DermaFusion
+import Foundation
+import TestFiles
+import Testing
+
+@testable import CommandLineSupport
+@testable import Commands
+
+/// Batches whose results go to files.
+@Suite struct BatchFilesTests {
+  let folder = TemporaryFolder()
+  let images: [String]
+
+  init() {
+    let folder = folder
+    // A quote, a comma and a line break in names make fields of tables that are quoted.
+    images = ["a.ppm", "b \"2\", c.ppm", "d\ne.ppm", "f.ppm"].enumerated().map { seed, name in
+      folder.write(pnm(width: 60, height: 50, seed: seed * 9), to: "images/\(name)")
+    }
+  }
+
+  private func classify(_ options: [String]) -> ToolResult {
+    runTool(words: ["classify"] + images + options)
+  }
+
+  @Test(arguments: ["text", "json", "csv"]) func aFileHoldsWhatStandardOutputWouldGet(format: String) {
+    let printed = classify(["--format", format])
+    let path = folder.path + "/results"
+    let written = classify(["--format", format, "--output", path])
+    #expect(written.status == .success && written.output == "" && written.errors == "", "\(written.errors)")
+    #expect(folder.contents(of: "results") == printed.outputBytes)
+  }
+
+  @Test func aBatchThatFailsAsAWholeLeavesTheFileAsItWas() throws {
+    let path = folder.write("before", to: "results.json")
+    let result = classify(["--format", "json", "--output", path, "--model", "missing"])
+    #expect(result.status == .failure)
+    #expect(folder.contents(of: "results.json") == Array("before".utf8))
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["images", "results.json"])
+  }
+
+  /// Interrupted after any number of bytes, a batch that is gone on with ends in the same file.
+  @Test(arguments: ["json", "csv"]) func aBatchIsGoneOnWithWhereverItWasInterrupted(format: String) throws {
+    let whole = classify(["--format", format]).outputBytes
+    let path = folder.path + "/results"
+    let ends = whole.indices.filter { whole[$0] == UInt8(ascii: "\n") }
+    let places = Set(ends.flatMap { [$0 - 1, $0, $0 + 1, $0 + 40] } + [0, 1, whole.count]).filter {
+      (0...whole.count).contains($0)
+    }
+    for place in places.sorted() {
+      folder.write(Array(whole[..<place]), to: "results")
+      let result = classify(["--format", format, "--output", path, "--resume"])
+      #expect(result.status == .success && result.output == "", "\(place): \(result.errors)")
+      #expect(folder.contents(of: "results") == whole, "interrupted after \(place) of \(whole.count) bytes")
+    }
+  }
+
+  @Test func anImageThatIsNamedTwiceHasTwoLines() throws {
+    let path = folder.path + "/results"
+    let words = ["classify", images[0], images[3], images[0], "--format", "json", "--output", path]
+    #expect(runTool(words: words).status == .success)
+    let whole = try #require(folder.contents(of: "results"))
+    let firstEnd = try #require(whole.firstIndex(of: UInt8(ascii: "\n")))
+    folder.write(Array(whole[...firstEnd]), to: "results")
+    #expect(runTool(words: words + ["--resume"]).status == .success)
+    #expect(folder.contents(of: "results") == whole)
+  }
+
+  @Test(arguments: ["json", "csv"]) func aFileOfAnotherModelIsNotGoneOnWith(format: String) throws {
+    let path = folder.path + "/results"
+    #expect(classify(["--format", format, "--output", path]).status == .success)
+    let written = String(decoding: try #require(folder.contents(of: "results")), as: UTF8.self)
+    let other = written.replacing("0123456789abcdef0123", with: "ffff456789abcdef0123")
+    folder.write(other, to: "results")
+    let result = classify(["--format", format, "--output", path, "--resume"])
+    #expect(result.status == .failure)
+    let line = format == "json" ? 1 : 2
+    #expect(
+      result.errors
+        == "Error: \(path): line \(line) is of another model; choose another file, or leave out --resume\n")
+    #expect(folder.contents(of: "results") == Array(other.utf8))
+    if format == "csv" {
+      let columns = classify(["--format", "csv", "--timing", "--output", path, "--resume"])
+      #expect(columns.errors.contains("line 1 has other columns than this batch"), "\(columns.errors)")
+    }
+  }
+
+  @Test func resumingTakesAFileOfLines() {
+    let alone = classify(["--resume", "--format", "json"])
+    #expect(alone.status == .usage)
+    #expect(alone.errors.hasPrefix("Error: '--resume' has no effect without '--output <file>'.\n"))
+    let text = classify(["--resume", "--output", folder.path + "/x"])
+    #expect(text.status == .usage && text.errors.contains("Please provide 'json' or 'csv' with --resume."))
+  }
+
+  @Test func anOutputThatIsAnImageIsRefused() {
+    let result = classify(["--output", images[0]])
+    #expect(result.status == .usage && result.errors.contains("is one of the images"), "\(result.errors)")
+  }
+
+  @Test func predictionsHaveARowAnImage() throws {
+    let labels = folder.write(
+      "image_id,dx\na,nv\n\"b \"\"2\"\", c\",mel\nf,bkl\n", to: "labels.csv")
+    let path = folder.path + "/predictions.csv"
+    let result = runTool(
+      "evaluate", "--labels", labels, "--images", folder.path + "/images", "--predictions", path)
+    #expect(result.status == .success, "\(result.errors)")
+    let table = try CSVTable(try #require(folder.contents(of: "predictions.csv")), path: path)
+    #expect(table.header == ["image_id", "label"] + Labels.ham10000.ids + ["abstain"])
+    #expect(table.rows.map { $0.fields[1] } == ["nv", "mel", "bkl"])
+    #expect(table.rows.map { $0.fields[0] } == ["a", "b \"2\", c", "f"])
+    for row in table.rows {
+      let sum = row.fields[2..<9].reduce(0) { $0 + (Double($1) ?? .nan) }
+      #expect(abs(sum - 1) < 1e-5, "\(row.fields)")
+      #expect(row.fields[9] == "false")
+    }
+  }
+
+  @Test func severalImagesGetAPictureEach() throws {
+    let other = folder.write(pnm(seed: 3), to: "other/a.ppm")
+    let broken = folder.write("no image", to: "other/broken.ppm")
+    let pictures = folder.path + "/pictures"
+    let tests = ModelLabelsTests()
+    let words = ["gradcam", images[0], other, broken, images[3], "--output", pictures]
+    let result = tests.run(words: words + ["--format", "json"], loading: GradCAMCommandTests.classifier)
+    #expect(result.status == .failure, "one of them is no image")
+    #expect(result.errors.hasPrefix("Error: \(broken): ") && result.errors.split(separator: "\n").count == 1)
+    let names = ["a-2-gradcam.png", "a-gradcam.png", "f-gradcam.png"]
+    #expect(try FileManager.default.contentsOfDirectory(atPath: pictures).sorted() == names)
+    let lines = result.output.split(separator: "\n")
+    let outputs = try lines.map { line in
+      let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      return [object?["image"] as? String, object?["output"] as? String]
+    }
+    #expect(
+      outputs == [
+        [images[0], "\(pictures)/a-gradcam.png"], [other, "\(pictures)/a-2-gradcam.png"],
+        [images[3], "\(pictures)/f-gradcam.png"],
+      ])
+    let raw = tests.run(words: words + ["--raw", "m.npy"], loading: GradCAMCommandTests.classifier)
+    #expect(raw.status == .usage && raw.errors.contains("Please name a single image with it."))
+  }
+}

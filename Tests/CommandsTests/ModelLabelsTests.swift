@@ -1,0 +1,176 @@
+import DermaFusion
+import Foundation
+import TestFiles
+import TestModels
+import Testing
+
+@testable import CommandLineSupport
+@testable import Commands
+
+/// Commands on models whose classes are not the seven of HAM10000.
+@Suite struct ModelLabelsTests {
+  let folder = TemporaryFolder()
+
+  static let isic2019: [[String: String]] = [
+    ("MEL", "Melanoma", "malignant"), ("NV", "Melanocytic nevus", "benign"),
+    ("BCC", "Basal cell carcinoma", "malignant"), ("AK", "Actinic keratosis", "pre-malignant"),
+    ("BKL", "Benign keratosis", "benign"), ("DF", "Dermatofibroma", "benign"),
+    ("VASC", "Vascular lesion", "benign"), ("SCC", "Squamous cell carcinoma", "malignant"),
+  ].map { ["class": $0.0, "name": $0.1, "malignancy": $0.2] }
+
+  /// Writes a model whose last class is the likeliest of every image that is not black.
+  func model(_ classes: [Any]) throws -> String {
+    let files = try LightDetector.files(classes: classes, rising: classes.count - 1, falling: 0)
+    folder.write(files.configuration, to: "model/config.json")
+    folder.write(files.weights, to: "model/model.safetensors")
+    return folder.path + "/model"
+  }
+
+  /// Runs a command that loads models as the program does, unless it is given one.
+  func run(_ words: String..., loading classifier: Classifier? = nil) -> ToolResult {
+    run(words: words, loading: classifier)
+  }
+
+  func run(words: [String], loading classifier: Classifier? = nil) -> ToolResult {
+    let (output, errors) = (MemoryOutput(), MemoryOutput())
+    let terminal = Terminal(
+      output: output, errors: errors, readInput: { (_) throws(FileError) in throw .empty("standard input") },
+      width: 100, usesColour: false, environment: { _ in nil }, executablePath: nil)
+    let session = Session(terminal: terminal) { folder, threadCount in
+      try classifier ?? Classifier(modelDirectory: folder, threadCount: threadCount ?? 2)
+    }
+    let status = Tool.dermafusion.run(words, session: session)
+    return ToolResult(
+      status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
+  }
+
+  func object(_ result: ToolResult) throws -> [String: Any] {
+    try #require(result.status == .success, "\(result.errors)")
+    return try #require(
+      try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any], "\(result.output)")
+  }
+
+  @Test func eightClassesOfISIC2019() throws {
+    let model = try model(Self.isic2019)
+    let image = folder.write(pnm(), to: "images/A.ppm")
+    let classified = run("classify", image, "--model", model, "--format", "json")
+    let json = try object(classified)
+    let prediction = try #require(json["prediction"] as? [String: Any])
+    #expect(prediction["class"] as? String == "SCC")
+    #expect(prediction["name"] as? String == "Squamous cell carcinoma")
+    #expect(classified.output.contains(#""probabilities":{"MEL":"#))
+    #expect(json["risk"] as? String != "low")
+
+    let explained = run(
+      "gradcam", image, "--model", model, "--class", "SCC", "--output", "\(folder.path)/scc.png",
+      "--format", "json")
+    let maps = try #require(try object(explained)["maps"] as? [[String: Any]])
+    #expect(maps.map { $0["class"] as? String } == ["SCC"])
+    #expect(maps[0]["name"] as? String == "Squamous cell carcinoma")
+    let sheet = run(
+      "gradcam", image, "--model", model, "--class", "all", "--output", "\(folder.path)/all.png",
+      "--format", "json")
+    #expect(
+      (try object(sheet)["maps"] as? [[String: Any]])?.map { $0["class"] as? String }
+        == Self.isic2019.map { $0["class"] })
+    let mistyped = run("gradcam", image, "--model", model, "--class", "mel")
+    #expect(mistyped.status == .usage)
+    #expect(
+      mistyped.errors.hasPrefix(
+        """
+        Error: The value 'mel' is invalid for '--class <class>'. The model's classes are 'MEL', 'NV', 'BCC', 'AK', \
+        'BKL', 'DF', 'VASC' or 'SCC'.
+        """), "\(mistyped.errors)")
+  }
+
+  @Test func evaluationOfEightClasses() throws {
+    let model = try model(Self.isic2019)
+    for (seed, name) in ["A", "B", "C"].enumerated() {
+      folder.write(pnm(seed: seed * 11), to: "images/\(name).ppm")
+    }
+    let labels = folder.write(
+      "image_id,lesion_id,dx,age,sex,localization\nA,1,SCC,,,\nB,2,NV,,,\nC,3,MEL,,,\n", to: "labels.csv")
+    let words = ["evaluate", "--labels", labels, "--images", "\(folder.path)/images", "--model", model]
+    let json = try object(run(words: words + ["--format", "json"]))
+    #expect(
+      (json["perClass"] as? [String: Any])?.keys.sorted() == Self.isic2019.compactMap { $0["class"] }.sorted()
+    )
+    #expect(json["melanomaSensitivityAt90Specificity"] is Double)
+    #expect(json["malignantAUROC"] is Double)
+    #expect(json["accuracy"] as? Double == 1.0 / 3)
+    #expect((json["absentClasses"] as? [String]) == ["BCC", "AK", "BKL", "DF", "VASC"])
+    let text = run(words: words).output
+    #expect(text.contains("Malignant AUROC (MEL, BCC, AK, SCC)"), "\(text)")
+    #expect(text.contains("\nSCC "), "\(text)")
+    let wrong = folder.write("image_id,lesion_id,dx,age,sex,localization\nA,1,scc,,,\n", to: "wrong.csv")
+    #expect(
+      run("evaluate", "--labels", wrong, "--images", "\(folder.path)/images", "--model", model).errors
+        == """
+        Error: \(wrong): line 2: column 'dx': the value 'scc' is invalid. Please provide one of 'MEL', 'NV', 'BCC', 'AK', \
+        'BKL', 'DF', 'VASC' or 'SCC'.
+
+        """)
+  }
+
+  @Test func twoClassesOfWhichNothingMoreIsSaid() throws {
+    let model = try model(["benign", "malignant"])
+    let image = folder.write(pnm(), to: "images/A.ppm")
+    folder.write(pnm(seed: 7), to: "images/B.ppm")
+    let json = try object(run("classify", image, "--model", model, "--format", "json"))
+    #expect((json["prediction"] as? [String: Any])?["class"] as? String == "malignant")
+    #expect(json["risk"] is NSNull)
+    let text = run("classify", image, "--model", model).output
+    #expect(text.contains("  Risk        not judged, since the model does not say which"), "\(text)")
+    let table = try CSVTable(
+      Array(run("classify", image, "--model", model, "--format", "csv").output.utf8), path: "t")
+    let columns = try table.columns(["class", "risk", "benign", "malignant"], path: "t")
+    #expect(columns.text("class", of: table.rows[0]) == "malignant")
+    #expect(columns.text("risk", of: table.rows[0]) == "")
+
+    let labels = folder.write(
+      "image_id,lesion_id,dx,age,sex,localization\nA,1,malignant,,,\nB,2,benign,,,\n", to: "labels.csv")
+    let evaluated = try object(
+      run(
+        "evaluate", "--labels", labels, "--images", "\(folder.path)/images", "--model", model, "--format",
+        "json"))
+    for key in ["melanomaSensitivityAt90Specificity", "malignantAUROC", "risk"] {
+      #expect(evaluated[key] is NSNull, "\(key)")
+    }
+    #expect(evaluated["balancedAccuracy"] as? Double == 0.5)
+    let report = run("evaluate", "--labels", labels, "--images", "\(folder.path)/images", "--model", model)
+      .output
+    for word in ["Melanoma", "melanoma", "Malignant AUROC", "share at risk"] {
+      #expect(!report.contains(word), "\(word) in \(report)")
+    }
+    let explained = try object(
+      run("gradcam", image, "--model", model, "--output", "\(folder.path)/map.png", "--format", "json"))
+    #expect(explained["prediction"] as? String == "malignant")
+  }
+
+  @Test func ofAThousandClassesTextShowsTheLikeliest() throws {
+    let ids = (0..<1000).map { "\"c\($0)\"" }.joined(separator: ",")
+    let classifier = Classifier(
+      try StandIn.model(StandIn.configuration(classes: "[\(ids)]", size: 48)) { _, _ in
+        (0..<1000).map { $0 == 417 ? 12 : Float($0 % 10) / 10 }
+      })
+    let image = folder.write(pnm(), to: "images/A.ppm")
+    let text = run("classify", image, loading: classifier)
+    #expect(text.status == .success, "\(text.errors)")
+    let bars = text.output.split(separator: "\n").filter { $0.contains("%") && $0.hasPrefix("  c") }
+    #expect(bars.count == 10 && bars[0].hasPrefix("  c417 "), "\(text.output)")
+    #expect(text.output.contains("\n  990 more classes  "), "\(text.output)")
+    let table = try CSVTable(
+      Array(run("classify", image, "--format", "csv", loading: classifier).output.utf8), path: "t")
+    #expect(table.header.filter { $0.hasPrefix("c") && Int($0.dropFirst()) != nil }.count == 1000)
+    let labels = folder.write(
+      "image_id,lesion_id,dx,age,sex,localization\nA,1,c417,,,\n", to: "labels.csv")
+    let report = run(
+      "evaluate", "--labels", labels, "--images", "\(folder.path)/images", "--plots", "\(folder.path)/plots",
+      loading: classifier)
+    #expect(report.status == .success, "\(report.errors)")
+    #expect(report.output.contains("970 classes with fewer images are left out; --format json has them."))
+    #expect(report.output.contains("\nc417 "))
+    let longest = report.output.split(separator: "\n").map(\.count).max() ?? 0
+    #expect(longest < 200)
+  }
+}
