@@ -1,3 +1,4 @@
+import KernelInterface
 import NetworkModule
 import TensorModule
 
@@ -5,13 +6,16 @@ extension ClassifierHead {
   /// The same head with the weights of its dense layers in another order: their distribution stays, what they learned is
   /// gone.
   func shuffled(using generator: inout SplitMix64) -> ClassifierHead {
-    switch self {
-    case .dense(let layer): return .dense(layer.shuffled(using: &generator))
-    case .fusion(var head):
-      head.hidden = head.hidden.shuffled(using: &generator)
-      head.classifier = head.classifier.shuffled(using: &generator)
-      return .fusion(head)
+    var head = self
+    head.hidden = hidden?.shuffled(using: &generator)
+    switch classifier {
+    case .dense(let layer): head.classifier = .dense(layer.shuffled(using: &generator))
+    case .fusion(var fusion):
+      fusion.hidden = fusion.hidden.shuffled(using: &generator)
+      fusion.classifier = fusion.classifier.shuffled(using: &generator)
+      head.classifier = .fusion(fusion)
     }
+    return head
   }
 }
 
@@ -21,7 +25,7 @@ extension Dense {
     for last in stride(from: weight.count - 1, to: 0, by: -1) {
       weight.swapAt(last, generator.index(below: last + 1))
     }
-    let bias = self([Float](repeating: 0, count: matrix.depth))
+    let bias = preActivation([Float](repeating: 0, count: matrix.depth))
     return Dense(weight: weight, bias: bias, activation: activation, kernels: matrix.kernels)
   }
 }

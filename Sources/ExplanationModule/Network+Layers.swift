@@ -9,14 +9,7 @@ extension Network {
     guard let name else { return featureMapNames[featureMapNames.count - 1] }
     if featureMapNames.contains(name) { return name }
     let stages = stageNames
-    if let stage = stages.firstIndex(of: name), let end = blocks.lastIndex(ofStage: stage) {
-      return blocks[end].name
-    }
+    if let stage = stages.firstIndex(of: name) { return featureMapName(ofStage: stage) }
     throw .unknownLayer(name, available: stages + featureMapNames)
-  }
-
-  /// `stage0`, `stage1`, ...
-  package var stageNames: [String] {
-    (0...blocks[blocks.count - 1].stage).map { "stage\($0)" }
   }
 }

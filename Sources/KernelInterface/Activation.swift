@@ -10,4 +10,8 @@ public enum Activation: UInt8, Sendable, CaseIterable {
   case silu
   /// 1 / (1 + exp(-x))
   case sigmoid
+  /// x * min(max(x + 3, 0), 6) / 6
+  case hardSwish
+  /// min(max(x + 3, 0), 6) / 6
+  case hardSigmoid
 }

@@ -22,6 +22,8 @@ public struct KernelSet: Sendable {
   public let multiply: @Sendable (MatrixProduct) -> Void
   /// Computes a ``DepthwiseRow``.
   public let depthwiseRow: @Sendable (DepthwiseRow) -> Void
+  /// Computes a ``MaxPoolingRow``.
+  public let maxPoolingRow: @Sendable (MaxPoolingRow) -> Void
   /// `matrix[r, c] *= factors[c]`: rows, columns (whole vectors), row stride.
   public let scaleColumns:
     @Sendable (
@@ -68,6 +70,7 @@ public struct KernelSet: Sendable {
     instructionSet: InstructionSet, isBuiltForInstructionSet: Bool, vectorWidth: Int, rowTile: Int,
     multiply: @escaping @Sendable (MatrixProduct) -> Void,
     depthwiseRow: @escaping @Sendable (DepthwiseRow) -> Void,
+    maxPoolingRow: @escaping @Sendable (MaxPoolingRow) -> Void,
     scaleColumns:
       @escaping @Sendable (UnsafeMutablePointer<Float>, Int, Int, Int, UnsafePointer<Float>) -> Void,
     scaleRows:
@@ -94,6 +97,7 @@ public struct KernelSet: Sendable {
     self.rowTile = rowTile
     self.multiply = multiply
     self.depthwiseRow = depthwiseRow
+    self.maxPoolingRow = maxPoolingRow
     self.scaleColumns = scaleColumns
     self.scaleRows = scaleRows
     self.addRows = addRows

@@ -1,4 +1,4 @@
-/// The arguments of the matrix kernel: `C[m, n] = activation(A[m, k] B[k, n] + bias[n]) + residual[m, n]`.
+/// The arguments of the matrix kernel: `C[m, n] = activation(A[m, k] B[k, n] + bias[n] + residual[m, n])`.
 ///
 /// `A`, `C` and the residual are row-major Float32 with the row strides given (in floats); rows of `C` and of
 /// the residual hold a whole number of vectors. `B` is packed in panels (see ``PanelLayout``). Every element of
@@ -16,7 +16,7 @@ public struct MatrixProduct {
   public var c: UnsafeMutablePointer<Float>
   /// Floats from one row of `C` to the next.
   public var cStride: Int
-  /// Added after the activation, or nil. Has the row stride of `C`.
+  /// Added before the activation, or nil. Has the row stride of `C`.
   public var residual: UnsafePointer<Float>?
   /// Rows of `A` and `C` to compute, in each run of them.
   public var rowCount: Int
@@ -34,7 +34,7 @@ public struct MatrixProduct {
   public var panelRange: Range<Int>
   /// The layout of `B`.
   public var layout: PanelLayout
-  /// Applied before the residual is added.
+  /// Applied last.
   public var activation: Activation
 
   /// Collects the arguments.

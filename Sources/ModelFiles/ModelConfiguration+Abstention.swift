@@ -19,7 +19,7 @@ extension ModelConfiguration {
 
     /// The distance to the nearest class, of the features that a stage of the network ends with.
     package struct Distance: Sendable, Equatable {
-      /// The stage whose last map's means are looked at, 0...6.
+      /// The stage whose last map's means are looked at, from 0.
       package let stage: Int
       /// Above it, an image is unlike those that the model was trained on.
       package let threshold: Double
@@ -43,7 +43,7 @@ extension ModelConfiguration {
 }
 
 extension ModelConfiguration.Abstention {
-  init(_ object: ConfigurationObject, classCount: Int) throws(ConfigurationError) {
+  init(_ object: ConfigurationObject, classCount: Int, stageCount: Int) throws(ConfigurationError) {
     var object = object
     var quality = try object.object("quality")
     self.quality = Quality(
@@ -57,7 +57,7 @@ extension ModelConfiguration.Abstention {
     try quality.requireNoOtherKeys()
     var distance = try object.object("distance")
     self.distance = Distance(
-      stage: try distance.integer("stage", in: 0...6),
+      stage: try distance.integer("stage", in: 0...stageCount - 1),
       threshold: try distance.number("threshold", .positive))
     try distance.requireNoOtherKeys()
     var conformal = try object.object("conformal")

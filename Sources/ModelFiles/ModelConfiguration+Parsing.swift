@@ -28,7 +28,9 @@ extension ModelConfiguration {
     if root["abstention"] == nil {
       abstention = nil
     } else {
-      abstention = try Abstention(try root.object("abstention"), classCount: classes.count)
+      abstention = try Abstention(
+        try root.object("abstention"), classCount: classes.count,
+        stageCount: Self.stageCount(of: architecture))
     }
     root.ignore("training")
     try root.requireNoOtherKeys()

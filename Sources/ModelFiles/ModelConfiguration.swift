@@ -87,4 +87,10 @@ package struct ModelConfiguration: Sendable, Equatable {
   package static let knownArchitectures: [String] =
     (0...7).map { "efficientnet_b\($0)" } + (0...7).map { "tf_efficientnet_b\($0)" }
     + (0...4).map { "efficientnet_lite\($0)" } + (0...4).map { "tf_efficientnet_lite\($0)" }
+    + ["mobilenetv3_small_100", "mobilenetv3_large_100", "resnet18", "resnet50"]
+
+  /// Stages of an architecture of ``knownArchitectures``.
+  package static func stageCount(of architecture: String) -> Int {
+    architecture.hasPrefix("resnet") ? 4 : architecture == "mobilenetv3_small_100" ? 6 : 7
+  }
 }

@@ -1,12 +1,13 @@
+import KernelInterface
 import TensorModule
 
 /// What a run of the network gives.
 package struct NetworkOutput: Sendable, Equatable {
   /// `[classes]`, before temperature and softmax.
   package let logits: [Float]
-  /// `[head channels]`: the means of the last feature map.
+  /// The means of the last feature map, `[channels]`.
   package let pooled: [Float]
-  /// `[channels]`: the means of the map that ``FeatureDistance`` looks at; empty for a model that was not fitted for it.
+  /// The means of the map that ``FeatureDistance`` looks at, `[channels]`; empty for a model that was not fitted for it.
   package var stageMeans: [Float] = []
   /// What each member of an ensemble gave, which has no pooled features of its own; empty for a single network.
   package var members: [NetworkOutput] = []
@@ -29,112 +30,52 @@ extension Network {
   ///   - writeInput: Writes the normalised image, NHWC `[inputSize, inputSize, 3]`.
   ///   - observe: Sees each feature map of ``featureMapNames`` as it is done; the map is valid during the call.
   ///   - time: Is told how long each step took.
-  package func run(
-    metadata: MetadataVector, writeInput: (UnsafeMutablePointer<Float>) throws -> Void,
+  package func run<Failure: Error>(
+    metadata: MetadataVector, writeInput: (UnsafeMutablePointer<Float>) throws(Failure) -> Void,
     observe: ((_ name: String, _ map: FeatureMap) -> Void)? = nil,
-    time: ((NetworkStep, Duration) -> Void)? = nil
-  ) rethrows -> NetworkOutput {
-    try withWorkspace { workspace in
+    time: ((_ step: NetworkStep, _ milliseconds: Double) -> Void)? = nil
+  ) throws(Failure) -> NetworkOutput {
+    try withWorkspace { (workspace) throws(Failure) in
       try writeInput(workspace.pointer(plan.input))
       return ThreadPool.withDenormalsFlushed {
-        let run = Run(network: self, workspace: workspace, observe: observe, time: time)
-        let (pooled, stageMeans) = run.features()
-        let logits = run.measure(NetworkStep(layer: "head", operation: .head)) {
+        let timer = StepTimer(tell: time)
+        let (pooled, stageMeans) = features(in: workspace, observe: observe, timer: timer)
+        let logits = timer.measure(NetworkStep(layer: "head", operation: .head)) {
           head.logits(pooled: pooled, metadata: metadata)
         }
         return NetworkOutput(logits: logits, pooled: pooled, stageMeans: stageMeans)
       }
     }
   }
-}
-
-/// One run: the network, the memory it works in, and who looks on.
-private struct Run {
-  let network: Network
-  let workspace: Workspace
-  let observe: ((_ name: String, _ map: FeatureMap) -> Void)?
-  let time: ((NetworkStep, Duration) -> Void)?
-
-  var plan: NetworkPlan { network.plan }
-
-  /// Does a step; asks for the time only when somebody wants to know it.
-  func measure<Result>(_ step: @autoclosure () -> NetworkStep, _ body: () -> Result) -> Result {
-    guard let time else { return body() }
-    let start = ContinuousClock.now
-    let result = body()
-    time(step(), ContinuousClock.now - start)
-    return result
-  }
 
   /// The means of the last feature map of the image in the workspace, and of the one that the distance is taken at.
-  func features() -> (pooled: [Float], stageMeans: [Float]) {
+  private func features(
+    in workspace: Workspace, observe: ((_ name: String, _ map: FeatureMap) -> Void)?, timer: StepTimer
+  ) -> (pooled: [Float], stageMeans: [Float]) {
+    let image = blocks[0].input
+    var current = FeatureMap(workspace.pointer(plan.input), shape: image, pixelStride: image.channels)
     var stageMeans: [Float] = []
-    var current = map(plan.stem, plan.stemShape)
-    measure(
-      NetworkStep(
-        layer: "conv_stem", operation: .convolution, input: plan.inputShape, output: plan.stemShape,
-        multiplyAdds: plan.stemShape.pixelCount * plan.stemShape.channels * 27)
-    ) {
-      network.stem(
-        FeatureMap(workspace.pointer(plan.input), shape: plan.inputShape, pixelStride: 3), into: current,
-        scratch: workspace.pointer(plan.taskScratch), pool: network.pool)
-    }
-    observe?("conv_stem", current)
-    for (index, (block, buffers)) in zip(network.blocks, plan.blocks).enumerated() {
-      let output = map(buffers.output, buffers.outputShape)
-      compute(block, buffers, input: current, output: output)
+    for (index, block) in blocks.enumerated() {
+      let places = plan.blocks[index]
+      let output = FeatureMap(workspace.pointer(places.output), block.output, kernels: kernels)
+      block.run(
+        current, into: output,
+        in: BlockRun(
+          buffers: places.buffers.map { workspace.pointer($0) },
+          taskScratch: workspace.pointer(plan.taskScratch), pool: pool, timer: timer))
       observe?(block.name, output)
-      if index == network.distanceBlock { stageMeans = pool(output) }
+      if index == distanceBlock { stageMeans = means(of: output, in: workspace) }
       current = output
     }
-    let last = map(plan.head, plan.headShape)
-    measure(
-      NetworkStep(
-        layer: "conv_head", operation: .projection, input: current.shape, output: last.shape,
-        multiplyAdds: last.shape.pixelCount * last.shape.channels * current.shape.channels)
-    ) {
-      network.headConvolution(current, into: last, pool: network.pool)
-    }
-    observe?("conv_head", last)
-    let pooled = measure(NetworkStep(layer: "pool", operation: .pooling, input: last.shape)) { pool(last) }
+    let step = NetworkStep(layer: "pool", operation: .pooling, input: current.shape)
+    let pooled = timer.measure(step) { means(of: current, in: workspace) }
     return (pooled, stageMeans)
   }
 
-  private func compute(
-    _ block: MBConvBlock, _ buffers: NetworkPlan.Block, input: FeatureMap, output: FeatureMap
-  ) {
-    let filtered = map(buffers.filtered, buffers.filter.output)
-    let sums = block.squeezeExcite == nil ? nil : workspace.pointer(buffers.sums)
-    measure(block.filterStep(input: input.shape, output: filtered.shape)) {
-      block.filter(
-        input, into: filtered, sums: sums, plan: buffers.filter,
-        scratch: workspace.pointer(plan.taskScratch), pool: network.pool)
-    }
-    var gate: UnsafePointer<Float>?
-    if let squeezeExcite = block.squeezeExcite, let sums {
-      let target = workspace.pointer(buffers.gate)
-      measure(block.squeezeStep(filtered.shape)) {
-        squeezeExcite(
-          sums: sums, bandCount: buffers.filter.bandCount, pixelCount: filtered.shape.pixelCount,
-          gate: target, scratch: workspace.pointer(buffers.hidden), pool: network.pool)
-      }
-      gate = UnsafePointer(target)
-    }
-    measure(block.projectionStep(input: filtered.shape, output: output.shape)) {
-      block.projection(
-        filtered, gate: gate, residual: block.hasSkip ? input : nil, into: output,
-        scratch: workspace.pointer(buffers.scaledPanels), pool: network.pool)
-    }
-  }
-
-  private func pool(_ map: FeatureMap) -> [Float] {
+  private func means(of map: FeatureMap, in workspace: Workspace) -> [Float] {
     let means = workspace.pointer(plan.pooled)
     GlobalAveragePooling.compute(
-      map, into: means, scratch: workspace.pointer(plan.poolingScratch), kernels: network.kernels)
+      map, into: means, scratch: workspace.pointer(plan.poolingScratch), kernels: kernels)
     return Array(UnsafeBufferPointer(start: means, count: map.shape.channels))
-  }
-
-  private func map(_ offset: Int, _ shape: FeatureShape) -> FeatureMap {
-    FeatureMap(workspace.pointer(offset), shape, kernels: network.kernels)
   }
 }

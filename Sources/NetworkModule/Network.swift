@@ -3,26 +3,26 @@ import ModelFiles
 import SystemModule
 import TensorModule
 
-/// An EfficientNet with its head, prepared once to be run many times: batch norms folded, weights packed, buffers
-/// planned. It is immutable; each run works in a workspace of its own.
+/// A network with its head, prepared once to be run many times: batch norms folded, weights packed, buffers planned. It is
+/// immutable; each run works in a workspace of its own.
 package final class Network: Sendable {
   /// The side of the square input in pixels.
   package let inputSize: Int
-  /// Names of the feature maps that can be looked at, in order: `conv_stem`, `blocks.0.0`, ..., `conv_head`.
+  /// The names of the feature maps that can be looked at, in order: one for each block.
   package let featureMapNames: [String]
   /// The threads that share each layer's work.
   package let pool: ThreadPool
   /// The kernels chosen for this CPU.
   package let kernels: KernelSet
-
-  let stem: Convolution2D
-  package let blocks: [MBConvBlock]
-  let headConvolution: PointwiseConvolution
   package let head: ClassifierHead
-  let plan: NetworkPlan
   /// How unlike the training images an image is, for a model that was fitted for it.
   package let featureDistance: FeatureDistance?
-  /// The block whose output ``featureDistance`` looks at, from 0.
+
+  let blocks: [any Block]
+  let plan: NetworkPlan
+  /// The index of the block that each stage ends with.
+  let stageEnds: [Int]
+  /// The index of the block whose output ``featureDistance`` looks at.
   let distanceBlock: Int?
   /// Empty until the first gradient is asked for.
   let gradients = GradientCache()
@@ -40,77 +40,101 @@ package final class Network: Sendable {
     kernels: KernelSet = KernelChoice.current
   ) throws(ModelFileError) {
     let configuration = model.configuration
-    guard let architecture = EfficientNetArchitecture(named: configuration.architecture) else {
+    guard let architecture = Architecture.named(configuration.architecture) else {
       preconditionFailure("architecture \(configuration.architecture) passed the configuration's check")
     }
     let weights = NetworkWeights(
-      binder: WeightBinder(model.weights), architecture: architecture, padding: configuration.padding,
+      binder: WeightBinder(model.weights), padding: configuration.padding,
       batchNormEpsilon: configuration.batchNormEpsilon, kernels: kernels)
-
-    let (stemWeight, stemBias) = try weights.convolution(
-      "conv_stem", norm: "bn1", shape: [architecture.stemChannels, 3, 3, 3])
-    stem = Convolution2D(
-      weight: stemWeight, bias: stemBias, inputChannels: 3, window: weights.window(kernelSize: 3, stride: 2),
-      activation: weights.activation, kernels: kernels)
     let pool = pool ?? ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
-    self.pool = pool
-    blocks = try Self.blocks(architecture, weights: weights, pool: pool)
-    headConvolution = try weights.pointwise(
-      "conv_head", norm: "bn2", inputs: architecture.stages[architecture.stages.count - 1].channels,
-      outputs: architecture.headChannels, activation: weights.activation)
+    let size = configuration.preprocessing.size
+    let blocks = try Self.blocks(architecture, inputSize: size, weights: weights, pool: pool)
+    let stageEnds = architecture.stageEnds
     let classCount = configuration.classes.count
-    if let fusion = configuration.fusion {
-      head = .fusion(
-        try FusionHead(
-          fusion, pooledCount: architecture.headChannels, classCount: classCount,
-          weights: weights.scope("fusion")))
+    head = try ClassifierHead(
+      architecture, pooledCount: blocks[blocks.count - 1].output.channels, fusion: configuration.fusion,
+      classCount: classCount, weights: weights)
+    if let distance = configuration.abstention?.distance {
+      let block = stageEnds[distance.stage]
+      distanceBlock = block
+      featureDistance = try weights.featureDistance(
+        channels: blocks[block].output.channels, classCount: classCount)
     } else {
-      head = .dense(
-        try weights.dense("classifier", inputs: architecture.headChannels, outputs: classCount))
+      distanceBlock = nil
+      featureDistance = nil
     }
-    featureDistance = try configuration.abstention.map { (abstention) throws(ModelFileError) in
-      try weights.featureDistance(abstention.distance, classCount: classCount)
-    }
-    let distanceStage = configuration.abstention?.distance.stage
-    distanceBlock = if let distanceStage { blocks.lastIndex(ofStage: distanceStage) } else { nil }
     try weights.binder.requireAllBound()
     model.releasePages()
 
+    self.pool = pool
     self.kernels = kernels
-    inputSize = configuration.preprocessing.size
-    featureMapNames = ["conv_stem"] + blocks.map(\.name) + ["conv_head"]
-    plan = NetworkPlan(
-      inputSize: inputSize, stem: stem, blocks: blocks, headConvolution: headConvolution, kernels: kernels)
+    self.blocks = blocks
+    self.stageEnds = stageEnds
+    inputSize = size
+    featureMapNames = blocks.map { $0.name }
+    plan = NetworkPlan(blocks, kernels: kernels)
   }
 
   private static func blocks(
-    _ architecture: EfficientNetArchitecture, weights: NetworkWeights, pool: ThreadPool
-  ) throws(ModelFileError) -> [MBConvBlock] {
-    var places: [(name: String, stageIndex: Int, stride: Int, inputChannels: Int)] = []
-    var channels = architecture.stemChannels
-    for (stageIndex, stage) in architecture.stages.enumerated() {
-      for index in 0..<stage.blockCount {
-        places.append(
-          (
-            "blocks.\(stageIndex).\(index)", stageIndex, index == 0 ? stage.stride : 1,
-            inputChannels: channels
-          ))
-        channels = stage.channels
-      }
+    _ architecture: Architecture, inputSize: Int, weights: NetworkWeights, pool: ThreadPool
+  ) throws(ModelFileError) -> [any Block] {
+    var places: [(place: Architecture.Place, input: FeatureShape)] = []
+    var shape = FeatureShape(height: inputSize, width: inputSize, channels: 3)
+    for place in architecture.blocks {
+      places.append((place, shape))
+      shape = place.configuration.outputShape(shape, weights: weights)
     }
     // The last blocks have the most weights: begun first, they leave no thread waiting for another.
-    return try pool.map(places) { (place) throws(ModelFileError) in
-      try MBConvBlock(
-        name: place.name, stageIndex: place.stageIndex, stage: architecture.stages[place.stageIndex],
-        stride: place.stride, inputChannels: place.inputChannels, weights: weights)
+    return try pool.map(places) { (item) throws(ModelFileError) in
+      try item.place.configuration.block(
+        name: item.place.name, input: item.input, weights: weights, pool: pool)
     }
   }
 
+  /// `stage0`, `stage1`, ...
+  package var stageNames: [String] { stageEnds.indices.map { "stage\($0)" } }
+
+  /// The feature map that a stage ends with.
+  package func featureMapName(ofStage stage: Int) -> String { featureMapNames[stageEnds[stage]] }
+
   /// Lends a workspace to `body`: one that is idle, or a new one when all are in use.
-  func withWorkspace<Result>(_ body: (Workspace) throws -> Result) rethrows -> Result {
+  func withWorkspace<Result, Failure: Error>(
+    _ body: (Workspace) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     let workspace = idleWorkspaces.withLock { $0.popLast() } ?? Workspace(plan)
     // As many as can run side by side; one moment of many more callers would else hold their memory for good.
     defer { idleWorkspaces.withLock { if $0.count < Self.sideBySideCount { $0.append(workspace) } } }
     return try body(workspace)
+  }
+}
+
+extension Architecture {
+  /// The index of the block that each stage ends with.
+  var stageEnds: [Int] {
+    blocks.indices.filter {
+      blocks[$0].stage != nil && ($0 + 1 == blocks.count || blocks[$0 + 1].stage != blocks[$0].stage)
+    }
+  }
+}
+
+extension ClassifierHead {
+  fileprivate init(
+    _ architecture: Architecture, pooledCount: Int, fusion: ModelConfiguration.Fusion?, classCount: Int,
+    weights: NetworkWeights
+  ) throws(ModelFileError) {
+    var hidden: Dense?
+    if let layer = architecture.hidden {
+      hidden = try weights.denseConvolution(
+        layer.name, inputs: pooledCount, outputs: layer.channels, activation: layer.activation)
+    }
+    let featureCount = architecture.hidden?.channels ?? pooledCount
+    if let fusion {
+      let head = try FusionHead(
+        fusion, pooledCount: featureCount, classCount: classCount, weights: weights.scope("fusion"))
+      self.init(hidden: hidden, classifier: .fusion(head))
+    } else {
+      let layer = try weights.dense(architecture.classifier, inputs: featureCount, outputs: classCount)
+      self.init(hidden: hidden, classifier: .dense(layer))
+    }
   }
 }

@@ -4,14 +4,13 @@ import TensorModule
 package struct NetworkStep: Sendable, Equatable {
   /// What a step computes.
   package enum Operation: Sendable, Equatable {
-    /// The stem: a convolution over all channels.
-    case convolution
+    /// A convolution over all channels.
+    case convolution(kernelSize: Int, stride: Int)
     /// A depthwise convolution, after an expansion where the block has one.
     case filter(kernelSize: Int, stride: Int, isExpanded: Bool)
     /// The gate of squeeze-excite.
     case squeezeExcite
-    /// A 1x1 convolution.
-    case projection
+    case maxPooling(kernelSize: Int, stride: Int)
     /// The means of the last feature map.
     case pooling
     /// Pooled features to logits.
@@ -38,30 +37,5 @@ package struct NetworkStep: Sendable, Equatable {
     self.input = input
     self.output = output
     self.multiplyAdds = multiplyAdds
-  }
-}
-
-extension MBConvBlock {
-  func filterStep(input: FeatureShape, output: FeatureShape) -> NetworkStep {
-    let window = filter.depthwise.window
-    let expansion = filter.expansion.map { input.pixelCount * input.channels * $0.matrix.columnCount } ?? 0
-    return NetworkStep(
-      layer: name,
-      operation: .filter(
-        kernelSize: window.kernelSize, stride: window.stride, isExpanded: filter.expansion != nil),
-      input: input, output: output,
-      multiplyAdds: expansion + output.pixelCount * output.channels * window.kernelSize * window.kernelSize)
-  }
-
-  func squeezeStep(_ input: FeatureShape) -> NetworkStep {
-    let reduced = squeezeExcite?.reduce.columnCount ?? 0
-    return NetworkStep(
-      layer: name, operation: .squeezeExcite, input: input, multiplyAdds: 2 * reduced * input.channels)
-  }
-
-  func projectionStep(input: FeatureShape, output: FeatureShape) -> NetworkStep {
-    NetworkStep(
-      layer: name, operation: .projection, input: input, output: output,
-      multiplyAdds: output.pixelCount * output.channels * input.channels)
   }
 }

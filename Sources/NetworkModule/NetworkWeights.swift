@@ -5,17 +5,13 @@ import TensorModule
 /// A model's tensors by scoped name, together with what every layer of the network has in common.
 struct NetworkWeights {
   let binder: WeightBinder
-  let architecture: EfficientNetArchitecture
   let padding: ModelConfiguration.Padding
   let batchNormEpsilon: Double
   let kernels: KernelSet
 
-  var activation: Activation { architecture.isLite ? .relu6 : .silu }
-
   func scope(_ name: String) -> NetworkWeights {
     NetworkWeights(
-      binder: binder.scope(name), architecture: architecture, padding: padding,
-      batchNormEpsilon: batchNormEpsilon, kernels: kernels)
+      binder: binder.scope(name), padding: padding, batchNormEpsilon: batchNormEpsilon, kernels: kernels)
   }
 
   func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> [Float] {
@@ -42,6 +38,23 @@ struct NetworkWeights {
       fold.apply(to: target, channel: column)
     }
     return PointwiseConvolution(matrix: matrix, activation: activation)
+  }
+
+  /// A convolution over a feature map without bias and the batch norm after it, as one convolution with bias.
+  func convolution2D(
+    _ name: String, norm: String, inputs: Int, outputs: Int, window: Window, activation: Activation
+  ) throws(ModelFileError) -> Convolution2D {
+    if window.kernelSize == 1 {
+      let matrix = try pointwise(
+        name, norm: norm, inputs: inputs, outputs: outputs, activation: activation
+      ).matrix
+      return Convolution2D(matrix: matrix, inputChannels: inputs, window: window, activation: activation)
+    }
+    let (weight, bias) = try convolution(
+      name, norm: norm, shape: [outputs, inputs, window.kernelSize, window.kernelSize])
+    return Convolution2D(
+      weight: weight, bias: bias, inputChannels: inputs, window: window, activation: activation,
+      kernels: kernels)
   }
 
   /// A 1x1 convolution with bias, packed as it is read.
@@ -83,13 +96,23 @@ struct NetworkWeights {
       epsilon: epsilon)
   }
 
+  /// A 1x1 convolution with bias on one pixel, as a dense layer.
+  func denseConvolution(
+    _ name: String, inputs: Int, outputs: Int, activation: Activation
+  ) throws(ModelFileError) -> Dense {
+    Dense(
+      weight: try tensor("\(name).weight", shape: [outputs, inputs, 1, 1]),
+      bias: try tensor("\(name).bias", shape: [outputs]), activation: activation, kernels: kernels)
+  }
+
   /// The tensors `abstention.*`, which lie beside the network's.
   ///
+  /// - Parameter channels: Of the map whose means are looked at.
   /// - Throws: `ModelFileError` for a tensor that is missing, misshapen or not finite.
   func featureDistance(
-    _ distance: ModelConfiguration.Abstention.Distance, classCount: Int
+    channels count: Int, classCount: Int
   ) throws(ModelFileError) -> FeatureDistance {
-    let (count, weights) = (architecture.stages[distance.stage].channels, scope("abstention"))
+    let weights = scope("abstention")
     func tensor(_ name: String, _ shape: [Int]) throws(ModelFileError) -> Tensor {
       Tensor(shape: shape, values: try weights.tensor(name, shape: shape))
     }

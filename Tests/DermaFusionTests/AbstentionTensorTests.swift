@@ -7,29 +7,19 @@ import TensorModule
 @testable import DermaFusion
 
 @Suite struct AbstentionTensorTests {
-  /// At the end of stage 3 of EfficientNet-Lite0.
   private static let channels = 80
   private static let valid: [(name: String, shape: [Int], values: [Float])] = [
     ("abstention.means", [7, channels], [Float](repeating: 0.5, count: 7 * channels)),
     ("abstention.whitening", [channels, channels], [Float](repeating: -0.25, count: channels * channels)),
   ]
 
-  /// What EfficientNet-Lite0 makes of these tensors.
   private func featureDistance(
     _ tensors: [(name: String, shape: [Int], values: [Float])]
   ) throws -> FeatureDistance {
     let file = try SafetensorsFile(bytes: safetensors(tensors))
     let weights = NetworkWeights(
-      binder: WeightBinder(file), architecture: try #require(.init(named: "efficientnet_lite0")),
-      padding: .same, batchNormEpsilon: 1e-3, kernels: KernelChoice.current)
-    let settings = try ModelConfiguration.Abstention.parsing(
-      """
-      {"quality": {"minimum_brightness": 40, "maximum_brightness": 235, "minimum_contrast": 5,
-        "minimum_sharpness": 0.03, "minimum_structure": 0.4},
-       "distance": {"stage": 3, "threshold": 2.5},
-       "conformal": {"coverage": 0.9, "thresholds": [0, 0, 0, 0, 0, 0, 0]}}
-      """)
-    return try weights.featureDistance(settings.distance, classCount: 7)
+      binder: WeightBinder(file), padding: .same, batchNormEpsilon: 1e-3, kernels: KernelChoice.current)
+    return try weights.featureDistance(channels: Self.channels, classCount: 7)
   }
 
   private func expectError(

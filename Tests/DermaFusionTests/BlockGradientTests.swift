@@ -54,7 +54,7 @@ import Testing
     let projectBias = generator.floats(shape.outputs)
     let hasSkip = shape.stride == 1 && shape.inputs == shape.outputs
     let block = MBConvBlock(
-      name: "blocks.0.0", stage: 0,
+      name: "blocks.0.0", input: FeatureShape(height: height, width: width, channels: shape.inputs),
       filter: ExpandedDepthwise(
         expansion: shape.expansion == 1
           ? nil
@@ -107,17 +107,19 @@ import Testing
     }
     let backward = MBConvBlockGradient(block)
     let pool = ThreadPool(threadCount: 2)
-    let scratch = AlignedBuffer(count: backward.layout(input: inputShape).count)
+    let scratch = AlignedBuffer(count: backward.scratchCount)
     backward(
-      at: input.map, outputGradients: outputGradients.map(\.map), into: inputGradients.map(\.map),
+      at: input.map, output: nil, outputGradients: outputGradients.map(\.map),
+      into: inputGradients.map(\.map),
       scratch: scratch.pointer, pool: pool)
 
     let first = inputGradients.map { gradient in withExtendedLifetime(gradient) { gradient.map.dense() } }
     for threadCount in [1, 3] {
       let pool = ThreadPool(threadCount: threadCount)
-      let scratch = AlignedBuffer(count: backward.layout(input: inputShape).count)
+      let scratch = AlignedBuffer(count: backward.scratchCount)
       backward(
-        at: input.map, outputGradients: outputGradients.map(\.map), into: inputGradients.map(\.map),
+        at: input.map, output: nil, outputGradients: outputGradients.map(\.map),
+        into: inputGradients.map(\.map),
         scratch: scratch.pointer, pool: pool)
       let again = inputGradients.map { gradient in withExtendedLifetime(gradient) { gradient.map.dense() } }
       withExtendedLifetime(scratch) {}
@@ -139,6 +141,109 @@ import Testing
         worst.error <= 5e-5 * scale,
         "\(shape.testDescription): at index \(worst.index) \(actual[worst.index]), by differences \(worst.expected)"
       )
+    }
+  }
+
+  struct ResidualShape: Sendable, CustomTestStringConvertible {
+    let inputs: Int
+    /// Kernel size, stride and channels of each convolution.
+    let layers: [[Int]]
+    var height = 7
+    var width = 6
+    var testDescription: String { "\(inputs) channels of \(height)x\(width) through \(layers)" }
+
+    var stride: Int { layers.reduce(1) { $0 * $1[1] } }
+    var outputs: Int { layers[layers.count - 1][2] }
+    var hasDownsample: Bool { stride > 1 || inputs != outputs }
+  }
+
+  static let residualShapes = [
+    ResidualShape(inputs: 5, layers: [[3, 1, 5], [3, 1, 5]]),
+    ResidualShape(inputs: 5, layers: [[3, 2, 9], [3, 1, 9]]),
+    ResidualShape(inputs: 9, layers: [[1, 1, 3], [3, 1, 3], [1, 1, 9]]),
+    ResidualShape(inputs: 8, layers: [[1, 1, 3], [3, 2, 3], [1, 1, 12]], height: 8),
+    ResidualShape(inputs: 4, layers: [[1, 1, 4], [3, 1, 4], [1, 1, 16]], height: 29, width: 5),
+  ]
+
+  @Test(arguments: residualShapes, KernelChoice.runnable)
+  func gradientIsThatOfTheResidualBlockInDouble(shape: ResidualShape, kernels: KernelSet) {
+    var generator = SeededGenerator(seed: UInt64(shape.inputs * 100 + shape.outputs))
+    var inputs = shape.inputs
+    let layers = shape.layers.map { layer in
+      let (size, channels) = (layer[0], layer[2])
+      defer { inputs = channels }
+      return (
+        window: Window(kernelSize: size, stride: layer[1], padding: .symmetric((size - 1) / 2)),
+        inputs: inputs, weight: generator.floats(channels * inputs * size * size),
+        // Mostly above 0, so that few of the differences meet a kink.
+        bias: generator.floats(channels, in: 0.5...3)
+      )
+    }
+    let downsample = (
+      weight: generator.floats(shape.outputs * shape.inputs), bias: generator.floats(shape.outputs)
+    )
+    let inputShape = FeatureShape(height: shape.height, width: shape.width, channels: shape.inputs)
+    func reference(_ x: ReferenceMap) -> ReferenceMap {
+      var map = x
+      for (index, layer) in layers.enumerated() {
+        map = map.convolution(
+          weight: layer.weight, bias: layer.bias, kernelSize: layer.window.kernelSize,
+          stride: layer.window.stride, padding: .symmetric((layer.window.kernelSize - 1) / 2))
+        if index + 1 < layers.count { map = map.activated(.relu) }
+      }
+      let shortcut =
+        shape.hasDownsample
+        ? x.convolution(weight: downsample.weight, bias: downsample.bias, stride: shape.stride) : x
+      return map.adding(shortcut).activated(.relu)
+    }
+    let values = generator.floats(inputShape.pixelCount * shape.inputs)
+    let x = ReferenceMap(height: shape.height, width: shape.width, channels: shape.inputs, values: values)
+    let result = reference(x)
+    let outputShape = FeatureShape(height: result.height, width: result.width, channels: result.channels)
+    let weights = [generator.floats(result.values.count), generator.floats(result.values.count)]
+    let input = Padded(values, inputShape, kernels)
+    let output = Padded(result.values.map { Float($0) }, outputShape, kernels)
+    for threadCount in [1, 3] {
+      let pool = ThreadPool(threadCount: threadCount)
+      let block = ResidualBlock(
+        name: "layer1.0", input: inputShape,
+        convolutions: layers.map {
+          Convolution2D(
+            weight: $0.weight, bias: $0.bias, inputChannels: $0.inputs, window: $0.window, activation: .relu,
+            kernels: kernels)
+        },
+        downsample: shape.hasDownsample
+          ? Convolution2D(
+            weight: downsample.weight, bias: downsample.bias, inputChannels: shape.inputs,
+            window: Window(kernelSize: 1, stride: shape.stride, padding: .symmetric(0)),
+            activation: .identity, kernels: kernels) : nil,
+        pool: pool)
+      #expect(block.output == outputShape)
+      let outputGradients = weights.map { Padded($0, outputShape, kernels) }
+      let inputGradients = weights.map { _ in
+        Padded([Float](repeating: .nan, count: values.count), inputShape, kernels)
+      }
+      let backward = ResidualBlockGradient(block, pool: pool)
+      let scratch = AlignedBuffer(count: backward.scratchCount)
+      backward(
+        at: input.map, output: output.map, outputGradients: outputGradients.map(\.map),
+        into: inputGradients.map(\.map), scratch: scratch.pointer, pool: pool)
+      withExtendedLifetime((input, output, outputGradients, scratch)) {}
+      for (weights, gradient) in zip(weights, inputGradients) {
+        let actual = withExtendedLifetime(gradient) { gradient.map.dense() }
+        var scale = 0.0
+        var worst = (error: 0.0, index: 0, expected: 0.0)
+        for index in stride(from: 0, to: values.count, by: max(3, values.count / 60 | 1)) {
+          let expected = difference(x, index, weights, reference)
+          scale = max(scale, abs(expected))
+          let error = abs(Double(actual[index]) - expected)
+          if !(error <= worst.error) { worst = (error, index, expected) }
+        }
+        #expect(
+          worst.error <= 5e-5 * scale,
+          "\(shape.testDescription): at index \(worst.index) \(actual[worst.index]), by differences \(worst.expected)"
+        )
+      }
     }
   }
 

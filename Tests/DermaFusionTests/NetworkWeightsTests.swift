@@ -21,8 +21,7 @@ import Testing
     }
     return NetworkWeights(
       binder: WeightBinder(try SafetensorsFile(bytes: safetensors(tensors), name: "m")),
-      architecture: try #require(.init(named: "efficientnet_lite0")), padding: .same, batchNormEpsilon: 1e-3,
-      kernels: KernelChoice.current
+      padding: .same, batchNormEpsilon: 1e-3, kernels: KernelChoice.current
     ).scope("stage")
   }
 

@@ -70,14 +70,14 @@ import Testing
   }
 
   @Test func everyKnownArchitectureIsAccepted() throws {
-    #expect(ModelConfiguration.knownArchitectures.count == 26)
+    #expect(ModelConfiguration.knownArchitectures.count == 30)
     for name in ModelConfiguration.knownArchitectures {
       #expect(try parse(replacing: "efficientnet_lite2", with: name).architecture == name)
     }
   }
 
   @Test(arguments: [
-    "efficientnet_b8", "efficientnet_lite5", "resnet50", "EfficientNet_B0", "efficientnet_b0 ",
+    "efficientnet_b8", "efficientnet_lite5", "resnet34", "EfficientNet_B0", "efficientnet_b0 ",
   ])
   func unknownArchitecture(name: String) {
     expectError(

@@ -101,31 +101,23 @@ extension ReferenceMap {
     convolution(weight: weight, bias: bias)
   }
 
-  /// The mean over a window; padding is not counted.
-  public func averagePooling(
-    kernelSize: Int, stride: Int, dilation: Int = 1, padding: ReferencePadding
-  ) -> ReferenceMap {
-    let reach = (kernelSize - 1) * dilation + 1
-    let (top, rows) = padding.resolve(input: height, reach: reach, stride: stride)
-    let (left, columns) = padding.resolve(input: width, reach: reach, stride: stride)
+  /// The greatest value under a window; padding is left out.
+  public func maxPooling(kernelSize: Int, stride: Int, padding: ReferencePadding) -> ReferenceMap {
+    let (top, rows) = padding.resolve(input: height, reach: kernelSize, stride: stride)
+    let (left, columns) = padding.resolve(input: width, reach: kernelSize, stride: stride)
     var result = ReferenceMap(height: rows, width: columns, channels: channels)
     for y in 0..<rows {
       for x in 0..<columns {
         for channel in 0..<channels {
-          var count = 0.0
-          let place = result.index(y, x, channel)
+          var greatest = -Double.infinity
           for ky in 0..<kernelSize {
             for kx in 0..<kernelSize {
-              let row = y * stride + ky * dilation - top
-              let column = x * stride + kx * dilation - left
+              let (row, column) = (y * stride + ky - top, x * stride + kx - left)
               if row < 0 || row >= height || column < 0 || column >= width { continue }
-              count += 1
-              result.values[place] += values[index(row, column, channel)]
-              result.magnitudes[place] += magnitudes[index(row, column, channel)]
+              greatest = max(greatest, values[index(row, column, channel)])
             }
           }
-          result.values[place] /= count
-          result.magnitudes[place] /= count
+          result.values[result.index(y, x, channel)] = greatest
         }
       }
     }

@@ -18,6 +18,10 @@ public enum ReferenceActivation: String, Sendable, CaseIterable {
   case silu
   /// 1 / (1 + exp(-x))
   case sigmoid
+  /// x * min(max(x + 3, 0), 6) / 6
+  case hardSwish
+  /// min(max(x + 3, 0), 6) / 6
+  case hardSigmoid
 
   /// The function's value.
   public func callAsFunction(_ x: Double) -> Double {
@@ -27,6 +31,8 @@ public enum ReferenceActivation: String, Sendable, CaseIterable {
     case .relu6: x < 0 ? 0 : x > 6 ? 6 : x
     case .silu: x < -700 ? 0 : x / (1 + exp(-x))
     case .sigmoid: 1 / (1 + exp(-x))
+    case .hardSwish: x * ReferenceActivation.hardSigmoid(x)
+    case .hardSigmoid: x.isNaN ? x : min(max(x + 3, 0), 6) / 6
     }
   }
 
@@ -36,6 +42,8 @@ public enum ReferenceActivation: String, Sendable, CaseIterable {
     case .identity, .relu, .relu6: 1
     case .silu: 1.1
     case .sigmoid: 0.25
+    case .hardSwish: 1.5
+    case .hardSigmoid: 1.0 / 6
     }
   }
 }
@@ -114,17 +122,17 @@ extension ReferenceMap {
     return result
   }
 
-  /// The gate of squeeze-excite: `sigmoid(expand(activation(reduce(means))))`.
+  /// The gate of squeeze-excite: `gate(expand(activation(reduce(means))))`.
   ///
   /// - Parameters:
   ///   - reduceWeight: `[reduceBias.count, channels]`
   ///   - expandWeight: `[channels, reduceBias.count]`
   public func squeezeExciteGate(
     reduceWeight: [Float], reduceBias: [Float], expandWeight: [Float], expandBias: [Float],
-    activation: ReferenceActivation
+    activation: ReferenceActivation, gate: ReferenceActivation = .sigmoid
   ) -> ReferenceMap {
     globalAverage().pointwise(weight: reduceWeight, bias: reduceBias).activated(activation)
-      .pointwise(weight: expandWeight, bias: expandBias).activated(.sigmoid)
+      .pointwise(weight: expandWeight, bias: expandBias).activated(gate)
   }
 }
 

@@ -49,6 +49,17 @@ import Testing
     #expect(firstDifference(apply(activation, to: Self.sweep, kernels: kernels), expected) == nil)
   }
 
+  @Test(arguments: KernelChoice.runnable, [Activation.hardSwish, .hardSigmoid])
+  func hardActivationsFollowTheirFormulas(kernels: KernelSet, activation: Activation) {
+    for (x, y) in zip(Self.sweep, apply(activation, to: Self.sweep, kernels: kernels)) {
+      let expected = activation.reference(Double(x))
+      // x + 3 rounds, then the product.
+      let bound = 3e-7 * (activation == .hardSwish ? abs(Double(x)) : 1)
+      #expect(abs(Double(y) - expected) <= bound, "of \(x): \(y)")
+      if !(abs(Double(y) - expected) <= bound) { return }
+    }
+  }
+
   @Test(arguments: KernelChoice.runnable)
   func zerosAndInfinitiesGiveTheLimits(kernels: KernelSet) {
     let values: [Float] = [0, -0.0, .infinity, -.infinity]

@@ -8,24 +8,19 @@ import Testing
   struct Case: CustomTestStringConvertible {
     let input: FeatureShape
     let outputChannels: Int
-    let groups: Int
     let window: Window
 
-    init(
-      _ height: Int, _ width: Int, _ channels: Int, to outputChannels: Int, groups: Int = 1, _ window: Window
-    ) {
+    init(_ height: Int, _ width: Int, _ channels: Int, to outputChannels: Int, _ window: Window) {
       input = FeatureShape(height: height, width: width, channels: channels)
       self.outputChannels = outputChannels
-      self.groups = groups
       self.window = window
     }
 
     var testDescription: String {
-      """
-      \(input) to \(outputChannels) in \(groups), \
-      window \(window.kernelSize) / \(window.stride) / \(window.dilation)
-      """
+      "\(input) to \(outputChannels), window \(window.kernelSize) / \(window.stride), \(window.padding)"
     }
+
+    var weightCount: Int { outputChannels * input.channels * window.kernelSize * window.kernelSize }
   }
 
   static let cases: [Case] = [
@@ -35,38 +30,44 @@ import Testing
     Case(1, 1, 5, to: 1, Window(kernelSize: 3, padding: .same)),
     Case(2, 3, 1, to: 8, Window(kernelSize: 7, padding: .symmetric(3))),
     Case(9, 5, 4, to: 8, Window(kernelSize: 7, stride: 3, padding: .same)),
-    Case(10, 11, 5, to: 7, Window(kernelSize: 3, dilation: 2, padding: .same)),
-    Case(2, 2, 3, to: 5, Window(kernelSize: 5, stride: 2, dilation: 3, padding: .symmetric(9))),
-    Case(11, 10, 8, to: 9, Window(kernelSize: 5, stride: 2, dilation: 2, padding: .symmetric(4))),
+    Case(11, 10, 3, to: 9, Window(kernelSize: 7, stride: 2, padding: .symmetric(3))),
     Case(6, 7, 12, to: 33, Window(kernelSize: 1, padding: .symmetric(0))),
+    Case(7, 6, 12, to: 9, Window(kernelSize: 1, stride: 2, padding: .symmetric(0))),
     Case(8, 7, 6, to: 9, Window(kernelSize: 2, stride: 2, padding: .same)),
-    Case(7, 9, 8, to: 12, groups: 2, Window(kernelSize: 3, padding: .same)),
-    Case(8, 8, 6, to: 9, groups: 3, Window(kernelSize: 1, padding: .symmetric(0))),
-    Case(6, 6, 12, to: 6, groups: 6, Window(kernelSize: 5, stride: 2, padding: .same)),
-    Case(5, 6, 7, to: 14, groups: 7, Window(kernelSize: 3, dilation: 2, padding: .symmetric(2))),
-    Case(4, 9, 32, to: 64, groups: 2, Window(kernelSize: 3, stride: 3, padding: .same)),
+    Case(9, 8, 16, to: 24, Window(kernelSize: 3, padding: .symmetric(1))),
+    Case(7, 9, 24, to: 16, Window(kernelSize: 3, stride: 2, padding: .symmetric(1))),
+    // Blocks of several rows of pixels, and the last one shorter.
+    Case(31, 19, 8, to: 8, Window(kernelSize: 3, padding: .symmetric(1))),
   ]
 
   @Test(arguments: KernelChoice.runnable, cases)
   func equalsTheReferenceForAnyNumberOfThreads(kernels: KernelSet, item: Case) {
     let seed = UInt64(item.input.height * 1000 + item.outputChannels)
     var generator = SeededGenerator(seed: seed)
-    let shape = item.input
-    let window = item.window
+    let (shape, window) = (item.input, item.window)
     let values = generator.floats(shape.pixelCount * shape.channels, scale: 2)
-    let weight = generator.floats(
-      item.outputChannels * (shape.channels / item.groups) * window.kernelSize * window.kernelSize)
+    let weight = generator.floats(item.weightCount)
     let bias = generator.floats(item.outputChannels)
     let activation = Activation.allCases[(shape.height + shape.width) % Activation.allCases.count]
-    let layer = Convolution2D(
-      weight: weight, bias: bias, inputChannels: shape.channels, groups: item.groups, window: window,
-      activation: activation, kernels: kernels)
-    let expected = ReferenceMap(
+    let output = window.outputShape(shape, channels: item.outputChannels)
+    let residual = generator.floats(output.pixelCount * item.outputChannels)
+    let sums = ReferenceMap(
       height: shape.height, width: shape.width, channels: shape.channels, values: values
     ).convolution(
       weight: weight, bias: bias, kernelSize: window.kernelSize, stride: window.stride,
-      dilation: window.dilation, groups: item.groups, padding: window.padding.reference
+      padding: window.padding.reference)
+    let expected = sums.activated(activation.reference)
+    let expectedWithResidual = sums.adding(
+      ReferenceMap(
+        height: output.height, width: output.width, channels: item.outputChannels, values: residual)
     ).activated(activation.reference)
+    let image = ImageConvolution2D(
+      weight: weight, bias: bias, inputChannels: shape.channels, window: window, activation: activation,
+      kernels: kernels)
+    let layer = Convolution2D(
+      weight: weight, bias: bias, inputChannels: shape.channels, window: window, activation: activation,
+      kernels: kernels)
+    let added = GuardedMap(residual, output, kernels: kernels)
     var first: [Float]?
     // Rows of dense pixels are copied at once, others pixel by pixel.
     for pixelStride in [shape.channels, shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth) + 3] {
@@ -76,19 +77,72 @@ import Testing
           \(kernels.testDescription), \(item.testDescription), \(activation), stride \(pixelStride), \
           \(pool.threadCount) threads, seed \(seed)
           """
-        let output = GuardedMap(
-          window.outputShape(shape, channels: item.outputChannels), kernels: kernels)
-        let scratch = GuardedBuffer(count: layer.scratchCount(shape))
-        layer(input.map, into: output.map, scratch: scratch.pointer, pool: pool)
-        #expect(output.isIntact && input.isIntact && scratch.firstBrokenGuard == nil, context)
-        let dense = output.dense()
-        if let first {
-          #expect(firstDifference(dense, first) == nil, context)
-        } else {
-          #expect(expected.mismatch(dense, factor: Tolerances.convolution) == nil, context)
-          first = dense
+        func run(_ scratchCount: Int, _ body: (FeatureMap, UnsafeMutablePointer<Float>) -> Void) -> [Float] {
+          let map = GuardedMap(output, kernels: kernels)
+          let scratch = GuardedBuffer(count: scratchCount)
+          body(map.map, scratch.pointer)
+          #expect(map.isIntact && input.isIntact && scratch.firstBrokenGuard == nil, context)
+          return map.dense()
         }
+        let byRows = run(image.scratchCount(shape)) { image(input.map, into: $0, scratch: $1, pool: pool) }
+        let scratchCount = layer.scratchCount(shape, pool: pool)
+        let byBlocks = run(scratchCount) { layer(input.map, into: $0, scratch: $1, pool: pool) }
+        let withResidual = run(scratchCount) {
+          layer(input.map, residual: added.map, into: $0, scratch: $1, pool: pool)
+        }
+        if first == nil {
+          #expect(expected.mismatch(byRows, factor: Tolerances.convolution) == nil, context)
+          #expect(
+            expectedWithResidual.mismatch(withResidual, factor: Tolerances.convolution) == nil, context)
+        }
+        first = first ?? byRows
+        #expect(firstDifference(byRows, first ?? []) == nil, context)
+        #expect(firstDifference(byBlocks, first ?? []) == nil, context)
       }
+    }
+  }
+
+  @Test(arguments: KernelChoice.runnable, cases)
+  func gradientIsThatOfTheReference(kernels: KernelSet, item: Case) {
+    let seed = UInt64(item.input.width * 1000 + item.outputChannels)
+    var generator = SeededGenerator(seed: seed)
+    let (shape, window) = (item.input, item.window)
+    let weight = generator.floats(item.weightCount)
+    let bias = generator.floats(item.outputChannels)
+    let values = generator.floats(shape.pixelCount * shape.channels)
+    let output = window.outputShape(shape, channels: item.outputChannels)
+    let weights = generator.floats(output.pixelCount * item.outputChannels)
+    let residual = generator.floats(values.count)
+    let layer = Convolution2D(
+      weight: weight, bias: bias, inputChannels: shape.channels, window: window, activation: .identity,
+      kernels: kernels)
+    let gradient = Convolution2DGradient(layer)
+    let outputGradient = GuardedMap(weights, output, kernels: kernels)
+    let added = GuardedMap(residual, shape, kernels: kernels)
+    let arguments = GuardedMap(values, shape, kernels: kernels)
+    let places = Array(stride(from: 0, to: values.count, by: max(1, values.count / 40 | 1)))
+    let differences = finiteDifferences(
+      ReferenceMap(height: shape.height, width: shape.width, channels: shape.channels, values: values),
+      weights: weights, places: places
+    ) {
+      $0.convolution(
+        weight: weight, bias: bias, kernelSize: window.kernelSize, stride: window.stride,
+        padding: window.padding.reference)
+    }
+    for pool in Pools.all {
+      let context = "\(kernels.testDescription), \(item.testDescription), seed \(seed)"
+      let scratch = GuardedBuffer(count: gradient.scratchCount(shape, pool: pool))
+      let result = GuardedMap(shape, kernels: kernels)
+      gradient(outputGradient.map, into: result.map, scratch: scratch.pointer, pool: pool)
+      expectGradient(result.dense(), differences, places: places, context)
+      gradient(
+        outputGradient.map, residual: added.map, below: ActivationBelow(.relu, at: arguments.map),
+        into: result.map, scratch: scratch.pointer, pool: pool)
+      let below = zip(places, differences).map { place, difference in
+        values[place] > 0 ? difference + Double(residual[place]) : 0
+      }
+      expectGradient(result.dense(), below, places: places, "\(context), with residual")
+      #expect(result.isIntact && scratch.firstBrokenGuard == nil, "\(context)")
     }
   }
 
@@ -110,7 +164,7 @@ import Testing
       weight: folded.weight, bias: folded.bias, inputChannels: 5, window: window, activation: .identity,
       kernels: kernels)
     let output = GuardedMap(window.outputShape(shape, channels: channels), kernels: kernels)
-    let scratch = GuardedBuffer(count: layer.scratchCount(shape))
+    let scratch = GuardedBuffer(count: layer.scratchCount(shape, pool: Pools.alone))
     let input = GuardedMap(values, shape, kernels: kernels)
     withExtendedLifetime(input) {
       layer(input.map, into: output.map, scratch: scratch.pointer, pool: Pools.alone)
@@ -123,13 +177,5 @@ import Testing
         scale: norm.scale, offset: norm.offset, mean: norm.mean, variance: norm.variance, epsilon: 1e-3)
     #expect(
       expected.mismatch(output.dense(), factor: Tolerances.foldedBatchNorm) == nil, "seed \(seed)")
-  }
-
-  @Test func channelsThatTheGroupsDoNotDivideAreRefused() async {
-    await #expect(processExitsWith: .failure) {
-      _ = Convolution2D(
-        weight: [Float](repeating: 0, count: 12), bias: [0, 0, 0, 0], inputChannels: 6, groups: 4,
-        window: Window(kernelSize: 1, padding: .same), activation: .identity, kernels: KernelChoice.current)
-    }
   }
 }

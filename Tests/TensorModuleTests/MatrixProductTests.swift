@@ -60,11 +60,12 @@ import Testing
       residual: hasResidual ? UnsafePointer(added.map.pointer) : nil)
 
     var expected = ReferenceMap(height: rowCount, width: 1, channels: depth, values: a)
-      .pointwise(weight: weight, bias: bias).activated(activation.reference)
+      .pointwise(weight: weight, bias: bias)
     if hasResidual {
       expected = expected.adding(
         ReferenceMap(height: rowCount, width: 1, channels: columnCount, values: residual))
     }
+    expected = expected.activated(activation.reference)
     let mismatch = expected.mismatch(output.dense(), factor: Tolerances.matrixProduct)
     let context: Comment =
       "\(kernels.testDescription), \(rowCount) x \(depth) x \(columnCount), \(activation), seed \(seed)"

@@ -41,11 +41,12 @@ import Testing
     var expected = ReferenceMap(
       height: shape.height, width: shape.width, channels: shape.channels, values: values)
     if isGated { expected = expected.scaled(by: ReferenceMap(vector: gateValues)) }
-    expected = expected.pointwise(weight: weight, bias: bias).activated(activation.reference)
+    expected = expected.pointwise(weight: weight, bias: bias)
     if hasResidual {
       expected = expected.adding(
         ReferenceMap(height: shape.height, width: shape.width, channels: columns, values: residualValues))
     }
+    expected = expected.activated(activation.reference)
     var first: [Float]?
     for pool in Pools.all {
       let context: Comment = """

@@ -19,6 +19,8 @@ extension Activation {
     case .relu6: .relu6
     case .silu: .silu
     case .sigmoid: .sigmoid
+    case .hardSwish: .hardSwish
+    case .hardSigmoid: .hardSigmoid
     }
   }
 }

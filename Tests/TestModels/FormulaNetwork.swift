@@ -31,9 +31,9 @@ package struct FormulaNetwork: Decodable {
     }
   }
 
-  /// The networks of the fixtures, each with its config.json.
-  package static func all() throws -> [(network: FormulaNetwork, configuration: [UInt8])] {
-    let data = try Data(contentsOf: fixtures.appending(path: "networks.json"))
+  /// The networks of a folder of fixtures, each with its config.json.
+  package static func all(in folder: URL = fixtures) throws -> [(network: FormulaNetwork, configuration: [UInt8])] {
+    let data = try Data(contentsOf: folder.appending(path: "networks.json"))
     let networks = try JSONDecoder().decode([FormulaNetwork].self, from: data)
     let objects = try JSONSerialization.jsonObject(with: data) as? [[String: Any]] ?? []
     return try zip(networks, objects).map { network, object in
@@ -41,8 +41,10 @@ package struct FormulaNetwork: Decodable {
     }
   }
 
-  package static let fixtures = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "ParityFixtures/gradcam")
+  package static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "ParityFixtures/gradcam")
+  /// Those of MobileNetV3 and ResNet.
+  package static let architectures = fixtures.deletingLastPathComponent().appending(path: "architectures")
 
   /// The bytes of model.safetensors.
   package func weights() -> [UInt8] {

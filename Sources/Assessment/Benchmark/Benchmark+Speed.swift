@@ -20,11 +20,12 @@ extension NetworkStep {
   /// What is computed, in short: `expand, depthwise 5x5 / 2`.
   package var title: String {
     switch operation {
-    case .convolution: "convolution 3x3 / 2"
+    case .convolution(let kernelSize, let stride):
+      "convolution \(kernelSize)x\(kernelSize)\(stride == 1 ? "" : " / \(stride)")"
     case .filter(let kernelSize, let stride, let isExpanded):
       "\(isExpanded ? "expand, " : "")depthwise \(kernelSize)x\(kernelSize)\(stride == 1 ? "" : " / \(stride)")"
     case .squeezeExcite: "squeeze-excite"
-    case .projection: "convolution 1x1"
+    case .maxPooling(let kernelSize, let stride): "max pooling \(kernelSize)x\(kernelSize) / \(stride)"
     case .pooling: "average pooling"
     case .head: "classifier head"
     }

@@ -93,8 +93,7 @@ package struct Benchmark: Sendable {
       var index = 0
       _ = network.run(
         metadata: metadata, writeInput: { image.writeNormalizedNHWC(to: $0) },
-        time: { step, duration in
-          let milliseconds = duration / .milliseconds(1)
+        time: { step, milliseconds in
           if run == 0 {
             least.append((step, milliseconds))
           } else {

@@ -97,7 +97,8 @@ extension ParityFixtures {
     // What is seen during the run is kept and compared after it, in the order of computation.
     var maps: [(name: String, shape: FeatureShape, values: [Float])] = []
     let image = try preprocessed(activations.file, classifier)
-    let output = try classifier.singleModel().output(of: image, metadata: PatientMetadata.unknown.encoded()) {
+    let model = try classifier.singleModel()
+    let output = try model.output(of: image, metadata: PatientMetadata.unknown.encoded()) {
       name, map in
       maps.append((name, map.shape, map.dense()))
     }
@@ -114,9 +115,10 @@ extension ParityFixtures {
     }
     if let block = blocks["pooled"] {
       seen.insert("pooled")
+      let pooled = model.network.head.features(pooled: output.pooled)
       compare(
-        block, fixture: activations.file, shape: [1, output.pooled.count], all: output.pooled, in: &report
-      ) { output.pooled[$0] }
+        block, fixture: activations.file, shape: [1, pooled.count], all: pooled, in: &report
+      ) { pooled[$0] }
     }
     for block in activations.blocks where !seen.contains(block.name) {
       report.compare(

@@ -40,6 +40,24 @@ extension Sigmoid {
   }
 }
 
+extension HardSwish {
+  @inline(__always)
+  static func derivative(_ x: Vector) -> Vector {
+    let three = Vector(repeating: 3)
+    // x / 3 + 1/2 between -3 and 3: 0 below, 1 above.
+    let slope = (x * Vector(repeating: 1 / 3) + Vector(repeating: 0.5))
+      .replacing(with: Vector(repeating: 0), where: x .<= Vector(repeating: -3))
+    return slope.replacing(with: Vector(repeating: 1), where: x .>= three)
+  }
+}
+
+extension HardSigmoid {
+  @inline(__always)
+  static func derivative(_ x: Vector) -> Vector {
+    ReLU6.derivative(x + Vector(repeating: 3)) * Vector(repeating: 1 / 6)
+  }
+}
+
 private struct Derivatives: ActivationLoop {
   let gradient: UnsafeMutablePointer<Float>
   let preActivation: UnsafePointer<Float>

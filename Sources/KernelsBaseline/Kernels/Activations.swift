@@ -82,6 +82,18 @@ enum Sigmoid: ActivationFunction {
   }
 }
 
+enum HardSwish: ActivationFunction {
+  @inline(__always)
+  static func apply(_ x: Vector) -> Vector { x * HardSigmoid.apply(x) }
+}
+
+enum HardSigmoid: ActivationFunction {
+  @inline(__always)
+  static func apply(_ x: Vector) -> Vector {
+    ReLU6.apply(x + Vector(repeating: 3)) * Vector(repeating: 1 / 6)
+  }
+}
+
 /// A loop that is compiled once for each activation.
 protocol ActivationLoop {
   func run<Function: ActivationFunction>(_ function: Function.Type)
@@ -96,6 +108,8 @@ extension Activation {
     case .relu6: loop.run(ReLU6.self)
     case .silu: loop.run(SiLU.self)
     case .sigmoid: loop.run(Sigmoid.self)
+    case .hardSwish: loop.run(HardSwish.self)
+    case .hardSigmoid: loop.run(HardSigmoid.self)
     }
   }
 }

@@ -61,7 +61,7 @@ enum Tile<let rows: Int, let vectors: Int> {
       for i in 0..<rows {
         for j in 0..<vectors {
           let place = i &* cStride &+ j &* width
-          store(Function.apply(load(c + place)) + load(residual + place), c + place)
+          store(Function.apply(load(c + place) + load(residual + place)), c + place)
         }
       }
     } else if Function.self != Identity.self {

@@ -130,6 +130,11 @@ extension Vector {
   }
 
   @inline(__always)
+  func raised(to low: Vector) -> Vector {
+    Vector(choose(_storage._value, isBelow: low._storage._value, low._storage._value, _storage._value))
+  }
+
+  @inline(__always)
   func lowered(to high: Float) -> Vector {
     let high = Vector(repeating: high)._storage._value
     return Vector(choose(high, isBelow: _storage._value, high, _storage._value))

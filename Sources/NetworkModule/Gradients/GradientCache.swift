@@ -1,10 +1,9 @@
 import SystemModule
 import TensorModule
 
-/// The layers packed for the way back, each when it is first needed: whoever only classifies pays nothing.
+/// The blocks packed for the way back, each when it is first needed: whoever only classifies pays nothing.
 final class GradientCache: Sendable {
-  private let blocks = Locked<[Int: MBConvBlockGradient]>([:])
-  private let head = Locked<PointwiseConvolutionGradient?>(nil)
+  private let blocks = Locked<[Int: any BlockGradient]>([:])
   /// What the last ways back worked in: memory that is new to the process costs more than the sums written to it.
   private let idle = Locked<[AlignedBuffer]>([])
 
@@ -29,21 +28,14 @@ final class GradientCache: Sendable {
     }
   }
 
-  /// - Parameter index: of the block in its network.
-  func gradient(of block: MBConvBlock, at index: Int) -> MBConvBlockGradient {
+  /// The gradient of one of a network's blocks, but the first.
+  func gradient(ofBlock index: Int, of network: Network) -> any BlockGradient {
     blocks.withLock { blocks in
       if let made = blocks[index] { return made }
-      let made = MBConvBlockGradient(block)
+      guard let made = network.blocks[index].makeGradient(pool: network.pool) else {
+        preconditionFailure("no feature map lies before \(network.blocks[index].name)")
+      }
       blocks[index] = made
-      return made
-    }
-  }
-
-  func gradient(ofHead convolution: PointwiseConvolution) -> PointwiseConvolutionGradient {
-    head.withLock { head in
-      if let head { return head }
-      let made = PointwiseConvolutionGradient(convolution)
-      head = made
       return made
     }
   }

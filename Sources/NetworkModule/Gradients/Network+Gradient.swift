@@ -18,22 +18,21 @@ extension Network {
   ///
   /// - Parameters:
   ///   - layer: One of ``featureMapNames``.
-  ///   - metadata: `[4]`, held fixed; ignored by a model without a fusion head.
+  ///   - metadata: held fixed; ignored by a model without a fusion head.
   ///   - needsGradients: False when only the activations are wanted.
   ///   - logits: Chooses the logits, each a head and the index of one of its outputs, when the run is done.
   ///   - writeInput: Writes the normalised image, NHWC `[inputSize, inputSize, 3]`.
-  package func runWithGradients(
+  package func runWithGradients<Failure: Error>(
     layer: String, metadata: MetadataVector, needsGradients: Bool,
     logits: (NetworkOutput) -> [(head: ClassifierHead, index: Int)],
-    writeInput: (UnsafeMutablePointer<Float>) throws -> Void
-  ) rethrows -> NetworkGradients {
+    writeInput: (UnsafeMutablePointer<Float>) throws(Failure) -> Void
+  ) throws(Failure) -> NetworkGradients {
     guard let index = featureMapNames.firstIndex(of: layer) else {
       preconditionFailure("no feature map \(layer) among \(featureMapNames)")
     }
-    let isLast = index == featureMapNames.count - 1
-    let kept = KeptMaps(
-      // The last map's values stand for what its activation got where they can.
-      index...(!needsGradients || isLast ? index : blocks.count + (hasReadableHead ? 1 : 0)), of: self)
+    let isLast = index == blocks.count - 1
+    let lastKept = blocks.count - (blocks[blocks.count - 1].gradientReadsOutput ? 1 : 2)
+    let kept = KeptMaps(index...(!needsGradients || isLast ? index : max(index, lastKept)), of: self)
     defer { kept.giveBack() }
     var position = 0
     let output = try run(
@@ -48,105 +47,60 @@ extension Network {
     }
     let chosen = logits(output)
     let gradients = ThreadPool.withDenormalsFlushed {
-      let pooledGradients = chosen.map { head, index in
-        head.pooledGradient(ofLogit: index, pooled: output.pooled, metadata: metadata)
-      }
-      return isLast
-        ? pooledGradients.map { lastMapGradient($0) }
-        : gradientsThroughBlocks(to: index, kept: kept, pooledGradients)
+      gradientsThroughBlocks(
+        to: index, kept: kept,
+        chosen.map { head, index in
+          head.pooledGradient(ofLogit: index, pooled: output.pooled, metadata: metadata)
+        })
     }
     return NetworkGradients(output: output, activations: activations, gradients: gradients)
   }
 
   /// The same for logits of the network's own head, by their indices.
-  package func runWithGradients(
+  package func runWithGradients<Failure: Error>(
     layer: String, metadata: MetadataVector, needsGradients: Bool, classes: [Int],
-    writeInput: (UnsafeMutablePointer<Float>) throws -> Void
-  ) rethrows -> NetworkGradients {
+    writeInput: (UnsafeMutablePointer<Float>) throws(Failure) -> Void
+  ) throws(Failure) -> NetworkGradients {
     try runWithGradients(
       layer: layer, metadata: metadata, needsGradients: needsGradients,
       logits: { _ in classes.map { (head, $0) } }, writeInput: writeInput)
   }
 
-  /// Whether the last feature map tells where its activation has which slope.
-  private var hasReadableHead: Bool { headConvolution.activation.isIdempotent }
-
-  /// The closed form: every pixel of the last map has the same share in the pooled features.
-  private func lastMapGradient(_ pooledGradient: [Float]) -> Tensor {
-    let buffer = AlignedBuffer(count: FeatureMap.count(plan.headShape, kernels: kernels))
-    return withExtendedLifetime(buffer) {
-      let map = FeatureMap(buffer.pointer, plan.headShape, kernels: kernels)
-      GlobalAveragePooling.inputGradient(pooledGradient, into: map)
-      return Tensor(map)
-    }
-  }
-
   /// - Parameters:
-  ///   - index: The layer at whose output the way back ends: 0 is the stem, `i + 1` is block `i`.
-  ///   - kept: The outputs of the layers from there on.
+  ///   - index: The block at whose output the way back ends.
+  ///   - kept: The outputs of the blocks from there on.
+  ///   - pooledGradients: For each logit, the gradient with respect to the pooled features.
   private func gradientsThroughBlocks(
     to index: Int, kept: KeptMaps, _ pooledGradients: [[Float]]
   ) -> [Tensor] {
-    let layouts = (index..<blocks.count).map {
-      gradients.gradient(of: blocks[$0], at: $0).layout(input: featureMapShape($0))
+    let back = (index + 1..<blocks.count).reversed().map {
+      (index: $0, gradient: gradients.gradient(ofBlock: $0, of: self))
     }
     // One gradient is read while the next is written, for each logit; the rest is scratch memory.
     let mapCount =
-      (index...blocks.count).map { FeatureMap.count(featureMapShape($0), kernels: kernels) }.max() ?? 0
+      (index..<blocks.count).map { FeatureMap.count(blocks[$0].output, kernels: kernels) }.max() ?? 0
     let gradientCount = mapCount * pooledGradients.count
-    let headCount = FeatureMap.count(plan.headShape, kernels: kernels)
     let buffer = gradients.take(
-      count: 2 * gradientCount + max(layouts.map(\.count).max() ?? 0, 2 * headCount))
+      count: 2 * gradientCount + back.reduce(0) { max($0, $1.gradient.scratchCount) })
     defer { gradients.giveBack(buffer) }
-    let scratch = buffer.pointer + 2 * gradientCount
-    func maps(_ layer: Int) -> [FeatureMap] {
+    func maps(_ block: Int) -> [FeatureMap] {
       pooledGradients.indices.map {
         FeatureMap(
-          buffer.pointer + layer % 2 * gradientCount + $0 * mapCount, featureMapShape(layer), kernels: kernels
-        )
+          buffer.pointer + block % 2 * gradientCount + $0 * mapCount, blocks[block].output, kernels: kernels)
       }
     }
     return withExtendedLifetime((buffer, kept)) {
-      gradientsThroughHead(pooledGradients, kept: kept, into: maps(blocks.count), scratch: scratch)
-      for blockIndex in (index..<blocks.count).reversed() {
-        gradients.gradient(of: blocks[blockIndex], at: blockIndex)(
-          at: kept.map(blockIndex), outputGradients: maps(blockIndex + 1), into: maps(blockIndex),
-          scratch: scratch, pool: pool)
+      // Every pixel of the last map has the same share in the pooled features.
+      for (gradient, map) in zip(pooledGradients, maps(blocks.count - 1)) {
+        GlobalAveragePooling.inputGradient(gradient, into: map)
+      }
+      for (block, gradient) in back {
+        gradient(
+          at: kept.map(block - 1), output: blocks[block].gradientReadsOutput ? kept.map(block) : nil,
+          outputGradients: maps(block), into: maps(block - 1),
+          scratch: buffer.pointer + 2 * gradientCount, pool: pool)
       }
       return maps(index).map { Tensor($0) }
-    }
-  }
-
-  /// The gradients at the output of the last block.
-  ///
-  /// - Parameter scratch: Memory for two maps of the last layer's shape.
-  private func gradientsThroughHead(
-    _ pooledGradients: [[Float]], kept: KeptMaps, into inputGradients: [FeatureMap],
-    scratch: UnsafeMutablePointer<Float>
-  ) {
-    let outputGradient = FeatureMap(scratch, plan.headShape, kernels: kernels)
-    var arguments = FeatureMap(
-      scratch + FeatureMap.count(plan.headShape, kernels: kernels), plan.headShape, kernels: kernels)
-    if hasReadableHead {
-      arguments = kept.map(blocks.count + 1)
-    } else {
-      headConvolution.preActivation(kept.map(blocks.count), into: arguments, pool: pool)
-    }
-    let layer = gradients.gradient(ofHead: headConvolution)
-    for (pooledGradient, inputGradient) in zip(pooledGradients, inputGradients) {
-      GlobalAveragePooling.inputGradient(pooledGradient, into: outputGradient)
-      outputGradient.applyDerivative(
-        of: headConvolution.activation, at: arguments, kernels: kernels, pool: pool)
-      layer(outputGradient, into: inputGradient, pool: pool)
-    }
-  }
-
-  /// The shape of one of ``featureMapNames``.
-  fileprivate func featureMapShape(_ index: Int) -> FeatureShape {
-    switch index {
-    case 0: plan.stemShape
-    case ...blocks.count: plan.blocks[index - 1].outputShape
-    default: plan.headShape
     }
   }
 }
@@ -160,7 +114,7 @@ private struct KeptMaps {
 
   /// - Parameter indices: Which of the network's feature maps to keep.
   init(_ indices: ClosedRange<Int>, of network: Network) {
-    let shapes = indices.map { network.featureMapShape($0) }
+    let shapes = indices.map { network.blocks[$0].output }
     let counts = shapes.map { FeatureMap.count($0, kernels: network.kernels) }
     buffer = network.gradients.take(count: counts.reduce(0, +))
     var next = buffer.pointer

@@ -7,7 +7,7 @@ extension Activation {
   package var isIdempotent: Bool {
     switch self {
     case .identity, .relu, .relu6: true
-    case .silu, .sigmoid: false
+    case .silu, .sigmoid, .hardSwish, .hardSigmoid: false
     }
   }
 
@@ -25,6 +25,8 @@ extension Activation {
     case .sigmoid:
       let sigmoid = 1 / (1 + Mathematics.exp(-x))
       return sigmoid * (1 - sigmoid)
+    case .hardSwish: return x <= -3 ? 0 : x >= 3 ? 1 : x / 3 + 0.5
+    case .hardSigmoid: return x > -3 && x < 3 ? 1.0 / 6 : 0
     }
   }
 }

@@ -1,11 +1,10 @@
 import KernelInterface
 
 extension PackedMatrix {
-  /// The transpose, packed, without a bias: gradients run through a product the other way.
-  package func transposed() -> PackedMatrix {
+  /// The weights, `[depth, columnCount]`, row-major.
+  func unpacked() -> [Float] {
     let width = kernels.vectorWidth
-    // Row-major [columns, depth] of the transpose is [depth, columns] of this.
-    let weight = [Float](unsafeUninitializedCapacity: depth * columnCount) { target, count in
+    return [Float](unsafeUninitializedCapacity: depth * columnCount) { target, count in
       for panel in 0..<layout.panelCount {
         let firstColumn = panel * 2 * width
         let lanes = layout.vectorCount(ofPanel: panel) * width
@@ -18,6 +17,12 @@ extension PackedMatrix {
       }
       count = depth * columnCount
     }
-    return PackedMatrix(weight: weight, columnCount: depth, depth: columnCount, bias: nil, kernels: kernels)
+  }
+
+  /// The transpose, packed, without a bias: gradients run through a product the other way.
+  package func transposed() -> PackedMatrix {
+    // Row-major [columns, depth] of the transpose is [depth, columns] of this.
+    PackedMatrix(
+      weight: unpacked(), columnCount: depth, depth: columnCount, bias: nil, kernels: kernels)
   }
 }

@@ -27,7 +27,7 @@ extension SqueezeExcite {
     gate.withUnsafeMutableBufferPointer {
       expand.multiply(
         a: activated, aStride: scratchCount, rowCount: 1, into: $0.baseAddress!, cStride: channels,
-        activation: .sigmoid)
+        activation: self.gate)
     }
     return State(hidden: hidden, gate: gate)
   }
@@ -40,12 +40,14 @@ package struct SqueezeExciteGradient: Sendable {
   /// `[channels, reduced]`
   private let expand: PackedMatrix
   private let activation: Activation
+  private let gate: Activation
 
   /// Packs the transposed weights.
   package init(_ layer: SqueezeExcite) {
     reduce = layer.reduce.transposed()
     expand = layer.expand.transposed()
     activation = layer.activation
+    gate = layer.gate
   }
 
   /// - Parameter gateGradient: Padded channels.
@@ -56,7 +58,7 @@ package struct SqueezeExciteGradient: Sendable {
       "a gradient of \(gateGradient.count) factors for \(state.gate.count) channels")
     let kernels = reduce.kernels
     let channels = gateGradient.count
-    let sums = gateGradient.indices.map { gateGradient[$0] * state.gate[$0] * (1 - state.gate[$0]) }
+    let sums = gateGradient.indices.map { gateGradient[$0] * slope(atFactor: state.gate[$0]) }
     var hidden = [Float](repeating: 0, count: state.hidden.count)
     var means = [Float](repeating: 0, count: channels)
     hidden.withUnsafeMutableBufferPointer {
@@ -67,5 +69,10 @@ package struct SqueezeExciteGradient: Sendable {
       reduce.multiply(a: hidden, aStride: hidden.count, rowCount: 1, into: $0.baseAddress!, cStride: channels)
     }
     return means
+  }
+
+  /// The derivative of the gate's activation, from what it gave.
+  private func slope(atFactor factor: Float) -> Float {
+    gate == .sigmoid ? factor * (1 - factor) : factor > 0 && factor < 1 ? 1 / 6 : 0
   }
 }

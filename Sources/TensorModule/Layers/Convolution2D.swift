@@ -1,146 +1,147 @@
 package import KernelInterface
 
-/// A convolution with any window, stride, padding, dilation and number of groups.
+/// A convolution over the channels of a feature map: a product of the pixels under each window with the packed weight.
 ///
-/// The input rows under a row of outputs are copied with the zeros beside them; the pixels under each window are then
-/// pieces of those copies, which the packed weight is multiplied by where they lie. A 1x1 window of stride 1 without padding belongs to ``PointwiseConvolution``, one channel in a
-/// group to ``DepthwiseConvolution2D``: both are faster there.
+/// Each task takes some output pixels, as many as stay in the second-level cache with what lies under their windows, and
+/// copies that side by side; the whole input is never copied. A 1x1 window of stride 1 reads the pixels where they lie.
 package struct Convolution2D: Sendable {
+  /// `[kernelSize, kernelSize, input channels] x [output channels]`, packed.
+  package let matrix: PackedMatrix
   /// Channels of the input.
   package let inputChannels: Int
-  /// Channels of the output.
-  package let outputChannels: Int
-  /// Parts that the channels are cut into; each sees only its own part of the input.
-  package let groups: Int
   /// The window.
   package let window: Window
   /// Applied to each output.
   package let activation: Activation
 
-  private let matrices: [PackedMatrix]
-
   /// - Parameters:
-  ///   - weight: `OIHW`: `[outputChannels, inputChannels / groups, kernelSize, kernelSize]`.
+  ///   - weight: `OIHW`: `[outputChannels, inputChannels, kernelSize, kernelSize]`.
   ///   - bias: `[outputChannels]`.
   package init(
-    weight: [Float], bias: [Float], inputChannels: Int, groups: Int = 1, window: Window,
-    activation: Activation, kernels: KernelSet
+    weight: [Float], bias: [Float], inputChannels: Int, window: Window, activation: Activation,
+    kernels: KernelSet
   ) {
-    let outputChannels = bias.count
+    self.init(
+      matrix: PackedMatrix(
+        convolutionWeight: weight, bias: bias, inputChannels: inputChannels, kernelSize: window.kernelSize,
+        kernels: kernels),
+      inputChannels: inputChannels, window: window, activation: activation)
+  }
+
+  /// - Parameter matrix: `[kernelSize, kernelSize, inputChannels] x [outputChannels]`, packed.
+  package init(matrix: PackedMatrix, inputChannels: Int, window: Window, activation: Activation) {
     precondition(
-      inputChannels % groups == 0 && outputChannels % groups == 0,
-      "\(inputChannels) and \(outputChannels) channels in \(groups) groups")
-    let taps = window.kernelSize * window.kernelSize
-    let perGroup = inputChannels / groups
-    precondition(
-      weight.count == outputChannels * perGroup * taps,
-      "\(weight.count) weights for [\(outputChannels), \(perGroup), \(window.kernelSize), \(window.kernelSize)]"
-    )
+      window.dilation == 1 && matrix.depth == window.kernelSize * window.kernelSize * inputChannels,
+      "a matrix of depth \(matrix.depth) for \(inputChannels) channels under \(window)")
+    self.matrix = matrix
     self.inputChannels = inputChannels
-    self.outputChannels = outputChannels
-    self.groups = groups
     self.window = window
     self.activation = activation
-    let columns = outputChannels / groups
-    matrices = (0..<groups).map { group in
-      var rows = [Float](repeating: 0, count: columns * taps * perGroup)
-      for column in 0..<columns {
-        for channel in 0..<perGroup {
-          for tap in 0..<taps {
-            rows[(column * taps + tap) * perGroup + channel] =
-              weight[((group * columns + column) * perGroup + channel) * taps + tap]
-          }
-        }
-      }
-      return PackedMatrix(
-        weight: rows, columnCount: columns, depth: taps * perGroup,
-        bias: Array(bias[group * columns..<(group + 1) * columns]), kernels: kernels)
-    }
+  }
+
+  /// Channels of the output.
+  package var outputChannels: Int { matrix.columnCount }
+
+  /// Whether the pixels are read where they lie.
+  var readsInPlace: Bool { window.kernelSize == 1 && window.stride == 1 }
+
+  package func outputShape(_ input: FeatureShape) -> FeatureShape {
+    window.outputShape(input, channels: outputChannels)
   }
 
   /// Floats of scratch memory for each task.
-  package func scratchCount(_ input: FeatureShape) -> Int {
-    let width = window.outputShape(input, channels: outputChannels).width
-    return segmentCount * segmentStride(outputWidth: width) + (groups == 1 ? 0 : width * paddedGroupColumns)
+  package func scratchCount(_ input: FeatureShape, pool: ThreadPool) -> Int {
+    readsInPlace ? 0 : grid(outputShape(input), pool).rowsPerBlock * matrix.depth
   }
 
-  private var paddedGroupColumns: Int {
-    matrices[0].columnCount.roundedUp(toMultipleOf: matrices[0].kernels.vectorWidth)
-  }
-
-  /// Taps of a window that lie side by side in the input.
-  private var segmentTaps: Int { window.dilation == 1 ? window.kernelSize : 1 }
-
-  private var segmentCount: Int { window.kernelSize * window.kernelSize / segmentTaps }
-
-  /// Floats of a copied row.
-  private func segmentStride(outputWidth: Int) -> Int {
-    ((outputWidth - 1) * window.stride + segmentTaps) * (inputChannels / groups)
+  private func grid(_ output: FeatureShape, _ pool: ThreadPool) -> ProductGrid {
+    ProductGrid(rowCount: output.pixelCount, matrix: matrix, threadCount: pool.threadCount)
   }
 
   /// Computes the output.
   ///
-  /// - Parameter scratch: ``scratchCount(_:)`` floats.
+  /// - Parameters:
+  ///   - residual: Added before the activation, or nil; the output's shape and stride.
+  ///   - activation: In the place of the layer's own.
+  ///   - scratch: ``scratchCount(_:pool:)`` floats.
   package func callAsFunction(
-    _ input: FeatureMap, into output: FeatureMap, scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
+    _ input: FeatureMap, residual: FeatureMap? = nil, activation: Activation? = nil, into output: FeatureMap,
+    scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     precondition(
-      input.shape.channels == inputChannels
-        && output.shape == window.outputShape(input.shape, channels: outputChannels),
+      input.shape.channels == inputChannels && output.shape == outputShape(input.shape),
       "convolution of \(inputChannels) to \(outputChannels) channels from \(input.shape) to \(output.shape)")
-    let width = output.shape.width
-    let segmentStride = segmentStride(outputWidth: width)
-    pool.run(taskCount: output.shape.height, scratch: scratch, scratchCount: scratchCount(input.shape)) {
-      y, copies in
-      let c = output.pointer + y * width * output.pixelStride
-      for (group, matrix) in matrices.enumerated() {
-        copyRows(input, y: y, group: group, segmentStride: segmentStride, into: copies)
-        // The kernels store whole vectors, which would run over the neighbouring group.
-        let product = groups == 1 ? c : copies + segmentCount * segmentStride
-        let productStride = groups == 1 ? output.pixelStride : paddedGroupColumns
-        matrix.multiply(
-          a: copies, aStride: window.stride * (inputChannels / groups), segmentCount: segmentCount,
-          segmentStride: segmentStride, rowCount: width, into: product, cStride: productStride,
-          activation: activation)
-        if groups == 1 { continue }
-        for x in 0..<width {
-          (c + (x * output.pixelStride + group * matrix.columnCount)).update(
-            from: product + x * productStride, count: matrix.columnCount)
-        }
-      }
+    residual?.requireSameLayout(output)
+    let grid = grid(output.shape, pool)
+    pool.run(
+      taskCount: grid.blockCount, scratch: scratch, scratchCount: scratchCount(input.shape, pool: pool)
+    ) { task, scratch in
+      let pixels = grid.rows(ofBlock: task)
+      let offset = pixels.lowerBound * output.pixelStride
+      if !readsInPlace { gather(pixels, of: output.shape, from: input, into: scratch) }
+      matrix.multiply(
+        a: readsInPlace ? input.pointer + pixels.lowerBound * input.pixelStride : scratch,
+        aStride: readsInPlace ? input.pixelStride : matrix.depth, rowCount: pixels.count,
+        into: output.pointer + offset, cStride: output.pixelStride, activation: activation ?? self.activation,
+        residual: residual.map { UnsafePointer($0.pointer + offset) })
     }
   }
 
-  /// Writes the input rows under output row `y`, zeros where they leave the input: one for each row of the window, or for
-  /// each tap where those are apart.
-  private func copyRows(
-    _ input: FeatureMap, y: Int, group: Int, segmentStride: Int, into target: UnsafeMutablePointer<Float>
+  /// Writes what lies under the windows of some output pixels, zeros outside the input:
+  /// `[pixels, kernelSize, kernelSize, input channels]`.
+  private func gather(
+    _ pixels: Range<Int>, of output: FeatureShape, from input: FeatureMap,
+    into target: UnsafeMutablePointer<Float>
   ) {
-    let channels = inputChannels / groups
-    let resolved = window.resolve(height: input.shape.height, width: input.shape.width)
-    let pixelCount = segmentStride / channels
-    for segment in 0..<segmentCount {
-      let (ky, kx) = (segment * segmentTaps).quotientAndRemainder(dividingBy: window.kernelSize)
-      let copy = target + segment * segmentStride
-      let row = y * window.stride - resolved.top + ky * window.dilation
-      let first = kx * window.dilation - resolved.left
-      let inside = max(first, 0)..<max(min(first + pixelCount, input.shape.width), max(first, 0))
-      guard (0..<input.shape.height).contains(row), !inside.isEmpty else {
-        copy.update(repeating: 0, count: segmentStride)
-        continue
+    let (height, width, size) = (input.shape.height, input.shape.width, window.kernelSize)
+    let resolved = window.resolve(height: height, width: width)
+    let isDense = input.pixelStride == inputChannels
+    let rowLength = size * inputChannels
+    var target = target
+    for pixel in pixels {
+      let (y, x) = pixel.quotientAndRemainder(dividingBy: output.width)
+      let top = y * window.stride - resolved.top
+      let left = x * window.stride - resolved.left
+      let columns = max(left, 0)..<max(min(left + size, width), max(left, 0))
+      for row in top..<top + size {
+        guard row >= 0, row < height else {
+          target.update(repeating: 0, count: rowLength)
+          target += rowLength
+          continue
+        }
+        if columns.count < size { target.update(repeating: 0, count: rowLength) }
+        let source = input.pointer + (row * width + columns.lowerBound) * input.pixelStride
+        let start = target + (columns.lowerBound - left) * inputChannels
+        if isDense {
+          start.update(from: source, count: columns.count * inputChannels)
+        } else {
+          for i in 0..<columns.count {
+            (start + i * inputChannels).update(from: source + i * input.pixelStride, count: inputChannels)
+          }
+        }
+        target += rowLength
       }
-      copy.update(repeating: 0, count: (inside.lowerBound - first) * channels)
-      let source = input.pointer + (row * input.shape.width * input.pixelStride + group * channels)
-      let start = copy + (inside.lowerBound - first) * channels
-      if input.pixelStride == channels {
-        start.update(from: source + inside.lowerBound * channels, count: inside.count * channels)
-      } else {
-        for (i, pixel) in inside.enumerated() {
-          (start + i * channels).update(from: source + pixel * input.pixelStride, count: channels)
+    }
+  }
+}
+
+extension PackedMatrix {
+  /// Packs a convolution's weight, `OIHW`, as `[kernelSize, kernelSize, inputChannels] x [outputChannels]`.
+  init(
+    convolutionWeight weight: [Float], bias: [Float], inputChannels: Int, kernelSize: Int, kernels: KernelSet
+  ) {
+    let taps = kernelSize * kernelSize
+    precondition(
+      weight.count == bias.count * inputChannels * taps,
+      "\(weight.count) weights for [\(bias.count), \(inputChannels), \(kernelSize), \(kernelSize)]")
+    self.init(columnCount: bias.count, depth: taps * inputChannels, bias: bias, kernels: kernels) {
+      column, start, target in
+      weight.withUnsafeBufferPointer { weight in
+        for i in target.indices {
+          let (tap, channel) = (start + i).quotientAndRemainder(dividingBy: inputChannels)
+          target[i] = weight[(column * inputChannels + channel) * taps + tap]
         }
       }
-      (start + inside.count * channels).update(
-        repeating: 0, count: (first + pixelCount - inside.upperBound) * channels)
     }
   }
 }

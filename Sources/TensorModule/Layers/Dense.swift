@@ -27,7 +27,7 @@ package struct Dense: Sendable {
   ///
   /// - Parameter x: `[inputs]`
   /// - Returns: `[outputs]`
-  func preActivation(_ x: [Float]) -> [Float] { compute(x, activation: .identity) }
+  package func preActivation(_ x: [Float]) -> [Float] { compute(x, activation: .identity) }
 
   private func compute(_ x: [Float], activation: Activation) -> [Float] {
     precondition(x.count == matrix.depth, "\(x.count) values for a dense layer of \(matrix.depth) inputs")

@@ -84,7 +84,7 @@ package struct PackedMatrix: Sendable {
     }
   }
 
-  /// Computes rows of `activation(A * matrix + bias) + residual` for a range of panels.
+  /// Computes rows of `activation(A * matrix + bias + residual)` for a range of panels.
   ///
   /// - Parameters:
   ///   - a: The first row of `A`, `aStride` floats from one to the next.

@@ -31,7 +31,7 @@ package struct PointwiseConvolution: Sendable {
   /// - Parameters:
   ///   - gate: Multiplies each input channel, or nil: squeeze-excite, folded into the product. As long as the input's
   ///     padded channels. Where there are fewer pixels than output channels, the input is overwritten by the product.
-  ///   - residual: Added to the output, or nil; the output's shape and stride.
+  ///   - residual: Added before the activation, or nil; the output's shape and stride.
   ///   - scratch: ``scratchCount`` floats when there is a gate.
   package func callAsFunction(
     _ input: FeatureMap, gate: UnsafePointer<Float>? = nil, residual: FeatureMap? = nil,

@@ -1,6 +1,6 @@
 package import KernelInterface
 
-/// The gate of squeeze-excite: `sigmoid(expand(activation(reduce(mean of each channel))))`, one factor per channel.
+/// The gate of squeeze-excite: `gate(expand(activation(reduce(mean of each channel))))`, one factor per channel.
 package struct SqueezeExcite: Sendable {
   /// `[channels, reduced]`
   package let reduce: PackedMatrix
@@ -8,13 +8,15 @@ package struct SqueezeExcite: Sendable {
   package let expand: PackedMatrix
   /// Applied after the reduction.
   package let activation: Activation
+  /// Makes the factors: `sigmoid`, or `hardSigmoid` in MobileNetV3.
+  package let gate: Activation
 
   /// - Parameters:
   ///   - reduceWeight: `[reduced, channels]`, row-major (PyTorch's `[reduced, channels, 1, 1]`).
   ///   - expandWeight: `[channels, reduced]`.
   package init(
     reduceWeight: [Float], reduceBias: [Float], expandWeight: [Float], expandBias: [Float],
-    activation: Activation, kernels: KernelSet
+    activation: Activation, gate: Activation = .sigmoid, kernels: KernelSet
   ) {
     self.init(
       reduce: PackedMatrix(
@@ -22,16 +24,20 @@ package struct SqueezeExcite: Sendable {
         kernels: kernels),
       expand: PackedMatrix(
         weight: expandWeight, columnCount: expandBias.count, depth: reduceBias.count, bias: expandBias,
-        kernels: kernels), activation: activation)
+        kernels: kernels), activation: activation, gate: gate)
   }
 
   /// - Parameters:
   ///   - reduce: `[channels, reduced]`, packed.
   ///   - expand: `[reduced, channels]`, packed.
-  package init(reduce: PackedMatrix, expand: PackedMatrix, activation: Activation) {
+  package init(
+    reduce: PackedMatrix, expand: PackedMatrix, activation: Activation, gate: Activation = .sigmoid
+  ) {
+    precondition(gate == .sigmoid || gate == .hardSigmoid, "\(gate) makes no factors of 0...1")
     self.reduce = reduce
     self.expand = expand
     self.activation = activation
+    self.gate = gate
   }
 
   /// Floats of scratch memory.
@@ -51,7 +57,7 @@ package struct SqueezeExcite: Sendable {
     let factor = 1 / Float(pixelCount)
     for channel in 0..<channels { sums[channel] *= factor }
     multiply(reduce, a: sums, into: scratch, activation: activation, pool: pool)
-    multiply(expand, a: scratch, into: gate, activation: .sigmoid, pool: pool)
+    multiply(expand, a: scratch, into: gate, activation: self.gate, pool: pool)
   }
 
   /// One row of a product. The weights of a late block come from memory, which one thread alone cannot keep busy.

@@ -11,13 +11,16 @@ extension ClassifierHead {
   ///   - metadata: ignored by a head without fusion.
   /// - Returns: `[head channels]`
   func pooledGradient(ofLogit classIndex: Int, pooled: [Float], metadata: MetadataVector) -> [Float] {
-    switch self {
+    let features = features(pooled: pooled)
+    let gradient: [Double]
+    switch classifier {
     case .dense(let layer):
-      return layer.inputGradient(Self.unit(classIndex, of: layer), at: pooled).map { Float($0) }
+      gradient = layer.inputGradient(Self.unit(classIndex, of: layer), at: features)
     case .fusion(let head):
-      return head.pooledGradient(
-        ofLogit: Self.unit(classIndex, of: head.classifier), pooled: pooled, metadata: metadata)
+      gradient = head.pooledGradient(
+        ofLogit: Self.unit(classIndex, of: head.classifier), pooled: features, metadata: metadata)
     }
+    return (hidden?.inputGradient(gradient, at: pooled) ?? gradient).map { Float($0) }
   }
 
   private static func unit(_ index: Int, of layer: Dense) -> [Double] {
@@ -31,13 +34,13 @@ extension FusionHead {
   /// - Parameter logitsGradient: `[classes]`
   fileprivate func pooledGradient(
     ofLogit logitsGradient: [Double], pooled: [Float], metadata: MetadataVector
-  ) -> [Float] {
+  ) -> [Double] {
     let joined = pooled + metadataFeatures(metadata)
     let sums = hidden(joined)
     let normalized = hiddenNorm(sums)
     var gradient = classifier.inputGradient(logitsGradient, at: silu(normalized))
     for i in gradient.indices { gradient[i] *= Activation.silu.derivative(at: Double(normalized[i])) }
     gradient = hiddenNorm.inputGradient(gradient, at: sums)
-    return hidden.inputGradient(gradient, at: joined, inputRange: 0..<pooled.count).map { Float($0) }
+    return hidden.inputGradient(gradient, at: joined, inputRange: 0..<pooled.count)
   }
 }

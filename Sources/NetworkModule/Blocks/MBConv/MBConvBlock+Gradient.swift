@@ -1,28 +1,35 @@
 import KernelInterface
 import TensorModule
 
-/// The gradient of a block with respect to its input.
-///
-/// Nothing inside a block is remembered from the run: what is needed is computed again from the block's input, which
-/// costs less time than it would take memory.
-struct MBConvBlockGradient: Sendable {
-  let block: MBConvBlock
+extension MBConvBlock {
+  package var gradientReadsOutput: Bool { false }
+
+  package func makeGradient(pool: ThreadPool) -> (any BlockGradient)? { MBConvBlockGradient(self) }
+}
+
+final class MBConvBlockGradient: BlockGradient {
+  private let block: MBConvBlock
   private let expansion: PointwiseConvolutionGradient?
   private let depthwise: DepthwiseConvolution2DGradient
   private let squeezeExcite: SqueezeExciteGradient?
   private let projection: PointwiseConvolutionGradient
+  private let layout: Layout
 
   /// Packs the weights for the way back.
   init(_ block: MBConvBlock) {
     self.block = block
-    expansion = block.filter.expansion.map(PointwiseConvolutionGradient.init)
-    depthwise = DepthwiseConvolution2DGradient(block.filter.depthwise)
-    squeezeExcite = block.squeezeExcite.map(SqueezeExciteGradient.init)
+    expansion = block.filter.expansion.map { PointwiseConvolutionGradient($0) }
+    let depthwise = DepthwiseConvolution2DGradient(block.filter.depthwise)
+    self.depthwise = depthwise
+    squeezeExcite = block.squeezeExcite.map { SqueezeExciteGradient($0) }
     projection = PointwiseConvolutionGradient(block.projection)
+    layout = Layout(block, depthwise)
   }
 
-  /// The block's insides for an input of one shape, in floats from the start of a scratch buffer.
-  struct Layout {
+  var scratchCount: Int { layout.count }
+
+  /// The block's insides, in floats from the start of a scratch buffer.
+  private struct Layout {
     let filteredShape: FeatureShape
     let expandedShape: FeatureShape
     let expandedCount: Int
@@ -33,35 +40,25 @@ struct MBConvBlockGradient: Sendable {
 
     /// Floats of scratch memory.
     var count: Int { expandedCount + activatedCount + 2 * filteredCount + taskCount }
+
+    init(_ block: MBConvBlock, _ depthwise: DepthwiseConvolution2DGradient) {
+      let kernels = block.projection.matrix.kernels
+      let expansion = block.filter.expansion
+      filteredShape = block.plan.output
+      expandedShape = FeatureShape(
+        height: block.input.height, width: block.input.width, channels: filteredShape.channels)
+      expandedCount = expansion == nil ? 0 : FeatureMap.count(expandedShape, kernels: kernels)
+      activatedCount = expansion?.activation.isIdempotent == false ? expandedCount : 0
+      filteredCount = FeatureMap.count(filteredShape, kernels: kernels)
+      taskCount = expansion == nil ? 0 : depthwise.scratchCount(expandedShape)
+    }
   }
 
-  func layout(input: FeatureShape) -> Layout {
-    let kernels = block.projection.matrix.kernels
-    let expanded = FeatureShape(
-      height: input.height, width: input.width, channels: block.filter.depthwise.channels)
-    let filtered = block.filter.depthwise.window.outputShape(input, channels: expanded.channels)
-    let expandedCount = expansion == nil ? 0 : FeatureMap.count(expanded, kernels: kernels)
-    return Layout(
-      filteredShape: filtered, expandedShape: expanded,
-      expandedCount: expandedCount,
-      activatedCount: block.filter.expansion?.activation.isIdempotent == false ? expandedCount : 0,
-      filteredCount: FeatureMap.count(filtered, kernels: kernels),
-      taskCount: expansion == nil ? 0 : depthwise.scratchCount(expanded))
-  }
-
-  /// Computes the gradients of one or more values that depend on the block's output.
-  ///
-  /// - Parameters:
-  ///   - input: The block's input.
-  ///   - outputGradients: One for each value.
-  ///   - inputGradients: As many, overwritten.
-  ///   - scratch: As many floats as the layout of the input's shape says.
   func callAsFunction(
-    at input: FeatureMap, outputGradients: [FeatureMap], into inputGradients: [FeatureMap],
-    scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
+    at input: FeatureMap, output: FeatureMap?, outputGradients: [FeatureMap],
+    into inputGradients: [FeatureMap], scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     let kernels = block.projection.matrix.kernels
-    let layout = layout(input: input.shape)
     let padded = block.filter.depthwise.paddedChannels
     let expanded = FeatureMap(scratch, shape: layout.expandedShape, pixelStride: padded)
     let activated = FeatureMap(

@@ -1,0 +1,67 @@
+import KernelInterface
+import TensorModule
+
+extension MBConvBlock {
+  /// Step 0 filters, step 1 projects.
+  package var memory: BlockMemory {
+    let kernels = projection.matrix.kernels
+    let channels = filter.depthwise.paddedChannels
+    let gated = squeezeExcite == nil ? 0 : 1
+    return BlockMemory(
+      stepCount: 2, firstOutputStep: 1, lastInputStep: hasSkip ? 1 : 0,
+      buffers: [
+        .init(count: FeatureMap.count(plan.output, kernels: kernels), steps: 0...1),
+        .init(count: gated * plan.bandCount * channels, steps: 0...1),
+        .init(count: gated * channels, steps: 1...1),
+        .init(count: squeezeExcite?.scratchCount ?? 0, steps: 1...1),
+        .init(count: gated * projection.scratchCount(pixelCount: output.pixelCount), steps: 1...1),
+      ], taskScratchCount: plan.scratchCount)
+  }
+
+  package func run(_ input: FeatureMap, into output: FeatureMap, in run: BlockRun) {
+    let filtered = FeatureMap(run.buffers[0], plan.output, kernels: projection.matrix.kernels)
+    let sums = squeezeExcite == nil ? nil : run.buffers[1]
+    run.measure(filterStep) {
+      filter(input, into: filtered, sums: sums, plan: plan, scratch: run.taskScratch, pool: run.pool)
+    }
+    var gate: UnsafePointer<Float>?
+    if let squeezeExcite, let sums {
+      run.measure(squeezeStep) {
+        squeezeExcite(
+          sums: sums, bandCount: plan.bandCount, pixelCount: plan.output.pixelCount, gate: run.buffers[2],
+          scratch: run.buffers[3], pool: run.pool)
+      }
+      gate = UnsafePointer(run.buffers[2])
+    }
+    run.measure(projectionStep) {
+      projection(
+        filtered, gate: gate, residual: hasSkip ? input : nil, into: output, scratch: run.buffers[4],
+        pool: run.pool)
+    }
+  }
+
+  private var filterStep: NetworkStep {
+    let window = filter.depthwise.window
+    let expansion = filter.expansion.map { input.pixelCount * input.channels * $0.matrix.columnCount } ?? 0
+    return NetworkStep(
+      layer: name,
+      operation: .filter(
+        kernelSize: window.kernelSize, stride: window.stride, isExpanded: filter.expansion != nil),
+      input: input, output: plan.output,
+      multiplyAdds: expansion + plan.output.pixelCount * plan.output.channels * window.kernelSize
+        * window.kernelSize)
+  }
+
+  private var squeezeStep: NetworkStep {
+    let reduced = squeezeExcite?.reduce.columnCount ?? 0
+    return NetworkStep(
+      layer: name, operation: .squeezeExcite, input: plan.output,
+      multiplyAdds: 2 * reduced * plan.output.channels)
+  }
+
+  private var projectionStep: NetworkStep {
+    NetworkStep(
+      layer: name, operation: .convolution(kernelSize: 1, stride: 1), input: plan.output, output: output,
+      multiplyAdds: output.pixelCount * output.channels * plan.output.channels)
+  }
+}

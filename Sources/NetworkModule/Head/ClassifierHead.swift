@@ -1,0 +1,32 @@
+import KernelInterface
+import TensorModule
+
+/// What turns the pooled features, and the metadata where the model takes them, into logits.
+package struct ClassifierHead: Sendable {
+  /// What makes the logits.
+  package enum Classifier: Sendable {
+    /// A dense layer.
+    case dense(Dense)
+    /// Features and metadata together.
+    case fusion(FusionHead)
+  }
+
+  /// On the pooled features, before the classifier, or nil: MobileNetV3's `conv_head`.
+  package var hidden: Dense?
+  package var classifier: Classifier
+
+  /// What the classifier takes of the means of the last feature map.
+  package func features(pooled: [Float]) -> [Float] { hidden?(pooled) ?? pooled }
+
+  /// - Parameters:
+  ///   - pooled: The means of the last feature map, `[channels]`.
+  ///   - metadata: ignored by a head without fusion.
+  /// - Returns: `[classes]`
+  package func logits(pooled: [Float], metadata: MetadataVector) -> [Float] {
+    let features = features(pooled: pooled)
+    return switch classifier {
+    case .dense(let layer): layer(features)
+    case .fusion(let head): head.logits(pooled: features, metadata: metadata)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import ModelFiles
+@testable import NetworkModule
+import Testing
+
+@testable import DermaFusion
+
+/// The shapes of timm 1.0.31's models of the same names.
+@Suite struct ArchitectureTests {
+  /// Stem and head channels, then the blocks and the channels of each stage.
+  private static let table: [String: (stem: Int, head: Int, blocks: [Int], channels: [Int])] = [
+    "b0": (32, 1280, [1, 2, 2, 3, 3, 4, 1], [16, 24, 40, 80, 112, 192, 320]),
+    "b1": (32, 1280, [2, 3, 3, 4, 4, 5, 2], [16, 24, 40, 80, 112, 192, 320]),
+    "b2": (32, 1408, [2, 3, 3, 4, 4, 5, 2], [16, 24, 48, 88, 120, 208, 352]),
+    "b3": (40, 1536, [2, 3, 3, 5, 5, 6, 2], [24, 32, 48, 96, 136, 232, 384]),
+    "b4": (48, 1792, [2, 4, 4, 6, 6, 8, 2], [24, 32, 56, 112, 160, 272, 448]),
+    "b5": (48, 2048, [3, 5, 5, 7, 7, 9, 3], [24, 40, 64, 128, 176, 304, 512]),
+    "b6": (56, 2304, [3, 6, 6, 8, 8, 11, 3], [32, 40, 72, 144, 200, 344, 576]),
+    "b7": (64, 2560, [4, 7, 7, 10, 10, 13, 4], [32, 48, 80, 160, 224, 384, 640]),
+    "lite0": (32, 1280, [1, 2, 2, 3, 3, 4, 1], [16, 24, 40, 80, 112, 192, 320]),
+    "lite1": (32, 1280, [1, 3, 3, 4, 4, 5, 1], [16, 24, 40, 80, 112, 192, 320]),
+    "lite2": (32, 1280, [1, 3, 3, 4, 4, 5, 1], [16, 24, 48, 88, 120, 208, 352]),
+    "lite3": (32, 1280, [1, 3, 3, 5, 5, 6, 1], [24, 32, 48, 96, 136, 232, 384]),
+    "lite4": (32, 1280, [1, 4, 4, 6, 6, 8, 1], [24, 32, 56, 112, 160, 272, 448]),
+  ]
+
+  @Test(arguments: ["efficientnet_", "tf_efficientnet_"], table.keys.sorted())
+  func efficientNetsHaveTimmsShapes(prefix: String, variant: String) throws {
+    let expected = try #require(Self.table[variant])
+    let blocks = try #require(Architecture.named(prefix + variant)).blocks
+    guard case .stem(let stem) = blocks[0].configuration,
+      case .pointwise(let last) = blocks[blocks.count - 1].configuration
+    else {
+      Issue.record("\(blocks[0].name) and \(blocks[blocks.count - 1].name)")
+      return
+    }
+    #expect((stem.channels, last.channels) == (expected.stem, expected.head))
+    let stages = (0..<7).map { stage in
+      blocks.filter { $0.stage == stage }.compactMap { block -> MBConvBlock.Configuration? in
+        if case .mbConv(let configuration) = block.configuration { configuration } else { nil }
+      }
+    }
+    #expect(stages.map(\.count) == expected.blocks)
+    #expect(stages.map { Set($0.map(\.channels)) } == expected.channels.map { [$0] })
+    #expect(stages.map { Set($0.map(\.kernelSize)) } == [3, 3, 5, 3, 5, 5, 3].map { [$0] })
+    #expect(stages.map { $0[0].stride } == [1, 2, 2, 2, 1, 2, 1])
+    #expect(stages.allSatisfy { $0.dropFirst().allSatisfy { $0.stride == 1 } })
+    var inputs = expected.stem
+    for block in stages.joined() {
+      let isFirst = stages[0].contains(block)
+      #expect(block.expandedChannels == (isFirst ? nil : 6 * inputs))
+      #expect((block.squeeze == nil) == variant.hasPrefix("lite"))
+      inputs = block.channels
+    }
+  }
+
+  /// The names of the feature maps and the stages that they end.
+  @Test(arguments: [
+    (
+      "mobilenetv3_small_100", 13,
+      ["blocks.0.0", "blocks.1.1", "blocks.2.2", "blocks.3.1", "blocks.4.2", "blocks.5.0"]
+    ),
+    (
+      "mobilenetv3_large_100", 17,
+      ["blocks.0.0", "blocks.1.1", "blocks.2.2", "blocks.3.3", "blocks.4.1", "blocks.5.2", "blocks.6.0"]
+    ),
+    ("resnet18", 10, ["layer1.1", "layer2.1", "layer3.1", "layer4.1"]),
+    ("resnet50", 18, ["layer1.2", "layer2.3", "layer3.5", "layer4.2"]),
+    (
+      "efficientnet_b0", 18,
+      ["blocks.0.0", "blocks.1.1", "blocks.2.1", "blocks.3.2", "blocks.4.2", "blocks.5.3", "blocks.6.0"]
+    ),
+  ])
+  func stagesEndWithTheirLastBlocks(name: String, count: Int, ends: [String]) throws {
+    let architecture = try #require(Architecture.named(name))
+    #expect(architecture.blocks.count == count)
+    #expect(architecture.stageEnds.map { architecture.blocks[$0].name } == ends)
+    #expect(ModelConfiguration.stageCount(of: name) == ends.count)
+  }
+
+  @Test func everyNameThatAConfigurationMayHaveIsHere() {
+    for name in ModelConfiguration.knownArchitectures { #expect(Architecture.named(name) != nil, "\(name)") }
+    for name in ["", "efficientnet_b8", "tf_mobilenetv3_small_100", "resnet34", "efficientnet_", "conv1"] {
+      #expect(Architecture.named(name) == nil, "\(name)")
+    }
+  }
+}
