@@ -241,11 +241,12 @@ package enum GradCAMCommand: Command {
           trusts = try classifier.trust(
             in: explanation.maps, of: Classifier.decoded(bytes), metadata: patient)
         }
-      } catch  where error.code == .unknownLayer {
-        // Only the model knows its layers, so it was not found out when the words were read.
-        throw UsageError.invalidValue(
-          arguments[layer] ?? "", display: layer.display, expectation: error.remedy)
       } catch {
+        // Only the model knows its layers, so it was not found out when the words were read.
+        if error.code == .unknownLayer {
+          throw UsageError.invalidValue(
+            arguments[layer] ?? "", display: layer.display, expectation: error.remedy)
+        }
         throw NamedFailure(name: source.name, reason: "\(error)")
       }
       let style = FigureStyle(

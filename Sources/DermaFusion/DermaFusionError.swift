@@ -105,12 +105,13 @@ extension DermaFusionError {
       remedy: "Check the model with another image; if it fails too, its weights are damaged.")
   }
 
-  static func ensembleNotExplained(_ ensemble: Ensemble) -> DermaFusionError {
+  /// - Parameter members: the names of the folders.
+  static func ensembleNotExplained(file: String, members: [String]) -> DermaFusionError {
     DermaFusionError(
       .ensembleNotExplained,
       message: """
-        \(ensemble.file): an activation map is of one network, and this is an ensemble; name the folder of one of its \
-        members as the model (\(ensemble.members.map { $0.folder }.joined(separator: ", ")))
+        \(file): an activation map is of one network, and this is an ensemble; name the folder of one of its \
+        members as the model (\(members.joined(separator: ", ")))
         """,
       remedy: "Load the folder of one of the members.")
   }

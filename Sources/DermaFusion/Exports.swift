@@ -1,14 +1,7 @@
 // Types of the floors below that are part of this library's public API.
 @_exported import struct ExplanationModule.ActivationMap
-@_exported import enum ExplanationModule.ActivationMapError
 @_exported import enum ExplanationModule.ActivationMapMethod
 @_exported import struct ExplanationModule.MapTrust
 @_exported import enum FigureModule.ColorMap
 @_exported import struct FigureModule.FigureStyle
-@_exported import enum ImagePipeline.ImageError
-@_exported import enum ImagePipeline.ImageFormat
 @_exported import struct ImagePipeline.PixelImage
-@_exported import enum ModelFiles.ConfigurationError
-@_exported import enum JSONModule.JSONError
-@_exported import enum ModelFiles.ModelFileError
-@_exported import enum ModelFiles.SafetensorsError

@@ -101,14 +101,14 @@ extension ActivationMap {
 }
 
 /// Why there is no activation map.
-public enum ActivationMapError: Error, Equatable, Sendable, CustomStringConvertible {
+package enum ActivationMapError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The model has no such layer; what it has is listed.
   case unknownLayer(String, available: [String])
   /// The map holds NaN or an infinity.
   case notFinite(classIndex: Int, layer: String)
 
   /// One line naming the value and the rule.
-  public var description: String {
+  package var description: String {
     switch self {
     case .unknownLayer(let name, let available):
       "there is no layer '\(name)'; the layers are \(available.joined(separator: ", "))"

@@ -1,5 +1,5 @@
 /// Why an image cannot be decoded or preprocessed. Each case is one rule.
-public enum ImageError: Error, Equatable, Sendable {
+package enum ImageError: Error, Equatable, Sendable {
   /// There are no bytes at all.
   case empty
 
@@ -36,7 +36,7 @@ public enum ImageError: Error, Equatable, Sendable {
 
 extension ImageError: CustomStringConvertible {
   /// One line that names the rule and the value; the caller puts the file's name before it.
-  public var description: String {
+  package var description: String {
     switch self {
     case .empty:
       "the image is empty (0 bytes)"

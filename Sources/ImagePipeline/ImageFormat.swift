@@ -1,5 +1,5 @@
 /// The families of image files that can be decoded.
-public enum ImageFormat: String, Sendable, CaseIterable {
+package enum ImageFormat: String, Sendable, CaseIterable {
   /// Portable Network Graphics.
   case png = "PNG"
 

@@ -30,8 +30,8 @@ extension PixelImage {
   ///   - layout: the order of a pixel's bytes.
   /// - Throws: ``ImageError/wrongMemory(byteCount:width:height:bytesPerRow:)`` where such an image does not lie in so many
   ///   bytes, ``ImageError/tooManyPixels(width:height:limit:)``.
-  public init(
-    copying bytes: UnsafeRawBufferPointer, width: Int, height: Int, bytesPerRow: Int, layout: Layout
+  package init(
+    laidOut bytes: UnsafeRawBufferPointer, width: Int, height: Int, bytesPerRow: Int, layout: Layout
   ) throws(ImageError) {
     let wrong = ImageError.wrongMemory(
       byteCount: bytes.count, width: width, height: height, bytesPerRow: bytesPerRow)

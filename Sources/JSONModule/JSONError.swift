@@ -1,6 +1,6 @@
 /// Why a text is not JSON (RFC 8259), or not JSON that this reader accepts. Every offset counts bytes from the
 /// text's start.
-public enum JSONError: Error, Equatable, Sendable {
+package enum JSONError: Error, Equatable, Sendable {
   /// The text ends in the middle of a value.
   case unexpectedEnd(offset: Int)
   /// A byte stands where something else is required.
@@ -25,7 +25,7 @@ public enum JSONError: Error, Equatable, Sendable {
 
 extension JSONError: CustomStringConvertible {
   /// The broken rule and its place, in one line.
-  public var description: String {
+  package var description: String {
     switch self {
     case .unexpectedEnd(let offset):
       "the JSON ends at byte \(offset) in the middle of a value"

@@ -2,7 +2,7 @@ import JSONModule
 
 /// The rules of a model's configuration (`config.json`), one case each. Keys are given with the keys around them:
 /// `preprocessing.color_constancy.p`.
-public enum ConfigurationError: Error, Equatable, Sendable {
+package enum ConfigurationError: Error, Equatable, Sendable {
   /// The file is not JSON.
   case json(JSONError)
   /// A required key is missing.
@@ -38,7 +38,7 @@ public enum ConfigurationError: Error, Equatable, Sendable {
 
 extension ConfigurationError: CustomStringConvertible {
   /// The key, its value and the broken rule, in one line.
-  public var description: String {
+  package var description: String {
     switch self {
     case .json(let error):
       "\(error)"

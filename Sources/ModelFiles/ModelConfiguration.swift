@@ -53,6 +53,43 @@ package struct ModelConfiguration: Sendable, Equatable {
     package let layerNormEpsilon: Double
   }
 
+  /// What one output of the network stands for.
+  package struct Class: Sendable, Equatable {
+    /// The short name that programs and tables use; unique in a model.
+    package let id: String
+    /// The name in words.
+    package let name: String
+    /// What a lesion of the class is; nil in every class of a model that does not say.
+    package let malignancy: Malignancy?
+
+    package init(id: String, name: String, malignancy: Malignancy?) {
+      self.id = id
+      self.name = name
+      self.malignancy = malignancy
+    }
+  }
+
+  /// What risk follows from is told by these words.
+  package enum Malignancy: String, Sendable, CaseIterable {
+    case malignant
+    case preMalignant = "pre-malignant"
+    case benign
+  }
+
+  /// How many classes a model may have.
+  package static let classCounts = 2...1000
+
+  /// The seven classes of HAM10000, which a configuration may list by their ids alone.
+  package static let ham10000Classes = [
+    Class(id: "akiec", name: "Actinic keratoses", malignancy: .preMalignant),
+    Class(id: "bcc", name: "Basal cell carcinoma", malignancy: .malignant),
+    Class(id: "bkl", name: "Benign keratosis-like lesions", malignancy: .benign),
+    Class(id: "df", name: "Dermatofibroma", malignancy: .benign),
+    Class(id: "mel", name: "Melanoma", malignancy: .malignant),
+    Class(id: "nv", name: "Melanocytic nevi", malignancy: .benign),
+    Class(id: "vasc", name: "Vascular lesions", malignancy: .benign),
+  ]
+
   /// The model's name, for people.
   package let name: String
   /// The model's version, for people.

@@ -1,7 +1,7 @@
 import JSONModule
 
 /// Why a model's files cannot be used. Each description is one line that names the file and the broken rule.
-public enum ModelFileError: Error, Equatable, Sendable {
+package enum ModelFileError: Error, Equatable, Sendable {
   /// The model's folder does not exist.
   case folderMissing(path: String)
   /// The path given for the model's folder is a file.
@@ -40,7 +40,7 @@ public enum ModelFileError: Error, Equatable, Sendable {
 
 extension ModelFileError: CustomStringConvertible {
   /// The file and the broken rule, in one line.
-  public var description: String {
+  package var description: String {
     switch self {
     case .folderMissing(let path):
       "\(path): there is no such model folder"

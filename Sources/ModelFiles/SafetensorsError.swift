@@ -1,7 +1,7 @@
 import JSONModule
 
 /// The rules of the safetensors format, one case each. Source: `tensor.rs` of the safetensors project.
-public enum SafetensorsError: Error, Equatable, Sendable {
+package enum SafetensorsError: Error, Equatable, Sendable {
   /// The file is shorter than the eight bytes that give the header's length.
   case headerLengthMissing(fileSize: Int)
   /// The header's length is above the format's limit.
@@ -44,7 +44,7 @@ public enum SafetensorsError: Error, Equatable, Sendable {
 
 extension SafetensorsError: CustomStringConvertible {
   /// The broken rule, in one line.
-  public var description: String {
+  package var description: String {
     switch self {
     case .headerLengthMissing(let fileSize):
       "the file has \(fileSize) bytes, and a safetensors file begins with eight that give its header's length"

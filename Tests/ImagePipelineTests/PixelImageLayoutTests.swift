@@ -31,7 +31,7 @@ import Testing
       let bytes = memory(image, layout, slack: slack)
       let copy = try bytes.withUnsafeBytes { (bytes) throws(ImageError) in
         try PixelImage(
-          copying: bytes, width: width, height: height, bytesPerRow: width * layout.bytesPerPixel + slack,
+          laidOut: bytes, width: width, height: height, bytesPerRow: width * layout.bytesPerPixel + slack,
           layout: layout)
       }
       #expect(copy == image, "\(width)x\(height), \(layout), slack \(slack)")
@@ -49,7 +49,7 @@ import Testing
     ) {
       try [UInt8](repeating: 0, count: count).withUnsafeBytes { (bytes) throws(ImageError) in
         try PixelImage(
-          copying: bytes, width: width, height: height, bytesPerRow: bytesPerRow, layout: .rgba)
+          laidOut: bytes, width: width, height: height, bytesPerRow: bytesPerRow, layout: .rgba)
       }
     }
   }
@@ -57,7 +57,7 @@ import Testing
   @Test func noSizeOverflows() {
     #expect(throws: ImageError.self) {
       try PixelImage(
-        copying: UnsafeRawBufferPointer(start: nil, count: 0), width: Int.max, height: Int.max,
+        laidOut: UnsafeRawBufferPointer(start: nil, count: 0), width: Int.max, height: Int.max,
         bytesPerRow: Int.max, layout: .bgra)
     }
   }

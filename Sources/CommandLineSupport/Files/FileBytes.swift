@@ -81,22 +81,6 @@ package enum FileBytes {
     return bytes
   }
 
-  /// Writes a file at once or not at all; see ``PartialFile``.
-  ///
-  /// - Parameter patience: seconds to wait for somebody to read from a named pipe.
-  package static func write(
-    _ bytes: [UInt8], path: String, patience: Int = writerPatience
-  ) throws(FileError) {
-    let file = try PartialFile(path: path, patience: patience)
-    do throws(OutputError) {
-      try file.write(bytes)
-    } catch {
-      if case .file(let failure) = error { throw failure }
-      throw .unwritable(path, reason: error.reason)
-    }
-    try file.finish()
-  }
-
   /// The descriptor that a path such as `/dev/stderr` or `/dev/fd/3` names. A file behind it may be a log, which goes on
   /// rather than being replaced.
   static func openStream(_ path: String) -> Int32? {

@@ -84,6 +84,24 @@ package final class PartialFile: ByteOutput {
   }
 }
 
+extension FileBytes {
+  /// Writes a file at once or not at all; see ``PartialFile``.
+  ///
+  /// - Parameter patience: seconds to wait for somebody to read from a named pipe.
+  package static func write(
+    _ bytes: [UInt8], path: String, patience: Int = writerPatience
+  ) throws(FileError) {
+    let file = try PartialFile(path: path, patience: patience)
+    do throws(OutputError) {
+      try file.write(bytes)
+    } catch {
+      if case .file(let failure) = error { throw failure }
+      throw .unwritable(path, reason: error.reason)
+    }
+    try file.finish()
+  }
+}
+
 /// A file of lines that is gone on with: what stands in it stays, but for a last line that was not finished.
 package final class ContinuedFile: ByteOutput {
   private let path: String

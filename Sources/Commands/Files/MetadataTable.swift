@@ -3,12 +3,7 @@ import DermaFusion
 
 /// What a table says about the patient of each image.
 package struct MetadataTable: Equatable, Sendable {
-  package struct Entry: Equatable, Sendable {
-    /// `nil` where the cell is empty.
-    package let ageInYears: Double?
-    package let sex: Sex?
-    package let site: BodySite?
-  }
+  package typealias Entry = PatientEntry
 
   /// A hundred bytes a row.
   static let byteLimit = 64 * 1024 * 1024

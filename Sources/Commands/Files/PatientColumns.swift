@@ -1,6 +1,14 @@
 import CommandLineSupport
 import DermaFusion
 
+/// What a row says of the patient.
+package struct PatientEntry: Equatable, Sendable {
+  /// `nil` where the cell is empty.
+  package let ageInYears: Double?
+  package let sex: Sex?
+  package let site: BodySite?
+}
+
 /// Where a table says which image a row is of, and what is known of the patient: by the names that HAM10000, the ISIC archive
 /// and the ISIC challenges give their columns. Only the image's column must be there; what has no column is missing.
 struct PatientColumns {
@@ -33,8 +41,8 @@ struct PatientColumns {
     try cells.uniqueIdentifier(identifier, of: row, seen: &lines)
   }
 
-  func metadata(of row: CSVTable.Row) throws(CSVError) -> MetadataTable.Entry {
-    MetadataTable.Entry(
+  func metadata(of row: CSVTable.Row) throws(CSVError) -> PatientEntry {
+    PatientEntry(
       ageInYears: try cells.value(age, of: row, as: MetadataOptions.age),
       sex: try cells.value(sex, of: row, as: MetadataOptions.sex),
       site: try cells.value(site, of: row, as: Self.site))

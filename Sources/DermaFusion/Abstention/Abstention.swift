@@ -87,3 +87,8 @@ extension ModelConfiguration.Abstention.Quality {
     return reasons
   }
 }
+
+#if !hasFeature(Embedded)
+  extension Abstention: Codable {}
+  extension Abstention.ConformalSet: Codable {}
+#endif

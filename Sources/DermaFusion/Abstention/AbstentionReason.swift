@@ -31,3 +31,7 @@ public enum AbstentionReason: String, Sendable, CaseIterable {
     }
   }
 }
+
+#if !hasFeature(Embedded)
+  extension AbstentionReason: Codable {}
+#endif

@@ -149,7 +149,9 @@ public final class Classifier: Sendable {
   package func singleModel() throws(DermaFusionError) -> Model {
     switch source {
     case .model(let model): return model
-    case .ensemble(let ensemble): throw .ensembleNotExplained(ensemble)
+    case .ensemble(let ensemble):
+      throw .ensembleNotExplained(
+        file: ensemble.file, members: ensemble.members.map { $0.folder })
     }
   }
 }

@@ -41,3 +41,27 @@ public struct ClassScores: Sendable, Equatable {
     ClassScores(Softmax.probabilities(values, temperature: temperature), labels: labels)
   }
 }
+
+extension ClassScores: CustomStringConvertible {
+  /// The three greatest values: `nv 0.87, mel 0.05, bkl 0.04`.
+  public var description: String {
+    ranked.prefix(3).map { "\($0.id) \(Double(self[$0]).fixed(digits: 2))" }.joined(separator: ", ")
+  }
+}
+
+#if !hasFeature(Embedded)
+  extension ClassScores: Codable {
+    private enum CodingKeys: String, CodingKey { case labels, values }
+
+    public init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      labels = try container.decode(Labels.self, forKey: .labels)
+      values = try container.decode([Float].self, forKey: .values)
+      guard values.count == labels.count else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .values, in: container,
+          debugDescription: "\(values.count) values for \(labels.count) labels")
+      }
+    }
+  }
+#endif

@@ -60,3 +60,38 @@ extension Labels: RandomAccessCollection {
   /// The class with this place among the outputs.
   public subscript(position: Int) -> LesionLabel { labels[position] }
 }
+
+extension LesionLabel: CustomStringConvertible {
+  /// `Melanoma (mel)`
+  public var description: String { "\(name) (\(id))" }
+}
+
+extension Labels: CustomStringConvertible {
+  /// The ids: `akiec, bcc, bkl, df, mel, nv, vasc`; of more than twelve the first.
+  public var description: String {
+    ids.prefix(12).joined(separator: ", ") + (count > 12 ? ", ... (\(count))" : "")
+  }
+}
+
+#if !hasFeature(Embedded)
+  extension LesionLabel: Codable {}
+  extension LesionLabel.Malignancy: Codable {}
+
+  extension Labels: Codable {
+    public init(from decoder: any Decoder) throws {
+      let labels = try [LesionLabel](from: decoder)
+      let isValid =
+        ModelConfiguration.classCounts.contains(labels.count)
+        && labels.enumerated().allSatisfy { $0 == $1.index }
+        && Set(labels.map { $0.id }).count == labels.count
+        && labels.allSatisfy { ($0.malignancy == nil) == (labels[0].malignancy == nil) }
+      guard isValid else {
+        throw DecodingError.dataCorrupted(
+          .init(codingPath: decoder.codingPath, debugDescription: "these are not the labels of a model"))
+      }
+      self.labels = labels
+    }
+
+    public func encode(to encoder: any Encoder) throws { try labels.encode(to: encoder) }
+  }
+#endif

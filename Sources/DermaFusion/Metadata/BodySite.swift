@@ -22,3 +22,7 @@ public enum BodySite: String, Sendable, CaseIterable {
     self.init(rawValue: name.lowercased())
   }
 }
+
+#if !hasFeature(Embedded)
+  extension BodySite: Codable {}
+#endif

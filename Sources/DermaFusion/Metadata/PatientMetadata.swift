@@ -1,3 +1,4 @@
+import JSONModule
 import NetworkModule
 
 /// What is known about the patient and the lesion besides the image.
@@ -62,3 +63,25 @@ public struct PatientMetadata: Sendable, Equatable {
       sexIndex: sex.index, siteIndex: site.index)
   }
 }
+
+extension PatientMetadata: CustomStringConvertible {
+  /// `age 55, male, site missing`
+  public var description: String {
+    let age = ageInYears.map { "age \(JSONValue.decimal($0))" } ?? "age missing"
+    let sex = sex == .unknown ? "sex missing" : sex.rawValue
+    return "\(age), \(sex), \(site == .unknown ? "site missing" : site.rawValue)"
+  }
+}
+
+#if !hasFeature(Embedded)
+  extension PatientMetadata: Codable {
+    private enum CodingKeys: String, CodingKey { case ageInYears, sex, site }
+
+    public init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      try self.init(
+        ageInYears: container.decodeIfPresent(Double.self, forKey: .ageInYears),
+        sex: container.decode(Sex.self, forKey: .sex), site: container.decode(BodySite.self, forKey: .site))
+    }
+  }
+#endif

@@ -16,3 +16,7 @@ public enum Sex: String, Sendable, CaseIterable {
     self.init(rawValue: name.lowercased())
   }
 }
+
+#if !hasFeature(Embedded)
+  extension Sex: Codable {}
+#endif

@@ -19,3 +19,7 @@ public enum ImageViews: Sendable, CaseIterable {
     }
   }
 }
+
+#if !hasFeature(Embedded)
+  extension ImageViews: Codable {}
+#endif

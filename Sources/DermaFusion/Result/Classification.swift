@@ -69,10 +69,6 @@ public struct Classification: Sendable, Equatable {
   public var risk: RiskLevel? { answer?.risk }
   /// Low when no class stands out.
   public var confidence: ConfidenceLevel { ConfidenceLevel(probabilities: probabilities) }
-  /// The result in words, hedged.
-  public var summary: String { Wording.summary(of: outcome) }
-  /// ``Wording/disclaimer``. Show it wherever a result is shown.
-  public var disclaimer: String { Wording.disclaimer }
 }
 
 extension Classification.Answer {
@@ -85,3 +81,48 @@ extension Classification.Answer {
     concernProbability = concern.map { probabilities[$0] }
   }
 }
+
+extension Classification: CustomStringConvertible {
+  /// ``summary``
+  public var description: String { summary }
+}
+
+#if !hasFeature(Embedded)
+  /// For an app's own storage; ``json(imageName:)`` is the layout for others. What follows from the probabilities is worked
+  /// out again when a result is read.
+  extension Classification: Codable {
+    private enum CodingKeys: String, CodingKey {
+      case logits, probabilities, metadata, warnings, imageSHA256, model, views, abstention
+    }
+
+    public init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      let logits = try container.decode(ClassScores.self, forKey: .logits)
+      let probabilities = try container.decode(ClassScores.self, forKey: .probabilities)
+      guard logits.labels == probabilities.labels else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .probabilities, in: container, debugDescription: "the logits have other labels")
+      }
+      self.init(
+        logits: logits, probabilities: probabilities,
+        metadata: try container.decode(PatientMetadata.self, forKey: .metadata),
+        warnings: try container.decode([ClassificationWarning].self, forKey: .warnings),
+        imageSHA256: try container.decodeIfPresent(String.self, forKey: .imageSHA256),
+        model: try container.decode(ModelIdentity.self, forKey: .model),
+        views: try container.decode(ImageViews.self, forKey: .views),
+        abstention: try container.decode(Abstention.self, forKey: .abstention))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(logits, forKey: .logits)
+      try container.encode(probabilities, forKey: .probabilities)
+      try container.encode(metadata, forKey: .metadata)
+      try container.encode(warnings, forKey: .warnings)
+      try container.encodeIfPresent(imageSHA256, forKey: .imageSHA256)
+      try container.encode(model, forKey: .model)
+      try container.encode(views, forKey: .views)
+      try container.encode(abstention, forKey: .abstention)
+    }
+  }
+#endif

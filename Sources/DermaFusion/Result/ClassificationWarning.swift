@@ -33,3 +33,7 @@ extension ClassificationWarning {
     }
   }
 }
+
+#if !hasFeature(Embedded)
+  extension ClassificationWarning: Codable {}
+#endif

@@ -19,3 +19,12 @@ public struct ModelIdentity: Sendable, Equatable {
     self.sha256 = sha256
   }
 }
+
+#if !hasFeature(Embedded)
+  extension ModelIdentity: Codable {}
+#endif
+
+extension ModelIdentity: CustomStringConvertible {
+  /// `dermafusion-lite2 1.3.0`
+  public var description: String { "\(name) \(version)" }
+}

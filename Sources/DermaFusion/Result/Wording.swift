@@ -75,3 +75,10 @@ public enum Wording {
     }
   }
 }
+
+extension Classification {
+  /// The result in words, hedged.
+  public var summary: String { Wording.summary(of: outcome) }
+  /// ``Wording/disclaimer``. Show it wherever a result is shown.
+  public var disclaimer: String { Wording.disclaimer }
+}
