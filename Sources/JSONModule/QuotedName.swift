@@ -7,7 +7,8 @@ package func quoted(_ name: String) -> String {
       shown += "…"
       break
     }
-    let isControl = scalar.properties.generalCategory == .control
+    // Unicode's category Cc.
+    let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
     shown.unicodeScalars.append(isControl ? "\u{FFFD}" : scalar)
   }
   return shown + "\""

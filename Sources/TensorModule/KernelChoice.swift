@@ -19,8 +19,10 @@ package enum KernelChoice {
   /// Why ``variable`` is not obeyed; nil when it is, or when it forces nothing.
   package static var unavailable: UnavailableInstructionSet? { ofThisProcess.unavailable }
 
-  private static let ofThisProcess = choose(
-    forced: Environment.value(variable), among: available)
+  private static let ofThisProcess: (kernels: KernelSet, unavailable: UnavailableInstructionSet?) = {
+    let choice = choose(forced: Environment.value(variable), among: available.map { $0.instructionSet })
+    return (kernels(choice.instructionSet), choice.unavailable)
+  }()
 
   /// The kernels that this CPU can run and that were compiled with the flags of their instruction set, best last.
   package static let available: [KernelSet] =
@@ -45,16 +47,14 @@ package enum KernelChoice {
   ///   - forced: The name of an instruction set; nil or empty: none is forced.
   ///   - available: At least one, best last.
   static func choose(
-    forced: String?, among available: [KernelSet]
-  ) -> (kernels: KernelSet, unavailable: UnavailableInstructionSet?) {
+    forced: String?, among available: [InstructionSet]
+  ) -> (instructionSet: InstructionSet, unavailable: UnavailableInstructionSet?) {
     let best = available[available.count - 1]
     guard let forced, !forced.isEmpty else { return (best, nil) }
-    if let kernels = available.first(where: { $0.instructionSet.rawValue == forced }) {
-      return (kernels, nil)
+    if let instructionSet = available.first(where: { $0.rawValue == forced }) {
+      return (instructionSet, nil)
     }
-    return (
-      best, UnavailableInstructionSet(value: forced, available: available.map { $0.instructionSet.rawValue })
-    )
+    return (best, UnavailableInstructionSet(value: forced, available: available.map { $0.rawValue }))
   }
 
   private static func isRunnable(_ instructionSet: InstructionSet) -> Bool {
