@@ -39,21 +39,13 @@ struct ClassificationText {
       let percent = Int((set.coverage * 100).rounded())
       lines.append(labelled("\(percent) % set", rest > 0 ? "\(names) and \(rest) more" : names))
     }
-    lines.append(labelled("Metadata", Self.words(for: result.metadata)))
+    lines.append(labelled("Metadata", result.metadata.words))
     lines += result.warnings.map { labelled("Warning", $0.sentence) }
     if result.views != .upright { lines.append(labelled("Views", result.views.sentence)) }
     lines.append(labelled("Model", result.model.words))
     if let timing { lines.append(labelled("Time", timing.words)) }
     lines += ["", sentence(result.disclaimer)]
     return lines.joined(separator: "\n") + "\n"
-  }
-
-  /// `age 55, male, back`; what is missing is said to be.
-  static func words(for metadata: PatientMetadata) -> String {
-    let age = metadata.ageInYears.map { "age \(JSONValue.decimal($0))" } ?? "age missing"
-    let sex = metadata.sex == .unknown ? "sex missing" : metadata.sex.rawValue
-    let site = metadata.site == .unknown ? "site missing" : metadata.site.rawValue
-    return "\(age), \(sex), \(site)"
   }
 
   private func risk(_ outcome: Classification.Outcome) -> String {

@@ -81,7 +81,7 @@ struct ExplanationReport {
     }
     var rows = [
       ("Method", "\(first.method.displayName) at \(first.layer), \(first.height)x\(first.width)"),
-      ("Metadata", ClassificationText.words(for: result.metadata)),
+      ("Metadata", result.metadata.words),
     ]
     rows += result.warnings.map { ("Warning", $0.sentence) }
     rows += [("Model", result.model.words), ("Picture", picturePath.printable)]
