@@ -70,7 +70,8 @@ let package = Package(
     .target(
       name: "Commands",
       dependencies: [
-        "CommandLineSupport", "DermaFusion", "ImageFiles", "Assessment", "JSONModule", "SystemModule",
+        "CommandLineSupport", "DermaFusion", "FigureModule", "ImageFiles", "ImagePipeline", "Assessment",
+        "ExplanationModule", "JSONModule", "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
     .target(name: "CommandLineSupport", dependencies: ["SystemModule"], swiftSettings: warningsAsErrors),
@@ -187,6 +188,7 @@ let package = Package(
         "ImageFiles", "NetworkModule", "ImagePipeline", "ModelFiles", "JSONModule", "HashModule", "TestFiles",
         "TestModels",
       ]),
+    .testTarget(name: "FigureModuleTests", dependencies: ["FigureModule", "ImagePipeline", "ReferenceLayers"]),
     .testTarget(name: "CommandLineSupportTests", dependencies: ["CommandLineSupport", "TestFiles"]),
   ],
   swiftLanguageModes: [.v6]

@@ -88,15 +88,48 @@ set_up() {
   install_libraries
 }
 
-# Builds the program in release; the compiler is heard only when it fails.
-build_release() {
-  local log
-  [ -x "$root/.build/release/dermafusion" ] || say "Building dermafusion, which takes some minutes the first time ..."
+# build WHAT [FLAGS...]: builds the program in release, with flags for SwiftPM. On a terminal one line tells what happens and
+# for how long; the compiler is heard only when it fails.
+build() {
+  local what=$1 log first="" seconds=0 step
+  shift
   log=$(mktemp)
-  if ! swift build --package-path "$root" -c release --product dermafusion < /dev/null > "$log" 2>&1; then
+  [ -d "$root/.build/release" ] || first=" (the first time this takes about five minutes on two cores)"
+  swift build --package-path "$root" -c release --product dermafusion "$@" < /dev/null > "$log" 2>&1 &
+  local compiler=$!
+  # What is built already takes a second or two: nobody needs to be told.
+  trap 'kill "$compiler" 2> /dev/null; rm -f "$log"; exit 130' INT TERM
+  while kill -0 "$compiler" 2> /dev/null; do
+    sleep 1
+    seconds=$((seconds + 1))
+    if [ "$seconds" = 3 ] && [ ! -t 2 ]; then say "Building $what$first ..."; fi
+    if [ "$seconds" -ge 3 ] && [ -t 2 ]; then
+      step=$(tr '\r' '\n' < "$log" | sed -n 's/^\(\[[0-9]*\/[0-9]*\]\).*/\1/p' | tail -n 1)
+      printf '\r\033[KBuilding %s%s: %s s %s' "$what" "$first" "$seconds" "$step" >&2
+    fi
+  done
+  trap - INT TERM
+  [ "$seconds" -lt 3 ] || [ ! -t 2 ] || printf '\r\033[K' >&2
+  if ! wait "$compiler"; then
     cat "$log" >&2
     rm -f "$log"
     fail "the build failed"
   fi
   rm -f "$log"
+}
+
+# Whether the program is newer than everything it is made from.
+is_built() {
+  local program=$root/.build/release/dermafusion
+  [ -x "$program" ] \
+    && [ -z "$(find "$root/Package.swift" "$root/Sources" -newer "$program" -print -quit)" ]
+}
+
+# Builds the program in release, unless it is built.
+build_release() {
+  local program=$root/.build/release/dermafusion
+  if is_built; then return; fi
+  build dermafusion
+  # SwiftPM leaves a program alone that comes out the same.
+  touch "$program"
 }

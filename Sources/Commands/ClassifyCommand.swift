@@ -31,7 +31,7 @@ package enum ClassifyCommand: Command {
   package static let options: [any Parameter] =
     MetadataOptions.all + [
       MetadataOptions.table, ModelLocation.option, Option<Int>.threads, ImageViews.flag, explainMetadata,
-      format, timing, output, resume,
+      format, timing, output, resume, Flag.quiet,
     ]
   package static let examples = [
     #"dermafusion classify lesion.jpg --age 55 --sex male --site "lower extremity""#,
@@ -89,24 +89,39 @@ package enum ClassifyCommand: Command {
       table: arguments[MetadataOptions.table].map { ("the table of metadata", $0) }, model: folder,
       terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
-    var destination = try Destination(arguments, outputs: outputs, classifier: classifier, terminal: terminal)
+    var destination = try Destination(
+      arguments, outputs: outputs, items: items, classifier: classifier, terminal: terminal)
 
     let batch = Batch(classifier: classifier, arguments: arguments, table: table, terminal: terminal)
-    var hasFailed = false
-    try classifier.forEach(destination.remaining(items), batch.outcome(of:)) { outcome throws(OutputError) in
+    let remaining = destination.remaining(items)
+    var progress = Progress(terminal: terminal, total: remaining.count, isQuiet: arguments[Flag.quiet])
+    var summary = BatchSummary()
+    try classifier.forEach(remaining, batch.outcome(of:)) { outcome throws(OutputError) in
       switch outcome {
       case .failed(let message):
-        terminal.report(message)
-        hasFailed = true
+        progress.pause { terminal.report(message) }
+        summary.addFailure()
+        progress.advance(failed: true)
       case .classified(let result, let timing, let shares, let name):
-        try destination.printer.print(result, timing: timing, shares: shares, imageName: name)
+        let print = { () throws(OutputError) in
+          try destination.printer.print(result, timing: timing, shares: shares, imageName: name)
+        }
+        // Only what is written on the same screen needs room.
+        if destination.isSeen, terminal.width != nil { try progress.pause(print) } else { try print() }
+        summary.add(result)
+        progress.advance()
       }
     }
+    progress.clear()
+    try destination.printer.finish(summary)
     try destination.finish()
-    if let table, let path = arguments[MetadataOptions.table] {
+    if items.count > 1, !(destination.isSeen && destination.printer.table != nil), !arguments[Flag.quiet] {
+      terminal.note(summary.sentences.joined(separator: " "))
+    }
+    if let table, let path = arguments[MetadataOptions.table], !arguments[Flag.quiet] {
       for note in table.notes(on: items.compactMap(\.source), path: path) { terminal.note("Note: \(note)") }
     }
-    return hasFailed ? .failure : .success
+    return summary.failedCount > 0 ? .failure : .success
   }
 }
 
@@ -124,12 +139,15 @@ extension ClassifyCommand {
   /// Where the results go.
   fileprivate struct Destination {
     var printer: ResultPrinter
+    /// Whether the results go to standard output.
+    let isSeen: Bool
     /// What the file had before; `nil` where nothing is gone on with.
     private var written: WrittenResults?
     private let finishing: () throws(FileError) -> Void
 
     init(
-      _ arguments: ParsedArguments, outputs: OutputFiles, classifier: Classifier, terminal: Terminal
+      _ arguments: ParsedArguments, outputs: OutputFiles, items: [BatchItem], classifier: Classifier,
+      terminal: Terminal
     ) throws {
       let format = arguments.value(of: ClassifyCommand.format)
       let file: any ByteOutput
@@ -154,11 +172,17 @@ extension ClassifyCommand {
         file = terminal.output
         finishing = {}
       }
-      let isSeen = path == nil
+      isSeen = path == nil
+      let isTable =
+        items.count > 1 && format == .text && !arguments[timing] && !arguments[explainMetadata]
       printer = ResultPrinter(
         format: format, showsTiming: arguments[timing], output: file,
         text: ClassificationText(
           width: isSeen ? terminal.width : nil, usesColour: isSeen && terminal.usesColour),
+        table: isTable
+          ? BatchTable(
+            names: items.compactMap { $0.source?.name }, labels: classifier.labels,
+            width: isSeen ? terminal.width : nil, usesColour: isSeen && terminal.usesColour) : nil,
         isFirst: isFirst)
     }
 

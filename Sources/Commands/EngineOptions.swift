@@ -27,3 +27,9 @@ extension ImageViews {
   /// What a reader is told.
   var sentence: String { "mean logits of \(count) views, turned and mirrored" }
 }
+
+extension Flag {
+  /// For scripts.
+  static let quiet = Flag(
+    "quiet", abstract: "Show no progress, no notes and no closing summary; failures are still named.")
+}

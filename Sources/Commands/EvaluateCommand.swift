@@ -34,7 +34,7 @@ package enum EvaluateCommand: Command {
   package static let positionals: [Positional] = []
   package static let options: [any Parameter] = [
     labels, images, ModelLocation.option, Option<Int>.threads, ImageViews.flag, format, plots, predictions,
-    Flag.allowTrainingLesions,
+    Flag.allowTrainingLesions, Flag.quiet,
   ]
   package static let examples = [
     "dermafusion evaluate --labels test.csv --images photographs",
@@ -95,7 +95,8 @@ package enum EvaluateCommand: Command {
       table: ("the table of labels", labelsPath), model: folder, terminal: terminal)
 
     var run = EvaluationRun(
-      classifier: classifier, index: index, views: ImageViews(arguments), terminal: terminal)
+      classifier: classifier, index: index, views: ImageViews(arguments), terminal: terminal,
+      isQuiet: arguments[Flag.quiet])
     run.evaluate(list)
     guard !run.images.isEmpty else {
       terminal.report("\(labelsPath): none of its \(list.entries.count) images could be evaluated")

@@ -1,6 +1,7 @@
 import Assessment
 import CommandLineSupport
 import DermaFusion
+import ExplanationModule
 import ImageFiles
 
 /// Draws where in an image the model found what spoke for a class.
@@ -11,9 +12,10 @@ package enum GradCAMCommand: Command {
     \(Wording.disclaimer)
 
     The picture shows the centre square of the image, which is all that the model sees, at its own resolution (a square \
-    under 120 pixels a side is enlarged, and those of --class all are at most 450 pixels wide). \
-    Values from 0 to 1 are relative to this image and this class: colours of two pictures cannot be compared. A map \
-    that has nothing to show has the status all_negative or flat, and the picture says so. A map is of one network: of \
+    under 300 pixels a side is enlarged, and those of --class all are at most 450 pixels wide). \
+    Values from 0 to 1 are relative to this image: colours of two pictures cannot be compared. A map \
+    that has nothing to show has the status all_negative or flat, and the picture says so. The map lies where the network \
+    looks, on the centres of its receptive fields; --style classic and --raw stretch it over the image, as grad-cam does. A map is of one network: of \
     an ensemble, name the folder of a member. Where classify would say that the model abstains, the picture, the text and the JSON say so, too.
     """
   package static let positionals = [
@@ -23,11 +25,8 @@ package enum GradCAMCommand: Command {
   ]
   package static let options: [any Parameter] =
     MetadataOptions.all + [
-      MetadataOptions.table, lesionClass, method, layer, output, raw, signed, colorMap, alpha, sideBySide,
-      trust,
-      ModelLocation.option,
-      Option<Int>.threads, format,
-    ]
+      MetadataOptions.table, lesionClass, method, layer, output, raw, signed, trust,
+    ] + FigureOptions.all + [ModelLocation.option, Option<Int>.threads, Flag.quiet, format]
   package static let examples = [
     "dermafusion gradcam lesion.jpg --age 55 --output heatmap.png",
     "dermafusion gradcam lesion.jpg --class all --method layercam --layer stage4",
@@ -103,17 +102,6 @@ package enum GradCAMCommand: Command {
       Keep what speaks against the class: --raw writes the map before its negative part is cut off and it is scaled, \
       float32 [h, w] at the layer's own resolution, and JSON gets it as signedMap.
       """)
-  private static let colorMap = Option<ColorMap>.choice(
-    "colormap", of: ColorMap.allCases, initial: .inferno,
-    abstract: "Colours. inferno and viridis are perceptually uniform and can be read without colour vision.")
-  private static let alpha = Option<Double>(
-    "alpha", valueName: "alpha", abstract: "Share of the colours over the photograph, from 0 to 1.",
-    expectation: "Please provide a number from 0 to 1.", initial: 0.5, defaultValue: "0.5",
-    convert: { text in
-      guard let value = Double(text), (0...1).contains(value) else { return nil }
-      return value
-    })
-  private static let sideBySide = Flag("side-by-side", abstract: "Show the photograph beside the map.")
   private static let trust = Flag(
     "trust",
     abstract: """
@@ -139,25 +127,38 @@ package enum GradCAMCommand: Command {
       pictures.map { (output.display, $0) } + (arguments[raw].map { [(raw.display, $0)] } ?? []),
       images: sources, table: arguments[MetadataOptions.table].map { ("the table of metadata", $0) },
       model: folder, terminal: terminal)
+    if sources.count == 1, pictures == [arguments[output]], let ending = ImageSource.file(pictures[0]).ending,
+      ending != ".png"
+    {
+      throw UsageError.invalidValue(
+        pictures[0], display: output.display,
+        expectation: "The picture is a PNG file; please provide a name that ends in .png, not in \(ending).")
+    }
     let table = try MetadataOptions.readTable(arguments)
     if let table, let path = arguments[MetadataOptions.table] {
       for note in table.notes(on: sources, path: path) { terminal.note("Note: \(note)") }
     }
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     let work = try Work(
-      arguments: arguments, classifier: classifier.singleModel(), outputs: outputs, terminal: terminal)
+      arguments: arguments, classifier: classifier.singleModel(), outputs: outputs, terminal: terminal,
+      isBatch: items.count > 1)
 
-    var (hasFailed, isFirst) = (false, true)
+    var isFirst = true
+    var progress = Progress(terminal: terminal, total: items.count, isQuiet: arguments[Flag.quiet])
+    var summary = BatchSummary()
     var remainingPictures = pictures[...]
     for item in items {
       switch item {
       case .failed(let message):
-        terminal.report(message)
-        hasFailed = true
+        progress.pause { terminal.report(message) }
+        summary.addFailure()
+        progress.advance(failed: true)
       case .image(let source):
         guard let picture = remainingPictures.popFirst() else { break }
         do {
-          let text = try work.explain(source, entry: table?.entry(for: source), picturePath: picture)
+          let (text, result) = try work.explain(
+            source, entry: table?.entry(for: source), picturePath: picture)
+          progress.clear()
           let separator = isFirst || arguments.value(of: format) == .json ? "" : "\n"
           if outputs.usesStandardOutput {
             terminal.writeToErrors(separator + text)
@@ -165,17 +166,22 @@ package enum GradCAMCommand: Command {
             try terminal.write(separator + text)
           }
           isFirst = false
+          summary.add(result)
+          progress.advance()
         } catch let error as UsageError {
           throw error
         } catch let error as OutputError {
           throw error
         } catch {
-          terminal.report("\(error)")
-          hasFailed = true
+          progress.pause { terminal.report("\(error)") }
+          summary.addFailure()
+          progress.advance(failed: true)
         }
       }
     }
-    return hasFailed ? .failure : .success
+    progress.clear()
+    if items.count > 1, !arguments[Flag.quiet] { terminal.note(summary.sentences.joined(separator: " ")) }
+    return summary.failedCount > 0 ? .failure : .success
   }
 
   /// Where the picture of each image goes.
@@ -212,23 +218,27 @@ package enum GradCAMCommand: Command {
     let select: @Sendable (ClassScores) -> [LesionLabel]
     let outputs: OutputFiles
     let terminal: Terminal
+    /// Whether the progress of several images is shown.
+    let isBatch: Bool
 
     init(
-      arguments: ParsedArguments, classifier model: Model, outputs: OutputFiles, terminal: Terminal
+      arguments: ParsedArguments, classifier model: Model, outputs: OutputFiles, terminal: Terminal,
+      isBatch: Bool
     ) throws(UsageError) {
       self.arguments = arguments
       classifier = Classifier(model)
       select = try selection(arguments.value(of: lesionClass), labels: model.labels)
       self.outputs = outputs
       self.terminal = terminal
+      self.isBatch = isBatch
     }
 
     /// Writes the picture and the array of an image.
     ///
-    /// - Returns: what is said of it.
+    /// - Returns: what is said of it, and the result.
     func explain(
       _ source: ImageSource, entry: MetadataTable.Entry?, picturePath: String
-    ) throws -> String {
+    ) throws -> (text: String, result: Classification) {
       let bytes = try source.read(terminal: terminal)
       let explanation: Explanation
       var trusts: [MapTrust] = []
@@ -238,8 +248,13 @@ package enum GradCAMCommand: Command {
           encodedImage: bytes, metadata: patient, method: arguments.value(of: method),
           layer: arguments[layer], selecting: select)
         if arguments[trust] {
+          var progress = Progress(
+            terminal: terminal, total: MapTrust.runCount(maps: explanation.maps.count),
+            unit: "runs of the network", isQuiet: arguments[Flag.quiet] || isBatch)
+          defer { progress.clear() }
           trusts = try classifier.trust(
-            in: explanation.maps, of: Classifier.decoded(bytes), metadata: patient)
+            in: explanation.maps, of: Classifier.decoded(bytes), metadata: patient,
+            onRun: { progress.advance() })
         }
       } catch {
         // Only the model knows its layers, so it was not found out when the words were read.
@@ -249,20 +264,20 @@ package enum GradCAMCommand: Command {
         }
         throw NamedFailure(name: source.name, reason: "\(error)")
       }
-      let style = FigureStyle(
-        colorMap: arguments.value(of: colorMap), alpha: arguments.value(of: alpha),
-        isSideBySide: arguments[sideBySide])
-      try outputs.write(explanation.png(style, trusts: trusts), path: picturePath)
+      try outputs.write(explanation.png(
+          FigureOptions.style(arguments), trusts: trusts, imageName: source.fileName), path: picturePath)
       if let path = arguments[raw] {
         try outputs.write(array(explanation.maps, isSigned: arguments[signed]), path: path)
       }
       let report = ExplanationReport(
         explanation: explanation, trusts: trusts, imageName: source.name, picturePath: picturePath,
         rawPath: arguments[raw], includesSignedMap: arguments[signed])
-      return switch arguments.value(of: format) {
-      case .json: report.json.text + "\n"
-      case .text: report.text(width: terminal.width)
-      }
+      let text =
+        switch arguments.value(of: format) {
+        case .json: report.json.text + "\n"
+        case .text: report.text(width: terminal.width)
+        }
+      return (text, explanation.classification)
     }
   }
 

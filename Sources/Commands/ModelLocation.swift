@@ -7,7 +7,7 @@ package struct ModelLocation: Sendable {
     "model", valueName: "folder",
     abstract: """
       Folder of a model or an ensemble. When left out: $\(environmentVariable), else \(folderName) in the current folder, \
-      else \(folderName) beside the program or in a folder above it.
+      else \(folderName) or share/dermafusion/\(folderName) beside the program or in a folder above it.
       """)
 
   static let environmentVariable = "DERMAFUSION_MODEL"
@@ -30,7 +30,9 @@ package struct ModelLocation: Sendable {
     var places = [folder]
     var parent = terminal.executablePath.map(directory(of:))
     while let current = parent {
-      places.append(current == "/" ? "/\(folder)" : "\(current)/\(folder)")
+      let base = current == "/" ? "" : current
+      // Scripts/install puts the program into bin and its data into share beside it.
+      places += ["\(base)/\(folder)", "\(base)/share/dermafusion/\(folder)"]
       parent = current == "/" ? nil : directory(of: current)
     }
     // What has the name in the current folder is meant, even where it turns out to be unusable.

@@ -16,10 +16,10 @@ package struct Tool: Sendable {
     abstract: "Classify dermoscopy images on this machine, for research and education.",
     discussion: Wording.disclaimer,
     commands: [
-      ClassifyCommand.self, GradCAMCommand.self, EvaluateCommand.self, PreprocessCommand.self,
+      ClassifyCommand.self, GradCAMCommand.self, ReportCommand.self, EvaluateCommand.self, PreprocessCommand.self,
       EncodeMetadataCommand.self,
       ParityCommand.self,
-      BenchCommand.self, InfoCommand.self,
+      BenchCommand.self, InfoCommand.self, DoctorCommand.self, CompletionsCommand.self, ManualCommand.self,
     ],
     environment: [
       (
@@ -67,6 +67,9 @@ package struct Tool: Sendable {
   package func run(_ words: [String], session: Session) -> ExitStatus {
     do {
       return try dispatch(words, session: session)
+    } catch OutputError.closed {
+      // As rg and uv: whoever closed the pipe, head for one, has what they wanted.
+      return .success
     } catch {
       session.terminal.report("\(error)")
       return .failure
@@ -78,7 +81,7 @@ package struct Tool: Sendable {
     let command: any Command.Type
     let rest = words.dropFirst()
     do {
-      guard let first = words.first else { throw UsageError.missingCommand }
+      guard let first = words.first else { return try show(help, on: terminal) }
       switch first {
       case "-h", "--help": return try show(help, on: terminal)
       case "--version": return try show(DermaFusionVersion.current + "\n", on: terminal)

@@ -1,3 +1,4 @@
+import NetworkModule
 import TensorModule
 
 /// Where in an image a model found what spoke for a class.
@@ -33,14 +34,26 @@ public struct ActivationMap: Sendable, Equatable {
   /// input, `[size, size]`, row 0 at the top of the cropped image.
   public let values: [Float]
 
-  /// - Parameter signedValues: `[height, width]`
+  /// Where the map's rows look.
+  package let rows: FeatureMapGeometry
+  /// Where its columns look.
+  package let columns: FeatureMapGeometry
+
+  /// - Parameters:
+  ///   - signedValues: `[height, width]`
+  ///   - geometry: Where the pixels of the feature map look, rows and columns alike; nil: stretched over the input.
   /// - Throws: ``ActivationMapError/notFinite(classIndex:layer:)``
   package init(
     classIndex: Int, method: ActivationMapMethod, layer: String, height: Int, width: Int,
-    signedValues: [Float], size: Int
+    signedValues: [Float], size: Int, geometry: FeatureMapGeometry? = nil
   ) throws(ActivationMapError) {
     precondition(
       signedValues.count == height * width, "\(signedValues.count) values for a map of [\(height), \(width)]")
+    rows = geometry ?? FeatureMapGeometry(stretching: height, over: size)
+    columns = geometry ?? FeatureMapGeometry(stretching: width, over: size)
+    precondition(
+      rows.count == height && columns.count == width,
+      "a map of [\(height), \(width)] at the places of [\(rows.count), \(columns.count)]")
     guard signedValues.allSatisfy({ $0.isFinite }) else {
       throw .notFinite(classIndex: classIndex, layer: layer)
     }
@@ -62,21 +75,6 @@ public struct ActivationMap: Sendable, Equatable {
   /// The greatest of ``signedValues``.
   public var maximum: Float { signedValues.max() ?? 0 }
 
-  /// Where the map's mass lies on average, in fractions of the cropped image's sides: `x` 0 (left) ... 1 (right), `y` 0
-  /// (top) ... 1 (bottom); nil when the map is 0 everywhere.
-  public var massCentre: (x: Double, y: Double)? {
-    var (sum, x, y) = (0.0, 0.0, 0.0)
-    for row in 0..<size {
-      for column in 0..<size {
-        let value = Double(values[row * size + column])
-        sum += value
-        x += value * (Double(column) + 0.5)
-        y += value * (Double(row) + 0.5)
-      }
-    }
-    return sum > 0 ? (x / sum / Double(size), y / sum / Double(size)) : nil
-  }
-
   /// The normalised map for an image of another size: as ``values``, but `[side, side]`.
   ///
   /// - Parameter side: at least 1.
@@ -89,14 +87,16 @@ extension ActivationMap {
   /// - Parameters:
   ///   - activations: `[height, width, channels]`
   ///   - gradient: Of the same shape; nil for a method that uses none.
+  ///   - geometry: Where the pixels of the feature map look; nil: stretched over the input.
   package init(
     classIndex: Int, method: ActivationMapMethod, layer: String, activations: Tensor, gradient: Tensor?,
-    size: Int
+    size: Int, geometry: FeatureMapGeometry? = nil
   ) throws(ActivationMapError) {
     try self.init(
       classIndex: classIndex, method: method, layer: layer, height: activations.shape[0],
       width: activations.shape[1],
-      signedValues: method.signedMap(activations: activations, gradient: gradient), size: size)
+      signedValues: method.signedMap(activations: activations, gradient: gradient), size: size,
+      geometry: geometry)
   }
 }
 

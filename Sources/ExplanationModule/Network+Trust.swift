@@ -9,10 +9,11 @@ extension Network {
   ///   - pixels: `[inputSize, inputSize, 3]`, normalised.
   ///   - metadata: as it went in.
   ///   - probabilities: Of each class, from what a run gives.
+  ///   - onRun: Is told of each of ``MapTrust/runCount(maps:)`` runs.
   /// - Returns: For each map, in their order, what was found.
   package func trust<Failure: Error>(
     in maps: [ActivationMap], pixels: [Float], metadata: MetadataVector,
-    probabilities: (NetworkOutput) throws(Failure) -> [Double]
+    onRun: @escaping () -> Void = {}, probabilities: (NetworkOutput) throws(Failure) -> [Double]
   ) throws(Failure) -> [MapTrust] {
     guard let first = maps.first else { return [] }
     for map in maps {
@@ -27,7 +28,8 @@ extension Network {
       let check = PerturbationCheck<Failure>(
         pixels: pixels, size: inputSize,
         probabilities: { (pixels) throws(Failure) in
-          try probabilities(
+          onRun()
+          return try probabilities(
             self.run(metadata: metadata, writeInput: { $0.update(from: pixels, count: pixels.count) }))
         })
       var generator = SplitMix64(seed: 20_261_121)
@@ -55,7 +57,7 @@ extension Network {
     }
   }
 
-  private static var randomMapCount: Int { 3 }
+  static var randomMapCount: Int { 3 }
   private static var shuffledHeadCount: Int { 5 }
 
   /// The mean correlation; `nil` when a map has no variance.
@@ -91,4 +93,11 @@ func correlation(_ a: [Float], _ b: [Float]) -> Double? {
     bb += y * y
   }
   return aa > 0 && bb > 0 && ab.isFinite ? ab / (aa * bb).squareRoot() : nil
+}
+
+extension MapTrust {
+  /// Runs of the network that measuring so many maps takes, those of the randomisation check left out.
+  package static func runCount(maps: Int) -> Int {
+    (Network.randomMapCount + maps) * 2 * (PerturbationCheck<Never>.steps + 1)
+  }
 }

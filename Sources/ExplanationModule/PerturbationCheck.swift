@@ -13,7 +13,7 @@ struct PerturbationCheck<Failure: Error> {
   let probabilities: ([Float]) throws(Failure) -> [Double]
 
   /// Equal parts that the image is hidden in.
-  private static var steps: Int { 16 }
+  static var steps: Int { 16 }
   /// Blurring leaves this many means across the image: about the width of RISE's Gaussian.
   private static var blurCells: Int { 4 }
 

@@ -6,10 +6,8 @@ struct Canvas {
   let height: Int
   /// RGB, `[height, width, 3]`.
   private var pixels: [UInt8]
-
-  typealias Color = (red: UInt8, green: UInt8, blue: UInt8)
-  static let white: Color = (255, 255, 255)
-  static let black: Color = (0, 0, 0)
+  /// What was written, in order.
+  private(set) var texts: [PlacedText] = []
 
   init(width: Int, height: Int) {
     self.width = width
@@ -19,16 +17,20 @@ struct Canvas {
 
   var image: PixelImage { PixelImage(width: width, height: height, pixels: pixels) }
 
-  mutating func fill(x: Int, y: Int, width: Int, height: Int, _ color: Color) {
+  mutating func fill(x: Int, y: Int, width: Int, height: Int, _ color: FigureColor) {
     let columns = max(x, 0)..<max(min(x + width, self.width), max(x, 0))
     for row in max(y, 0)..<max(min(y + height, self.height), max(y, 0)) {
-      for column in columns {
-        let place = (row * self.width + column) * 3
-        pixels[place] = color.red
-        pixels[place + 1] = color.green
-        pixels[place + 2] = color.blue
-      }
+      for column in columns { set(row * self.width + column, color) }
     }
+  }
+
+  /// A frame around a rectangle, outside of it.
+  mutating func frame(x: Int, y: Int, width: Int, height: Int, thickness: Int, _ color: FigureColor) {
+    let (outerWidth, outerHeight) = (width + 2 * thickness, height + 2 * thickness)
+    fill(x: x - thickness, y: y - thickness, width: outerWidth, height: thickness, color)
+    fill(x: x - thickness, y: y + height, width: outerWidth, height: thickness, color)
+    fill(x: x - thickness, y: y - thickness, width: thickness, height: outerHeight, color)
+    fill(x: x + width, y: y - thickness, width: thickness, height: outerHeight, color)
   }
 
   /// - Precondition: The image fits.
@@ -44,16 +46,69 @@ struct Canvas {
     }
   }
 
-  /// - Parameter scale: Canvas pixels for each of the typeface's.
-  mutating func draw(_ text: String, x: Int, y: Int, scale: Int, _ color: Color = Canvas.black) {
-    for (index, character) in text.utf8.enumerated() {
-      for row in 0..<BitmapFont.glyphHeight {
-        for column in 0..<BitmapFont.glyphWidth where BitmapFont.hasInk(character, x: column, y: row) {
-          fill(
-            x: x + (index * BitmapFont.advance + column) * scale, y: y + row * scale, width: scale,
-            height: scale, color)
-        }
+  /// A line of text.
+  ///
+  /// - Parameters:
+  ///   - x: where it begins.
+  ///   - baseline: what the letters stand on.
+  ///   - size: of the type, in pixels an em.
+  mutating func draw(
+    _ text: String, x: Float, baseline: Float, size: Float, weight: Typeface.Weight = .regular,
+    _ color: FigureColor = .ink
+  ) {
+    let (left, top) = (x.rounded(.down) - 1, (baseline - size).rounded(.down) - 1)
+    var coverage = Coverage(
+      width: Int(Typeface.width(of: text, size: size, weight: weight)) + 4, height: Int(size * 1.4) + 3)
+    coverage.add(text, origin: [x - left, baseline - top], size: size, weight: weight)
+    blend(coverage, x: Int(left), y: Int(top), color)
+    texts.append(
+      PlacedText(
+        text: text, x: x, y: baseline - size * Typeface.ascent / Typeface.unitsPerEm,
+        width: Typeface.width(of: text, size: size, weight: weight),
+        height: size * (Typeface.ascent + Typeface.descent) / Typeface.unitsPerEm, size: size, color: color))
+  }
+
+  /// A line of text that reads from below to above.
+  ///
+  /// - Parameters:
+  ///   - baseline: the column that the letters stand on.
+  ///   - bottom: where it begins.
+  mutating func drawUpward(
+    _ text: String, baseline: Float, bottom: Float, size: Float, _ color: FigureColor = .ink
+  ) {
+    let length = Typeface.width(of: text, size: size)
+    let (left, top) = ((baseline - size).rounded(.down) - 1, (bottom - length).rounded(.down) - 2)
+    var coverage = Coverage(width: Int(size * 1.4) + 3, height: Int(length) + 4)
+    coverage.add(
+      text, origin: [baseline - left, bottom - top], size: size, weight: .regular, isUpward: true)
+    blend(coverage, x: Int(left), y: Int(top), color)
+    texts.append(
+      PlacedText(
+        text: text, x: baseline - size * Typeface.ascent / Typeface.unitsPerEm, y: bottom - length,
+        width: size * (Typeface.ascent + Typeface.descent) / Typeface.unitsPerEm, height: length, size: size,
+        color: color))
+  }
+
+  /// Lays a colour over what is there, as far as the shape covers it.
+  mutating func blend(_ coverage: Coverage, x: Int, y: Int, _ color: FigureColor) {
+    let values = coverage.values
+    for row in 0..<coverage.height where (0..<height).contains(y + row) {
+      for column in 0..<coverage.width where (0..<width).contains(x + column) {
+        let share = values[row * coverage.width + column]
+        if share == 0 { continue }
+        let place = (y + row) * width + x + column
+        set(place, color.mixed(with: self[place], share: share))
       }
     }
+  }
+
+  private subscript(place: Int) -> FigureColor {
+    FigureColor(pixels[place * 3], pixels[place * 3 + 1], pixels[place * 3 + 2])
+  }
+
+  private mutating func set(_ place: Int, _ color: FigureColor) {
+    pixels[place * 3] = color.red
+    pixels[place * 3 + 1] = color.green
+    pixels[place * 3 + 2] = color.blue
   }
 }

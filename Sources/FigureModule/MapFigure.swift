@@ -1,54 +1,99 @@
 import ImagePipeline
 
-/// Heatmaps over a photograph, with a colour bar and captions: one map at the photograph's own resolution, or several as a
-/// contact sheet beside the photograph.
+/// Heatmaps over a photograph, with a heading, a colour bar and a caption: one map at the photograph's own resolution, or
+/// several as a contact sheet beside the photograph.
 package struct MapFigure {
   /// One heatmap.
   package struct Map {
+    /// What stands under it in a contact sheet: large, then smaller lines.
+    let title: String
+    let lines: [String]
+    /// Whether a contact sheet frames it.
+    let isFramed: Bool
     /// The map's values for a square of so many pixels, `[side, side]`, 0...1; nil when there is nothing to show.
     let values: (_ side: Int) -> [Float]?
-    /// What stands under it in a contact sheet.
-    let lines: [String]
 
-    package init(lines: [String], values: @escaping (_ side: Int) -> [Float]?) {
-      self.values = values
+    package init(
+      title: String, lines: [String] = [], isFramed: Bool = false, values: @escaping (_ side: Int) -> [Float]?
+    ) {
+      self.title = title
       self.lines = lines
+      self.isFramed = isFramed
+      self.values = values
     }
   }
 
-  /// A paragraph of the caption.
+  /// A paragraph of text.
   package struct Paragraph {
-    let text: String
-    /// Large text, in the figure of one map; a contact sheet has one size for its whole caption.
-    let isLarge: Bool
+    package enum Role: Sendable {
+      case heading, strong, body, small
+    }
 
-    package init(_ text: String, isLarge: Bool = false) {
+    let text: String
+    let role: Role
+    /// Before its first line.
+    let sign: RiskSign?
+
+    package init(_ text: String, _ role: Role = .body, sign: RiskSign? = nil) {
       self.text = text
-      self.isLarge = isLarge
+      self.role = role
+      self.sign = sign
     }
   }
 
   let photograph: PixelImage
   let maps: [Map]
+  let heading: [Paragraph]
   let caption: [Paragraph]
+  /// What the values mean, along the colour bar.
+  let scaleLabel: String
   let style: FigureStyle
+
+  /// Values that contour lines are drawn at.
+  package static let levels: [Float] = [0.25, 0.5, 0.75]
 
   /// - Parameters:
   ///   - photograph: A square.
   ///   - maps: At least one.
-  package init(photograph: PixelImage, maps: [Map], caption: [Paragraph], style: FigureStyle) {
+  ///   - heading: Above the pictures.
+  ///   - caption: Below them.
+  package init(
+    photograph: PixelImage, maps: [Map], heading: [Paragraph], caption: [Paragraph], scaleLabel: String,
+    style: FigureStyle
+  ) {
+    precondition(
+      photograph.width == photograph.height, "maps of \(photograph.width)x\(photograph.height), which is no square")
+    precondition(!maps.isEmpty, "a figure without maps")
     self.photograph = photograph
     self.maps = maps
+    self.heading = heading
     self.caption = caption
+    self.scaleLabel = scaleLabel
     self.style = style
   }
 
   package var image: PixelImage { FigureLayout(self).image }
 
-  /// Characters that the typeface lacks are replaced by `?`.
-  package static func drawable(_ text: String) -> String {
-    String(
-      decoding: text.unicodeScalars.map { (32...126).contains($0.value) ? UInt8($0.value) : 63 },
-      as: UTF8.self)
+  /// The picture with every line of text in it, and where it stands.
+  package var imageWithTexts: (image: PixelImage, texts: [PlacedText]) {
+    let canvas = FigureLayout(self).canvas
+    return (canvas.image, canvas.texts)
+  }
+
+  /// A map over a photograph.
+  ///
+  /// - Parameters:
+  ///   - values: `[height, width]` of the photograph, 0...1; nil: there is nothing to show.
+  ///   - lineWidth: of contour lines, in pixels.
+  package static func overlay(
+    _ values: [Float]?, on photograph: PixelImage, style: FigureStyle, lineWidth: Float
+  ) -> PixelImage {
+    guard let values else { return photograph }
+    switch style.form {
+    case .classic: return photograph.overlaid(with: values, colorMap: style.colorMap, alpha: style.alpha)
+    case .contours:
+      return photograph.blended(with: values, colorMap: style.colorMap, alpha: style.alpha)
+        .contoured(values, levels: levels, thickness: lineWidth)
+    }
   }
 }

@@ -4,14 +4,16 @@ import FigureModule
 import ImagePipeline
 
 extension Explanation {
-  /// ``figure(_:trusts:)`` as a PNG file, which carries the caption and the disclaimer as text too.
+  /// ``figure(_:trusts:imageName:)`` as a PNG file, which carries the caption and the disclaimer as text too.
   ///
   /// - Throws: ``DermaFusionError/Code/encodingFailed``
   public func png(
-    _ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = []
+    _ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = [], imageName: String? = nil
   ) throws(DermaFusionError) -> [UInt8] {
     do throws(ImageError) {
-      return try PNGEncoder.encode(figure(style, trusts: trusts), text: captions(style, trusts: trusts))
+      return try PNGEncoder.encode(
+        figure(style, trusts: trusts, imageName: imageName),
+        text: captions(style, trusts: trusts, imageName: imageName))
     } catch {
       throw DermaFusionError(encoding: error)
     }

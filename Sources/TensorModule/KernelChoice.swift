@@ -13,6 +13,9 @@ package enum KernelChoice {
   /// The environment variable that forces an instruction set: `baseline`, `avx2` or `avx512`.
   package static let variable = "DERMAFUSION_INSTRUCTION_SET"
 
+  /// Whether the kernels were built with optimisation; without, an image takes a minute.
+  package static var isOptimized: Bool { BuildOptimization.isOptimized }
+
   /// The kernels of this process: those forced by ``variable`` if it can be obeyed, else the best that this CPU can run.
   package static var current: KernelSet { ofThisProcess.kernels }
 

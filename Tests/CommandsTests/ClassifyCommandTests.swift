@@ -205,8 +205,8 @@ import Testing
     let image = folder.write(pnm(), to: "A.ppm")
     let output = MemoryOutput(failure: .closed, capacity: 2000)
     let result = runTool("classify", image, image, image, image, "--format", "json", output: output)
-    #expect(result.status == .failure)
-    #expect(result.errors == "Error: standard output was closed\n")
+    #expect(result.status == .success)
+    #expect(result.errors == "")
     #expect(result.output.split(separator: "\n").count < 4)
   }
 }

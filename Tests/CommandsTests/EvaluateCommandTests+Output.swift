@@ -52,7 +52,7 @@ extension EvaluateCommandTests {
     let plots = folder.path + "/plots"
     let words = ["--labels", labels, "--images", folders[0], "--images", folders[1], "--plots"]
     #expect(runEvaluate(words + [plots]).status == .success)
-    for name in ["confusion-matrix.svg", "roc.svg", "reliability.svg"] {
+    for name in ["confusion-matrix.svg", "roc.svg", "precision-recall.svg", "reliability.svg"] {
       let bytes = try #require(folder.contents(of: "plots/\(name)"), "\(name) was not written")
       let text = String(decoding: bytes, as: UTF8.self)
       #expect(text.hasPrefix("<svg xmlns=\"http://www.w3.org/2000/svg\""))

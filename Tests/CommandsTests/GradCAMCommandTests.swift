@@ -15,7 +15,6 @@ import Testing
   static let classifier = try! LightDetector.classifier()
   static let photograph = (width: 150, height: 130)
   static let side = 130
-  static let margin = 8
 
   let folder = TemporaryFolder()
   let image: String
@@ -35,6 +34,12 @@ import Testing
   func explain(
     _ words: String..., picture: String? = nil, streams: Set<String> = [],
     classifier: Classifier = Self.classifier
+  ) -> ToolResult {
+    explain(words: words, picture: picture, streams: streams, classifier: classifier)
+  }
+
+  func explain(
+    words: [String], picture: String? = nil, streams: Set<String> = [], classifier: Classifier = Self.classifier
   ) -> ToolResult {
     let (output, errors) = (MemoryOutput(), MemoryOutput())
     let terminal = Terminal(
@@ -64,13 +69,11 @@ import Testing
     )
   }
 
-  /// The square of the picture that starts at a place, as wide as the cropped photograph.
-  func panel(_ picture: PixelImage, _ column: Int) -> [UInt8] {
-    let x = Self.margin + column * (Self.side + Self.margin)
-    return (0..<Self.side).flatMap { row in
-      let start = ((Self.margin + row) * picture.width + x) * 3
-      return picture.pixels[start..<start + Self.side * 3]
-    }
+  /// The library's picture of the same image.
+  func figure(
+    _ classes: [LesionLabel], _ style: FigureStyle = FigureStyle(), method: ActivationMapMethod = .gradcam
+  ) throws -> PixelImage {
+    try explanation(classes, method: method).figure(style, imageName: "light.ppm")
   }
 
   @Test func aTableTellsAboutThePatientAsForClassify() throws {
@@ -89,41 +92,38 @@ import Testing
     #expect(explain("--metadata", whole).errors == "Note: \(whole) has no row for \(image); \(hint).\n")
   }
 
-  @Test func pictureHoldsTheOverlayAtThePhotographsOwnResolution() throws {
-    let result = explain("--class", "nv", "--alpha", "0.25", "--colormap", "viridis")
-    #expect(result.status == .success && result.errors == "")
-    let map = try explanation([.nv])
-    #expect(map.maps[0].status == .ok)
-    let overlay = map.maps[0].overlay(on: map.cropped, colorMap: .viridis, alpha: 0.25)
-    #expect(overlay.width == Self.side)
-    #expect(panel(try picture(), 0) == overlay.pixels)
+  @Test func pictureIsTheLibrarysInEveryStyle() throws {
+    for (words, style) in [
+      ([], FigureStyle()), (["--alpha", "0.25", "--colormap", "viridis"], FigureStyle(colorMap: .viridis, alpha: 0.25)),
+      (["--style", "classic"], FigureStyle(.classic)), (["--side-by-side"], FigureStyle(isSideBySide: true)),
+    ] {
+      let result = explain(words: ["--class", "nv"] + words)
+      #expect(result.status == .success && result.errors == "", "\(words): \(result.errors)")
+      #expect(try picture() == figure([.nv], style), "\(words)")
+    }
+    #expect(try figure([.nv]) != figure([.nv], FigureStyle(.classic)))
   }
 
   @Test(arguments: ColorMap.allCases)
   func everyColorMapIsTheLibrarys(_ colorMap: ColorMap) throws {
     #expect(explain("--class", "nv", "--colormap", colorMap.rawValue).status == .success)
-    #expect(try picture() == explanation([.nv]).figure(FigureStyle(colorMap: colorMap)))
+    #expect(try picture() == figure([.nv], FigureStyle(colorMap: colorMap)))
   }
 
-  @Test func sideBySideShowsThePhotographOnTheLeft() throws {
-    #expect(explain("--class", "nv").status == .success)
-    let single = try picture()
-    #expect(explain("--class", "nv", "--side-by-side").status == .success)
-    let both = try picture()
-    let map = try explanation([.nv])
-    #expect(panel(both, 0) == map.cropped.pixels)
-    #expect(panel(both, 1) == panel(single, 0))
+  @Test(arguments: ["map.jpg", "map.txt", "a.b/heat.PNG.gif"])
+  func anEndingThatIsNotPNGIsRefused(name: String) {
+    folder.write("x", to: "a.b/other")
+    let result = explain(picture: "\(folder.path)/\(name)")
+    #expect(result.status == .usage)
+    #expect(result.errors.contains("please provide a name that ends in .png, not in ."), "\(result.errors)")
+    #expect(folder.contents(of: name) == nil)
   }
 
   @Test func allClassesMakeAContactSheetAndAnArrayOfSeven() throws {
     let result = explain("--class", "all", "--raw", "\(folder.path)/all.npy", "--format", "json")
     #expect(result.status == .success && result.errors == "")
     let map = try explanation(Array(Labels.ham10000))
-    let sheet = try picture()
-    #expect(panel(sheet, 0) == map.cropped.pixels)
-    for column in 1...3 {
-      #expect(panel(sheet, column) == map.maps[column - 1].overlay(on: map.cropped).pixels)
-    }
+    #expect(try picture() == figure(Array(Labels.ham10000)))
     let maps = try #require(json(result)["maps"] as? [[String: Any]])
     #expect(maps.map { $0["class"] as? String } == Labels.ham10000.ids)
     try expectArray("all.npy", shape: "(7, 128, 128)", map.maps.flatMap(\.values))
@@ -145,7 +145,7 @@ import Testing
     #expect(result.status == .success && result.errors == "")
     let maps = try #require(json(result)["maps"] as? [[String: Any]])
     #expect(maps.map { $0["class"] as? String } == ["nv"])
-    #expect(try picture() == explanation([.nv], method: method).figure())
+    #expect(try picture() == figure([.nv], method: method))
   }
 
   @Test func signedKeepsWhatSpeaksAgainstTheClass() throws {
@@ -204,7 +204,7 @@ import Testing
     let map = try #require(
       (json(explain("--class", "mel", "--format", "json"))["maps"] as? [[String: Any]])?.first)
     #expect(map["status"] as? String == "all_negative" && map["massCentre"] is NSNull)
-    #expect(panel(try picture(), 0) == (try explanation()).cropped.pixels)
+    #expect(try picture() == figure([.mel]))
   }
 
   @Test func abstentionIsSaidWhereClassifySaysIt() throws {
@@ -234,10 +234,8 @@ import Testing
     #expect(try json(explain("--format", "json"))["disclaimer"] as? String == Wording.disclaimer)
     let file = String(decoding: try #require(folder.contents(of: "out.png")), as: UTF8.self)
     #expect(file.contains("Disclaimer\0\(Wording.disclaimer)"), "the picture's text")
-    // Below the photograph there is room for the caption: at least the disclaimer's characters of 6 x 9 pixels.
-    let figure = try picture()
-    let captionArea = (figure.height - Self.margin - Self.side) * figure.width
-    #expect(captionArea > Wording.disclaimer.count * BitmapFont.advance * BitmapFont.lineHeight)
+    let written = try explanation().mapFigure(FigureStyle(), trusts: []).imageWithTexts
+    #expect(written.texts.map { $0.text }.joined(separator: " ").contains(Wording.disclaimer), "the picture itself")
   }
 
   @Test func trustIsToldInWordsAndNumbers() throws {

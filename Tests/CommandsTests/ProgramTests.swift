@@ -113,7 +113,7 @@ import Testing
     #expect(array.values == pnm(width: 40, height: 33).suffix(40 * 33 * 3))
   }
 
-  @Test func aPipeThatNobodyReadsIsStatus1() throws {
+  @Test func aPipeThatNobodyReadsEndsTheProgramQuietly() throws {
     // The reader has gone before the program writes: it takes one line, which is written first, and ends.
     let result = try shell(
       """
@@ -121,8 +121,8 @@ import Testing
       (head -n 1 < pipe > line; echo > gone) &
       (echo; read ended < gone; $dermafusion --help; echo $? > status) > pipe
       """)
-    #expect(result.errors == "Error: standard output was closed\n")
-    #expect(folder.contents(of: "status") == Array("1\n".utf8))
+    #expect(result.errors == "")
+    #expect(folder.contents(of: "status") == Array("0\n".utf8))
   }
 
   @Test func aFileThatGrowsTooLargeIsNamedAndLeavesNothing() throws {

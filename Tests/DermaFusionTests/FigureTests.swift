@@ -1,157 +1,118 @@
+import ExplanationModule
+import FigureModule
 import ImageFiles
 import ImagePipeline
 import TestModels
 import Testing
 
 @testable import DermaFusion
-@testable import ExplanationModule
 
-/// What stands in a picture is read back from its pixels.
+/// What is written in a picture. That it can be read there is FigureModuleTests' to hold.
 @Suite struct FigureTests {
   static let classifier = try! LightDetector.classifier()
 
   private func explanation(
-    _ classes: [LesionLabel], width: Int, height: Int, method: ActivationMapMethod = .gradcam
+    _ labels: [LesionLabel], width: Int = 130, height: Int = 130, method: ActivationMapMethod = .gradcam
   ) throws -> Explanation {
     try Self.classifier.explain(
-      ActivationMapPlacementTests.image(corner: (1, 0), width: width, height: height), labels: classes,
+      ActivationMapPlacementTests.image(corner: (1, 0), width: width, height: height), labels: labels,
       method: method)
   }
 
-  /// Pixels for each of the small typeface's, for a photograph of that side.
-  private func unit(_ side: Int) -> Int { max(1, (side + 225) / 450) }
-
-  @Test(arguments: [(33, 700), (64, 64), (97, 64), (120, 121), (150, 130), (300, 451), (700, 720)])
-  func captionSaysClassProbabilityMethodAndDisclaimer(width: Int, height: Int) throws {
-    for (lesionClass, isSideBySide) in [(LesionLabel.bkl, false), (.nv, true), (.mel, true)] {
-      let explanation = try explanation([lesionClass], width: width, height: height)
-      let picture = explanation.figure(FigureStyle(isSideBySide: isSideBySide))
-      let factor = (120 + min(width, height) - 1) / min(width, height)
-      let side = min(width, height) * max(factor, 1)
-      let unit = unit(side)
-      let margin = 8 * unit
-      let place = "\(lesionClass), \(width)x\(height)"
-
-      let reader = FigureTextReader(picture: picture)
-      let lines = reader.lines(x: margin, from: margin + side, width: picture.width - 2 * margin)
-      let status = explanation.maps[0].status.sentence
-      let percent = explanation.classification.probabilities[lesionClass] * 100
-      let title = "\(lesionClass.name) (\(lesionClass.id)): probability "
-      let text = lines.map(\.text).joined(separator: " ")
-      #expect(text.hasPrefix(title), "\(place): \(text)")
-      let said = text.dropFirst(title.count).prefix { $0 != "%" }
-      #expect(abs((Float(said) ?? -1) - percent) <= 0.051, "\(place): \(said) for \(percent)")
-      let rest = text.dropFirst(title.count + said.count + 1)
-      #expect(
-        rest
-          == [status, explanation.provenance(), Wording.disclaimer].compactMap { $0 }.map { " " + $0 }
-          .joined(),
-        "\(place)")
-      #expect(lines.first?.scale == 2 * unit && lines.last?.scale == unit, "\(place)")
-      #expect(
-        reader.isWhite(columns: picture.width - margin..<picture.width, rows: margin + side..<picture.height),
-        "\(place): the right margin")
-      #expect(
-        reader.isWhite(columns: 0..<picture.width, rows: picture.height - margin / 4..<picture.height),
-        "\(place): the lower margin")
-    }
+  private func texts(
+    _ explanation: Explanation, _ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = [],
+    imageName: String? = nil
+  ) -> String {
+    explanation.mapFigure(style, trusts: trusts, imageName: imageName).imageWithTexts.texts.map { $0.text }
+      .joined(separator: " ")
   }
 
-  @Test(arguments: [40, 64, 130, 300, 460])
-  func aContactSheetNamesEachMapUnderIt(side: Int) throws {
-    let explanation = try explanation(Array(Labels.ham10000), width: side, height: side)
-    let picture = explanation.figure()
-    let factor = (120 + side - 1) / side
-    let shown = min(side * max(factor, 1), 450)
-    let margin = 8 * unit(shown)
-    let reader = FigureTextReader(picture: picture)
-    // The lines of the two rows of panels, one after the other, and the caption under the first column.
-    let columns = (0..<4).map { column in
-      reader.lines(
-        x: margin + column * (shown + margin), from: margin + shown, width: shown
-      ).map(\.text)
-    }
-    let text = columns.map { $0.joined(separator: " ") }
-    #expect(text[0].hasPrefix("Photograph df "), "\(text[0])")
-    for (column, pair) in [("akiec", "mel"), ("bcc", "nv"), ("bkl", "vasc")].enumerated() {
-      for name in [pair.0, pair.1] {
-        let lesionClass = try #require(Labels.ham10000[name])
-        #expect(text[column + 1].contains("\(name) "), "\(side): \(text[column + 1])")
-        #expect(text[column + 1].contains(lesionClass.name), "\(side): \(text[column + 1])")
+  @Test(arguments: [(33, 700), (97, 64), (300, 451), (700, 720)])
+  func aPictureSaysClassProbabilityRiskImagePatientModelMethodAndDisclaimer(width: Int, height: Int) throws {
+    for (label, isSideBySide) in [(LesionLabel.bkl, false), (.nv, true), (.mel, true)] {
+      let explanation = try explanation([label], width: width, height: height)
+      let result = explanation.classification
+      let answer = try #require(result.answer)
+      let text = texts(explanation, FigureStyle(isSideBySide: isSideBySide), imageName: "mole.png")
+      let percent = Wording.percentage(result.probabilities[label])
+      for part in [
+        "\(label.name) (\(label.id)): probability \(percent)", Wording.sentence(for: try #require(answer.risk)),
+        "mole.png \u{00B7} age missing, sex missing, site missing \u{00B7} \(result.model.name) \(result.model.version)",
+        "GradCAM at conv_head.", Wording.disclaimer,
+      ] {
+        #expect(text.contains(part), "\(label.id), \(width)x\(height): no '\(part)' in '\(text)'")
       }
+      // Of another class than the likeliest, the likeliest is named, too.
+      #expect(text.contains(Wording.suggestion(answer)) == (label != answer.prediction), "\(text)")
+      if let sentence = explanation.maps[0].status.sentence { #expect(text.contains(sentence)) }
     }
-    let caption = reader.lines(x: margin, from: margin + shown, width: picture.width - 2 * margin)
-      .map(\.text).joined(separator: " ")
-    #expect(caption.hasSuffix("\(explanation.provenance()) \(Wording.disclaimer)"), "\(side): \(caption)")
   }
 
-  @Test(arguments: [[LesionLabel.nv], Array(Labels.ham10000)])
-  func aPictureSaysThatTheModelAbstains(classes: [LesionLabel]) throws {
-    let answered = try explanation(classes, width: 130, height: 130)
+  @Test func aContactSheetIsInTheOrderOfProbabilityAndSaysHowFarEachMapReaches() throws {
+    let explanation = try explanation(Array(Labels.ham10000))
+    let result = explanation.classification
+    let text = texts(explanation)
+    var rest = text[...]
+    for label in result.probabilities.ranked {
+      let title = "\(label.id) \(Wording.percentage(result.probabilities[label]))"
+      let place = try #require(rest.firstRange(of: title), "\(title) is not where it belongs in \(text)")
+      rest = rest[place.upperBound...]
+    }
+    #expect(text.contains("Strongest place: 1.00"))
+    #expect(text.hasPrefix(Wording.suggestion(try #require(result.answer))))
+    #expect(!texts(explanation, FigureStyle(scale: .each)).contains("Strongest place"))
+    #expect(texts(explanation, FigureStyle(.classic)).contains("Colours of 50% opacity"))
+  }
+
+  @Test(arguments: [1, 7])
+  func aPictureOfAnAbstainingModelHasNeitherRiskNorProbability(count: Int) throws {
+    let answered = try explanation(Array(Labels.ham10000.prefix(count)))
     let result = answered.classification
     let abstained = Explanation(
       classification: Classification(
-        logits: result.logits, probabilities: result.probabilities, metadata: result.metadata, warnings: [],
-        imageSHA256: nil, model: result.model,
+        logits: result.logits, temperature: 1, model: result.model,
         abstention: Abstention(reasons: [.blurred, .outOfDistribution], conformalSet: nil)),
       maps: answered.maps, cropped: answered.cropped)
-    let reservation =
-      "No classification is suggested: the model abstains. The image is badly blurred. "
-      + "The image is unlike those that the model was trained on."
-    for (explanation, isSaid) in [(answered, false), (abstained, true)] {
-      let picture = explanation.figure()
-      let lines = FigureTextReader(picture: picture).lines(
-        x: 8, from: 8 + 130, width: picture.width - 16)
-      let text = lines.map(\.text).joined(separator: " ")
-      #expect(text.contains("\(reservation) \(explanation.provenance()) ") == isSaid, "\(text)")
-      let file = String(decoding: try explanation.png(), as: UTF8.self)
-      #expect(file.contains("Description\0\(reservation) \(explanation.provenance())") == isSaid)
-    }
-    // Ahead of what speaks for the map: one of noise can pass every check.
-    if classes.count > 1 { return }
-    let passed = MapTrust(
-      deletionAUC: 0.1, insertionAUC: 0.8, randomDeletionAUC: 0.5, randomInsertionAUC: 0.5,
-      shuffledHeadCorrelation: 0)
-    let picture = abstained.figure(trusts: [passed])
-    let text = FigureTextReader(picture: picture).lines(x: 8, from: 8 + 130, width: picture.width - 16)
-      .map(\.text).joined(separator: " ")
-    #expect(text.contains("\(reservation) \(passed.verdict)"), "\(text)")
+    let reservation = Wording.abstention([.blurred, .outOfDistribution])
+    let text = texts(abstained)
+    #expect(text.hasPrefix(reservation), "\(text)")
+    #expect(!text.contains("%"), "\(text)")
+    for risk in RiskLevel.allCases { #expect(!text.contains(Wording.sentence(for: risk)), "\(text)") }
+    #expect(!texts(answered).contains(reservation))
+    let file = String(decoding: try abstained.png(), as: UTF8.self)
+    #expect(file.contains("Description\0\(reservation) "))
   }
 
   @Test(arguments: [[LesionLabel.nv], Array(Labels.ham10000)])
-  func aPictureSaysWhatItsChecksFound(classes: [LesionLabel]) throws {
-    let explanation = try explanation(classes, width: 130, height: 130)
+  func aPictureSaysWhatItsChecksFound(labels: [LesionLabel]) throws {
+    let explanation = try explanation(labels)
     func trust(passes: Bool) -> MapTrust {
       MapTrust(
         deletionAUC: passes ? 0.1 : 0.9, insertionAUC: 0.8, randomDeletionAUC: 0.5, randomInsertionAUC: 0.5,
         shuffledHeadCorrelation: 0)
     }
     // The last map alone does not pass.
-    let trusts = classes.indices.map { trust(passes: $0 < classes.count - 1) }
+    let trusts = labels.indices.map { trust(passes: $0 < labels.count - 1) }
     for (trusts, isSaid) in [([], false), (trusts, true)] {
-      let picture = explanation.figure(trusts: trusts)
-      let x = classes.count == 1 ? 8 : 8 + 3 * (130 + 8)
-      let lines = FigureTextReader(picture: picture).lines(
-        x: x, from: 8 + 130, width: classes.count == 1 ? picture.width - 16 : 130)
-      let text = lines.map(\.text).joined(separator: " ")
-      #expect(text.contains(trust(passes: false).verdict) == isSaid, "\(text)")
+      #expect(texts(explanation, trusts: trusts).contains(trust(passes: false).verdict) == isSaid)
       let file = String(decoding: try explanation.png(trusts: trusts), as: UTF8.self)
-      #expect(file.contains("\(trust(passes: false).verdict) \(explanation.provenance())") == isSaid)
+      #expect(file.contains(trust(passes: false).verdict) == isSaid)
     }
   }
 
-  @Test func aSmallPhotographIsShownLargerPixelByPixel() throws {
-    let explanation = try explanation([.nv], width: 50, height: 70)
-    let picture = explanation.figure(FigureStyle(isSideBySide: true))
-    for (x, y) in [(0, 0), (49, 0), (12, 37), (49, 49)] {
-      let original = (y * 50 + x) * 3
-      for place in 0..<9 {
-        let shown = ((8 + y * 3 + place / 3) * picture.width + 8 + x * 3 + place % 3) * 3
-        #expect(
-          picture.pixels[shown..<shown + 3].elementsEqual(
-            explanation.cropped.pixels[original..<original + 3]),
-          "pixel \(x), \(y)")
-      }
-    }
+  @Test func oneScaleMakesMapsComparable() throws {
+    let explanation = try explanation([.nv])
+    let map = explanation.maps[0]
+    // The same map at a quarter of its strength.
+    let weak = try ActivationMap(
+      classIndex: LesionLabel.mel.index, method: .gradcam, layer: map.layer, height: map.height, width: map.width,
+      signedValues: map.signedValues.map { $0 / 4 }, size: map.size)
+    let strong = try ActivationMap(
+      classIndex: LesionLabel.nv.index, method: .gradcam, layer: map.layer, height: map.height, width: map.width,
+      signedValues: map.signedValues, size: map.size)
+    let pair = Explanation(
+      classification: explanation.classification, maps: [strong, weak], cropped: explanation.cropped)
+    #expect(texts(pair).contains("Strongest place: 0.25"))
+    #expect(pair.figure(FigureStyle(scale: .shared)) != pair.figure(FigureStyle(scale: .each)))
   }
 }

@@ -139,6 +139,49 @@ package struct EvaluationSet: Sendable {
     return figures
   }
 
+  /// A question with two answers whose precision is shown against its recall.
+  package enum Question: Sendable, Equatable {
+    /// One class against the rest.
+    case label(LesionLabel)
+    /// Malignant or pre-malignant against benign.
+    case malignant
+  }
+
+  /// Precision at recalls from 0 to 1, with 95 % intervals by lesion where there are any.
+  package struct PrecisionCurve: Sendable {
+    package let recalls: [Double]
+    package let precisions: [Double?]
+    package let intervals: [ClosedRange<Double>?]
+    /// The share of positive images, which guessing would reach.
+    package let prevalence: Double
+  }
+
+  package func precisionCurve(of question: Question) -> PrecisionCurve {
+    let ranked: RankedScores
+    let positiveCount: Int
+    switch question {
+    case .label(let label):
+      ranked = scores[label.index]
+      positiveCount = labelIndices.count { $0 == label.index }
+    case .malignant:
+      ranked = malignantScores
+      positiveCount = images.count { EvaluationFigure.RiskGroup.malignant.holds($0.label) }
+    }
+    let recalls = (1...40).map { Double($0) / 40 }
+    return PrecisionCurve(
+      recalls: recalls, precisions: ranked.precisions(atRecalls: recalls, weights: ones),
+      intervals: LesionBootstrap.intervals(of: self, count: recalls.count) {
+        ranked.precisions(atRecalls: recalls, weights: $0)
+      }, prevalence: Double(positiveCount) / Double(images.count))
+  }
+
+  /// For each of ``calibrationBins()``, the 95 % interval of its accuracy by lesion, where there is one.
+  package func calibrationIntervals() -> [ClosedRange<Double>?] {
+    LesionBootstrap.intervals(of: self, count: Self.calibrationBinCount) { weights in
+      self.calibrationBins(weights: weights).map { $0.count > 0 ? Double($0.correctCount) / Double($0.count) : nil }
+    }
+  }
+
   private var ones: [Int] { [Int](repeating: 1, count: images.count) }
 
   private func confusionMatrix(weights: [Int]) -> [[Int]] {

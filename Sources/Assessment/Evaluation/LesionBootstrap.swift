@@ -17,26 +17,46 @@ package enum LesionBootstrap {
   /// interval is given for fewer than two lesions, nor for a figure that is the same in all resamples: that three of
   /// three were found tells little of the others, and drawing from the three cannot show it.
   package static func intervals(of set: EvaluationSet) -> [EvaluationFigure: ClosedRange<Double>] {
+    var draws: [EvaluationFigure: [Double]] = [:]
+    forEachResample(of: set) { weights in
+      for (figure, value) in set.figures(weights: weights) { draws[figure, default: []].append(value) }
+    }
+    return draws.compactMapValues(interval(of:))
+  }
+
+  /// The interval of each of several numbers that `measure` takes of the images under weights; none for those that have
+  /// none.
+  package static func intervals(
+    of set: EvaluationSet, count: Int, measure: (_ weights: [Int]) -> [Double?]
+  ) -> [ClosedRange<Double>?] {
+    var draws = [[Double]](repeating: [], count: count)
+    forEachResample(of: set) { weights in
+      for (index, value) in measure(weights).enumerated() {
+        if let value { draws[index].append(value) }
+      }
+    }
+    return draws.map(interval(of:))
+  }
+
+  /// - Parameter body: gets how often each image counts.
+  private static func forEachResample(of set: EvaluationSet, _ body: (_ weights: [Int]) -> Void) {
     let lesions = Set(set.images.map(\.lesion)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    guard lesions.count >= 2 else { return [:] }
+    guard lesions.count >= 2 else { return }
     let numbers = Dictionary(uniqueKeysWithValues: lesions.enumerated().map { ($1, $0) })
     let lesionOfImage = set.images.map { numbers[$0.lesion]! }
-
     var generator = SplitMix64(seed: seed)
-    var draws: [EvaluationFigure: [Double]] = [:]
     for _ in 0..<resampleCount {
       var timesDrawn = [Int](repeating: 0, count: lesions.count)
       for _ in lesions { timesDrawn[generator.index(below: lesions.count)] += 1 }
-      for (figure, value) in set.figures(weights: lesionOfImage.map { timesDrawn[$0] }) {
-        draws[figure, default: []].append(value)
-      }
+      body(lesionOfImage.map { timesDrawn[$0] })
     }
-    return draws.compactMapValues { values in
-      guard values.count * 100 >= definedPercent * resampleCount else { return nil }
-      let sorted = values.sorted()
-      guard sorted[0] < sorted[sorted.count - 1] else { return nil }
-      return quantile(sorted, (1 - level) / 2)...quantile(sorted, (1 + level) / 2)
-    }
+  }
+
+  private static func interval(of values: [Double]) -> ClosedRange<Double>? {
+    guard values.count * 100 >= definedPercent * resampleCount else { return nil }
+    let sorted = values.sorted()
+    guard sorted[0] < sorted[sorted.count - 1] else { return nil }
+    return quantile(sorted, (1 - level) / 2)...quantile(sorted, (1 + level) / 2)
   }
 
   /// Between the two nearest of the sorted values, in proportion.

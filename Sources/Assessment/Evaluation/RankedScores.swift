@@ -87,6 +87,29 @@ package struct RankedScores: Sendable {
     return points
   }
 
+  /// The precision at each recall, 0...1, at the highest threshold that reaches it; nil without a positive image.
+  ///
+  /// - Parameters:
+  ///   - recalls: rising.
+  ///   - weights: how many times each image counts.
+  package func precisions(atRecalls recalls: [Double], weights: [Int]) -> [Double?] {
+    let (positives, _) = counts(Array(isPositive.indices), weights)
+    var precisions: [Double?] = []
+    var found = 0
+    var chosen = 0
+    for rank in ranks where positives > 0 {
+      let (positive, negative) = counts(rank, weights)
+      found += positive
+      chosen += positive + negative
+      while precisions.count < recalls.count, found > 0,
+        Double(found) >= recalls[precisions.count] * Double(positives)
+      {
+        precisions.append(Double(found) / Double(chosen))
+      }
+    }
+    return precisions + [Double?](repeating: nil, count: recalls.count - precisions.count)
+  }
+
   private func counts(_ images: [Int], _ weights: [Int]) -> (positive: Int, negative: Int) {
     var positive = 0
     var negative = 0

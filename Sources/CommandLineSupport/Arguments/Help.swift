@@ -46,7 +46,7 @@ package enum Help {
     ("-h, --help", "Show help information."),
   ]
 
-  private static func description(of option: any Parameter) -> String {
+  static func description(of option: any Parameter) -> String {
     var notes: [String] = []
     if !option.allowedValues.isEmpty {
       notes.append("values: " + option.allowedValues.joined(separator: ", "))

@@ -6,6 +6,7 @@ package struct Option<Value: Sendable>: Parameter {
   package let allowedValues: [String]
   package let defaultValue: String?
   package let isRequired: Bool
+  package let isPath: Bool
   package let expectation: String
   /// The value when the option is not given.
   let initial: Value?
@@ -21,7 +22,7 @@ package struct Option<Value: Sendable>: Parameter {
   ///   - convert: `nil` when the text is not a value of this option.
   package init(
     _ name: String, valueName: String, abstract: String, allowedValues: [String] = [],
-    expectation: String? = nil, isRequired: Bool = false, initial: Value? = nil,
+    expectation: String? = nil, isRequired: Bool = false, isPath: Bool = false, initial: Value? = nil,
     defaultValue: String? = nil,
     convert: @escaping @Sendable (String) -> Value?
   ) {
@@ -30,6 +31,7 @@ package struct Option<Value: Sendable>: Parameter {
     self.abstract = abstract
     self.allowedValues = allowedValues
     self.isRequired = isRequired
+    self.isPath = isPath
     self.expectation = expectation ?? "Please provide one of \(allowedValues.quotedAlternatives)."
     self.initial = initial
     self.defaultValue = defaultValue
@@ -46,7 +48,7 @@ extension Option where Value == String {
   ) -> Self {
     Option(
       name, valueName: valueName, abstract: abstract, expectation: "Please provide a path.",
-      isRequired: isRequired, convert: { $0.isEmpty ? nil : $0 })
+      isRequired: isRequired, isPath: true, convert: { $0.isEmpty ? nil : $0 })
   }
 }
 

@@ -12,6 +12,8 @@ package protocol Parameter: Sendable {
   var defaultValue: String? { get }
   /// Whether the command cannot do without it.
   var isRequired: Bool { get }
+  /// Whether its value is a path that a shell can complete.
+  var isPath: Bool { get }
   /// Whether it may be given more than once.
   var isRepeatable: Bool { get }
   /// What a person should give instead of a value that was refused, a full sentence.
@@ -22,6 +24,7 @@ package protocol Parameter: Sendable {
 
 extension Parameter {
   package var isRepeatable: Bool { false }
+  package var isPath: Bool { false }
 
   /// `--age <age>`, or `--timing` for a flag.
   package var display: String { valueName.map { "--\(name) <\($0)>" } ?? "--\(name)" }
@@ -52,10 +55,13 @@ package struct Positional: Sendable {
   package let abstract: String
   /// Whether more than one may be given; at least one must be.
   package let isRepeated: Bool
+  /// What it can be; empty for a path.
+  package let allowedValues: [String]
 
-  package init(_ name: String, isRepeated: Bool = false, abstract: String) {
+  package init(_ name: String, isRepeated: Bool = false, allowedValues: [String] = [], abstract: String) {
     self.name = name
     self.isRepeated = isRepeated
+    self.allowedValues = allowedValues
     self.abstract = abstract
   }
 }

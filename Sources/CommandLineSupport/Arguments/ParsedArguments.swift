@@ -91,7 +91,10 @@ extension ParsedArguments {
       throw .missingValue(display: option.display)
     }
     guard option.accepts(value) else {
-      throw .invalidValue(value, display: option.display, expectation: option.expectation)
+      let nearest = option.allowedValues.nearest(to: value.lowercased())
+      throw .invalidValue(
+        value, display: option.display,
+        expectation: option.expectation + (nearest.map { " Did you mean '\($0)'?" } ?? ""))
     }
     values[option.name, default: []].append(value)
   }
@@ -121,6 +124,14 @@ extension ParsedArguments {
     if let empty = positionals.firstIndex(of: "") {
       let name = expected[min(empty, expected.count - 1)].name
       throw .invalidValue("", display: "<\(name)>", expectation: "Please provide a path.")
+    }
+    for (index, word) in positionals.enumerated() {
+      let positional = expected[min(index, expected.count - 1)]
+      if !positional.allowedValues.isEmpty, !positional.allowedValues.contains(word) {
+        throw .invalidValue(
+          word, display: "<\(positional.name)>",
+          expectation: "Please provide one of \(positional.allowedValues.quotedAlternatives).")
+      }
     }
     for option in options where option.isRequired && values[option.name] == nil {
       throw .missingOption(display: option.display)

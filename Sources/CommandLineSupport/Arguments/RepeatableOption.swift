@@ -11,6 +11,7 @@ package struct RepeatableOption<Value: Sendable>: Parameter {
   package var allowedValues: [String] { element.allowedValues }
   package var defaultValue: String? { element.defaultValue }
   package var isRequired: Bool { element.isRequired }
+  package var isPath: Bool { element.isPath }
   package var isRepeatable: Bool { true }
   package var expectation: String { element.expectation }
   package func accepts(_ text: String) -> Bool { element.accepts(text) }

@@ -1,6 +1,5 @@
 /// A command line that cannot be understood. The exit status is 64.
 package enum UsageError: Error, Equatable, CustomStringConvertible {
-  case missingCommand
   case unknownCommand(String, suggestion: String?)
   case missingArgument(name: String)
   case unexpectedArgument(String)
@@ -23,7 +22,6 @@ package enum UsageError: Error, Equatable, CustomStringConvertible {
   /// One line naming the argument and the rule.
   package var description: String {
     switch self {
-    case .missingCommand: "Missing expected argument '<subcommand>'"
     case .unknownCommand(let name, let suggestion):
       "Unknown subcommand '\(name)'." + Self.hint(suggestion)
     case .missingArgument(let name): "Missing expected argument '<\(name)>'"

@@ -5,7 +5,7 @@ import DermaFusion
 /// The plots of an evaluation. Each names the model, the number of images, what makes them no clean test and the
 /// disclaimer, so that none can be shown without them.
 struct EvaluationPlots {
-  static let fileNames = ["confusion-matrix.svg", "roc.svg", "reliability.svg"]
+  static let fileNames = ["confusion-matrix.svg", "roc.svg", "precision-recall.svg", "reliability.svg"]
 
   /// Okabe and Ito's colours, which colour-blind people can tell apart, black in the place of their yellow, which
   /// is too light for lines on white. The dashes tell them apart in print.
@@ -17,7 +17,7 @@ struct EvaluationPlots {
   private static let curveCount = 18
   private static let grid = "#DDDDDD"
   private static let muted = "#555555"
-  private static let width = 720.0
+  private static let width = 800.0
   private static let side = 480.0
   private static let left = 80.0
   private static let top = 88.0
@@ -27,7 +27,7 @@ struct EvaluationPlots {
   init(_ output: EvaluationOutput) { self.output = output }
 
   /// The files of ``fileNames``.
-  var texts: [String] { [confusionMatrix(), rocCurves(), reliability()] }
+  var texts: [String] { [confusionMatrix(), rocCurves(), precisionRecall(), reliability()] }
 
   private func confusionMatrix() -> String {
     let title = "Confusion matrix"
@@ -45,7 +45,8 @@ struct EvaluationPlots {
         canvas.rectangle(
           x: x, y: y, width: cell, height: cell, fill: Self.shade(share), stroke: Self.grid)
         guard holdsNumbers else { continue }
-        let colour = share > 0.5 ? "#FFFFFF" : "#111111"
+        // Whichever has the greater contrast with the shade: at least 4.58 to 1.
+        let colour = share > Self.whiteTextShare ? "#FFFFFF" : "#000000"
         canvas.label(
           String(count), x: x + cell / 2, y: y + cell / 2, anchor: .middle, size: 15, colour: colour)
         let percent = total == 0 ? "-" : "\(Int((share * 100).rounded())) %"
@@ -102,36 +103,93 @@ struct EvaluationPlots {
     return finished(canvas, title: "ROC curves")
   }
 
+  /// The questions that matter most, each with the band of its 95 % intervals and the precision of guessing.
+  private func precisionRecall() -> String {
+    var canvas = Self.canvas()
+    Self.drawAxes(&canvas)
+    Self.nameAxes(&canvas, x: "Recall (sensitivity)", y: "Precision (share of the found that are right)")
+    let set = output.report.set
+    var questions: [(name: String, question: EvaluationSet.Question, colour: String)] = []
+    if let melanoma = set.labels.melanoma {
+      questions.append(("\(melanoma.name) or not", .label(melanoma), "#D55E00"))
+    }
+    if set.labels.tellMalignancy { questions.append(("(pre-)malignant or not", .malignant, "#0072B2")) }
+    if questions.isEmpty {
+      let most = set.labels.max {
+        (output.report.imageCount($0), -$0.index) < (output.report.imageCount($1), -$1.index)
+      }
+      if let most { questions.append(("\(most.name) or not", .label(most), "#D55E00")) }
+    }
+    let legend = Self.left + Self.side + 15
+    for (index, (name, question, colour)) in questions.enumerated() {
+      let curve = set.precisionCurve(of: question)
+      let banded = curve.recalls.indices.filter { curve.intervals[$0] != nil }
+      canvas.area(
+        banded.map { Self.place(curve.recalls[$0], curve.intervals[$0]!.upperBound) }
+          + banded.reversed().map { Self.place(curve.recalls[$0], curve.intervals[$0]!.lowerBound) },
+        colour: colour, opacity: 0.2)
+      canvas.line(
+        [Self.place(0, curve.prevalence), Self.place(1, curve.prevalence)], colour: colour, dashes: "2 4")
+      canvas.line(
+        curve.recalls.indices.compactMap { place in
+          curve.precisions[place].map { Self.place(curve.recalls[place], $0) }
+        }, colour: colour, width: 2)
+      let y = Self.top + 12 + Double(index) * 62
+      canvas.line([(legend, y - 4), (legend + 26, y - 4)], colour: colour, width: 3)
+      canvas.label(name, x: legend + 32, y: y, size: 12)
+      canvas.label(
+        "guessing: \(curve.prevalence.fixed(digits: 2)) (dots)", x: legend + 32, y: y + 17, size: 12,
+        colour: Self.muted)
+    }
+    let y = Self.top + 12 + Double(questions.count) * 62
+    canvas.label("Bands: 95 % intervals", x: legend, y: y, size: 12, colour: Self.muted)
+    canvas.label("by lesion, for each recall", x: legend, y: y + 16, size: 12, colour: Self.muted)
+    return finished(canvas, title: "Precision and recall")
+  }
+
   private func reliability() -> String {
     var canvas = Self.canvas()
     Self.drawAxes(&canvas)
-    Self.nameAxes(
-      &canvas, x: "Greatest probability", y: "Accuracy; above each bar its number of images")
+    Self.nameAxes(&canvas, x: "Greatest probability", y: "Accuracy")
     let bins = output.report.set.calibrationBins()
+    let intervals = output.report.set.calibrationIntervals()
     let binWidth = Self.side / Double(bins.count)
     for (index, bin) in bins.enumerated() where bin.count > 0 {
       let accuracy = Double(bin.correctCount) / Double(bin.count)
       let corner = Self.place(Double(index) / Double(bins.count), accuracy)
       canvas.rectangle(
-        x: corner.x, y: corner.y, width: binWidth, height: accuracy * Self.side, fill: "#56B4E9",
+        x: corner.x, y: corner.y, width: binWidth, height: accuracy * Self.side, fill: "#C6E2F3",
         stroke: "#0072B2")
+      // Above the axes, where nothing else is drawn.
       canvas.label(
-        String(bin.count), x: corner.x + binWidth / 2, y: corner.y - 5, anchor: .middle, size: 10)
+        String(bin.count), x: corner.x + binWidth / 2, y: Self.top - 6, anchor: .middle, size: 10)
     }
+    canvas.label("images", x: Self.left - 8, y: Self.top - 6, anchor: .end, size: 10)
     canvas.line([Self.place(0, 0), Self.place(1, 1)], colour: Self.muted, dashes: "4 4")
-    for bin in bins where bin.count > 0 {
-      let place = Self.place(
-        bin.confidenceSum / Double(bin.count), Double(bin.correctCount) / Double(bin.count))
+    for (bin, interval) in zip(bins, intervals) where bin.count > 0 {
+      let confidence = bin.confidenceSum / Double(bin.count)
+      if let interval {
+        let (upper, lower) = (
+          Self.place(confidence, interval.upperBound), Self.place(confidence, interval.lowerBound)
+        )
+        canvas.line([upper, lower], colour: "#8C3A00", width: 2)
+        for end in [upper, lower] {
+          canvas.line([(end.x - 4, end.y), (end.x + 4, end.y)], colour: "#8C3A00", width: 2)
+        }
+      }
+      let place = Self.place(confidence, Double(bin.correctCount) / Double(bin.count))
       canvas.circle(x: place.x, y: place.y, radius: 4, fill: "#D55E00")
     }
     let legend = Self.left + Self.side + 15
     canvas.circle(x: legend + 4, y: Self.top + 8, radius: 4, fill: "#D55E00")
-    canvas.label("mean probability", x: legend + 14, y: Self.top + 12, size: 12)
+    canvas.label("at its mean", x: legend + 14, y: Self.top + 12, size: 12)
+    canvas.label("probability, with", x: legend + 14, y: Self.top + 28, size: 12)
+    canvas.label("95 % interval", x: legend + 14, y: Self.top + 44, size: 12)
     canvas.line(
-      [(legend - 3, Self.top + 28), (legend + 11, Self.top + 28)], colour: Self.muted, dashes: "4 4")
-    canvas.label("well calibrated", x: legend + 14, y: Self.top + 32, size: 12)
+      [(legend - 3, Self.top + 64), (legend + 11, Self.top + 64)], colour: Self.muted, dashes: "4 4")
+    canvas.label("well calibrated", x: legend + 14, y: Self.top + 68, size: 12)
     let error = output.report.overall.value(.expectedCalibrationError)
-    canvas.label("ECE \(error)", x: legend, y: Self.top + 60, size: 13, isBold: true)
+    canvas.label("ECE \(error)", x: legend, y: Self.top + 96, size: 13, isBold: true)
     return finished(canvas, title: "Reliability")
   }
 
@@ -177,6 +235,9 @@ struct EvaluationPlots {
     canvas.label(x, x: left + side / 2, y: top + side + 44, anchor: .middle)
     canvas.label(y, x: 24, y: top + side / 2, anchor: .middle, isUpright: true)
   }
+
+  /// From here on white text stands out from a shade more than black does.
+  private static let whiteTextShare = 0.931
 
   /// White to Okabe and Ito's blue.
   private static func shade(_ share: Double) -> String {

@@ -9,6 +9,7 @@ struct EvaluationRun {
   let index: ImageIndex
   let views: ImageViews
   let terminal: Terminal
+  let isQuiet: Bool
   /// In the order of the list, whatever the number of threads.
   private(set) var images: [EvaluatedImage] = []
   /// The names of ``images`` in the list.
@@ -17,16 +18,18 @@ struct EvaluationRun {
   private(set) var warnings: [ClassificationWarning: Int] = [:]
   private(set) var hasFailed = false
 
-  init(classifier: Classifier, index: ImageIndex, views: ImageViews, terminal: Terminal) {
+  init(classifier: Classifier, index: ImageIndex, views: ImageViews, terminal: Terminal, isQuiet: Bool) {
     self.classifier = classifier
     self.index = index
     self.views = views
     self.terminal = terminal
+    self.isQuiet = isQuiet
   }
 
   mutating func evaluate(_ list: TestList) {
     for failure in index.failures { report("\(failure)") }
     var found: [(entry: TestList.Entry, location: ImageIndex.Location)] = []
+    var missing: [TestList.Entry] = []
     for entry in list.entries {
       if let location = index[entry.image] {
         found.append((entry, location))
@@ -34,16 +37,12 @@ struct EvaluationRun {
           terminal.note("Note: \(location.source.name) is taken for '\(entry.image)', not \(other.name).")
         }
       } else {
-        let stem = ImageSource.file(entry.image).identifier
-        let hint =
-          stem.flatMap { index[$0] } == nil ? "" : ImageFileName.endingHint
-        report(
-          "\(list.path): line \(entry.line): no folder given has an image of the name '\(entry.image)'\(hint)"
-        )
+        missing.append(entry)
       }
     }
+    reportMissing(missing, list)
 
-    var progress = Progress(terminal: terminal, total: found.count)
+    var progress = Progress(terminal: terminal, total: found.count, isQuiet: isQuiet)
     var outcomes: [Outcome] = []
     classifier.forEach(
       found,
@@ -52,7 +51,7 @@ struct EvaluationRun {
       }
     ) { outcome in
       outcomes.append(outcome)
-      progress.show(outcomes.count)
+      if case .failed = outcome { progress.advance(failed: true) } else { progress.advance() }
     }
     progress.clear()
     for outcome in outcomes {
@@ -64,6 +63,25 @@ struct EvaluationRun {
         for warning in imageWarnings { warnings[warning, default: 0] += 1 }
       }
     }
+  }
+
+  /// Thousands of names tell no more than the first of them.
+  private static let namedCount = 5
+
+  private mutating func reportMissing(_ entries: [TestList.Entry], _ list: TestList) {
+    guard let first = entries.first else { return }
+    let isNamedWhole = ImageSource.file(first.image).identifier.flatMap { index[$0] } != nil
+    let hint = isNamedWhole ? ImageFileName.endingHint : ""
+    guard entries.count > 1 else {
+      return report(
+        "\(list.path): line \(first.line): no folder given has an image of the name '\(first.image)'\(hint)")
+    }
+    let names = entries.prefix(Self.namedCount).map { "'\($0.image)' (line \($0.line))" }
+    report(
+      """
+      \(list.path): no folder given has the images of \(entries.count) of its \(list.entries.count) rows: \
+      \(names.joined(separator: ", "))\(entries.count > names.count ? ", ..." : "")\(hint)
+      """)
   }
 
   private enum Outcome: Sendable {
@@ -95,30 +113,6 @@ struct EvaluationRun {
   private mutating func report(_ message: String) {
     terminal.report(message)
     hasFailed = true
-  }
-}
-
-/// How far a long command has come, on one line of the terminal that is written over; nothing where the errors go
-/// to a file or a pipe.
-private struct Progress {
-  private let terminal: Terminal
-  private let total: Int
-  private var lastShown = ContinuousClock.now
-
-  init(terminal: Terminal, total: Int) {
-    self.terminal = terminal
-    self.total = total
-  }
-
-  mutating func show(_ doneCount: Int) {
-    let now = ContinuousClock.now
-    guard terminal.showsProgress, now - lastShown >= .milliseconds(200) else { return }
-    lastShown = now
-    terminal.overwriteLine("\(doneCount) of \(total) images")
-  }
-
-  func clear() {
-    if terminal.showsProgress { terminal.overwriteLine("") }
   }
 }
 

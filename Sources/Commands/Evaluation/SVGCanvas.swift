@@ -47,6 +47,13 @@ struct SVGCanvas {
     )
   }
 
+  /// A filled area without an edge, the last corner joined to the first.
+  mutating func area(_ points: [(x: Double, y: Double)], colour: String, opacity: Double) {
+    let places = points.map { "\(Self.number($0.x)),\(Self.number($0.y))" }.joined(separator: " ")
+    elements.append(
+      "<polygon points=\"\(places)\" fill=\"\(colour)\" fill-opacity=\"\(Self.number(opacity))\"/>")
+  }
+
   /// - Parameter dashes: lengths of strokes and gaps in turn; empty for a whole line.
   mutating func line(
     _ points: [(x: Double, y: Double)], colour: String, width: Double = 1, dashes: String = ""

@@ -26,6 +26,14 @@ package enum ImageSource: Equatable, Sendable {
     }
   }
 
+  /// The file name's ending in lower case, `.png`; nil where it has none.
+  var ending: String? {
+    fileName.flatMap { name in
+      guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return nil }
+      return String(name[dot...]).lowercased()
+    }
+  }
+
   /// Without its folders.
   var fileName: String? {
     // By bytes: as a character, a slash or a dot that an accent follows is another one.

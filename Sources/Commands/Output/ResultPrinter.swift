@@ -9,8 +9,24 @@ struct ResultPrinter {
   let output: any ByteOutput
   /// How text is laid out.
   let text: ClassificationText
+  /// For the text of many images; nil: each has a text of its own.
+  let table: BatchTable?
   /// Whether nothing was written before.
   var isFirst = true
+  /// The classes that a table's rows name.
+  private var labels: [LesionLabel] = []
+
+  init(
+    format: OutputFormat, showsTiming: Bool, output: any ByteOutput, text: ClassificationText,
+    table: BatchTable? = nil, isFirst: Bool = true
+  ) {
+    self.format = format
+    self.showsTiming = showsTiming
+    self.output = output
+    self.text = text
+    self.table = table
+    self.isFirst = isFirst
+  }
 
   mutating func print(
     _ result: Classification, timing: ClassificationTiming, shares: MetadataShares? = nil, imageName: String
@@ -18,6 +34,11 @@ struct ResultPrinter {
     let timing = showsTiming ? timing : nil
     // Each result is written at once, so that an interruption leaves at most one line unfinished.
     switch format {
+    case .text where table != nil:
+      try write((isFirst ? table!.header : "") + table!.row(result, imageName: imageName))
+      for label in [result.prediction, result.answer?.concern].compactMap({ $0 }) where !labels.contains(label) {
+        labels.append(label)
+      }
     case .text:
       try write(
         (isFirst ? "" : "\n") + text.text(result, imageName: imageName, timing: timing, shares: shares))
@@ -33,6 +54,12 @@ struct ResultPrinter {
       try write((isFirst ? header : "") + row)
     }
     isFirst = false
+  }
+
+  /// What a table ends with, when it has begun.
+  func finish(_ summary: BatchSummary) throws(OutputError) {
+    guard let table, !isFirst else { return }
+    try write(table.footer(summary, labels: labels.sorted { $0.index < $1.index }))
   }
 
   private func write(_ text: String) throws(OutputError) { try output.write(Array(text.utf8)) }

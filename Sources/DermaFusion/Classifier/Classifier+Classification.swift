@@ -1,5 +1,6 @@
 import ImagePipeline
 import NetworkModule
+import TensorModule
 
 extension Classifier {
   /// Classifies an image that is already in memory as pixels.
@@ -38,6 +39,9 @@ extension Classifier {
     return (result, output)
   }
 
+  /// What every result will warn of, known before the first: that the package was built without optimisation.
+  public var warnings: [ClassificationWarning] { KernelChoice.isOptimized ? [] : [.unoptimizedBuild] }
+
   /// The image as the network sees it.
   ///
   /// - Throws: ``DermaFusionError/Code/invalidImage``
@@ -72,6 +76,7 @@ extension Classifier {
     let probabilities = try calibration.probabilities(output.logits)
     var warnings = input.warnings.map { ClassificationWarning($0) }
     if configuration.fusion == nil, !metadata.isEmpty { warnings.append(.metadataUnused) }
+    warnings += self.warnings
     let abstention = Abstention(
       of: input, judges: judges(output),
       // The thresholds of the sets were fitted on single views.

@@ -109,7 +109,8 @@ extension Classifier {
         maps.append(
           try ActivationMap(
             classIndex: label.index, method: method, layer: layer, activations: run.activations,
-            gradient: method.usesGradient ? run.gradients[index] : nil, size: network.inputSize))
+            gradient: method.usesGradient ? run.gradients[index] : nil, size: network.inputSize,
+            geometry: network.geometry(ofFeatureMap: layer)))
       } catch {
         throw DermaFusionError(error)
       }

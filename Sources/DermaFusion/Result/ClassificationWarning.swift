@@ -10,6 +10,8 @@ public enum ClassificationWarning: String, Sendable, CaseIterable {
   case smallImage = "small_image"
   /// Metadata was given, but this model works from the image alone.
   case metadataUnused = "metadata_unused"
+  /// The package was built as another's dependency without optimisation: an image takes about a minute.
+  case unoptimizedBuild = "unoptimized_build"
 
   /// The warning in words, one sentence.
   public var sentence: String {
@@ -19,6 +21,8 @@ public enum ClassificationWarning: String, Sendable, CaseIterable {
     case .nearBlack: "A colour channel of the image is almost black; colour constancy was skipped."
     case .smallImage: "The image is smaller than 100x100 pixels; fine structures are lost."
     case .metadataUnused: "The age, sex or site was not used: this model works from the image alone."
+    case .unoptimizedBuild:
+      "DermaFusion was built without optimisation, and an image takes about a minute; build in release, or with -Xswiftc -O."
     }
   }
 }

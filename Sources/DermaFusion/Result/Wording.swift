@@ -30,7 +30,8 @@ public enum Wording {
     }
   }
 
-  private static func suggestion(_ answer: Classification.Answer) -> String {
+  /// `Classification suggests Melanoma (81% confidence)`, with the class that cannot be excluded; without a full stop.
+  package static func suggestion(_ answer: Classification.Answer) -> String {
     let prediction =
       "Classification suggests \(answer.prediction.name) (\(wholePercentage(answer.probability)) confidence)"
     guard let concern = answer.concern, let probability = answer.concernProbability else { return prediction }

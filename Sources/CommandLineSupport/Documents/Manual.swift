@@ -1,0 +1,61 @@
+/// A program's manual page, section 1, in the language of man(7).
+package enum Manual {
+  package static func page(_ program: ProgramSummary) -> String {
+    var lines = [
+      ".\\\" Made by '\(program.name) manual'.",
+      ".TH \(program.name.uppercased()) 1 \"\" \"\(program.name) \(program.version)\" \"User Commands\"",
+      ".SH NAME", "\(escaped(program.name)) \\- \(escaped(program.abstract.firstClause))",
+      ".SH SYNOPSIS", ".B \(escaped(program.name))", ".I subcommand", "[options]",
+      ".SH DESCRIPTION",
+    ]
+    lines += paragraphs(program.discussion)
+    lines.append(".SH SUBCOMMANDS")
+    for command in program.commands { lines += section(command, program) }
+    lines.append(".SH ENVIRONMENT")
+    lines += entries(program.environment)
+    lines.append(".SH EXIT STATUS")
+    lines += entries(program.exitStatuses)
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func section(_ command: any CommandDescription.Type, _ program: ProgramSummary) -> [String] {
+    var lines = [".SS \(escaped(command.name))", escaped(command.abstract)]
+    // The disclaimer stands at the page's beginning.
+    lines += paragraphs(
+      command.discussion.hasPrefix(program.discussion)
+        ? String(command.discussion.dropFirst(program.discussion.count)) : command.discussion
+    ).reduce(into: []) { $0 += [".PP", $1] }
+    let positionals = command.positionals.map { "<\($0.name)>" + ($0.isRepeated ? " ..." : "") }
+    lines += [".PP", ".B \(escaped("\(program.name) \(command.name)"))", escaped((positionals + ["[options]"]).joined(separator: " "))]
+    lines += entries(command.positionals.map { ("<\($0.name)>", $0.abstract) })
+    lines += entries(command.options.map { ($0.display, Help.description(of: $0)) })
+    if !command.examples.isEmpty {
+      lines += [".PP", "Examples:", ".PP", ".nf"] + command.examples.map { "    " + escaped($0) } + [".fi"]
+    }
+    lines += entries(command.exitStatuses.map { ("exit status \($0.label)", $0.description) })
+    return lines
+  }
+
+  private static func entries(_ entries: [HelpEntry]) -> [String] {
+    entries.flatMap { [".TP", ".B \(escaped($0.label))", escaped($0.description)] }
+  }
+
+  private static func paragraphs(_ text: String) -> [String] {
+    text.split(separator: "\n").map { escaped(String($0)) }
+  }
+
+  /// With what roff would obey replaced.
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for character in text {
+      switch character {
+      case "\\": result += "\\e"
+      case "-": result += "\\-"
+      case "\n": result += " "
+      case "\"": result += "\\(dq"
+      default: result.append(character)
+      }
+    }
+    return result.hasPrefix(".") || result.hasPrefix("'") ? "\\&" + result : result
+  }
+}

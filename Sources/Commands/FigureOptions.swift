@@ -1,0 +1,40 @@
+import CommandLineSupport
+import DermaFusion
+
+/// How a heatmap is drawn, as every command asks for it.
+enum FigureOptions {
+  static let all: [any Parameter] = [form, scale, colorMap, alpha, sideBySide]
+
+  private static let form = Option<FigureStyle.Form>.choice(
+    "style", of: FigureStyle.Form.allCases, initial: .contours,
+    abstract: """
+      contours: the photograph stays itself where the map is 0, and the map lies where the network looks, smooth, with lines \
+      at 0.25, 0.5 and 0.75. classic: one opacity everywhere, as the Python package grad-cam draws it.
+      """)
+  private static let scale = Option<FigureStyle.Scale>.choice(
+    "scale", of: FigureStyle.Scale.allCases, initial: .shared,
+    abstract: """
+      What 1 is where several classes are shown: shared: the strongest place of all maps; each: of each map. Maps of \
+      --style classic have a scale each.
+      """)
+  private static let colorMap = Option<ColorMap>(
+    "colormap", valueName: "colormap",
+    abstract: "Colours. inferno and viridis are perceptually uniform and can be read without colour vision.",
+    allowedValues: ColorMap.allCases.map { $0.rawValue }, defaultValue: "inferno; jet for --style classic",
+    convert: { ColorMap(rawValue: $0) })
+  private static let alpha = Option<Double>(
+    "alpha", valueName: "alpha",
+    abstract: "Opacity of the colours over the photograph, from 0 to 1: where the map is 1, or everywhere for --style classic.",
+    expectation: "Please provide a number from 0 to 1.", defaultValue: "0.65; 0.5 for --style classic",
+    convert: { text in
+      guard let value = Double(text), (0...1).contains(value) else { return nil }
+      return value
+    })
+  private static let sideBySide = Flag("side-by-side", abstract: "Show the photograph beside the map.")
+
+  static func style(_ arguments: ParsedArguments) -> FigureStyle {
+    FigureStyle(
+      arguments.value(of: form), colorMap: arguments[colorMap], alpha: arguments[alpha],
+      scale: arguments.value(of: scale), isSideBySide: arguments[sideBySide])
+  }
+}

@@ -1,0 +1,86 @@
+import CommandLineSupport
+import DermaFusion
+
+/// Writes what is found in images as a page that can be read anywhere.
+package enum ReportCommand: Command {
+  package static let name = "report"
+  package static let abstract = "Write a page with the results and heatmaps of images."
+  package static let discussion = """
+    \(Wording.disclaimer)
+
+    The page is one HTML file that needs nothing else: no network, no scripts. It holds the centre square of each photograph, its \
+    heatmap, the probabilities, the risk, what was known of the patient, the warnings and the model. Several images get an index. \
+    It is made for the screen, light and dark, and for A4 paper. The photographs in it are as private as the files themselves.
+    """
+  package static let positionals = [
+    Positional(
+      "image", isRepeated: true, abstract: "A file, a folder, or - for an image's bytes on standard input.")
+  ]
+  package static let options: [any Parameter] =
+    MetadataOptions.all + [
+      MetadataOptions.table, output, ModelLocation.option, Option<Int>.threads, Flag.quiet,
+    ]
+  package static let examples = [
+    "dermafusion report lesion.jpg --age 55 --sex male --site back --output report.html",
+    "dermafusion report photographs --metadata patients.csv --output report.html",
+  ]
+  package static let exitStatuses: [HelpEntry] = [
+    ("0", "The page was written with every image."),
+    ("1", "Something failed; standard error names it, and the page says which images have no result."),
+    ("64", "Wrong usage."),
+  ]
+
+  private static let output = Option<String>.path(
+    "output", valueName: "report.html", isRequired: true,
+    abstract: "Page to write; one that exists is replaced. - is standard output.")
+
+  package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+    let terminal = session.terminal
+    if arguments.positionals.count(where: { $0 == "-" }) > 1 { throw UsageError.repeatedStandardInput }
+    let path = arguments.value(of: output)
+    let table = try MetadataOptions.readTable(arguments)
+    let folder = try ModelLocation.folder(arguments, terminal: terminal)
+    var failures: [String] = []
+    var sources: [ImageSource] = []
+    for argument in arguments.positionals {
+      do throws(FileError) {
+        let found = try ImageSource.sources(for: argument)
+        sources += found.sources
+        failures += found.failures.map { "\($0)" }
+      } catch {
+        failures.append("\(error)")
+      }
+    }
+    let outputs = try OutputFiles(
+      [(output.display, path)], images: sources,
+      table: arguments[MetadataOptions.table].map { ("the table of metadata", $0) }, model: folder,
+      terminal: terminal)
+    let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
+
+    for failure in failures { terminal.report(failure) }
+    var progress = Progress(terminal: terminal, total: sources.count, isQuiet: arguments[Flag.quiet])
+    var entries: [ReportEntry] = []
+    for source in sources {
+      do {
+        entries.append(
+          try ReportEntry(
+            source.read(terminal: terminal), name: source.name,
+            metadata: MetadataOptions.metadata(arguments, entry: table?.entry(for: source)),
+            classifier: classifier, style: FigureStyle(), imageCount: sources.count))
+        progress.advance()
+      } catch {
+        let message = error is FileError ? "\(error)" : "\(source.name): \(error)"
+        failures.append(message)
+        progress.pause { terminal.report(message) }
+        progress.advance(failed: true)
+      }
+    }
+    progress.clear()
+    if let table, let tablePath = arguments[MetadataOptions.table] {
+      for note in table.notes(on: sources, path: tablePath) { terminal.note("Note: \(note)") }
+    }
+    guard !entries.isEmpty else { return .failure }
+    try outputs.write(Array(ReportPage(entries: entries, failures: failures).html.utf8), path: path)
+    return failures.isEmpty ? .success : .failure
+  }
+}

@@ -1,0 +1,87 @@
+/// The letters of captions: outlines of Roboto, which look alike at any size and need no font on the machine.
+///
+/// Measures are in units of a 2048th of the type size, upwards from the base line, as in the font itself.
+enum Typeface {
+  enum Weight {
+    case regular, medium
+  }
+
+  /// One character's shape.
+  struct Glyph {
+    struct Point {
+      let x: Float
+      let y: Float
+      /// Else it is the control point of a quadratic curve; between two of those lies a point on the curve.
+      let isOnCurve: Bool
+    }
+
+    /// To the next character's origin.
+    let advance: Float
+    /// Closed, filled where the winding number is not 0.
+    let contours: [[Point]]
+  }
+
+  static let lineHeight: Float = 1.35
+
+  /// The glyph of a character; of `?` where the typeface has none.
+  static func glyph(of character: Unicode.Scalar, weight: Weight) -> Glyph {
+    decoded(encoded(character, weight: weight))
+  }
+
+  /// The width of a line of text.
+  ///
+  /// - Parameter size: of the type, in pixels an em.
+  static func width(of text: String, size: Float, weight: Weight = .regular) -> Float {
+    text.unicodeScalars.reduce(0) { $0 + Float(number(encoded($1, weight: weight), at: 0)) } * size / unitsPerEm
+  }
+
+  // MARK: - Encoding
+  //
+  // A glyph is a row of numbers of two digits in base 91. The digits are printable ASCII from '#' on without '\'. The first
+  // number is the advance. Then come the contours: the number of points, and of each point the step from the one before:
+  // ((dx + 2048) * 2 + 1 where it is on the curve), then (dy + 2048).
+
+  private static func encoded(_ character: Unicode.Scalar, weight: Weight) -> StaticString {
+    if weight == .medium, let glyph = encoded(character, among: mediumCharacters, mediumGlyphs) { return glyph }
+    return encoded(character, among: regularCharacters, regularGlyphs)
+      ?? encoded("?", among: regularCharacters, regularGlyphs)!
+  }
+
+  private static func encoded(
+    _ character: Unicode.Scalar, among characters: [UInt16], _ glyphs: [StaticString]
+  ) -> StaticString? {
+    // Printable ASCII comes first.
+    if (32..<127).contains(character.value) { return glyphs[Int(character.value) - 32] }
+    guard let code = UInt16(exactly: character.value), let index = characters.firstIndex(of: code) else { return nil }
+    return glyphs[index]
+  }
+
+  private static func number(_ digits: StaticString, at index: Int) -> Int {
+    func digit(_ place: Int) -> Int {
+      let code = Int(digits.utf8Start[place])
+      return code - (code > 92 ? 36 : 35)
+    }
+    return digit(index * 2) * 91 + digit(index * 2 + 1)
+  }
+
+  private static func decoded(_ digits: StaticString) -> Glyph {
+    let count = digits.utf8CodeUnitCount / 2
+    var contours: [[Glyph.Point]] = []
+    var (x, y) = (0, 0)
+    var index = 1
+    while index < count {
+      let pointCount = number(digits, at: index)
+      index += 1
+      var contour: [Glyph.Point] = []
+      for _ in 0..<pointCount {
+        let step = number(digits, at: index)
+        x += step / 2 - 2048
+        y += number(digits, at: index + 1) - 2048
+        contour.append(Glyph.Point(x: Float(x), y: Float(y), isOnCurve: step % 2 == 1))
+        index += 2
+      }
+      contours.append(contour)
+    }
+    return Glyph(advance: Float(number(digits, at: 0)), contours: contours)
+  }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import TestFiles
+import TestModels
+import Testing
+
+@testable import Commands
+@testable import DermaFusion
+@testable import FigureModule
+
+@Suite struct ReportCommandTests {
+  let folder = TemporaryFolder()
+
+  /// The page of a report of these images, by a network of a few lines.
+  private func page(_ words: [String], status: Int32 = 0) throws -> String {
+    let path = folder.path + "/report.html"
+    let result = runTool(words: ["report", "--output", path] + words)
+    #expect(result.status.rawValue == status, "\(result.errors)")
+    #expect(result.output == "")
+    return String(decoding: try #require(folder.contents(of: "report.html")), as: UTF8.self)
+  }
+
+  @Test func aPageHoldsEverythingAndNeedsNothing() throws {
+    let image = folder.write(pnm(), to: "A.ppm")
+    let page = try page([image, "--age", "55", "--sex", "male"])
+    #expect(page.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">"))
+    let body = try #require(page.firstRange(of: "<body>"))
+    let disclaimer = try #require(page.firstRange(of: HTML.escaped(Wording.disclaimer)))
+    let heading = try #require(page.firstRange(of: "<h1>"))
+    #expect(body.upperBound < disclaimer.lowerBound && disclaimer.upperBound < heading.lowerBound)
+    for part in [
+      "Classification suggests", "This is not a diagnosis.", "55 years", "male", "not given", "toy 0.0.1",
+      "0123456789abcdef", "A.ppm",
+    ] {
+      #expect(page.contains(part), "\(part) is not in the page")
+    }
+    for part in ["<script", "http:", "https:", "javascript:", "@import", "<link"] {
+      #expect(!page.contains(part), "\(part) is in the page")
+    }
+    #expect(runTool("report", image, "--age", "55", "--sex", "male", "--output", folder.path + "/again.html").status == .success)
+    #expect(String(decoding: folder.contents(of: "again.html") ?? [], as: UTF8.self) == page)
+  }
+
+  @Test func namesAreText() throws {
+    let image = folder.write(pnm(), to: "<b>&\"'.ppm")
+    let page = try page([image])
+    #expect(page.contains("&lt;b&gt;&amp;&quot;&#39;.ppm"))
+    #expect(!page.contains("<b>"))
+  }
+
+  @Test func severalImagesHaveAnIndexAndFailuresAreNamed() throws {
+    let images = (0..<3).map { folder.write(pnm(seed: $0 * 40), to: "\($0).ppm") }
+    let page = try page(images + [folder.path + "/missing.ppm"], status: 1)
+    for number in 1...3 {
+      #expect(page.contains("href=\"#image-\(number)\"") && page.contains("id=\"image-\(number)\""))
+    }
+    #expect(page.contains("3 images: "))
+    #expect(page.contains("1 failed.") && page.contains("missing.ppm: no such file or folder"))
+    #expect(page.components(separatedBy: HTML.escaped(Wording.disclaimer)).count == 2)
+  }
+
+  @Test func everyElementIsClosed() throws {
+    let images = (0..<2).map { folder.write(pnm(seed: $0), to: "\($0).ppm") }
+    let page = try page(images)
+    let void: Set = ["meta", "img", "input", "br", "path", "!DOCTYPE"]
+    var open: [String] = []
+    for tag in page.components(separatedBy: "<").dropFirst() {
+      // Not what the style sheet compares.
+      let name = String(tag.prefix { $0.isLetter || $0.isNumber || $0 == "/" || $0 == "!" })
+      if name.hasPrefix("/") {
+        #expect(open.popLast() == String(name.dropFirst()), "</\(name.dropFirst())> closes another element")
+      } else if !void.contains(name) {
+        open.append(name)
+      }
+    }
+    #expect(open == [])
+  }
+
+  @Test func aReportReplacesNothingThatIsRead() {
+    let image = folder.write(pnm(), to: "A.ppm")
+    let result = runTool("report", image, "--output", image)
+    #expect(result.status == .usage)
+    #expect(folder.contents(of: "A.ppm") == pnm())
+  }
+
+  @Test func base64IsThatOfRFC4648() {
+    for (text, encoded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy")] {
+      #expect(HTML.base64(Array(text.utf8)) == encoded)
+    }
+    #expect(HTML.base64([0xFB, 0xFF, 0xBF]) == "+/+/")
+  }
+
+  private static let tokens = Fixtures.root.appendingPathComponent("Sources/BrowserPage/styles/tokens.css")
+
+  /// The browser page's colours are the report's and the figures'.
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: tokens.path), "there is no browser page to compare with"))
+  func coloursAreThoseOfThePage() throws {
+    let page = try String(contentsOf: Self.tokens, encoding: .utf8)
+    for level in ["low", "moderate", "high", "none"] {
+      let line = try #require(page.components(separatedBy: "--risk-\(level): ").dropFirst().first)
+      let color = String(line.prefix(7))
+      #expect(ReportStyle.text.contains("--\(level): \(color);"), "\(level) is \(color) on the page")
+      let sign = try #require([RiskSign.low, .moderate, .high, .none].first { "\($0)" == level })
+      let hex = [sign.color.red, sign.color.green, sign.color.blue].map { String(format: "%02x", $0) }.joined()
+      #expect("#" + hex == color, "\(level) is #\(hex) in figures")
+    }
+  }
+}
