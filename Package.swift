@@ -159,7 +159,7 @@ let package = Package(
     .testTarget(
       name: "ImageFilesTests",
       dependencies: [
-        "ImageFiles", "ImagePipeline", "HashModule", "ModelFiles", "TestImages", "ReferenceLayers",
+        "ImageFiles", "ImagePipeline", "HashModule", "ModelFiles", "SystemModule", "TestImages", "ReferenceLayers",
       ]),
     .testTarget(
       name: "ImagePipelineTests", dependencies: ["ImagePipeline", "TestImages", "ReferenceLayers"]),
