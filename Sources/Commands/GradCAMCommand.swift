@@ -251,10 +251,11 @@ package enum GradCAMCommand: Command {
       let style = FigureStyle(
         colorMap: arguments.value(of: colorMap), alpha: arguments.value(of: alpha),
         isSideBySide: arguments[sideBySide])
-      try outputs.write(explanation.png(style, trusts: trusts), path: picturePath)
+      var files = [(bytes: try explanation.png(style, trusts: trusts), path: picturePath)]
       if let path = arguments[raw] {
-        try outputs.write(array(explanation.maps, isSigned: arguments[signed]), path: path)
+        files.append((array(explanation.maps, isSigned: arguments[signed]), path))
       }
+      try outputs.write(files)
       let report = ExplanationReport(
         explanation: explanation, trusts: trusts, imageName: source.name, picturePath: picturePath,
         rawPath: arguments[raw], includesSignedMap: arguments[signed])

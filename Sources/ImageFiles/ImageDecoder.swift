@@ -54,15 +54,15 @@ package enum ImageDecoder {
     }
   }
 
-  /// Whether a file may be an image, from its first bytes: a file that is none need not be read to its end.
+  /// Why a file that begins so is no image that can be decoded, or nil where it may be one: a file that is none need not be read
+  /// to its end.
   ///
   /// - Parameter start: at least 256 bytes, or the whole file.
-  /// - Throws: ``ImageError/unsupportedFormat(name:)`` or ``ImageError/unrecognizedFormat(leadingBytes:)``
-  package static func checkStart(_ start: UnsafeRawBufferPointer) throws(ImageError) {
+  package static func refusal(ofStart start: UnsafeRawBufferPointer) -> String? {
     switch RecognizedFormat(start) {
-    case .supported: return
-    case .unsupported(let name): throw .unsupportedFormat(name: name)
-    case .unknown: throw .unrecognizedFormat(leadingBytes: Array(start.prefix(8)))
+    case .supported: nil
+    case .unsupported(let name): ImageError.unsupportedFormat(name: name).description
+    case .unknown: ImageError.unrecognizedFormat(leadingBytes: Array(start.prefix(8))).description
     }
   }
 
