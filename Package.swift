@@ -191,3 +191,12 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+/// `Scripts/fuzz` asks for them: libFuzzer's targets, which nothing else builds.
+if Context.environment["DERMAFUSION_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "FuzzTargets",
+      dependencies: ["CommandLineSupport", "Commands", "ImageFiles", "ImagePipeline", "JSONModule", "ModelFiles"],
+      path: "Scripts/fuzz-targets", exclude: ["jpeg.dict", "png.dict", "safetensors.dict"]))
+}
