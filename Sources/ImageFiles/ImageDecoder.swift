@@ -67,7 +67,10 @@ package enum ImageDecoder {
   }
 
   /// The libraries that decode, such as `libjpeg-turbo 2.1.5` and `libpng 1.6.39`.
-  package static var libraries: [String] { [JPEGDecoder.library, PNGDecoder.library] }
+  package static var libraries: [String] { [jpegLibrary, PNGDecoder.library] }
+
+  /// The library that decodes JPEG, such as `libjpeg-turbo 2.1.5`.
+  package static var jpegLibrary: String { JPEGDecoder.library }
 
   /// Checks a size from a file's header, before anything is allocated for it.
   static func check(

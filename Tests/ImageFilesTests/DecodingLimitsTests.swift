@@ -9,7 +9,7 @@ import Testing
 @Suite struct DecodingLimitsTests {
   private func expectRefusal(
     _ bytes: [UInt8], _ limits: DecodingLimits = .standard, part: ImageDecoder.Part = .square(size: 380),
-    _ expected: ImageError, sourceLocation: SourceLocation = #_sourceLocation
+    as expected: ImageError, sourceLocation: SourceLocation = #_sourceLocation
   ) {
     #expect(throws: expected, sourceLocation: sourceLocation) {
       try ImageDecoder.decode(bytes, part: part, limits: limits)
@@ -30,19 +30,19 @@ import Testing
   @Test func aFewBytesThatClaimAHugeArithmeticImage() {
     let bytes = emptyScans(1, width: 13000, height: 13000)
     expectRefusal(
-      bytes, .implausibleSize(.jpeg, byteCount: bytes.count, width: 13000, height: 13000))
+      bytes, as: .implausibleSize(.jpeg, byteCount: bytes.count, width: 13000, height: 13000))
     expectRefusal(
-      bytes, part: .whole, .implausibleSize(.jpeg, byteCount: bytes.count, width: 13000, height: 13000))
+      bytes, part: .whole, as: .implausibleSize(.jpeg, byteCount: bytes.count, width: 13000, height: 13000))
   }
 
   @Test func scansAreCountedBeforeTheyAreDecoded() {
     let limit = DecodingLimits.standardScannedPixels
     expectRefusal(
       emptyScans(490, width: 4096, height: 4096),
-      .tooManyScans(width: 4096, height: 4096, scans: 490, limit: limit))
+      as: .tooManyScans(width: 4096, height: 4096, scans: 490, limit: limit))
     expectRefusal(
       TinyJPEG.progressive, DecodingLimits(scannedPixels: 989), part: .whole,
-      .tooManyScans(width: 11, height: 9, scans: 10, limit: 989))
+      as: .tooManyScans(width: 11, height: 9, scans: 10, limit: 989))
     #expect(throws: Never.self) {
       try ImageDecoder.decode(TinyJPEG.progressive, part: .whole, limits: DecodingLimits(scannedPixels: 990))
     }
@@ -51,29 +51,29 @@ import Testing
   @Test func pixelsMemoryAndTimeHaveTheirOwnMessages() {
     expectRefusal(
       TinyJPEG.subsampled, DecodingLimits(pixels: 98), part: .whole,
-      .tooManyPixels(width: 11, height: 9, limit: 98))
+      as: .tooManyPixels(width: 11, height: 9, limit: 98))
     expectRefusal(
       TinyJPEG.subsampled, DecodingLimits(memory: 296), part: .whole,
-      .tooMuchMemory(.jpeg, byteCount: 297, limit: 296))
+      as: .tooMuchMemory(.jpeg, byteCount: 297, limit: 296))
     // The coefficients of all scans are kept: 2x2 blocks of 64 numbers of two bytes, and 1x1 twice.
     expectRefusal(
       TinyJPEG.progressive, DecodingLimits(memory: 1000), part: .whole,
-      .tooMuchMemory(.jpeg, byteCount: 297 + 6 * 128, limit: 1000))
+      as: .tooMuchMemory(.jpeg, byteCount: 297 + 6 * 128, limit: 1000))
     expectRefusal(
-      TinyJPEG.progressive, DecodingLimits(seconds: -1), part: .whole, .tooSlow(.jpeg, seconds: -1))
+      TinyJPEG.progressive, DecodingLimits(seconds: -1), part: .whole, as: .tooSlow(.jpeg, seconds: -1))
     let png = PNGBuilder(width: 2, height: 1, bitDepth: 8, colorType: 0).file([1, 2])
-    expectRefusal(png, DecodingLimits(memory: 11), part: .whole, .tooMuchMemory(.png, byteCount: 12, limit: 11))
-    expectRefusal(png, DecodingLimits(seconds: -1), part: .whole, .tooSlow(.png, seconds: -1))
+    expectRefusal(png, DecodingLimits(memory: 11), part: .whole, as: .tooMuchMemory(.png, byteCount: 12, limit: 11))
+    expectRefusal(png, DecodingLimits(seconds: -1), part: .whole, as: .tooSlow(.png, seconds: -1))
     expectRefusal(
       Array("P2 1 1 255 7".utf8), DecodingLimits(memory: 2), part: .whole,
-      .tooMuchMemory(.pnm, byteCount: 3, limit: 2))
+      as: .tooMuchMemory(.pnm, byteCount: 3, limit: 2))
   }
 
   @Test func whatIsTooSmallForANetworkIsRefusedBeforeItsPixels() throws {
     // A bitmap of 178 million rows, of which none is there.
     expectRefusal(
-      Array("P4 1 178000000\n".utf8), .tooSmall(width: 1, height: 178_000_000, minimumSide: 32))
-    expectRefusal(TinyJPEG.subsampled, .tooSmall(width: 11, height: 9, minimumSide: 32))
+      Array("P4 1 178000000\n".utf8), as: .tooSmall(width: 1, height: 178_000_000, minimumSide: 32))
+    expectRefusal(TinyJPEG.subsampled, as: .tooSmall(width: 11, height: 9, minimumSide: 32))
   }
 
   /// Each of 16 threads wants a third of what all may have.

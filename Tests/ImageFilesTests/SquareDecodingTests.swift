@@ -28,7 +28,7 @@ import Testing
       Issue.record("\(comment): the whole was kept", sourceLocation: sourceLocation)
       return
     }
-    #expect([square.width, square.height] == [whole.width, whole.height], "\(comment)")
+    #expect(square.width == whole.width && square.height == whole.height, "\(comment)")
     expectEqual(
       try preprocessor(square).resized, try preprocessor(whole).resized, "\(comment) at \(size)",
       sourceLocation: sourceLocation)

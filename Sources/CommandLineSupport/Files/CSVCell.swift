@@ -9,14 +9,16 @@ package enum CSVCell {
   /// - Parameter isForTerminal: control characters and changes of the direction of writing, which a terminal would obey, are then
   ///   written as escapes.
   package static func text(_ text: String, isForTerminal: Bool = false) -> String {
-    var cell = isForTerminal ? text.printable : text
-    if isFormula(text) { cell = "'" + cell }
+    let cell = isForTerminal ? (isFormula(text) ? "'" : "") + text.printable : neutralized(text)
     guard cell.unicodeScalars.contains(where: { [",", "\"", "\n", "\r"].contains($0) }) else { return cell }
     // By scalars: a quote that an accent follows is another character.
     var quoted = String.UnicodeScalarView()
     for scalar in cell.unicodeScalars { quoted += scalar == "\"" ? ["\"", "\""] : [scalar] }
     return "\"\(String(quoted))\""
   }
+
+  /// The text with an apostrophe before it where it would be a formula, not quoted.
+  package static func neutralized(_ text: String) -> String { isFormula(text) ? "'" + text : text }
 
   private static func isFormula(_ text: String) -> Bool {
     guard let first = text.unicodeScalars.first else { return false }
