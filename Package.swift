@@ -160,7 +160,7 @@ let package = Package(
     .testTarget(
       name: "ImageFilesTests",
       dependencies: [
-        "ImageFiles", "ImagePipeline", "HashModule", "ModelFiles", "TestImages", "ReferenceLayers",
+        "ImageFiles", "ImagePipeline", "HashModule", "ModelFiles", "SystemModule", "TestImages", "ReferenceLayers",
       ]),
     .testTarget(
       name: "ImagePipelineTests", dependencies: ["ImagePipeline", "TestImages", "ReferenceLayers"]),
@@ -193,3 +193,30 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+/// What is handed on: no paths of the machine that built it, and tables that nobody can write to once the program runs.
+if isRootPackage {
+  for target in package.targets where [.regular, .executable].contains(target.type) {
+    var settings: [SwiftSetting] = target.swiftSettings ?? []
+    settings.append(
+      .unsafeFlags(
+        ["-file-prefix-map", "\(Context.packageDirectory)=."], .when(configuration: .release)))
+    target.swiftSettings = settings
+    if target.type == .executable {
+      target.linkerSettings = [
+        .unsafeFlags(
+          ["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"],
+          .when(platforms: [.linux]))
+      ]
+    }
+  }
+}
+
+/// `Scripts/fuzz` asks for them: libFuzzer's targets, which nothing else builds.
+if Context.environment["DERMAFUSION_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "FuzzTargets",
+      dependencies: ["CommandLineSupport", "Commands", "ImageFiles", "ImagePipeline", "JSONModule", "ModelFiles"],
+      path: "Scripts/fuzz-targets", exclude: ["jpeg.dict", "png.dict", "safetensors.dict"]))
+}

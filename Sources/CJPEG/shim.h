@@ -7,10 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <setjmp.h>
+#include <time.h>
 #include <jpeglib.h>
 #include <jerror.h>
 
-typedef enum { CJPEG_OK = 0, CJPEG_CORRUPT = 1, CJPEG_TRUNCATED = 2, CJPEG_OUT_OF_MEMORY = 3 } cjpeg_status;
+typedef enum {
+  CJPEG_OK = 0,
+  CJPEG_CORRUPT = 1,
+  CJPEG_TRUNCATED = 2,
+  CJPEG_OUT_OF_MEMORY = 3,
+  CJPEG_UNSUPPORTED = 4,
+  CJPEG_TOO_SLOW = 5
+} cjpeg_status;
 
 // Each scan of a progressive file passes over the whole image, so a small file with thousands of empty scans would
 // take minutes. Real files have about ten; libjpeg-turbo's own fuzzers stop at this number too.
@@ -40,6 +48,16 @@ typedef struct {
   int output_components;
   int is_arithmetic;
   uint32_t rows_read;
+  // When decoding must be over, in seconds of the monotonic clock; 0: never.
+  double deadline;
+  // How often libjpeg warned, and the first of its warnings.
+  long warning_count;
+  char warning[JMSG_LENGTH_MAX];
+  // How many stretches of image data were misread, each of at most a restart interval; of a file without intervals each
+  // may be the whole image.
+  long misread_count;
+  // The end-of-image marker is missing.
+  int lacks_end;
   char message[JMSG_LENGTH_MAX];
 } cjpeg_reader;
 
@@ -49,6 +67,8 @@ typedef struct {
     case CJPEG_OK: break;                             \
     case CJPEG_TRUNCATED: return CJPEG_TRUNCATED;     \
     case CJPEG_OUT_OF_MEMORY: return CJPEG_OUT_OF_MEMORY; \
+    case CJPEG_UNSUPPORTED: return CJPEG_UNSUPPORTED; \
+    case CJPEG_TOO_SLOW: return CJPEG_TOO_SLOW;       \
     default: return CJPEG_CORRUPT;                    \
   }
 
@@ -59,15 +79,63 @@ static inline void cjpeg_on_error(j_common_ptr info) {
     // The arithmetic decoder cannot wait for more data: this is how it says that there are none.
     case JERR_CANT_SUSPEND: longjmp(reader->state->jump, CJPEG_TRUNCATED);
     case JERR_OUT_OF_MEMORY: longjmp(reader->state->jump, CJPEG_OUT_OF_MEMORY);
+    // Lossless, hierarchical, 12-bit and other files that are whole and that this libjpeg was not made for.
+    case JERR_SOF_UNSUPPORTED:
+    case JERR_BAD_PRECISION:
+    case JERR_ARITH_NOTIMPL:
+    case JERR_NOT_COMPILED:
+    case JERR_NOTIMPL:
+    case JERR_CCIR601_NOTIMPL:
+    case JERR_FRACT_SAMPLE_NOTIMPL:
+    case JERR_CONVERSION_NOTIMPL: longjmp(reader->state->jump, CJPEG_UNSUPPORTED);
     default: longjmp(reader->state->jump, CJPEG_CORRUPT);
   }
 }
 
 static inline void cjpeg_on_message(j_common_ptr info) { (void)info; }
 
+// Whether the bytes that libjpeg skipped to find a marker are zeros, with which some cameras fill up their files.
+static inline int cjpeg_skipped_only_zeros(j_decompress_ptr info, size_t skipped) {
+  const uint8_t *end = info->src->next_input_byte - 2;
+  for (size_t i = 1; i <= skipped; i++) {
+    if (end[-(ptrdiff_t)i] != 0) return 0;
+  }
+  return 1;
+}
+
+// Warnings have a negative level; the others are for tracing.
+static inline void cjpeg_on_emit(j_common_ptr common, int level) {
+  if (level >= 0) return;
+  cjpeg_reader *reader = (cjpeg_reader *)common->client_data;
+  j_decompress_ptr info = (j_decompress_ptr)common;
+  common->err->num_warnings += 1;
+  if (reader->warning_count++ == 0) common->err->format_message(common, reader->warning);
+  switch (common->err->msg_code) {
+    case JWRN_EXTRANEOUS_DATA:
+      // Before the first scan these are no image data.
+      if (info->input_scan_number > 0 && !cjpeg_skipped_only_zeros(info, (size_t)common->err->msg_parm.i[0])) {
+        reader->misread_count += 1;
+      }
+      break;
+    case JWRN_HIT_MARKER:
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_ARITH_BAD_CODE:
+    case JWRN_JPEG_EOF:
+    case JWRN_MUST_RESYNC: reader->misread_count += 1; break;
+    default: break;
+  }
+}
+
+static inline double cjpeg_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 static inline void cjpeg_on_progress(j_common_ptr info) {
-  if (((j_decompress_ptr)info)->input_scan_number <= CJPEG_SCAN_LIMIT) return;
   cjpeg_reader *reader = (cjpeg_reader *)info->client_data;
+  if (reader->deadline > 0 && cjpeg_now() > reader->deadline) longjmp(reader->state->jump, CJPEG_TOO_SLOW);
+  if (((j_decompress_ptr)info)->input_scan_number <= CJPEG_SCAN_LIMIT) return;
   snprintf(reader->message, sizeof reader->message, "more than %d scans", CJPEG_SCAN_LIMIT);
   longjmp(reader->state->jump, CJPEG_CORRUPT);
 }
@@ -133,6 +201,7 @@ static inline cjpeg_reader *cjpeg_open(const uint8_t *bytes, size_t count) {
   state->info.client_data = reader;
   state->errors.error_exit = cjpeg_on_error;
   state->errors.output_message = cjpeg_on_message;
+  state->errors.emit_message = cjpeg_on_emit;
   if (setjmp(state->jump)) {
     cjpeg_close(reader);
     return NULL;
@@ -199,8 +268,66 @@ static inline cjpeg_status cjpeg_read_rows(cjpeg_reader *reader, uint8_t *rows, 
 // Reads what follows the last row. Like Pillow, takes a file that ends there without an end-of-image marker.
 static inline cjpeg_status cjpeg_finish(cjpeg_reader *reader) {
   CJPEG_RETURN_ON_ERROR(reader)
-  jpeg_finish_decompress(&reader->state->info);
+  if (!jpeg_finish_decompress(&reader->state->info)) reader->lacks_end = 1;
   return CJPEG_OK;
+}
+
+// The share of the image that may be other than what was stored, from 0 to 1. Where the data were misread, all that
+// follows up to the next restart marker may be wrong; in a file without such markers nobody knows where it began.
+static inline double cjpeg_misread_share(const cjpeg_reader *reader) {
+  const struct jpeg_decompress_struct *info = &reader->state->info;
+  if (reader->misread_count == 0) return 0;
+  if (info->restart_interval == 0) return 1;
+  double width = 8.0 * info->max_h_samp_factor, height = 8.0 * info->max_v_samp_factor;
+  double units = ((double)reader->width / width + 1) * ((double)reader->height / height + 1);
+  double share = (double)reader->misread_count * (double)info->restart_interval / units;
+  return share < 1 ? share : 1;
+}
+
+// The bytes of the coefficients that libjpeg keeps of the whole image, where the file brings it in several scans; asked
+// for after the header.
+static inline uint64_t cjpeg_coefficient_bytes(cjpeg_reader *reader) {
+  struct jpeg_decompress_struct *info = &reader->state->info;
+  if (!jpeg_has_multiple_scans(info)) return 0;
+  uint64_t bytes = 0;
+  for (int i = 0; i < info->num_components; i++) {
+    const jpeg_component_info *component = &info->comp_info[i];
+    bytes += (uint64_t)component->width_in_blocks * component->height_in_blocks * sizeof(JBLOCK);
+  }
+  return bytes;
+}
+
+// How many scans the file holds: its markers of their starts, those in thumbnails left out.
+static inline uint32_t cjpeg_count_scans(const uint8_t *bytes, size_t count) {
+  uint32_t scans = 0;
+  size_t at = 2;
+  while (at + 1 < count) {
+    const uint8_t *found = (const uint8_t *)memchr(bytes + at, 0xFF, count - at - 1);
+    if (found == NULL) break;
+    uint8_t marker = found[1];
+    at = (size_t)(found - bytes) + 1;
+    if (marker == 0xFF) continue;
+    at += 1;
+    // A zero byte stands for a data byte of 255; these markers have no segment.
+    if (marker == 0 || marker == 1 || (marker >= 0xD0 && marker <= 0xD8)) continue;
+    if (marker == 0xD9) break;
+    if (marker == 0xDA) scans += 1;
+    if (at + 1 >= count) break;
+    at += (size_t)bytes[at] << 8 | (size_t)bytes[at + 1];
+  }
+  return scans;
+}
+
+#define CJPEG_TEXT(value) CJPEG_WORDS(value)
+#define CJPEG_WORDS(...) #__VA_ARGS__
+
+// The library that this was compiled against, such as `libjpeg-turbo 2.1.5`; it does not tell its version at run time.
+static inline const char *cjpeg_version(void) {
+#ifdef LIBJPEG_TURBO_VERSION
+  return "libjpeg-turbo " CJPEG_TEXT(LIBJPEG_TURBO_VERSION);
+#else
+  return "libjpeg " CJPEG_TEXT(JPEG_LIB_VERSION);
+#endif
 }
 
 // The contents of the APP1 segment with this index, or NULL past the last.

@@ -6,8 +6,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-typedef enum { CPNG_OK = 0, CPNG_CORRUPT = 1, CPNG_TRUNCATED = 2 } cpng_status;
+typedef enum {
+  CPNG_OK = 0,
+  CPNG_CORRUPT = 1,
+  CPNG_TRUNCATED = 2,
+  CPNG_TOO_SLOW = 3,
+  CPNG_OUT_OF_MEMORY = 4
+} cpng_status;
 
 typedef struct {
   const uint8_t *bytes;
@@ -21,7 +28,15 @@ typedef struct {
   png_structp png;
   png_infop info;
   uint32_t width, height;
-  int bit_depth, color_type;
+  int bit_depth, color_type, is_interlaced;
+  // When decoding must be over, in seconds of the monotonic clock; 0: never.
+  double deadline;
+  int is_late;
+  // How often libpng warned, and the first of its warnings.
+  long warning_count;
+  char warning[256];
+  // The data end after the last row: the end chunk is missing.
+  int lacks_end;
   char message[256];
 } cpng_reader;
 
@@ -76,8 +91,26 @@ static inline void cpng_on_error(png_structp png, png_const_charp message) {
 }
 
 static inline void cpng_on_warning(png_structp png, png_const_charp message) {
+  cpng_reader *reader = (cpng_reader *)png_get_error_ptr(png);
+  if (reader->warning_count++ == 0) strncpy(reader->warning, message, sizeof reader->warning - 1);
+}
+
+static inline void cpng_ignore_warning(png_structp png, png_const_charp message) {
   (void)png;
   (void)message;
+}
+
+static inline double cpng_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+// Why libpng left the function that called it.
+static inline cpng_status cpng_failure(const cpng_reader *reader) {
+  if (reader->is_late) return CPNG_TOO_SLOW;
+  if (reader->ran_out) return CPNG_TRUNCATED;
+  return strstr(reader->message, "emory") != NULL ? CPNG_OUT_OF_MEMORY : CPNG_CORRUPT;
 }
 
 static inline void cpng_on_read(png_structp png, png_bytep into, size_t count) {
@@ -123,7 +156,7 @@ static inline void cpng_close(cpng_reader *reader) {
 
 // Reads up to the first image data and fills in the size, the bit depth and the colour type.
 static inline cpng_status cpng_read_header(cpng_reader *reader) {
-  if (setjmp(png_jmpbuf(reader->png))) return reader->ran_out ? CPNG_TRUNCATED : CPNG_CORRUPT;
+  if (setjmp(png_jmpbuf(reader->png))) return cpng_failure(reader);
   png_set_read_fn(reader->png, reader, cpng_on_read);
   png_set_user_limits(reader->png, 0x7fffffff, 0x7fffffff);
   png_set_chunk_malloc_max(reader->png, CPNG_CHUNK_LIMIT);
@@ -133,7 +166,10 @@ static inline cpng_status cpng_read_header(cpng_reader *reader) {
   png_set_keep_unknown_chunks(reader->png, PNG_HANDLE_CHUNK_ALWAYS, (png_const_bytep) "eXIf", 1);
   png_read_info(reader->png, reader->info);
   png_uint_32 width, height;
-  png_get_IHDR(reader->png, reader->info, &width, &height, &reader->bit_depth, &reader->color_type, NULL, NULL, NULL);
+  int interlacing;
+  png_get_IHDR(reader->png, reader->info, &width, &height, &reader->bit_depth, &reader->color_type, &interlacing, NULL,
+               NULL);
+  reader->is_interlaced = interlacing != PNG_INTERLACE_NONE;
   reader->width = width;
   reader->height = height;
   return CPNG_OK;
@@ -144,8 +180,8 @@ static inline cpng_status cpng_read_pixels(cpng_reader *reader, uint8_t *rgb) {
   volatile int complete = 0;
   if (setjmp(png_jmpbuf(reader->png))) {
     // Pillow, too, accepts a file that ends after the last row.
-    if (reader->ran_out) return complete ? CPNG_OK : CPNG_TRUNCATED;
-    return CPNG_CORRUPT;
+    reader->lacks_end = reader->ran_out && complete;
+    return reader->lacks_end ? CPNG_OK : cpng_failure(reader);
   }
   png_set_expand_gray_1_2_4_to_8(reader->png);
   if (reader->color_type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(reader->png);
@@ -157,12 +193,21 @@ static inline cpng_status cpng_read_pixels(cpng_reader *reader, uint8_t *rgb) {
   size_t row_bytes = (size_t)reader->width * 3;
   if (png_get_rowbytes(reader->png, reader->info) != row_bytes) png_error(reader->png, "unexpected row size");
   for (int pass = 0; pass < passes; pass++) {
-    for (uint32_t y = 0; y < reader->height; y++) png_read_row(reader->png, rgb + y * row_bytes, NULL);
+    for (uint32_t y = 0; y < reader->height; y++) {
+      if (reader->deadline > 0 && y % 16 == 0 && cpng_now() > reader->deadline) {
+        reader->is_late = 1;
+        png_error(reader->png, "out of time");
+      }
+      png_read_row(reader->png, rgb + y * row_bytes, NULL);
+    }
   }
   complete = 1;
   png_read_end(reader->png, reader->info);
   return CPNG_OK;
 }
+
+// The library's version, such as `1.6.39`.
+static inline const char *cpng_version(void) { return png_get_libpng_ver(NULL); }
 
 // The contents of the last eXIf chunk, or NULL.
 static inline const uint8_t *cpng_exif(cpng_reader *reader, size_t *count) {
@@ -224,7 +269,7 @@ static inline void cpng_on_flush(png_structp png) { (void)png; }
 static inline cpng_status cpng_encode(
     const uint8_t *rgb, uint32_t width, uint32_t height, const char *const *keywords, const char *const *texts,
     int text_count, cpng_file *file) {
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, file, cpng_on_write_error, cpng_on_warning);
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, file, cpng_on_write_error, cpng_ignore_warning);
   if (png == NULL) return CPNG_CORRUPT;
   png_infop info = png_create_info_struct(png);
   if (info == NULL) {

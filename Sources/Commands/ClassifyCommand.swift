@@ -32,7 +32,7 @@ package enum ClassifyCommand: Command {
     MetadataOptions.all + [
       MetadataOptions.table, ModelLocation.option, Option<Int>.threads, ImageViews.flag, explainMetadata,
       format, timing, output, resume, Flag.quiet,
-    ]
+    ] + DecodingOptions.all
   package static let examples = [
     #"dermafusion classify lesion.jpg --age 55 --sex male --site "lower extremity""#,
     "dermafusion classify photographs --metadata patients.csv --format csv",
@@ -92,7 +92,9 @@ package enum ClassifyCommand: Command {
     var destination = try Destination(
       arguments, outputs: outputs, items: items, classifier: classifier, terminal: terminal)
 
-    let batch = Batch(classifier: classifier, arguments: arguments, table: table, terminal: terminal)
+    let batch = Batch(
+      classifier: classifier, arguments: arguments, table: table,
+      limits: DecodingOptions.limits(arguments), terminal: terminal)
     let remaining = destination.remaining(items)
     var progress = Progress(terminal: terminal, total: remaining.count, isQuiet: arguments[Flag.quiet])
     var summary = BatchSummary()
@@ -208,6 +210,7 @@ private struct Batch: Sendable {
   let classifier: Classifier
   let arguments: ParsedArguments
   let table: MetadataTable?
+  let limits: DecodingLimits
   let terminal: Terminal
 
   @Sendable func outcome(of item: BatchItem) -> Outcome {
@@ -219,7 +222,7 @@ private struct Batch: Sendable {
         let (result, output, timing) = try classifier.observedClassify(
           encodedImage: bytes,
           metadata: MetadataOptions.metadata(arguments, entry: table?.entry(for: source)),
-          views: ImageViews(arguments))
+          views: ImageViews(arguments), limits: limits)
         let shares =
           arguments[ClassifyCommand.explainMetadata]
           ? try classifier.metadataShares(of: output, metadata: result.metadata) : nil

@@ -264,11 +264,16 @@ package enum GradCAMCommand: Command {
         }
         throw NamedFailure(name: source.name, reason: "\(error)")
       }
-      try outputs.write(explanation.png(
-          FigureOptions.style(arguments), trusts: trusts, imageName: source.fileName), path: picturePath)
+      var files = [
+        (
+          bytes: try explanation.png(
+            FigureOptions.style(arguments), trusts: trusts, imageName: source.fileName), path: picturePath
+        )
+      ]
       if let path = arguments[raw] {
-        try outputs.write(array(explanation.maps, isSigned: arguments[signed]), path: path)
+        files.append((array(explanation.maps, isSigned: arguments[signed]), path))
       }
+      try outputs.write(files)
       let report = ExplanationReport(
         explanation: explanation, trusts: trusts, imageName: source.name, picturePath: picturePath,
         rawPath: arguments[raw], includesSignedMap: arguments[signed])

@@ -1,6 +1,7 @@
 import JSONModule
 import CommandLineSupport
 import DermaFusion
+import ImageFiles
 
 /// Says what would compute, with which model.
 package enum InfoCommand: Command {
@@ -50,6 +51,7 @@ package enum InfoCommand: Command {
           ("sha256", .string(classifier.model.sha256)), ("architecture", .string(configuration.architecture)),
           ("folder", .string(folder)), ("usesMetadata", .bool(configuration.fusion != nil)),
           ("temperature", .number(configuration.temperature)),
+          ("hasChecksums", .bool(classifier.hasChecksums)),
         ] + members(classifier)),
       "classes": .strings(classifier.labels.ids),
       "labels": .array(classifier.labels.map(\.orderedJSON)),
@@ -59,6 +61,7 @@ package enum InfoCommand: Command {
         "mean": .array(preprocessing.mean.map(JSONValue.number)),
         "std": .array(preprocessing.standardDeviation.map(JSONValue.number)),
       ]),
+      "decoders": .strings(ImageDecoder.libraries),
       "instructionSet": .string(classifier.instructionSet),
       "threads": .integer(classifier.threadCount),
       "disclaimer": .string(Wording.disclaimer),
@@ -102,6 +105,12 @@ package enum InfoCommand: Command {
       ("Version", DermaFusionVersion.current),
       ("Model", "\(configuration.name) \(configuration.version), in \(folder)"),
       ("SHA-256", classifier.model.sha256),
+      (
+        "Checksums",
+        classifier.hasChecksums
+          ? "SHA256SUMS agrees with the files"
+          : "none: the folder has no SHA256SUMS, and a damaged file would not be noticed"
+      ),
       ("Architecture", configuration.architecture),
     ]
     for (index, member) in classifier.members.enumerated() {
@@ -113,6 +122,7 @@ package enum InfoCommand: Command {
       ("Metadata", configuration.fusion == nil ? "not used by this model" : "age, sex and site are used"),
       ("Preprocessing", [size, constancy, constants].joined(separator: ", ")),
       ("Classes", words(classifier.labels)),
+      ("Decoders", ImageDecoder.libraries.joined(separator: ", ")),
       ("Instruction set", classifier.instructionSet),
       ("Threads", String(classifier.threadCount)),
     ]

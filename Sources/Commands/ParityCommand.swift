@@ -2,6 +2,7 @@ import JSONModule
 import Assessment
 import CommandLineSupport
 import DermaFusion
+import ImageFiles
 
 /// Holds this engine against what Python computed.
 package enum ParityCommand: Command {
@@ -85,7 +86,11 @@ package enum ParityCommand: Command {
 
   private static func text(_ report: ParityReport, _ fixtures: ParityFixtures, width: Int?) -> String {
     let made = fixtures.versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)".printable }
-    var lines = [("Fixtures by " + made.joined(separator: ", ")).wrapped(width: width, indent: 0), ""]
+    var lines = [("Fixtures by " + made.joined(separator: ", ")).wrapped(width: width, indent: 0)]
+    if let note = decoderNote(fixtures: fixtures.versions["libjpeg"]) {
+      lines.append(note.printable.wrapped(width: width, indent: 0))
+    }
+    lines.append("")
     lines.append(
       "Stage".padding(to: 22) + "Compared".leftPadding(to: 8) + "Departing".leftPadding(to: 11)
         + "Greatest difference".leftPadding(to: 21) + "Tolerance".leftPadding(to: 11))
@@ -107,6 +112,14 @@ package enum ParityCommand: Command {
     }
     lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Where another JPEG decoder made the fixtures, a departure of pixels may be the decoder's.
+  ///
+  /// - Parameter library: as the fixtures name it, such as `libjpeg-turbo 3.2.0`; nil where they do not.
+  static func decoderNote(fixtures library: String?) -> String? {
+    guard let library, library != ImageDecoder.jpegLibrary else { return nil }
+    return "Here JPEG is decoded by \(ImageDecoder.jpegLibrary), not by the \(library) behind the fixtures."
   }
 
   /// Two significant digits.
@@ -138,6 +151,7 @@ package enum ParityCommand: Command {
       "firstDepartingStage": report.firstDepartingStage.map { .string($0.name) } ?? .null,
       "stages": .array(stages),
       "notCompared": .strings(report.missingStages),
+      "decoders": .strings(ImageDecoder.libraries),
       "versions": .object(
         fixtures.versions.sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) }),
       "model": classifier.map(\.model.orderedJSON) ?? .null,

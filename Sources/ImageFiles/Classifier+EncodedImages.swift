@@ -20,11 +20,12 @@ extension Classifier {
 
   /// ``classify(encodedImage:metadata:views:)`` with what the network gave and the time that each step took.
   package func observedClassify(
-    encodedImage bytes: [UInt8], metadata: PatientMetadata, views: ImageViews = .upright
+    encodedImage bytes: [UInt8], metadata: PatientMetadata, views: ImageViews = .upright,
+    limits: DecodingLimits = .standard
   ) throws(DermaFusionError) -> (Classification, NetworkOutput, ClassificationTiming) {
     var timing = ClassificationTiming()
     let image = try ClassificationTiming.measure(&timing.decodeMilliseconds) { () throws(DermaFusionError) in
-      try Self.decoded(bytes)
+      try Self.decoded(bytes, part: .square(size: configuration.preprocessing.size), limits: limits)
     }
     let (result, output) = try classify(
       image, metadata: metadata, views: views, imageSHA256: SHA256.hexDigest(bytes), timing: &timing)
@@ -47,7 +48,7 @@ extension Classifier {
     selecting select: (ClassScores) -> [LesionLabel]
   ) throws(DermaFusionError) -> Explanation {
     try explain(
-      Self.decoded(bytes), metadata: metadata, method: method, layer: layer,
+      Self.decoded(bytes, part: .whole), metadata: metadata, method: method, layer: layer,
       imageSHA256: SHA256.hexDigest(bytes), selecting: select)
   }
 
@@ -57,6 +58,16 @@ extension Classifier {
   package static func decoded(_ bytes: [UInt8]) throws(DermaFusionError) -> PixelImage {
     do throws(ImageError) {
       return try ImageDecoder.decode(bytes)
+    } catch {
+      throw DermaFusionError(error)
+    }
+  }
+
+  private static func decoded(
+    _ bytes: [UInt8], part: ImageDecoder.Part, limits: DecodingLimits = .standard
+  ) throws(DermaFusionError) -> DecodedImage {
+    do throws(ImageError) {
+      return try ImageDecoder.decode(bytes, part: part, limits: limits)
     } catch {
       throw DermaFusionError(error)
     }

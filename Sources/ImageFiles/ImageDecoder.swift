@@ -6,19 +6,12 @@ import ImagePipeline
 /// Alpha is dropped, gamma and colour profiles are not applied, and 16-bit values are taken by their high byte (for
 /// 16-bit grey Pillow itself would turn everything above 255 white).
 package enum ImageDecoder {
-  /// Decodes a PNG, JPEG or PNM file.
-  ///
-  /// - Parameter bytes: The whole file.
-  /// - Throws: ``ImageError`` naming the broken rule.
-  package static func decode(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> PixelImage {
-    guard !bytes.isEmpty else { throw .empty }
-    switch RecognizedFormat(bytes) {
-    case .supported(.png): return try PNGDecoder.decode(bytes)
-    case .supported(.jpeg): return try JPEGDecoder.decode(bytes)
-    case .supported(.pnm): return try PNMDecoder.decode(bytes)
-    case .unsupported(let name): throw .unsupportedFormat(name: name)
-    case .unknown: throw .unrecognizedFormat(leadingBytes: Array(bytes.prefix(8)))
-    }
+  /// How much of an image is wanted.
+  package enum Part: Sendable {
+    case whole
+    /// What a network sees. Of a large JPEG only the centre square at this size is kept, made while the file is decoded;
+    /// an image too small for a network is refused before its pixels are read.
+    case square(size: Int)
   }
 
   /// Decodes a PNG, JPEG or PNM file.
@@ -26,8 +19,64 @@ package enum ImageDecoder {
   /// - Parameter bytes: The whole file.
   /// - Throws: ``ImageError`` naming the broken rule.
   package static func decode(_ bytes: [UInt8]) throws(ImageError) -> PixelImage {
-    try bytes.withUnsafeBufferPointer { (bytes) throws(ImageError) in
-      try decode(UnsafeRawBufferPointer(bytes))
+    guard case .whole(let image) = try decode(bytes, part: .whole).content else {
+      preconditionFailure("the whole image was asked for")
     }
+    return image
+  }
+
+  /// Decodes a PNG, JPEG or PNM file.
+  ///
+  /// - Parameter bytes: The whole file.
+  /// - Throws: ``ImageError`` naming the broken rule.
+  package static func decode(
+    _ bytes: [UInt8], part: Part, limits: DecodingLimits = .standard
+  ) throws(ImageError) -> DecodedImage {
+    try bytes.withUnsafeBufferPointer { (bytes) throws(ImageError) in
+      try decode(UnsafeRawBufferPointer(bytes), part: part, limits: limits)
+    }
+  }
+
+  /// Decodes a PNG, JPEG or PNM file.
+  ///
+  /// - Parameter bytes: The whole file.
+  /// - Throws: ``ImageError`` naming the broken rule.
+  package static func decode(
+    _ bytes: UnsafeRawBufferPointer, part: Part, limits: DecodingLimits = .standard
+  ) throws(ImageError) -> DecodedImage {
+    guard !bytes.isEmpty else { throw .empty }
+    switch RecognizedFormat(bytes) {
+    case .supported(.png): return try PNGDecoder.decode(bytes, part: part, limits: limits)
+    case .supported(.jpeg): return try JPEGDecoder.decode(bytes, part: part, limits: limits)
+    case .supported(.pnm): return try PNMDecoder.decode(bytes, part: part, limits: limits)
+    case .unsupported(let name): throw .unsupportedFormat(name: name)
+    case .unknown: throw .unrecognizedFormat(leadingBytes: Array(bytes.prefix(8)))
+    }
+  }
+
+  /// Why a file that begins so is no image that can be decoded, or nil where it may be one: a file that is none need not be read
+  /// to its end.
+  ///
+  /// - Parameter start: at least 256 bytes, or the whole file.
+  package static func refusal(ofStart start: UnsafeRawBufferPointer) -> String? {
+    switch RecognizedFormat(start) {
+    case .supported: nil
+    case .unsupported(let name): ImageError.unsupportedFormat(name: name).description
+    case .unknown: ImageError.unrecognizedFormat(leadingBytes: Array(start.prefix(8))).description
+    }
+  }
+
+  /// The libraries that decode, such as `libjpeg-turbo 2.1.5` and `libpng 1.6.39`.
+  package static var libraries: [String] { [jpegLibrary, PNGDecoder.library] }
+
+  /// The library that decodes JPEG, such as `libjpeg-turbo 2.1.5`.
+  package static var jpegLibrary: String { JPEGDecoder.library }
+
+  /// Checks a size from a file's header, before anything is allocated for it.
+  static func check(
+    width: Int, height: Int, part: Part, limits: DecodingLimits
+  ) throws(ImageError) {
+    try PixelLimit.check(width: width, height: height, limit: limits.pixels)
+    if case .square = part { try Preprocessor.requireSize(width: width, height: height) }
   }
 }

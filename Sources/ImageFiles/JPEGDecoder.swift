@@ -3,84 +3,159 @@ import ImagePipeline
 
 /// JPEG files through libjpeg-turbo with its default settings, which are Pillow's.
 enum JPEGDecoder {
-  static func decode(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> PixelImage {
-    guard let reader = cjpeg_open(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) else {
-      throw .outOfMemory(.jpeg)
-    }
+  /// From so many bytes of pixels on an image is not kept whole where only its centre square is wanted.
+  static let largeByteCount = 64 << 20
+
+  static var library: String { String(cString: cjpeg_version()) }
+
+  static func decode(
+    _ bytes: UnsafeRawBufferPointer, part: ImageDecoder.Part, limits: DecodingLimits
+  ) throws(ImageError) -> DecodedImage {
+    try decode(bytes, part: part, limits: limits, largeByteCount: largeByteCount)
+  }
+
+  /// - Parameter largeByteCount: for tests, which have no large images.
+  static func decode(
+    _ bytes: UnsafeRawBufferPointer, part: ImageDecoder.Part, limits: DecodingLimits, largeByteCount: Int
+  ) throws(ImageError) -> DecodedImage {
+    let start = bytes.bindMemory(to: UInt8.self).baseAddress
+    guard let reader = cjpeg_open(start, bytes.count) else { throw .outOfMemory(.jpeg) }
     defer { cjpeg_close(reader) }
-    try check(cjpeg_read_header(reader), reader, truncation: "the data end in the header")
+    let check = { (status: cjpeg_status, truncation: String) throws(ImageError) in
+      try Self.check(status, reader, truncation: truncation, seconds: limits.seconds)
+    }
+    try check(cjpeg_read_header(reader), "the data end in the header")
 
     let width = Int(reader.pointee.width)
     let height = Int(reader.pointee.height)
-    try PixelLimit.check(width: width, height: height)
+    try ImageDecoder.check(width: width, height: height, part: part, limits: limits)
     guard [1, 3, 4].contains(reader.pointee.components) else {
       throw .unsupportedVariant(.jpeg, reason: "\(reader.pointee.components) colour components")
     }
     try requirePlausibleSize(reader.pointee, byteCount: bytes.count)
+    let scans = Int(cjpeg_count_scans(start, bytes.count))
+    guard width * height * scans <= limits.scannedPixels else {
+      throw .tooManyScans(width: width, height: height, scans: scans, limit: limits.scannedPixels)
+    }
     let orientation = orientation(reader)
-    try check(cjpeg_start(reader), reader, truncation: "the data end before the last scan does")
 
+    let coefficientBytes = Int(cjpeg_coefficient_bytes(reader))
+    let pixelBytes = width * height * 3
+    if case .square(let size) = part, pixelBytes >= largeByteCount {
+      let byteCount = SquareResizer.byteCount(storedWidth: width, storedHeight: height, size: size)
+      let reservation = try limits.reserve(coefficientBytes + byteCount, for: .jpeg)
+      reader.pointee.deadline = cjpeg_now() + limits.seconds
+      try check(cjpeg_start(reader), "the data end before the last scan does")
+      var resizer = SquareResizer(
+        storedWidth: width, storedHeight: height, placement: orientation.placement, size: size)
+      let status = readRows(reader, width: width, height: height) { resizer.add($0) }
+      try check(status, "the data end in row \(reader.pointee.rows_read + 1) of \(height)")
+      try check(cjpeg_finish(reader), "the data end after the last row")
+      let square = resizer.finish()
+      let swaps = orientation.placement.transposes
+      return DecodedImage(
+        width: swaps ? height : width, height: swaps ? width : height, content: .square(square),
+        damage: damage(reader), reservation: reservation)
+    }
+
+    let reservation = try limits.reserve(
+      coefficientBytes + (orientation == .upright ? pixelBytes : 2 * pixelBytes), for: .jpeg)
+    reader.pointee.deadline = cjpeg_now() + limits.seconds
+    try check(cjpeg_start(reader), "the data end before the last scan does")
     var status = CJPEG_OK
     let image = PixelImage(width: width, height: height) { pixels in
-      status =
-        reader.pointee.output_components == 4
-        ? readCMYK(reader, into: pixels, width: width, height: height)
-        : cjpeg_read_rows(reader, pixels, UInt32(height))
-    }
-    try check(status, reader, truncation: "the data end in row \(reader.pointee.rows_read + 1) of \(height)")
-    try check(cjpeg_finish(reader), reader, truncation: "the data end after the last row")
-    return orientation.applied(to: image)
-  }
-
-  /// Huffman coding takes at least a bit for each block of 8x8 values, of which a component may have a sixteenth of the
-  /// image's, so a short file that claims many pixels is refused before they are allocated. Arithmetic coding may take
-  /// less, and is decoded whatever it claims.
-  private static func requirePlausibleSize(_ header: cjpeg_reader, byteCount: Int) throws(ImageError) {
-    let blocks = Int(header.width) * Int(header.height) / 64
-    guard header.is_arithmetic != 0 || blocks <= byteCount * 8 * 16 else {
-      throw .truncated(
-        .jpeg, reason: "\(byteCount) bytes cannot hold \(header.width)x\(header.height) pixels")
-    }
-  }
-
-  /// Converts row by row, as Pillow does: four-component files are taken as inverted, as Adobe writes them, and turned
-  /// into RGB without a colour profile.
-  private static func readCMYK(
-    _ reader: UnsafeMutablePointer<cjpeg_reader>, into pixels: UnsafeMutablePointer<UInt8>, width: Int,
-    height: Int
-  ) -> cjpeg_status {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width * 4) { row in
-      guard let row = row.baseAddress else { return CJPEG_CORRUPT }
-      var pixel = pixels
-      for _ in 0..<height {
-        let status = cjpeg_read_rows(reader, row, 1)
-        guard status == CJPEG_OK else { return status }
-        for x in 0..<width {
-          let notBlack = Int(row[x * 4 + 3])
-          for channel in 0..<3 {
-            let product = (255 - Int(row[x * 4 + channel])) * notBlack + 128
-            pixel[channel] = UInt8(truncatingIfNeeded: notBlack - ((product >> 8) + product) >> 8)
-          }
-          pixel += 3
+      if reader.pointee.output_components == 4 {
+        var target = pixels
+        status = readRows(reader, width: width, height: height) { row in
+          target.update(from: row, count: width * 3)
+          target += width * 3
         }
+      } else {
+        status = cjpeg_read_rows(reader, pixels, UInt32(height))
+      }
+    }
+    try check(status, "the data end in row \(reader.pointee.rows_read + 1) of \(height)")
+    try check(cjpeg_finish(reader), "the data end after the last row")
+    return DecodedImage(
+      orientation.applied(to: image), damage: damage(reader), reservation: reservation)
+  }
+
+  /// The share of the image from which on it is said how much is missing.
+  private static func damage(_ reader: UnsafeMutablePointer<cjpeg_reader>) -> ImageDamage? {
+    if reader.pointee.warning_count == 0 {
+      return reader.pointee.lacks_end == 0
+        ? nil : ImageDamage(reason: "the end-of-image marker is missing", share: 0)
+    }
+    return ImageDamage(
+      reason: text(&reader.pointee.warning), share: cjpeg_misread_share(reader))
+  }
+
+  /// A short file that claims many pixels is refused before they are allocated. Huffman coding takes at least a bit for
+  /// each block of 8x8 values, of which a component may have a sixteenth of the image's. Arithmetic coding may take less:
+  /// a small image is decoded whatever its file claims, a large one where it claims what a photograph might.
+  private static func requirePlausibleSize(_ header: cjpeg_reader, byteCount: Int) throws(ImageError) {
+    let (width, height) = (Int(header.width), Int(header.height))
+    if header.is_arithmetic != 0 {
+      guard width * height <= max(1 << 24, byteCount * 8192) else {
+        throw .implausibleSize(.jpeg, byteCount: byteCount, width: width, height: height)
+      }
+    } else {
+      guard width * height / 64 <= byteCount * 8 * 16 else {
+        throw .truncated(
+          .jpeg, reason: "\(byteCount) bytes cannot hold \(header.width)x\(header.height) pixels")
+      }
+    }
+  }
+
+  /// Hands over the rows as RGB. Those of four components are converted as Pillow does: they are taken as inverted, as
+  /// Adobe writes them, and turned into RGB without a colour profile.
+  private static func readRows(
+    _ reader: UnsafeMutablePointer<cjpeg_reader>, width: Int, height: Int,
+    _ body: (UnsafePointer<UInt8>) -> Void
+  ) -> cjpeg_status {
+    let components = Int(reader.pointee.output_components)
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width * 7) { buffer in
+      guard let rgb = buffer.baseAddress else { return CJPEG_CORRUPT }
+      let row = rgb + width * 3
+      for _ in 0..<height {
+        let status = cjpeg_read_rows(reader, components == 4 ? row : rgb, 1)
+        guard status == CJPEG_OK else { return status }
+        if components == 4 { convertCMYK(row, to: rgb, width: width) }
+        body(rgb)
       }
       return CJPEG_OK
     }
   }
 
+  private static func convertCMYK(
+    _ row: UnsafePointer<UInt8>, to rgb: UnsafeMutablePointer<UInt8>, width: Int
+  ) {
+    for x in 0..<width {
+      let notBlack = Int(row[x * 4 + 3])
+      for channel in 0..<3 {
+        let product = (255 - Int(row[x * 4 + channel])) * notBlack + 128
+        rgb[x * 3 + channel] = UInt8(truncatingIfNeeded: notBlack - ((product >> 8) + product) >> 8)
+      }
+    }
+  }
+
   private static func check(
-    _ status: cjpeg_status, _ reader: UnsafeMutablePointer<cjpeg_reader>, truncation: String
+    _ status: cjpeg_status, _ reader: UnsafeMutablePointer<cjpeg_reader>, truncation: String,
+    seconds: Double
   ) throws(ImageError) {
     switch status {
     case CJPEG_OK: return
     case CJPEG_TRUNCATED: throw .truncated(.jpeg, reason: truncation)
     case CJPEG_OUT_OF_MEMORY: throw .outOfMemory(.jpeg)
-    default:
-      let message = withUnsafeBytes(of: &reader.pointee.message) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      throw .corrupt(.jpeg, reason: message)
+    case CJPEG_TOO_SLOW: throw .tooSlow(.jpeg, seconds: seconds)
+    case CJPEG_UNSUPPORTED: throw .unsupportedVariant(.jpeg, reason: text(&reader.pointee.message))
+    default: throw .corrupt(.jpeg, reason: text(&reader.pointee.message))
     }
+  }
+
+  /// The characters up to the first zero.
+  private static func text<Characters>(_ characters: inout Characters) -> String {
+    withUnsafeBytes(of: &characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
   /// Joins the Exif segments and takes the last XMP segment, as Pillow does.

@@ -61,22 +61,31 @@ enum Orientation: Int {
 }
 
 extension Orientation {
+  /// Whether the stored columns run from right to left, the stored rows from bottom to top, and both change places.
+  var placement: SquareResizer.Placement {
+    let (mirrorsColumns, mirrorsRows) =
+      switch self {
+      case .upright, .transposed: (false, false)
+      case .mirroredHorizontally, .rotatedQuarterTurnCounterclockwise: (true, false)
+      case .mirroredVertically, .rotatedQuarterTurnClockwise: (false, true)
+      case .rotatedHalfTurn, .transverse: (true, true)
+      }
+    return SquareResizer.Placement(
+      mirrorsColumns: mirrorsColumns, mirrorsRows: mirrorsRows,
+      transposes: rawValue >= Orientation.transposed.rawValue)
+  }
+
   /// Turns the stored pixels upright.
   func applied(to image: PixelImage) -> PixelImage {
     guard self != .upright else { return image }
     let width = image.width
     let height = image.height
-    let swapsSides = rawValue >= Orientation.transposed.rawValue
+    let swapsSides = placement.transposes
     // Where the first pixel of the result lies in the stored image, and how far a step in the result leads there.
-    let (startX, startY): (Int, Int) =
-      switch self {
-      case .upright, .transposed: (0, 0)
-      case .mirroredHorizontally, .rotatedQuarterTurnCounterclockwise: (width - 1, 0)
-      case .mirroredVertically, .rotatedQuarterTurnClockwise: (0, height - 1)
-      case .rotatedHalfTurn, .transverse: (width - 1, height - 1)
-      }
-    let columnStep = (startX == 0 ? 1 : -1) * 3
-    let rowStep = (startY == 0 ? width : -width) * 3
+    let startX = placement.mirrorsColumns ? width - 1 : 0
+    let startY = placement.mirrorsRows ? height - 1 : 0
+    let columnStep = (placement.mirrorsColumns ? -1 : 1) * 3
+    let rowStep = (placement.mirrorsRows ? -width : width) * 3
     let (stepX, stepY) = swapsSides ? (rowStep, columnStep) : (columnStep, rowStep)
     let start = (startY * width + startX) * 3
 

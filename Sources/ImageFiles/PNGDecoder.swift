@@ -3,24 +3,40 @@ import ImagePipeline
 
 /// PNG files through libpng's classic interface.
 enum PNGDecoder {
-  static func decode(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> PixelImage {
+  static var library: String { "libpng \(String(cString: cpng_version()))" }
+
+  static func decode(
+    _ bytes: UnsafeRawBufferPointer, part: ImageDecoder.Part, limits: DecodingLimits
+  ) throws(ImageError) -> DecodedImage {
     guard let reader = cpng_open(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) else {
       throw .outOfMemory(.png)
     }
     defer { cpng_close(reader) }
-    try check(cpng_read_header(reader), reader)
+    try check(cpng_read_header(reader), reader, seconds: limits.seconds)
 
     let width = Int(reader.pointee.width)
     let height = Int(reader.pointee.height)
-    try PixelLimit.check(width: width, height: height)
+    try ImageDecoder.check(width: width, height: height, part: part, limits: limits)
     try requirePlausibleSize(reader.pointee, byteCount: bytes.count)
 
+    // A turned image is there twice for a moment; whether it is turned may stand behind the pixels.
+    let reservation = try limits.reserve(width * height * 6, for: .png)
+    reader.pointee.deadline = cpng_now() + limits.seconds
     var status = CPNG_OK
     let image = PixelImage(width: width, height: height) { pixels in
       status = cpng_read_pixels(reader, pixels)
     }
-    try check(status, reader)
-    return orientation(reader).applied(to: image)
+    try check(status, reader, seconds: limits.seconds)
+    return DecodedImage(
+      orientation(reader).applied(to: image), damage: damage(reader), reservation: reservation)
+  }
+
+  /// Damaged pixels do not get here: the chunks' checksums are held against them.
+  private static func damage(_ reader: UnsafeMutablePointer<cpng_reader>) -> ImageDamage? {
+    if reader.pointee.warning_count > 0 {
+      return ImageDamage(reason: text(&reader.pointee.warning), share: 0)
+    }
+    return reader.pointee.lacks_end == 0 ? nil : ImageDamage(reason: "the end chunk is missing", share: 0)
   }
 
   /// Deflate shrinks at most 1032-fold, so a short file that claims many pixels is refused before they are allocated.
@@ -39,16 +55,20 @@ enum PNGDecoder {
   }
 
   private static func check(
-    _ status: cpng_status, _ reader: UnsafeMutablePointer<cpng_reader>
+    _ status: cpng_status, _ reader: UnsafeMutablePointer<cpng_reader>, seconds: Double
   ) throws(ImageError) {
-    let message = withUnsafeBytes(of: &reader.pointee.message) {
-      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-    }
     switch status {
     case CPNG_OK: return
-    case CPNG_TRUNCATED: throw .truncated(.png, reason: message)
-    default: throw .corrupt(.png, reason: message)
+    case CPNG_TRUNCATED: throw .truncated(.png, reason: text(&reader.pointee.message))
+    case CPNG_TOO_SLOW: throw .tooSlow(.png, seconds: seconds)
+    case CPNG_OUT_OF_MEMORY: throw .outOfMemory(.png)
+    default: throw .corrupt(.png, reason: text(&reader.pointee.message))
     }
+  }
+
+  /// The characters up to the first zero.
+  private static func text<Characters>(_ characters: inout Characters) -> String {
+    withUnsafeBytes(of: &characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
   /// Looks where Pillow looks: the eXIf chunk, else ImageMagick's "Raw profile type exif" text; and where those name no

@@ -2,14 +2,16 @@ import ImagePipeline
 
 /// Netpbm's P1...P6 with a maximum of 1...65535, scaled as Pillow scales them.
 enum PNMDecoder {
-  static func decode(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> PixelImage {
+  static func decode(
+    _ bytes: UnsafeRawBufferPointer, part: ImageDecoder.Part, limits: DecodingLimits
+  ) throws(ImageError) -> DecodedImage {
     var parser = PNMParser(bytes)
     parser.skipMagicNumber()
     let kind = bytes[1] - UInt8(ascii: "0")
     let width = try parser.readNumber("the width")
     let height = try parser.readNumber("the height")
     guard width > 0, height > 0 else { throw .corrupt(.pnm, reason: "the size is \(width)x\(height)") }
-    try PixelLimit.check(width: width, height: height)
+    try ImageDecoder.check(width: width, height: height, part: part, limits: limits)
 
     var maximum = 1
     if kind != 1, kind != 4 {
@@ -20,12 +22,15 @@ enum PNMDecoder {
     }
     let layout = Layout(
       width: width, height: height, channels: kind == 3 || kind == 6 ? 3 : 1, maximum: maximum)
-    switch kind {
-    case 1: return try decodePlainBitmap(&parser, layout)
-    case 2, 3: return try decodePlain(&parser, layout)
-    case 4: return try decodeBitmap(parser, layout)
-    default: return try decodeBinary(parser, layout)
-    }
+    let reservation = try limits.reserve(width * height * 3, for: .pnm)
+    let image =
+      switch kind {
+      case 1: try decodePlainBitmap(&parser, layout)
+      case 2, 3: try decodePlain(&parser, layout)
+      case 4: try decodeBitmap(parser, layout)
+      default: try decodeBinary(parser, layout)
+      }
+    return DecodedImage(image, reservation: reservation)
   }
 
   private struct Layout {

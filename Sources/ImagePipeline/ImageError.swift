@@ -21,6 +21,18 @@ package enum ImageError: Error, Equatable, Sendable {
   /// More pixels than anyone photographs: probably a decompression bomb.
   case tooManyPixels(width: Int, height: Int, limit: Int)
 
+  /// More pixels than a file of so few bytes holds in any photograph: probably a decompression bomb.
+  case implausibleSize(ImageFormat, byteCount: Int, width: Int, height: Int)
+
+  /// A file that passes over its pixels so often that decoding would take minutes: probably a decompression bomb.
+  case tooManyScans(width: Int, height: Int, scans: Int, limit: Int)
+
+  /// Decoding needs more memory than it may have.
+  case tooMuchMemory(ImageFormat, byteCount: Int, limit: Int)
+
+  /// Decoding took longer than it may.
+  case tooSlow(ImageFormat, seconds: Double)
+
   /// The decoder could not get the memory it needs.
   case outOfMemory(ImageFormat)
 
@@ -52,6 +64,17 @@ extension ImageError: CustomStringConvertible {
       "the \(format.rawValue) is corrupt: \(reason)"
     case .tooManyPixels(let width, let height, let limit):
       "the image is too large: \(width)x\(height) is more than \(limit) pixels"
+    case .implausibleSize(let format, let byteCount, let width, let height):
+      "the \(format.rawValue) is too large: \(byteCount) bytes claim \(width)x\(height) pixels"
+    case .tooManyScans(let width, let height, let scans, let limit):
+      "the image is too large: \(width)x\(height) in \(scans) scans is more than \(limit) pixels to pass over"
+    case .tooMuchMemory(let format, let byteCount, let limit):
+      """
+      the \(format.rawValue) is too large: decoding it takes \((byteCount + 0xF_FFFF) >> 20) MB, more than the limit of \
+      \(limit >> 20) MB
+      """
+    case .tooSlow(let format, let seconds):
+      "decoding the \(format.rawValue) took longer than the limit of \(seconds) seconds"
     case .outOfMemory(let format):
       "not enough memory to decode the \(format.rawValue)"
     case .wrongMemory(let byteCount, let width, let height, let bytesPerRow):

@@ -1,5 +1,8 @@
 /// What a result should say about its image; the raw values appear in results.
 package enum ImageWarning: String, Sendable, CaseIterable {
+  /// The decoder found the file damaged, and made pixels of it all the same.
+  case damagedFile = "damaged_file"
+
   /// A side is under 100 pixels.
   case smallImage = "small_image"
 

@@ -4,10 +4,10 @@ package enum PixelLimit {
   package static let count = 178_956_970
 
   /// Checks a size from a file's header before anything is allocated for it.
-  package static func check(width: Int, height: Int) throws(ImageError) {
+  package static func check(width: Int, height: Int, limit: Int = count) throws(ImageError) {
     let (area, overflows) = width.multipliedReportingOverflow(by: height)
-    guard !overflows, area <= count else {
-      throw .tooManyPixels(width: width, height: height, limit: count)
+    guard !overflows, area <= limit else {
+      throw .tooManyPixels(width: width, height: height, limit: limit)
     }
   }
 }

@@ -1,8 +1,21 @@
 /// An image after preprocessing, with every stage to look at. Stages other than the resized image are computed when they
 /// are asked for.
 package struct PreprocessedImage: Sendable {
+  /// The image as it was given.
+  private let source: DecodedImage
+
   /// The image as it was given, upright: `[height, width, 3]`.
-  package let decoded: PixelImage
+  ///
+  /// - Precondition: the decoder was asked for the whole of it.
+  package var decoded: PixelImage {
+    guard case .whole(let image) = source.content else {
+      preconditionFailure("of \(source.width)x\(source.height) pixels only the network's square was kept")
+    }
+    return image
+  }
+
+  /// What was wrong with the file; nil where nothing was found.
+  package var damage: ImageDamage? { source.damage }
 
   /// Resized to the network's side, before colour constancy: `[size, size, 3]`.
   package private(set) var resized: PixelImage
@@ -17,10 +30,10 @@ package struct PreprocessedImage: Sendable {
   private let normalizedValues: [Float]
 
   init(
-    decoded: PixelImage, square: BilinearResizer.Region, resized: PixelImage, levels: [[Double]],
+    source: DecodedImage, square: BilinearResizer.Region, resized: PixelImage, levels: [[Double]],
     warnings: [ImageWarning], configuration: PreprocessingConfiguration
   ) {
-    self.decoded = decoded
+    self.source = source
     self.square = square
     self.resized = resized
     self.warnings = warnings

@@ -14,20 +14,44 @@ package struct Preprocessor: Sendable {
     self.configuration = configuration
   }
 
+  /// Checks that an image is large enough to be classified.
+  ///
+  /// - Throws: ``ImageError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
+  package static func requireSize(width: Int, height: Int) throws(ImageError) {
+    guard min(width, height) >= minimumSide else {
+      throw .tooSmall(width: width, height: height, minimumSide: minimumSide)
+    }
+  }
+
   /// Runs every stage on an image.
   ///
   /// - Throws: ``ImageError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
   package func callAsFunction(_ image: PixelImage) throws(ImageError) -> PreprocessedImage {
+    try self(DecodedImage(image))
+  }
+
+  /// Runs every stage that the decoder has not run on an image.
+  ///
+  /// - Throws: ``ImageError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
+  package func callAsFunction(_ image: DecodedImage) throws(ImageError) -> PreprocessedImage {
+    try Self.requireSize(width: image.width, height: image.height)
     let side = min(image.width, image.height)
-    guard side >= Self.minimumSide else {
-      throw .tooSmall(width: image.width, height: image.height, minimumSide: Self.minimumSide)
-    }
     let square = BilinearResizer.Region(
       left: (image.width - side) / 2, top: (image.height - side) / 2, width: side, height: side)
-    let resized = BilinearResizer.resize(
-      image, region: square, width: configuration.size, height: configuration.size)
+    let resized: PixelImage
+    switch image.content {
+    case .square(let square):
+      precondition(
+        square.width == configuration.size && square.height == configuration.size,
+        "a square of \(square.width)x\(square.height) for a network of \(configuration.size)")
+      resized = square
+    case .whole(let image):
+      resized = BilinearResizer.resize(
+        image, region: square, width: configuration.size, height: configuration.size)
+    }
 
-    var warnings: [ImageWarning] = side < Self.smallImageSide ? [.smallImage] : []
+    var warnings: [ImageWarning] = image.damage == nil ? [] : [.damagedFile]
+    if side < Self.smallImageSide { warnings.append(.smallImage) }
     var levels = ShadesOfGray.identityLevels
     if case .shadesOfGray(let p, let rounding) = configuration.colorConstancy {
       let correction = ShadesOfGray.correctedLevels(of: resized, p: p, rounding: rounding)
@@ -35,7 +59,7 @@ package struct Preprocessor: Sendable {
       warnings += correction.warnings
     }
     return PreprocessedImage(
-      decoded: image, square: square, resized: resized, levels: levels, warnings: warnings,
+      source: image, square: square, resized: resized, levels: levels, warnings: warnings,
       configuration: configuration)
   }
 }

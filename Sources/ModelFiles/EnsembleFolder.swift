@@ -18,6 +18,7 @@ package struct EnsembleFolder: Sendable {
   ///   preprocessing.
   package init?(directory path: String) throws(ModelFileError) {
     let (bytes, name) = try ModelFolder.configurationFile(in: path)
+    try ModelChecksums(directory: path)?.check(bytes, of: ModelFolder.configurationName)
     try self.init(configuration: bytes, name: name) { (folder) throws(ModelFileError) in
       try ModelFolder(directory: ModelFolder.path(of: folder, in: path))
     }
@@ -75,11 +76,13 @@ extension ModelFolder {
     let configuration = path(of: configurationName, in: folder)
     guard let bytes = try? configurationFile(in: folder).bytes,
       let ensemble = try? EnsembleConfiguration(parsing: bytes)
-    else { return [configuration, path(of: weightsName, in: folder)] }
-    return [configuration]
-      + ensemble.members.flatMap { member in
-        [configurationName, weightsName].map { path(of: $0, in: path(of: member.folder, in: folder)) }
-      }
+    else { return paths(in: folder) }
+    return [configuration, path(of: ModelChecksums.fileName, in: folder)]
+      + ensemble.members.flatMap { paths(in: path(of: $0.folder, in: folder)) }
+  }
+
+  private static func paths(in folder: String) -> [String] {
+    [configurationName, weightsName, ModelChecksums.fileName].map { path(of: $0, in: folder) }
   }
 }
 
@@ -90,6 +93,7 @@ extension ModelConfiguration {
   /// - Throws: `ModelFileError` when a file is missing or breaks a rule.
   package init(directory path: String) throws(ModelFileError) {
     let (bytes, name) = try ModelFolder.configurationFile(in: path)
+    try ModelChecksums(directory: path)?.check(bytes, of: ModelFolder.configurationName)
     let ensemble: EnsembleConfiguration
     do throws(ConfigurationError) {
       guard let parsed = try EnsembleConfiguration(parsing: bytes) else {

@@ -1,9 +1,9 @@
 import SystemModule
 
-/// What a file holds, mapped from disk or given as bytes, for as long as this object lives.
+/// What a file holds, read once or given as bytes, for as long as this object lives.
 final class FileContent: Sendable {
   private enum Storage: Sendable {
-    case mapping(MappedFile)
+    case copy(FileCopy)
     case array([UInt8])
   }
 
@@ -14,18 +14,15 @@ final class FileContent: Sendable {
     storage = .array(bytes)
   }
 
-  /// Maps the file at a path for reading.
-  init(mapping path: String) throws(ModelFileError) {
-    do throws(MappingError) {
-      storage = .mapping(try MappedFile(path: path))
+  /// Reads the file at a path.
+  ///
+  /// - Parameter limit: the most bytes that it may have; looked at before any is read.
+  init(path: String, limit: Int) throws(ModelFileError) {
+    do throws(FileCopyError) {
+      storage = .copy(try FileCopy(path: path, limit: limit))
     } catch {
-      throw ModelFileError(error, path: path)
+      throw ModelFileError(error, path: path, limit: limit)
     }
-  }
-
-  /// Gives the memory of a mapped file back to the system.
-  func releasePages() {
-    if case .mapping(let file) = storage { file.releasePages() }
   }
 
   /// Calls the body with the whole content, valid until it returns.
@@ -33,7 +30,7 @@ final class FileContent: Sendable {
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     switch storage {
-    case .mapping(let file):
+    case .copy(let file):
       try file.withBytes(body)
     case .array(let bytes):
       try bytes.withUnsafeBufferPointer { (bytes) throws(Failure) in try body(UnsafeRawBufferPointer(bytes)) }
@@ -44,22 +41,25 @@ final class FileContent: Sendable {
   ///
   /// - Throws: `ModelFileError.cannotOpen` when the system does not say what lies there.
   static func isFolder(_ path: String) throws(ModelFileError) -> Bool? {
-    do throws(MappingError) {
-      return try MappedFile.isFolder(path)
+    do throws(FileCopyError) {
+      return try FileCopy.isFolder(path)
     } catch {
-      throw ModelFileError(error, path: path)
+      throw ModelFileError(error, path: path, limit: 0)
     }
   }
 }
 
 extension ModelFileError {
-  fileprivate init(_ error: MappingError, path: String) {
+  fileprivate init(_ error: FileCopyError, path: String, limit: Int) {
     self =
       switch error {
       case .refused(let reason): .cannotOpen(path: path, reason: reason)
       case .isAFolder: .isAFolder(path: path)
       case .notARegularFile: .notARegularFile(path: path)
       case .empty: .emptyFile(path: path)
+      case .tooLarge: .tooLarge(path: path, limit: limit)
+      case .outOfMemory(let count): .outOfMemory(path: path, byteCount: count)
+      case .changed: .changedWhileRead(path: path)
       }
   }
 }

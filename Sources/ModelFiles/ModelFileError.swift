@@ -8,7 +8,7 @@ package enum ModelFileError: Error, Equatable, Sendable {
   case notAFolder(path: String)
   /// The model's folder lacks a file.
   case fileMissing(name: String, folder: String)
-  /// The operating system refuses to open or map the file.
+  /// The operating system refuses to open or read the file.
   case cannotOpen(path: String, reason: String)
   /// A folder lies where a file is required.
   case isAFolder(path: String)
@@ -18,6 +18,16 @@ package enum ModelFileError: Error, Equatable, Sendable {
   case emptyFile(path: String)
   /// The file has more bytes than are read of its kind.
   case tooLarge(path: String, limit: Int)
+  /// There is no memory for the file's bytes.
+  case outOfMemory(path: String, byteCount: Int)
+  /// Somebody wrote to the file while it was read.
+  case changedWhileRead(path: String)
+  /// The file's SHA-256 is not the one that the folder's `SHA256SUMS` states.
+  case checksumMismatch(path: String, expected: String, found: String)
+  /// The folder's `SHA256SUMS` has no line for a file of the model.
+  case checksumMissing(path: String, name: String)
+  /// A line of the folder's `SHA256SUMS` is not a SHA-256 and a name; lines count from 1.
+  case malformedChecksum(path: String, line: Int)
   /// The file breaks a rule of the safetensors format.
   case safetensors(file: String, SafetensorsError)
   /// The file breaks a rule of the model configuration.
@@ -58,6 +68,17 @@ extension ModelFileError: CustomStringConvertible {
       "\(path): the file is empty"
     case .tooLarge(let path, let limit):
       "\(path): the file has more than \(limit) bytes"
+    case .outOfMemory(let path, let byteCount):
+      "\(path): there is no memory for the file's \(byteCount) bytes"
+    case .changedWhileRead(let path):
+      "\(path): the file changed while it was read; try again when it is complete"
+    case .checksumMismatch(let path, let expected, let found):
+      "\(path): the SHA-256 is \(found), and the folder's \(ModelChecksums.fileName) states \(expected): the file is "
+        + "damaged, or was replaced without its checksum"
+    case .checksumMissing(let path, let name):
+      "\(path): there is no line for \(name)"
+    case .malformedChecksum(let path, let line):
+      "\(path): line \(line) must be a SHA-256 of 64 hexadecimal digits, two spaces and a file's name"
     case .safetensors(let file, let error):
       "\(file): \(error)"
     case .configuration(let file, let error):

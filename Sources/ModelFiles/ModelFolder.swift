@@ -17,22 +17,28 @@ package struct ModelFolder: Sendable {
   package let configurationPath: String
   /// What tells the model from all others.
   package let digest: ModelDigest
-  /// Adds the files' bytes to a hash, and gives the memory that this took for mapped weights back to the system.
+  /// Whether the folder states its files' hashes, which loading then holds them against.
+  package let hasChecksums: Bool
+  /// Adds the files' bytes to a hash.
   let addBytes: @Sendable (inout SHA256) -> Void
 
-  /// Reads the files of a folder. The weights are mapped into memory; their data are not touched yet.
+  /// Reads the files of a folder, each once: what is hashed is what a network is made from. Where the folder has a
+  /// `SHA256SUMS`, that of the weights is worked out with the ``digest``, and held against it by ``ModelDigest/check()``.
   ///
   /// - Throws: `ModelFileError` when the folder or a file is missing or breaks a rule.
   package init(directory path: String) throws(ModelFileError) {
     let (bytes, name) = try Self.configurationFile(in: path)
+    let checksums = try ModelChecksums(directory: path)
+    try checksums?.check(bytes, of: Self.configurationName)
     // Before the weights, which an ensemble has none of.
     let configuration = try Self.configuration(parsing: bytes, name: name)
     let weights = Self.path(of: Self.weightsName, in: path)
     guard try FileContent.isFolder(weights) != nil else {
       throw .fileMissing(name: Self.weightsName, folder: path)
     }
-    self.init(
-      configuration, name: name, bytes: bytes, weights: try SafetensorsFile(path: weights))
+    try self.init(
+      configuration, name: name, bytes: bytes, weights: SafetensorsFile(path: weights),
+      checksums: checksums)
   }
 
   /// Reads a model from the bytes of its two files.
@@ -47,27 +53,31 @@ package struct ModelFolder: Sendable {
     let names = [Self.configurationName, Self.weightsName].map { name in
       folder.map { Self.path(of: name, in: $0) } ?? name
     }
-    self.init(
-      try Self.configuration(parsing: bytes, name: names[0]), name: names[0], bytes: bytes,
-      weights: try SafetensorsFile(bytes: weights, name: names[1]))
+    try self.init(
+      Self.configuration(parsing: bytes, name: names[0]), name: names[0], bytes: bytes,
+      weights: SafetensorsFile(bytes: weights, name: names[1]), checksums: nil)
   }
 
-  private init(_ configuration: ModelConfiguration, name: String, bytes: [UInt8], weights: SafetensorsFile) {
+  private init(
+    _ configuration: ModelConfiguration, name: String, bytes: [UInt8], weights: SafetensorsFile,
+    checksums: ModelChecksums?
+  ) throws(ModelFileError) {
     self.configuration = configuration
     self.weights = weights
     configurationPath = name
+    hasChecksums = checksums != nil
     addBytes = { hash in
       hash.update(bytes)
       weights.file.withBytes { hash.update($0) }
-      weights.file.releasePages()
     }
-    digest = ModelDigest(addBytes)
-  }
-
-  /// Gives the memory that holds mapped weights back to the system, once they have been read: a packed copy is what a
-  /// network computes with.
-  package func releasePages() {
-    weights.file.releasePages()
+    let expected = try checksums?.digest(of: Self.weightsName)
+    digest = ModelDigest(
+      addBytes,
+      checksum: expected.map { expected in
+        ModelDigest.Checksum(path: weights.name, expected: expected) { hash in
+          weights.file.withBytes { hash.update($0) }
+        }
+      })
   }
 }
 
@@ -87,13 +97,8 @@ extension ModelFolder {
     guard try FileContent.isFolder(name) != nil else {
       throw .fileMissing(name: configurationName, folder: folder)
     }
-    let bytes = try FileContent(mapping: name).withBytes { (content) throws(ModelFileError) in
-      guard content.count <= configurationLimit else {
-        throw .tooLarge(path: name, limit: configurationLimit)
-      }
-      return [UInt8](content)
-    }
-    return (bytes, name)
+    let content = try FileContent(path: name, limit: configurationLimit)
+    return (content.withBytes { [UInt8]($0) }, name)
   }
 
   /// What the bytes of a `config.json` say of a single model.

@@ -14,11 +14,14 @@ package struct SafetensorsFile: Sendable {
   let file: FileContent
   private let indexByName: [String: Int]
 
-  /// Maps the file at a path into memory and checks it; the tensors' data are not touched yet.
+  /// The most bytes of a file that are read. The largest network that is known here, EfficientNet-B7, has 266 million.
+  static let byteLimit = 1 << 30
+
+  /// Reads the file at a path into memory and checks it; the tensors' data are not looked at yet.
   ///
   /// - Throws: `ModelFileError` when the path is not a readable, non-empty file or breaks a rule of the format.
   package init(path: String) throws(ModelFileError) {
-    try self.init(FileContent(mapping: path), name: path)
+    try self.init(FileContent(path: path, limit: Self.byteLimit), name: path)
   }
 
   /// Checks a file's bytes, which are kept.

@@ -34,7 +34,8 @@ package final class Network: Sendable {
   /// - Parameters:
   ///   - threadCount: Threads to share each layer's work; nil: as many as the process may use.
   ///   - pool: Threads that other networks use too, instead of so many new ones.
-  /// - Throws: `ModelFileError` for a tensor that is missing, surplus, misshapen or not finite.
+  /// - Throws: `ModelFileError` for a tensor that is missing, surplus, misshapen or not finite, and for weights that are
+  ///   not those that the folder's `SHA256SUMS` states.
   package init(
     _ model: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil,
     kernels: KernelSet = KernelChoice.current
@@ -64,7 +65,7 @@ package final class Network: Sendable {
       featureDistance = nil
     }
     try weights.binder.requireAllBound()
-    model.releasePages()
+    try model.digest.check()
 
     self.pool = pool
     self.kernels = kernels

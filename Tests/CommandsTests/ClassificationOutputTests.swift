@@ -128,12 +128,6 @@ import Testing
     }
   }
 
-  @Test func aQuoteIsDoubledWhateverFollowsIt() {
-    #expect(
-      ClassificationCSV.quoted("\"\u{301},\r\n\"").utf8.elementsEqual("\"\"\"\u{301},\r\n\"\"\"".utf8))
-    #expect(ClassificationCSV.quoted("plain") == "plain")
-  }
-
   @Test func everyFormCarriesTheDisclaimerForEveryImage() {
     let folder = TemporaryFolder()
     let image = folder.write(pnm(), to: "A.ppm")

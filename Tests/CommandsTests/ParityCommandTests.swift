@@ -136,4 +136,12 @@ import Testing
       changed.errors.hasPrefix(
         "Error: the stage 'decoded' departs first: images/a.ppm at [1, 1, 1] of a.npy: expected "))
   }
+
+  @Test func anotherJPEGDecoderThanTheFixturesIsNamed() {
+    #expect(ParityCommand.decoderNote(fixtures: nil) == nil)
+    #expect(ParityCommand.decoderNote(fixtures: ImageDecoder.jpegLibrary) == nil)
+    #expect(
+      ParityCommand.decoderNote(fixtures: "libjpeg-turbo 9.9.9")
+        == "Here JPEG is decoded by \(ImageDecoder.jpegLibrary), not by the libjpeg-turbo 9.9.9 behind the fixtures.")
+  }
 }

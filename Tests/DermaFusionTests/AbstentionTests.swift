@@ -163,6 +163,18 @@ import Testing
     #expect(try reasons(lesion(edge: 4, detail: 6)) == [])
   }
 
+  /// Without thresholds too: what was made up says nothing of a lesion.
+  @Test func severeDamageIsAReasonAndSlightDamageIsNone() throws {
+    let preprocessor = Preprocessor(.standard)
+    for (share, expected) in [(0.049, []), (0.05, [.damagedImage])] as [(Double, [AbstentionReason])] {
+      let image = DecodedImage(
+        lesion(edge: 4, detail: 6), damage: ImageDamage(reason: "bits are wrong", share: share))
+      let abstention = Abstention(
+        of: try preprocessor(image), judges: [], conformal: nil, probabilities: probabilities([:]))
+      #expect(abstention.reasons == expected, "\(share)")
+    }
+  }
+
   @Test func aResultSaysThatItAbstainsAndWhy() {
     let logits = ClassScores([0, 0, 0, 0, 0, 3, 0])
     let result = Classification(

@@ -115,7 +115,13 @@ import Testing
     let frame = try #require(TinyJPEG.subsampled.firstIndex(of: [0xFF, 0xC0]))
     expectRefusal(
       of: TinyJPEG.subsampled.replacing(at: frame + 4, count: 1, with: [12]),
-      .corrupt(.jpeg, reason: "Unsupported JPEG data precision 12"))
+      .unsupportedVariant(.jpeg, reason: "Unsupported JPEG data precision 12"))
+    // Lossless (SOF3), which libjpeg-turbo 2 does not know; hierarchical (SOF5).
+    for (marker, name) in [(0xC5, "c5"), (0xC7, "c7")] as [(UInt8, String)] {
+      expectRefusal(
+        of: TinyJPEG.subsampled.replacing(at: frame + 1, count: 1, with: [marker]),
+        .unsupportedVariant(.jpeg, reason: "Unsupported JPEG process: SOF type 0x\(name)"))
+    }
     expectRefusal(
       of: TinyJPEG.subsampled.replacing(at: frame + 5, count: 2, with: [0, 0]),
       .corrupt(.jpeg, reason: "Empty JPEG image (DNL not supported)"))

@@ -19,9 +19,8 @@ import Testing
         #expect(fromFolder.weights.name == folder + "/model.safetensors")
         #expect(fromFolder.weights.tensors.map(\.name) == fromBytes.weights.tensors.map(\.name))
         #expect(fromFolder.digest.sha256 == fromBytes.digest.sha256)
-        fromFolder.releasePages()
-        for (released, kept) in zip(fromFolder.weights.tensors, fromBytes.weights.tensors) {
-          #expect(try released.floats() == kept.floats(), "\(kept.name)")
+        for (read, kept) in zip(fromFolder.weights.tensors, fromBytes.weights.tensors) {
+          #expect(try read.floats() == kept.floats(), "\(kept.name)")
         }
       }
     }

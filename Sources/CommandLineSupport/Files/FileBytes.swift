@@ -5,51 +5,50 @@
 #else
   import Darwin
 #endif
+import SystemModule
 
 /// Whole files, read and written.
 package enum FileBytes {
   /// How long a named pipe is waited for.
   package static let writerPatience = 10
 
+  /// How many bytes of a file are read before it is asked whether the rest is wanted.
+  private static let startCount = 1 << 16
+
   /// Reads a file to its end. Pipes and devices can be read too.
   ///
-  /// - Parameter patience: seconds to wait for somebody to write to a named pipe.
+  /// - Parameters:
+  ///   - patience: seconds to wait for somebody to write to a named pipe, each time that it is empty.
+  ///   - refusal: why a file that begins so is not wanted, without its name; `nil` when it is. Asked with the whole file, or at
+  ///     least its first 4,096 bytes, before the rest is read.
   /// - Throws: ``FileError`` when it is missing, a folder, empty, unreadable, or larger than `limit` bytes,
   ///   which is found out before it is read where the system can tell; or a pipe that nobody writes to.
   package static func read(
-    path: String, limit: Int, patience: Int = writerPatience
+    path: String, limit: Int, patience: Int = writerPatience, refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
   ) throws(FileError) -> [UInt8] {
     // Opening a named pipe would wait for a writer, for ever where none comes.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(path: path) }
     defer { close(descriptor) }
     var status = stat()
-    var start: [UInt8] = []
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
-      start = try awaitWriter(descriptor, path: path, patience: patience)
+      // Without a writer a pipe is at its end at once.
+      systemWait(descriptor, POLLIN, milliseconds: Int32(patience) * 1000)
+      do throws(FileError) {
+        return try read(descriptor: descriptor, name: path, limit: limit, patience: patience, refusal: refusal)
+      } catch .empty {
+        throw .pipeWithoutWriter(path, seconds: patience)
+      }
     }
     let flags = fcntl(descriptor, F_GETFL)
     if flags != -1 { _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) }
-    return try read(descriptor: descriptor, name: path, limit: limit, start: start)
+    return try read(descriptor: descriptor, name: path, limit: limit, refusal: refusal)
   }
 
-  /// - Returns: what was read in finding out.
-  private static func awaitWriter(
-    _ descriptor: Int32, path: String, patience: Int
-  ) throws(FileError) -> [UInt8] {
-    if systemWait(descriptor, POLLIN, milliseconds: Int32(patience) * 1000) { return [] }
-    var byte: UInt8 = 0
-    // Without a writer the pipe is at its end; with one that is slow there is nothing yet.
-    switch systemRead(descriptor, &byte, 1) {
-    case 0: throw .pipeWithoutWriter(path, seconds: patience)
-    case 1: return [byte]
-    default: return []
-    }
-  }
-
-  /// - Parameter start: what was read already.
+  /// - Parameter patience: seconds to wait each time that nothing can be read; `nil`: for ever.
   static func read(
-    descriptor: Int32, name: String, limit: Int, start: [UInt8] = []
+    descriptor: Int32, name: String, limit: Int, patience: Int? = nil,
+    refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
   ) throws(FileError) -> [UInt8] {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure(path: name) }
@@ -57,26 +56,41 @@ package enum FileBytes {
     let isRegular = status.st_mode & S_IFMT == S_IFREG
     if isRegular, Int(status.st_size) > limit { throw .tooLarge(name, limit: limit) }
 
-    var bytes = start + [UInt8](repeating: 0, count: isRegular ? Int(status.st_size) + 1 : 1 << 16)
-    var count = start.count
+    var bytes = [UInt8](repeating: 0, count: min(isRegular ? Int(status.st_size) + 1 : startCount, startCount))
+    var count = 0
+    var isWanted = false
+    func requireWanted() throws(FileError) {
+      isWanted = true
+      if count > 0, let reason = bytes.withUnsafeBytes({ refusal(UnsafeRawBufferPointer(rebasing: $0[..<count])) }) {
+        throw .refused(name, reason: reason)
+      }
+    }
     while true {
-      if count == bytes.count { bytes += [UInt8](repeating: 0, count: bytes.count) }
+      if count == bytes.count {
+        // All of it at once where its size is known.
+        let size = max(isRegular ? Int(status.st_size) + 1 : 0, 2 * bytes.count)
+        guard MemoryProbe.canAllocate(byteCount: size) else { throw .outOfMemory(name, byteCount: size) }
+        bytes.reserveCapacity(size)
+        bytes += repeatElement(0, count: size - bytes.count)
+      }
       let got = bytes.withUnsafeMutableBytes {
         systemRead(descriptor, $0.baseAddress! + count, $0.count - count)
       }
       if got < 0 {
         if errno == EINTR { continue }
         if errno == EAGAIN {
-          systemWait(descriptor, POLLIN)
-          continue
+          if systemWait(descriptor, POLLIN, milliseconds: patience.map { Int32($0) * 1000 } ?? -1) { continue }
+          throw .pipeWithoutWriter(name, seconds: patience ?? 0)
         }
         throw failure(path: name)
       }
       if got == 0 { break }
       count += got
       if count > limit { throw .tooLarge(name, limit: limit) }
+      if !isWanted, count >= 4096 { try requireWanted() }
     }
     if count == 0 { throw .empty(name) }
+    if !isWanted { try requireWanted() }
     bytes.removeLast(bytes.count - count)
     return bytes
   }

@@ -5,6 +5,10 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
   case notFolder(String)
   case empty(String)
   case tooLarge(String, limit: Int)
+  /// There is no memory to read it.
+  case outOfMemory(String, byteCount: Int)
+  /// Its first bytes tell that it is not what is wanted; `reason` says why.
+  case refused(String, reason: String)
   /// `kind` is what was looked for.
   case folderWithout(String, kind: String)
   case brokenLink(String)
@@ -27,6 +31,9 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
     case .empty(let path): "\(path): the file is empty"
     case .tooLarge(let path, let limit):
       "\(path): the file is larger than the limit of \(limit / (1024 * 1024)) MB"
+    case .outOfMemory(let path, let byteCount):
+      "\(path): there is no memory for its \(byteCount) bytes"
+    case .refused(let path, let reason): "\(path): \(reason)"
     case .folderWithout(let path, let kind): "\(path): the folder holds no \(kind)"
     case .brokenLink(let path): "\(path): is a link to something that is not there"
     case .notFile(let path): "\(path): is neither a file nor a folder"

@@ -51,11 +51,13 @@ package struct OutputFiles: Sendable {
 
   /// Writes one of them: at once or not at all, or as a stream to standard output.
   package func write(_ bytes: [UInt8], path: String) throws {
-    if streamed.contains(path) {
-      try terminal.output.write(bytes)
-    } else {
-      try FileBytes.write(bytes, path: path)
-    }
+    try write([(bytes, path)])
+  }
+
+  /// Writes several of them: all files or none, and what goes to standard output only when the files are there.
+  package func write(_ files: [(bytes: [UInt8], path: String)]) throws {
+    try FileBytes.write(files.filter { !streamed.contains($0.path) })
+    for (bytes, path) in files where streamed.contains(path) { try terminal.output.write(bytes) }
   }
 
   private static func isDevice(_ path: String) -> Bool {

@@ -1,5 +1,6 @@
 #if canImport(Glibc)
-  import Glibc
+  // For `environ`, which C does not say who may change.
+  @preconcurrency import Glibc
 #elseif canImport(Musl)
   import Musl
 #else
@@ -13,6 +14,7 @@ extension Terminal {
     // A reader that has gone and a file that has grown too large are errors of writing, not the end of the program.
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
+    ProgramSignals.install()
     let isTerminal = isatty(STDOUT_FILENO) == 1
     // A path in another encoding must not become that of another file.
     let environment = { @Sendable (name: String) in
@@ -48,13 +50,17 @@ extension Terminal {
 
   private static func executablePath() -> String? {
     #if os(Linux)
-      let path = "/proc/self/exe"
+      // Where /proc is not mounted, the name by which the program was started must do.
+      let paths = ["/proc/self/exe"] + (Program.startedName.map { [$0] } ?? [])
     #else
-      let path = Bundle.main.executablePath ?? CommandLine.arguments[0]
+      let paths = [Bundle.main.executablePath ?? CommandLine.arguments[0]]
     #endif
-    guard let canonical = realpath(path, nil) else { return nil }
-    defer { free(canonical) }
-    return String(cString: canonical)
+    for path in paths {
+      guard let canonical = realpath(path, nil) else { continue }
+      defer { free(canonical) }
+      return String(cString: canonical)
+    }
+    return nil
   }
 
   /// A stream that was closed before we started would be given to the next file that is opened, and our
@@ -78,9 +84,45 @@ package enum Program {
   /// The command line without the program's own name. Not `CommandLine.arguments`, which puts other characters in the place
   /// of what is not UTF-8.
   package static var words: [[UInt8]] {
-    UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()
+    var arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+    #if os(Linux)
+      // Swift reads them from /proc, which need not be mounted.
+      if arguments.isEmpty { arguments = argumentsOnTheStack() }
+    #endif
+    return arguments.dropFirst()
       .compactMap { $0 }.map { [UInt8](UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
   }
+
+  #if os(Linux)
+    /// The path by which the system started the program: an entry of the list that the System V ABI puts behind the environment.
+    fileprivate static var startedName: String? {
+      var entry = environ
+      while entry.pointee != nil { entry += 1 }
+      var pair = UnsafeRawPointer(entry + 1)
+      let (end, executableName) = (0, 31)
+      while case let kind = pair.load(as: Int.self), kind != end {
+        if kind == executableName {
+          return pair.load(fromByteOffset: 8, as: UnsafePointer<CChar>?.self).map { String(cString: $0) }
+        }
+        pair += 16
+      }
+      return nil
+    }
+
+    /// The System V ABI puts these on the stack of a new process, one after the other: the number of arguments, their
+    /// addresses, a null, and the environment.
+    private static func argumentsOnTheStack() -> UnsafeBufferPointer<UnsafeMutablePointer<CChar>?> {
+      let end = UnsafeMutableRawPointer(environ) - MemoryLayout<Int>.stride
+      for count in 1..<1 << 16 {
+        let start = end - count * MemoryLayout<Int>.stride
+        if (start - MemoryLayout<Int>.stride).load(as: Int.self) == count {
+          return UnsafeBufferPointer(
+            start: start.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self), count: count)
+        }
+      }
+      return UnsafeBufferPointer(start: nil, count: 0)
+    }
+  #endif
 
   package static func exit(with status: ExitStatus) -> Never { systemExit(status.rawValue) }
 }

@@ -1,4 +1,5 @@
 import CommandLineSupport
+import ImageFiles
 
 /// Where the bytes of one image come from.
 package enum ImageSource: Equatable, Sendable {
@@ -45,7 +46,9 @@ package enum ImageSource: Equatable, Sendable {
   package func read(terminal: Terminal) throws(FileError) -> [UInt8] {
     switch self {
     case .standardInput: try terminal.readInput(ImageFileName.byteLimit)
-    case .file(let path): try FileBytes.read(path: path, limit: ImageFileName.byteLimit)
+    case .file(let path):
+      try FileBytes.read(
+        path: path, limit: ImageFileName.byteLimit, refusal: ImageDecoder.refusal(ofStart:))
     }
   }
 

@@ -17,7 +17,9 @@ enum ClassificationCSV {
   }
 
   /// The line of one image.
-  static func row(_ result: Classification, imageName: String, timing: ClassificationTiming?) -> String {
+  static func row(
+    _ result: Classification, imageName: String, timing: ClassificationTiming?, isForTerminal: Bool = false
+  ) -> String {
     var cells = [
       imageName, result.answer?.prediction.id ?? "", result.answer?.prediction.name ?? "",
       result.answer?.probability.description ?? "",
@@ -37,20 +39,13 @@ enum ClassificationCSV {
       result.abstention.reasons.map(\.rawValue).joined(separator: " "),
       (result.abstention.conformalSet?.classes ?? []).map(\.id).joined(separator: " "),
     ]
-    return line(cells)
+    return line(cells, isForTerminal: isForTerminal)
   }
 
   /// A row of a table.
-  static func line(_ fields: [String]) -> String {
-    fields.map(quoted).joined(separator: ",") + "\n"
-  }
-
-  /// RFC 4180: quoted where the text holds a comma, a quote or a line break.
-  static func quoted(_ field: String) -> String {
-    guard field.unicodeScalars.contains(where: { [",", "\"", "\n", "\r"].contains($0) }) else { return field }
-    // By scalars: a quote that an accent follows is another character.
-    var quoted = String.UnicodeScalarView()
-    for scalar in field.unicodeScalars { quoted += scalar == "\"" ? ["\"", "\""] : [scalar] }
-    return "\"\(String(quoted))\""
+  ///
+  /// - Parameter isForTerminal: see ``CSVCell/text(_:isForTerminal:)``.
+  static func line(_ fields: [String], isForTerminal: Bool = false) -> String {
+    fields.map { CSVCell.text($0, isForTerminal: isForTerminal) }.joined(separator: ",") + "\n"
   }
 }

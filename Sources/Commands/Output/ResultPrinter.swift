@@ -50,7 +50,8 @@ struct ResultPrinter {
     case .csv:
       let header = ClassificationCSV.header(
         labels: result.probabilities.labels, showsTiming: timing != nil, views: result.views)
-      let row = ClassificationCSV.row(result, imageName: imageName, timing: timing)
+      let row = ClassificationCSV.row(
+        result, imageName: imageName, timing: timing, isForTerminal: text.width != nil)
       try write((isFirst ? header : "") + row)
     }
     isFirst = false

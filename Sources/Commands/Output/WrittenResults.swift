@@ -8,6 +8,7 @@ struct WrittenResults {
   let byteCount: Int
   /// How many results each image has, by the bytes of its name.
   private var counts: [[UInt8]: Int] = [:]
+  private let isTable: Bool
 
   /// - Parameters:
   ///   - bytes: of the file.
@@ -20,6 +21,7 @@ struct WrittenResults {
     func failure(_ line: Int, _ reason: String) -> NamedFailure {
       NamedFailure(name: path, reason: "line \(line) \(reason); choose another file, or leave out --resume")
     }
+    isTable = header != nil
     if let header {
       // A line break in a name is inside quotes: the row that it belongs to may be the one that was not finished.
       while !whole.isEmpty, whole.count(where: { $0 == UInt8(ascii: "\"") }) % 2 == 1 {
@@ -61,8 +63,9 @@ struct WrittenResults {
 
   /// Whether an image has a result that no other of the same name was given for yet.
   mutating func take(_ name: String) -> Bool {
-    guard let count = counts[Array(name.utf8)], count > 0 else { return false }
-    counts[Array(name.utf8)] = count - 1
+    let name = Array((isTable ? CSVCell.neutralized(name) : name).utf8)
+    guard let count = counts[name], count > 0 else { return false }
+    counts[name] = count - 1
     return true
   }
 }

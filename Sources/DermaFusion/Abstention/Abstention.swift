@@ -34,7 +34,7 @@ public struct Abstention: Sendable, Equatable {
 
   /// - Parameters:
   ///   - image: what the network looked at.
-  ///   - judges: the reasons of each count, whatever the others say. Without any, only solid colour and black are reasons.
+  ///   - judges: the reasons of each count, whatever the others say. Without any, only damage, solid colour and black are reasons.
   ///   - conformal: `nil` for a model whose probabilities were not fitted for sets.
   ///   - probabilities: of the result.
   init(
@@ -45,6 +45,8 @@ public struct Abstention: Sendable, Equatable {
       switch $0 {
       case .solidColor: .solidColor
       case .nearBlack: .underexposed
+      // Only where much of it may be made up.
+      case .damagedFile: image.damage?.isSevere == true ? .damagedImage : nil
       case .smallImage: nil
       }
     }

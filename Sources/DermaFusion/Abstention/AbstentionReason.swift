@@ -1,5 +1,7 @@
 /// Why an image should not be judged by the model; its probabilities are given all the same, and mean little.
 public enum AbstentionReason: String, Sendable, CaseIterable {
+  /// The file ended early, or much of it could not be read: part of the image is the decoder's invention.
+  case damagedImage = "damaged_image"
   /// Every channel spans less than two levels.
   case solidColor = "solid_color"
   /// A channel is all but black, or the whole image is too dark.
@@ -20,6 +22,7 @@ public enum AbstentionReason: String, Sendable, CaseIterable {
   /// The reason in words, one sentence.
   public var sentence: String {
     switch self {
+    case .damagedImage: "The image file is damaged, and part of what it shows may be made up."
     case .solidColor: "The image has hardly any colour variation."
     case .underexposed: "The image, or one of its colour channels, is too dark."
     case .overexposed: "The image is too bright."

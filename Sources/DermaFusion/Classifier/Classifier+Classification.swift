@@ -14,16 +14,18 @@ extension Classifier {
     _ image: PixelImage, metadata: PatientMetadata = .unknown, views: ImageViews = .upright
   ) throws(DermaFusionError) -> Classification {
     var timing = ClassificationTiming()
-    return try classify(image, metadata: metadata, views: views, imageSHA256: nil, timing: &timing).0
+    return try classify(
+      DecodedImage(image), metadata: metadata, views: views, imageSHA256: nil, timing: &timing
+    ).0
   }
 
-  /// The same with what the network gave.
+  /// The same of what a decoder made of a file, with what the network gave.
   ///
   /// - Parameters:
   ///   - imageSHA256: of the file that the image comes from; nil where there is none.
   ///   - timing: is told how long each step took.
   package func classify(
-    _ image: PixelImage, metadata: PatientMetadata, views: ImageViews, imageSHA256: String?,
+    _ image: DecodedImage, metadata: PatientMetadata, views: ImageViews, imageSHA256: String?,
     timing: inout ClassificationTiming
   ) throws(DermaFusionError) -> (Classification, NetworkOutput) {
     let input = try ClassificationTiming.measure(&timing.preprocessMilliseconds) {
@@ -46,6 +48,13 @@ extension Classifier {
   ///
   /// - Throws: ``DermaFusionError/Code/invalidImage``
   package func preprocessed(_ image: PixelImage) throws(DermaFusionError) -> PreprocessedImage {
+    try preprocessed(DecodedImage(image))
+  }
+
+  /// What a decoder made of a file as the network sees it.
+  ///
+  /// - Throws: ``DermaFusionError/Code/invalidImage``
+  package func preprocessed(_ image: DecodedImage) throws(DermaFusionError) -> PreprocessedImage {
     do throws(ImageError) {
       return try preprocessor(image)
     } catch {

@@ -113,6 +113,14 @@ public final class Classifier: Sendable {
     }
   }
 
+  /// Whether the files of the model, or of each model that votes, were held against the hashes that their folder states.
+  package var hasChecksums: Bool {
+    switch source {
+    case .model(let model): model.hasChecksums
+    case .ensemble(let ensemble): ensemble.members.allSatisfy { $0.model.hasChecksums }
+    }
+  }
+
   /// The models that vote; empty for a single model.
   public var members: [Ensemble.Member] {
     if case .ensemble(let ensemble) = source { ensemble.members } else { [] }

@@ -56,7 +56,7 @@ extension Classifier {
     method: ActivationMapMethod = .gradcam, layer: String? = nil
   ) throws(DermaFusionError) -> Explanation {
     try explain(
-      image, metadata: metadata, method: method, layer: layer, imageSHA256: nil,
+      DecodedImage(image), metadata: metadata, method: method, layer: layer, imageSHA256: nil,
       selecting: selection(labels))
   }
 
@@ -79,10 +79,11 @@ extension Classifier {
   }
 
   /// - Parameters:
+  ///   - image: the whole of it.
   ///   - imageSHA256: of the file that the image comes from; nil where there is none.
   ///   - select: the classes to explain, by the image's probabilities; at least one.
   package func explain(
-    _ image: PixelImage, metadata: PatientMetadata, method: ActivationMapMethod, layer: String?,
+    _ image: DecodedImage, metadata: PatientMetadata, method: ActivationMapMethod, layer: String?,
     imageSHA256: String?, selecting select: (ClassScores) -> [LesionLabel]
   ) throws(DermaFusionError) -> Explanation {
     let network = try singleModel().network

@@ -13,6 +13,8 @@ public struct Model: Sendable {
   public let labels: Labels
   /// The path of `config.json`, for errors.
   let file: String
+  /// Whether the files were held against the hashes that their folder states.
+  package let hasChecksums: Bool
   private let sha256: @Sendable () -> String
   private let standIn: StandIn?
 
@@ -42,7 +44,7 @@ public struct Model: Sendable {
     }
     self.init(
       configuration: folder.configuration, file: folder.configurationPath, network: network,
-      sha256: { [digest = folder.digest] in digest.sha256 })
+      hasChecksums: folder.hasChecksums, sha256: { [digest = folder.digest] in digest.sha256 })
   }
 
   /// - Parameters:
@@ -50,13 +52,14 @@ public struct Model: Sendable {
   ///   - standIn: what makes the output instead of the network; for tests.
   package init(
     configuration: ModelConfiguration, file: String = ModelFolder.configurationName, network: Network,
-    sha256: @escaping @Sendable () -> String, standIn: StandIn? = nil
+    hasChecksums: Bool = false, sha256: @escaping @Sendable () -> String, standIn: StandIn? = nil
   ) {
     self.configuration = configuration
     self.file = file
     preprocessor = Preprocessor(PreprocessingConfiguration(configuration.preprocessing))
     self.network = network
     labels = Labels(configuration.classes)
+    self.hasChecksums = hasChecksums
     self.sha256 = sha256
     self.standIn = standIn
   }

@@ -2,6 +2,8 @@ import ImagePipeline
 
 /// Something about the input that the reader of a result must know.
 public enum ClassificationWarning: String, Sendable, CaseIterable {
+  /// The file is damaged, and the decoder made pixels of it all the same.
+  case damagedFile = "damaged_file"
   /// Every channel spans less than two levels; colour constancy was skipped.
   case solidColor = "solid_color"
   /// A channel is all but black; colour constancy was skipped.
@@ -16,6 +18,7 @@ public enum ClassificationWarning: String, Sendable, CaseIterable {
   /// The warning in words, one sentence.
   public var sentence: String {
     switch self {
+    case .damagedFile: "The image file is damaged; what it shows may differ from what was stored."
     case .solidColor:
       "The image has hardly any colour variation and may not show a lesion; colour constancy was skipped."
     case .nearBlack: "A colour channel of the image is almost black; colour constancy was skipped."
@@ -31,6 +34,7 @@ extension ClassificationWarning {
   /// The pipeline's warning among those of results.
   package init(_ warning: ImageWarning) {
     switch warning {
+    case .damagedFile: self = .damagedFile
     case .solidColor: self = .solidColor
     case .nearBlack: self = .nearBlack
     case .smallImage: self = .smallImage

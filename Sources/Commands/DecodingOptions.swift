@@ -1,0 +1,40 @@
+import CommandLineSupport
+import ImageFiles
+import ImagePipeline
+
+/// What decoding an image may cost.
+enum DecodingOptions {
+  static let all: [any Parameter] = [pixels, scannedPixels, memory, seconds]
+
+  private static let pixels = wholeNumber(
+    "max-pixels", valueName: "n", upTo: PixelLimit.count, initial: PixelLimit.count,
+    abstract: "Refuse images of more pixels. No more than the default can be asked for.")
+  private static let scannedPixels = wholeNumber(
+    "max-scanned-pixels", valueName: "n", upTo: Int(Int32.max) * 100, initial: DecodingLimits.standardScannedPixels,
+    abstract: """
+      Refuse a JPEG whose pixels times its scans are more: each scan of a progressive file passes over the whole image.
+      """)
+  private static let memory = wholeNumber(
+    "max-decoding-memory", valueName: "MB", upTo: 1 << 20, initial: DecodingLimits.standardMemory >> 20,
+    abstract: """
+      Refuse images that take more memory to decode; those that are decoded at once wait for one another to stay within it.
+      """)
+  private static let seconds = wholeNumber(
+    "max-decoding-time", valueName: "s", upTo: 86_400, initial: Int(DecodingLimits.standardSeconds),
+    abstract: "Give an image up that takes longer to decode, in seconds.")
+
+  private static func wholeNumber(
+    _ name: String, valueName: String, upTo most: Int, initial: Int, abstract: String
+  ) -> Option<Int> {
+    Option(
+      name, valueName: valueName, abstract: abstract,
+      expectation: "Please provide a whole number from 1 to \(most).", initial: initial,
+      defaultValue: String(initial), convert: { Option<Int>.wholeNumber($0, in: 1...most) })
+  }
+
+  static func limits(_ arguments: ParsedArguments) -> DecodingLimits {
+    DecodingLimits(
+      pixels: arguments.value(of: pixels), scannedPixels: arguments.value(of: scannedPixels),
+      memory: arguments.value(of: memory) << 20, seconds: Double(arguments.value(of: seconds)))
+  }
+}

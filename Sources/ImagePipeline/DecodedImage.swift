@@ -1,0 +1,60 @@
+/// What a decoder made of a file: an upright image, or only its centre square at a network's size, and what was wrong with
+/// the file.
+package struct DecodedImage: Sendable {
+  /// The pixels that were kept.
+  package enum Content: Sendable {
+    /// The whole image, `[height, width, 3]`.
+    case whole(PixelImage)
+    /// The centre square of a large image, resized on the way: `[size, size, 3]`, equal to the bit to what a
+    /// ``Preprocessor`` makes of the whole.
+    case square(PixelImage)
+  }
+
+  /// The number of columns of the upright image, whatever was kept of it.
+  package let width: Int
+  /// The number of rows of the upright image, whatever was kept of it.
+  package let height: Int
+  package let content: Content
+  /// Nil when the decoder found nothing wrong.
+  package let damage: ImageDamage?
+  /// What the decoder holds for as long as the pixels are in use.
+  private let reservation: (AnyObject & Sendable)?
+
+  package init(
+    _ image: PixelImage, damage: ImageDamage? = nil, reservation: (AnyObject & Sendable)? = nil
+  ) {
+    self.init(
+      width: image.width, height: image.height, content: .whole(image), damage: damage,
+      reservation: reservation)
+  }
+
+  package init(
+    width: Int, height: Int, content: Content, damage: ImageDamage?,
+    reservation: (AnyObject & Sendable)? = nil
+  ) {
+    self.width = width
+    self.height = height
+    self.content = content
+    self.damage = damage
+    self.reservation = reservation
+  }
+}
+
+/// What a decoder that made pixels of a damaged file says of it.
+package struct ImageDamage: Sendable, Equatable {
+  /// From this share of the image on a result would rest on invented pixels.
+  package static let severeShare = 0.05
+
+  /// The decoding library's words for the first fault.
+  package let reason: String
+  /// The share of the image, from 0 to 1, that may be other than what was stored; an upper bound.
+  package let share: Double
+
+  package init(reason: String, share: Double) {
+    self.reason = reason
+    self.share = share
+  }
+
+  /// Whether so much may be invented that nothing should be concluded from the image.
+  package var isSevere: Bool { share >= Self.severeShare }
+}

@@ -1,0 +1,184 @@
+/// Crops and resizes an image while it is decoded, row by row, so that the whole is never in memory: equal to the bit to
+/// ``Preprocessor`` on the whole image.
+///
+/// Memory: `[S, size, 3]` bytes for an image whose shorter side is S, and some rows.
+package struct SquareResizer: ~Copyable {
+  /// How the stored rows lie in the upright image: mirrored along their own axes first, then, if so, transposed.
+  package struct Placement: Sendable {
+    /// Stored columns run from right to left.
+    package var mirrorsColumns: Bool
+    /// Stored rows run from bottom to top.
+    package var mirrorsRows: Bool
+    /// Rows and columns change places.
+    package var transposes: Bool
+
+    package init(mirrorsColumns: Bool, mirrorsRows: Bool, transposes: Bool) {
+      self.mirrorsColumns = mirrorsColumns
+      self.mirrorsRows = mirrorsRows
+      self.transposes = transposes
+    }
+  }
+
+  private let placement: Placement
+  private let storedWidth: Int
+  private let storedHeight: Int
+  private let size: Int
+  /// S: the side of the centre square.
+  private let side: Int
+  /// Where the square begins in the upright image.
+  private let (left, top): (Int, Int)
+  private let weights: ResamplingWeights
+  private var nextRow = 0
+
+  /// `[S, size, 3]`: the square, resampled horizontally.
+  private let middle: UnsafeMutablePointer<UInt8>
+  /// Four upright rows of the square, which are resampled at once, and where each belongs.
+  private let rows: UnsafeMutablePointer<UInt8>
+  private var rowPlaces: [Int] = []
+  private let packed: UnsafeMutablePointer<UInt32>
+  private let resampled: UnsafeMutablePointer<UInt32>
+  private let separated: UnsafeMutablePointer<UInt8>
+  /// Where rows and columns change places: the sums of the output columns that have not had all of their inputs, `[S, 3]`
+  /// each, and how many inputs are still to come.
+  private var sums: [Int: (values: [Int32], missing: Int)] = [:]
+
+  /// - Parameters:
+  ///   - storedWidth: pixels of a stored row.
+  ///   - storedHeight: the number of stored rows.
+  ///   - size: the side of the result.
+  package init(storedWidth: Int, storedHeight: Int, placement: Placement, size: Int) {
+    self.placement = placement
+    self.storedWidth = storedWidth
+    self.storedHeight = storedHeight
+    self.size = size
+    let (width, height) =
+      placement.transposes ? (storedHeight, storedWidth) : (storedWidth, storedHeight)
+    side = min(width, height)
+    (left, top) = ((width - side) / 2, (height - side) / 2)
+    weights = ResamplingWeights(inputSize: side, outputSize: size)
+    middle = .allocate(capacity: side * size * 3)
+    rows = .allocate(capacity: 4 * side * 3)
+    packed = .allocate(capacity: side * 3 + 1)
+    packed[side * 3] = 0
+    resampled = .allocate(capacity: size * 3 + 1)
+    separated = .allocate(capacity: 4 * size * 3)
+  }
+
+  deinit {
+    middle.deallocate()
+    rows.deallocate()
+    packed.deallocate()
+    resampled.deallocate()
+    separated.deallocate()
+  }
+
+  /// The bytes that an image takes on its way through.
+  package static func byteCount(storedWidth: Int, storedHeight: Int, size: Int) -> Int {
+    let side = min(storedWidth, storedHeight)
+    return side * size * 3 + side * 48
+  }
+
+  /// Takes the next stored row, `[width, 3]`.
+  package mutating func add(_ row: UnsafePointer<UInt8>) {
+    precondition(nextRow < storedHeight, "row \(nextRow) of an image of \(storedHeight) rows")
+    let place = placement.mirrorsRows ? storedHeight - 1 - nextRow : nextRow
+    nextRow += 1
+    if placement.transposes { addColumn(row, at: place - left) } else { addRow(row, at: place - top) }
+  }
+
+  /// The square at the network's size, after the last row.
+  package mutating func finish() -> PixelImage {
+    precondition(nextRow == storedHeight, "\(nextRow) rows of an image of \(storedHeight) rows")
+    resampleWaitingRows()
+    let rowBytes = size * 3
+    return PixelImage(width: size, height: size) { result in
+      for y in 0..<size {
+        // The same weights serve both directions: the square is as high as it is wide.
+        BilinearResizer.combineRows(
+          middle + weights.starts[y] * rowBytes, stride: rowBytes, count: rowBytes,
+          weights.parts + y * weights.windowSize, rowCount: weights.counts[y], result + y * rowBytes)
+      }
+    }
+  }
+
+  // MARK: Rows that are rows of the upright image
+
+  private mutating func addRow(_ row: UnsafePointer<UInt8>, at y: Int) {
+    guard (0..<side).contains(y) else { return }
+    let target = rows + rowPlaces.count * side * 3
+    if placement.mirrorsColumns {
+      var source = row + (storedWidth - 1 - left) * 3
+      for x in 0..<side {
+        target[x * 3] = source[0]
+        target[x * 3 + 1] = source[1]
+        target[x * 3 + 2] = source[2]
+        source -= 3
+      }
+    } else {
+      target.update(from: row + left * 3, count: side * 3)
+    }
+    rowPlaces.append(y)
+    if rowPlaces.count == 4 { resampleWaitingRows() }
+  }
+
+  private mutating func resampleWaitingRows() {
+    guard !rowPlaces.isEmpty else { return }
+    let (count, rowBytes) = (side * 3, size * 3)
+    BilinearResizer.interleave(
+      (
+        UnsafePointer(rows), UnsafePointer(rows + count), UnsafePointer(rows + 2 * count),
+        UnsafePointer(rows + 3 * count)
+      ), count: count, packed)
+    BilinearResizer.resampleRows(packed, weights, resampled)
+    BilinearResizer.separate(resampled, count: rowBytes, separated, stride: rowBytes)
+    for (index, y) in rowPlaces.enumerated() {
+      (middle + y * rowBytes).update(from: separated + index * rowBytes, count: rowBytes)
+    }
+    rowPlaces.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Rows that are columns of the upright image
+
+  private mutating func addColumn(_ row: UnsafePointer<UInt8>, at x: Int) {
+    guard (0..<side).contains(x) else { return }
+    // The part of the stored row that lies in the square.
+    let start = placement.mirrorsColumns ? storedWidth - top - side : top
+    let source = row + start * 3
+    for output in outputs(of: x) {
+      var sum =
+        sums.removeValue(forKey: output)
+        ?? ([Int32](repeating: 1 << (ResamplingWeights.precisionBits - 1), count: side * 3), weights.counts[output])
+      let weight = weights.parts[output * weights.windowSize + x - weights.starts[output]].whole
+      sum.values.withUnsafeMutableBufferPointer { values in
+        for index in 0..<values.count { values[index] &+= Int32(source[index]) &* weight }
+      }
+      sum.missing -= 1
+      if sum.missing == 0 { store(sum.values, column: output) } else { sums[output] = sum }
+    }
+  }
+
+  /// The outputs that the input `x` is a part of.
+  private func outputs(of x: Int) -> Range<Int> {
+    // Starts and ends never decrease.
+    var first = 0
+    var end = size
+    while first < end {
+      let middle = (first + end) / 2
+      if weights.starts[middle] + weights.counts[middle] <= x { first = middle + 1 } else { end = middle }
+    }
+    end = first
+    while end < size, weights.starts[end] <= x { end += 1 }
+    return first..<end
+  }
+
+  private func store(_ values: [Int32], column: Int) {
+    for index in 0..<side {
+      let y = placement.mirrorsColumns ? side - 1 - index : index
+      let target = middle + (y * size + column) * 3
+      for channel in 0..<3 {
+        target[channel] = UInt8(
+          truncatingIfNeeded: min(values[index * 3 + channel] >> ResamplingWeights.precisionBits, 255))
+      }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import TestFiles
+import Testing
+
+/// What becomes of the program when a signal ends it, and in surroundings that lack what it likes to have.
+@Suite struct ProgramFaultTests {
+  let program = ProgramTests()
+  private let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().path
+
+  /// The signal comes when the first image's result is there and the second image is waited for.
+  private func end(by signal: String) throws -> (status: Int32, output: String, errors: String) {
+    try program.shell(
+      """
+      mkfifo in; sleep 60 > in & writer=$!
+      $dermafusion classify \(repository)/ParityFixtures/images/phantom_nevus.jpg - --threads 1 --format json \
+      --model \(repository)/Weights < in > out & program=$!
+      while ! [ -s out ] && kill -0 $program; do sleep 0.1; done
+      kill -\(signal) $program; wait $program; status=$?; kill $writer; exit $status
+      """)
+  }
+
+  @Test(arguments: [("ABRT", 134), ("BUS", 135), ("SEGV", 139), ("ILL", 132)] as [(String, Int32)])
+  func aFaultIsToldInOneLine(signal: String, status: Int32) throws {
+    let result = try end(by: signal)
+    #expect(result.status == status)
+    #expect(
+      result.errors.hasPrefix("Error: dermafusion failed by a fault of its own, or for want of memory"), "\(result.errors)")
+  }
+
+  @Test(arguments: [("TERM", 143), ("INT", 130), ("HUP", 129)] as [(String, Int32)])
+  func anInterruptEndsByItsSignal(signal: String, status: Int32) throws {
+    let result = try end(by: signal)
+    #expect(result.status == status)
+    #expect(!result.errors.contains("Error"), "\(result.errors)")
+  }
+
+  /// Swift reads the arguments from /proc. Only a root user can be without it.
+  @Test(.enabled(if: geteuid() == 0, "only root can take /proc away"))
+  func theArgumentsAreThereWithoutProc() throws {
+    let there = try program.shell("unshare -m true")
+    if there.status != 0 { return }
+    let result = try program.shell(
+      """
+      unshare -m sh -c 'mount -t tmpfs none /proc && exec "$dermafusion" encode-metadata --age 55 --site "lower extremity"'
+      """)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output == "{\"vector\":[0.55,0.0,2.0,9.0],\"missing\":[\"sex\"]}\n")
+  }
+
+  @Test func anImageThatIsNoneIsNotReadToItsEnd() throws {
+    let result = try program.shell(
+      "$dermafusion preprocess /dev/zero --stage decoded --output out.npy --model \(repository)/Weights")
+    #expect(result.status == 1)
+    #expect(
+      result.errors == "Error: /dev/zero: not a PNG, JPEG or PNM image (it starts with 00 00 00 00 00 00 00 00)\n")
+  }
+}
