@@ -3,7 +3,10 @@ import { EngineClient } from './engine/client.js';
 import { Store } from './history/store.js';
 import { h } from './dom.js';
 
-/** The text of a block of data of the page. @param {string} id */
+/**
+ * The text of a block of data of the page.
+ * @param {string} id
+ */
 function block(id) {
   return document.getElementById(id)?.textContent?.trim() ?? '';
 }
@@ -31,7 +34,10 @@ export const app = {
     app.engine.ready.then((description) => { app.description = description; }, () => {});
   },
 
-  /** Says something to who reads the screen by ear. @param {string} text */
+  /**
+   * Says something to who reads the screen by ear.
+   * @param {string} text
+   */
   announce(text) {
     announcer.textContent = '';
     requestAnimationFrame(() => { announcer.textContent = text; });

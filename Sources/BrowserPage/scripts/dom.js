@@ -74,7 +74,10 @@ export function replace(element, ...children) {
 
 let counter = 0;
 
-/** An id that no other element of the page has. @param {string} prefix */
+/**
+ * An id that no other element of the page has.
+ * @param {string} prefix
+ */
 export function uniqueID(prefix) {
   counter += 1;
   return `${prefix}-${counter}`;

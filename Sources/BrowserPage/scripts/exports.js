@@ -1,6 +1,9 @@
 import { download } from './dom.js';
 
-/** RFC 4180: quoted where the text holds a comma, a quote or a line break. @param {string} text */
+/**
+ * RFC 4180: quoted where the text holds a comma, a quote or a line break.
+ * @param {string} text
+ */
 function quoted(text) {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
@@ -42,12 +45,18 @@ export function csvOf(scans) {
   }).join('');
 }
 
-/** The object of contract.md, with what only the page knows in a member of its own. @param {import('./types.js').Scan} scan */
+/**
+ * The object of contract.md, with what only the page knows in a member of its own.
+ * @param {import('./types.js').Scan} scan
+ */
 function objectOf({ result, created, square, reduced, lesion, note }) {
   return { ...result, page: { created, square, reduced, lesion, note } };
 }
 
-/** One object a line. @param {import('./types.js').Scan[]} scans */
+/**
+ * One object a line.
+ * @param {import('./types.js').Scan[]} scans
+ */
 export function jsonOf(scans) {
   return scans.map((scan) => `${JSON.stringify(objectOf(scan))}\n`).join('');
 }
@@ -62,7 +71,10 @@ export function exportScans(scans, format, name) {
   download(`${name}.${format === 'json' && scans.length > 1 ? 'jsonl' : format}`, new Blob([text], { type: format === 'json' ? 'application/json' : 'text/csv' }));
 }
 
-/** A file's name without its ending, safe on every disk. @param {string} name */
+/**
+ * A file's name without its ending, safe on every disk.
+ * @param {string} name
+ */
 export function baseName(name) {
   return name.replace(/\.[^.]*$/, '').replace(/[^\p{L}\p{N} _-]+/gu, '_').slice(0, 80) || 'dermafusion';
 }

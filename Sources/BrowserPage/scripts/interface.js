@@ -13,7 +13,10 @@ function source(blob) {
 /** @type {WeakMap<Blob, {key: string, blob: Blob}>} */
 const sources = new WeakMap();
 
-/** The same key for the same blob, so that the worker decodes it once. @param {Blob} blob */
+/**
+ * The same key for the same blob, so that the worker decodes it once.
+ * @param {Blob} blob
+ */
 function sourceOf(blob) {
   const known = sources.get(blob) ?? source(blob);
   sources.set(blob, known);
@@ -73,7 +76,10 @@ export function publishInterface() {
         return { ...facts, values };
       },
 
-      /** The pixels of the centre square as the engine gets them, RGBA. For tests. @param {Blob} blob */
+      /**
+       * The pixels of the centre square as the engine gets them, RGBA. For tests.
+       * @param {Blob} blob
+       */
       async pixels(blob) {
         await app.engine.ready;
         return app.engine.request('pixels', { source: sourceOf(blob) });

@@ -80,7 +80,7 @@ export class Session {
    */
   async classify(group = 'session') {
     const job = { ...this.job, metadata: { ...this.metadata } };
-    const { moved } = this;
+    const { moved, square } = this;
     const answer = await app.engine.request('classify', job, group);
     if (!answer.result || Object.values(answer.result.logits).some((logit) => !Number.isFinite(logit))) {
       throw Object.assign(new Error('the logits are not numbers'), { code: 'not_finite' });
@@ -89,7 +89,7 @@ export class Session {
       scan: {
         id: newID(), created: new Date().toISOString(), name: this.name, result: answer.result,
         classes: /** @type {any} */ (app.description).classes,
-        square: { ...job.square, width: this.width, height: this.height, moved }, reduced: this.reduced,
+        square: { ...square, width: this.width, height: this.height, moved }, reduced: this.reduced,
         lesion: '', note: '', thumbnail: await blobOf(drawn(this.preview, THUMBNAIL_SIDE, this.previewSquare), 'image/jpeg', 0.8),
       },
       maps: answer.maps, metadata: JSON.stringify(job.metadata), square: JSON.stringify(job.square), milliseconds: answer.milliseconds,

@@ -22,7 +22,10 @@ let navigation = h('nav');
 let current;
 let shown = '';
 
-/** @param {string} place @returns {Promise<View>} */
+/**
+ * @param {string} place
+ * @returns {Promise<View>}
+ */
 async function viewOf(place) {
   const [tab, ...rest] = place.split('/').map(decodeURIComponent);
   switch (tab) {
@@ -40,7 +43,10 @@ function place() {
 
 let turn = 0;
 
-/** Shows the view of the address. @param {boolean} [moved] whether the person came here by a link */
+/**
+ * Shows the view of the address.
+ * @param {boolean} [moved] whether the person came here by a link
+ */
 export async function show(moved = true) {
   const wanted = place();
   turn += 1;

@@ -42,12 +42,18 @@ function find(key) {
   return undefined;
 }
 
-/** Whether there is a text of that name. @param {string} key */
+/**
+ * Whether there is a text of that name.
+ * @param {string} key
+ */
 export function has(key) {
   return find(key) !== undefined;
 }
 
-/** A list or an object of the texts. @param {string} key */
+/**
+ * A list or an object of the texts.
+ * @param {string} key
+ */
 export function texts(key) {
   const value = find(key);
   if (value === undefined) throw new Error(`there is no text ${key}`);
@@ -70,9 +76,13 @@ export function t(key, values = {}) {
   });
 }
 
-/** @param {number} value @param {number} [digits] at most so many after the point */
-export function formatNumber(value, digits = 0) {
-  return new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value);
+/**
+ * @param {number} value
+ * @param {number} [digits] at most so many after the point
+ * @param {number} [least] at least so many
+ */
+export function formatNumber(value, digits = 0, least = 0) {
+  return new Intl.NumberFormat(language, { maximumFractionDigits: digits, minimumFractionDigits: least }).format(value);
 }
 
 /**
@@ -88,23 +98,36 @@ export function formatPercent(probability) {
   return percent(tenths / 1000);
 }
 
-/** A whole percentage, as the result's sentence says it. @param {number} probability */
+/**
+ * A whole percentage, as the result's sentence says it.
+ * @param {number} probability
+ */
 export function wholePercent(probability) {
   return `${Math.min(Math.round(probability * 100), 99)}${language === 'de' ? '\u00a0' : ''}%`;
 }
 
-/** @param {string | number | Date} date @param {boolean} [withTime] */
+/**
+ * @param {string | number | Date} date
+ * @param {boolean} [withTime]
+ */
 export function formatDate(date, withTime = true) {
   return new Intl.DateTimeFormat(language,
     { dateStyle: 'medium', ...(withTime ? { timeStyle: 'short' } : {}) }).format(new Date(date));
 }
 
-/** A class's name: the page's own where it knows the class, else the model's. @param {string} id @param {string} name */
+/**
+ * A class's name: the page's own where it knows the class, else the model's.
+ * @param {string} id
+ * @param {string} name
+ */
 export function className(id, name) {
   return language !== 'en' && has(`classes.${id}`) ? t(`classes.${id}`) : name;
 }
 
-/** A site's name in words. @param {string} site */
+/**
+ * A site's name in words.
+ * @param {string} site
+ */
 export function siteName(site) {
   return has(`sites.${site}`) ? t(`sites.${site}`) : site;
 }

@@ -67,7 +67,7 @@
  * @property {string} created ISO 8601
  * @property {string} name the file's
  * @property {Result} result
- * @property {{class: string, name: string}[]} classes the model's, in its order
+ * @property {{class: string, name: string, malignancy?: string | null}[]} classes the model's, in its order
  * @property {Square & {width: number, height: number, moved: boolean}} square
  * @property {boolean} reduced
  * @property {string} lesion a name that the person gave the lesion

@@ -52,12 +52,18 @@ export function composedSummary(result, classes) {
   return sentences.join(' ');
 }
 
-/** Why the model abstains, a sentence each. @param {import('./types.js').Result} result */
+/**
+ * Why the model abstains, a sentence each.
+ * @param {import('./types.js').Result} result
+ */
 export function abstainReasons(result) {
   return result.abstainReasons.map((reason) => (has(`abstain.${reason}`) ? t(`abstain.${reason}`) : reason));
 }
 
-/** What the reader must know of the input, a sentence each. @param {import('./types.js').Result} result */
+/**
+ * What the reader must know of the input, a sentence each.
+ * @param {import('./types.js').Result} result
+ */
 export function warnings(result) {
   return result.warnings.map((warning) => (has(`warnings.${warning}`) ? t(`warnings.${warning}`) : warning));
 }
@@ -73,7 +79,10 @@ export function riskWords(result) {
   return { level: sign, word: t(`risk.${level}.word`), sentence: t(`risk.${level}.sentence`) };
 }
 
-/** The sentence for an error, which says what to do. @param {unknown} error */
+/**
+ * The sentence for an error, which says what to do.
+ * @param {unknown} error
+ */
 export function failureWords(error) {
   const { code, message } = /** @type {any} */ (error ?? {});
   return code && has(`errors.${code}`) ? t(`errors.${code}`, { message: String(message) }) : t('errors.other', { message: String(message ?? error) });

@@ -67,7 +67,10 @@ export class EngineClient {
     });
   }
 
-  /** Takes back what a group has asked for. @param {string} group */
+  /**
+   * Takes back what a group has asked for.
+   * @param {string} group
+   */
   cancel(group) {
     for (const request of this.#waiting.filter((each) => each.group === group)) request.reject(cancelled());
     this.#waiting = this.#waiting.filter((each) => each.group !== group);

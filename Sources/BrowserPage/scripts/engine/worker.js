@@ -13,8 +13,10 @@ let description;
  */
 let current;
 
-/** Which request the maps in the engine's memory belong to, and their facts. */
-/** @type {{key: string, maps: import('../types.js').MapFacts[]} | undefined} */
+/**
+ * Which request the maps in the engine's memory belong to, and their facts.
+ * @type {{key: string, maps: import('../types.js').MapFacts[]} | undefined}
+ */
 let explained;
 
 /** @param {string} text */
@@ -121,8 +123,9 @@ const actions = {
     return mapAnswer(facts, /** @type {any} */ (explained).maps.indexOf(facts), started);
   },
 
-  /** The pixels that the engine is given, for whoever compares browsers. */
-  /** @param {{source: import('../types.js').Source, square?: import('../types.js').Square}} job */
+  /**
+   * The pixels that the engine is given, for whoever compares browsers.
+   * @param {{source: import('../types.js').Source, square?: import('../types.js').Square}} job */
   async pixels(job) {
     const { photograph } = await photographOf(job.source);
     const pixels = cut(photograph, job.square ?? { left: 0, top: 0, side: Math.min(photograph.width, photograph.height) });
@@ -146,7 +149,10 @@ function mapAnswer(facts, index, started) {
   return { facts, values, milliseconds: performance.now() - started };
 }
 
-/** What goes to the page without being copied. @param {any} answer */
+/**
+ * What goes to the page without being copied.
+ * @param {any} answer
+ */
 function transferable(answer) {
   return [answer.preview, answer.values?.buffer, answer.data?.buffer].filter(Boolean);
 }

@@ -4,7 +4,10 @@ import { flaw, nameOfBroken } from './records.js';
 // than one scan's text.
 const FORMAT = 'dermafusion-history';
 
-/** @param {Blob} blob @returns {Promise<string>} */
+/**
+ * @param {Blob} blob
+ * @returns {Promise<string>}
+ */
 function dataAddress(blob) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
@@ -14,7 +17,10 @@ function dataAddress(blob) {
   });
 }
 
-/** @param {unknown} address @returns {Blob | null} null where it is no picture */
+/**
+ * @param {unknown} address
+ * @returns {Blob | null} null where it is no picture
+ */
 function blobOfAddress(address) {
   const match = /^data:(image\/[a-z0-9.+-]+);base64,([A-Za-z0-9+/]*={0,2})$/.exec(String(address));
   if (!match) return null;

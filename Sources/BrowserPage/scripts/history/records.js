@@ -25,7 +25,11 @@ export function flaw(record) {
   return '';
 }
 
-/** A broken record's name, as far as it has one. @param {any} record @param {unknown} key */
+/**
+ * A broken record's name, as far as it has one.
+ * @param {any} record
+ * @param {unknown} key
+ */
 export function nameOfBroken(record, key) {
   const parts = [record?.name, record?.created].filter((part) => typeof part === 'string' && part !== '');
   return parts.length > 0 ? parts.join(', ') : String(key);

@@ -8,7 +8,11 @@ import { flaw, nameOfBroken } from './records.js';
 const NAME = 'dermafusion';
 const VERSION = 1;
 
-/** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
+/**
+ * @template T
+ * @param {IDBRequest<T>} request
+ * @returns {Promise<T>}
+ */
 function answer(request) {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
@@ -16,7 +20,11 @@ function answer(request) {
   });
 }
 
-/** A transaction's end: everything in it is stored, or nothing. @param {IDBTransaction} transaction @returns {Promise<void>} */
+/**
+ * A transaction's end: everything in it is stored, or nothing.
+ * @param {IDBTransaction} transaction
+ * @returns {Promise<void>}
+ */
 function done(transaction) {
   return new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
@@ -31,7 +39,10 @@ function done(transaction) {
 export class Store {
   /** @type {IDBDatabase | undefined} */
   #database;
-  /** Scans and photographs of a browser that stores nothing. @type {Map<string, {scan: Scan, photograph: Blob | null}> | undefined} */
+  /**
+   * Scans and photographs of a browser that stores nothing.
+   * @type {Map<string, {scan: Scan, photograph: Blob | null}> | undefined}
+   */
   #memory;
 
   /** @returns {Promise<'off' | 'on' | 'memory'>} */
@@ -48,7 +59,10 @@ export class Store {
     }
   }
 
-  /** Turns the history on. @returns {Promise<'on' | 'memory'>} */
+  /**
+   * Turns the history on.
+   * @returns {Promise<'on' | 'memory'>}
+   */
   async turnOn() {
     try {
       await this.#open();
@@ -103,7 +117,10 @@ export class Store {
     await finished;
   }
 
-  /** All scans, the newest first, and what could not be read. @returns {Promise<Listing>} */
+  /**
+   * All scans, the newest first, and what could not be read.
+   * @returns {Promise<Listing>}
+   */
   async list() {
     /** @type {Listing} */
     const listing = { scans: [], broken: [] };
@@ -123,14 +140,20 @@ export class Store {
     return keys.map((key, index) => ({ key: String(key), value: values[index] }));
   }
 
-  /** @param {string} id @returns {Promise<Scan | undefined>} */
+  /**
+   * @param {string} id
+   * @returns {Promise<Scan | undefined>}
+   */
   async get(id) {
     const scan = this.#memory ? this.#memory.get(id)?.scan
       : await answer((await this.#open()).transaction('scans').objectStore('scans').get(id));
     return scan && !flaw(scan) ? scan : undefined;
   }
 
-  /** @param {string} id @returns {Promise<Blob | null>} */
+  /**
+   * @param {string} id
+   * @returns {Promise<Blob | null>}
+   */
   async photograph(id) {
     if (this.#memory) return this.#memory.get(id)?.photograph ?? null;
     return await answer((await this.#open()).transaction('photographs').objectStore('photographs').get(id)) ?? null;
@@ -152,7 +175,10 @@ export class Store {
   }
 }
 
-/** Whether an error says that the disk, or the browser's share of it, is full. @param {unknown} error */
+/**
+ * Whether an error says that the disk, or the browser's share of it, is full.
+ * @param {unknown} error
+ */
 export function isFull(error) {
   return error instanceof DOMException && error.name === 'QuotaExceededError';
 }

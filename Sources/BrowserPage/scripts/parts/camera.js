@@ -24,6 +24,7 @@ function reason(error) {
  * @returns {Promise<{file: File} | {problem: string} | null>} null where the person went back
  */
 export async function takePhotograph() {
+  /** @type {MediaStream} */
   let stream;
   try {
     stream = await navigator.mediaDevices.getUserMedia({

@@ -29,7 +29,11 @@ export function cropEditor(photograph, start, changed) {
   const sideOf = (/** @type {number} */ value) => Math.round(whole.side * (smallest / whole.side) ** (value / 100));
   const valueOf = (/** @type {number} */ side) => (smallest === whole.side ? 0 : 100 * Math.log(side / whole.side) / Math.log(smallest / whole.side));
 
-  /** @param {number} left @param {number} top @param {number} [side] */
+  /**
+   * @param {number} left
+   * @param {number} top
+   * @param {number} [side]
+   */
   function place(left, top, side = square.side) {
     square = {
       side,
@@ -40,7 +44,10 @@ export function cropEditor(photograph, start, changed) {
     changed(square, isMoved());
   }
 
-  /** About its centre. @param {number} side */
+  /**
+   * About its centre.
+   * @param {number} side
+   */
   function resize(side) {
     const bounded = Math.min(Math.max(Math.round(side), smallest), whole.side);
     place(square.left + (square.side - bounded) / 2, square.top + (square.side - bounded) / 2, bounded);

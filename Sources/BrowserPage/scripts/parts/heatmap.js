@@ -108,7 +108,7 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
 
   /** The checks of one map take many runs of the network, so they are made only when asked for. */
   function trustOffer() {
-    const button = h('button', { type: 'button', class: 'button plain', onclick: async () => {
+    const button = h('button', { type: 'button', class: 'button', onclick: async () => {
       const mine = turn;
       replace(trustBox, h('p', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('heatmap.checking')));
       try {

@@ -94,7 +94,10 @@ export function metadataForm(start, changed) {
     }));
 }
 
-/** What is known, in words. @param {{age: number | null, sex: string, site: string}} metadata */
+/**
+ * What is known, in words.
+ * @param {{age: number | null, sex: string, site: string}} metadata
+ */
 export function metadataWords({ age, sex, site }) {
   return [
     { label: t('metadata.age'), value: age === null ? t('metadata.notGiven') : t('metadata.years', { count: age }) },

@@ -61,7 +61,10 @@ export function setSentence(result, classes) {
   return h('p', { class: 'soft' }, t('result.set', { percent, count: names.length, names: names.join(', ') }));
 }
 
-/** @param {Record<string, number>} logits @param {number} temperature */
+/**
+ * @param {Record<string, number>} logits
+ * @param {number} temperature
+ */
 function softmax(logits, temperature) {
   const greatest = Math.max(...Object.values(logits));
   const powers = Object.entries(logits).map(([id, logit]) => /** @type {[string, number]} */ ([id, Math.exp((logit - greatest) / temperature)]));

@@ -10,7 +10,11 @@ const STORED_BYTES = 1_500_000;
 const STORED_SIDE = 1600;
 const STORED_QUALITY = 0.7;
 
-/** Tells what happened in a dialog with one button. @param {string} title @param {string} text */
+/**
+ * Tells what happened in a dialog with one button.
+ * @param {string} title
+ * @param {string} text
+ */
 export function tell(title, text) {
   return openDialog(title, [h('p', {}, text)], [{ label: t('common.close'), value: '', kind: 'primary' }]);
 }

@@ -9,10 +9,15 @@ import { missingRecord, storedSquare } from './record.js';
 
 const DAY = 86_400_000;
 
-/** Two scans side by side. @param {string} firstID @param {string} secondID @returns {Promise<import('../shell.js').View>} */
+/**
+ * Two scans side by side.
+ * @param {string} firstID
+ * @param {string} secondID
+ * @returns {Promise<import('../shell.js').View>}
+ */
 export async function compareView(firstID, secondID) {
   const off = await app.store.state() === 'off';
-  const scans = off ? [] : (await Promise.all([firstID, secondID].map((id) => app.store.get(id)))).filter((scan) => scan !== undefined);
+  const scans = off ? [] : (await Promise.all([firstID, secondID].map((id) => app.store.get(id)))).flatMap((scan) => scan ?? []);
   if (scans.length < 2) return { title: t('record.missing'), content: missingRecord() };
   scans.sort((first, second) => Date.parse(first.created) - Date.parse(second.created));
   const days = Math.round((Date.parse(scans[1].created) - Date.parse(scans[0].created)) / DAY);

@@ -14,15 +14,21 @@ const DRAWINGS = {
   E: [['circle', { cx: 16, cy: 40, r: 8, class: 'draw-lesion' }], ['circle', { cx: 37, cy: 40, r: 11, class: 'draw-lesion' }], ['path', { d: 'M64 26C74 28 76 38 73 46C70 55 60 54 56 49C51 43 52 25 64 26Z', class: 'draw-lesion' }]],
 };
 
-/** @param {keyof typeof DRAWINGS} letter @param {string} label */
+/**
+ * @param {keyof typeof DRAWINGS} letter
+ * @param {string} label
+ */
 function drawing(letter, label) {
   return s('svg', { class: 'drawing', viewBox: '0 0 80 80', role: 'img', 'aria-label': label },
     DRAWINGS[letter].map(([tag, attributes]) => s(/** @type {'path'} */ (tag), /** @type {any} */ (attributes))));
 }
 
-/** A value with its interval. @param {{value: number, interval: [number, number] | null}} figure */
+/**
+ * A value with its interval.
+ * @param {{value: number, interval: [number, number] | null}} figure
+ */
 function withInterval({ value, interval }) {
-  const number = (/** @type {number} */ each) => formatNumber(each, 2);
+  const number = (/** @type {number} */ each) => formatNumber(each, 2, 2);
   return interval ? t('learn.interval', { value: number(value), low: number(interval[0]), high: number(interval[1]) }) : number(value);
 }
 
@@ -44,7 +50,10 @@ function limits() {
     ] : h('p', {}, t('learn.noFigures')));
 }
 
-/** @param {string} [id] a class @returns {import('../shell.js').View} */
+/**
+ * @param {string} [id] a class
+ * @returns {import('../shell.js').View}
+ */
 export function learnView(id) {
   const classes = texts('learn.classes');
   if (id && id in classes) return classPage(id, classes[id]);
@@ -66,7 +75,10 @@ export function learnView(id) {
   };
 }
 
-/** @param {string} id @param {{kind: string, short: string, paragraphs: string[], signs: string[]}} lesion */
+/**
+ * @param {string} id
+ * @param {{kind: string, short: string, paragraphs: string[], signs: string[]}} lesion
+ */
 function classPage(id, { kind, short, paragraphs, signs }) {
   const name = texts('classes')[id];
   const recall = facts.figures?.recall[id];

@@ -43,7 +43,10 @@ export async function storedSquare(scan, blob) {
   }
 }
 
-/** @param {string} id @returns {Promise<import('../shell.js').View>} */
+/**
+ * @param {string} id
+ * @returns {Promise<import('../shell.js').View>}
+ */
 export async function recordView(id) {
   const scan = await app.store.state() === 'off' ? undefined : await app.store.get(id);
   if (!scan) return { title: t('record.missing'), content: missingRecord() };

@@ -32,7 +32,10 @@ export async function scanView() {
   const onLeave = (/** @type {() => void} */ action) => leaving.push(action);
   const left = () => leaving.splice(0).forEach((action) => action());
 
-  /** @param {Node} content @param {string} [announcement] */
+  /**
+   * @param {Node} content
+   * @param {string} [announcement]
+   */
   function put(content, announcement) {
     replace(root, content);
     if (announcement) {
@@ -44,7 +47,10 @@ export async function scanView() {
     }
   }
 
-  /** Shows the step that the session is at. @param {boolean} [moved] whether the person has just got there */
+  /**
+   * Shows the step that the session is at.
+   * @param {boolean} [moved] whether the person has just got there
+   */
   async function render(moved = true) {
     const { session } = app;
     if (!session) return put(batch ? batchList() : await landing(), moved ? t('scan.title') : '');
