@@ -79,7 +79,7 @@ class Visit:
         self.page.get_by_role("button", name="Next").click()
         if age:
             self.page.get_by_label("Age", exact=True).fill(age)
-        self.page.locator(f"input[type=radio][value='{sex}']").check()
+        self.page.locator(f".choices.inline input[value='{sex}']").check()
         self.page.locator(f".site-list input[value='{site}']").check()
         self.page.get_by_role("button", name="Analyse").click()
         self.page.wait_for_selector(".result")

@@ -35,7 +35,7 @@ def screens(on):
     yield "details"
     page.get_by_label("Age", exact=True).fill("70")
     page.locator(".site-list input[value='face']").check()
-    page.get_by_role("button", name="Back", exact=True).last.click()
+    page.get_by_role("button", name="Previous").click()
     page.get_by_role("button", name="Next").click()
     page.get_by_role("button", name="Analyse").click()
     page.wait_for_selector(".heatmap figcaption p")
@@ -50,7 +50,6 @@ def screens(on):
     on.scan("noise.png", age="", sex="unknown", site="unknown")
     yield "abstention"
     on.save()
-    on.open_image
     on.go("history")
     page.locator(".scan-row").nth(1).wait_for()
     yield "history"

@@ -128,8 +128,12 @@ def test_a_full_disk_is_told_and_nothing_is_lost(visit):
     on.scan("phantom_vascular.jpg")
     # The browser's own error at the place where it is raised: in the transaction.
     page.evaluate("""() => {
-      IDBObjectStore.prototype.put = function () { this.transaction.abort();
-        Object.defineProperty(this.transaction, 'error', { value: new DOMException('full', 'QuotaExceededError') }); };
+      IDBObjectStore.prototype.put = function () {
+        const { transaction } = this;
+        Object.defineProperty(transaction, 'error', { value: new DOMException('full', 'QuotaExceededError'), configurable: true });
+        setTimeout(() => { try { transaction.abort(); } catch { /* the second call finds it aborted */ } });
+        return {};
+      };
     }""")
     page.get_by_role("button", name="Save to history").click()
     page.get_by_role("dialog").get_by_text("is full").wait_for()
@@ -225,8 +229,8 @@ def test_a_kill_while_saving_loses_no_earlier_scan(playwright, chromium, tmp_pat
     page.evaluate(f"() => {{ ({SAVE_FOR_EVER})(); }}")
     page.wait_for_function("() => /^saved [0-9]*[1-9]/.test(document.title) && Number(document.title.slice(6)) >= 5")
     reported = int(page.title().removeprefix("saved "))
-    owners = subprocess.run(["pgrep", "-f", f"--user-data-dir={profile}"], capture_output=True, text=True).stdout.split()
-    main = min(int(owner) for owner in owners)
+    owners = subprocess.run(["pgrep", "-f", f"user-data-dir={profile}"], capture_output=True, text=True).stdout.split()
+    main = min(int(owner) for owner in owners)  # the browser itself is older than its helpers
     os.kill(main, signal.SIGKILL)
     time.sleep(1)
     try:

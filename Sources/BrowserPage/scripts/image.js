@@ -2,11 +2,33 @@ import { EngineError } from './engine/module.js';
 import { MAX_PIXELS } from './engine/decode.js';
 
 /**
+ * The size that a PNG's header claims; null for another file. Browsers refuse to open the largest and say only that they could not.
+ * @param {Blob} blob
+ */
+async function claimedSize(blob) {
+  if (blob.size < 24) return null;
+  const header = new DataView(await blob.slice(0, 24).arrayBuffer());
+  if (header.getUint32(0) !== 0x89504e47 || header.getUint32(12) !== 0x49484452) return null;
+  return { width: header.getUint32(16), height: header.getUint32(20) };
+}
+
+/**
+ * @param {{width: number, height: number}} size
+ */
+function refuseTooMany({ width, height }) {
+  if (width * height > MAX_PIXELS) {
+    throw new EngineError('too_many_pixels', `${width}x${height} pixels are more than the page opens`);
+  }
+}
+
+/**
  * The size of an image's file, upright, read from its header by the browser without decoding it.
  * @param {Blob} blob
  * @returns {Promise<{width: number, height: number}>}
  */
 export async function probe(blob) {
+  const claimed = await claimedSize(blob);
+  if (claimed) refuseTooMany(claimed);
   const address = URL.createObjectURL(blob);
   try {
     const image = new Image();
@@ -15,9 +37,7 @@ export async function probe(blob) {
       image.onerror = () => reject(new EngineError('unreadable_image', 'the browser cannot read this file as an image'));
       image.src = address;
     });
-    if (size.width * size.height > MAX_PIXELS) {
-      throw new EngineError('too_many_pixels', `${size.width}x${size.height} pixels are more than the page opens`);
-    }
+    refuseTooMany(size);
     if (size.width === 0 || size.height === 0) throw new EngineError('unreadable_image', 'the image has no size');
     return size;
   } finally {

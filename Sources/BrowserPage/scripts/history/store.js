@@ -112,6 +112,7 @@ export class Store {
     }
     const transaction = (await this.#open()).transaction(['scans', 'photographs'], 'readwrite', { durability: 'strict' });
     const finished = done(transaction);
+    finished.catch(() => {});
     transaction.objectStore('scans').put(scan);
     if (photograph) transaction.objectStore('photographs').put(photograph, scan.id);
     await finished;
