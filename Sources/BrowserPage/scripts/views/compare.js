@@ -27,7 +27,7 @@ export async function compareView(firstID, secondID) {
     stored?.canvas.setAttribute('role', 'img');
     stored?.canvas.setAttribute('aria-label', t('compare.photograph', { date: formatDate(scan.created) }));
     const risk = riskWords(scan.result);
-    return h('section', { class: 'card stack', 'aria-label': formatDate(scan.created) },
+    return h('section', { class: 'card stack' },
       h('h2', {}, h('a', { href: `#history/${scan.id}` }, formatDate(scan.created))),
       stored ? h('div', { class: 'heatmap-stage' }, stored.canvas) : message('notice', t('heatmap.noPhotograph')),
       h('p', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word),
