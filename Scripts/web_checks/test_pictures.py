@@ -25,7 +25,7 @@ def test_report(visit, paper, scheme):
     report = on.page.locator(".report")
     assert report.evaluate("(element) => element.firstElementChild.className") == "disclaimer"
     path = PICTURES / f"report-{paper}-{scheme}.pdf"
-    on.page.pdf(path=path, format=paper, print_background=False)
+    on.page.pdf(path=path, format=paper, prefer_css_page_size=False, print_background=False)
     text = path.read_bytes()
     assert text.startswith(b"%PDF")
     assert text.count(b"/Type /Page\n") + text.count(b"/Type /Page ") <= 2, "a report is at most two pages"

@@ -56,7 +56,8 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
   const trustBox = h('div', { class: 'stack close' });
   const ranked = [...classes].sort((first, second) => result.probabilities[second.class] - result.probabilities[first.class]);
   let lesionClass = result.prediction?.class ?? ranked[0].class;
-  let visible = true;
+  // Where the model abstains its map is shown only to who asks for it.
+  let visible = !result.abstain;
   let turn = 0;
 
   photograph.setAttribute('role', 'img');
@@ -67,7 +68,7 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
     overlay.style.opacity = String(Number(opacity.value) / 100);
     opacity.setAttribute('aria-valuetext', `${opacity.value} %`);
   };
-  const toggle = h('input', { type: 'checkbox', role: 'switch', class: 'switch', checked: true, onchange: () => {
+  const toggle = h('input', { type: 'checkbox', role: 'switch', class: 'switch', checked: visible, onchange: () => {
     visible = toggle.checked;
     showOverlay();
   } });
@@ -92,7 +93,7 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
       if (mine !== turn) return;
       available = facts.status === 'ok';
       if (available) drawMap(overlay, values, facts.width, facts.height);
-      replace(caption, h('p', {}, available ? t('heatmap.caption', { name: nameOf(lesionClass) })
+      replace(caption, result.abstain ? h('p', {}, t('heatmap.abstains')) : null, h('p', {}, available ? t('heatmap.caption', { name: nameOf(lesionClass) })
         : t(`heatmap.${facts.status}`, { name: nameOf(lesionClass) })));
       if (available) replace(trustBox, trustOffer());
       drawn?.(available ? overlay : null, lesionClass);
