@@ -83,23 +83,6 @@ install_libraries() {
   libraries_are_there || fail "libpng and libjpeg-turbo were installed and still cannot be compiled against"
 }
 
-# install_tool COMMAND PACKAGE: a program from Debian's package of that name, where it is missing.
-install_tool() {
-  command -v "$1" > /dev/null && return
-  if [ "$(uname)" = Darwin ]; then
-    say "$1 is missing; running: brew install $2"
-    brew install "$2" >&2 || fail "$2 could not be installed"
-  elif command -v apt-get > /dev/null; then
-    say "$1 is missing; running: apt-get install $2"
-    { as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$2"; } \
-      < /dev/null > /dev/null || fail "$2 could not be installed; run this as an administrator, then try again"
-  else
-    fail "$1 is needed; install $2"
-  fi
-  hash -r
-  command -v "$1" > /dev/null || fail "$2 was installed and there is still no $1"
-}
-
 set_up() {
   find_swift
   install_libraries

@@ -36,6 +36,7 @@
  * @property {number} inputSize
  * @property {{class: string, name: string, malignancy?: string | null}[]} classes
  * @property {boolean} metadataUsed
+ * @property {boolean} [trust] whether the engine checks maps
  * @property {number} [temperature]
  * @property {string[]} sites
  * @property {string[]} methods

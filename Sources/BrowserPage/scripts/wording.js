@@ -1,7 +1,13 @@
 import { className, t, wholePercent, currentLanguage, has } from './texts.js';
 
-/** The least probability that is said to be a class's likelihood at all: below it confidence is low. */
+/** Melanoma above this probability urges a consultation. */
 const URGENT = 0.95;
+
+/**
+ * The engine's codes for what the page has a sentence of its own.
+ * @type {Record<string, string>}
+ */
+const CODES = { invalidImage: 'image_too_small', invalidModel: 'model', modelNotFound: 'model', nonFiniteOutput: 'not_finite' };
 
 /**
  * The classes that are malignant or pre-malignant, by the model's own word; where it says nothing, of those that are known.
@@ -84,6 +90,7 @@ export function riskWords(result) {
  * @param {unknown} error
  */
 export function failureWords(error) {
-  const { code, message } = /** @type {any} */ (error ?? {});
+  const { code: given, message } = /** @type {any} */ (error ?? {});
+  const code = CODES[given] ?? given;
   return code && has(`errors.${code}`) ? t(`errors.${code}`, { message: String(message) }) : t('errors.other', { message: String(message ?? error) });
 }

@@ -1,3 +1,4 @@
+import { app } from '../app.js';
 import { h, replace, uniqueID } from '../dom.js';
 import { icon } from '../icons.js';
 import { className, formatPercent, t } from '../texts.js';
@@ -95,7 +96,7 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
       if (available) drawMap(overlay, values, facts.width, facts.height);
       replace(caption, result.abstain ? h('p', {}, t('heatmap.abstains')) : null, h('p', {}, available ? t('heatmap.caption', { name: nameOf(lesionClass) })
         : t(`heatmap.${facts.status}`, { name: nameOf(lesionClass) })));
-      if (available) replace(trustBox, trustOffer());
+      if (available) replace(trustBox, h('p', { class: 'small soft' }, t('heatmap.trust')), app.description?.trust ? trustOffer() : null);
       drawn?.(available ? overlay : null, lesionClass);
     } catch (error) {
       if (mine !== turn || isCancelled(error)) return;
@@ -116,16 +117,15 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
         const { facts } = await request(lesionClass, true);
         if (mine !== turn) return;
         const { trust } = facts;
-        replace(trustBox, trust
-          ? message(trust.passes ? 'notice' : 'warning', t(trust.passes ? 'heatmap.passes' : 'heatmap.fails'),
-            h('details', {}, h('summary', {}, t('heatmap.measurements')), h('ul', { lang: 'en' }, trust.words.map((word) => h('li', {}, word)))))
-          : h('p', { class: 'soft' }, t('heatmap.noCheck')));
+        if (!trust) return;
+        replace(trustBox, message(trust.passes ? 'notice' : 'warning', t(trust.passes ? 'heatmap.passes' : 'heatmap.fails'),
+            h('details', {}, h('summary', {}, t('heatmap.measurements')), h('ul', { lang: 'en' }, trust.words.map((word) => h('li', {}, word))))));
       } catch (error) {
         if (mine !== turn || isCancelled(error)) return;
         replace(trustBox, message('warning', failureWords(error)), trustOffer());
       }
     } }, t('heatmap.check'));
-    return h('div', { class: 'stack close' }, h('p', { class: 'small soft' }, t('heatmap.trust')), h('div', {}, button));
+    return h('div', { class: 'stack close' }, h('p', { class: 'small soft' }, t('heatmap.checks')), h('div', {}, button));
   }
 
   setOpacity();
