@@ -1,3 +1,4 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
 """Puts the browser page together: one HTML file with the engine, a model, the styles and the scripts inside.
 
 Uses Python's standard library and esbuild only, so that Scripts/web runs on a machine without a virtual environment.
@@ -41,10 +42,7 @@ def palette_styles(palette: dict) -> str:
         return "".join(f"--class-{name}:{colour[theme]};" for name, colour in colours.items())
 
     risk = "".join(f"--risk-{level}:{colour};" for level, colour in palette["risk"].items())
-    return (
-        f":root{{{block('light')}{risk}}}"
-        f"@media screen and (prefers-color-scheme:dark){{:root{{{block('dark')}}}}}"
-    )
+    return f":root{{{block('light')}{risk}}}@media screen and (prefers-color-scheme:dark){{:root{{{block('dark')}}}}}"
 
 
 def figures(folder: Path) -> dict | None:
@@ -98,17 +96,21 @@ def digest(text: str) -> str:
 
 def page(engine: Path, model: Path, worker_entry: Path) -> str:
     """The file's text, with 64 zeros where its own hash belongs."""
-    styles = palette_styles(json.loads((SOURCES / "palette.json").read_text())) + bundled(SOURCES / "styles" / "page.css")
+    styles = palette_styles(json.loads((SOURCES / "palette.json").read_text())) + bundled(
+        SOURCES / "styles" / "page.css"
+    )
     script = inline_script(bundled(SOURCES / "scripts" / "main.js", "iife"))
-    policy = "; ".join([
-        "default-src 'none'",
-        f"script-src {digest(script)} 'wasm-unsafe-eval'",
-        f"style-src {digest(styles)}",
-        "img-src blob: data:",
-        "worker-src blob:",
-        "base-uri 'none'",
-        "form-action 'none'",
-    ])
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {digest(script)} 'wasm-unsafe-eval'",
+            f"style-src {digest(styles)}",
+            "img-src blob: data:",
+            "worker-src blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
     facts = {
         "hash": NO_HASH,
         "modelLicence": licence(model),
@@ -133,7 +135,9 @@ def main() -> None:
     parser.add_argument("--engine", type=Path, required=True, help="the WebAssembly module")
     parser.add_argument("--model", type=Path, required=True, help="a folder with config.json and model.safetensors")
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--worker", type=Path, default=SOURCES / "scripts" / "engine" / "worker.js", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--worker", type=Path, default=SOURCES / "scripts" / "engine" / "worker.js", help=argparse.SUPPRESS
+    )
     options = parser.parse_args()
     for name in ("config.json", "model.safetensors"):
         if not (options.model / name).is_file():

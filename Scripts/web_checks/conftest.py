@@ -73,7 +73,9 @@ class Visit:
     def open_image(self, path: Path | dict | list) -> None:
         self.page.set_input_files("[data-role=choose]", path)
 
-    def scan(self, image: str | Path = "phantom_nevus.jpg", age: str = "55", sex: str = "male", site: str = "back") -> None:
+    def scan(
+        self, image: str | Path = "phantom_nevus.jpg", age: str = "55", sex: str = "male", site: str = "back"
+    ) -> None:
         """From the landing to the result, by pointer."""
         self.open_image(FIXTURES / image)
         self.page.get_by_role("button", name="Next").click()
@@ -108,7 +110,11 @@ def visit(browser):
     yield opened
     for each in visits:
         each.close()
-        foreign = [url for url in each.requests if not url.startswith(("blob:", "data:")) and url.split("#")[0] != PAGE.as_uri()]
+        foreign = [
+            url
+            for url in each.requests
+            if not url.startswith(("blob:", "data:")) and url.split("#")[0] != PAGE.as_uri()
+        ]
         assert foreign == [], "the page asked for something"
         assert each.complaints == []
 

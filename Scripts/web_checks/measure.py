@@ -1,3 +1,4 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
 """Measures the page in Chromium and prints its figures; Scripts/check-web --measure runs it. Nothing here passes or fails."""
 
 import base64
@@ -44,7 +45,9 @@ def resident(pids: set[int]) -> int:
 
 
 def renderers(session) -> set[int]:
-    return {each["id"] for each in session.send("SystemInfo.getProcessInfo")["processInfo"] if each["type"] == "renderer"}
+    return {
+        each["id"] for each in session.send("SystemInfo.getProcessInfo")["processInfo"] if each["type"] == "renderer"
+    }
 
 
 def main() -> None:
@@ -62,13 +65,17 @@ def main() -> None:
             page.evaluate("() => window.dermafusion.ready")
             opening.append(1000 * (time.perf_counter() - start))
             context.close()
-        print(f"page opened to ready: {statistics.median(opening):.0f} ms (median of 5; {min(opening):.0f} to {max(opening):.0f})")
+        print(
+            f"page opened to ready: {statistics.median(opening):.0f} ms (median of 5; {min(opening):.0f} to {max(opening):.0f})"
+        )
 
         on = Visit(browser)
         on.page.evaluate(LONG_TASKS)
         times = on.page.evaluate(TIMES, [text, RUNS])
         for name, values in times.items():
-            print(f"{name}: {statistics.median(values):.0f} ms (median of {RUNS}; {min(values):.0f} to {max(values):.0f})")
+            print(
+                f"{name}: {statistics.median(values):.0f} ms (median of {RUNS}; {min(values):.0f} to {max(values):.0f})"
+            )
 
         session = browser.new_browser_cdp_session()
         scan = "async ([text, run]) => { await window.dermafusion.classify(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], `scan ${run}.jpg`)); }"
@@ -79,7 +86,9 @@ def main() -> None:
                 on.page.request_gc() if hasattr(on.page, "request_gc") else None
                 on.page.wait_for_timeout(500)
                 memory[run] = resident(renderers(session))
-        print(f"memory of the page after 10 scans {memory[10] / 1e6:.0f} MB, after {SCANS} {memory[SCANS] / 1e6:.0f} MB ({memory[SCANS] / memory[10] - 1:+.1%})")
+        print(
+            f"memory of the page after 10 scans {memory[10] / 1e6:.0f} MB, after {SCANS} {memory[SCANS] / 1e6:.0f} MB ({memory[SCANS] / memory[10] - 1:+.1%})"
+        )
         on.close()
 
         on = Visit(browser)

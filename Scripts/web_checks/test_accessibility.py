@@ -1,3 +1,4 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
 """axe on every screen, light and dark; large text; small windows; reduced motion."""
 
 import pytest
@@ -111,7 +112,10 @@ def test_targets_are_large_enough(visit):
 def test_reduced_motion_is_static(visit):
     on = visit()
     on.go("about")
-    assert on.page.evaluate("() => document.getAnimations().filter((each) => each.effect.getTiming().duration > 1).length") == 0
+    assert (
+        on.page.evaluate("() => document.getAnimations().filter((each) => each.effect.getTiming().duration > 1).length")
+        == 0
+    )
 
 
 def test_the_result_is_read_as_a_sentence(visit):

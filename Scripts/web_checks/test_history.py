@@ -1,3 +1,4 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
 """The history: saved, found again, exported, imported, broken, full, refused, shared by tabs, cut off in the middle."""
 
 import json
@@ -144,10 +145,12 @@ def test_a_full_disk_is_told_and_nothing_is_lost(visit):
 
 
 def test_a_browser_that_stores_nothing(visit):
-    on = visit(script="""
+    on = visit(
+        script="""
       IDBFactory.prototype.open = () => { throw new DOMException('private', 'SecurityError'); };
       IDBFactory.prototype.databases = async () => { throw new DOMException('private', 'SecurityError'); };
-    """)
+    """
+    )
     on.scan()
     on.page.get_by_role("button", name="Save to history").click()
     on.page.get_by_role("button", name="Turn the history on").click()
@@ -212,7 +215,12 @@ SAVE_FOR_EVER = """async () => {
 
 def test_a_kill_while_saving_loses_no_earlier_scan(playwright, chromium, tmp_path):
     """The browser's process is killed in the middle of writing; what was reported as saved is there afterwards, whole."""
-    options = {"executable_path": chromium, "args": launch_arguments(), "viewport": {"width": 1000, "height": 800}, "locale": "en-US"}
+    options = {
+        "executable_path": chromium,
+        "args": launch_arguments(),
+        "viewport": {"width": 1000, "height": 800},
+        "locale": "en-US",
+    }
     profile = tmp_path / "profile"
     context = playwright.chromium.launch_persistent_context(profile, **options)
     page = context.pages[0]

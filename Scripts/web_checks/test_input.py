@@ -1,3 +1,4 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
 """Bad input: each ends in a sentence that says what to do, and the page goes on."""
 
 import struct
@@ -10,11 +11,17 @@ from PIL import Image
 
 def png_bomb(width: int, height: int) -> bytes:
     """A PNG of a few kilobytes whose header claims width x height pixels."""
+
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(100_000))) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(bytes(100_000)))
+        + chunk(b"IEND", b"")
+    )
 
 
 HEIC = b"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic" + bytes(500)
@@ -99,9 +106,12 @@ def test_a_browser_without_vectors(visit):
 
 
 def test_a_damaged_page(visit):
-    on = visit(ready=False, script="""
+    on = visit(
+        ready=False,
+        script="""
       document.addEventListener('DOMContentLoaded', () => { document.getElementById('model-weights').textContent = 'AAAA'; }, { capture: true });
-    """)
+    """,
+    )
     on.page.get_by_text("The model in this page could not be loaded").wait_for()
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
 """Every path through the page, by pointer and by keyboard."""
 
 import json
@@ -19,7 +20,11 @@ def test_scan_by_pointer(visit):
     page = on.page
     on.scan()
     assert page.locator(".bar").count() == 7
-    assert page.locator(".result .disclaimer").first.inner_text().startswith("DermaFusion is a research and educational tool.")
+    assert (
+        page.locator(".result .disclaimer")
+        .first.inner_text()
+        .startswith("DermaFusion is a research and educational tool.")
+    )
     assert page.locator(".risk, .abstention").count() == 1
     assert "55 years" in page.locator(".result").inner_text()
 
@@ -111,7 +116,9 @@ def test_square_is_moved_and_zoomed_by_pointer(visit):
     box = stage.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.wheel(0, -300)
-    page.wait_for_function("(width) => document.querySelector('.crop-square').getBoundingClientRect().width < width", arg=before["width"])
+    page.wait_for_function(
+        "(width) => document.querySelector('.crop-square').getBoundingClientRect().width < width", arg=before["width"]
+    )
     smaller = frame.bounding_box()
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] / 2 + 40, box["y"] + box["height"] / 2 + 5, steps=4)
@@ -139,7 +146,9 @@ def test_body_map_and_list_are_one_choice(visit):
             site = region.get_attribute("data-site")
             assert region.get_attribute("aria-label") == f"Select {site}"
             region.locator(".region-shape").first.click(force=True)
-            assert page.locator(f".site-list input[value='{site}']").is_checked(), f"{site} is not taken over into the list"
+            assert page.locator(f".site-list input[value='{site}']").is_checked(), (
+                f"{site} is not taken over into the list"
+            )
             assert region.get_attribute("aria-pressed") == "true"
             sites.add(site)
     assert len(sites) == 12
@@ -158,8 +167,12 @@ def test_ages_at_the_edges(visit):
     age = page.get_by_label("Age", exact=True)
     analyse = page.get_by_role("button", name="Analyse")
     for text, words, allowed in (
-        ("131", "Enter an age from 0 to 130", False), ("-1", "Enter an age from 0 to 130", False), ("120", "counts every age above 100 as 100", True),
-        ("", "Age not given", True), ("0", "is the patient an infant", False), ("1", "1 year", True),
+        ("131", "Enter an age from 0 to 130", False),
+        ("-1", "Enter an age from 0 to 130", False),
+        ("120", "counts every age above 100 as 100", True),
+        ("", "Age not given", True),
+        ("0", "is the patient an infant", False),
+        ("1", "1 year", True),
     ):
         age.fill(text)
         page.locator(".field-hint").get_by_text(words).wait_for()
@@ -206,7 +219,9 @@ def test_exports_hold_the_contracts_fields(visit):
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV").click()
     header, row = download.value.path().read_text().splitlines()
-    assert header.startswith("image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,confidence,age,sex,site,missing,warnings,model")
+    assert header.startswith(
+        "image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,confidence,age,sex,site,missing,warnings,model"
+    )
     assert row.startswith("phantom_nevus.jpg,")
 
 
@@ -215,13 +230,16 @@ def test_dropped_and_pasted_images_are_opened(visit):
     page = on.page
     data = list((FIXTURES / "phantom_nevus.jpg").read_bytes())
     for kind in ("drop", "paste"):
-        page.evaluate("""([kind, bytes]) => {
+        page.evaluate(
+            """([kind, bytes]) => {
           const data = new DataTransfer();
           data.items.add(new File([new Uint8Array(bytes)], 'given.jpg', { type: 'image/jpeg' }));
           const event = kind === 'drop' ? new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })
             : new ClipboardEvent('paste', { clipboardData: data, bubbles: true });
           document.body.dispatchEvent(event);
-        }""", [kind, data])
+        }""",
+            [kind, data],
+        )
         page.get_by_role("heading", name="Check the photograph").wait_for()
         page.get_by_role("button", name="Another photograph").click()
         page.get_by_role("heading", name="Scan a lesion").wait_for()
@@ -246,11 +264,16 @@ def test_camera_takes_a_photograph_and_is_released(visit):
     page.wait_for_function("() => document.querySelector('video')?.videoWidth > 0")
     on.go("learn")
     page.get_by_role("heading", name="Learn").wait_for()
-    assert page.evaluate("() => window.streams.flatMap((s) => s.getTracks()).map((t) => t.readyState)") == ["ended", "ended"]
+    assert page.evaluate("() => window.streams.flatMap((s) => s.getTracks()).map((t) => t.readyState)") == [
+        "ended",
+        "ended",
+    ]
 
 
 def test_a_refused_camera_is_told(visit):
-    on = visit(script="navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('no', 'NotAllowedError'); };")
+    on = visit(
+        script="navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('no', 'NotAllowedError'); };"
+    )
     on.page.get_by_role("button", name="Take a photograph").click()
     on.page.get_by_text("The browser was not allowed to use the camera").wait_for()
 
@@ -288,7 +311,11 @@ def test_german_says_the_same(visit):
     page.wait_for_selector(".result")
     assert page.evaluate("() => document.documentElement.lang") == "de"
     assert page.locator(".result .disclaimer [lang=en]").first.inner_text().startswith("DermaFusion is a research")
-    assert "Keine Diagnose" in page.locator(".result").inner_text() or "keine Diagnose" in page.locator(".result").inner_text() or page.locator(".abstention").count()
+    assert (
+        "Keine Diagnose" in page.locator(".result").inner_text()
+        or "keine Diagnose" in page.locator(".result").inner_text()
+        or page.locator(".abstention").count()
+    )
 
 
 def test_the_policy_forbids_connections(visit):

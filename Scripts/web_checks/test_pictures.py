@@ -11,7 +11,9 @@ def test_screens(visit, width, scheme):
     PICTURES.mkdir(parents=True, exist_ok=True)
     on = visit(accepted=False, color_scheme=scheme, viewport={"width": width, "height": 800})
     for name in screens(on):
-        on.page.screenshot(path=PICTURES / f"{name}-{width}-{scheme}.png", full_page=name not in ("camera", "confirmation"))
+        on.page.screenshot(
+            path=PICTURES / f"{name}-{width}-{scheme}.png", full_page=name not in ("camera", "confirmation")
+        )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
