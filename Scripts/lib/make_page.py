@@ -6,6 +6,7 @@ Uses Python's standard library and esbuild only, so that Scripts/web runs on a m
 
 import argparse
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -124,7 +125,7 @@ def page(engine: Path, model: Path, worker_entry: Path) -> str:
         "SCRIPT": script,
         "WORKER": inline_script(bundled(worker_entry, "iife")),
         "CONFIGURATION": base64.b64encode((model / "config.json").read_bytes()).decode(),
-        "ENGINE": base64.b64encode(engine.read_bytes()).decode(),
+        "ENGINE": base64.b64encode(gzip.compress(engine.read_bytes(), mtime=0)).decode(),
         "WEIGHTS": base64.b64encode((model / "model.safetensors").read_bytes()).decode(),
     }
     return re.sub(r"@@([A-Z]+)@@", lambda match: values[match.group(1)], (SOURCES / "index.html").read_text())

@@ -28,6 +28,14 @@ function bytesOf(text) {
   return bytes;
 }
 
+/**
+ * The engine lies in the page compressed.
+ * @param {Uint8Array} bytes
+ */
+function inflated(bytes) {
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+}
+
 /** @param {import('../types.js').Source} source */
 async function photographOf({ key, blob, size }) {
   if (current?.key === key) return current;
@@ -62,7 +70,7 @@ function inputKey(/** @type {import('../types.js').Job} */ job) {
 const actions = {
   /** @param {{engine: string, configuration: string, weights: string}} job */
   async load(job) {
-    engine = await EngineModule.create(bytesOf(job.engine));
+    engine = await EngineModule.create(await inflated(bytesOf(job.engine)));
     description = engine.load(bytesOf(job.configuration), bytesOf(job.weights));
     return { description };
   },
