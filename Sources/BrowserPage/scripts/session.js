@@ -99,6 +99,19 @@ export class Session {
     return this.outcome;
   }
 
+  /**
+   * Adds to the result what age, sex and place did, where something of it is known.
+   * @returns {Promise<void>}
+   */
+  async loadEffect() {
+    const { outcome } = this;
+    if (!outcome) return;
+    const { result } = outcome.scan;
+    if (result.abstain || result.metadata.missing.length === 3 || !app.description?.metadataUsed) return;
+    const { shares } = await app.engine.request('effect', { ...this.job, square: JSON.parse(outcome.square), metadata: JSON.parse(outcome.metadata) }, 'effect');
+    result.metadataShares = shares;
+  }
+
   /** The square in pixels of the preview. */
   get previewSquare() {
     const scale = this.preview.width / this.width;
@@ -117,6 +130,7 @@ export class Session {
   release() {
     app.engine.cancel('session');
     app.engine.cancel('map');
+    app.engine.cancel('effect');
     app.engine.request('release', {}).catch(() => {});
     this.preview.close();
   }

@@ -59,7 +59,7 @@
  * @property {string[]} abstainReasons
  * @property {string[] | null} conformalSet
  * @property {number | null} conformalCoverage
- * @property {Record<string, Record<string, number>>} [metadataShares]
+ * @property {Record<string, Record<string, number>>} [metadataShares] where something is known of the patient
  * @property {string} summary
  * @property {string} disclaimer
  *

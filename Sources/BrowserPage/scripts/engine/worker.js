@@ -89,7 +89,7 @@ const actions = {
     const square = job.square ?? centreSquare(opened.photograph);
     const pixels = cut(opened.photograph, square);
     const decoded = performance.now();
-    const request = { ...requestOf(job, opened), metadataShares: true };
+    const request = requestOf(job, opened);
     // One run of the network gives the result and the maps of all classes.
     explained = undefined;
     let result;
@@ -107,6 +107,16 @@ const actions = {
     }
     const milliseconds = { decode: decoded - started, engine: performance.now() - decoded };
     return { result, maps, mapFailure, square, digest: opened.digest, milliseconds, memory: engine.memorySize };
+  },
+
+  /**
+   * What each field of the metadata does to the logits: a run of its own, so that nobody waits for it with the result.
+   * @param {import('../types.js').Job} job
+   */
+  async effect(job) {
+    const opened = await photographOf(job.source);
+    const pixels = cut(opened.photograph, job.square ?? centreSquare(opened.photograph));
+    return { shares: engine.classify(pixels, { ...requestOf(job, opened), metadataShares: true }).result.metadataShares };
   },
 
   /** @param {import('../types.js').MapJob} job */

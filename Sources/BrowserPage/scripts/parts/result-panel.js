@@ -1,5 +1,5 @@
 import { app } from '../app.js';
-import { h } from '../dom.js';
+import { h, replace } from '../dom.js';
 import { formatDate, formatNumber, t } from '../texts.js';
 import { disclaimer, message } from './dialog.js';
 import { heatmap } from './heatmap.js';
@@ -19,13 +19,16 @@ import { bars, headline, metadataEffect, setSentence } from './result.js';
 export function resultPanel({ scan, photograph, request, drawn, milliseconds, beside = [] }) {
   const { result, classes, square } = scan;
   const map = photograph ? heatmap({ photograph, result, classes, request, drawn }) : null;
-  const effect = metadataEffect(result, classes, app.description?.temperature ?? 1);
+  const effect = h('div', { 'aria-live': 'polite' });
+  const showEffect = () => replace(effect, metadataEffect(result, classes, app.description?.temperature ?? 1));
+  showEffect();
   const notes = [
     ...(square.moved ? [t('result.moved', { side: square.side, left: square.left, top: square.top })] : []),
     ...(scan.reduced ? [t('result.reduced', { width: square.width, height: square.height })] : []),
   ];
   return {
     mapReady: map?.ready ?? Promise.resolve(),
+    showEffect,
     element: h('div', { class: 'result' },
       h('div', { class: 'result-words stack wide' },
         h('section', { class: 'card stack', 'aria-label': t('result.heading') },

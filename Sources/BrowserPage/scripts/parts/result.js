@@ -79,10 +79,11 @@ function softmax(logits, temperature) {
  * @param {number} temperature
  */
 export function metadataEffect(result, classes, temperature) {
-  const shares = result.metadataShares;
-  if (!shares || result.abstain) return null;
+  if (result.abstain) return null;
   const known = ['age', 'sex', 'site'].filter((field) => !result.metadata.missing.includes(field));
   if (known.length === 0) return h('p', { class: 'soft' }, t('effect.nothing'));
+  const shares = result.metadataShares;
+  if (!shares) return null;
   const alone = softmax(shares.imageAlone, temperature);
   const all = softmax(shares.everything, temperature);
   const moved = classes.map(({ class: id, name }) => ({ id, name, change: all[id] - alone[id] }))

@@ -297,6 +297,8 @@ export async function scanView() {
           mark();
         }))],
     });
+    // The map first: it costs nothing more, what the metadata did costs another run of the network.
+    panel.mapReady.then(() => (scan.result.metadataShares ? undefined : session.loadEffect())).then(panel.showEffect, () => {});
     if (maps === null) app.announce(t('heatmap.failed'));
     mark();
     return h('div', { class: 'stack wide' }, progress('result'),
