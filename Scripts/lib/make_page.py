@@ -1,0 +1,162 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
+"""Puts the browser page together: one HTML file with the engine, a model, the styles and the scripts inside.
+
+Uses Python's standard library and esbuild only, so that Scripts/web runs on a machine without a virtual environment.
+"""
+
+import argparse
+import base64
+import gzip
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "Sources" / "BrowserPage"
+# What a page may hold besides the model.
+SIZE_LIMIT = 1_500_000
+NO_HASH = "0" * 64
+
+
+def bundled(entry: Path, file_format: str | None = None) -> str:
+    """esbuild's bundle of a script or a style sheet, as small as it gets."""
+    command = ["esbuild", str(entry), "--bundle", "--minify", "--log-level=warning", "--charset=utf8"]
+    if file_format:
+        # es2022: what browsers with WebAssembly's vectors understand.
+        command += [f"--format={file_format}", "--target=es2022"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def inline_script(text: str) -> str:
+    """A script that ends no script element before its own end."""
+    return re.sub(r"</(script)", r"<\\/\1", text, flags=re.IGNORECASE).replace("<!--", "<\\!--")
+
+
+def palette_styles(palette: dict) -> str:
+    """The colours of palette.json as CSS, for the light and the dark theme."""
+    colours = dict(palette["classes"]) | {f"other-{index}": colour for index, colour in enumerate(palette["others"])}
+
+    def block(theme: str) -> str:
+        return "".join(f"--class-{name}:{colour[theme]};" for name, colour in colours.items())
+
+    risk = "".join(f"--risk-{level}:{colour};" for level, colour in palette["risk"].items())
+    return f":root{{{block('light')}{risk}}}@media screen and (prefers-color-scheme:dark){{:root{{{block('dark')}}}}}"
+
+
+def figures(folder: Path) -> dict | None:
+    """What the model's own evaluation says of it, as `dermafusion evaluate --format json` wrote it; None without one."""
+    path = folder / "training" / "evaluation.json"
+    if not path.is_file():
+        return None
+    evaluation = json.loads(path.read_text())
+
+    def figure(values: dict, key: str) -> dict:
+        return {"value": values[key], "interval": values.get(f"{key}CI")}
+
+    overall = {
+        key: figure(evaluation, key)
+        for key in ("balancedAccuracy", "macroAUROC", "melanomaSensitivityAt90Specificity")
+        if evaluation.get(key) is not None
+    }
+    moderate = evaluation.get("risk", {}).get("moderate", {})
+    if moderate.get("mel") is not None:
+        interval = moderate.get("melCI")
+        overall["melanomaCalledLow"] = {
+            "value": 1 - moderate["mel"],
+            "interval": interval and [1 - interval[1], 1 - interval[0]],
+        }
+    if moderate.get("benign") is not None:
+        overall["benignNotLow"] = figure(moderate, "benign")
+    recall = {
+        name: {"n": values["n"], "recall": values["recall"], "interval": values.get("recallCI")}
+        for name, values in evaluation["perClass"].items()
+        if values.get("recall") is not None
+    }
+    return {"n": evaluation["n"], "lesions": evaluation["lesions"], "overall": overall, "recall": recall}
+
+
+def licence(folder: Path) -> str:
+    """The licence that the model card names."""
+    card = folder / "README.md"
+    match = re.search(r"^license:\s*(\S+)\s*$", card.read_text(), re.MULTILINE) if card.is_file() else None
+    return match.group(1) if match else "not stated in the model's folder"
+
+
+def disclaimer() -> str:
+    """The disclaimer, word for word: the English text, which a check holds against the engine's."""
+    return json.loads((SOURCES / "texts" / "en.json").read_text())["disclaimer"]["text"]
+
+
+def digest(text: str) -> str:
+    """The source expression of an inline script or style."""
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+def page(engine: Path, model: Path, worker_entry: Path) -> str:
+    """The file's text, with 64 zeros where its own hash belongs."""
+    styles = palette_styles(json.loads((SOURCES / "palette.json").read_text())) + bundled(
+        SOURCES / "styles" / "page.css"
+    )
+    script = inline_script(bundled(SOURCES / "scripts" / "main.js", "iife"))
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {digest(script)} 'wasm-unsafe-eval'",
+            f"style-src {digest(styles)}",
+            "img-src blob: data:",
+            "worker-src blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+    facts = {
+        "hash": NO_HASH,
+        "modelLicence": licence(model),
+        "disclaimer": disclaimer(),
+        "figures": figures(model),
+    }
+    values = {
+        "POLICY": policy,
+        "STYLES": styles,
+        "FACTS": json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c"),
+        "SCRIPT": script,
+        "WORKER": inline_script(bundled(worker_entry, "iife")),
+        "CONFIGURATION": base64.b64encode((model / "config.json").read_bytes()).decode(),
+        "ENGINE": base64.b64encode(gzip.compress(engine.read_bytes(), mtime=0)).decode(),
+        "WEIGHTS": base64.b64encode((model / "model.safetensors").read_bytes()).decode(),
+    }
+    return re.sub(r"@@([A-Z]+)@@", lambda match: values[match.group(1)], (SOURCES / "index.html").read_text())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--engine", type=Path, required=True, help="the WebAssembly module")
+    parser.add_argument("--model", type=Path, required=True, help="a folder with config.json and model.safetensors")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument(
+        "--worker", type=Path, default=SOURCES / "scripts" / "engine" / "worker.js", help=argparse.SUPPRESS
+    )
+    options = parser.parse_args()
+    for name in ("config.json", "model.safetensors"):
+        if not (options.model / name).is_file():
+            sys.exit(f"error: {options.model}: there is no {name}; name a model's folder, not an ensemble's")
+
+    text = page(options.engine, options.model, options.worker)
+    text = text.replace(NO_HASH, hashlib.sha256(text.encode()).hexdigest())
+    weights = len(base64.b64encode((options.model / "model.safetensors").read_bytes()))
+    rest = len(text.encode()) - weights
+    if rest > SIZE_LIMIT:
+        sys.exit(f"error: the page has {rest} bytes besides the weights; at most {SIZE_LIMIT} are allowed")
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    # Whole or not at all: a page that is half written would open and fail.
+    draft = options.output.with_suffix(".part")
+    draft.write_text(text)
+    draft.replace(options.output)
+    print(f"{options.output}: {len(text.encode())} bytes, {rest} of them besides the weights", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
+"""axe on every screen, light and dark; large text; small windows; reduced motion."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from conftest import FIXTURES
+
+RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
+
+
+def violations(page) -> list[str]:
+    # The page's policy allows no foreign script; the browser's protocol puts axe in all the same.
+    found = Axe().run(page, options=RULES).response["violations"]
+    return [f"{each['id']}: {each['help']}: {[node['html'][:160] for node in each['nodes']]}" for each in found]
+
+
+def screens(on):
+    """Every screen, one after the other, with its name."""
+    page = on.page
+    yield "disclaimer"
+    page.get_by_role("button", name="I understand").click()
+    on.wait_until_ready()
+    yield "scan"
+    page.get_by_role("button", name="Take a photograph").click()
+    page.wait_for_function("() => document.querySelector('video')?.videoWidth > 0")
+    yield "camera"
+    page.keyboard.press("Escape")
+    on.open_image(FIXTURES / "refused_text.png")
+    page.get_by_text("could not be opened").first.wait_for()
+    yield "unreadable"
+    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    page.get_by_role("button", name="Next").wait_for()
+    yield "review"
+    page.get_by_role("button", name="Next").click()
+    page.get_by_label("Age", exact=True).fill("0")
+    yield "details"
+    page.get_by_label("Age", exact=True).fill("70")
+    page.locator(".site-list input[value='face']").check()
+    page.get_by_role("button", name="Previous").click()
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Analyse").click()
+    page.wait_for_selector(".heatmap figcaption p")
+    for details in page.locator("details.card > summary").all():
+        details.click()
+    yield "result"
+    page.get_by_role("button", name="Discard").click()
+    yield "confirmation"
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    on.save()
+    page.get_by_role("button", name="Discard").click()
+    on.scan("noise.png", age="", sex="unknown", site="unknown")
+    yield "abstention"
+    on.save()
+    on.go("history")
+    page.locator(".scan-row").nth(1).wait_for()
+    yield "history"
+    boxes = page.locator(".scan-row input")
+    boxes.nth(0).check()
+    boxes.nth(1).check()
+    page.get_by_role("button", name="Compare two").click()
+    page.locator(".compare").wait_for()
+    yield "compare"
+    on.go("history")
+    page.locator("a.scan-card").first.click()
+    page.wait_for_selector(".result")
+    yield "record"
+    for name in ("learn", "learn/mel", "about"):
+        on.go(name)
+        page.wait_for_timeout(200)
+        yield name.replace("/", "-")
+    on.go("scan")
+    page.get_by_role("button", name="Discard").click()
+    on.open_image([FIXTURES / "phantom_nevus.jpg", FIXTURES / "refused_text.png"])
+    page.get_by_text("2 of 2 done").wait_for()
+    yield "list"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(visit, scheme):
+    on = visit(accepted=False, color_scheme=scheme)
+    found = {name: broken for name in screens(on) if (broken := violations(on.page))}
+    assert found == {}
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_nothing_is_wider_than_the_window(visit, width):
+    on = visit(accepted=False, viewport={"width": width, "height": 800})
+    wide = {}
+    for name in screens(on):
+        for size in ("100%", "200%"):
+            on.page.evaluate("(size) => { document.documentElement.style.fontSize = size }", size)
+            over = on.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+            if over > 0:
+                wide[f"{name} at {size}"] = over
+        on.page.evaluate("() => { document.documentElement.style.fontSize = '' }")
+    assert wide == {}
+
+
+def test_targets_are_large_enough(visit):
+    on = visit(accepted=False, viewport={"width": 360, "height": 800}, has_touch=True)
+    small = {}
+    for name in screens(on):
+        sizes = on.page.evaluate("""() => [...document.querySelectorAll('button, select, input:not([type=checkbox], [type=radio], [type=file]), a.button, a.tab, a.scan-card, summary, .choice, .check, .switch-row')]
+          .filter((element) => element.checkVisibility() && !element.closest('[inert]'))
+          .map((element) => ({ text: element.textContent.trim() || element.getAttribute('aria-label'), box: element.getBoundingClientRect() }))
+          .filter(({ box }) => box.width > 0 && (box.height < 43.5 || box.width < 43.5)).map(({ text, box }) => `${text}: ${box.width}x${box.height}`)""")
+        if sizes:
+            small[name] = sizes
+    assert small == {}
+
+
+def test_reduced_motion_is_static(visit):
+    on = visit()
+    on.go("about")
+    assert (
+        on.page.evaluate("() => document.getAnimations().filter((each) => each.effect.getTiming().duration > 1).length")
+        == 0
+    )
+
+
+def test_the_result_is_read_as_a_sentence(visit):
+    on = visit()
+    on.scan("phantom_nevus.jpg")
+    spoken = on.page.locator("[role=status]").first.inner_text()
+    assert spoken.startswith(("Classification suggests", "No classification is suggested"))
+    rows = on.page.locator(".bar").all_inner_texts()
+    assert all("%" in row for row in rows)

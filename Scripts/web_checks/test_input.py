@@ -1,0 +1,138 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
+"""Bad input: each ends in a sentence that says what to do, and the page goes on."""
+
+import struct
+import zlib
+
+import pytest
+from conftest import FIXTURES
+from PIL import Image
+
+
+def png_bomb(width: int, height: int) -> bytes:
+    """A PNG of a few kilobytes whose header claims width x height pixels."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(bytes(100_000)))
+        + chunk(b"IEND", b"")
+    )
+
+
+HEIC = b"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic" + bytes(500)
+
+FILES = {
+    "text": ("notes.jpg", b"this is no image", "cannot read this file as an image"),
+    "empty": ("empty.jpg", b"", "cannot read this file as an image"),
+    "heic": ("photo.heic", HEIC, "can be converted by the phone or computer"),
+    "bomb": ("bomb.png", png_bomb(60_000, 60_000), "The image is too large"),
+    "script": ("<img src=x onerror=alert(1)>.png", b"<svg onload=alert(1)>", "cannot read this file as an image"),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_file_that_is_no_photograph(visit, kind):
+    name, content, words = FILES[kind]
+    on = visit()
+    on.open_image({"name": name, "mimeType": "image/jpeg", "buffer": content})
+    on.page.get_by_text(words).first.wait_for()
+    assert name in on.page.locator(".message.danger").inner_text()
+    on.scan()  # the page goes on
+
+
+def test_a_truncated_photograph_is_refused_or_marked(visit):
+    on = visit()
+    on.open_image(FIXTURES / "refused_truncated.png")
+    on.page.get_by_text("cannot read this file as an image").first.wait_for()
+
+
+def test_forty_megapixels(visit, tmp_path):
+    path = tmp_path / "large.jpg"
+    Image.open(FIXTURES / "phantom_nevus.jpg").resize((7728, 5152)).save(path, quality=80)
+    on = visit()
+    on.scan(path)
+    assert on.page.locator(".bar").count() == 7
+
+
+def test_over_8000_pixels_is_reduced_and_said(visit, tmp_path):
+    path = tmp_path / "wide.jpg"
+    Image.open(FIXTURES / "phantom_nevus.jpg").resize((9000, 3000)).save(path, quality=60)
+    on = visit()
+    on.open_image(path)
+    on.page.get_by_text("larger than 8000 pixels on a side and was reduced to 8,000 by 2,667").wait_for()
+    on.page.get_by_role("button", name="Next").click()
+    on.page.get_by_role("button", name="Analyse").click()
+    on.page.wait_for_selector(".result")
+    assert "The photograph was too large and was reduced" in on.page.locator(".result").inner_text()
+
+
+def test_a_small_photograph_is_warned_about(visit):
+    on = visit()
+    on.open_image(FIXTURES / "small_99x99.png")
+    on.page.get_by_text("The photograph is small (99 by 99 pixels)").wait_for()
+    on.page.get_by_role("button", name="Next").click()
+    on.page.get_by_role("button", name="Analyse").click()
+    on.page.wait_for_selector(".result")
+    assert "smaller than 100x100" in on.page.locator(".result").inner_text()
+
+
+def test_one_that_is_too_small_is_refused(visit):
+    on = visit()
+    on.open_image(FIXTURES / "refused_31x200.png")
+    on.page.get_by_role("button", name="Next").click()
+    on.page.get_by_role("button", name="Analyse").click()
+    on.page.get_by_role("heading", name="The analysis failed").wait_for()
+    assert "32" in on.page.locator(".message.danger").inner_text()
+
+
+def test_abstention_shows_no_class_and_no_risk(visit):
+    on = visit()
+    on.scan("noise.png", age="", sex="unknown", site="unknown")
+    page = on.page
+    first = page.locator(".result-words section").first.inner_text()
+    assert first.startswith("No classification is suggested for this image")
+    assert "risk classification" not in page.locator(".result").inner_text()
+    assert "The network's numbers for who studies them" in page.locator(".result").inner_text()
+
+
+def test_a_browser_without_vectors(visit):
+    on = visit(ready=False, script="WebAssembly.validate = () => false;")
+    on.page.get_by_text("This browser lacks WebAssembly with vectors").wait_for()
+
+
+def test_a_damaged_page(visit):
+    on = visit(
+        ready=False,
+        script="""
+      document.addEventListener('DOMContentLoaded', () => { document.getElementById('model-weights').textContent = 'AAAA'; }, { capture: true });
+    """,
+    )
+    on.page.get_by_text("The model in this page could not be loaded").wait_for()
+
+
+def test_repeated_taps_analyse_once(visit):
+    on = visit()
+    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    on.page.get_by_role("button", name="Next").click()
+    on.page.get_by_role("button", name="Analyse").dblclick()
+    on.page.wait_for_selector(".result")
+    on.page.wait_for_timeout(500)
+    assert on.page.locator(".result").count() == 1
+
+
+def test_an_analysis_is_cancelled(visit):
+    on = visit()
+    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    on.page.get_by_role("button", name="Next").click()
+    on.page.evaluate("""() => {
+      document.querySelector('.actions .primary').click();
+      document.querySelector('.waiting button').click();
+    }""")
+    on.page.get_by_role("heading", name="What is known").wait_for()
+    on.page.wait_for_timeout(700)
+    assert on.page.get_by_role("heading", name="What is known").count() == 1

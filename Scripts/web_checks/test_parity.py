@@ -1,0 +1,167 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
+"""The page against the command line: the pixels that the browser decodes, and the logits that follow from them."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+from conftest import FIXTURES, PICTURES, run_program
+
+# Within this the page's logits equal the command line's where the pixels are the same.
+TOLERANCE = 1e-4
+IMAGES = [
+    "checks.png",
+    "gradient.png",
+    "jpeg_411.jpg",
+    "jpeg_420.jpg",
+    "jpeg_422.jpg",
+    "jpeg_444.jpg",
+    "jpeg_cmyk.jpg",
+    "jpeg_grey.jpg",
+    "jpeg_low_quality.jpg",
+    "jpeg_orientation3.jpg",
+    "jpeg_orientation5.jpg",
+    "jpeg_orientation6.jpg",
+    "jpeg_orientation8.jpg",
+    "jpeg_progressive.jpg",
+    "jpeg_restart.jpg",
+    "large_1501x1127.jpg",
+    "network_size_380x380.jpg",
+    "no_blue.png",
+    "noise.png",
+    "odd_457x383.jpg",
+    "one_more_381x381.jpg",
+    "phantom_dark_skin.jpg",
+    "phantom_keratosis.jpg",
+    "phantom_melanoma.jpg",
+    "phantom_nevus.jpg",
+    "phantom_pale.jpg",
+    "phantom_vascular.jpg",
+    "png_grey8.png",
+    "png_palette4.png",
+    "png_rgb8.png",
+]
+# Decoders differ there by design: inks are turned into colours in their own way by every one.
+OTHER_DECODER = {"jpeg_cmyk.jpg"}
+METADATA = {"age": 55, "sex": "male", "site": "back"}
+
+CLASSIFY = """async ([name, text, metadata]) => {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const file = new File([bytes], name);
+  const pixels = await window.dermafusion.pixels(file);
+  let digits = '';
+  for (let at = 0; at < pixels.data.length; at += 32768) digits += String.fromCharCode(...pixels.data.subarray(at, at + 32768));
+  return { result: await window.dermafusion.classify(file, { ...metadata, name }), side: pixels.width, pixels: btoa(digits) };
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(browser):
+    from conftest import Visit
+
+    opened = Visit(browser)
+    yield opened.page
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def differences():
+    """Collects how the pixels differ, and writes the table when all images were looked at."""
+    table: dict[str, dict] = {}
+    yield table
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    (PICTURES.parent / "pixels.json").write_text(json.dumps(table, indent=1))
+
+
+def expected_pixels(path, folder):
+    output = folder / "cropped.npy"
+    run_program("preprocess", str(path), "--stage", "cropped", "--output", str(output))
+    return np.load(output)
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_logits_equal_the_command_lines(page, differences, tmp_path, name):
+    path = FIXTURES / name
+    expected = json.loads(
+        run_program("classify", str(path), "--format", "json", "--age", "55", "--sex", "male", "--site", "back")
+    )
+    answer = page.evaluate(CLASSIFY, [name, base64.b64encode(path.read_bytes()).decode(), METADATA])
+    result, side = answer["result"], answer["side"]
+
+    found = np.frombuffer(base64.b64decode(answer["pixels"]), np.uint8).reshape(side, side, 4)[..., :3]
+    pixels = expected_pixels(path, tmp_path)
+    assert found.shape == pixels.shape
+    distance = np.abs(found.astype(int) - pixels)
+    logits = {key: abs(result["logits"][key] - value) for key, value in expected["logits"].items()}
+    differences[name] = {
+        "values": int(distance.size),
+        "different": int((distance > 0).sum()),
+        "greatest": int(distance.max()),
+        "greatestLogit": max(logits.values()),
+    }
+
+    assert result["imageSHA256"] == expected["imageSHA256"]
+    assert result["model"] == expected["model"]
+    assert result["metadata"] == expected["metadata"]
+    if distance.max() == 0:
+        worst = max(logits, key=logits.get)
+        assert logits[worst] <= TOLERANCE, (
+            f"the logit of {worst} is {result['logits'][worst]}, not {expected['logits'][worst]}"
+        )
+        assert result["abstainReasons"] == expected["abstainReasons"]
+        assert result["risk"] == expected["risk"]
+        assert result["summary"] == expected["summary"]
+    else:
+        assert name in OTHER_DECODER or name.endswith(".jpg"), f"the pixels of a PNG differ: {differences[name]}"
+
+
+def test_most_images_are_decoded_alike(differences):
+    if len(differences) < len(IMAGES):
+        pytest.skip("not all images were looked at")
+    alike = [name for name, row in differences.items() if row["different"] == 0]
+    assert len(alike) >= 25, f"only {len(alike)} of {len(IMAGES)} images have the command line's pixels: {differences}"
+
+
+def test_classes_and_version_are_the_command_lines(page):
+    description = page.evaluate("() => window.dermafusion.ready")
+    info = json.loads(run_program("info", "--format", "json"))
+    assert description["version"] == info["version"]
+    assert description["model"]["sha256"] == info["model"]["sha256"]
+
+
+def test_heatmap_has_its_place(page):
+    text = base64.b64encode((FIXTURES / "phantom_nevus.jpg").read_bytes()).decode()
+    answer = page.evaluate(
+        """async (text) => {
+      const file = new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], 'n.jpg');
+      const result = await window.dermafusion.classify(file);
+      const { values, ...facts } = await window.dermafusion.heatmap(file, { class: 'nv' });
+      let sum = 0, x = 0, y = 0;
+      values.forEach((value, index) => { sum += value; x += value * (index % facts.width + .5); y += value * (Math.floor(index / facts.width) + .5); });
+      return { facts, least: Math.min(...values), greatest: Math.max(...values), x: x / sum / facts.width, y: y / sum / facts.height };
+    }""",
+        text,
+    )
+    expected = json.loads(
+        run_program(
+            "gradcam", str(FIXTURES / "phantom_nevus.jpg"), "--class", "nv", "--format", "json", "--output", "/dev/null"
+        )
+    )["maps"][0]
+    assert answer["facts"]["status"] == expected["status"]
+    assert 0 <= answer["least"] and 0.99 < answer["greatest"] <= 1
+    assert abs(answer["x"] - expected["massCentre"]["x"]) < 0.002
+    assert abs(answer["y"] - expected["massCentre"]["y"]) < 0.002
+
+
+def test_a_new_request_cancels_the_one_before(page):
+    text = base64.b64encode((FIXTURES / "phantom_nevus.jpg").read_bytes()).decode()
+    names = page.evaluate(
+        """async (text) => {
+      const file = (name) => new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name);
+      const calls = ['a.jpg', 'b.jpg', 'c.jpg'].map((name) => window.dermafusion.classify(file(name)).then((result) => result.image, (error) => error.name));
+      return Promise.all(calls);
+    }""",
+        text,
+    )
+    assert names == ["AbortError", "AbortError", "c.jpg"]

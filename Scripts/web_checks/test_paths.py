@@ -1,0 +1,344 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
+"""Every path through the page, by pointer and by keyboard."""
+
+import json
+
+from conftest import FIXTURES, PAGE
+
+
+def test_disclaimer_comes_first_and_once(visit):
+    first = visit(accepted=False, ready=False)
+    assert first.page.get_by_role("navigation").count() == 0, "there is a way around the disclaimer"
+    first.page.get_by_role("button", name="I understand").click()
+    first.page.reload()
+    first.page.get_by_role("heading", name="Scan a lesion").wait_for()
+    assert first.page.evaluate("() => ({ ...localStorage })") == {"dermafusion.disclaimer": "accepted"}
+
+
+def test_scan_by_pointer(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    assert page.locator(".bar").count() == 7
+    assert (
+        page.locator(".result .disclaimer")
+        .first.inner_text()
+        .startswith("DermaFusion is a research and educational tool.")
+    )
+    assert page.locator(".risk, .abstention").count() == 1
+    assert "55 years" in page.locator(".result").inner_text()
+
+    # The opacity follows the slider, the map the class picker, and the switch takes the map away.
+    page.get_by_label("Opacity").fill("30")
+    assert page.locator(".heatmap-overlay").evaluate("(canvas) => canvas.style.opacity") == "0.3"
+    page.get_by_label("Class", exact=True).select_option("mel")
+    page.wait_for_function("() => /Melanoma/.test(document.querySelector('.heatmap figcaption').textContent)")
+    page.get_by_label("Show the heatmap").uncheck()
+    assert page.locator(".heatmap-overlay").is_hidden()
+
+    # What is entered afterwards makes the result out of date; the update makes it current.
+    page.get_by_text("Change age, sex or place").click()
+    page.get_by_label("Age", exact=True).fill("80")
+    page.get_by_text("This result is out of date").wait_for()
+    page.get_by_role("button", name="Update the result").click()
+    page.get_by_text("80 years").first.wait_for()
+    assert page.get_by_text("This result is out of date").count() == 0
+
+    page.get_by_role("button", name="Discard").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    assert page.locator(".result").count() == 1
+    page.get_by_role("button", name="Discard").click()
+    page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    page.get_by_role("heading", name="Scan a lesion").wait_for()
+
+
+def press_until(page, name: str, key: str = "Tab", limit: int = 80) -> None:
+    """Moves the focus until it stands on something with that accessible name."""
+    for _ in range(limit):
+        page.keyboard.press(key)
+        label = page.evaluate("""() => {
+          const element = document.activeElement;
+          return element.getAttribute('aria-label') ?? (element.labels?.[0]?.textContent || element.textContent);
+        }""")
+        if (label or "").strip() == name:
+            return
+    raise AssertionError(f"the keyboard does not reach {name!r}")
+
+
+def test_scan_by_keyboard_alone(visit):
+    on = visit(accepted=False)
+    page = on.page
+    press_until(page, "I understand")
+    page.keyboard.press("Enter")
+    with page.expect_file_chooser() as chooser:
+        press_until(page, "Choose photographs")
+        page.keyboard.press("Enter")
+    chooser.value.set_files(FIXTURES / "phantom_nevus.jpg")
+    page.get_by_role("heading", name="Check the photograph").wait_for()
+    press_until(page, "Zoom in")
+    page.keyboard.press("Enter")
+    press_until(page, "Move the square right")
+    page.keyboard.press("Space")
+    press_until(page, "Next")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="What is known").wait_for()
+    press_until(page, "Age")
+    page.keyboard.type("44")
+    press_until(page, "Unknown or not said")
+    page.keyboard.press("ArrowUp")
+    press_until(page, "Select lower extremity")
+    page.keyboard.press("Enter")
+    press_until(page, "Analyse")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Result").wait_for()
+    text = page.locator(".result").inner_text()
+    assert "44 years" in text and "Male" in text and "ower extremity" in text
+    assert "The square was moved or zoomed" in text
+    press_until(page, "Save to history")
+    page.keyboard.press("Enter")
+    page.get_by_role("dialog").wait_for()
+    press_until(page, "Turn the history on")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Saved").wait_for()
+    for tab in ("About", "Learn", "History"):
+        press_until(page, tab, "Shift+Tab")
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", level=1).filter(has_text=tab).wait_for()
+
+
+def test_square_is_moved_and_zoomed_by_pointer(visit):
+    on = visit()
+    page = on.page
+    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    stage = page.locator(".crop-stage")
+    frame = page.locator(".crop-square")
+    before = frame.bounding_box()
+    box = stage.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.wheel(0, -300)
+    page.wait_for_function(
+        "(width) => document.querySelector('.crop-square').getBoundingClientRect().width < width", arg=before["width"]
+    )
+    smaller = frame.bounding_box()
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2 + 40, box["y"] + box["height"] / 2 + 5, steps=4)
+    page.mouse.up()
+    assert frame.bounding_box()["x"] > smaller["x"] + 20
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 4000, box["y"] - 4000, steps=4)
+    page.mouse.up()
+    corner = frame.bounding_box()
+    assert corner["x"] >= box["x"] - 1 and corner["y"] >= box["y"] - 1, "the square leaves the photograph"
+    page.get_by_role("button", name="Reset").click()
+    assert abs(frame.bounding_box()["width"] - before["width"]) < 1
+
+
+def test_body_map_and_list_are_one_choice(visit):
+    on = visit()
+    page = on.page
+    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    page.get_by_role("button", name="Next").click()
+    sites = set()
+    for side in ("Front", "Back"):
+        page.get_by_role("button", name=side, exact=True).click()
+        for region in page.locator(".region").all():
+            site = region.get_attribute("data-site")
+            assert region.get_attribute("aria-label") == f"Select {site}"
+            region.locator(".region-shape").first.click(force=True)
+            assert page.locator(f".site-list input[value='{site}']").is_checked(), (
+                f"{site} is not taken over into the list"
+            )
+            assert region.get_attribute("aria-pressed") == "true"
+            sites.add(site)
+    assert len(sites) == 12
+    # The second touch takes the choice back.
+    page.locator(".region[data-site=foot] .region-shape").first.click(force=True)
+    page.locator(".region[data-site=foot] .region-shape").first.click(force=True)
+    page.locator(".site-list input[value='face']").check()
+    assert page.locator(".region[data-site=foot]").get_attribute("aria-pressed") == "false"
+
+
+def test_ages_at_the_edges(visit):
+    on = visit()
+    page = on.page
+    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    page.get_by_role("button", name="Next").click()
+    age = page.get_by_label("Age", exact=True)
+    analyse = page.get_by_role("button", name="Analyse")
+    for text, words, allowed in (
+        ("131", "Enter an age from 0 to 130", False),
+        ("-1", "Enter an age from 0 to 130", False),
+        ("120", "counts every age above 100 as 100", True),
+        ("", "Age not given", True),
+        ("0", "is the patient an infant", False),
+        ("1", "1 year", True),
+    ):
+        age.fill(text)
+        page.locator(".field-hint").get_by_text(words).wait_for()
+        assert analyse.is_enabled() is allowed, f"age {text!r}"
+    age.fill("0")
+    page.get_by_role("button", name="Yes, an infant").click()
+    assert analyse.is_enabled()
+    analyse.click()
+    page.wait_for_selector(".result")
+    assert "0 years" in page.locator(".result").inner_text()
+
+
+def test_several_at_once_become_a_list(visit):
+    on = visit()
+    page = on.page
+    on.open_image([FIXTURES / name for name in ("phantom_nevus.jpg", "refused_text.png", "phantom_vascular.jpg")])
+    page.get_by_text("3 of 3 done").wait_for()
+    rows = page.locator(".batch-rows li")
+    assert rows.count() == 3
+    assert "cannot read this file as an image" in rows.nth(1).inner_text()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="JSON").click()
+    lines = [json.loads(line) for line in download.value.path().read_text().splitlines()]
+    assert [line["image"] for line in lines] == ["phantom_nevus.jpg", "phantom_vascular.jpg"]
+    assert all(line["metadata"]["missing"] == ["age", "sex", "site"] for line in lines)
+    page.get_by_role("button", name="Open phantom_vascular.jpg").click()
+    page.wait_for_selector(".result")
+    page.get_by_role("button", name="Back to the list").click()
+    page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    page.get_by_text("3 of 3 done").wait_for()
+
+
+def test_exports_hold_the_contracts_fields(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="JSON").click()
+    result = json.loads(download.value.path().read_text())
+    assert result["schemaVersion"] == 2 and result["image"] == "phantom_nevus.jpg"
+    assert set(result["probabilities"]) == {"akiec", "bcc", "bkl", "df", "mel", "nv", "vasc"}
+    assert result["disclaimer"].startswith("DermaFusion is a research and educational tool.")
+    assert result["page"]["square"]["moved"] is False
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    header, row = download.value.path().read_text().splitlines()
+    assert header.startswith(
+        "image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,confidence,age,sex,site,missing,warnings,model"
+    )
+    assert row.startswith("phantom_nevus.jpg,")
+
+
+def test_dropped_and_pasted_images_are_opened(visit):
+    on = visit()
+    page = on.page
+    data = list((FIXTURES / "phantom_nevus.jpg").read_bytes())
+    for kind in ("drop", "paste"):
+        page.evaluate(
+            """([kind, bytes]) => {
+          const data = new DataTransfer();
+          data.items.add(new File([new Uint8Array(bytes)], 'given.jpg', { type: 'image/jpeg' }));
+          const event = kind === 'drop' ? new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })
+            : new ClipboardEvent('paste', { clipboardData: data, bubbles: true });
+          document.body.dispatchEvent(event);
+        }""",
+            [kind, data],
+        )
+        page.get_by_role("heading", name="Check the photograph").wait_for()
+        page.get_by_role("button", name="Another photograph").click()
+        page.get_by_role("heading", name="Scan a lesion").wait_for()
+
+
+def test_camera_takes_a_photograph_and_is_released(visit):
+    on = visit(permissions=[])
+    page = on.page
+    page.evaluate("""() => {
+      window.streams = [];
+      const get = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+      navigator.mediaDevices.getUserMedia = async (wish) => { const stream = await get(wish); window.streams.push(stream); return stream; };
+    }""")
+    page.get_by_role("button", name="Take a photograph").click()
+    page.wait_for_function("() => document.querySelector('video')?.videoWidth > 0")
+    assert page.locator(".camera-ring").count() == 1
+    page.get_by_role("dialog").get_by_role("button", name="Take photograph").click()
+    page.get_by_role("heading", name="Check the photograph").wait_for()
+    # Leaving in the middle lets go of the camera too.
+    page.get_by_role("button", name="Another photograph").click()
+    page.get_by_role("button", name="Take a photograph").click()
+    page.wait_for_function("() => document.querySelector('video')?.videoWidth > 0")
+    on.go("learn")
+    page.get_by_role("heading", name="Learn").wait_for()
+    assert page.evaluate("() => window.streams.flatMap((s) => s.getTracks()).map((t) => t.readyState)") == [
+        "ended",
+        "ended",
+    ]
+
+
+def test_a_refused_camera_is_told(visit):
+    on = visit(
+        script="navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('no', 'NotAllowedError'); };"
+    )
+    on.page.get_by_role("button", name="Take a photograph").click()
+    on.page.get_by_text("The browser was not allowed to use the camera").wait_for()
+
+
+def test_state_is_kept_while_another_view_is_looked_at(visit):
+    on = visit()
+    on.scan()
+    summary = on.page.locator(".result-words").inner_text()
+    on.go("learn")
+    on.page.get_by_role("heading", name="Learn").wait_for()
+    on.go("scan")
+    on.page.wait_for_selector(".result")
+    assert on.page.locator(".result-words").inner_text() == summary
+
+
+def test_learn_has_a_page_for_each_class(visit):
+    on = visit()
+    on.go("learn")
+    assert on.page.locator(".abcde li").count() == 5
+    links = [link.get_attribute("href") for link in on.page.locator(".class-card").all()]
+    assert len(links) == 7
+    for link in links:
+        on.go(link[1:])
+        on.page.locator(".class-dot.large").wait_for()
+        assert on.page.locator(".disclaimer").count() == 1
+
+
+def test_german_says_the_same(visit):
+    on = visit(accepted=False, locale="de-AT")
+    page = on.page
+    page.get_by_role("button", name="Ich habe verstanden").click()
+    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    page.get_by_role("button", name="Weiter").click()
+    page.get_by_role("button", name="Analysieren").click()
+    page.wait_for_selector(".result")
+    assert page.evaluate("() => document.documentElement.lang") == "de"
+    assert page.locator(".result .disclaimer [lang=en]").first.inner_text().startswith("DermaFusion is a research")
+    assert (
+        "Keine Diagnose" in page.locator(".result").inner_text()
+        or "keine Diagnose" in page.locator(".result").inner_text()
+        or page.locator(".abstention").count()
+    )
+
+
+def test_the_policy_forbids_connections(visit):
+    on = visit()
+    answers = on.page.evaluate("""async () => {
+      const refused = async (action) => { try { await action(); return 'done'; } catch { return 'refused'; } };
+      return { fetch: await refused(() => fetch('http://127.0.0.1:9/')), image: await new Promise((resolve) => {
+        const image = new Image(); image.onload = () => resolve('done'); image.onerror = () => resolve('refused'); image.src = 'http://127.0.0.1:9/x.png'; }),
+        script: await refused(() => { new Function('return 1')(); }) };
+    }""")
+    assert answers == {"fetch": "refused", "image": "refused", "script": "refused"}
+    # The browser reports what it refused; nothing of it went out.
+    on.complaints.clear()
+    on.requests[:] = [url for url in on.requests if "127.0.0.1:9" not in url]
+
+
+def test_the_hash_on_the_page_is_the_files(visit):
+    import hashlib
+    import re
+
+    on = visit()
+    on.go("about")
+    on.page.locator(".command").wait_for()
+    shown = re.search(r"sed s/([0-9a-f]{64})/", on.page.locator(".command").inner_text()).group(1)
+    text = PAGE.read_bytes()
+    assert hashlib.sha256(text.replace(shown.encode(), b"0" * 64)).hexdigest() == shown

@@ -1,0 +1,33 @@
+"""Pictures of every screen and of the printed report, in .build/web/pictures, for somebody to look at."""
+
+import pytest
+from conftest import PICTURES
+from test_accessibility import screens
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_screens(visit, width, scheme):
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    on = visit(accepted=False, color_scheme=scheme, viewport={"width": width, "height": 800})
+    for name in screens(on):
+        on.page.screenshot(
+            path=PICTURES / f"{name}-{width}-{scheme}.png", full_page=name not in ("camera", "confirmation")
+        )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_report(visit, paper, scheme):
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    on = visit(color_scheme=scheme)
+    on.scan()
+    on.page.evaluate("() => { window.print = () => {}; }")
+    on.page.get_by_role("button", name="Print or PDF").click()
+    report = on.page.locator(".report")
+    assert report.evaluate("(element) => element.firstElementChild.className") == "disclaimer"
+    path = PICTURES / f"report-{paper}-{scheme}.pdf"
+    on.page.pdf(path=path, format=paper, prefer_css_page_size=False, print_background=False)
+    text = path.read_bytes()
+    assert text.startswith(b"%PDF")
+    assert text.count(b"/Type /Page\n") + text.count(b"/Type /Page ") <= 2, "a report is at most two pages"

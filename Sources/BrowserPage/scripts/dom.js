@@ -1,0 +1,98 @@
+/**
+ * What a child of an element may be; `null`, `undefined` and `false` are left out.
+ * @typedef {Node | string | number | null | undefined | false} Child
+ */
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/**
+ * @param {Element} element
+ * @param {Record<string, any>} attributes `on...` adds a listener, `class`, `aria-*` and the like are attributes, keys of
+ *   `style` are set one by one (the content security policy forbids style attributes).
+ * @param {(Child | Child[])[]} children
+ */
+function fill(element, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+    else if (key === 'style') {
+      for (const [name, text] of Object.entries(value)) /** @type {any} */ (element).style.setProperty(name, text);
+    } else if (key === 'value' || key === 'checked' || key === 'srcObject') /** @type {any} */ (element)[key] = value;
+    else element.setAttribute(key, value === true ? '' : String(value));
+  }
+  append(element, children);
+}
+
+/**
+ * @param {Element} element
+ * @param {(Child | Child[])[]} children
+ */
+function append(element, children) {
+  for (const child of children.flat()) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child instanceof Node ? child : String(child));
+  }
+}
+
+/**
+ * An HTML element.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {...(Child | Child[])} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  fill(element, attributes, children);
+  return element;
+}
+
+/**
+ * An SVG element.
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {...(Child | Child[])} children
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
+export function s(tag, attributes = {}, ...children) {
+  const element = /** @type {any} */ (document.createElementNS(SVG, tag));
+  fill(element, attributes, children);
+  return element;
+}
+
+/**
+ * Puts new children in place of the old ones.
+ * @param {Element} element
+ * @param {...(Child | Child[])} children
+ */
+export function replace(element, ...children) {
+  element.replaceChildren();
+  append(element, children);
+}
+
+let counter = 0;
+
+/**
+ * An id that no other element of the page has.
+ * @param {string} prefix
+ */
+export function uniqueID(prefix) {
+  counter += 1;
+  return `${prefix}-${counter}`;
+}
+
+/**
+ * @param {string} name the file's name
+ * @param {Blob} blob
+ */
+export function download(name, blob) {
+  const address = URL.createObjectURL(blob);
+  const link = h('a', { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  // The browser reads the address some time after the click.
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

@@ -1,0 +1,139 @@
+import { EngineError } from './module.js';
+
+/** A request that was cancelled while it ran for longer than this stops the worker; a younger one's answer is dropped. */
+const PATIENCE = 2000;
+
+/** WebAssembly with 128-bit vectors: a function that makes one and returns. */
+const VECTOR_PROBE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]);
+
+/** The error of a promise whose request was cancelled or replaced. */
+export function cancelled() {
+  return new DOMException('the request was cancelled', 'AbortError');
+}
+
+/** @param {unknown} error */
+export function isCancelled(error) {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+/**
+ * @typedef {object} Request
+ * @property {number} serial
+ * @property {string} action
+ * @property {any} job
+ * @property {string | undefined} group
+ * @property {(answer: any) => void} resolve
+ * @property {(error: unknown) => void} reject
+ * @property {number} [started]
+ */
+
+/**
+ * The engine as the page sees it: promises instead of messages. The worker has one request at a time; the others wait
+ * here, where they can be taken back. Of a group only the newest request counts: the one before is cancelled.
+ */
+export class EngineClient {
+  /** @type {Worker | undefined} */
+  #worker;
+  /** @type {Request[]} */
+  #waiting = [];
+  /** @type {Request | undefined} */
+  #running;
+  #serial = 0;
+  #loaded = false;
+  #sources;
+
+  /**
+   * @param {{worker: string, engine: () => string, configuration: () => string, weights: () => string}} sources the
+   *   worker's script; the engine, config.json and model.safetensors in base64, asked for at each start of a worker
+   */
+  constructor(sources) {
+    this.#sources = sources;
+    /** @type {Promise<import('../types.js').Description>} */
+    this.ready = this.#start();
+    this.ready.catch(() => {});
+  }
+
+  /**
+   * @param {string} action
+   * @param {any} job
+   * @param {string} [group]
+   * @returns {Promise<any>}
+   */
+  request(action, job, group) {
+    if (group) this.cancel(group);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ serial: ++this.#serial, action, job, group, resolve, reject });
+      this.#next();
+    });
+  }
+
+  /**
+   * Takes back what a group has asked for.
+   * @param {string} group
+   */
+  cancel(group) {
+    for (const request of this.#waiting.filter((each) => each.group === group)) request.reject(cancelled());
+    this.#waiting = this.#waiting.filter((each) => each.group !== group);
+    const running = this.#running;
+    if (running?.group !== group) return;
+    running.reject(cancelled());
+    running.group = undefined;
+    if (performance.now() - (running.started ?? 0) > PATIENCE) this.#restart();
+  }
+
+  /** @returns {Promise<import('../types.js').Description>} */
+  async #start() {
+    if (typeof WebAssembly !== 'object' || !WebAssembly.validate(VECTOR_PROBE)) {
+      throw new EngineError('no_webassembly', 'this browser has no WebAssembly with vectors (SIMD)');
+    }
+    const address = URL.createObjectURL(new Blob([this.#sources.worker], { type: 'text/javascript' }));
+    const worker = new Worker(address);
+    this.#worker = worker;
+    this.#loaded = false;
+    const job = { engine: this.#sources.engine(), configuration: this.#sources.configuration(), weights: this.#sources.weights() };
+    const description = await new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }) => {
+        if (data.failure) reject(new EngineError(data.failure.code === 'broken' ? 'model' : data.failure.code, data.failure.message));
+        else resolve(data.answer.description);
+      };
+      worker.onerror = (event) => reject(new EngineError('model', event.message || 'the engine did not start'));
+      worker.postMessage({ serial: 0, action: 'load', job });
+    }).finally(() => URL.revokeObjectURL(address));
+    worker.onmessage = ({ data }) => this.#answered(data);
+    worker.onerror = (event) => this.#answered({ serial: this.#running?.serial, failure: { code: 'broken', message: event.message } });
+    this.#loaded = true;
+    this.#next();
+    return description;
+  }
+
+  /** A new worker in place of one that is broken or busy with what nobody waits for. */
+  #restart() {
+    this.#worker?.terminate();
+    this.#running = undefined;
+    this.#loaded = false;
+    this.#start().catch((error) => {
+      for (const request of this.#waiting.splice(0)) request.reject(error);
+    });
+  }
+
+  #next() {
+    if (!this.#loaded || this.#running) return;
+    const request = this.#waiting.shift();
+    if (!request) return;
+    this.#running = request;
+    request.started = performance.now();
+    const { serial, action, job } = request;
+    this.#worker?.postMessage({ serial, action, job });
+  }
+
+  /** @param {{serial: number | undefined, answer?: any, failure?: {code: string, message: string}}} message */
+  #answered({ serial, answer, failure }) {
+    const request = this.#running;
+    if (!request || request.serial !== serial) return;
+    this.#running = undefined;
+    if (failure) request.reject(new EngineError(failure.code, failure.message));
+    else request.resolve(answer);
+    if (failure?.code === 'broken') this.#restart();
+    else this.#next();
+  }
+}

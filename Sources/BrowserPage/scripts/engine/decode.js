@@ -1,0 +1,82 @@
+import { EngineError } from './module.js';
+
+/** Photographs with a longer side are reduced before they are looked at. */
+export const MAX_SIDE = 8000;
+/** The model's square is handed over with at most this side; a larger one is reduced by the browser. */
+export const MAX_SQUARE = 4096;
+/** A file that claims more pixels is not opened: Pillow's limit, and what a decompression bomb goes beyond. */
+export const MAX_PIXELS = 178_956_970;
+/** Larger pictures of the photograph are not shown on the page. */
+const PREVIEW_SIDE = 1600;
+
+/**
+ * A photograph in memory.
+ * @typedef {object} Photograph
+ * @property {ImageBitmap} bitmap upright; reduced where it was larger than MAX_SIDE
+ * @property {number} width of the bitmap
+ * @property {number} height of the bitmap
+ * @property {boolean} reduced whether the file's pixels are more
+ */
+
+/**
+ * Decodes an image's file: upright, its colours as they are stored.
+ * @param {Blob} blob
+ * @param {{width: number, height: number}} [size] the file's own, where it is known: larger than MAX_SIDE, it is reduced
+ * @returns {Promise<Photograph>}
+ */
+export async function decode(blob, size) {
+  /** @type {ImageBitmapOptions} */
+  const options = { imageOrientation: 'from-image', colorSpaceConversion: 'none', premultiplyAlpha: 'none' };
+  const scale = size ? Math.min(1, MAX_SIDE / Math.max(size.width, size.height)) : 1;
+  if (size && scale < 1) {
+    options.resizeWidth = Math.max(1, Math.round(size.width * scale));
+    options.resizeHeight = Math.max(1, Math.round(size.height * scale));
+    options.resizeQuality = 'high';
+  }
+  let bitmap;
+  try {
+    bitmap = await createImageBitmap(blob, options);
+  } catch {
+    throw new EngineError('unreadable_image', 'the browser cannot read this file as an image');
+  }
+  return { bitmap, width: bitmap.width, height: bitmap.height, reduced: scale < 1 };
+}
+
+/**
+ * The pixels of a square of a photograph, as they are; a square with a side above MAX_SQUARE is reduced.
+ * @param {Photograph} photograph
+ * @param {import('../types.js').Square} square
+ * @returns {ImageData}
+ */
+export function cut({ bitmap }, { left, top, side }) {
+  const target = Math.min(side, MAX_SQUARE);
+  const context = new OffscreenCanvas(target, target).getContext('2d', { willReadFrequently: true });
+  if (!context) throw new EngineError('memory', 'the browser gives no canvas');
+  context.imageSmoothingEnabled = target < side;
+  context.imageSmoothingQuality = 'high';
+  context.drawImage(bitmap, left, top, side, side, 0, 0, target, target);
+  return context.getImageData(0, 0, target, target);
+}
+
+/**
+ * The centre square, as the command line cuts it.
+ * @param {{width: number, height: number}} size
+ * @returns {import('../types.js').Square}
+ */
+export function centreSquare({ width, height }) {
+  const side = Math.min(width, height);
+  return { left: Math.floor((width - side) / 2), top: Math.floor((height - side) / 2), side };
+}
+
+/**
+ * A copy of the photograph that is small enough to be shown.
+ * @param {Photograph} photograph
+ */
+export function preview({ bitmap, width, height }) {
+  const scale = Math.min(1, PREVIEW_SIDE / Math.max(width, height));
+  return createImageBitmap(bitmap, {
+    resizeWidth: Math.max(1, Math.round(width * scale)),
+    resizeHeight: Math.max(1, Math.round(height * scale)),
+    resizeQuality: 'high',
+  });
+}

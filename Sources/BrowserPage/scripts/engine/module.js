@@ -1,0 +1,171 @@
+/**
+ * The engine, as Sources/BrowserModule exports it. Every call blocks; bytes go in and out of the module's memory.
+ */
+
+/** What the engine refuses, or what became of it. */
+export class EngineError extends Error {
+  /**
+   * @param {string} code
+   * @param {string} message
+   */
+  constructor(code, message) {
+    super(message);
+    this.name = 'EngineError';
+    this.code = code;
+  }
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The functions that the module asks of its host: it has no files, so only its words on standard error matter. */
+function host(/** @type {() => WebAssembly.Memory} */ memory) {
+  return {
+    fd_close: () => 8,
+    fd_seek: () => 8,
+    fd_write: (/** @type {number} */ _file, /** @type {number} */ vectors, /** @type {number} */ count, /** @type {number} */ written) => {
+      const view = new DataView(memory().buffer);
+      let total = 0;
+      let words = '';
+      for (let index = 0; index < count; index += 1) {
+        const start = view.getUint32(vectors + index * 8, true);
+        const length = view.getUint32(vectors + index * 8 + 4, true);
+        words += decoder.decode(new Uint8Array(memory().buffer, start, length));
+        total += length;
+      }
+      view.setUint32(written, total, true);
+      console.error(words);
+      return 0;
+    },
+    random_get: (/** @type {number} */ pointer, /** @type {number} */ count) => {
+      crypto.getRandomValues(new Uint8Array(memory().buffer, pointer, count));
+      return 0;
+    },
+  };
+}
+
+export class EngineModule {
+  /** @type {any} */
+  #exports;
+  #model = 0;
+
+  /**
+   * @param {BufferSource} bytes the WebAssembly module
+   * @returns {Promise<EngineModule>}
+   */
+  static async create(bytes) {
+    const engine = new EngineModule();
+    const imports = host(() => engine.#exports.memory);
+    const { instance } = await WebAssembly.instantiate(bytes, { wasi_snapshot_preview1: imports });
+    engine.#exports = instance.exports;
+    engine.#exports._initialize?.();
+    return engine;
+  }
+
+  /** How much memory the engine holds, in bytes. */
+  get memorySize() {
+    return this.#exports.memory.buffer.byteLength;
+  }
+
+  /**
+   * Reads a model.
+   * @param {Uint8Array} configuration config.json
+   * @param {Uint8Array} weights model.safetensors
+   * @returns {import('../types.js').Description}
+   */
+  load(configuration, weights) {
+    this.#model = this.#lend([configuration, weights], (first, second) =>
+      this.#exports.load(first, configuration.length, second, weights.length));
+    if (this.#model === 0) throw this.#failure();
+    if (this.#exports.describe(this.#model) === 0) throw this.#failure();
+    return JSON.parse(this.#text());
+  }
+
+  /**
+   * @param {ImageData} pixels
+   * @param {object} request see browser-exports of the engine
+   * @returns {{result: any, json: string}} the JSON of contract.md, parsed and as the engine wrote it
+   */
+  classify(pixels, request) {
+    const done = this.#withPixels(pixels, request, (image, text, count) =>
+      this.#exports.classify(this.#model, image, pixels.width, pixels.height, text, count));
+    if (!done) throw this.#failure();
+    const json = this.#text();
+    return { result: JSON.parse(json), json };
+  }
+
+  /**
+   * @param {ImageData} pixels
+   * @param {object} request
+   * @returns {{classification: any, maps: import('../types.js').MapFacts[]}}
+   */
+  explain(pixels, request) {
+    const count = this.#withPixels(pixels, request, (image, text, size) =>
+      this.#exports.explain(this.#model, image, pixels.width, pixels.height, text, size));
+    if (!count) throw this.#failure();
+    return JSON.parse(this.#text());
+  }
+
+  /**
+   * One map of the last `explain`, copied.
+   * @param {number} index
+   * @param {number} count how many values it has
+   */
+  map(index, count) {
+    const pointer = this.#exports.mapPointer(index);
+    if (pointer === 0) throw this.#failure();
+    return new Float32Array(this.#exports.memory.buffer, pointer, count).slice();
+  }
+
+  /**
+   * SHA-256 in hexadecimal.
+   * @param {Uint8Array} bytes
+   */
+  digest(bytes) {
+    this.#lend([bytes], (pointer) => this.#exports.digest(pointer, bytes.length));
+    return this.#text();
+  }
+
+  /**
+   * @param {ImageData} pixels
+   * @param {object} request
+   * @param {(image: number, text: number, count: number) => number} call
+   */
+  #withPixels(pixels, request, call) {
+    const text = encoder.encode(JSON.stringify(request));
+    const bytes = new Uint8Array(pixels.data.buffer, pixels.data.byteOffset, pixels.data.byteLength);
+    return this.#lend([bytes, text], (image, words) => call(image, words, text.length));
+  }
+
+  /**
+   * Copies byte arrays into the module's memory for the time of a call.
+   * @param {Uint8Array[]} arrays
+   * @param {(...pointers: number[]) => number} call
+   * @returns {number} what the call returns
+   */
+  #lend(arrays, call) {
+    /** @type {number[]} */
+    const pointers = [];
+    try {
+      for (const array of arrays) {
+        const pointer = this.#exports.allocate(Math.max(array.length, 1));
+        if (pointer === 0) throw new EngineError('memory', `no memory for ${array.length} bytes`);
+        pointers.push(pointer);
+        new Uint8Array(this.#exports.memory.buffer).set(array, pointer);
+      }
+      return call(...pointers);
+    } finally {
+      for (const pointer of pointers) this.#exports.free(pointer);
+    }
+  }
+
+  #text() {
+    const bytes = new Uint8Array(this.#exports.memory.buffer, this.#exports.text(), this.#exports.textCount());
+    return decoder.decode(bytes);
+  }
+
+  #failure() {
+    const { error } = JSON.parse(this.#text());
+    return new EngineError(error.code, error.message);
+  }
+}

@@ -1,0 +1,188 @@
+// Runs the engine beside the page: one message in, one message out, in order.
+import { centreSquare, cut, decode, preview } from './decode.js';
+import { EngineError, EngineModule } from './module.js';
+
+/** @type {EngineModule} */
+let engine;
+/** @type {import('../types.js').Description} */
+let description;
+
+/**
+ * The photograph that was decoded last. A request for another lets go of it.
+ * @type {{key: string, photograph: import('./decode.js').Photograph, digest: string} | undefined}
+ */
+let current;
+
+/**
+ * Which request the maps in the engine's memory belong to, and their facts.
+ * @type {{key: string, maps: import('../types.js').MapFacts[]} | undefined}
+ */
+let explained;
+
+/** @param {string} text */
+function bytesOf(text) {
+  if ('fromBase64' in Uint8Array) return /** @type {any} */ (Uint8Array).fromBase64(text);
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < bytes.length; index += 1) bytes[index] = binary.charCodeAt(index);
+  return bytes;
+}
+
+/**
+ * The engine lies in the page compressed.
+ * @param {Uint8Array} bytes
+ */
+function inflated(bytes) {
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+}
+
+/** @param {import('../types.js').Source} source */
+async function photographOf({ key, blob, size }) {
+  if (current?.key === key) return current;
+  release();
+  const photograph = await decode(blob, size);
+  current = { key, photograph, digest: engine.digest(new Uint8Array(await blob.arrayBuffer())) };
+  return current;
+}
+
+function release() {
+  current?.photograph.bitmap.close();
+  current = undefined;
+}
+
+/**
+ * @param {import('../types.js').Job} job
+ * @param {{digest: string}} photograph
+ */
+function requestOf(job, { digest }) {
+  const { age, sex, site } = job.metadata;
+  return {
+    image: job.name, imageSHA256: digest,
+    ...(age === null ? {} : { age }), ...(sex === 'unknown' ? {} : { sex }), ...(site === 'unknown' ? {} : { site }),
+  };
+}
+
+/** What identifies the input of a job, so that maps of the one before are used again. */
+function inputKey(/** @type {import('../types.js').Job} */ job) {
+  return JSON.stringify([job.source.key, job.square, job.metadata]);
+}
+
+const actions = {
+  /** @param {{engine: string, configuration: string, weights: string}} job */
+  async load(job) {
+    engine = await EngineModule.create(await inflated(bytesOf(job.engine)));
+    description = engine.load(bytesOf(job.configuration), bytesOf(job.weights));
+    return { description };
+  },
+
+  /** @param {{source: import('../types.js').Source}} job */
+  async open(job) {
+    const { photograph, digest } = await photographOf(job.source);
+    const { width, height, reduced } = photograph;
+    return { width, height, reduced, digest, preview: await preview(photograph) };
+  },
+
+  /** @param {import('../types.js').Job} job */
+  async classify(job) {
+    const started = performance.now();
+    const opened = await photographOf(job.source);
+    const square = job.square ?? centreSquare(opened.photograph);
+    const pixels = cut(opened.photograph, square);
+    const decoded = performance.now();
+    const request = requestOf(job, opened);
+    // One run of the network gives the result and the maps of all classes.
+    explained = undefined;
+    let result;
+    let maps = null;
+    let mapFailure = null;
+    try {
+      const { classification, ...rest } = engine.explain(pixels, { ...request, classes: 'all' });
+      result = classification;
+      maps = rest.maps;
+      explained = { key: inputKey({ ...job, square }), maps };
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      mapFailure = error.message;
+      result = engine.classify(pixels, request).result;
+    }
+    const milliseconds = { decode: decoded - started, engine: performance.now() - decoded };
+    return { result, maps, mapFailure, square, digest: opened.digest, milliseconds, memory: engine.memorySize };
+  },
+
+  /**
+   * What each field of the metadata does to the logits: a run of its own, so that nobody waits for it with the result.
+   * @param {import('../types.js').Job} job
+   */
+  async effect(job) {
+    const opened = await photographOf(job.source);
+    const pixels = cut(opened.photograph, job.square ?? centreSquare(opened.photograph));
+    return { shares: engine.classify(pixels, { ...requestOf(job, opened), metadataShares: true }).result.metadataShares };
+  },
+
+  /** @param {import('../types.js').MapJob} job */
+  async map(job) {
+    const started = performance.now();
+    const opened = await photographOf(job.source);
+    const square = job.square ?? centreSquare(opened.photograph);
+    const lastLayer = description.layers.at(-1);
+    let facts = job.method === 'gradcam' && (job.layer ?? lastLayer) === lastLayer && !job.trust
+      && explained?.key === inputKey({ ...job, square })
+      ? explained.maps.find((map) => map.class === job.class) : undefined;
+    if (!facts) {
+      explained = undefined;
+      const { maps } = engine.explain(cut(opened.photograph, square), {
+        ...requestOf(job, opened), classes: job.class === 'top' ? 'top' : [job.class], method: job.method,
+        ...(job.layer ? { layer: job.layer } : {}), ...(job.trust ? { trust: true } : {}),
+      });
+      facts = maps[0];
+      if (!facts) throw new EngineError('map', 'the engine gave no map');
+      return mapAnswer(facts, 0, started);
+    }
+    return mapAnswer(facts, /** @type {any} */ (explained).maps.indexOf(facts), started);
+  },
+
+  /**
+   * The pixels that the engine is given, for whoever compares browsers.
+   * @param {{source: import('../types.js').Source, square?: import('../types.js').Square}} job */
+  async pixels(job) {
+    const { photograph } = await photographOf(job.source);
+    const pixels = cut(photograph, job.square ?? { left: 0, top: 0, side: Math.min(photograph.width, photograph.height) });
+    return { width: pixels.width, height: pixels.height, data: pixels.data };
+  },
+
+  async release() {
+    release();
+    explained = undefined;
+    return {};
+  },
+};
+
+/**
+ * @param {import('../types.js').MapFacts} facts
+ * @param {number} index
+ * @param {number} started
+ */
+function mapAnswer(facts, index, started) {
+  const values = engine.map(index, facts.width * facts.height);
+  return { facts, values, milliseconds: performance.now() - started };
+}
+
+/**
+ * What goes to the page without being copied.
+ * @param {any} answer
+ */
+function transferable(answer) {
+  return [answer.preview, answer.values?.buffer, answer.data?.buffer].filter(Boolean);
+}
+
+onmessage = async ({ data: { serial, action, job } }) => {
+  try {
+    const answer = await actions[/** @type {keyof typeof actions} */ (action)](job);
+    postMessage({ serial, answer }, { transfer: transferable(answer) });
+  } catch (error) {
+    // A trap leaves the engine's memory in no known state: the page starts a new worker.
+    const broken = !(error instanceof EngineError);
+    const { message, code } = /** @type {any} */ (error);
+    postMessage({ serial, failure: { code: broken ? 'broken' : code, message: String(message) } });
+  }
+};

@@ -1,0 +1,80 @@
+import { download } from './dom.js';
+
+/**
+ * RFC 4180: quoted where the text holds a comma, a quote or a line break.
+ * @param {string} text
+ */
+function quoted(text) {
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/**
+ * The columns of `dermafusion classify --format csv`, and behind them what only the page knows.
+ * @param {import('./types.js').Scan} scan
+ * @returns {[string, string][]}
+ */
+function cells({ result, classes, created, square, lesion, note }) {
+  const words = (/** @type {string[] | null} */ list) => (list ?? []).join(' ');
+  return [
+    ['image', result.image], ['class', result.prediction?.class ?? ''], ['name', result.prediction?.name ?? ''],
+    ['probability', String(result.prediction?.probability ?? '')],
+    ...classes.map(({ class: id }) => /** @type {[string, string]} */ ([id, String(result.probabilities[id])])),
+    ['risk', result.risk ?? ''], ['confidence', result.confidence],
+    ['age', String(result.metadata.age ?? '')], ['sex', result.metadata.sex], ['site', result.metadata.site],
+    ['missing', words(result.metadata.missing)], ['warnings', words(result.warnings)],
+    ['model', result.model.name], ['modelVersion', result.model.version], ['modelSHA256', result.model.sha256],
+    ['summary', result.summary], ['disclaimer', result.disclaimer], ['abstain', String(result.abstain)],
+    ['abstainReasons', words(result.abstainReasons)], ['conformalSet', words(result.abstain ? [] : result.conformalSet)],
+    ['created', created], ['square', `${square.left} ${square.top} ${square.side}`], ['squareMoved', String(square.moved)],
+    ['lesion', lesion], ['note', note],
+  ];
+}
+
+/**
+ * Scans of several models have columns of their own, so each model gets a table of its own in the file.
+ * @param {import('./types.js').Scan[]} scans
+ */
+export function csvOf(scans) {
+  let header = '';
+  return scans.map((scan) => {
+    const row = cells(scan);
+    const columns = row.map(([column]) => column).join(',');
+    const prefix = columns === header ? '' : `${header ? '\n' : ''}${columns}\n`;
+    header = columns;
+    return `${prefix}${row.map(([, value]) => quoted(value)).join(',')}\n`;
+  }).join('');
+}
+
+/**
+ * The object of contract.md, with what only the page knows in a member of its own.
+ * @param {import('./types.js').Scan} scan
+ */
+function objectOf({ result, created, square, reduced, lesion, note }) {
+  return { ...result, page: { created, square, reduced, lesion, note } };
+}
+
+/**
+ * One object a line.
+ * @param {import('./types.js').Scan[]} scans
+ */
+export function jsonOf(scans) {
+  return scans.map((scan) => `${JSON.stringify(objectOf(scan))}\n`).join('');
+}
+
+/**
+ * @param {import('./types.js').Scan[]} scans
+ * @param {'json' | 'csv'} format
+ * @param {string} name without its ending
+ */
+export function exportScans(scans, format, name) {
+  const text = format === 'json' ? jsonOf(scans) : csvOf(scans);
+  download(`${name}.${format === 'json' && scans.length > 1 ? 'jsonl' : format}`, new Blob([text], { type: format === 'json' ? 'application/json' : 'text/csv' }));
+}
+
+/**
+ * A file's name without its ending, safe on every disk.
+ * @param {string} name
+ */
+export function baseName(name) {
+  return name.replace(/\.[^.]*$/, '').replace(/[^\p{L}\p{N} _-]+/gu, '_').slice(0, 80) || 'dermafusion';
+}

@@ -1,0 +1,18 @@
+/**
+ * What the build wrote into the page.
+ * @typedef {object} PageFacts
+ * @property {string} hash SHA-256 of the page's file with 64 zeros in the place of the hash itself
+ * @property {string} modelLicence
+ * @property {string} disclaimer word for word, as the library has it
+ * @property {Figures | null} figures what the model's folder states of its evaluation
+ *
+ * @typedef {object} Figures
+ * @property {number} n photographs
+ * @property {number} lesions
+ * @property {Record<string, {value: number, interval: [number, number] | null}>} overall
+ * @property {Record<string, {n: number, recall: number, interval: [number, number] | null}>} recall
+ */
+
+/** @type {PageFacts} */
+const facts = JSON.parse(document.getElementById('page-facts')?.textContent ?? '{}');
+export default facts;

@@ -1,0 +1,90 @@
+import { flaw, nameOfBroken } from './records.js';
+
+// One file for the whole history: a line that says what it is, then one scan a line, so that neither end ever holds more
+// than one scan's text.
+const FORMAT = 'dermafusion-history';
+
+/**
+ * @param {Blob} blob
+ * @returns {Promise<string>}
+ */
+function dataAddress(blob) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(blob);
+  });
+}
+
+/**
+ * @param {unknown} address
+ * @returns {Blob | null} null where it is no picture
+ */
+function blobOfAddress(address) {
+  const match = /^data:(image\/[a-z0-9.+-]+);base64,([A-Za-z0-9+/]*={0,2})$/.exec(String(address));
+  if (!match) return null;
+  const binary = atob(match[2]);
+  return new Blob([Uint8Array.from(binary, (character) => character.charCodeAt(0))], { type: match[1] });
+}
+
+/**
+ * @param {import('./store.js').Store} store
+ * @param {import('../types.js').Scan[]} scans
+ */
+export async function exportArchive(store, scans) {
+  const parts = [`${JSON.stringify({ format: FORMAT, version: 1, scans: scans.length })}\n`];
+  for (const scan of scans) {
+    const photograph = await store.photograph(scan.id);
+    const line = { ...scan, thumbnail: await dataAddress(scan.thumbnail), photograph: photograph && await dataAddress(photograph) };
+    parts.push(`${JSON.stringify(line)}\n`);
+  }
+  return new Blob(parts, { type: 'application/x-ndjson' });
+}
+
+/** @param {Blob} file */
+async function* linesOf(file) {
+  let rest = '';
+  // The types of the library do not know yet that a stream can be walked through.
+  for await (const text of /** @type {any} */ (file.stream().pipeThrough(new TextDecoderStream()))) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest) yield rest;
+}
+
+/**
+ * Takes the scans of a file into the history; what is there already stays as it is.
+ * @param {import('./store.js').Store} store
+ * @param {Blob} file
+ * @returns {Promise<{added: number, known: number, broken: string[]}>}
+ */
+export async function importArchive(store, file) {
+  const result = { added: 0, known: 0, broken: /** @type {string[]} */ ([]) };
+  let number = 0;
+  for await (const line of linesOf(file)) {
+    number += 1;
+    let value;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      value = undefined;
+    }
+    if (number === 1) {
+      if (value?.format !== FORMAT || value?.version !== 1) throw Object.assign(new Error('no history'), { code: 'not_an_archive' });
+      continue;
+    }
+    if (!line.trim()) continue;
+    const { photograph, ...scan } = value ?? {};
+    scan.thumbnail = blobOfAddress(scan.thumbnail);
+    if (flaw(scan)) result.broken.push(nameOfBroken(scan, `line ${number}`));
+    else if (await store.get(scan.id)) result.known += 1;
+    else {
+      await store.put(scan, blobOfAddress(photograph));
+      result.added += 1;
+    }
+  }
+  if (number === 0) throw Object.assign(new Error('no history'), { code: 'not_an_archive' });
+  return result;
+}

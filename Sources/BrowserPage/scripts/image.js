@@ -1,0 +1,78 @@
+import { EngineError } from './engine/module.js';
+import { MAX_PIXELS } from './engine/decode.js';
+
+/**
+ * The size that a PNG's header claims; null for another file. Browsers refuse to open the largest and say only that they could not.
+ * @param {Blob} blob
+ */
+async function claimedSize(blob) {
+  if (blob.size < 24) return null;
+  const header = new DataView(await blob.slice(0, 24).arrayBuffer());
+  if (header.getUint32(0) !== 0x89504e47 || header.getUint32(12) !== 0x49484452) return null;
+  return { width: header.getUint32(16), height: header.getUint32(20) };
+}
+
+/**
+ * @param {{width: number, height: number}} size
+ */
+function refuseTooMany({ width, height }) {
+  if (width * height > MAX_PIXELS) {
+    throw new EngineError('too_many_pixels', `${width}x${height} pixels are more than the page opens`);
+  }
+}
+
+/**
+ * The size of an image's file, upright, read from its header by the browser without decoding it.
+ * @param {Blob} blob
+ * @returns {Promise<{width: number, height: number}>}
+ */
+export async function probe(blob) {
+  const claimed = await claimedSize(blob);
+  if (claimed) refuseTooMany(claimed);
+  const address = URL.createObjectURL(blob);
+  try {
+    const image = new Image();
+    const size = await new Promise((resolve, reject) => {
+      image.onload = () => resolve({ width: image.naturalWidth, height: image.naturalHeight });
+      image.onerror = () => reject(new EngineError('unreadable_image', 'the browser cannot read this file as an image'));
+      image.src = address;
+    });
+    refuseTooMany(size);
+    if (size.width === 0 || size.height === 0) throw new EngineError('unreadable_image', 'the image has no size');
+    return size;
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+/**
+ * A JPEG or a PNG of what a canvas shows.
+ * @param {HTMLCanvasElement} canvas
+ * @param {string} type
+ * @param {number} [quality]
+ * @returns {Promise<Blob>}
+ */
+export function blobOf(canvas, type, quality) {
+  return new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('the browser makes no picture of a canvas'))), type, quality);
+  });
+}
+
+/**
+ * A copy with at most that side.
+ * @param {CanvasImageSource & {width: number, height: number}} source
+ * @param {number} side
+ * @param {import('./types.js').Square} [square] only that part
+ */
+export function drawn(source, side, square) {
+  const from = square ? { left: square.left, top: square.top, width: square.side, height: square.side }
+    : { left: 0, top: 0, width: source.width, height: source.height };
+  const scale = Math.min(1, side / Math.max(from.width, from.height));
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.max(1, Math.round(from.width * scale));
+  canvas.height = Math.max(1, Math.round(from.height * scale));
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+  context.imageSmoothingQuality = 'high';
+  context.drawImage(source, from.left, from.top, from.width, from.height, 0, 0, canvas.width, canvas.height);
+  return canvas;
+}

@@ -1,0 +1,89 @@
+import body from '../body.json';
+import { h, replace, s } from '../dom.js';
+import { siteName, t } from '../texts.js';
+
+/** The regions that a person picks from, in the order of the plain list. */
+export const REGIONS = ['scalp', 'face', 'ear', 'neck', 'chest', 'abdomen', 'back', 'genital', 'upper extremity', 'hand', 'lower extremity', 'foot'];
+
+const MIRROR = 'translate(200 0) scale(-1 1)';
+
+/**
+ * The body from the front or the back, its regions as buttons.
+ * @param {'front' | 'back'} side
+ * @param {string} chosen
+ * @param {(site: string) => void} choose
+ * @param {(site: string) => void} pointed a region that the pointer or the focus is on; empty for none
+ */
+function figure(side, chosen, choose, pointed) {
+  const { outline, regions } = body[side];
+  const shapes = (/** @type {string} */ path, /** @type {boolean | undefined} */ mirrored, /** @type {string} */ kind) => [
+    s('path', { d: path, class: kind }), mirrored && s('path', { d: path, class: kind, transform: MIRROR })];
+  return s('svg', { class: 'body-figure', viewBox: '0 0 200 540', role: 'group', 'aria-label': t(`body.${side}`) },
+    outline.map((path) => s('path', { d: path, class: 'body-outline' })),
+    regions.map(({ site, path, reach, mirrored }) => s('g', {
+      class: 'region', role: 'button', tabindex: 0, 'data-site': site,
+      'aria-label': t('body.select', { site: siteName(site) }), 'aria-pressed': String(site === chosen),
+      onclick: () => choose(site),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        event.preventDefault();
+        choose(site);
+      },
+      onpointerenter: () => pointed(site), onpointerleave: () => pointed(''),
+      onfocus: () => pointed(site), onblur: () => pointed(''),
+    }, reach ? shapes(reach, mirrored, 'region-reach') : null, shapes(path, mirrored, 'region-shape'))));
+}
+
+/**
+ * The body map with the plain list beside it.
+ * @param {string} site the chosen one; `unknown` for none
+ * @param {(site: string) => void} changed
+ */
+export function bodyMap(site, changed) {
+  /** @type {'front' | 'back'} */
+  let side = site === 'back' ? 'back' : 'front';
+  let chosen = site;
+  const stage = h('div', { class: 'body-stage' });
+  const caption = h('p', { class: 'body-caption', 'aria-hidden': 'true' });
+  const name = `site-${Math.random().toString(36).slice(2)}`;
+
+  const describe = (/** @type {string} */ pointed) => {
+    caption.textContent = pointed || chosen !== 'unknown' ? siteName(pointed || chosen) : t('body.none');
+    caption.classList.toggle('chosen', !pointed && chosen !== 'unknown');
+  };
+  const choose = (/** @type {string} */ next) => {
+    chosen = next;
+    for (const region of stage.querySelectorAll('.region')) {
+      region.setAttribute('aria-pressed', String(region.getAttribute('data-site') === chosen));
+    }
+    for (const input of list.querySelectorAll('input')) input.checked = input.value === chosen;
+    describe('');
+    changed(chosen);
+  };
+  // A second touch of the chosen region takes it back.
+  const toggle = (/** @type {string} */ next) => choose(next === chosen ? 'unknown' : next);
+  const draw = () => {
+    replace(stage, figure(side, chosen, toggle, describe));
+    for (const button of sides.querySelectorAll('button')) button.setAttribute('aria-pressed', String(button.value === side));
+  };
+  const sides = h('div', { class: 'segments', role: 'group', 'aria-label': t('body.sides') },
+    /** @type {const} */ (['front', 'back']).map((each) => h('button', {
+      type: 'button', class: 'segment', value: each,
+      onclick: () => {
+        side = each;
+        draw();
+      },
+    }, t(`body.${each}Short`))));
+
+  const list = h('div', { class: 'choices site-list' }, [...REGIONS, 'unknown'].map((each) =>
+    h('label', { class: 'choice' },
+      h('input', { type: 'radio', name, value: each, checked: each === chosen, onchange: () => choose(each) }),
+      h('span', {}, each === 'unknown' ? t('body.unknown') : siteName(each)))));
+
+  draw();
+  describe('');
+  return h('fieldset', { class: 'stack' },
+    h('legend', { class: 'label' }, t('metadata.site')),
+    h('div', { class: 'body-map' },
+      h('div', { class: 'body-side' }, sides, stage, caption), list));
+}

@@ -1,0 +1,68 @@
+import { h, uniqueID } from '../dom.js';
+import { icon } from '../icons.js';
+import { t } from '../texts.js';
+
+/**
+ * Opens a dialog over the page. The browser keeps the focus in it and gives it back afterwards.
+ * @param {string} title
+ * @param {(Node | string)[]} content
+ * @param {{label: string, value: string, kind?: 'primary' | 'danger' | 'plain', autofocus?: boolean}[]} choices
+ * @param {{wide?: boolean, closed?: () => void}} [options]
+ * @returns {Promise<string>} the value of the choice; empty where it was closed by Escape
+ */
+export function openDialog(title, content, choices, options = {}) {
+  const id = uniqueID('dialog');
+  const dialog = h('dialog', { class: `dialog${options.wide ? ' wide' : ''}`, 'aria-labelledby': id },
+    h('form', { method: 'dialog', class: 'stack', onsubmit: (/** @type {SubmitEvent} */ event) => {
+      // The policy of the page forbids sending forms, so the dialog is closed by hand.
+      event.preventDefault();
+      dialog.close(/** @type {HTMLButtonElement} */ (event.submitter)?.value ?? '');
+    } },
+    h('h2', { id }, title),
+    ...content,
+    h('div', { class: 'dialog-actions' }, choices.map(({ label, value, kind = 'plain', autofocus }) =>
+      h('button', { class: `button ${kind}`, value, autofocus }, label)))));
+  document.body.append(dialog);
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      options.closed?.();
+      resolve(dialog.returnValue);
+    });
+  });
+}
+
+/**
+ * Asks before something that cannot be taken back.
+ * @param {string} title
+ * @param {string} text
+ * @param {string} action what the button says that does it
+ */
+export async function confirmAction(title, text, action) {
+  const answer = await openDialog(title, [h('p', {}, text)], [
+    { label: t('common.cancel'), value: '', autofocus: true },
+    { label: action, value: 'yes', kind: 'danger' },
+  ]);
+  return answer === 'yes';
+}
+
+/**
+ * A message in the page: a sentence with a sign before it.
+ * @param {'notice' | 'warning' | 'danger'} kind
+ * @param {...(Node | string | null)} content
+ */
+export function message(kind, ...content) {
+  return h('div', { class: `message ${kind}` }, icon(kind === 'notice' ? 'about' : 'warning'),
+    h('div', { class: 'stack close grow' }, content.map((each) => typeof each === 'string' ? h('p', {}, each) : each)));
+}
+
+/** The disclaimer, as it stands under every result. The English original is the one that counts. */
+export function disclaimer(/** @type {string} */ original) {
+  const translated = t('disclaimer.text');
+  return h('aside', { class: 'disclaimer', 'aria-label': t('disclaimer.label') },
+    icon('about'),
+    h('div', { class: 'stack close' },
+      translated === original ? null : h('p', {}, translated),
+      h('p', { lang: 'en' }, original)));
+}

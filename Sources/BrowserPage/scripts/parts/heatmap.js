@@ -1,0 +1,145 @@
+import { app } from '../app.js';
+import { h, replace, uniqueID } from '../dom.js';
+import { icon } from '../icons.js';
+import { className, formatPercent, t } from '../texts.js';
+import { failureWords } from '../wording.js';
+import { isCancelled } from '../engine/client.js';
+import { message } from './dialog.js';
+import { INFERNO } from './inferno.js';
+
+/** Below this share of the map's maximum nothing is drawn, so that skin stays as it is. */
+const FLOOR = 0.15;
+
+/**
+ * Draws a map: the colour by the value, and the more opaque the greater the value.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Float32Array} values `[height, width]`, 0...1
+ * @param {number} width
+ * @param {number} height
+ */
+export function drawMap(canvas, values, width, height) {
+  canvas.width = width;
+  canvas.height = height;
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+  const image = context.createImageData(width, height);
+  for (let index = 0; index < values.length; index += 1) {
+    const value = values[index];
+    const colour = Math.min(Math.floor(value * 256), 255) * 3;
+    image.data[index * 4] = INFERNO[colour];
+    image.data[index * 4 + 1] = INFERNO[colour + 1];
+    image.data[index * 4 + 2] = INFERNO[colour + 2];
+    image.data[index * 4 + 3] = 255 * Math.min(1, Math.max(0, (value - FLOOR) / (0.6 - FLOOR)));
+  }
+  context.putImageData(image, 0, 0);
+}
+
+/** The scale of the colours, from weak to strong. */
+export function colourBar() {
+  const canvas = h('canvas', { width: 256, height: 1, class: 'colour-scale', 'aria-hidden': 'true' });
+  const ramp = Float32Array.from({ length: 256 }, (_, index) => index / 255);
+  drawMap(canvas, ramp, 256, 1);
+  return h('div', { class: 'colour-bar' }, canvas,
+    h('div', { class: 'colour-words small' }, h('span', {}, t('heatmap.weak')), h('span', {}, t('heatmap.title')), h('span', {}, t('heatmap.strong'))));
+}
+
+/**
+ * The photograph's square with the map over it, and what chooses and judges the map.
+ * @param {object} options
+ * @param {HTMLCanvasElement} options.photograph the square that the model saw
+ * @param {import('../types.js').Result} options.result
+ * @param {import('../types.js').Scan['classes']} options.classes
+ * @param {(lesionClass: string, trust: boolean) => Promise<{facts: import('../types.js').MapFacts, values: Float32Array, milliseconds: number}>} options.request
+ * @param {(canvas: HTMLCanvasElement | null, lesionClass: string) => void} [options.drawn] what a report shows
+ */
+export function heatmap({ photograph, result, classes, request, drawn }) {
+  const overlay = h('canvas', { class: 'heatmap-overlay', hidden: true });
+  const caption = h('div', { class: 'small soft', 'aria-live': 'polite' });
+  const trustBox = h('div', { class: 'stack close' });
+  const ranked = [...classes].sort((first, second) => result.probabilities[second.class] - result.probabilities[first.class]);
+  let lesionClass = result.prediction?.class ?? ranked[0].class;
+  // Where the model abstains its map is shown only to who asks for it.
+  let visible = !result.abstain;
+  let turn = 0;
+
+  photograph.setAttribute('role', 'img');
+  const nameOf = (/** @type {string} */ id) => className(id, classes.find((each) => each.class === id)?.name ?? id);
+  const opacity = h('input', { class: 'slider', type: 'range', id: uniqueID('opacity'), min: 0, max: 100, step: 5, value: 65,
+    oninput: () => setOpacity() });
+  const setOpacity = () => {
+    overlay.style.opacity = String(Number(opacity.value) / 100);
+    opacity.setAttribute('aria-valuetext', `${opacity.value} %`);
+  };
+  const toggle = h('input', { type: 'checkbox', role: 'switch', class: 'switch', checked: visible, onchange: () => {
+    visible = toggle.checked;
+    showOverlay();
+  } });
+  const picker = h('select', { class: 'input', id: uniqueID('map-class'), onchange: () => {
+    lesionClass = picker.value;
+    load();
+  } }, ranked.map(({ class: id, name }) => h('option', { value: id, selected: id === lesionClass },
+    `${className(id, name)} (${formatPercent(result.probabilities[id])})`)));
+
+  let available = false;
+  function showOverlay() {
+    overlay.hidden = !(visible && available);
+    photograph.setAttribute('aria-label', t(overlay.hidden ? 'heatmap.photographAlone' : 'heatmap.photographWithMap', { name: nameOf(lesionClass) }));
+  }
+
+  async function load() {
+    turn += 1;
+    const mine = turn;
+    replace(trustBox);
+    try {
+      const { facts, values } = await request(lesionClass, false);
+      if (mine !== turn) return;
+      available = facts.status === 'ok';
+      if (available) drawMap(overlay, values, facts.width, facts.height);
+      replace(caption, result.abstain ? h('p', {}, t('heatmap.abstains')) : null, h('p', {}, available ? t('heatmap.caption', { name: nameOf(lesionClass) })
+        : t(`heatmap.${facts.status}`, { name: nameOf(lesionClass) })));
+      if (available) replace(trustBox, h('p', { class: 'small soft' }, t('heatmap.trust')), app.description?.trust ? trustOffer() : null);
+      drawn?.(available ? overlay : null, lesionClass);
+    } catch (error) {
+      if (mine !== turn || isCancelled(error)) return;
+      available = false;
+      drawn?.(null, lesionClass);
+      replace(caption, message('warning', `${t('heatmap.failed')} ${failureWords(error)}`,
+        h('button', { type: 'button', class: 'button plain', onclick: load }, icon('refresh'), t('common.retry'))));
+    }
+    showOverlay();
+  }
+
+  /** The checks of one map take many runs of the network, so they are made only when asked for. */
+  function trustOffer() {
+    const button = h('button', { type: 'button', class: 'button', onclick: async () => {
+      const mine = turn;
+      replace(trustBox, h('p', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('heatmap.checking')));
+      try {
+        const { facts } = await request(lesionClass, true);
+        if (mine !== turn) return;
+        const { trust } = facts;
+        if (!trust) return;
+        replace(trustBox, message(trust.passes ? 'notice' : 'warning', t(trust.passes ? 'heatmap.passes' : 'heatmap.fails'),
+            h('details', {}, h('summary', {}, t('heatmap.measurements')), h('ul', { lang: 'en' }, trust.words.map((word) => h('li', {}, word))))));
+      } catch (error) {
+        if (mine !== turn || isCancelled(error)) return;
+        replace(trustBox, message('warning', failureWords(error)), trustOffer());
+      }
+    } }, t('heatmap.check'));
+    return h('div', { class: 'stack close' }, h('p', { class: 'small soft' }, t('heatmap.checks')), h('div', {}, button));
+  }
+
+  setOpacity();
+  showOverlay();
+  const ready = load();
+  return {
+    ready,
+    element: h('figure', { class: 'stack heatmap' },
+      h('div', { class: 'heatmap-stage' }, photograph, overlay),
+      colourBar(),
+      h('div', { class: 'stack close no-print' },
+        h('label', { class: 'switch-row' }, toggle, h('span', {}, t('heatmap.show'))),
+        h('div', { class: 'field-row' }, h('label', { for: opacity.id }, t('heatmap.opacity')), opacity),
+        h('div', { class: 'field-row' }, h('label', { for: picker.id }, t('heatmap.class')), picker)),
+      h('figcaption', { class: 'stack close' }, caption, trustBox)),
+  };
+}

@@ -1,0 +1,107 @@
+import { h, replace, uniqueID } from '../dom.js';
+import { t } from '../texts.js';
+import { bodyMap } from './body-map.js';
+import { message } from './dialog.js';
+
+/** @returns {import('../types.js').Metadata} */
+export function nothingKnown() {
+  return { age: null, sex: 'unknown', site: 'unknown' };
+}
+
+/**
+ * Age, sex and place.
+ * @param {import('../types.js').Metadata} start
+ * @param {(metadata: import('../types.js').Metadata, valid: boolean) => void} changed
+ */
+export function metadataForm(start, changed) {
+  const metadata = { ...start };
+  let valid = true;
+  let infantConfirmed = start.age === 0;
+  const ids = { age: uniqueID('age'), slider: uniqueID('age'), hint: uniqueID('age-hint') };
+  const hint = h('div', { id: ids.hint, class: 'field-hint', 'aria-live': 'polite' });
+
+  const number = h('input', { id: ids.age, class: 'input age-number', type: 'number', inputmode: 'numeric', min: 0, max: 130, step: 1,
+    value: start.age ?? '', 'aria-describedby': ids.hint, oninput: () => read(number.value) });
+  const slider = h('input', { id: ids.slider, class: 'slider', type: 'range', min: 0, max: 100, step: 1,
+    value: Math.min(start.age ?? 50, 100), 'aria-label': t('metadata.ageSlider'),
+    oninput: () => {
+      number.value = slider.value;
+      read(slider.value);
+    } });
+  const clear = h('button', { type: 'button', class: 'button plain', onclick: () => {
+    number.value = '';
+    read('');
+    number.focus();
+  } }, t('metadata.clearAge'));
+
+  /** @param {string} text */
+  function read(text) {
+    const age = text === '' ? null : Number(text);
+    // A number field that holds no number reads as empty, but says so.
+    valid = number.validity.badInput ? false : age === null || (Number.isFinite(age) && age >= 0 && age <= 130);
+    if (age !== 0) infantConfirmed = false;
+    if (valid) metadata.age = age;
+    tell();
+    report();
+  }
+
+  function report() {
+    changed({ ...metadata }, valid && (metadata.age !== 0 || infantConfirmed));
+  }
+
+  function tell() {
+    number.setAttribute('aria-invalid', String(!valid));
+    slider.classList.toggle('empty', metadata.age === null);
+    slider.setAttribute('aria-valuetext', metadata.age === null ? t('metadata.ageMissing') : t('metadata.years', { count: metadata.age }));
+    if (valid && metadata.age !== null) slider.value = String(Math.min(metadata.age, 100));
+    if (!valid) replace(hint, h('p', { class: 'field-error' }, t('metadata.ageInvalid')));
+    else if (metadata.age === null) replace(hint, h('p', {}, t('metadata.ageMissing')));
+    else if (metadata.age > 100) replace(hint, h('p', {}, t('metadata.ageClamped')));
+    else if (metadata.age === 0 && !infantConfirmed) {
+      replace(hint, message('warning', t('metadata.infant'), h('div', { class: 'row' },
+        h('button', { type: 'button', class: 'button plain', onclick: () => {
+          infantConfirmed = true;
+          tell();
+          report();
+        } }, t('metadata.infantYes')),
+        h('button', { type: 'button', class: 'button plain', onclick: () => {
+          number.value = '';
+          read('');
+        } }, t('metadata.infantNo')))));
+    } else replace(hint, h('p', {}, metadata.age === 0 ? t('metadata.infantTaken') : t('metadata.years', { count: metadata.age })));
+  }
+
+  const name = uniqueID('sex');
+  const sexes = h('fieldset', { class: 'stack close' },
+    h('legend', { class: 'label' }, t('metadata.sex')),
+    h('div', { class: 'choices inline' }, /** @type {const} */ (['female', 'male', 'unknown']).map((sex) =>
+      h('label', { class: 'choice' },
+        h('input', { type: 'radio', name, value: sex, checked: sex === metadata.sex, onchange: () => {
+          metadata.sex = sex;
+          report();
+        } }),
+        h('span', {}, t(`metadata.sexes.${sex}`))))));
+
+  tell();
+  return h('div', { class: 'stack wide metadata-form' },
+    h('div', { class: 'stack close' },
+      h('label', { class: 'label', for: ids.age }, t('metadata.age')),
+      h('div', { class: 'age-row' }, number, slider, clear), hint),
+    sexes,
+    bodyMap(metadata.site, (site) => {
+      metadata.site = site;
+      report();
+    }));
+}
+
+/**
+ * What is known, in words.
+ * @param {{age: number | null, sex: string, site: string}} metadata
+ */
+export function metadataWords({ age, sex, site }) {
+  return [
+    { label: t('metadata.age'), value: age === null ? t('metadata.notGiven') : t('metadata.years', { count: age }) },
+    { label: t('metadata.sex'), value: t(`metadata.sexes.${sex}`) },
+    { label: t('metadata.site'), value: site === 'unknown' ? t('metadata.notGiven') : t(`sites.${site}`) },
+  ];
+}

@@ -1,0 +1,11 @@
+import palette from '../../palette.json';
+
+/**
+ * A class's colour for both themes, as CSS.
+ * @param {string} id
+ * @param {number} index of the class among the model's, for one that the palette does not know
+ */
+export function classColor(id, index) {
+  const name = id in palette.classes ? id : `other-${index % palette.others.length}`;
+  return `var(--class-${name})`;
+}

@@ -1,0 +1,54 @@
+import facts from '../facts.js';
+import { h } from '../dom.js';
+import { formatDate, t } from '../texts.js';
+import { disclaimer } from './dialog.js';
+import { colourBar } from './heatmap.js';
+import { metadataList, modelFacts } from './result-panel.js';
+import { bars, headline, setSentence } from './result.js';
+
+/** @param {HTMLCanvasElement} canvas */
+function copyOf(canvas) {
+  const copy = h('canvas', { width: canvas.width, height: canvas.height });
+  copy.getContext('2d')?.drawImage(canvas, 0, 0);
+  return copy;
+}
+
+/**
+ * Prints a result, or stores it as PDF by the browser's own dialog.
+ * @param {import('../types.js').Scan} scan
+ * @param {HTMLCanvasElement | null} photograph the square that the model saw
+ * @param {{canvas: HTMLCanvasElement, name: string} | null} map
+ */
+export function printReport(scan, photograph, map) {
+  buildReport(scan, photograph, map);
+  window.print();
+}
+
+/**
+ * Puts the report into the page, where only a printer sees it.
+ * @param {import('../types.js').Scan} scan
+ * @param {HTMLCanvasElement | null} photograph
+ * @param {{canvas: HTMLCanvasElement, name: string} | null} map
+ */
+export function buildReport(scan, photograph, map) {
+  const { result, classes, created, note, lesion } = scan;
+  document.querySelector('.report')?.remove();
+  document.body.append(h('article', { class: 'report', 'aria-hidden': 'true' },
+    disclaimer(result.disclaimer),
+    h('header', { class: 'report-head' },
+      h('h1', {}, t('report.title')),
+      h('p', {}, [formatDate(created), lesion, scan.name].filter(Boolean).join(' · '))),
+    h('div', { class: 'report-result' }, headline(result, classes)),
+    h('div', { class: 'report-pictures' },
+      h('figure', {}, photograph ? copyOf(photograph) : h('p', { class: 'report-missing' }, t('report.noPhotograph')),
+        h('figcaption', {}, t('report.photograph'))),
+      h('figure', {}, photograph && map
+        ? h('div', { class: 'heatmap-stage' }, copyOf(photograph), h('div', { class: 'report-overlay' }, copyOf(map.canvas)))
+        : h('p', { class: 'report-missing' }, t('report.noHeatmap')),
+      h('figcaption', {}, map ? [h('p', {}, t('heatmap.caption', { name: map.name })), colourBar()] : t('report.heatmap')))),
+    h('section', {}, h('h2', {}, t('result.probabilities')), bars(result, classes), setSentence(result, classes)),
+    h('section', {}, h('h2', {}, t('effect.heading')), metadataList(result.metadata)),
+    note ? h('section', {}, h('h2', {}, t('record.note')), h('p', { class: 'report-note' }, note)) : null,
+    h('section', {}, h('h2', {}, t('report.made')), modelFacts(scan),
+      h('p', { class: 'small' }, t('report.page', { hash: facts.hash })))));
+}

@@ -1,0 +1,75 @@
+import { app } from '../app.js';
+import { h, replace } from '../dom.js';
+import { formatDate, formatNumber, t } from '../texts.js';
+import { disclaimer, message } from './dialog.js';
+import { heatmap } from './heatmap.js';
+import { metadataWords } from './metadata-form.js';
+import { bars, headline, metadataEffect, setSentence } from './result.js';
+
+/**
+ * A result with everything that a reader needs to judge it.
+ * @param {object} options
+ * @param {import('../types.js').Scan} options.scan
+ * @param {HTMLCanvasElement | null} options.photograph the square that the model saw; null where it was not kept
+ * @param {(lesionClass: string, trust: boolean) => Promise<any>} options.request a map
+ * @param {(canvas: HTMLCanvasElement | null, lesionClass: string) => void} [options.drawn]
+ * @param {{decode: number, engine: number}} [options.milliseconds]
+ * @param {Node[]} [options.beside] what stands under the figures
+ */
+export function resultPanel({ scan, photograph, request, drawn, milliseconds, beside = [] }) {
+  const { result, classes, square } = scan;
+  const map = photograph ? heatmap({ photograph, result, classes, request, drawn }) : null;
+  const effect = h('div', { 'aria-live': 'polite' });
+  const showEffect = () => replace(effect, metadataEffect(result, classes, app.description?.temperature ?? 1));
+  showEffect();
+  const notes = [
+    ...(square.moved ? [t('result.moved', { side: square.side, left: square.left, top: square.top })] : []),
+    ...(scan.reduced ? [t('result.reduced', { width: square.width, height: square.height })] : []),
+  ];
+  return {
+    mapReady: map?.ready ?? Promise.resolve(),
+    showEffect,
+    element: h('div', { class: 'result' },
+      h('div', { class: 'result-words stack wide' },
+        h('section', { class: 'card stack', 'aria-label': t('result.heading') },
+          headline(result, classes), disclaimer(result.disclaimer)),
+        h('section', { class: 'card stack', 'aria-label': t('result.probabilities') },
+          h('h2', {}, t('result.probabilities')),
+          result.abstain ? h('p', { class: 'soft' }, t('result.barsUnreliable')) : null,
+          bars(result, classes), setSentence(result, classes)),
+        h('section', { class: 'card stack', 'aria-label': t('effect.heading') },
+          h('h2', {}, t('effect.heading')), metadataList(result.metadata), effect)),
+      h('div', { class: 'result-picture stack wide' },
+        h('section', { class: 'card stack', 'aria-label': t('heatmap.heading') },
+          h('h2', {}, t('heatmap.heading')),
+          map ? map.element : message('notice', t('heatmap.noPhotograph')),
+          ...notes.map((note) => message('notice', note))),
+        ...beside,
+        h('details', { class: 'card' },
+          h('summary', {}, t('result.more')),
+          modelFacts(scan, milliseconds)))),
+  };
+}
+
+/** @param {import('../types.js').Result['metadata']} metadata */
+export function metadataList(metadata) {
+  return h('div', { class: 'stack close' },
+    h('dl', { class: 'facts' }, metadataWords(metadata).map(({ label, value }) => h('div', {}, h('dt', {}, label), h('dd', {}, value)))),
+    metadata.missing.length > 0 ? h('p', { class: 'small soft' }, t('effect.missing')) : null);
+}
+
+/**
+ * What made the result, for whoever wants to check it.
+ * @param {import('../types.js').Scan} scan
+ * @param {{decode: number, engine: number}} [milliseconds]
+ */
+export function modelFacts({ result, square, created, name }, milliseconds) {
+  const rows = [
+    [t('facts.image'), name], [t('facts.date'), formatDate(created)],
+    [t('facts.imageHash'), h('code', {}, result.imageSHA256 ?? '')],
+    [t('facts.square'), t('facts.squareValue', { side: square.side, left: square.left, top: square.top, width: square.width, height: square.height })],
+    [t('facts.model'), `${result.model.name} ${result.model.version}`], [t('facts.modelHash'), h('code', {}, result.model.sha256)],
+    ...(milliseconds ? [[t('facts.time'), t('facts.timeValue', { decode: formatNumber(milliseconds.decode), engine: formatNumber(milliseconds.engine) })]] : []),
+  ];
+  return h('dl', { class: 'facts long' }, rows.map(([label, value]) => h('div', {}, h('dt', {}, label), h('dd', {}, value))));
+}

@@ -1,0 +1,113 @@
+import { h, s, uniqueID } from '../dom.js';
+import { riskIcon } from '../icons.js';
+import { className, formatPercent, t } from '../texts.js';
+import { abstainReasons, riskWords, summary, warnings } from '../wording.js';
+import { message } from './dialog.js';
+import { classColor } from './palette.js';
+
+/**
+ * @typedef {import('../types.js').Result} Result
+ * @typedef {import('../types.js').Scan['classes']} Classes
+ */
+
+/**
+ * The sentence of the result, its risk and what stands against relying on it; abstention comes before anything else.
+ * @param {Result} result
+ * @param {Classes} classes
+ */
+export function headline(result, classes) {
+  const risk = riskWords(result);
+  const notes = [...warnings(result), ...(result.confidence === 'low' && !result.abstain ? [t('result.lowConfidence')] : [])];
+  return h('div', { class: 'stack' },
+    result.abstain ? h('div', { class: 'abstention' }, riskIcon('none'),
+      h('div', { class: 'stack close' },
+        h('p', { class: 'lead strong' }, t('result.abstains')),
+        h('ul', {}, abstainReasons(result).map((reason) => h('li', {}, reason))),
+        h('p', {}, t('result.abstainAdvice')))) : null,
+    result.abstain ? null : h('div', { class: `risk ${risk.level}` }, riskIcon(risk.level),
+      h('div', {}, h('p', { class: 'risk-word' }, risk.word), h('p', {}, risk.sentence))),
+    result.abstain ? null : h('p', { class: 'summary' }, summary(result, classes)),
+    notes.length > 0 ? message('warning', ...notes) : null);
+}
+
+/**
+ * The classes from the likeliest down, each with its share.
+ * @param {Result} result
+ * @param {Classes} classes
+ */
+export function bars(result, classes) {
+  const ranked = [...classes].sort((first, second) => result.probabilities[second.class] - result.probabilities[first.class]);
+  const set = result.abstain ? [] : result.conformalSet ?? [];
+  return h('ul', { role: 'list', class: `bars${result.abstain ? ' unreliable' : ''}` }, ranked.map(({ class: id, name }) => {
+    const probability = result.probabilities[id];
+    const index = classes.findIndex((each) => each.class === id);
+    return h('li', { class: 'bar' },
+      h('span', { class: 'bar-name' }, className(id, name), set.includes(id) ? h('span', { class: 'in-set', title: t('result.inSet') }, t('result.inSetShort')) : null),
+      h('span', { class: 'bar-value numbers' }, formatPercent(probability)),
+      h('span', { class: 'bar-track', 'aria-hidden': 'true' },
+        h('span', { class: 'bar-fill', style: { width: `${100 * probability}%`, '--bar': classColor(id, index) } })));
+  }));
+}
+
+/**
+ * What the conformal set says.
+ * @param {Result} result
+ * @param {Classes} classes
+ */
+export function setSentence(result, classes) {
+  if (result.abstain || !result.conformalSet) return null;
+  const names = result.conformalSet.map((id) => className(id, classes.find((each) => each.class === id)?.name ?? id));
+  const percent = Math.round(100 * (result.conformalCoverage ?? 0));
+  return h('p', { class: 'soft' }, t('result.set', { percent, count: names.length, names: names.join(', ') }));
+}
+
+/**
+ * @param {Record<string, number>} logits
+ * @param {number} temperature
+ */
+function softmax(logits, temperature) {
+  const greatest = Math.max(...Object.values(logits));
+  const powers = Object.entries(logits).map(([id, logit]) => /** @type {[string, number]} */ ([id, Math.exp((logit - greatest) / temperature)]));
+  const sum = powers.reduce((total, [, power]) => total + power, 0);
+  return Object.fromEntries(powers.map(([id, power]) => [id, power / sum]));
+}
+
+/**
+ * What age, sex and place did to the probabilities: with and without them, for the classes that they move most.
+ * @param {Result} result
+ * @param {Classes} classes
+ * @param {number} temperature
+ */
+export function metadataEffect(result, classes, temperature) {
+  if (result.abstain) return null;
+  const known = ['age', 'sex', 'site'].filter((field) => !result.metadata.missing.includes(field));
+  if (known.length === 0) return h('p', { class: 'soft' }, t('effect.nothing'));
+  const shares = result.metadataShares;
+  if (!shares) return null;
+  const alone = softmax(shares.imageAlone, temperature);
+  const all = softmax(shares.everything, temperature);
+  const moved = classes.map(({ class: id, name }) => ({ id, name, change: all[id] - alone[id] }))
+    .sort((first, second) => Math.abs(second.change) - Math.abs(first.change)).slice(0, 3);
+  const without = { age: shares.withoutAge, sex: shares.withoutSex, site: shares.withoutSite };
+  const strongest = known.map((field) => {
+    const rest = softmax(without[/** @type {'age'} */ (field)], temperature);
+    return { field, change: Math.max(...classes.map(({ class: id }) => Math.abs(all[id] - rest[id]))) };
+  }).sort((first, second) => second.change - first.change)[0];
+  const caption = uniqueID('effect');
+  return h('div', { class: 'stack close' },
+    h('p', { id: caption }, Math.abs(moved[0].change) < 0.005 ? t('effect.little') : t('effect.strongest', { field: t(`effect.fields.${strongest.field}`) })),
+    h('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-labelledby': caption },
+      h('table', { class: 'table' },
+        h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('effect.class')), h('th', { scope: 'col' }, t('effect.alone')), h('th', { scope: 'col' }, t('effect.with')))),
+        h('tbody', {}, moved.map(({ id, name }) => h('tr', {},
+          h('th', { scope: 'row' }, className(id, name)),
+          h('td', { class: 'numbers' }, formatPercent(alone[id])),
+          h('td', { class: 'numbers' }, formatPercent(all[id]), ' ', arrow(all[id] - alone[id]))))))));
+}
+
+/** @param {number} change */
+function arrow(change) {
+  if (Math.abs(change) < 0.001) return null;
+  return s('svg', { class: 'change', viewBox: '0 0 10 10', role: 'img', 'aria-label': t(change > 0 ? 'effect.more' : 'effect.less') },
+    s('path', { d: change > 0 ? 'M5 1.5L9 8H1z' : 'M5 8.5L1 2h8z' }));
+}

@@ -1,0 +1,133 @@
+import german from '../texts/de.json';
+import english from '../texts/en.json';
+
+/** @type {Record<string, any>} */
+const LANGUAGES = { en: english, de: german };
+
+let language = choose();
+
+/** The first language of the browser that the page speaks; English where it speaks none of them. */
+function choose() {
+  for (const wish of navigator.languages ?? [navigator.language]) {
+    const code = wish.slice(0, 2).toLowerCase();
+    if (code in LANGUAGES) return code;
+  }
+  return 'en';
+}
+
+/** `en` or `de`. */
+export function currentLanguage() {
+  return language;
+}
+
+/** Each language's code with its own name for itself. */
+export function languages() {
+  return Object.entries(LANGUAGES).map(([code, texts]) => ({ code, name: texts.language }));
+}
+
+/** @param {string} code */
+export function setLanguage(code) {
+  if (!(code in LANGUAGES)) throw new Error(`the page does not speak ${code}`);
+  language = code;
+  document.documentElement.lang = code;
+}
+
+/** @param {string} key a path of names with dots between them */
+function find(key) {
+  for (const texts of [LANGUAGES[language], LANGUAGES.en]) {
+    let value = texts;
+    for (const name of key.split('.')) value = value?.[name];
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/**
+ * Whether there is a text of that name.
+ * @param {string} key
+ */
+export function has(key) {
+  return find(key) !== undefined;
+}
+
+/**
+ * A list or an object of the texts.
+ * @param {string} key
+ */
+export function texts(key) {
+  const value = find(key);
+  if (value === undefined) throw new Error(`there is no text ${key}`);
+  return value;
+}
+
+/**
+ * The text of that name with `{name}` replaced by values. A text with `one` and `other` is chosen by `values.count`.
+ * @param {string} key
+ * @param {Record<string, string | number>} [values]
+ * @returns {string}
+ */
+export function t(key, values = {}) {
+  let text = texts(key);
+  if (typeof text === 'object') text = text[new Intl.PluralRules(language).select(Number(values.count))] ?? text.other;
+  return text.replace(/\{(\w+)\}/g, (/** @type {string} */ _, /** @type {string} */ name) => {
+    if (!(name in values)) throw new Error(`the text ${key} wants a value ${name}`);
+    const value = values[name];
+    return typeof value === 'number' ? formatNumber(value) : value;
+  });
+}
+
+/**
+ * @param {number} value
+ * @param {number} [digits] at most so many after the point
+ * @param {number} [least] at least so many
+ */
+export function formatNumber(value, digits = 0, least = 0) {
+  return new Intl.NumberFormat(language, { maximumFractionDigits: digits, minimumFractionDigits: least }).format(value);
+}
+
+/**
+ * A probability in percent with one decimal. A softmax is never certain, so neither 0 nor 100 is said.
+ * @param {number} probability 0...1
+ */
+export function formatPercent(probability) {
+  const tenths = Math.round(probability * 1000);
+  const percent = (/** @type {number} */ value) => new Intl.NumberFormat(language,
+    { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(value);
+  if (tenths === 0) return `<\u2060${percent(0.001)}`;
+  if (tenths >= 1000) return `>\u2060${percent(0.999)}`;
+  return percent(tenths / 1000);
+}
+
+/**
+ * A whole percentage, as the result's sentence says it.
+ * @param {number} probability
+ */
+export function wholePercent(probability) {
+  return `${Math.min(Math.round(probability * 100), 99)}${language === 'de' ? '\u00a0' : ''}%`;
+}
+
+/**
+ * @param {string | number | Date} date
+ * @param {boolean} [withTime]
+ */
+export function formatDate(date, withTime = true) {
+  return new Intl.DateTimeFormat(language,
+    { dateStyle: 'medium', ...(withTime ? { timeStyle: 'short' } : {}) }).format(new Date(date));
+}
+
+/**
+ * A class's name: the page's own where it knows the class, else the model's.
+ * @param {string} id
+ * @param {string} name
+ */
+export function className(id, name) {
+  return language !== 'en' && has(`classes.${id}`) ? t(`classes.${id}`) : name;
+}
+
+/**
+ * A site's name in words.
+ * @param {string} site
+ */
+export function siteName(site) {
+  return has(`sites.${site}`) ? t(`sites.${site}`) : site;
+}

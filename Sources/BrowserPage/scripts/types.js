@@ -1,0 +1,78 @@
+/**
+ * What the modules hand to one another. Types only.
+ *
+ * @typedef {{left: number, top: number, side: number}} Square in pixels of the upright photograph
+ *
+ * @typedef {object} Metadata
+ * @property {number | null} age in years, 0...130
+ * @property {'male' | 'female' | 'unknown'} sex
+ * @property {string} site one of the model's fifteen names
+ *
+ * @typedef {object} Source a photograph's file
+ * @property {string} key what it is known by to the worker
+ * @property {Blob} blob
+ * @property {{width: number, height: number}} [size]
+ *
+ * @typedef {object} Job
+ * @property {Source} source
+ * @property {string} name the image's, as the result states it
+ * @property {Square} [square] the centre square where it is missing
+ * @property {Metadata} metadata
+ *
+ * @typedef {Job & {class: string, method: string, layer?: string, trust?: boolean}} MapJob
+ *
+ * @typedef {object} MapFacts
+ * @property {string} class
+ * @property {string} method
+ * @property {string} layer
+ * @property {'ok' | 'all_negative' | 'flat'} status
+ * @property {number} width of the map's values
+ * @property {number} height
+ * @property {{passes: boolean, words: string[]}} [trust]
+ *
+ * @typedef {object} Description
+ * @property {string} version the engine's
+ * @property {{name: string, version: string, sha256: string}} model
+ * @property {number} inputSize
+ * @property {{class: string, name: string, malignancy?: string | null}[]} classes
+ * @property {boolean} metadataUsed
+ * @property {boolean} [trust] whether the engine checks maps
+ * @property {number} [temperature]
+ * @property {string[]} sites
+ * @property {string[]} methods
+ * @property {string[]} layers
+ * @property {string} disclaimer
+ *
+ * @typedef {object} Result the JSON of `classify`, schema version 2
+ * @property {number} schemaVersion
+ * @property {string} image
+ * @property {string | null} imageSHA256
+ * @property {{name: string, version: string, sha256: string}} model
+ * @property {{class: string, name: string, probability: number} | null} prediction
+ * @property {Record<string, number>} probabilities
+ * @property {Record<string, number>} logits
+ * @property {'low' | 'moderate' | 'high' | null} risk
+ * @property {'normal' | 'low'} confidence
+ * @property {{age: number | null, sex: string, site: string, missing: string[]}} metadata
+ * @property {string[]} warnings
+ * @property {boolean} abstain
+ * @property {string[]} abstainReasons
+ * @property {string[] | null} conformalSet
+ * @property {number | null} conformalCoverage
+ * @property {Record<string, Record<string, number>>} [metadataShares] where something is known of the patient
+ * @property {string} summary
+ * @property {string} disclaimer
+ *
+ * @typedef {object} Scan a photograph with its result, as the page and the history hold it
+ * @property {string} id
+ * @property {string} created ISO 8601
+ * @property {string} name the file's
+ * @property {Result} result
+ * @property {{class: string, name: string, malignancy?: string | null}[]} classes the model's, in its order
+ * @property {Square & {width: number, height: number, moved: boolean}} square
+ * @property {boolean} reduced
+ * @property {string} lesion a name that the person gave the lesion
+ * @property {string} note
+ * @property {Blob} thumbnail
+ */
+export {};

@@ -1,0 +1,32 @@
+import { app } from '../app.js';
+import facts from '../facts.js';
+import { h, replace } from '../dom.js';
+import { t, texts } from '../texts.js';
+import { disclaimer, message } from '../parts/dialog.js';
+import { failureWords } from '../wording.js';
+
+/** @returns {Promise<import('../shell.js').View>} */
+export async function aboutView() {
+  const identity = h('div', { class: 'stack', 'aria-live': 'polite' }, h('p', { class: 'soft' }, t('scan.loading')));
+  const tell = () => app.engine.ready.then((description) => {
+    const rows = [
+      [t('about.version'), description.version], [t('facts.model'), `${description.model.name} ${description.model.version}`],
+      [t('facts.modelHash'), h('code', {}, description.model.sha256)], [t('about.classes'), description.classes.map(({ name }) => name).join(', ')],
+      [t('about.pageHash'), h('code', {}, facts.hash)],
+    ];
+    replace(identity, h('dl', { class: 'facts long' }, rows.map(([label, value]) => h('div', {}, h('dt', {}, label), h('dd', {}, value)))),
+      h('p', { class: 'small soft' }, t('about.pageHashHow')), h('pre', { class: 'command', tabindex: 0, role: 'region', 'aria-label': t('about.pageHash') }, h('code', {}, `sed s/${facts.hash}/${'0'.repeat(64)}/ dermafusion.html | sha256sum`)));
+  }, (error) => replace(identity, message('danger', failureWords(error))));
+  if (app.engine) tell();
+  else document.addEventListener('engine-started', tell, { once: true });
+  return {
+    title: t('tabs.about'),
+    content: h('div', { class: 'view stack wide' },
+      h('div', { class: 'stack close measure' }, h('h1', {}, t('about.title')), h('p', { class: 'lead soft' }, t('about.lead'))),
+      disclaimer(facts.disclaimer),
+      h('section', { class: 'card stack' }, h('h2', {}, t('about.privacyTitle')), h('ul', {}, texts('about.privacy').map((/** @type {string} */ text) => h('li', {}, text)))),
+      h('section', { class: 'card stack' }, h('h2', {}, t('about.identity')), identity),
+      h('section', { class: 'card stack' }, h('h2', {}, t('about.licences')), h('ul', {}, [
+        ...texts('about.licenceList'), t('about.modelLicence', { licence: facts.modelLicence })].map((/** @type {string} */ text) => h('li', {}, text))))),
+  };
+}

@@ -1,0 +1,98 @@
+import facts from '../facts.js';
+import { h, s } from '../dom.js';
+import { icon } from '../icons.js';
+import { formatNumber, t, texts } from '../texts.js';
+import { classColor } from '../parts/palette.js';
+import { disclaimer } from '../parts/dialog.js';
+
+/** The drawings of the ABCDE rule, in a field of 80 x 80: shapes, each with the class that colours it. */
+const DRAWINGS = {
+  A: [['path', { d: 'M40 14C58 12 68 26 64 40C62 48 66 56 54 62C42 67 40 54 30 58C18 62 12 48 16 36C19 25 26 16 40 14Z', class: 'draw-lesion' }], ['path', { d: 'M40 6V74', class: 'draw-line' }]],
+  B: [['path', { d: 'M40 13L47 17L55 15L57 23L66 28L61 36L67 44L60 49L61 58L52 58L48 66L40 61L32 67L28 58L19 59L20 50L12 45L18 37L13 29L22 25L24 16L33 18Z', class: 'draw-lesion' }]],
+  C: [['circle', { cx: 40, cy: 40, r: 26, class: 'draw-lesion' }], ['path', { d: 'M24 30C30 22 42 22 44 32C46 42 30 46 24 40Z', class: 'draw-dark' }], ['path', { d: 'M44 48C52 40 62 44 60 52C56 60 44 60 44 48Z', class: 'draw-red' }], ['path', { d: 'M48 22C54 20 60 28 56 32C52 34 46 28 48 22Z', class: 'draw-blue' }]],
+  D: [['circle', { cx: 40, cy: 36, r: 24, class: 'draw-lesion' }], ['path', { d: 'M16 70H64M16 66V74M64 66V74', class: 'draw-line' }]],
+  E: [['circle', { cx: 16, cy: 40, r: 8, class: 'draw-lesion' }], ['circle', { cx: 37, cy: 40, r: 11, class: 'draw-lesion' }], ['path', { d: 'M64 26C74 28 76 38 73 46C70 55 60 54 56 49C51 43 52 25 64 26Z', class: 'draw-lesion' }]],
+};
+
+/**
+ * @param {keyof typeof DRAWINGS} letter
+ * @param {string} label
+ */
+function drawing(letter, label) {
+  return s('svg', { class: 'drawing', viewBox: '0 0 80 80', role: 'img', 'aria-label': label },
+    DRAWINGS[letter].map(([tag, attributes]) => s(/** @type {'path'} */ (tag), /** @type {any} */ (attributes))));
+}
+
+/**
+ * A value with its interval.
+ * @param {{value: number, interval: [number, number] | null}} figure
+ */
+function withInterval({ value, interval }) {
+  const number = (/** @type {number} */ each) => formatNumber(each, 2, 2);
+  return interval ? t('learn.interval', { value: number(value), low: number(interval[0]), high: number(interval[1]) }) : number(value);
+}
+
+function limits() {
+  const { figures } = facts;
+  return h('section', { class: 'card stack', id: 'limits' }, h('h2', {}, t('learn.limitsTitle')),
+    h('ul', {}, texts('learn.limits').map((/** @type {string} */ text) => h('li', {}, text))),
+    h('h3', {}, t('learn.figuresTitle')),
+    figures ? [
+      h('p', {}, t('learn.figuresLead', { n: figures.n, lesions: figures.lesions })),
+      h('dl', { class: 'facts long' }, Object.entries(figures.overall).map(([key, figure]) =>
+        h('div', {}, h('dt', {}, t(`learn.figures.${key}`)), h('dd', { class: 'numbers' }, withInterval(figure))))),
+      h('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': t('learn.recallTitle') },
+        h('table', { class: 'table' }, h('caption', {}, t('learn.recallTitle')),
+          h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('effect.class')), h('th', { scope: 'col' }, t('learn.photographs')), h('th', { scope: 'col' }, t('learn.recall')))),
+          h('tbody', {}, Object.entries(figures.recall).map(([id, { n, recall, interval }]) => h('tr', {},
+            h('th', { scope: 'row' }, texts('classes')[id] ?? id), h('td', { class: 'numbers' }, String(n)), h('td', { class: 'numbers' }, withInterval({ value: recall, interval }))))))),
+      h('p', { class: 'small soft' }, t('learn.figuresTrust')),
+    ] : h('p', {}, t('learn.noFigures')));
+}
+
+/**
+ * @param {string} [id] a class
+ * @returns {import('../shell.js').View}
+ */
+export function learnView(id) {
+  const classes = texts('learn.classes');
+  if (id && id in classes) return classPage(id, classes[id]);
+  return {
+    title: t('tabs.learn'),
+    content: h('div', { class: 'view stack wide' },
+      h('div', { class: 'stack close measure' }, h('h1', {}, t('learn.title')), h('p', { class: 'lead soft' }, t('learn.lead'))),
+      h('section', { class: 'stack' }, h('h2', {}, t('learn.abcdeTitle')), h('p', { class: 'measure' }, t('learn.abcdeLead')),
+        h('ul', { role: 'list', class: 'abcde' }, texts('learn.abcde').map((/** @type {any} */ sign) => h('li', { class: 'card' },
+          drawing(sign.letter, sign.drawing), h('div', { class: 'stack close' }, h('h3', {}, `${sign.letter} · ${sign.title}`), h('p', {}, sign.text)))))),
+      h('section', { class: 'stack' }, h('h2', {}, t('learn.classesTitle')), h('p', { class: 'measure' }, t('learn.classesLead')),
+        h('ul', { role: 'list', class: 'class-cards' }, Object.entries(classes).map(([key, { kind, short }]) => h('li', {},
+          h('a', { class: 'card class-card', href: `#learn/${key}` },
+            h('span', { class: 'class-dot', style: { '--bar': classColor(key, 0) }, 'aria-hidden': 'true' }),
+            h('span', { class: 'stack close grow' }, h('span', { class: 'strong' }, texts('classes')[key]), h('span', { class: 'small' }, short), h('span', { class: 'small soft' }, kind)), icon('forward')))))),
+      ...texts('learn.articles').map((/** @type {{title: string, paragraphs: string[]}} */ article) =>
+        h('section', { class: 'card stack' }, h('h2', {}, article.title), ...article.paragraphs.map((text) => h('p', { class: 'measure' }, text)))),
+      limits(), disclaimer(facts.disclaimer)),
+  };
+}
+
+/**
+ * @param {string} id
+ * @param {{kind: string, short: string, paragraphs: string[], signs: string[]}} lesion
+ */
+function classPage(id, { kind, short, paragraphs, signs }) {
+  const name = texts('classes')[id];
+  const recall = facts.figures?.recall[id];
+  return {
+    title: name,
+    content: h('div', { class: 'view stack wide' },
+      h('div', {}, h('a', { class: 'back-link', href: '#learn' }, icon('back'), t('learn.back'))),
+      h('div', { class: 'stack close measure' },
+        h('h1', { class: 'row' }, h('span', { class: 'class-dot large', style: { '--bar': classColor(id, 0) }, 'aria-hidden': 'true' }), name),
+        h('p', { class: 'lead' }, short), h('p', { class: 'soft' }, kind)),
+      h('section', { class: 'card stack' }, h('h2', {}, t('learn.about')), ...paragraphs.map((text) => h('p', { class: 'measure' }, text)),
+        h('h3', {}, t('learn.signs')), h('ul', {}, signs.map((sign) => h('li', {}, sign)))),
+      recall ? h('section', { class: 'card stack close' }, h('h2', {}, t('learn.howWell')),
+        h('p', {}, t('learn.recallSentence', { value: withInterval({ value: recall.recall, interval: recall.interval }), n: recall.n }))) : null,
+      disclaimer(facts.disclaimer)),
+  };
+}

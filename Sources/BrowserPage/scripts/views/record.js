@@ -1,0 +1,131 @@
+import { app } from '../app.js';
+import { h, replace, uniqueID } from '../dom.js';
+import { icon } from '../icons.js';
+import { className, formatDate, t } from '../texts.js';
+import { isFull } from '../history/store.js';
+import { drawn, probe } from '../image.js';
+import { baseName, exportScans } from '../exports.js';
+import { confirmAction, message } from '../parts/dialog.js';
+import { printReport } from '../parts/report.js';
+import { resultPanel } from '../parts/result-panel.js';
+import { scanSummary } from './history.js';
+
+/** @typedef {import('../types.js').Scan} Scan */
+
+/** What stands where a scan is not in the history. */
+export function missingRecord() {
+  return h('div', { class: 'view stack wide' }, h('h1', {}, t('record.missing')), h('p', {}, t('record.missingText')),
+    h('div', {}, h('a', { class: 'button primary', href: '#history' }, icon('back'), t('record.back'))));
+}
+
+/**
+ * The square of a stored photograph, which may be smaller than the one that was classified.
+ * @param {Scan} scan
+ * @param {Blob | null} blob
+ * @returns {Promise<{canvas: HTMLCanvasElement, square: import('../types.js').Square, size: {width: number, height: number}} | null>}
+ */
+export async function storedSquare(scan, blob) {
+  if (!blob) return null;
+  try {
+    const size = await probe(blob);
+    const scale = size.width / scan.square.width;
+    const side = Math.min(Math.round(scan.square.side * scale), size.width, size.height);
+    const square = {
+      side, left: Math.min(Math.round(scan.square.left * scale), size.width - side),
+      top: Math.min(Math.round(scan.square.top * scale), size.height - side),
+    };
+    const bitmap = await createImageBitmap(blob, { colorSpaceConversion: 'none' });
+    const canvas = drawn(bitmap, 1200, square);
+    bitmap.close();
+    return { canvas, square, size };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {string} id
+ * @returns {Promise<import('../shell.js').View>}
+ */
+export async function recordView(id) {
+  const scan = await app.store.state() === 'off' ? undefined : await app.store.get(id);
+  if (!scan) return { title: t('record.missing'), content: missingRecord() };
+  const blob = await app.store.photograph(id);
+  const stored = await storedSquare(scan, blob);
+  /** @type {{canvas: HTMLCanvasElement, name: string} | null} */
+  let map = null;
+
+  const root = h('div', { class: 'view stack wide' });
+  const title = h('h1', {}, scan.lesion || scan.name);
+  const status = h('p', { class: 'small soft', role: 'status' });
+  const ids = { lesion: uniqueID('lesion'), note: uniqueID('note'), names: uniqueID('names') };
+  /** @type {string[]} */
+  const addresses = [];
+  const { scans } = await app.store.list();
+
+  const store = async () => {
+    scan.lesion = lesion.value.trim();
+    scan.note = note.value;
+    try {
+      await app.store.put(scan);
+      status.textContent = t('record.stored');
+      title.textContent = scan.lesion || scan.name;
+      drawTimeLine();
+    } catch (error) {
+      status.textContent = isFull(error) ? t('history.full') : t('history.saveFailed', { message: String(/** @type {any} */ (error).message) });
+    }
+  };
+  const lesion = h('input', { class: 'input', id: ids.lesion, value: scan.lesion, list: ids.names, maxlength: 80, autocomplete: 'off', onchange: store });
+  const note = h('textarea', { class: 'input', id: ids.note, rows: 4, value: scan.note, maxlength: 4000, onchange: store });
+
+  const timeLine = h('div', { class: 'stack close' });
+  function drawTimeLine() {
+    const same = scan && scan.lesion ? [...scans.filter((each) => each.id !== id && each.lesion === scan.lesion), scan]
+      .sort((first, second) => Date.parse(first.created) - Date.parse(second.created)) : [];
+    replace(timeLine, same.length < 2 ? h('p', { class: 'soft small' }, t('record.timeLineHint')) : [
+      h('h3', {}, t('record.timeLine', { name: /** @type {Scan} */ (scan).lesion })),
+      h('ol', { role: 'list', class: 'time-line' }, same.map((each) => {
+        const address = URL.createObjectURL(each.thumbnail);
+        addresses.push(address);
+        return h('li', {}, h('a', { class: 'scan-card', href: `#history/${each.id}`, 'aria-current': each.id === id ? 'true' : null }, scanSummary(each, address)),
+          each.id === id ? null : h('a', { class: 'button plain', href: `#compare/${[each, /** @type {Scan} */ (scan)].sort((first, second) => Date.parse(first.created) - Date.parse(second.created)).map((one) => one.id).join('/')}` }, icon('compare'), t('record.compareWith', { date: formatDate(each.created, false) })));
+      }))]);
+  }
+  drawTimeLine();
+
+  const sameModel = app.description?.model.sha256 === scan.result.model.sha256;
+  const panel = resultPanel({
+    scan, photograph: stored?.canvas ?? null,
+    request: async (lesionClass, trust) => {
+      await app.engine.ready;
+      if (app.description?.model.sha256 !== scan.result.model.sha256) throw Object.assign(new Error('another model'), { code: 'other_model' });
+      const { age, sex, site } = scan.result.metadata;
+      return app.engine.request('map', {
+        source: { key: `record-${id}`, blob, size: stored?.size }, name: scan.name, square: stored?.square,
+        metadata: { age, sex, site }, class: lesionClass, method: 'gradcam', trust }, 'map');
+    },
+    drawn: (canvas, lesionClass) => { map = canvas && { canvas, name: className(lesionClass, scan.classes.find((each) => each.class === lesionClass)?.name ?? lesionClass) }; },
+    beside: [h('section', { class: 'card stack', 'aria-label': t('record.notes') }, h('h2', {}, t('record.notes')),
+      h('div', { class: 'stack close' }, h('label', { class: 'label', for: ids.lesion }, t('record.lesion')), lesion,
+        h('datalist', { id: ids.names }, [...new Set(scans.map((each) => each.lesion).filter(Boolean))].map((name) => h('option', { value: name })))),
+      h('div', { class: 'stack close' }, h('label', { class: 'label', for: ids.note }, t('record.note')), note), status, timeLine)],
+  });
+
+  replace(root,
+    h('div', {}, h('a', { class: 'back-link', href: '#history' }, icon('back'), t('record.back'))),
+    h('div', { class: 'stack close' }, title, h('p', { class: 'soft' }, formatDate(scan.created))),
+    sameModel || !app.description ? null : message('notice', t('record.otherModel', { name: `${scan.result.model.name} ${scan.result.model.version}` })),
+    panel.element,
+    h('div', { class: 'actions' },
+      h('button', { class: 'button danger-plain', onclick: async () => {
+        if (!await confirmAction(t('history.deleteTitle'), t('history.deleteText', { count: 1 }), t('common.delete'))) return;
+        await app.store.delete([id]);
+        app.announce(t('history.deleted'));
+        app.go('history');
+      } }, icon('trash'), t('common.delete')),
+      h('div', { class: 'row' },
+        h('button', { class: 'button', onclick: () => exportScans([scan], 'json', baseName(scan.name)) }, icon('export'), 'JSON'),
+        h('button', { class: 'button', onclick: () => exportScans([scan], 'csv', baseName(scan.name)) }, icon('export'), 'CSV'),
+        h('button', { class: 'button', onclick: () => printReport(scan, stored?.canvas ?? null, map) }, icon('print'), t('result.report')))));
+  return { title: scan.lesion || scan.name, content: root, leave: () => addresses.forEach((address) => URL.revokeObjectURL(address)) };
+}
