@@ -1,3 +1,4 @@
+import KernelInterface
 import TensorModule
 
 /// The first principal component of the pixels.
