@@ -41,7 +41,8 @@ let optimizedInDebugBuilds: [SwiftSetting] =
 
 let package = Package(
   name: "DermaFusion",
-  platforms: [.macOS(.v26)],
+  // The first versions with InlineArray, which the kernels keep their tiles in.
+  platforms: [.macOS(.v26), .iOS(.v26)],
   products: [
     .library(name: "DermaFusion", targets: ["DermaFusion", "ImageFiles"]),
     // Pixels in memory rather than image files: needs no library beside Swift's own.
@@ -63,6 +64,15 @@ let package = Package(
         "DermaFusion", "ExplanationModule", "NetworkModule", "ImagePipeline", "HashModule", "CPNG", "CJPEG",
       ],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
+
+    // Functions for a web page. Built for it by Scripts/web and, for other machines too, by Scripts/check-platforms.
+    .target(
+      name: "BrowserModule",
+      dependencies: [
+        "DermaFusion", "ExplanationModule", "NetworkModule", "ImagePipeline", "ModelFiles", "JSONModule",
+        "HashModule",
+      ],
+      swiftSettings: warningsAsErrors),
 
     // Command line
     .executableTarget(

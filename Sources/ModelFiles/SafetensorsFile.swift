@@ -50,7 +50,9 @@ package struct SafetensorsFile: Sendable {
         elementCount: (entry.end - entry.begin) / entry.dataType.byteCount, fileName: name, file: file,
         byteRange: header.dataStart + entry.begin..<header.dataStart + entry.end)
     }
-    indexByName = Dictionary(uniqueKeysWithValues: tensors.enumerated().map { ($1.name, $0) })
+    var indexByName: [String: Int] = [:]
+    for (index, tensor) in tensors.enumerated() { indexByName[tensor.name] = index }
+    self.indexByName = indexByName
   }
 
   /// The tensor of this name, or nil.

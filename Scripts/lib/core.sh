@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# Compiling the portable core as Embedded Swift, for machines on which Swift has no library of the system. Source setup.sh
+# first.
+
+# The modules of the core and its door, each after those that it imports.
+core_modules="KernelInterface SystemModule JSONModule SHA256Instructions HashModule KernelsBaseline TensorModule \
+ImagePipeline ModelFiles NetworkModule ExplanationModule FigureModule DermaFusion BrowserModule"
+
+# embedded_swift TRIPLE MODULE FOLDER ARGUMENT...: runs the compiler on a module, which finds those before it in FOLDER.
+# TARGET_FLAGS go to it as they are.
+embedded_swift() {
+  local triple=$1 module=$2 folder=$3 map optimisation=-O
+  shift 3
+  local settings=()
+  case $module in
+    KernelsBaseline)
+      optimisation=-Ounchecked
+      settings+=(-D KERNEL_BASELINE -enable-experimental-feature BuiltinModule)
+      ;;
+    TensorModule) settings+=(-enable-upcoming-feature InternalImportsByDefault) ;;
+    # Nothing in them takes time.
+    JSONModule | ModelFiles | NetworkModule | FigureModule | DermaFusion | BrowserModule) optimisation=-Osize ;;
+  esac
+  for map in CCPUFeatures CMathematics; do
+    settings+=(-Xcc "-fmodule-map-file=$root/Sources/$map/module.modulemap")
+  done
+  local sources=()
+  mapfile -t sources < <(find -L "$root/Sources/$module" -name '*.swift' | sort)
+  # shellcheck disable=SC2086  # the flags are words to be split
+  swiftc -target "$triple" -enable-experimental-feature Embedded -swift-version 6 -wmo -parse-as-library \
+    -package-name dermafusion -module-name "$module" -module-cache-path "$folder/cache" -I "$folder" \
+    "${settings[@]}" ${TARGET_FLAGS:-} "$optimisation" "$@" "${sources[@]}"
+}
+
+# compile_core TRIPLE FOLDER: the object files of all modules in FOLDER, made anew where a source is newer.
+compile_core() {
+  local triple=$1 folder=$2 module is_stale=false
+  mkdir -p "$folder"
+  for module in $core_modules; do
+    if [ ! -e "$folder/$module.o" ] \
+      || [ -n "$(find -L "$root/Sources/$module" -newer "$folder/$module.o" -name '*.swift' | head -n 1)" ]; then
+      is_stale=true
+    fi
+    # Whatever comes after a module may have its code inlined.
+    $is_stale || continue
+    say "  $module"
+    embedded_swift "$triple" "$module" "$folder" -emit-module -emit-module-path "$folder/$module.swiftmodule" \
+      -c -o "$folder/$module.part" \
+      || fail "$module does not compile as Embedded Swift for $triple"
+    mv "$folder/$module.part" "$folder/$module.o"
+  done
+}
+
+# The object files of compile_core, one a line.
+core_objects() {
+  local folder=$1 module
+  for module in $core_modules; do printf '%s\n' "$folder/$module.o"; done
+}
+
+# The folder of the toolchain's library for a triple of Embedded Swift.
+embedded_library() {
+  local compiler
+  compiler=$(readlink -f "$(command -v swiftc)")
+  printf '%s\n' "$(dirname "$(dirname "$compiler")")/lib/swift/embedded/$1"
+}
+
+# install_packages PACKAGE...: installs those of Debian's packages that are missing.
+install_packages() {
+  local package missing=()
+  command -v dpkg-query > /dev/null || fail "Debian's packages are needed: $*"
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2> /dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  [ "${#missing[@]}" = 0 ] && return
+  say "Installing ${missing[*]} ..."
+  local log
+  log=$(mktemp)
+  { as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y --no-install-recommends "${missing[@]}"; } < /dev/null > "$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    rm -f "$log"
+    fail "these packages could not be installed: ${missing[*]}"
+  }
+  rm -f "$log"
+}

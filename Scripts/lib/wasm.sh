@@ -1,0 +1,21 @@
+# shellcheck shell=bash
+# Building the engine for WebAssembly. Source setup.sh first.
+
+# shellcheck source=Scripts/lib/core.sh
+source "$(dirname "${BASH_SOURCE[0]}")/core.sh"
+
+# build_wasm FILE.wasm: compiles the portable core with BrowserModule to one file for browsers with 128-bit vectors.
+build_wasm() {
+  local output=$1 folder="$root/.build/wasm32" triple=wasm32-unknown-none-wasm
+  find_swift
+  install_packages wasi-libc
+  TARGET_FLAGS="-Xcc -msimd128" compile_core "$triple" "$folder"
+  clang --target=wasm32-unknown-wasi -O2 -c "$root/Scripts/lib/embedded_runtime.c" -o "$folder/runtime.o"
+  # The stack lies first, so that one that grows too far traps instead of writing over other memory.
+  # shellcheck disable=SC2046  # one word a line
+  wasm-ld --no-entry --gc-sections -O2 --strip-all --stack-first -z stack-size=1048576 -o "$folder/linked.wasm" \
+    /usr/lib/wasm32-wasi/crt1-reactor.o $(core_objects "$folder") "$folder/runtime.o" \
+    "$(embedded_library "$triple")/libswiftUnicodeDataTables.a" -L/usr/lib/wasm32-wasi -lc
+  mkdir -p "$(dirname "$output")"
+  mv "$folder/linked.wasm" "$output"
+}

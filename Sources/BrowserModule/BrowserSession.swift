@@ -1,0 +1,228 @@
+import DermaFusion
+import ExplanationModule
+import ImagePipeline
+import JSONModule
+import ModelFiles
+import NetworkModule
+
+/// The models that a page has loaded and what it was told last.
+final class BrowserSession {
+  /// WebAssembly calls from one thread only.
+  nonisolated(unsafe) static let only = BrowserSession()
+
+  /// By handle less 1; nil where one was unloaded.
+  private var models: [Classifier?] = []
+  /// The maps of the last explanation.
+  private var maps: [ActivationMap] = []
+  /// What the last call that hands out memory points into.
+  private var memory: UnsafeMutableRawPointer?
+
+  /// The last result or error in UTF-8.
+  private(set) var text = UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
+
+  /// Does what was asked for, of which the text tells, and returns `failed` where it cannot be done.
+  func answer<Result>(
+    orElse failed: Result, _ body: () throws(Failure) -> (JSONValue, Result)
+  ) -> Result {
+    do throws(Failure) {
+      let (json, result) = try body()
+      tell(json.text)
+      return result
+    } catch {
+      tell(error.json.text)
+      return failed
+    }
+  }
+
+  func tell(_ words: String) {
+    text.deallocate()
+    let bytes = Array(words.utf8)
+    text = .allocate(capacity: bytes.count)
+    _ = text.initialize(from: bytes)
+  }
+
+  func load(configuration: [UInt8], weights: [UInt8]) throws(Failure) -> (JSONValue, Int32) {
+    do throws(DermaFusionError) {
+      models.append(try Classifier(configuration: configuration, weights: weights, threadCount: 1))
+    } catch {
+      throw Failure(error)
+    }
+    return (.object(["model": .integer(models.count)]), Int32(models.count))
+  }
+
+  func unload(_ handle: Int32) {
+    if models.indices.contains(Int(handle) - 1) { models[Int(handle) - 1] = nil }
+  }
+
+  func classifier(_ handle: Int32) throws(Failure) -> Classifier {
+    guard models.indices.contains(Int(handle) - 1), let classifier = models[Int(handle) - 1] else {
+      throw Failure(request: "there is no model \(handle)", remedy: "Load the model first.")
+    }
+    return classifier
+  }
+
+  func classify(
+    _ handle: Int32, _ image: PixelImage, _ request: Request
+  ) throws(Failure) -> (JSONValue, Int32) {
+    let classifier = try classifier(handle)
+    do throws(DermaFusionError) {
+      var timing = ClassificationTiming()
+      let (result, output) = try classifier.classify(
+        image, metadata: request.metadata, views: request.views, imageSHA256: request.imageSHA256,
+        timing: &timing)
+      var extra: [(key: String, value: JSONValue)] = []
+      if request.includesMetadataShares {
+        let shares = try classifier.metadataShares(of: output, metadata: request.metadata)
+        extra.append(("metadataShares", shares.orderedJSON))
+      }
+      return (result.orderedJSON(imageName: request.image, extra: extra), 1)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  func explain(
+    _ handle: Int32, _ image: PixelImage, _ request: Request
+  ) throws(Failure) -> (JSONValue, Int32) {
+    let classifier = try classifier(handle)
+    let chosen = try labels(request.classes, of: classifier)
+    do throws(DermaFusionError) {
+      let explanation = try classifier.explain(
+        image, metadata: request.metadata, method: request.method, layer: request.layer,
+        imageSHA256: request.imageSHA256, selecting: classifier.selection(chosen))
+      var extra: [(key: String, value: JSONValue)] = []
+      if request.includesMetadataShares {
+        let shares = try classifier.metadataShares(of: image, metadata: request.metadata)
+        extra.append(("metadataShares", shares.orderedJSON))
+      }
+      maps = explanation.maps
+      let json = JSONValue.object([
+        "classification": explanation.classification.orderedJSON(imageName: request.image, extra: extra),
+        "maps": .array(maps.map { self.json($0, of: explanation, withSignedMap: request.includesSignedMap) }),
+      ])
+      return (json, Int32(maps.count))
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  private func labels(
+    _ classes: Request.Classes, of classifier: Classifier
+  ) throws(Failure) -> [LesionLabel] {
+    switch classes {
+    case .top: return []
+    case .all: return Array(classifier.labels)
+    case .named(let names):
+      var labels: [LesionLabel] = []
+      for name in names {
+        guard let label = classifier.labels[name] else {
+          throw Failure(
+            request: "the model has no class \(quoted(name))",
+            remedy: "Take one of \(classifier.labels.ids.joined(separator: ", ")).")
+        }
+        labels.append(label)
+      }
+      return labels
+    }
+  }
+
+  private func json(_ map: ActivationMap, of explanation: Explanation, withSignedMap: Bool) -> JSONValue {
+    let label = explanation.label(of: map)
+    let centre: JSONValue =
+      if let centre = map.massCentre {
+        .object(["x": .float(Float(centre.x)), "y": .float(Float(centre.y))])
+      } else {
+        .null
+      }
+    var members: [(key: String, value: JSONValue)] = [
+      ("class", .string(label.id)), ("name", .string(label.name)),
+      ("probability", .float(explanation.classification.probabilities[label])),
+      ("logit", .float(explanation.classification.logits[label])),
+      ("method", .string(map.method.rawValue)), ("layer", .string(map.layer)),
+      ("status", .string(map.status.rawValue)),
+      ("width", .integer(map.size)), ("height", .integer(map.size)),
+      ("minimum", .float(map.minimum)), ("maximum", .float(map.maximum)), ("massCentre", centre),
+    ]
+    if withSignedMap {
+      members.append(("mapShape", .array([.integer(map.height), .integer(map.width)])))
+      members.append(("signedMap", .array(map.signedValues.map { .float($0) })))
+    }
+    return .object(members)
+  }
+
+  /// The values of one of the last explanation's maps, valid until the next call; nil when there is no such map.
+  func mapValues(_ index: Int32) -> UnsafeMutableRawPointer? {
+    guard maps.indices.contains(Int(index)) else { return nil }
+    return keep(maps[Int(index)].values)
+  }
+
+  func preprocess(
+    _ handle: Int32, _ image: PixelImage, _ request: Request
+  ) throws(Failure) -> (JSONValue, UnsafeMutableRawPointer?) {
+    guard let stage = request.stage else {
+      throw Failure(request: "the request names no stage", remedy: "Send the key \"stage\".")
+    }
+    let model = try classifier(handle)
+    let input: PreprocessedImage
+    do throws(DermaFusionError) {
+      input = try model.preprocessed(image)
+    } catch {
+      throw Failure(error)
+    }
+    switch stage {
+    case .cropped: return stagePixels(stage, input.cropped)
+    case .resized: return stagePixels(stage, input.resized)
+    case .constancy: return stagePixels(stage, input.constancy)
+    case .normalized:
+      let (width, height) = (input.resized.width, input.resized.height)
+      return (Self.json(stage, [3, height, width]), keep(input.normalizedCHW()))
+    }
+  }
+
+  private func stagePixels(
+    _ stage: Request.Stage, _ image: PixelImage
+  ) -> (JSONValue, UnsafeMutableRawPointer?) {
+    (Self.json(stage, [image.height, image.width, 3]), keep(image.pixels))
+  }
+
+  private static func json(_ stage: Request.Stage, _ shape: [Int]) -> JSONValue {
+    .object(["stage": .string(stage.rawValue), "shape": .array(shape.map { .integer($0) })])
+  }
+
+  /// Copies values to memory that stays until something else is kept.
+  private func keep<Value: BitwiseCopyable>(_ values: [Value]) -> UnsafeMutableRawPointer {
+    memory?.deallocate()
+    let byteCount = max(values.count * MemoryLayout<Value>.stride, 1)
+    let copy = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
+    values.withUnsafeBytes {
+      if let start = $0.baseAddress { copy.copyMemory(from: start, byteCount: $0.count) }
+    }
+    memory = copy
+    return copy
+  }
+
+  /// What a page can know of a model before it classifies.
+  func describe(_ handle: Int32) throws(Failure) -> (JSONValue, Int32) {
+    let classifier = try classifier(handle)
+    let configuration = classifier.configuration
+    let classes = classifier.labels.map { label in
+      JSONValue.object([
+        "class": .string(label.id), "name": .string(label.name),
+        "malignancy": label.malignancy.map { .string($0.rawValue) } ?? .null,
+      ])
+    }
+    return (
+      .object([
+        "version": .string(DermaFusionVersion.current), "model": classifier.model.orderedJSON,
+        "architecture": .string(configuration.architecture),
+        "temperature": .number(configuration.temperature),
+        "inputSize": .integer(configuration.preprocessing.size), "classes": .array(classes),
+        "metadataUsed": .bool(configuration.fusion != nil),
+        "sites": .strings(BodySite.pickerSites.map { $0.rawValue }),
+        "methods": .strings(ActivationMapMethod.allCases.map { $0.rawValue }),
+        "layers": .strings(classifier.layers), "instructionSet": .string(classifier.instructionSet),
+        "disclaimer": .string(Wording.disclaimer),
+      ]), 1
+    )
+  }
+}
