@@ -139,7 +139,7 @@ def test_heatmap_has_its_place(page):
       const { values, ...facts } = await window.dermafusion.heatmap(file, { class: 'nv' });
       let sum = 0, x = 0, y = 0;
       values.forEach((value, index) => { sum += value; x += value * (index % facts.width + .5); y += value * (Math.floor(index / facts.width) + .5); });
-      return { facts, least: Math.min(...values), greatest: Math.max(...values), x: x / sum / facts.width, y: y / sum / facts.height };
+      return { facts, least: values.reduce((a, b) => Math.min(a, b)), greatest: values.reduce((a, b) => Math.max(a, b)), x: x / sum / facts.width, y: y / sum / facts.height };
     }""",
         text,
     )

@@ -46,9 +46,10 @@ package struct ImageMeasures: Sendable, Equatable {
   }
 
   /// `[side * side]`, 0...65280, with their sum and the number of pixels that count as green.
-  private static func luma(_ image: PixelImage) -> (values: [Int32], total: Int, greenCount: Int) {
+  private static func luma(_ image: PixelImage) -> (values: [Int32], total: Int64, greenCount: Int) {
     let count = image.width * image.height
-    var (total, greenCount) = (0, 0)
+    // The sum is past 32 bits, which is all that an Int has in WebAssembly.
+    var (total, greenCount): (Int64, Int) = (0, 0)
     let values = [Int32](unsafeUninitializedCapacity: count) { values, initialized in
       image.pixels.withUnsafeBufferPointer { pixels in
         for index in 0..<count {
@@ -56,7 +57,7 @@ package struct ImageMeasures: Sendable, Equatable {
           let (red, green) = (Int32(pixels[place]), Int32(pixels[place &+ 1]))
           let value = 77 &* red &+ 150 &* green &+ 29 &* Int32(pixels[place &+ 2])
           values[index] = value
-          total &+= Int(value)
+          total &+= Int64(value)
           // The sign, which no branch has to be foreseen for.
           greenCount &+= Int(UInt32(bitPattern: red &+ greener &- green) >> 31)
         }

@@ -146,7 +146,7 @@ const actions = {
    * @param {{source: import('../types.js').Source, square?: import('../types.js').Square}} job */
   async pixels(job) {
     const { photograph } = await photographOf(job.source);
-    const pixels = cut(photograph, job.square ?? { left: 0, top: 0, side: Math.min(photograph.width, photograph.height) });
+    const pixels = cut(photograph, job.square ?? centreSquare(photograph));
     return { width: pixels.width, height: pixels.height, data: pixels.data };
   },
 
