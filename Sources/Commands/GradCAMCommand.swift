@@ -264,7 +264,8 @@ package enum GradCAMCommand: Command {
         }
         throw NamedFailure(name: source.name, reason: "\(error)")
       }
-      try outputs.write(explanation.png(
+      try outputs.write(
+        explanation.png(
           FigureOptions.style(arguments), trusts: trusts, imageName: source.fileName), path: picturePath)
       if let path = arguments[raw] {
         try outputs.write(array(explanation.maps, isSigned: arguments[signed]), path: path)

@@ -36,7 +36,9 @@ import Testing
     for part in ["<script", "http:", "https:", "javascript:", "@import", "<link"] {
       #expect(!page.contains(part), "\(part) is in the page")
     }
-    #expect(runTool("report", image, "--age", "55", "--sex", "male", "--output", folder.path + "/again.html").status == .success)
+    #expect(
+      runTool("report", image, "--age", "55", "--sex", "male", "--output", folder.path + "/again.html").status
+        == .success)
     #expect(String(decoding: folder.contents(of: "again.html") ?? [], as: UTF8.self) == page)
   }
 
@@ -83,7 +85,10 @@ import Testing
   }
 
   @Test func base64IsThatOfRFC4648() {
-    for (text, encoded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy")] {
+    for (text, encoded) in [
+      ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+      ("foobar", "Zm9vYmFy"),
+    ] {
       #expect(HTML.base64(Array(text.utf8)) == encoded)
     }
     #expect(HTML.base64([0xFB, 0xFF, 0xBF]) == "+/+/")
@@ -92,7 +97,9 @@ import Testing
   private static let tokens = Fixtures.root.appendingPathComponent("Sources/BrowserPage/styles/tokens.css")
 
   /// The browser page's colours are the report's and the figures'.
-  @Test(.enabled(if: FileManager.default.fileExists(atPath: tokens.path), "there is no browser page to compare with"))
+  @Test(
+    .enabled(
+      if: FileManager.default.fileExists(atPath: tokens.path), "there is no browser page to compare with"))
   func coloursAreThoseOfThePage() throws {
     let page = try String(contentsOf: Self.tokens, encoding: .utf8)
     for level in ["low", "moderate", "high", "none"] {
@@ -100,7 +107,8 @@ import Testing
       let color = String(line.prefix(7))
       #expect(ReportStyle.text.contains("--\(level): \(color);"), "\(level) is \(color) on the page")
       let sign = try #require([RiskSign.low, .moderate, .high, .none].first { "\($0)" == level })
-      let hex = [sign.color.red, sign.color.green, sign.color.blue].map { String(format: "%02x", $0) }.joined()
+      let hex = [sign.color.red, sign.color.green, sign.color.blue].map { String(format: "%02x", $0) }
+        .joined()
       #expect("#" + hex == color, "\(level) is #\(hex) in figures")
     }
   }

@@ -7,7 +7,8 @@ import Testing
 @Suite struct PlacedSupportTests {
   private func map(_ values: [Float]) throws -> ActivationMap {
     try ActivationMap(
-      classIndex: 0, method: .gradcam, layer: "conv_head", height: 12, width: 12, signedValues: values, size: 380,
+      classIndex: 0, method: .gradcam, layer: "conv_head", height: 12, width: 12, signedValues: values,
+      size: 380,
       geometry: FeatureMapGeometry(first: 27, step: 32, count: 12))
   }
 
