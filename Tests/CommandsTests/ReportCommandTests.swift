@@ -52,9 +52,8 @@ import Testing
     for part in ["<script", "http:", "https:", "javascript:", "@import", "<link"] {
       #expect(!page.contains(part), "\(part) is in the page")
     }
-    #expect(
-      runTool("report", image, "--age", "55", "--sex", "male", "--output", folder.path + "/again.html").status
-        == .success)
+    let again = try report([image, "--age", "55", "--sex", "male", "--output", folder.path + "/again.html"])
+    #expect(again.status == .success)
     #expect(String(decoding: folder.contents(of: "again.html") ?? [], as: UTF8.self) == page)
   }
 
