@@ -11,7 +11,9 @@ package enum DoctorCommand: Command {
     speed or comfort; one that begins with "fail" keeps images from being classified.
     """
   package static let positionals: [Positional] = []
-  package static let options: [any Parameter] = [ModelLocation.option, Option<Int>.threads, ReportFormat.option]
+  package static let options: [any Parameter] = [
+    ModelLocation.option, Option<Int>.threads, ReportFormat.option,
+  ]
   package static let examples = ["dermafusion doctor", "dermafusion doctor --model MyModel --format json"]
   package static let exitStatuses: [HelpEntry] = [
     ("0", "Images can be classified."), ("1", "They cannot; a line says why."), ("64", "Wrong usage."),
@@ -107,11 +109,13 @@ package enum DoctorCommand: Command {
       Finding(
         name: "Classes", verdict: classifier.labels.tellMalignancy ? .fine : .note,
         text: classifier.labels.ids.joined(separator: ", ")
-          + (classifier.labels.tellMalignancy ? "" : "; the model does not say which are malignant: no risk is told")),
+          + (classifier.labels.tellMalignancy
+            ? "" : "; the model does not say which are malignant: no risk is told")),
       Finding(
         name: "Instructions", verdict: classifier.instructionSet == "baseline" ? .note : .fine,
         text: classifier.instructionSet
-          + (classifier.instructionSet == "baseline" ? ": on x86-64, a processor with AVX2 is several times faster" : "")),
+          + (classifier.instructionSet == "baseline"
+            ? ": on x86-64, a processor with AVX2 is several times faster" : "")),
       Finding(name: "Threads", verdict: .fine, text: "\(classifier.threadCount)"),
       Finding(name: "Loading", verdict: .fine, text: milliseconds(loading)),
       Finding(
@@ -133,7 +137,8 @@ package enum DoctorCommand: Command {
         let (dx, dy) = (x - side / 2, y - side / 2)
         let isSpot = dx * dx + dy * dy * 2 < side * side / 16
         let grain = (x * 31 + y * 17 + x * y % 23) % 24
-        pixels += isSpot
+        pixels +=
+          isSpot
           ? [UInt8(90 + grain), UInt8(55 + grain), UInt8(40 + grain)]
           : [UInt8(205 + grain), UInt8(150 + grain), UInt8(130 + grain)]
       }
@@ -160,7 +165,10 @@ package enum DoctorCommand: Command {
     let lines = findings.map {
       $0.text.printable.labelled("\($0.verdict.rawValue.padding(to: 6))\($0.name)", column: 24, width: width)
     }
-    let end = isReady ? "Images can be classified." : "Images cannot be classified; see the lines that begin with fail."
-    return lines.joined(separator: "\n") + "\n\n\(end)\n\n" + Wording.disclaimer.wrapped(width: width, indent: 0) + "\n"
+    let end =
+      isReady
+      ? "Images can be classified." : "Images cannot be classified; see the lines that begin with fail."
+    return lines.joined(separator: "\n") + "\n\n\(end)\n\n"
+      + Wording.disclaimer.wrapped(width: width, indent: 0) + "\n"
   }
 }

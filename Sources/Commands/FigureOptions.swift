@@ -24,7 +24,8 @@ enum FigureOptions {
     convert: { ColorMap(rawValue: $0) })
   private static let alpha = Option<Double>(
     "alpha", valueName: "alpha",
-    abstract: "Opacity of the colours over the photograph, from 0 to 1: where the map is 1, or everywhere for --style classic.",
+    abstract:
+      "Opacity of the colours over the photograph, from 0 to 1: where the map is 1, or everywhere for --style classic.",
     expectation: "Please provide a number from 0 to 1.", defaultValue: "0.65; 0.5 for --style classic",
     convert: { text in
       guard let value = Double(text), (0...1).contains(value) else { return nil }

@@ -16,7 +16,8 @@ package struct Tool: Sendable {
     abstract: "Classify dermoscopy images on this machine, for research and education.",
     discussion: Wording.disclaimer,
     commands: [
-      ClassifyCommand.self, GradCAMCommand.self, ReportCommand.self, EvaluateCommand.self, PreprocessCommand.self,
+      ClassifyCommand.self, GradCAMCommand.self, ReportCommand.self, EvaluateCommand.self,
+      PreprocessCommand.self,
       EncodeMetadataCommand.self,
       ParityCommand.self,
       BenchCommand.self, InfoCommand.self, DoctorCommand.self, CompletionsCommand.self, ManualCommand.self,

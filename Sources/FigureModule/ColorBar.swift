@@ -52,6 +52,7 @@ struct ColorBar {
     let size = length > Float(height) ? textSize * Float(height) / length : textSize
     let middle = Float(y) + (Float(height) + Typeface.width(of: figure.scaleLabel, size: size)) / 2
     canvas.drawUpward(
-      figure.scaleLabel, baseline: Float(x) + labelX + tickWidth + textSize * 1.25, bottom: middle, size: size)
+      figure.scaleLabel, baseline: Float(x) + labelX + tickWidth + textSize * 1.25, bottom: middle, size: size
+    )
   }
 }

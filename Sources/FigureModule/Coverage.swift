@@ -98,8 +98,10 @@ extension Coverage {
       for contour in glyph.contours {
         let points = contour.map { point in
           let (along, above) = ((pen + point.x) * scale, point.y * scale)
-          return (isUpward ? SIMD2(origin.x - above, origin.y - along) : SIMD2(origin.x + along, origin.y - above),
-            point.isOnCurve)
+          return (
+            isUpward ? SIMD2(origin.x - above, origin.y - along) : SIMD2(origin.x + along, origin.y - above),
+            point.isOnCurve
+          )
         }
         add(Self.flattened(points))
       }
@@ -112,7 +114,9 @@ extension Coverage {
     // The four control points of quadratic curves would be 2 % off; eight are 0.1 %: less than a grey level of an icon.
     let (c, t): (Float, Float) = (0.70710678, 0.41421356)
     let on: [SIMD2<Float>] = [[1, 0], [c, c], [0, 1], [-c, c], [-1, 0], [-c, -c], [0, -1], [c, -c]]
-    let off: [SIMD2<Float>] = [[1, t], [t, 1], [-t, 1], [-1, t], [-1, -t], [-t, -1], [t, -1], [1, -t]]
+    let off: [SIMD2<Float>] = [
+      [1, t], [t, 1], [-t, 1], [-1, t], [-1, -t], [-t, -1], [t, -1], [1, -t],
+    ]
     var points: [(SIMD2<Float>, Bool)] = []
     for index in 0..<8 {
       points.append((centre + on[index] * radius, true))

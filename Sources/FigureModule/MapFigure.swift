@@ -62,7 +62,8 @@ package struct MapFigure {
     style: FigureStyle
   ) {
     precondition(
-      photograph.width == photograph.height, "maps of \(photograph.width)x\(photograph.height), which is no square")
+      photograph.width == photograph.height,
+      "maps of \(photograph.width)x\(photograph.height), which is no square")
     precondition(!maps.isEmpty, "a figure without maps")
     self.photograph = photograph
     self.maps = maps

@@ -31,13 +31,14 @@ extension PixelImage {
 
   /// The mean of each channel.
   var meanColor: FigureColor {
-    var sums = (0, 0, 0)
+    // Of a large photograph the sums do not fit into 32 bits, which Int has on wasm32.
+    var sums: (UInt64, UInt64, UInt64) = (0, 0, 0)
     for place in stride(from: 0, to: pixels.count, by: 3) {
-      sums.0 += Int(pixels[place])
-      sums.1 += Int(pixels[place + 1])
-      sums.2 += Int(pixels[place + 2])
+      sums.0 += UInt64(pixels[place])
+      sums.1 += UInt64(pixels[place + 1])
+      sums.2 += UInt64(pixels[place + 2])
     }
-    let area = width * height
+    let area = UInt64(width) * UInt64(height)
     return FigureColor(UInt8(sums.0 / area), UInt8(sums.1 / area), UInt8(sums.2 / area))
   }
 

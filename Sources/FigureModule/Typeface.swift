@@ -32,7 +32,8 @@ enum Typeface {
   ///
   /// - Parameter size: of the type, in pixels an em.
   static func width(of text: String, size: Float, weight: Weight = .regular) -> Float {
-    text.unicodeScalars.reduce(0) { $0 + Float(number(encoded($1, weight: weight), at: 0)) } * size / unitsPerEm
+    text.unicodeScalars.reduce(0) { $0 + Float(number(encoded($1, weight: weight), at: 0)) } * size
+      / unitsPerEm
   }
 
   // MARK: - Encoding
@@ -42,7 +43,9 @@ enum Typeface {
   // ((dx + 2048) * 2 + 1 where it is on the curve), then (dy + 2048).
 
   private static func encoded(_ character: Unicode.Scalar, weight: Weight) -> StaticString {
-    if weight == .medium, let glyph = encoded(character, among: mediumCharacters, mediumGlyphs) { return glyph }
+    if weight == .medium, let glyph = encoded(character, among: mediumCharacters, mediumGlyphs) {
+      return glyph
+    }
     return encoded(character, among: regularCharacters, regularGlyphs)
       ?? encoded("?", among: regularCharacters, regularGlyphs)!
   }
@@ -52,7 +55,9 @@ enum Typeface {
   ) -> StaticString? {
     // Printable ASCII comes first.
     if (32..<127).contains(character.value) { return glyphs[Int(character.value) - 32] }
-    guard let code = UInt16(exactly: character.value), let index = characters.firstIndex(of: code) else { return nil }
+    guard let code = UInt16(exactly: character.value), let index = characters.firstIndex(of: code) else {
+      return nil
+    }
     return glyphs[index]
   }
 

@@ -34,7 +34,9 @@ import Testing
       let outcome = try ParsedArguments.parse(
         words, positionals: [Positional("image", isRepeated: true, abstract: "")],
         options: [Self.number, Self.format, Self.timing])
-      guard case .arguments(let arguments) = outcome else { throw UsageError.unexpectedArgument("no arguments") }
+      guard case .arguments(let arguments) = outcome else {
+        throw UsageError.unexpectedArgument("no arguments")
+      }
       #expect(arguments.positionals == ["a", "b"], "\(words)")
       #expect(arguments[Self.number] == 3, "\(words)")
       #expect(arguments[Self.timing], "\(words)")

@@ -27,7 +27,9 @@ private final class Bytes: ByteOutput {
       time.withLock { $0 += 0.1 }
       progress.advance(failed: index == 7 || index == 9)
     }
-    #expect(errors.text.hasSuffix("\r45 of 900 images, 10.0 a second, 1 min 26 s left, 2 failed\u{1B}[K"), "\(errors.text)")
+    #expect(
+      errors.text.hasSuffix("\r45 of 900 images, 10.0 a second, 1 min 26 s left, 2 failed\u{1B}[K"),
+      "\(errors.text)")
     progress.clear()
     #expect(errors.text.hasSuffix("\r\u{1B}[K"))
   }
@@ -54,7 +56,8 @@ private final class Bytes: ByteOutput {
     for (showsProgress, total, isQuiet) in [(false, 9, false), (true, 1, false), (true, 9, true)] {
       let errors = Bytes()
       var progress = Progress(
-        terminal: terminal(errors, showsProgress: showsProgress), total: total, isQuiet: isQuiet, clock: { 0 })
+        terminal: terminal(errors, showsProgress: showsProgress), total: total, isQuiet: isQuiet, clock: { 0 }
+      )
       progress.advance()
       progress.pause {}
       progress.clear()
@@ -69,7 +72,9 @@ private final class Bytes: ByteOutput {
     #expect(errors.text == "\r0 of 3 images\u{1B}[K\r\u{1B}[KError: a.png\n\r0 of 3 images\u{1B}[K")
   }
 
-  @Test(arguments: [(0.2, "1 s"), (59, "59 s"), (60, "1 min"), (61, "1 min 1 s"), (3600, "1 h"), (7505, "2 h 5 min")])
+  @Test(arguments: [
+    (0.2, "1 s"), (59, "59 s"), (60, "1 min"), (61, "1 min 1 s"), (3600, "1 h"), (7505, "2 h 5 min"),
+  ])
   func durationsAreTold(seconds: Double, text: String) {
     #expect(Progress.duration(seconds) == text)
   }

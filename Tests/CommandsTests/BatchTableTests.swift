@@ -24,7 +24,9 @@ import Testing
   @Test func aRowAnImage() {
     let table = table(nil)
     let blanks = String(repeating: " ", count: names[1].count - 5)
-    let rows = table.header + table.row(result(nevus), imageName: names[0]) + table.row(result(nevus), imageName: names[1])
+    let rows =
+      table.header + table.row(result(nevus), imageName: names[0])
+      + table.row(result(nevus), imageName: names[1])
     #expect(
       rows == """
         Image\(blanks)  Class   Prob.  Risk      Remark
@@ -48,9 +50,11 @@ import Testing
   func noLineIsLongerThanTheTerminal(width: Int) {
     let table = table(width)
     for text in [
-      table.header, table.row(result(nevus), imageName: names[1]), table.row(result(doubt), imageName: names[1]),
+      table.header, table.row(result(nevus), imageName: names[1]),
+      table.row(result(doubt), imageName: names[1]),
       table.row(result(doubt, reasons: [.blurred, .outOfDistribution]), imageName: names[1]),
-      table.footer(BatchSummary(results: [result(nevus), result(doubt)], failedCount: 3), labels: Array(Labels.ham10000)),
+      table.footer(
+        BatchSummary(results: [result(nevus), result(doubt)], failedCount: 3), labels: Array(Labels.ham10000)),
     ] {
       for line in text.split(separator: "\n") { #expect(line.count <= width, "\(width): '\(line)'") }
     }
@@ -63,13 +67,16 @@ import Testing
     let coloured = table(80, colour: true).row(result(doubt), imageName: "a.jpg")
     #expect(coloured.contains("\u{1B}[31mhigh"))
     var bare = coloured
-    for code in ["\u{1B}[31m", "\u{1B}[0m"] { bare = bare.split(separator: code, omittingEmptySubsequences: false).joined() }
+    for code in ["\u{1B}[31m", "\u{1B}[0m"] {
+      bare = bare.split(separator: code, omittingEmptySubsequences: false).joined()
+    }
     #expect(bare == plain)
   }
 
   @Test func theSummaryCountsClassesRisksAbstentionsAndFailures() {
     var summary = BatchSummary(
-      results: [result(nevus), result(nevus), result(doubt), result(nevus, reasons: [.blurred])], failedCount: 0)
+      results: [result(nevus), result(nevus), result(doubt), result(nevus, reasons: [.blurred])],
+      failedCount: 0)
     summary.addFailure()
     #expect(
       summary.sentences == [

@@ -88,12 +88,16 @@ import Testing
     let plain = page.replacingOccurrences(of: "\\-", with: "-")
     for command in Tool.dermafusion.commands {
       #expect(plain.contains("\n.SS \(command.name)\n"))
-      for option in command.options { #expect(plain.contains(".B \(option.display)"), "\(command.name) \(option.display)") }
+      for option in command.options {
+        #expect(plain.contains(".B \(option.display)"), "\(command.name) \(option.display)")
+      }
     }
     // A line that begins with a dot is a request, and roff knows only these.
     for line in page.split(separator: "\n") where line.hasPrefix(".") || line.hasPrefix("'") {
       #expect(
-        [".\\\"", ".TH", ".SH", ".SS", ".PP", ".TP", ".B ", ".I ", ".nf", ".fi"].contains { line.hasPrefix($0) }, "\(line)")
+        [".\\\"", ".TH", ".SH", ".SS", ".PP", ".TP", ".B ", ".I ", ".nf", ".fi"].contains {
+          line.hasPrefix($0)
+        }, "\(line)")
     }
   }
 }

@@ -39,7 +39,8 @@ import Testing
   }
 
   func explain(
-    words: [String], picture: String? = nil, streams: Set<String> = [], classifier: Classifier = Self.classifier
+    words: [String], picture: String? = nil, streams: Set<String> = [],
+    classifier: Classifier = Self.classifier
   ) -> ToolResult {
     let (output, errors) = (MemoryOutput(), MemoryOutput())
     let terminal = Terminal(
@@ -94,7 +95,8 @@ import Testing
 
   @Test func pictureIsTheLibrarysInEveryStyle() throws {
     for (words, style) in [
-      ([], FigureStyle()), (["--alpha", "0.25", "--colormap", "viridis"], FigureStyle(colorMap: .viridis, alpha: 0.25)),
+      ([], FigureStyle()),
+      (["--alpha", "0.25", "--colormap", "viridis"], FigureStyle(colorMap: .viridis, alpha: 0.25)),
       (["--style", "classic"], FigureStyle(.classic)), (["--side-by-side"], FigureStyle(isSideBySide: true)),
     ] {
       let result = explain(words: ["--class", "nv"] + words)
@@ -235,7 +237,8 @@ import Testing
     let file = String(decoding: try #require(folder.contents(of: "out.png")), as: UTF8.self)
     #expect(file.contains("Disclaimer\0\(Wording.disclaimer)"), "the picture's text")
     let written = try explanation().mapFigure(FigureStyle(), trusts: []).imageWithTexts
-    #expect(written.texts.map { $0.text }.joined(separator: " ").contains(Wording.disclaimer), "the picture itself")
+    #expect(
+      written.texts.map { $0.text }.joined(separator: " ").contains(Wording.disclaimer), "the picture itself")
   }
 
   @Test func trustIsToldInWordsAndNumbers() throws {

@@ -64,7 +64,9 @@ import Testing
   func location(_ words: [String], environment: [String: String] = [:], executable: String?) throws -> String
   {
     let outcome = try ParsedArguments.parse(words, positionals: [], options: [ModelLocation.option])
-    guard case .arguments(let arguments) = outcome else { throw UsageError.unexpectedArgument("no arguments") }
+    guard case .arguments(let arguments) = outcome else {
+      throw UsageError.unexpectedArgument("no arguments")
+    }
     let output = MemoryOutput()
     let terminal = Terminal(
       output: output, errors: output, readInput: { _ in [] }, width: nil, usesColour: false,

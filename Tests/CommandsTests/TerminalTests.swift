@@ -24,9 +24,11 @@ import Testing
     }
   }
 
-  private func run(_ words: [String], width: Int, environment: [String: String] = ["TERM": "xterm"]) throws -> (
-    status: Int32, text: String
-  ) {
+  private func run(_ words: [String], width: Int, environment: [String: String] = ["TERM": "xterm"]) throws
+    -> (
+      status: Int32, text: String
+    )
+  {
     let terminal = try #require(Pseudoterminal(width: width))
     return try terminal.run(
       ProgramTests.program, words,

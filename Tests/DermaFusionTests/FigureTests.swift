@@ -36,7 +36,8 @@ import Testing
       let text = texts(explanation, FigureStyle(isSideBySide: isSideBySide), imageName: "mole.png")
       let percent = Wording.percentage(result.probabilities[label])
       for part in [
-        "\(label.name) (\(label.id)): probability \(percent)", Wording.sentence(for: try #require(answer.risk)),
+        "\(label.name) (\(label.id)): probability \(percent)",
+        Wording.sentence(for: try #require(answer.risk)),
         "mole.png \u{00B7} age missing, sex missing, site missing \u{00B7} \(result.model.name) \(result.model.version)",
         "GradCAM at conv_head.", Wording.disclaimer,
       ] {
@@ -105,10 +106,12 @@ import Testing
     let map = explanation.maps[0]
     // The same map at a quarter of its strength.
     let weak = try ActivationMap(
-      classIndex: LesionLabel.mel.index, method: .gradcam, layer: map.layer, height: map.height, width: map.width,
+      classIndex: LesionLabel.mel.index, method: .gradcam, layer: map.layer, height: map.height,
+      width: map.width,
       signedValues: map.signedValues.map { $0 / 4 }, size: map.size)
     let strong = try ActivationMap(
-      classIndex: LesionLabel.nv.index, method: .gradcam, layer: map.layer, height: map.height, width: map.width,
+      classIndex: LesionLabel.nv.index, method: .gradcam, layer: map.layer, height: map.height,
+      width: map.width,
       signedValues: map.signedValues, size: map.size)
     let pair = Explanation(
       classification: explanation.classification, maps: [strong, weak], cropped: explanation.cropped)

@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct CoverageTests {
   /// The share of each pixel that lies in a rectangle.
-  private func expected(_ width: Int, _ height: Int, x: ClosedRange<Float>, y: ClosedRange<Float>) -> [Float] {
+  private func expected(_ width: Int, _ height: Int, x: ClosedRange<Float>, y: ClosedRange<Float>) -> [Float]
+  {
     func share(_ pixel: Int, _ range: ClosedRange<Float>) -> Float {
       max(min(range.upperBound, Float(pixel + 1)) - max(range.lowerBound, Float(pixel)), 0)
     }
@@ -20,7 +21,8 @@ import Testing
     for polygon in [corners, corners.reversed()] {
       var coverage = Coverage(width: 7, height: 7)
       coverage.add(polygon)
-      for (index, (found, wanted)) in zip(coverage.values, expected(7, 7, x: left...right, y: top...bottom)).enumerated()
+      for (index, (found, wanted)) in zip(coverage.values, expected(7, 7, x: left...right, y: top...bottom))
+        .enumerated()
       {
         #expect(abs(found - wanted) < 1e-5, "pixel \(index % 7), \(index / 7): \(found), expected \(wanted)")
       }

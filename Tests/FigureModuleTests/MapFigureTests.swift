@@ -19,7 +19,8 @@ import Testing
   }
 
   private func figure(side: Int, mapCount: Int, style: FigureStyle = FigureStyle()) -> MapFigure {
-    let longText = "This caption is long enough for several lines, in a figure of any size that there is. It ends here."
+    let longText =
+      "This caption is long enough for several lines, in a figure of any size that there is. It ends here."
     return MapFigure(
       photograph: photograph(side),
       maps: (0..<mapCount).map { index in
@@ -27,7 +28,10 @@ import Testing
           title: "mel \(index).5%", lines: ["Melanoma", "Strongest place: 0.\(index)"], isFramed: index == 1,
           values: { index == 2 ? nil : hill($0) })
       },
-      heading: [.init("Melanoma (mel): probability 81.8%", .heading), .init("High risk classification.", .strong, sign: .high)],
+      heading: [
+        .init("Melanoma (mel): probability 81.8%", .heading),
+        .init("High risk classification.", .strong, sign: .high),
+      ],
       caption: [.init(longText, .strong, sign: RiskSign.none), .init(longText), .init(longText, .small)],
       scaleLabel: "Support for the class, 0\u{2013}1", style: style)
   }
@@ -42,7 +46,9 @@ import Testing
         var root = share
         let base = (share + 0.055) / 1.055
         root = base
-        for _ in 0..<60 { root -= (root * root * root * root * root - base) / (5 * root * root * root * root) }
+        for _ in 0..<60 {
+          root -= (root * root * root * root * root - base) / (5 * root * root * root * root)
+        }
         return base * base * root * root
       }
       return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -54,12 +60,16 @@ import Testing
   @Test(arguments: [(64, 1), (300, 1), (450, 1), (1024, 1), (97, 3), (450, 7), (800, 12)])
   func textStandsInsideAndMeetsNothing(side: Int, mapCount: Int) {
     for isSideBySide in [false, true] {
-      let (image, texts) = figure(side: side, mapCount: mapCount, style: FigureStyle(isSideBySide: isSideBySide))
-        .imageWithTexts
+      let (image, texts) = figure(
+        side: side, mapCount: mapCount, style: FigureStyle(isSideBySide: isSideBySide)
+      )
+      .imageWithTexts
       for (index, text) in texts.enumerated() {
         let place = "\(side), \(mapCount) maps: '\(text.text)' at \(text.x), \(text.y)"
         #expect(text.x >= 0 && text.y >= 0, "\(place)")
-        #expect(text.x + text.width <= Float(image.width) && text.y + text.height <= Float(image.height), "\(place)")
+        #expect(
+          text.x + text.width <= Float(image.width) && text.y + text.height <= Float(image.height), "\(place)"
+        )
         #expect(text.size >= 9, "\(place): \(text.size) pixels an em")
         #expect(contrast(text.color, .white) >= 4.5, "\(place): contrast \(contrast(text.color, .white))")
         for other in texts[(index + 1)...] {

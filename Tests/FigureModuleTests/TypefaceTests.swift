@@ -4,7 +4,9 @@ import Testing
 
 @Suite struct TypefaceTests {
   /// The rows and columns of a glyph's ink at 40 pixels an em, in em.
-  private func extent(_ text: String, weight: Typeface.Weight) -> (left: Float, right: Float, top: Float, bottom: Float)? {
+  private func extent(_ text: String, weight: Typeface.Weight) -> (
+    left: Float, right: Float, top: Float, bottom: Float
+  )? {
     let size: Float = 40
     var coverage = Coverage(width: 80, height: 80)
     coverage.add(text, origin: [10, 50], size: size, weight: weight)
@@ -22,8 +24,11 @@ import Testing
     for code in UInt8(33)...126 {
       let text = String(Unicode.Scalar(code))
       let ink = try #require(extent(text, weight: weight), "\(text) has no ink")
-      #expect(ink.top <= Typeface.ascent / Typeface.unitsPerEm && ink.bottom >= -Typeface.descent / Typeface.unitsPerEm, "\(text)")
-      #expect(ink.left > -0.1 && ink.right < Typeface.width(of: text, size: 1, weight: weight) + 0.1, "\(text)")
+      #expect(
+        ink.top <= Typeface.ascent / Typeface.unitsPerEm
+          && ink.bottom >= -Typeface.descent / Typeface.unitsPerEm, "\(text)")
+      #expect(
+        ink.left > -0.1 && ink.right < Typeface.width(of: text, size: 1, weight: weight) + 0.1, "\(text)")
     }
     #expect(extent(" ", weight: weight) == nil)
   }
@@ -48,13 +53,17 @@ import Testing
     for character in "äöüßéÅçñ°±·–…≤≥".unicodeScalars {
       let glyph = Typeface.glyph(of: character, weight: .medium)
       #expect(!glyph.contours.isEmpty, "\(character)")
-      #expect(glyph.contours.count != Typeface.glyph(of: "?", weight: .regular).contours.count || glyph.advance != Typeface.glyph(of: "?", weight: .regular).advance, "\(character)")
+      #expect(
+        glyph.contours.count != Typeface.glyph(of: "?", weight: .regular).contours.count
+          || glyph.advance != Typeface.glyph(of: "?", weight: .regular).advance, "\(character)")
     }
-    #expect(Typeface.glyph(of: "病", weight: .regular).advance == Typeface.glyph(of: "?", weight: .regular).advance)
+    #expect(
+      Typeface.glyph(of: "病", weight: .regular).advance == Typeface.glyph(of: "?", weight: .regular).advance)
   }
 
   @Test func noLineIsWiderThanItsRoomAndNoWordIsLost() {
-    let text = "DermaFusion is a research and educational tool. It is NOT a medical device. averyveryverylongfilenamewithoutblanks.jpg a"
+    let text =
+      "DermaFusion is a research and educational tool. It is NOT a medical device. averyveryverylongfilenamewithoutblanks.jpg a"
     for width: Float in [60, 113, 200, 431, 4000] {
       let lines = Typeface.wrapped(text, width: width, size: 13)
       for line in lines { #expect(Typeface.width(of: line, size: 13) <= width, "\(width): \(line)") }
@@ -63,7 +72,8 @@ import Testing
   }
 
   @Test func theLastLineIsNoWordAlone() {
-    let text = "Results should not be used for diagnosis, and that is what this long caption says at its very end."
+    let text =
+      "Results should not be used for diagnosis, and that is what this long caption says at its very end."
     for width in stride(from: Float(150), through: 400, by: 10) {
       let lines = Typeface.wrapped(text, width: width, size: 13)
       if lines.count > 1 {

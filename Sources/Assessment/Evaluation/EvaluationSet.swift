@@ -178,7 +178,9 @@ package struct EvaluationSet: Sendable {
   /// For each of ``calibrationBins()``, the 95 % interval of its accuracy by lesion, where there is one.
   package func calibrationIntervals() -> [ClosedRange<Double>?] {
     LesionBootstrap.intervals(of: self, count: Self.calibrationBinCount) { weights in
-      self.calibrationBins(weights: weights).map { $0.count > 0 ? Double($0.correctCount) / Double($0.count) : nil }
+      self.calibrationBins(weights: weights).map {
+        $0.count > 0 ? Double($0.correctCount) / Double($0.count) : nil
+      }
     }
   }
 

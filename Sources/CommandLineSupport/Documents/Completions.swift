@@ -12,7 +12,9 @@ package enum Completions {
     }
   }
 
-  private static func names(_ program: ProgramSummary) -> [String] { program.commands.map { $0.name } + ["help"] }
+  private static func names(_ program: ProgramSummary) -> [String] {
+    program.commands.map { $0.name } + ["help"]
+  }
 
   private static func options(_ command: any CommandDescription.Type) -> [String] {
     command.options.map { "--\($0.name)" } + ["--help", "--version"]
@@ -40,7 +42,8 @@ package enum Completions {
       let plain = values(command)
       let arguments =
         plain.isEmpty
-        ? (command.positionals.isEmpty ? ":" : "compopt -o filenames; COMPREPLY=($(compgen -f -- \"$current\"))")
+        ? (command.positionals.isEmpty
+          ? ":" : "compopt -o filenames; COMPREPLY=($(compgen -f -- \"$current\"))")
         : "\(function)_words \(quoted(plain))"
       return """
             \(command.name)) if [[ $current == -* ]]; then \(function)_words \(quoted(options(command))); \
@@ -80,7 +83,9 @@ package enum Completions {
       """
   }
 
-  private static func quoted(_ words: [String]) -> String { words.map { $0.singleQuoted }.joined(separator: " ") }
+  private static func quoted(_ words: [String]) -> String {
+    words.map { $0.singleQuoted }.joined(separator: " ")
+  }
 
   // MARK: - zsh
 
@@ -92,9 +97,11 @@ package enum Completions {
       if let positional = command.positionals.first {
         let values = positional.allowedValues
         specs.append(
-          "'\(positional.isRepeated ? "*" : "1"):\(positional.name):\(values.isEmpty ? "_files" : "(\(values.joined(separator: " ")))")'")
+          "'\(positional.isRepeated ? "*" : "1"):\(positional.name):\(values.isEmpty ? "_files" : "(\(values.joined(separator: " ")))")'"
+        )
       }
-      return "    \(command.name))\n      _arguments -S \\\n        \(specs.joined(separator: " \\\n        ")) ;;"
+      return
+        "    \(command.name))\n      _arguments -S \\\n        \(specs.joined(separator: " \\\n        ")) ;;"
     }
     return """
       #compdef \(program.name)
@@ -126,10 +133,12 @@ package enum Completions {
   }
 
   private static func zshSpec(_ option: any Parameter) -> String {
-    let description = option.abstract.firstClause.map { "[]:\\".contains($0) ? "\\\($0)" : String($0) }.joined()
+    let description = option.abstract.firstClause.map { "[]:\\".contains($0) ? "\\\($0)" : String($0) }
+      .joined()
     let values = option.allowedValues.map { $0.map { $0 == " " ? "\\ " : String($0) }.joined() }
     let action = option.isPath ? "_files" : values.isEmpty ? " " : "(\(values.joined(separator: " ")))"
-    let value = option.valueName.map { ":\($0.map { $0 == ":" ? "\\:" : String($0) }.joined()):\(action)" } ?? ""
+    let value =
+      option.valueName.map { ":\($0.map { $0 == ":" ? "\\:" : String($0) }.joined()):\(action)" } ?? ""
     return "\(option.isRepeatable ? "*" : "")--\(option.name)[\(description)]\(value)".singleQuoted
   }
 
@@ -155,7 +164,9 @@ package enum Completions {
       for option in command.options {
         let value =
           option.valueName == nil
-          ? "" : option.isPath ? " -r -F" : " -x" + (option.allowedValues.isEmpty ? "" : " -a \(fishList(option.allowedValues))")
+          ? ""
+          : option.isPath
+            ? " -r -F" : " -x" + (option.allowedValues.isEmpty ? "" : " -a \(fishList(option.allowedValues))")
         lines.append(
           "\(start) \(condition) -l \(option.name)\(value) -d \(fishQuoted(option.abstract.firstClause))")
       }

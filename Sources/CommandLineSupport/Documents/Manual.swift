@@ -26,7 +26,10 @@ package enum Manual {
         ? String(command.discussion.dropFirst(program.discussion.count)) : command.discussion
     ).reduce(into: []) { $0 += [".PP", $1] }
     let positionals = command.positionals.map { "<\($0.name)>" + ($0.isRepeated ? " ..." : "") }
-    lines += [".PP", ".B \(escaped("\(program.name) \(command.name)"))", escaped((positionals + ["[options]"]).joined(separator: " "))]
+    lines += [
+      ".PP", ".B \(escaped("\(program.name) \(command.name)"))",
+      escaped((positionals + ["[options]"]).joined(separator: " ")),
+    ]
     lines += entries(command.positionals.map { ("<\($0.name)>", $0.abstract) })
     lines += entries(command.options.map { ($0.display, Help.description(of: $0)) })
     if !command.examples.isEmpty {

@@ -8,7 +8,9 @@ struct BatchTable {
   private let nameWidth: Int
   private let classWidth: Int
 
-  private static let heading = (name: "Image", label: "Class", percentage: "Prob.", risk: "Risk", remark: "Remark")
+  private static let heading = (
+    name: "Image", label: "Class", percentage: "Prob.", risk: "Risk", remark: "Remark"
+  )
   private static let gap = "  "
   private static let percentageWidth = 6
   private static let riskWidth = 8
@@ -25,16 +27,19 @@ struct BatchTable {
     let longest = max(Self.heading.name.count, names.map { $0.printable.count }.max() ?? 0)
     let others = classWidth + Self.percentageWidth + Self.riskWidth + 4 * Self.gap.count
     // A remark beside the row where there is room, else the name as wide as the line allows.
-    nameWidth = width.map { width in
-      let room = width - others - Self.leastRemarkWidth
-      return min(longest, room >= min(longest, 16) ? room : max(width - others + Self.gap.count, 8))
-    } ?? longest
+    nameWidth =
+      width.map { width in
+        let room = width - others - Self.leastRemarkWidth
+        return min(longest, room >= min(longest, 16) ? room : max(width - others + Self.gap.count, 8))
+      } ?? longest
   }
 
   var header: String {
     let names = Self.heading
     let line = cells(names.name, names.label, names.percentage, names.risk) + Self.gap + names.remark
-    return emphasised(remarkWidth == nil || remarkWidth! >= Self.leastRemarkWidth ? line : trimmed(line.dropLast(names.remark.count))) + "\n"
+    return emphasised(
+      remarkWidth == nil || remarkWidth! >= Self.leastRemarkWidth
+        ? line : trimmed(line.dropLast(names.remark.count))) + "\n"
   }
 
   func row(_ result: Classification, imageName: String) -> String {
@@ -54,12 +59,14 @@ struct BatchTable {
 
   /// The classes that occur, by their names, the summary and the disclaimer.
   func footer(_ summary: BatchSummary, labels: [LesionLabel]) -> String {
-    let names = labels.filter { $0.name != $0.id }.map { "\($0.id) \($0.name)".printable }.joined(separator: ", ")
+    let names = labels.filter { $0.name != $0.id }.map { "\($0.id) \($0.name)".printable }.joined(
+      separator: ", ")
     let paragraphs = [
       names.isEmpty ? "" : "Classes: \(names).", summary.sentences.joined(separator: " "),
       "A classification is not a diagnosis. Please consult a dermatologist.", Wording.disclaimer,
     ]
-    return paragraphs.filter { !$0.isEmpty }.map { "\n" + $0.wrapped(width: width, indent: 0) + "\n" }.joined()
+    return paragraphs.filter { !$0.isEmpty }.map { "\n" + $0.wrapped(width: width, indent: 0) + "\n" }
+      .joined()
   }
 
   // MARK: - Parts
@@ -82,7 +89,8 @@ struct BatchTable {
     let text = remarks.joined(separator: "; ")
     guard let width, let remarkWidth else { return cells + Self.gap + text + "\n" }
     if remarkWidth >= Self.leastRemarkWidth {
-      return cells + Self.gap + text.wrapped(width: width, indent: remarkColumn).dropFirst(remarkColumn) + "\n"
+      return cells + Self.gap + text.wrapped(width: width, indent: remarkColumn).dropFirst(remarkColumn)
+        + "\n"
     }
     return trimmed(cells[...]) + "\n" + text.wrapped(width: width, indent: 4) + "\n"
   }

@@ -36,7 +36,8 @@ struct ResultPrinter {
     switch format {
     case .text where table != nil:
       try write((isFirst ? table!.header : "") + table!.row(result, imageName: imageName))
-      for label in [result.prediction, result.answer?.concern].compactMap({ $0 }) where !labels.contains(label) {
+      for label in [result.prediction, result.answer?.concern].compactMap({ $0 })
+      where !labels.contains(label) {
         labels.append(label)
       }
     case .text:

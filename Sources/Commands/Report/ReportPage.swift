@@ -45,7 +45,8 @@ struct ReportPage {
   }
 
   private var title: String {
-    entries.count == 1 ? "\(entries[0].name) - DermaFusion report" : "DermaFusion report of \(entries.count) images"
+    entries.count == 1
+      ? "\(entries[0].name) - DermaFusion report" : "DermaFusion report of \(entries.count) images"
   }
 
   private var heading: String {
@@ -91,7 +92,8 @@ struct ReportPage {
   private var failureList: String {
     if failures.isEmpty { return "" }
     let items = failures.map { "<li>\(HTML.escaped($0))</li>" }.joined(separator: "\n")
-    return "<section class=\"card\"><h2>Images without a result</h2>\n<ul class=\"warnings\">\n\(items)\n</ul></section>"
+    return
+      "<section class=\"card\"><h2>Images without a result</h2>\n<ul class=\"warnings\">\n\(items)\n</ul></section>"
   }
 }
 

@@ -17,7 +17,7 @@
       try await onThread { () throws(DermaFusionError) in
         var timing = ClassificationTiming()
         return try self.classify(
-          image, metadata: metadata, views: views, imageSHA256: nil, timing: &timing
+          DecodedImage(image), metadata: metadata, views: views, imageSHA256: nil, timing: &timing
         ).0
       }
     }
