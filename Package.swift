@@ -170,7 +170,8 @@ let package = Package(
     .testTarget(
       name: "ImageFilesTests",
       dependencies: [
-        "ImageFiles", "ImagePipeline", "HashModule", "ModelFiles", "SystemModule", "TestImages", "ReferenceLayers",
+        "ImageFiles", "ImagePipeline", "HashModule", "ModelFiles", "SystemModule", "TestImages",
+        "ReferenceLayers",
       ]),
     .testTarget(
       name: "ImagePipelineTests", dependencies: ["ImagePipeline", "TestImages", "ReferenceLayers"]),
@@ -198,7 +199,8 @@ let package = Package(
         "ImageFiles", "NetworkModule", "ImagePipeline", "ModelFiles", "JSONModule", "HashModule", "TestFiles",
         "TestModels",
       ]),
-    .testTarget(name: "FigureModuleTests", dependencies: ["FigureModule", "ImagePipeline", "ReferenceLayers"]),
+    .testTarget(
+      name: "FigureModuleTests", dependencies: ["FigureModule", "ImagePipeline", "ReferenceLayers"]),
     .testTarget(name: "CommandLineSupportTests", dependencies: ["CommandLineSupport", "TestFiles"]),
   ],
   swiftLanguageModes: [.v6]
@@ -227,6 +229,8 @@ if Context.environment["DERMAFUSION_FUZZ"] != nil {
   package.targets.append(
     .executableTarget(
       name: "FuzzTargets",
-      dependencies: ["CommandLineSupport", "Commands", "ImageFiles", "ImagePipeline", "JSONModule", "ModelFiles"],
+      dependencies: [
+        "CommandLineSupport", "Commands", "ImageFiles", "ImagePipeline", "JSONModule", "ModelFiles",
+      ],
       path: "Scripts/fuzz-targets", exclude: ["jpeg.dict", "png.dict", "safetensors.dict"]))
 }

@@ -81,9 +81,12 @@ private func table(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 
 /// Words are separated by line breaks; the first is the command.
 private func arguments(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
-  let words = UnsafeBufferPointer(start: bytes, count: count).split(separator: 0x0A, omittingEmptySubsequences: false)
-    .compactMap { String(validating: $0, as: UTF8.self) }
-  guard let first = words.first, let command = Tool.dermafusion.commands.first(where: { $0.name == first }) else { return 0 }
+  let words = UnsafeBufferPointer(start: bytes, count: count).split(
+    separator: 0x0A, omittingEmptySubsequences: false
+  )
+  .compactMap { String(validating: $0, as: UTF8.self) }
+  guard let first = words.first, let command = Tool.dermafusion.commands.first(where: { $0.name == first })
+  else { return 0 }
   do {
     _ = try ParsedArguments.parse(
       Array(words.dropFirst()), positionals: command.positionals, options: command.options)
@@ -94,7 +97,8 @@ private func arguments(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 }
 
 private let targets: [String: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32] = [
-  "png": decode, "jpeg": decode, "pnm": decode, "safetensors": safetensors, "config": configuration, "csv": table,
+  "png": decode, "jpeg": decode, "pnm": decode, "safetensors": safetensors, "config": configuration,
+  "csv": table,
   "arguments": arguments,
 ]
 

@@ -10,7 +10,8 @@ enum DecodingOptions {
     "max-pixels", valueName: "n", upTo: PixelLimit.count, initial: PixelLimit.count,
     abstract: "Refuse images of more pixels. No more than the default can be asked for.")
   private static let scannedPixels = wholeNumber(
-    "max-scanned-pixels", valueName: "n", upTo: Int(Int32.max) * 100, initial: DecodingLimits.standardScannedPixels,
+    "max-scanned-pixels", valueName: "n", upTo: Int(Int32.max) * 100,
+    initial: DecodingLimits.standardScannedPixels,
     abstract: """
       Refuse a JPEG whose pixels times its scans are more: each scan of a progressive file passes over the whole image.
       """)

@@ -147,7 +147,10 @@ package struct SquareResizer: ~Copyable {
     for output in outputs(of: x) {
       var sum =
         sums.removeValue(forKey: output)
-        ?? ([Int32](repeating: 1 << (ResamplingWeights.precisionBits - 1), count: side * 3), weights.counts[output])
+        ?? (
+          [Int32](repeating: 1 << (ResamplingWeights.precisionBits - 1), count: side * 3),
+          weights.counts[output]
+        )
       let weight = weights.parts[output * weights.windowSize + x - weights.starts[output]].whole
       sum.values.withUnsafeMutableBufferPointer { values in
         for index in 0..<values.count { values[index] &+= Int32(source[index]) &* weight }

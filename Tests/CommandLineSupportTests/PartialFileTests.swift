@@ -12,7 +12,9 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
   }
 
-  private func text(_ name: String) -> String? { folder.contents(of: name).map { String(decoding: $0, as: UTF8.self) } }
+  private func text(_ name: String) -> String? {
+    folder.contents(of: name).map { String(decoding: $0, as: UTF8.self) }
+  }
 
   @Test func severalFilesAppearTogether() throws {
     _ = folder.write("old", to: "a")
@@ -28,7 +30,9 @@ import Testing
   @Test func whereOneCannotBeWrittenNoneIs() throws {
     _ = folder.write("old", to: "a")
     #expect(throws: FileError.self) {
-      try FileBytes.write([(Array("new".utf8), folder.path + "/a"), (Array("x".utf8), folder.path + "/none/b")])
+      try FileBytes.write([
+        (Array("new".utf8), folder.path + "/a"), (Array("x".utf8), folder.path + "/none/b"),
+      ])
     }
     #expect(throws: FileError.isFolder(folder.path)) {
       try FileBytes.write([(Array("new".utf8), folder.path + "/a"), (Array("x".utf8), folder.path)])

@@ -53,6 +53,10 @@ import DermaFusion
           1                       Something failed; standard error names it. Of several
                                   images, the others got their results.
           64                      Wrong usage.
+          129, 130, 143           Ended by SIGHUP, SIGINT or SIGTERM; half-written files
+                                  were removed.
+          132 to 136, 139         The program failed by a fault of its own, or for want
+                                  of memory; standard error says so.
 
         """)
   }

@@ -1,4 +1,5 @@
 import Foundation
+import ImageFiles
 import TestFiles
 import Testing
 
@@ -15,11 +16,14 @@ import Testing
         Version          0.1.0
         Model            toy 0.0.1, in model
         SHA-256          0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+        Checksums        none: the folder has no SHA256SUMS, and a damaged file would
+                         not be noticed
         Architecture     efficientnet_lite2
         Metadata         age, sex and site are used
         Preprocessing    48x48 pixels, Shades of Gray (p 6, rounding round), mean 0.485
                          0.456 0.406, std 0.229 0.224 0.225
         Classes          7: akiec, bcc, bkl, df, mel, nv, vasc
+        Decoders         \(ImageDecoder.libraries.joined(separator: ", "))
         Instruction set  baseline
         Threads          3
 
@@ -37,7 +41,7 @@ import Testing
       result.output == """
         {"schemaVersion":2,"version":"0.1.0","model":{"name":"toy","version":"0.0.1",\
         "sha256":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",\
-        "architecture":"efficientnet_lite2","folder":"model","usesMetadata":false,"temperature":1},\
+        "architecture":"efficientnet_lite2","folder":"model","usesMetadata":false,"temperature":1,"hasChecksums":false},\
         "classes":["akiec","bcc","bkl","df","mel","nv","vasc"],\
         "labels":[{"class":"akiec","name":"Actinic keratoses","malignancy":"pre-malignant"},\
         {"class":"bcc","name":"Basal cell carcinoma","malignancy":"malignant"},\
@@ -48,6 +52,7 @@ import Testing
         {"class":"vasc","name":"Vascular lesions","malignancy":"benign"}],\
         "preprocessing":{"size":48,"colorConstancy":{"method":"shades_of_gray","p":6,"rounding":"round"},\
         "mean":[0.485,0.456,0.406],"std":[0.229,0.224,0.225]},\
+        "decoders":[\(ImageDecoder.libraries.map { "\"\($0)\"" }.joined(separator: ","))],\
         "instructionSet":"baseline","threads":2,"disclaimer":"\(Wording.disclaimer)"}
 
         """)

@@ -142,6 +142,7 @@ import Testing
     #expect(ParityCommand.decoderNote(fixtures: ImageDecoder.jpegLibrary) == nil)
     #expect(
       ParityCommand.decoderNote(fixtures: "libjpeg-turbo 9.9.9")
-        == "Here JPEG is decoded by \(ImageDecoder.jpegLibrary), not by the libjpeg-turbo 9.9.9 behind the fixtures.")
+        == "Here JPEG is decoded by \(ImageDecoder.jpegLibrary), not by the libjpeg-turbo 9.9.9 behind the fixtures."
+    )
   }
 }

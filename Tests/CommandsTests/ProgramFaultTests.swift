@@ -5,7 +5,8 @@ import Testing
 /// What becomes of the program when a signal ends it, and in surroundings that lack what it likes to have.
 @Suite struct ProgramFaultTests {
   let program = ProgramTests()
-  private let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  private let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent()
     .deletingLastPathComponent().path
 
   /// The signal comes when the first image's result is there and the second image is waited for.
@@ -25,7 +26,8 @@ import Testing
     let result = try end(by: signal)
     #expect(result.status == status)
     #expect(
-      result.errors.hasPrefix("Error: dermafusion failed by a fault of its own, or for want of memory"), "\(result.errors)")
+      result.errors.hasPrefix("Error: dermafusion failed by a fault of its own, or for want of memory"),
+      "\(result.errors)")
   }
 
   @Test(arguments: [("TERM", 143), ("INT", 130), ("HUP", 129)] as [(String, Int32)])
@@ -53,6 +55,7 @@ import Testing
       "$dermafusion preprocess /dev/zero --stage decoded --output out.npy --model \(repository)/Weights")
     #expect(result.status == 1)
     #expect(
-      result.errors == "Error: /dev/zero: not a PNG, JPEG or PNM image (it starts with 00 00 00 00 00 00 00 00)\n")
+      result.errors
+        == "Error: /dev/zero: not a PNG, JPEG or PNM image (it starts with 00 00 00 00 00 00 00 00)\n")
   }
 }

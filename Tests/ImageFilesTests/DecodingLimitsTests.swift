@@ -62,7 +62,8 @@ import Testing
     expectRefusal(
       TinyJPEG.progressive, DecodingLimits(seconds: -1), part: .whole, as: .tooSlow(.jpeg, seconds: -1))
     let png = PNGBuilder(width: 2, height: 1, bitDepth: 8, colorType: 0).file([1, 2])
-    expectRefusal(png, DecodingLimits(memory: 11), part: .whole, as: .tooMuchMemory(.png, byteCount: 12, limit: 11))
+    expectRefusal(
+      png, DecodingLimits(memory: 11), part: .whole, as: .tooMuchMemory(.png, byteCount: 12, limit: 11))
     expectRefusal(png, DecodingLimits(seconds: -1), part: .whole, as: .tooSlow(.png, seconds: -1))
     expectRefusal(
       Array("P2 1 1 255 7".utf8), DecodingLimits(memory: 2), part: .whole,

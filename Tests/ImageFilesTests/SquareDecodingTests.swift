@@ -45,7 +45,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "jpeg_411.jpg", "jpeg_420.jpg", "jpeg_cmyk.jpg", "jpeg_grey.jpg", "jpeg_progressive.jpg", "jpeg_restart.jpg",
+    "jpeg_411.jpg", "jpeg_420.jpg", "jpeg_cmyk.jpg", "jpeg_grey.jpg", "jpeg_progressive.jpg",
+    "jpeg_restart.jpg",
     "jpeg_ycck_420.jpg", "large_1501x1127.jpg", "odd_457x383.jpg",
   ]) func ofEveryKind(name: String) throws {
     let bytes = try bytes(name)

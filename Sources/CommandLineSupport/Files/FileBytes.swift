@@ -24,7 +24,8 @@ package enum FileBytes {
   /// - Throws: ``FileError`` when it is missing, a folder, empty, unreadable, or larger than `limit` bytes,
   ///   which is found out before it is read where the system can tell; or a pipe that nobody writes to.
   package static func read(
-    path: String, limit: Int, patience: Int = writerPatience, refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
+    path: String, limit: Int, patience: Int = writerPatience,
+    refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
   ) throws(FileError) -> [UInt8] {
     // Opening a named pipe would wait for a writer, for ever where none comes.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -35,7 +36,8 @@ package enum FileBytes {
       // Without a writer a pipe is at its end at once.
       systemWait(descriptor, POLLIN, milliseconds: Int32(patience) * 1000)
       do throws(FileError) {
-        return try read(descriptor: descriptor, name: path, limit: limit, patience: patience, refusal: refusal)
+        return try read(
+          descriptor: descriptor, name: path, limit: limit, patience: patience, refusal: refusal)
       } catch .empty {
         throw .pipeWithoutWriter(path, seconds: patience)
       }
@@ -56,12 +58,15 @@ package enum FileBytes {
     let isRegular = status.st_mode & S_IFMT == S_IFREG
     if isRegular, Int(status.st_size) > limit { throw .tooLarge(name, limit: limit) }
 
-    var bytes = [UInt8](repeating: 0, count: min(isRegular ? Int(status.st_size) + 1 : startCount, startCount))
+    var bytes = [UInt8](
+      repeating: 0, count: min(isRegular ? Int(status.st_size) + 1 : startCount, startCount))
     var count = 0
     var isWanted = false
     func requireWanted() throws(FileError) {
       isWanted = true
-      if count > 0, let reason = bytes.withUnsafeBytes({ refusal(UnsafeRawBufferPointer(rebasing: $0[..<count])) }) {
+      if count > 0,
+        let reason = bytes.withUnsafeBytes({ refusal(UnsafeRawBufferPointer(rebasing: $0[..<count])) })
+      {
         throw .refused(name, reason: reason)
       }
     }
@@ -79,7 +84,9 @@ package enum FileBytes {
       if got < 0 {
         if errno == EINTR { continue }
         if errno == EAGAIN {
-          if systemWait(descriptor, POLLIN, milliseconds: patience.map { Int32($0) * 1000 } ?? -1) { continue }
+          if systemWait(descriptor, POLLIN, milliseconds: patience.map { Int32($0) * 1000 } ?? -1) {
+            continue
+          }
           throw .pipeWithoutWriter(name, seconds: patience ?? 0)
         }
         throw failure(path: name)

@@ -20,7 +20,8 @@ package enum ProgramSignals {
   /// Not zero while files are put in place, and the signal that came meanwhile.
   nonisolated(unsafe) fileprivate static let held: UnsafeMutablePointer<sig_atomic_t> = .allocate(capacity: 2)
   nonisolated(unsafe) fileprivate static let message: UnsafeMutableBufferPointer<UInt8> = {
-    let text = "Error: dermafusion failed by a fault of its own, or for want of memory; please report the command\n"
+    let text =
+      "Error: dermafusion failed by a fault of its own, or for want of memory; please report the command\n"
     let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
     _ = bytes.initialize(from: text.utf8)
     return bytes
@@ -78,7 +79,11 @@ package enum ProgramSignals {
     #if canImport(Darwin)
       if old.__sigaction_u.__sa_handler == SIG_IGN { return }
     #else
-      if unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return }
+      if unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self)
+        == unsafeBitCast(SIG_IGN, to: Int.self)
+      {
+        return
+      }
     #endif
     var action = sigaction()
     #if canImport(Darwin)
