@@ -27,7 +27,8 @@ import Testing
         input[(Int(pixel) * size + Int(pixel)) * 3] = 1
         var alive: [Int] = []
         _ = network.run(
-          metadata: PatientMetadata.unknown.encoded(), writeInput: { $0.update(from: input, count: input.count) },
+          metadata: PatientMetadata.unknown.encoded(),
+          writeInput: { $0.update(from: input, count: input.count) },
           observe: { name, map in
             if name != layer { return }
             #expect(map.shape.height == geometry.count)

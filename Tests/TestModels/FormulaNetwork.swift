@@ -32,7 +32,9 @@ package struct FormulaNetwork: Decodable {
   }
 
   /// The networks of a folder of fixtures, each with its config.json.
-  package static func all(in folder: URL = fixtures) throws -> [(network: FormulaNetwork, configuration: [UInt8])] {
+  package static func all(in folder: URL = fixtures) throws -> [(
+    network: FormulaNetwork, configuration: [UInt8]
+  )] {
     let data = try Data(contentsOf: folder.appending(path: "networks.json"))
     let networks = try JSONDecoder().decode([FormulaNetwork].self, from: data)
     let objects = try JSONSerialization.jsonObject(with: data) as? [[String: Any]] ?? []
@@ -41,7 +43,8 @@ package struct FormulaNetwork: Decodable {
     }
   }
 
-  package static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  package static let fixtures = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "ParityFixtures/gradcam")
   /// Those of MobileNetV3 and ResNet.
   package static let architectures = fixtures.deletingLastPathComponent().appending(path: "architectures")
