@@ -68,7 +68,7 @@ final class BrowserSession {
     do throws(DermaFusionError) {
       var timing = ClassificationTiming()
       let (result, output) = try classifier.classify(
-        image, metadata: request.metadata, views: request.views, imageSHA256: request.imageSHA256,
+        DecodedImage(image), metadata: request.metadata, views: request.views, imageSHA256: request.imageSHA256,
         timing: &timing)
       var extra: [(key: String, value: JSONValue)] = []
       if request.includesMetadataShares {
@@ -88,7 +88,7 @@ final class BrowserSession {
     let chosen = try labels(request.classes, of: classifier)
     do throws(DermaFusionError) {
       let explanation = try classifier.explain(
-        image, metadata: request.metadata, method: request.method, layer: request.layer,
+        DecodedImage(image), metadata: request.metadata, method: request.method, layer: request.layer,
         imageSHA256: request.imageSHA256, selecting: classifier.selection(chosen))
       var extra: [(key: String, value: JSONValue)] = []
       if request.includesMetadataShares {

@@ -113,11 +113,11 @@ private func image(
   let (rowBytes, overflows) = Int(max(width, 0)).multipliedReportingOverflow(by: 4)
   let (count, countOverflows) = rowBytes.multipliedReportingOverflow(by: Int(max(height, 0)))
   let isThere = pixels != nil && !overflows && !countOverflows
-  do throws(ImageError) {
+  do throws(DermaFusionError) {
     return try PixelImage(
       copying: UnsafeRawBufferPointer(start: pixels, count: isThere ? count : 0), width: Int(width),
       height: Int(height), bytesPerRow: overflows ? 0 : rowBytes, layout: .rgba)
   } catch {
-    throw Failure(DermaFusionError(error))
+    throw Failure(error)
   }
 }
