@@ -18,7 +18,11 @@ package enum ProgramSignals {
   }()
   fileprivate static let capacity = 64
   /// Not zero while files are put in place, and the signal that came meanwhile.
-  nonisolated(unsafe) fileprivate static let held: UnsafeMutablePointer<sig_atomic_t> = .allocate(capacity: 2)
+  nonisolated(unsafe) fileprivate static let held: UnsafeMutablePointer<sig_atomic_t> = {
+    let held = UnsafeMutablePointer<sig_atomic_t>.allocate(capacity: 2)
+    held.initialize(repeating: 0, count: 2)
+    return held
+  }()
   nonisolated(unsafe) fileprivate static let message: UnsafeMutableBufferPointer<UInt8> = {
     let text =
       "Error: dermafusion failed by a fault of its own, or for want of memory; please report the command\n"
@@ -31,9 +35,8 @@ package enum ProgramSignals {
   /// Takes the signals over; before that, the system's own treatment stands. Those that whoever started the program ignores stay
   /// ignored.
   static func install() {
-    held.initialize(repeating: 0, count: 2)
     // The handlers must not be the first to ask for these.
-    _ = (paths, message.count)
+    _ = (paths, held, message.count)
     for number in [SIGINT, SIGTERM, SIGHUP] { handle(number, removeAndEnd) }
     // Swift's own report is asked for by this variable.
     if getenv("SWIFT_BACKTRACE") != nil { return }
@@ -62,15 +65,16 @@ package enum ProgramSignals {
   }
 
   /// Lets a signal wait until ``release()``.
-  static func holdBack() { held[0] += 1 }
+  static func holdBack() { lock.withLock { _ in held[0] += 1 } }
 
   static func release() {
-    held[0] -= 1
-    let number = held[1]
-    if held[0] == 0, number != 0 {
-      held[1] = 0
-      raise(number)
+    let number: Int32 = lock.withLock { _ in
+      held[0] -= 1
+      guard held[0] == 0 else { return 0 }
+      defer { held[1] = 0 }
+      return held[1]
     }
+    if number != 0 { raise(number) }
   }
 
   private static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
