@@ -34,13 +34,11 @@ package enum FileBytes {
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
       // Without a writer a pipe is at its end at once.
-      systemWait(descriptor, POLLIN, milliseconds: Int32(patience) * 1000)
-      do throws(FileError) {
-        return try read(
-          descriptor: descriptor, name: path, limit: limit, patience: patience, refusal: refusal)
-      } catch .empty {
+      guard systemWait(descriptor, POLLIN, milliseconds: Int32(patience) * 1000) else {
         throw .pipeWithoutWriter(path, seconds: patience)
       }
+      return try read(
+        descriptor: descriptor, name: path, limit: limit, patience: patience, refusal: refusal)
     }
     let flags = fcntl(descriptor, F_GETFL)
     if flags != -1 { _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) }
