@@ -96,7 +96,8 @@ static inline void cjpeg_on_message(j_common_ptr info) { (void)info; }
 
 // Whether the bytes that libjpeg skipped to find a marker are zeros, with which some cameras fill up their files.
 static inline int cjpeg_skipped_only_zeros(j_decompress_ptr info, size_t skipped) {
-  const uint8_t *end = info->src->next_input_byte - 2;
+  // libjpeg warns before it takes the marker: the skipped bytes end where it reads next.
+  const uint8_t *end = info->src->next_input_byte;
   for (size_t i = 1; i <= skipped; i++) {
     if (end[-(ptrdiff_t)i] != 0) return 0;
   }

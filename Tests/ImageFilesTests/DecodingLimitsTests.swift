@@ -55,10 +55,10 @@ import Testing
     expectRefusal(
       TinyJPEG.subsampled, DecodingLimits(memory: 296), part: .whole,
       as: .tooMuchMemory(.jpeg, byteCount: 297, limit: 296))
-    // The coefficients of all scans are kept: 2x2 blocks of 64 numbers of two bytes, and 1x1 twice.
+    // The coefficients of all scans are kept: 2x2 blocks of 64 numbers of two bytes, and 1x2 twice.
     expectRefusal(
       TinyJPEG.progressive, DecodingLimits(memory: 1000), part: .whole,
-      as: .tooMuchMemory(.jpeg, byteCount: 297 + 6 * 128, limit: 1000))
+      as: .tooMuchMemory(.jpeg, byteCount: 297 + 8 * 128, limit: 1000))
     expectRefusal(
       TinyJPEG.progressive, DecodingLimits(seconds: -1), part: .whole, as: .tooSlow(.jpeg, seconds: -1))
     let png = PNGBuilder(width: 2, height: 1, bitDepth: 8, colorType: 0).file([1, 2])
