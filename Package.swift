@@ -184,7 +184,7 @@ let package = Package(
       dependencies: [
         "DermaFusion", "ExplanationModule", "FigureModule", "ImageFiles", "NetworkModule", "ImagePipeline",
         "ModelFiles", "TensorModule", "KernelInterface", "JSONModule", "HashModule", "ReferenceLayers",
-        "TestModels",
+        "TestModels", "TestImages",
       ]),
     .testTarget(
       name: "AssessmentTests",

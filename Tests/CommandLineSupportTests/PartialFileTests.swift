@@ -47,14 +47,13 @@ import Testing
     let paths = ["a", "b", "c"].map { folder.path + "/" + $0 }
     var partials: [PartialFile] = []
     for path in paths {
-      let partial = try PartialFile(replacing: path)
+      let partial = try PartialFile(path: path)
       try partial.write(Array("new".utf8))
-      try partial.finish()
       partials.append(partial)
     }
     try FileManager.default.createDirectory(atPath: paths[2] + "/full", withIntermediateDirectories: true)
-    #expect(throws: FileError.self) { try PartialFile.putInPlace(partials) }
-    for partial in partials { partial.discard() }
+    #expect(throws: FileError.self) { try PartialFile.finish(partials) }
+    partials = []
     #expect(text("a") == "old")
     #expect(try names() == ["a", "c"])
   }

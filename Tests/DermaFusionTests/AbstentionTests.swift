@@ -2,6 +2,7 @@ import ImageFiles
 import ImagePipeline
 import TensorModule
 import TestModels
+import TestImages
 import Testing
 
 @testable import DermaFusion
