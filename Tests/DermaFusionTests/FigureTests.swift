@@ -1,4 +1,4 @@
-import ExplanationModule
+@testable import ExplanationModule
 import FigureModule
 import ImageFiles
 import ImagePipeline
