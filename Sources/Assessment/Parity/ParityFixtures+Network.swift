@@ -98,7 +98,7 @@ extension ParityFixtures {
     var maps: [(name: String, shape: FeatureShape, values: [Float])] = []
     let image = try preprocessed(activations.file, classifier)
     let model = try classifier.singleModel()
-    let output = try model.output(of: image, metadata: PatientMetadata.unknown.encoded()) {
+    let output = model.output(of: image, metadata: PatientMetadata.unknown.encoded()) {
       name, map in
       maps.append((name, map.shape, map.dense()))
     }
