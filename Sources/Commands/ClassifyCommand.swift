@@ -118,7 +118,7 @@ package enum ClassifyCommand: Command {
     try destination.printer.finish(summary)
     try destination.finish()
     if items.count > 1, !(destination.isSeen && destination.printer.table != nil), !arguments[Flag.quiet] {
-      terminal.note(summary.sentences.joined(separator: " "))
+      terminal.noteOnScreen(summary.sentences.joined(separator: " "))
     }
     if let table, let path = arguments[MetadataOptions.table], !arguments[Flag.quiet] {
       for note in table.notes(on: items.compactMap(\.source), path: path) { terminal.note("Note: \(note)") }

@@ -140,7 +140,7 @@ import Testing
     #expect(
       run(["info", "--format", "json"]).output.contains(
         """
-        "usesMetadata":true,"temperature":1,"members":[\
+        "usesMetadata":true,"temperature":1,"hasChecksums":false,"members":[\
         {"folder":"seeing","weight":3,"name":"toy","version":"0.0.1","architecture":"efficientnet_lite2",\
         "usesMetadata":false,"temperature":1},\
         {"folder":"knowing","weight":0.5,"name":"toy","version":"0.0.1","architecture":"efficientnet_lite2",\

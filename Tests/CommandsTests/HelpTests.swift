@@ -28,6 +28,7 @@ import DermaFusion
           classify                Classify dermoscopy images into the classes of a
                                   model.
           gradcam                 Draw heatmaps of the regions that support a class.
+          report                  Write a page with the results and heatmaps of images.
           evaluate                Measure the model on images whose labels are known.
           preprocess              Write one stage of an image's preprocessing as a NumPy
                                   array.
@@ -37,6 +38,11 @@ import DermaFusion
           bench                   Time the model on this machine.
           info                    Show the version, the model, the instruction set,
                                   threads and preprocessing.
+          doctor                  Check this machine, the program and the model, and say
+                                  what would be run.
+          completions             Print a script that makes a shell complete commands,
+                                  options and values.
+          manual                  Print the manual page for man.
 
           See 'dermafusion help <subcommand>' for detailed help.
 
@@ -93,8 +99,8 @@ import DermaFusion
                                   standard output.
           --model <folder>        Folder of a model or an ensemble. When left out:
                                   $DERMAFUSION_MODEL, else Weights in the current
-                                  folder, else Weights beside the program or in a folder
-                                  above it.
+                                  folder, else Weights or share/dermafusion/Weights
+                                  beside the program or in a folder above it.
           --version               Show the version.
           -h, --help              Show help information.
 
@@ -120,6 +126,12 @@ import DermaFusion
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", "cat() { :; }; dermafusion() { printf '%s\\n' \"$@\" >&2; }; \(example)"]
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    // Examples that write into a person's folders write into these.
+    for path in [".local/share/bash-completion/completions", ".config/fish/completions"] {
+      try FileManager.default.createDirectory(
+        atPath: "\(folder.path)/\(path)", withIntermediateDirectories: true)
+    }
+    process.environment = ["HOME": folder.path, "PATH": "/usr/bin:/bin"]
     process.standardError = pipe
     try process.run()
     let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -146,7 +158,7 @@ import DermaFusion
         USAGE: dermafusion evaluate --labels <file.csv> --images <folder> ...
                  [--model <folder>] [--threads <n>] [--tta] [--format <format>]
                  [--plots <folder>] [--predictions <file.csv>]
-                 [--allow-training-lesions]
+                 [--allow-training-lesions] [--quiet]
 
         """), "\(help)")
     #expect(help.split(separator: "\n").allSatisfy { $0.count <= 80 })

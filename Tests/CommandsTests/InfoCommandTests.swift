@@ -111,7 +111,10 @@ import Testing
   }
 
   @Test func whereNothingIsFoundEveryPlaceIsNamed() {
-    let terminalPlaces = ["Fixtures", "/none/bin/Fixtures", "/none/Fixtures", "/Fixtures"]
+    let terminalPlaces = [
+      "Fixtures", "/none/bin/Fixtures", "/none/bin/share/dermafusion/Fixtures", "/none/Fixtures",
+      "/none/share/dermafusion/Fixtures", "/Fixtures", "/share/dermafusion/Fixtures",
+    ]
     let output = MemoryOutput()
     let terminal = Terminal(
       output: output, errors: output, readInput: { _ in [] }, width: nil, usesColour: false,

@@ -65,6 +65,11 @@ package struct Terminal: Sendable {
   package func note(_ message: String) {
     try? errors.write(Array("\(message.printable)\n".utf8))
   }
+
+  /// Writes a remark only where a person looks at the errors: a script gets nothing there but what failed.
+  package func noteOnScreen(_ message: String) {
+    if showsProgress { note(message) }
+  }
 }
 
 /// Somewhere that bytes go to.
