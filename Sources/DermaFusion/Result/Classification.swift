@@ -21,6 +21,9 @@ public struct Classification: Sendable, Equatable {
     public let concern: LesionLabel?
     /// The probability of ``concern``.
     public let concernProbability: Float?
+    /// Classes among which the right one is with a stated probability; `nil` for a model that was not fitted for it, for
+    /// ensembles and for more views than one.
+    public let conformalSet: Abstention.ConformalSet?
   }
 
   /// The answer, or why there is none.
@@ -56,7 +59,9 @@ public struct Classification: Sendable, Equatable {
     self.views = views
     self.abstention = abstention
     outcome =
-      abstention.reasons.isEmpty ? .answer(Answer(probabilities)) : .abstained(abstention.reasons)
+      abstention.reasons.isEmpty
+      ? .answer(Answer(probabilities, conformalSet: abstention.conformalSet))
+      : .abstained(abstention.reasons)
   }
 
   /// The answer; `nil` where the model abstains.
@@ -72,7 +77,8 @@ public struct Classification: Sendable, Equatable {
 }
 
 extension Classification.Answer {
-  init(_ probabilities: ClassScores) {
+  init(_ probabilities: ClassScores, conformalSet: Abstention.ConformalSet? = nil) {
+    self.conformalSet = conformalSet
     prediction = probabilities.highest
     probability = probabilities[prediction]
     risk = RiskLevel(probabilities: probabilities)
