@@ -101,6 +101,7 @@ extension Classification: CustomStringConvertible {
       case logits, probabilities, metadata, warnings, imageSHA256, model, views, abstention
     }
 
+    /// What breaks a rule of this type is an error.
     public init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       let logits = try container.decode(ClassScores.self, forKey: .logits)
@@ -119,6 +120,7 @@ extension Classification: CustomStringConvertible {
         abstention: try container.decode(Abstention.self, forKey: .abstention))
     }
 
+    /// Writes what ``init(from:)`` reads.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(logits, forKey: .logits)
