@@ -112,8 +112,9 @@ import Testing
       ClassificationCSV.header(labels: .ham10000, showsTiming: false, views: .upright)
       + ClassificationCSV.row(result, imageName: "x", timing: nil)
     let table = try CSVTable(Array(csv.utf8), path: "t")
-    let columns = try table.columns(["class", "name", "probability", "risk", "abstain", "nv"], path: "t")
-    for name in ["class", "name", "probability", "risk"] {
+    let columns = try table.columns(
+      ["class", "name", "probability", "risk", "abstain", "nv", "conformalSet"], path: "t")
+    for name in ["class", "name", "probability", "risk", "conformalSet"] {
       #expect(columns.text(name, of: table.rows[0]) == "", "\(name)")
     }
     #expect(columns.text("abstain", of: table.rows[0]) == "true")

@@ -197,8 +197,8 @@ import Testing
     #expect(
       result.json(imageName: "x").contains(
         """
-        "abstain":true,"abstainReasons":["blurred","out_of_distribution"],"conformalSet":["nv","df"],\
-        "conformalCoverage":0.9,"summary":
+        "abstain":true,"abstainReasons":["blurred","out_of_distribution"],"conformalSet":null,\
+        "conformalCoverage":null,"summary":
         """))
   }
 }

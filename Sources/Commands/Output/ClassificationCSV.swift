@@ -37,7 +37,7 @@ enum ClassificationCSV {
     cells += [
       result.summary, result.disclaimer, result.abstains ? "true" : "false",
       result.abstention.reasons.map(\.rawValue).joined(separator: " "),
-      (result.abstention.conformalSet?.classes ?? []).map(\.id).joined(separator: " "),
+      (result.answer?.conformalSet?.classes ?? []).map(\.id).joined(separator: " "),
     ]
     return line(cells, isForTerminal: isForTerminal)
   }

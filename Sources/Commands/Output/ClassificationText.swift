@@ -33,7 +33,7 @@ struct ClassificationText {
       lines.append(labelled("Confidence", confidence))
     }
     // The coverage is that of validation photographs; one from which the model abstains is like few of them.
-    if let set = result.abstention.conformalSet, result.abstention.reasons.isEmpty {
+    if let set = result.answer?.conformalSet {
       let names = set.classes.prefix(Self.shownClassCount).map(\.name).joined(separator: ", ")
       let rest = set.classes.count - Self.shownClassCount
       let percent = Int((set.coverage * 100).rounded())

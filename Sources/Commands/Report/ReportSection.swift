@@ -129,7 +129,7 @@ struct ReportSection {
       ("Sex", metadata.sex == .unknown ? missing : HTML.escaped(metadata.sex.rawValue)),
       ("Site", metadata.site == .unknown ? missing : HTML.escaped(metadata.site.rawValue)),
     ]
-    if let set = result.abstention.conformalSet, !result.abstains {
+    if let set = result.answer?.conformalSet {
       let names = set.classes.prefix(Self.shownClassCount).map { $0.name }.joined(separator: ", ")
       rows.append(("\(Int((set.coverage * 100).rounded())) % set", HTML.escaped(names)))
     }

@@ -6,8 +6,10 @@ public struct Abstention: Sendable, Equatable {
   /// Why the model abstains, in the order of ``AbstentionReason``; empty when it answers. An ensemble abstains where any
   /// of its members does.
   public let reasons: [AbstentionReason]
-  /// `nil` for a model that was not fitted for it, for ensembles and for more views than one.
-  public let conformalSet: ConformalSet?
+  /// Made whether or not the model abstains, so that evaluations can count both; readers get that of
+  /// ``Classification/Answer/conformalSet``. `nil` for a model that was not fitted for it, for ensembles and for more views
+  /// than one.
+  package let conformalSet: ConformalSet?
 
   /// Classes among which the right one is with a stated probability, for images like those of the validation.
   public struct ConformalSet: Sendable, Equatable {

@@ -53,6 +53,7 @@ extension ClassScores: CustomStringConvertible {
   extension ClassScores: Codable {
     private enum CodingKeys: String, CodingKey { case labels, values }
 
+    /// What breaks a rule of this type is an error.
     public init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       labels = try container.decode(Labels.self, forKey: .labels)

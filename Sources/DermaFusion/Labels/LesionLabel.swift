@@ -78,6 +78,7 @@ extension Labels: CustomStringConvertible {
   extension LesionLabel.Malignancy: Codable {}
 
   extension Labels: Codable {
+    /// What breaks a rule of this type is an error.
     public init(from decoder: any Decoder) throws {
       let labels = try [LesionLabel](from: decoder)
       let isValid =
@@ -92,6 +93,7 @@ extension Labels: CustomStringConvertible {
       self.labels = labels
     }
 
+    /// Writes what ``init(from:)`` reads.
     public func encode(to encoder: any Encoder) throws { try labels.encode(to: encoder) }
   }
 #endif

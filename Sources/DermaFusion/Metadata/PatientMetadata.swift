@@ -77,6 +77,7 @@ extension PatientMetadata: CustomStringConvertible {
   extension PatientMetadata: Codable {
     private enum CodingKeys: String, CodingKey { case ageInYears, sex, site }
 
+    /// What breaks a rule of this type is an error.
     public init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       try self.init(

@@ -49,11 +49,13 @@ extension Classification.Answer {
 extension Abstention {
   /// As every result in JSON has them.
   package var jsonMembers: [(key: String, value: JSONValue)] {
-    [
+    // A set of classes would suggest one where none is suggested.
+    let set = reasons.isEmpty ? conformalSet : nil
+    return [
       ("abstain", .bool(!reasons.isEmpty)),
       ("abstainReasons", .strings(reasons.map { $0.rawValue })),
-      ("conformalSet", conformalSet.map { .strings($0.classes.map { $0.id }) } ?? .null),
-      ("conformalCoverage", conformalSet.map { .number($0.coverage) } ?? .null),
+      ("conformalSet", set.map { .strings($0.classes.map { $0.id }) } ?? .null),
+      ("conformalCoverage", set.map { .number($0.coverage) } ?? .null),
     ]
   }
 }

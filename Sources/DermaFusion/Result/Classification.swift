@@ -21,6 +21,9 @@ public struct Classification: Sendable, Equatable {
     public let concern: LesionLabel?
     /// The probability of ``concern``.
     public let concernProbability: Float?
+    /// Classes among which the right one is with a stated probability; `nil` for a model that was not fitted for it, for
+    /// ensembles and for more views than one.
+    public let conformalSet: Abstention.ConformalSet?
   }
 
   /// The answer, or why there is none.
@@ -56,7 +59,9 @@ public struct Classification: Sendable, Equatable {
     self.views = views
     self.abstention = abstention
     outcome =
-      abstention.reasons.isEmpty ? .answer(Answer(probabilities)) : .abstained(abstention.reasons)
+      abstention.reasons.isEmpty
+      ? .answer(Answer(probabilities, conformalSet: abstention.conformalSet))
+      : .abstained(abstention.reasons)
   }
 
   /// The answer; `nil` where the model abstains.
@@ -72,7 +77,8 @@ public struct Classification: Sendable, Equatable {
 }
 
 extension Classification.Answer {
-  init(_ probabilities: ClassScores) {
+  init(_ probabilities: ClassScores, conformalSet: Abstention.ConformalSet? = nil) {
+    self.conformalSet = conformalSet
     prediction = probabilities.highest
     probability = probabilities[prediction]
     risk = RiskLevel(probabilities: probabilities)
@@ -95,6 +101,7 @@ extension Classification: CustomStringConvertible {
       case logits, probabilities, metadata, warnings, imageSHA256, model, views, abstention
     }
 
+    /// What breaks a rule of this type is an error.
     public init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       let logits = try container.decode(ClassScores.self, forKey: .logits)
@@ -113,6 +120,7 @@ extension Classification: CustomStringConvertible {
         abstention: try container.decode(Abstention.self, forKey: .abstention))
     }
 
+    /// Writes what ``init(from:)`` reads.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(logits, forKey: .logits)
