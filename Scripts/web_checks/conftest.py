@@ -90,9 +90,11 @@ class Visit:
     def save(self) -> None:
         self.page.get_by_role("button", name="Save to history").click()
         turn_on = self.page.get_by_role("button", name="Turn the history on")
+        saved = self.page.get_by_role("button", name="Saved")
+        turn_on.or_(saved).first.wait_for()
         if turn_on.count():
             turn_on.click()
-        self.page.get_by_role("button", name="Saved").wait_for()
+        saved.wait_for()
 
     def close(self) -> None:
         self.context.close()
