@@ -1,8 +1,9 @@
 """Evaluates a model folder on the validation lesions, through the full preprocessing, and calibrates it.
 
-Validation photographs are looked at four ways: with their metadata, without any, with the metadata but shrunk to
-150 pixels first so that all are equally blurred, and by the folder that they came from. What is cross-fitted
-(calibrated on four fifths of the lesions for the last fifth) is the mean over several ways of dealing them out. With
+HAM10000's validation photographs are looked at three ways: with their metadata, without any, and with the metadata but
+shrunk to 150 pixels first. Those of other sources are looked at one source at a time, with and without metadata. The
+calibration is fitted on HAM10000 alone. What is cross-fitted (calibrated on four fifths of the lesions for the last
+fifth) is the mean over several ways of dealing them out. With
 --write, the temperature and a bias for each class go into the model, the figures into its config.json and, all of
 them, into <model>/training/figures.json, with the reliability diagram beside them. A model that was calibrated is not
 calibrated again: its bias would be fitted on top of its own.

@@ -13,4 +13,5 @@ from dermafusion.options import new_validation_parser
 if __name__ == "__main__":
     parser = new_validation_parser(__doc__)
     parser.add_argument("--others", type=Path, help="a folder of pictures of something else, to report on")
+    parser.add_argument("--limits", type=Path, help="a model folder whose limits of image quality are kept")
     fit_abstention(parser.parse_args())

@@ -1,4 +1,4 @@
-"""Trains an EfficientNet with the metadata fusion head on HAM10000, on a CPU or on a CUDA device.
+"""Trains an EfficientNet with the metadata fusion head, on a CPU or on a CUDA device.
 
 Resumes from the last finished epoch in --output. Writes there: recipe.json, split.csv, curves.csv, checkpoint.pt
 (everything needed to go on) and, at the end, model.pt (the averaged weights, for export_model.py).
@@ -22,8 +22,8 @@ def parse_fold(text):
 
 def parse_options():
     parser = new_parser(__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="HAM10000's folder, with metadata.csv")
-    parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs go (4 GB)")
+    parser.add_argument("--data", type=Path, required=True, help="folder of photographs, with metadata.csv")
+    parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs go (4 to 8 GB)")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--architecture", choices=ARCHITECTURES, default="efficientnet_lite2")
     parser.add_argument("--initial", type=Path, help="model folder of a run with the same split to go on from")
@@ -36,6 +36,7 @@ def parse_options():
     )
     parser.add_argument("--change-schedule", action="store_true", help="go on from a checkpoint of other --epochs")
     parser.add_argument("--live-epochs", type=int, help="after so many, batch norms hold their statistics")
+    parser.add_argument("--frozen-stages", type=int, default=0, help="so many, and the stem, stay as they are")
     parser.add_argument("--size", type=int, default=380, help="of the finished network's input")
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--weight-decay", type=float, default=0.02)
@@ -45,6 +46,7 @@ def parse_options():
     parser.add_argument("--votes", type=float, nargs="+", help="how often each teacher is asked, adding up to 1")
     parser.add_argument("--teacher-share", type=float, default=0.5, help="of the target")
     parser.add_argument("--validation-fraction", type=float, default=0.15)
+    parser.add_argument("--sides", type=Path, help="split.csv whose lesions stay on their sides; others are dealt")
     parser.add_argument("--fold", type=parse_fold, metavar="K/N", help="keep the Kth of N parts of the rest aside too")
     parser.add_argument("--split-seed", type=int, default=2026, help="decides which lesions are kept aside")
     parser.add_argument(

@@ -9,8 +9,8 @@ def new_parser(description):
 
 
 def add_data_options(parser, split=True):
-    """The options of a command that runs a model on the photographs of HAM10000."""
-    parser.add_argument("--data", type=Path, required=True, help="HAM10000's folder, with metadata.csv")
+    """The options of a command that runs a model on the photographs of the training data."""
+    parser.add_argument("--data", type=Path, required=True, help="folder of photographs, with metadata.csv")
     parser.add_argument("--cache", type=Path, required=True, help="folder for the preprocessed photographs")
     if split:
         parser.add_argument("--split", type=Path, required=True, help="split.csv of the training run")

@@ -8,7 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from dermafusion.data.dataset import Record, side_indices, side_names, split_by_lesion, split_list
+from dermafusion.data.dataset import (
+    Record,
+    listed_sides,
+    read_records,
+    side_indices,
+    side_names,
+    split_by_lesion,
+    split_list,
+)
+from dermafusion.data.metadata import encode_metadata
 from dermafusion.model.config import CLASSES
 from dermafusion.training.run_folder import check_initial_split, keep_split
 
@@ -69,6 +78,24 @@ class SplitTests(unittest.TestCase):
         self.assertEqual(lesions(made, sides["validation"]), set(aside[2:]))
         self.assertEqual(sides["training"], plain["training"])
 
+    def test_listed_lesions_stay_and_the_others_are_dealt(self):
+        made = records(seed=7)
+        listed = {f"L{label}-0": "validation" for label in range(len(CLASSES))}
+        listed |= {f"L{label}-1": "training" for label in range(len(CLASSES))} | {"elsewhere": "training"}
+        sides = split_by_lesion(made, 0.15, 3, listed=listed)
+        for side in ("validation", "training"):
+            kept = {lesion for lesion, of in listed.items() if of == side and lesion != "elsewhere"}
+            self.assertLessEqual(kept, lesions(made, sides[side]), side)
+        for label in range(len(CLASSES)):
+            count = sum(name.startswith(f"L{label}-") for name in lesions(made, sides["validation"]))
+            self.assertEqual(count, 1 + round(0.15 * (38 + 3 * label)), CLASSES[label])
+
+    def test_folds_leave_listed_validation_lesions_alone(self):
+        made = records(seed=8)
+        sides = split_by_lesion(made, 0.15, 3, (0, 2), listed={"L0-0": "validation", "L1-0": "training"})
+        self.assertIn("L0-0", lesions(made, sides["validation"]))
+        self.assertIn("L1-0", lesions(made, sides["training"] + sides["fold"]))
+
     def test_the_order_of_the_records_does_not_matter(self):
         made = records(seed=4)
         other = sorted(made, key=lambda record: record.image_id)
@@ -93,6 +120,33 @@ class DataListTests(unittest.TestCase):
         for side, indices in split_by_lesion(self.made, 0.15, 2026, (1, 3)).items():
             self.assertEqual(side_indices(self.made, path, side), indices)
             self.assertEqual(side_names(path, side), {self.made[i].image_id for i in indices})
+
+    def test_the_list_gives_the_side_of_each_lesion(self):
+        path = self.write(self.folder / "split.csv")
+        kept = listed_sides(path)
+        for side, indices in split_by_lesion(self.made, 0.15, 2026).items():
+            self.assertEqual({kept[lesion] for lesion in lesions(self.made, indices)}, {side})
+
+    def test_a_listed_photograph_lies_in_the_folder_of_its_source(self):
+        header = "image_id,source,dx,lesion_id,age,sex,localization\n"
+        (self.folder / "metadata.csv").write_text(header + "A,milk10k,mel,L1,,female,head/neck\nB,ph2,nv,L2,,,\n")
+        first, second = read_records(self.folder)
+        self.assertEqual(first.path(self.folder), self.folder / "milk10k" / "A.jpg")
+        self.assertEqual((first.source, second.source), ("milk10k", "ph2"))
+        self.assertEqual(first.metadata.tolist(), encode_metadata(sex="female")[0].tolist())
+
+    def test_a_lesion_that_is_shown_again_keeps_its_first_name(self):
+        header = "image_id,source,dx,lesion_id,same_lesion,age,sex,localization\n"
+        (self.folder / "metadata.csv").write_text(header + "A,milk10k,mel,L9,L1,,,\nB,ham10000,mel,L1,,,,\n")
+        self.assertEqual([record.lesion_id for record in read_records(self.folder)], ["L1", "L1"])
+
+    def test_without_sources_the_best_copy_is_taken(self):
+        for folder in ("crop224", "full600x450"):
+            (self.folder / folder).mkdir()
+            (self.folder / folder / "A.jpg").touch()
+        (self.folder / "metadata.csv").write_text("image_id,dx,lesion_id,age,sex,localization\nA,nv,L1,40,male,back\n")
+        (record,) = read_records(self.folder)
+        self.assertEqual((record.folder, record.source), ("full600x450", "ham10000"))
 
     def test_weights_that_saw_what_is_kept_aside_are_refused(self):
         earlier = self.folder / "earlier"

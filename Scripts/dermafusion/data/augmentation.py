@@ -1,24 +1,33 @@
 """Random changes that a photograph's class must not depend on."""
 
+import io
 import math
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFilter
 
 from dermafusion.model.config import SEXES, SITES
 
-# Sharpness goes with class in this data (rare classes came in more pixels), so most samples lose a random amount.
-REDUCE_PROBABILITY = 0.8
-SMALLEST_REDUCED_SIZE = 120
-CHROMA_BLUR_PROBABILITY = 0.3
+# Sharpness goes with source and so with class, so many samples lose a random amount.
+REDUCE_PROBABILITY = 0.4
+SMALLEST_REDUCED_SIZE = 130
+CHROMA_BLUR_PROBABILITY = 0.2
+
+# Cameras differ in these and so do sources, which the network must not tell the class from.
+JPEG_PROBABILITY = 0.35
+JPEG_QUALITY_RANGE = (35, 95)
+SHARPEN_PROBABILITY = 0.15
+BLUR_PROBABILITY = 0.1
+VIGNETTE_PROBABILITY = 0.2
+HAIR_PROBABILITY = 0.1
 
 # A hidden square makes the network look at more than the one most telling place (DeVries & Taylor, 2017).
-CUTOUT_PROBABILITY = 0.5
+CUTOUT_PROBABILITY = 0.35
 CUTOUT_RANGE = (0.15, 0.4)  # of the side
 
 # Shares of samples whose metadata is hidden, so that missing metadata is a case the network knows.
-HIDE_ALL_PROBABILITY = 0.10
-HIDE_ONE_PROBABILITY = 0.06
+HIDE_ALL_PROBABILITY = 0.30
+HIDE_ONE_PROBABILITY = 0.08
 AGE_NOISE = 0.02  # of 100 years; ages are recorded in steps of five
 
 
@@ -67,6 +76,41 @@ def warp(image, size, zoom, rng):
     return mirrored.transform((size, size), Image.Transform.AFFINE, coefficients, Image.Resampling.BILINEAR)
 
 
+def compress(image, rng):
+    """A Pillow image after a JPEG of random quality."""
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=int(rng.integers(*JPEG_QUALITY_RANGE)), subsampling=int(rng.integers(0, 3)))
+    return Image.open(file).convert("RGB")
+
+
+def draw_hairs(image, rng):
+    """Draws a few dark arcs on a Pillow image."""
+    side, draw = image.width, ImageDraw.Draw(image)
+    for _ in range(rng.integers(1, 9)):
+        radius = side * log_uniform(rng, 0.3, 3)
+        angle = rng.uniform(0, 360)
+        x, y = rng.uniform(0, side, 2) + radius * np.array([math.cos(angle), math.sin(angle)])
+        color = tuple(int(v) for v in rng.uniform(15, 90) * np.array([1, rng.uniform(0.7, 1), rng.uniform(0.5, 1)]))
+        start = rng.uniform(0, 360)
+        length = math.degrees(side * rng.uniform(0.3, 1) / radius)
+        draw.arc(
+            (x - radius, y - radius, x + radius, y + radius), start, start + length, color, int(rng.integers(1, 3))
+        )
+    return image
+
+
+def vignette(image, rng):
+    """Darkens float32 [S, S, 3] towards its corners, or cuts a black circle's outside off."""
+    side = image.shape[0]
+    axis = (np.arange(side, dtype=np.float32) + 0.5) / side * 2 - 1
+    center_x, center_y = rng.uniform(-0.15, 0.15, 2)
+    distance = np.sqrt((axis[None] - center_x) ** 2 + (axis[:, None] - center_y) ** 2)
+    edge, width = rng.uniform(0.95, 1.35), log_uniform(rng, 0.02, 0.5)
+    floor = 1 - rng.uniform(0.3, 1)
+    shade = ((edge - distance) / width + 0.5).clip(floor, 1)
+    return image * shade[..., None].astype(np.float32)
+
+
 def recolor(image, rng):
     """Changes gamma, contrast, brightness, white balance and saturation of uint8 [H, W, 3] a little."""
     levels = np.arange(256, dtype=np.float32) / 255
@@ -92,7 +136,19 @@ def augment_image(image, size, zoom_range, rng):
     """Random views of uint8 [S, S, 3]: float32 [size, size, 3], 0...255."""
     zoom = log_uniform(rng, *zoom_range)
     largest = min(image.shape[0], round(1.1 * size * zoom))
-    result = recolor(np.asarray(warp(degrade(Image.fromarray(image), largest, rng), size, zoom, rng)), rng)
+    view = warp(degrade(Image.fromarray(image), largest, rng), size, zoom, rng)
+    kind = rng.random()
+    if kind < SHARPEN_PROBABILITY:
+        view = view.filter(ImageFilter.UnsharpMask(rng.uniform(0.8, 2.5), int(rng.uniform(30, 160)), 0))
+    elif kind < SHARPEN_PROBABILITY + BLUR_PROBABILITY:
+        view = view.filter(ImageFilter.GaussianBlur(rng.uniform(0.4, 1.5)))
+    if rng.random() < HAIR_PROBABILITY:
+        view = draw_hairs(view, rng)
+    if rng.random() < JPEG_PROBABILITY:
+        view = compress(view, rng)
+    result = recolor(np.asarray(view), rng)
+    if rng.random() < VIGNETTE_PROBABILITY:
+        result = vignette(result, rng)
     if rng.random() < CUTOUT_PROBABILITY:
         cut_out(result, rng)
     return result

@@ -1,4 +1,4 @@
-"""HAM10000 for training: its records, the split by lesion, and the cache of preprocessed photographs."""
+"""Photographs for training: their records, the split by lesion, and the cache of preprocessed photographs."""
 
 import csv
 import hashlib
@@ -20,7 +20,7 @@ from dermafusion.model.config import CLASSES
 # From the best copy of a photograph to the worst: its own pixels, rebuilt chroma, its centre shrunk, all of it shrunk.
 FOLDERS = ["full600x450", "fused600x450", "crop224", "low200x150"]
 ORIGINALS = FOLDERS[0]
-FULL_RESOLUTION = FOLDERS[:2]
+HAM10000 = "ham10000"  # the source of photographs whose table names none
 TWINS = Path(__file__).with_name("twin_lesions.csv")
 
 
@@ -33,23 +33,32 @@ class Record:
     folder: str
     label: int
     metadata: np.ndarray  # float32 [4], see data/metadata.py
+    source: str = HAM10000
 
     def path(self, data):
         return Path(data) / self.folder / f"{self.image_id}.jpg"
 
 
 def read_records(data):
-    """Reads metadata.csv under the folder `data`, in its order, each photograph once with its best copy."""
+    """Reads metadata.csv under the folder `data`, in its order, each photograph once.
+
+    Where the table has a column `source`, a photograph lies in the folder of its source's name. Otherwise the table is
+    HAM10000's, and the best copy in FOLDERS is taken. A photograph that shows a lesion of another source again, as its
+    column `same_lesion` says, has that lesion's name, so that both stay on one side.
+    """
     data = Path(data)
     held = {folder: {path.stem for path in (data / folder).glob("*.jpg")} for folder in FOLDERS}
     records = []
     with open(data / "metadata.csv", newline="") as file:
         for row in csv.DictReader(file):
-            folder = next((folder for folder in FOLDERS if row["image_id"] in held[folder]), None)
+            source = row.get("source", HAM10000)
+            copies = (folder for folder in FOLDERS if row["image_id"] in held[folder])
+            folder = source if "source" in row else next(copies, None)
             if folder is None:
                 raise FileNotFoundError(f"{row['image_id']}: in none of the folders of {data}")
             label = CLASSES.index(row["dx"])
-            records.append(Record(row["image_id"], row["lesion_id"], folder, label, encode_row(row)))
+            lesion = row.get("same_lesion") or row["lesion_id"]
+            records.append(Record(row["image_id"], lesion, folder, label, encode_row(row), source))
     return records
 
 
@@ -59,26 +68,31 @@ def read_twins(path=TWINS):
         return [(row["lesion_id"], row["other_lesion_id"]) for row in csv.DictReader(file)]
 
 
-def split_by_lesion(records, fraction, seed, fold=None, twins=()):
+def split_by_lesion(records, fraction, seed, fold=None, twins=(), listed=None):
     """Deals each class's lesions out; the photographs of a lesion stay together.
+
+    Lesions in `listed`, a side for each lesion_id, stay on their side, and only the others are dealt.
 
     Returns indices into `records` by side: "training", "validation" (`fraction` of the lesions, the same ones with and
     without a fold), for `fold` (number from 0, of how many) "fold": one even part of the lesions that would
     otherwise be trained on, and "duplicate": what would be kept aside, but is trained on under its other name in
     `twins`, pairs of lesion_ids.
     """
-    lesions = {}
+    lesions, listed = {}, listed or {}
     for record in records:
         lesions.setdefault(record.label, set()).add(record.lesion_id)
     side_of = {}
     for label in sorted(lesions):
         ordered = sorted(lesions[label])
         random.Random(f"{seed}-{label}").shuffle(ordered)
-        aside = round(fraction * len(ordered))
-        side_of |= dict.fromkeys(ordered[:aside], "validation") | dict.fromkeys(ordered[aside:], "training")
+        dealt = [lesion for lesion in ordered if lesion not in listed]
+        aside = round(fraction * len(dealt))
+        side_of |= dict.fromkeys(dealt[:aside], "validation") | dict.fromkeys(dealt[aside:], "training")
+        side_of |= {lesion: listed[lesion] for lesion in ordered if lesion in listed}
         if fold is not None:
             number, count = fold
-            side_of |= dict.fromkeys(ordered[aside:][number::count], "fold")
+            trained = [lesion for lesion in ordered if side_of[lesion] == "training"]
+            side_of |= dict.fromkeys(trained[number::count], "fold")
     for pair in twins:
         names = [name for name in pair if name in side_of]
         if "training" in (side_of[name] for name in names):
@@ -98,6 +112,12 @@ def split_list(records, split):
     for index, record in enumerate(records):
         writer.writerow([record.image_id, record.lesion_id, CLASSES[record.label], record.folder, sides[index]])
     return file.getvalue()
+
+
+def listed_sides(path):
+    """The side of each lesion_id in a data list, split.csv."""
+    with open(path, newline="") as file:
+        return {row["lesion_id"]: row["split"] for row in csv.DictReader(file)}
 
 
 def side_names(path, side, column="image_id"):

@@ -35,6 +35,10 @@ def encode_metadata(age=None, sex=None, site=None):
 
 
 def encode_row(row):
-    """Encodes a row of HAM10000's metadata.csv, where an empty age means missing."""
+    """Encodes a row of metadata.csv, where an empty age means missing.
+
+    Some sources name coarser sites than the fifteen, `head/neck` for example. Such a site is unknown.
+    """
     age = float(row["age"]) if row["age"] not in ("", "nan") else None
-    return encode_metadata(age, row["sex"] or None, row["localization"] or None)[0]
+    site = row["localization"] if row["localization"] in SITES else None
+    return encode_metadata(age, row["sex"] or None, site)[0]

@@ -12,7 +12,7 @@ from PIL import Image, ImageFilter, UnidentifiedImageError
 from safetensors.torch import load_file
 from sklearn.metrics import roc_auc_score
 
-from dermafusion.data.dataset import FULL_RESOLUTION, open_cache, read_records, side_indices
+from dermafusion.data.dataset import HAM10000, open_cache, read_records, side_indices
 from dermafusion.data.preprocessing import color_constancy, crop_to_square, decode, resize
 from dermafusion.evaluation.inference import head_logits, pooled_features
 from dermafusion.evaluation.metrics import rounded, softmax
@@ -21,10 +21,12 @@ from dermafusion.model.config import CLASSES, write_config
 from dermafusion.model.folder import ABSTENTION_PREFIX, load_folder, model_identity, write_digests, write_weights
 
 COVERAGE = 0.9
-FALSE_ALARMS = 0.01  # share of validation photographs beyond the distance's threshold
+FALSE_ALARMS = 0.01  # share of HAM10000's validation photographs beyond the distance's threshold, at most
+FALSE_ALARMS_ELSEWHERE = 0.03  # the same of every other source, so that a rare camera is not refused wholesale
+SMALLEST_SOURCE = 100  # validation photographs; fewer have no say in the threshold
 STAGE = 4  # whose features are looked at
 SHRINKAGE = 0.01  # of the mean variance, added to that of every direction
-PER_CLASS = 400  # training photographs of a class whose features are looked at, besides all in full resolution
+PER_CLASS = 60  # training photographs of a class and source whose features are looked at
 SPLITS = 100
 ODD_COUNT = 60  # inputs of each odd kind
 BLUR_SIGMA = 10  # pixels of the resized image
@@ -143,18 +145,35 @@ def area_under_roc(positives, negatives):
 
 
 def drawn_for_space(records, training):
-    """Of the photographs that the model was trained on, PER_CLASS of each class and all in full resolution.
+    """Of the photographs that the model was trained on, PER_CLASS of each class and source.
 
-    Those are what users have and few in this data; by chance alone hardly any would be there, and sharpness would count
-    as unusual.
+    Evenly by source: a camera that is rare in the training must not count as unusual.
     """
     rng = np.random.default_rng(SEED)
-    chosen = []
-    for label in range(len(CLASSES)):
-        own = [i for i in training if records[i].label == label]
-        drawn = set(rng.permutation(own)[:PER_CLASS])
-        chosen += [i for i in own if i in drawn or records[i].folder in FULL_RESOLUTION]
-    return chosen
+    groups = {}
+    for index in training:
+        groups.setdefault((records[index].label, records[index].source), []).append(index)
+    return sorted(int(i) for group in sorted(groups) for i in rng.permutation(groups[group])[:PER_CLASS])
+
+
+def distance_threshold(inside, sources):
+    """The smallest with at most FALSE_ALARMS of HAM10000 beyond it and FALSE_ALARMS_ELSEWHERE of any other source."""
+    quantiles = []
+    for source in sorted(set(sources)):
+        own = inside[sources == source]
+        if source == HAM10000 or len(own) >= SMALLEST_SOURCE:
+            share = FALSE_ALARMS if source == HAM10000 else FALSE_ALARMS_ELSEWHERE
+            quantiles.append(float(np.quantile(own, 1 - share)))
+    return max(quantiles)
+
+
+def shares_flagged(by_quality, by_distance):
+    return {
+        "n": len(by_quality),
+        "flagged_by_quality": float(by_quality.mean()),
+        "flagged_by_distance": float(by_distance.mean()),
+        "flagged": float((by_quality | by_distance).mean()),
+    }
 
 
 def write(folder, config, tensors, report):
@@ -188,7 +207,7 @@ def fit_abstention(options):
     paths = [record.path(options.data) for record in held]
     with ProcessPoolExecutor(options.threads) as pool:
         rows = list(pool.map(partial(measured, size=size), paths, chunksize=32))
-    limits = quality_limits(rows)
+    limits = load_folder(options.limits)[0]["abstention"]["quality"] if options.limits else quality_limits(rows)
     print(limits, flush=True)
 
     def stage_features(images):
@@ -198,19 +217,22 @@ def fit_abstention(options):
     known = stage_features([cache[i] for i in training]).astype(np.float64)
     space = feature_space(known, np.array([records[i].label for i in training]))
     inside = distances(stage_features([cache[i] for i in validation]), *space)
-    threshold = float(np.quantile(inside, 1 - FALSE_ALARMS))
+    sources = np.array([record.source for record in held])
+    threshold = distance_threshold(inside, sources)
 
     metadata = torch.from_numpy(np.stack([record.metadata for record in held]))
     probabilities = softmax(head_logits(model, features, metadata) / config["temperature"])
+    ours = sources == HAM10000
+    by_distance = inside > threshold
     by_quality = np.array([bool(quality_reasons(row, limits)) for row in rows])
     report = {
         "validation": {
-            "n": len(held),
-            "flagged_by_quality": float(by_quality.mean()),
-            "flagged_by_distance": float((inside > threshold).mean()),
-            "flagged": float((by_quality | (inside > threshold)).mean()),
+            source: shares_flagged(by_quality[sources == source], by_distance[sources == source])
+            for source in sorted(set(sources))
         },
-        "conformal": cross_fitted_coverage(probabilities, labels, [record.lesion_id for record in held]),
+        "conformal": cross_fitted_coverage(
+            probabilities[ours], labels[ours], [record.lesion_id for record in held if record.source == HAM10000]
+        ),
         "odd_inputs": {},
     }
     for kind, images in odd_inputs(paths[:: max(1, len(paths) // ODD_COUNT)], size, options.others).items():
@@ -230,7 +252,9 @@ def fit_abstention(options):
         "conformal": {
             "coverage": COVERAGE,
             # Rounded down: a threshold above the probability that it was read off would leave that one out.
-            "thresholds": [floor(value * 1e6) / 1e6 for value in conformal_thresholds(probabilities, labels)],
+            "thresholds": [
+                floor(value * 1e6) / 1e6 for value in conformal_thresholds(probabilities[ours], labels[ours])
+            ],
         },
     }
     report = rounded(report)

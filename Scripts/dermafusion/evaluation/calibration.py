@@ -34,11 +34,14 @@ def fit_bias(logits, labels):
     weights = (sizes**-EVENNESS)[labels]
     weights /= weights.mean()
 
-    def loss(bias):
-        of_label = softmax(logits + bias)[np.arange(len(labels)), labels]
-        return -(weights * np.log(of_label + 1e-12)).mean() + SMALL_BIAS * (bias**2).mean()
+    def loss_and_slope(bias):
+        probabilities = softmax(logits + bias)
+        of_label = probabilities[np.arange(len(labels)), labels]
+        loss = -(weights * np.log(of_label + 1e-12)).mean() + SMALL_BIAS * (bias**2).mean()
+        slope = weights @ probabilities - np.bincount(labels, weights, len(bias))
+        return loss, slope / len(labels) + 2 * SMALL_BIAS * bias / len(bias)
 
-    bias = minimize(loss, np.zeros(logits.shape[1])).x
+    bias = minimize(loss_and_slope, np.zeros(logits.shape[1]), jac=True).x
     return bias - bias.mean()
 
 

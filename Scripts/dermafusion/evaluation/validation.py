@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from dermafusion.data.dataset import ORIGINALS, open_cache, read_records, side_indices
+from dermafusion.data.dataset import HAM10000, open_cache, read_records, side_indices
 from dermafusion.data.metadata import encode_metadata
 from dermafusion.evaluation.calibration import DEALS, cross_fitted, fit_calibration
+from dermafusion.evaluation.decisions import decision_figures
 from dermafusion.evaluation.inference import head_logits, pooled_features
 from dermafusion.evaluation.metrics import (
     calibration_bins,
@@ -32,35 +33,49 @@ BLUE, GREY = "#0072b2", "#999999"
 
 
 def judge(model, records, pooled, blurred):
-    """(all figures, cross-fitted probabilities [DEALS, N, 7]) of validation records from pooled features, as they are
-    and shrunk."""
+    """(all figures, cross-fitted probabilities [DEALS, N, 7] of HAM10000) of validation records, from their pooled
+    features as they are and, of HAM10000's, shrunk.
+
+    The calibration is fitted on HAM10000's lesions alone: its classes are as frequent as they are among the lesions
+    that the model is for. Photographs of other sources have no part in it.
+    """
     labels = np.array([record.label for record in records])
-    lesions = [record.lesion_id for record in records]
-    originals = np.array([record.folder == ORIGINALS for record in records])
+    sources = np.array([record.source for record in records])
     known = torch.from_numpy(np.stack([record.metadata for record in records]))
     missing = torch.from_numpy(encode_metadata()[0]).expand(len(records), 4)
+    fitted = sources == HAM10000
+    shares = np.bincount(labels[fitted], minlength=len(CLASSES)) / fitted.sum()
 
-    logits = head_logits(model, pooled, known)
-    bias, temperature = fit_calibration(logits, labels)
+    def measure(probabilities, kept):
+        of_kept = labels[kept]
+        return figures(probabilities, of_kept) | decision_figures(probabilities, of_kept, shares)
+
+    logits, alone = head_logits(model, pooled, known), head_logits(model, pooled, missing)
+    shrunk = head_logits(model, blurred, known[fitted])
+    bias, temperature = fit_calibration(logits[fitted], labels[fitted])
     temperature = round(temperature, 4)
-    calibrated = np.stack([cross_fitted(logits, labels, lesions, deal) for deal in range(DEALS)])
+    lesions = [record.lesion_id for record in records if record.source == HAM10000]
+    calibrated = np.stack([cross_fitted(logits[fitted], labels[fitted], lesions, deal) for deal in range(DEALS)])
 
-    def cross_fitted_figures(kept):
-        return mean_figures([figures(probabilities[kept], labels[kept]) for probabilities in calibrated])
+    def probabilities_of(values, kept):
+        return softmax((values[kept] + bias) / temperature)
 
-    groups = {"originals_600x450": originals, "other_copies": ~originals}
-    result = rounded(
-        {
-            "temperature": temperature,
-            "bias": dict(zip(CLASSES, map(float, bias))),
-            "calibrated": cross_fitted_figures(np.ones(len(labels), bool)),
-            "as_trained": figures(softmax(logits), labels),
-            "image_alone": figures(softmax((head_logits(model, pooled, missing) + bias) / temperature), labels),
-            "shrunk_to_150_pixels": figures(softmax((head_logits(model, blurred, known) + bias) / temperature), labels),
-            **{name: cross_fitted_figures(kept) for name, kept in groups.items() if kept.any()},
+    result = {
+        "temperature": temperature,
+        "bias": dict(zip(CLASSES, map(float, bias))),
+        "calibrated": mean_figures([measure(probabilities, fitted) for probabilities in calibrated]),
+        "as_trained": measure(softmax(logits[fitted]), fitted),
+        "image_alone": measure(probabilities_of(alone, fitted), fitted),
+        "shrunk_to_150_pixels": measure(softmax((shrunk + bias) / temperature), fitted),
+        "other_sources": {},
+    }
+    for source in sorted(set(sources) - {HAM10000}):
+        kept = sources == source
+        result["other_sources"][source] = {
+            "calibrated": measure(probabilities_of(logits, kept), kept),
+            "image_alone": measure(probabilities_of(alone, kept), kept),
         }
-    )
-    return result, calibrated
+    return rounded(result), calibrated
 
 
 def add_bias(folder, bias):
@@ -117,14 +132,14 @@ def evaluate(options):
     records = read_records(options.data)
     cache = open_cache(records, options.data, config["preprocessing"], options.cache)
     indices = side_indices(records, options.split)
-    images = [cache[i] for i in indices]
-    pooled = pooled_features(config, model, images)
-    blurred = pooled_features(config, model, images, SMALLEST_COPY)
     held = [records[i] for i in indices]
+    pooled = pooled_features(config, model, [cache[i] for i in indices])
+    ours = [i for i in indices if records[i].source == HAM10000]
+    blurred = pooled_features(config, model, [cache[i] for i in ours], SMALLEST_COPY)
     result, calibrated = judge(model, held, pooled, blurred)
     print(json.dumps(result, indent=1))
     if options.write:
         write_figures(options.model, config, result)
-        labels = np.array([record.label for record in held])
+        labels = np.array([record.label for record in held if record.source == HAM10000])
         reliability_diagram(options.model / "training" / "reliability.png", calibrated, labels)
         print(f"sha256 {model_identity(options.model)}")

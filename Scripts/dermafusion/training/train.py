@@ -11,7 +11,14 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
-from dermafusion.data.dataset import open_cache, read_records, read_twins, split_by_lesion, split_list
+from dermafusion.data.dataset import (
+    listed_sides,
+    open_cache,
+    read_records,
+    read_twins,
+    split_by_lesion,
+    split_list,
+)
 from dermafusion.evaluation.metrics import figures, rounded, softmax
 from dermafusion.model.build import build_config, build_model
 from dermafusion.model.config import CLASSES
@@ -55,6 +62,13 @@ def make_optimizer(model, weight_decay):
     decayed = [p for p in model.parameters() if p.ndim > 1 and id(p) not in embeddings]
     others = [p for p in model.parameters() if p.ndim <= 1 or id(p) in embeddings]
     return torch.optim.AdamW([{"params": decayed, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0}])
+
+
+def freeze_stages(model, count):
+    """Keeps the stem and the first `count` stages as they are. They have the largest maps, so that a step takes about
+    half of the time without their gradients."""
+    for module in [model.conv_stem, model.bn1, *model.blocks[:count]] if count else []:
+        module.requires_grad_(False)
 
 
 def smoothed(labels, smoothing):
@@ -129,7 +143,10 @@ def train(options):
 
     config = build_config(options.architecture, CLASSES, size=options.size)
     records = read_records(options.data)
-    split = split_by_lesion(records, options.validation_fraction, options.split_seed, options.fold, read_twins())
+    listed = listed_sides(options.sides) if options.sides else None
+    split = split_by_lesion(
+        records, options.validation_fraction, options.split_seed, options.fold, read_twins(), listed
+    )
     checkpoint_path = options.output / "checkpoint.pt"
     keep_split(options.output / "split.csv", split_list(records, split), checkpoint_path)
     for earlier in [options.initial, *(options.teachers or [])]:
@@ -149,6 +166,7 @@ def train(options):
     model = model.to(device, memory_format=torch.channels_last)
     average = build_model(config).to(device, memory_format=torch.channels_last)
     average.load_state_dict(model.state_dict())
+    freeze_stages(model, options.frozen_stages)
     run = {"model": model, "average": average, "optimizer": make_optimizer(model, options.weight_decay), "step": 0}
     run["teachers"] = make_teachers(options, device)
     curves = []
