@@ -163,7 +163,7 @@ package enum DoctorCommand: Command {
 
   private static func text(_ findings: [Finding], isReady: Bool, width: Int?) -> String {
     let lines = findings.map {
-      $0.text.printable.labelled("\($0.verdict.rawValue.padding(to: 6))\($0.name)", column: 24, width: width)
+      $0.text.printable.labelled("\($0.verdict.rawValue.padding(to: 6))\($0.name)", column: 28, width: width)
     }
     let end =
       isReady

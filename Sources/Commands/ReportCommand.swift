@@ -64,7 +64,7 @@ package enum ReportCommand: Command {
       do {
         entries.append(
           try ReportEntry(
-            source.read(terminal: terminal), name: source.name,
+            source.read(terminal: terminal), name: source.fileName ?? source.name,
             metadata: MetadataOptions.metadata(arguments, entry: table?.entry(for: source)),
             classifier: classifier, style: FigureStyle(), imageCount: sources.count))
         progress.advance()

@@ -109,17 +109,17 @@ import Testing
     #expect(HTML.base64([0xFB, 0xFF, 0xBF]) == "+/+/")
   }
 
-  private static let tokens = Fixtures.root.appendingPathComponent("Sources/BrowserPage/styles/tokens.css")
+  private static let palette = Fixtures.root.appendingPathComponent("Sources/BrowserPage/palette.json")
 
   /// The browser page's colours are the report's and the figures'.
   @Test(
     .enabled(
-      if: FileManager.default.fileExists(atPath: tokens.path), "there is no browser page to compare with"))
+      if: FileManager.default.fileExists(atPath: palette.path), "there is no browser page to compare with"))
   func coloursAreThoseOfThePage() throws {
-    let page = try String(contentsOf: Self.tokens, encoding: .utf8)
+    let object = try JSONSerialization.jsonObject(with: Data(contentsOf: Self.palette)) as? [String: Any]
+    let colors = try #require(object?["risk"] as? [String: String])
     for level in ["low", "moderate", "high", "none"] {
-      let line = try #require(page.components(separatedBy: "--risk-\(level): ").dropFirst().first)
-      let color = String(line.prefix(7))
+      let color = try #require(colors[level])
       #expect(ReportStyle.text.contains("--\(level): \(color);"), "\(level) is \(color) on the page")
       let sign = try #require([RiskSign.low, .moderate, .high, .none].first { "\($0)" == level })
       let hex = [sign.color.red, sign.color.green, sign.color.blue].map { String(format: "%02x", $0) }

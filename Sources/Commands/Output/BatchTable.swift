@@ -45,7 +45,7 @@ struct BatchTable {
   func row(_ result: Classification, imageName: String) -> String {
     let name = shortened(imageName.printable)
     guard let answer = result.answer else {
-      return line(cells(name, "-", "-", "-"), remarks: ["abstains: " + reasons(result)] + warnings(result))
+      return line(cells(name, "-", "-", "-"), remarks: ["abstains: " + reasons(result)])
     }
     var remarks = warnings(result)
     if let concern = answer.concern, let probability = answer.concernProbability {

@@ -41,9 +41,13 @@ extension ReportEntry {
       let explanation = try classifier.explain(encodedImage: bytes, metadata: metadata)
       result = explanation.classification
       square = shown(explanation.cropped, side)
-      let overlay = explanation.overlay(on: square, style: style)
+      // A map of the likeliest class would suggest that class.
+      let overlay = result.abstains ? nil : explanation.overlay(on: square, style: style)
       heatmap = try overlay.map { try PNGEncoder.encode($0) }
-      mapSentence = explanation.maps[0].status.sentence ?? explanation.sentence
+      mapSentence =
+        result.abstains
+        ? "The model abstains and suggests no class, so there is no heatmap."
+        : explanation.maps[0].status.sentence ?? explanation.sentence
       ramp = overlay == nil ? [] : style.ramp(over: square)
     } else {
       let image = try Classifier.decoded(bytes)

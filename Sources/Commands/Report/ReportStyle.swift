@@ -90,7 +90,7 @@ enum ReportStyle {
       body { max-width: none; padding: 0; }
       .card, .risk, .notice, .track, .track span, .ramp, .warnings li { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
       .card { border: 0; padding: 0; break-before: page; }
-      header + .card { break-before: auto; }
+      main > .card:first-child { break-before: auto; }
       .columns { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 8mm; }
       .choices, .back { display: none !important; }
       .pictures { grid-template-columns: 1fr; gap: 4mm; }
