@@ -164,7 +164,7 @@ struct EvaluationPlots {
       canvas.label(
         String(bin.count), x: corner.x + binWidth / 2, y: Self.top - 6, anchor: .middle, size: 10)
     }
-    canvas.label("images", x: Self.left - 8, y: Self.top - 6, anchor: .end, size: 10)
+    canvas.label("images", x: Self.left + Self.side + 8, y: Self.top - 6, size: 10)
     canvas.line([Self.place(0, 0), Self.place(1, 1)], colour: Self.muted, dashes: "4 4")
     for (bin, interval) in zip(bins, intervals) where bin.count > 0 {
       let confidence = bin.confidenceSum / Double(bin.count)
