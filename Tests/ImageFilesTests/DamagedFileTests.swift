@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func aMissingMarkerAtTheEndIsNotSevere() throws {
-    let damage = try #require(try damage(Array(TinyJPEG.subsampled.dropLast(2))))
+    let damage = try #require(try damage(Array(TinyJPEG.restarting.dropLast(2))))
     #expect(!damage.isSevere)
     #expect(damage.reason == "the end-of-image marker is missing")
   }
