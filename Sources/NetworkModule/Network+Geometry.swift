@@ -1,3 +1,5 @@
+import TensorModule
+
 extension Network {
   /// Where the pixels of a feature map look.
   ///
