@@ -3,11 +3,12 @@ extension Double {
   ///
   /// - Parameter digits: 0...9
   package func fixed(digits: Int) -> String {
-    let scale = (0..<digits).reduce(1) { power, _ in power * 10 }
+    // An Int has 32 bits in WebAssembly.
+    let scale = (0..<digits).reduce(Int64(1)) { power, _ in power * 10 }
     let scaled = (magnitude * Double(scale)).rounded()
     // From here on a Double has no digits that could be counted out, nor have NaN and the infinities.
     guard scaled < 0x1p53 else { return description }
-    let units = Int(scaled)
+    let units = Int64(scaled)
     let sign = self < 0 && units > 0 ? "-" : ""
     guard digits > 0 else { return "\(sign)\(units)" }
     let fraction = String(units % scale)
