@@ -20,7 +20,7 @@ package enum CompletionsCommand: Command {
   ]
   package static let options: [any Parameter] = []
   package static let examples = [
-    "dermafusion completions bash > ~/.local/share/bash-completion/completions/dermafusion",
+    #"eval "$(dermafusion completions bash)""#,
     "dermafusion completions fish > ~/.config/fish/completions/dermafusion.fish",
   ]
   package static let exitStatuses: [HelpEntry] = [("0", "The script was printed."), ("64", "Wrong usage.")]

@@ -180,7 +180,9 @@ package enum GradCAMCommand: Command {
       }
     }
     progress.clear()
-    if items.count > 1, !arguments[Flag.quiet] { terminal.noteOnScreen(summary.sentences.joined(separator: " ")) }
+    if items.count > 1, !arguments[Flag.quiet] {
+      terminal.noteOnScreen(summary.sentences.joined(separator: " "))
+    }
     return summary.failedCount > 0 ? .failure : .success
   }
 

@@ -21,7 +21,7 @@ package enum ReportCommand: Command {
       MetadataOptions.table, output, ModelLocation.option, Option<Int>.threads, Flag.quiet,
     ]
   package static let examples = [
-    "dermafusion report lesion.jpg --age 55 --sex male --site back --output report.html",
+    "dermafusion report lesion.jpg --age 55 --site back --output report.html",
     "dermafusion report photographs --metadata patients.csv --output report.html",
   ]
   package static let exitStatuses: [HelpEntry] = [

@@ -129,13 +129,19 @@ import Testing
     }
   }
 
-  @Test func everyFormCarriesTheDisclaimerForEveryImage() {
+  /// A table of several images has one disclaimer below it.
+  @Test func everyFormCarriesTheDisclaimer() {
     let folder = TemporaryFolder()
     let image = folder.write(pnm(), to: "A.ppm")
-    for format in ["text", "json", "csv"] {
+    for (format, count) in [("text", 1), ("json", 2), ("csv", 2)] {
       let output = runTool("classify", image, image, "--format", format).output
-      #expect(output.ranges(of: Wording.disclaimer).count == 2, "\(format)")
+      #expect(words(output).ranges(of: words(Wording.disclaimer)).count == count, "\(format)")
     }
+  }
+
+  /// Without the line breaks that a table's width asks for.
+  private func words(_ text: String) -> String {
+    text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 
   @Test func forbiddenPhrasesAppearInNoHelpAndNoText() {

@@ -127,10 +127,8 @@ import DermaFusion
     process.arguments = ["-c", "cat() { :; }; dermafusion() { printf '%s\\n' \"$@\" >&2; }; \(example)"]
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     // Examples that write into a person's folders write into these.
-    for path in [".local/share/bash-completion/completions", ".config/fish/completions"] {
-      try FileManager.default.createDirectory(
-        atPath: "\(folder.path)/\(path)", withIntermediateDirectories: true)
-    }
+    try FileManager.default.createDirectory(
+      atPath: "\(folder.path)/.config/fish/completions", withIntermediateDirectories: true)
     process.environment = ["HOME": folder.path, "PATH": "/usr/bin:/bin"]
     process.standardError = pipe
     try process.run()

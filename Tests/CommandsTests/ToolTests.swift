@@ -85,7 +85,8 @@ import Testing
 
   @Test func anInstructionSetThatCannotBeHadIsRefusedByWhateverRunsANetwork() {
     let words = [
-      "classify": ["a.png"], "gradcam": ["a.png"], "evaluate": ["--labels", "a.csv", "--images", "."],
+      "classify": ["a.png"], "gradcam": ["a.png"], "report": ["a.png", "--output", "nowhere/a.html"],
+      "completions": ["bash"], "evaluate": ["--labels", "a.csv", "--images", "."],
       "parity": [], "bench": [], "info": [], "encode-metadata": [],
       "preprocess": ["a.png", "--stage", "resized", "--output", "nowhere/a.npy"],
     ]
@@ -101,7 +102,7 @@ import Testing
     }
     #expect(
       Tool.dermafusion.commands.filter { !$0.runsNetwork }.map { $0.name } == [
-        "preprocess", "encode-metadata",
+        "preprocess", "encode-metadata", "doctor", "completions", "manual",
       ])
     #expect(runTool(words: ["info", "--help"], instructionSetRefusal: "no").status == .success)
   }

@@ -50,28 +50,75 @@
     public func results<Input: Sendable, Failure: Error>(
       of inputs: [Input],
       _ classify: @escaping @Sendable (Classifier, Input) throws(Failure) -> Classification
-    ) -> AsyncStream<Result<Classification, Failure>> {
-      AsyncStream { continuation in
-        let isUnread = StopFlag()
-        continuation.onTermination = { _ in isUnread.raise() }
+    ) -> ClassificationResults<Failure> {
+      let demand = Demand(limit: 4 * threadCount)
+      let stream = AsyncStream<Result<Classification, Failure>> { continuation in
+        continuation.onTermination = { _ in demand.end() }
         let perform = { @Sendable in
           try? self.forEach(
             inputs,
             { (input: Input) in Result { () throws(Failure) in try classify(self, input) } },
             consume: { result throws(CancellationError) in
-              if isUnread.isRaised { throw CancellationError() }
+              if !demand.awaitReader() { throw CancellationError() }
               continuation.yield(result)
             })
           continuation.finish()
         }
-        if !BackgroundThread.start(perform) { perform() }
+        // A system that refuses another thread leaves this one, on which nobody can read meanwhile.
+        if !BackgroundThread.start(perform) {
+          demand.lift()
+          perform()
+        }
       }
+      return ClassificationResults(stream: stream, demand: demand)
     }
   }
 
-  private final class StopFlag: Sendable {
-    private let value = Atomic<Bool>(false)
-    var isRaised: Bool { value.load(ordering: .relaxed) }
-    func raise() { value.store(true, ordering: .relaxed) }
+  /// What ``Classifier/results(of:_:)`` makes of each input, in the order of the inputs.
+  public struct ClassificationResults<Failure: Error>: AsyncSequence, Sendable {
+    fileprivate let stream: AsyncStream<Result<Classification, Failure>>
+    fileprivate let demand: Demand
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      fileprivate var base: AsyncStream<Result<Classification, Failure>>.AsyncIterator
+      fileprivate let demand: Demand
+
+      public mutating func next() async -> Result<Classification, Failure>? {
+        let result = await base.next()
+        demand.signalRead()
+        return result
+      }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator {
+      AsyncIterator(base: stream.makeAsyncIterator(), demand: demand)
+    }
+  }
+
+  /// Keeps those who compute from running far ahead of the one who reads.
+  private final class Demand: Sendable {
+    private let semaphore = Semaphore()
+    private let hasEnded = Atomic<Bool>(false)
+    private let isLifted = Atomic<Bool>(false)
+
+    /// - Parameter limit: results that may wait to be read.
+    init(limit: Int) { for _ in 0..<limit { semaphore.signal() } }
+
+    func signalRead() { semaphore.signal() }
+
+    /// From here on nobody waits.
+    func lift() { isLifted.store(true, ordering: .releasing) }
+
+    func end() {
+      hasEnded.store(true, ordering: .releasing)
+      semaphore.signal()
+    }
+
+    /// Waits until there is room for another result; `false` where nobody will read it.
+    func awaitReader() -> Bool {
+      if isLifted.load(ordering: .acquiring) { return true }
+      semaphore.wait()
+      return !hasEnded.load(ordering: .acquiring)
+    }
   }
 #endif
