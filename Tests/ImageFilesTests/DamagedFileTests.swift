@@ -42,7 +42,8 @@ import Testing
     let padded = try #require(try damage(Array(whole.dropLast(2)) + [0, 0, 0, 0xFF, 0xD9]))
     #expect(!padded.isSevere)
     // Between the segments of the header there are no image data.
-    let header = try #require(try damage(Array(whole.prefix(2)) + [0x12, 0x34] + whole.dropFirst(2)))
+    let tables = try #require(whole.firstIndex(of: [0xFF, 0xDB]))
+    let header = try #require(try damage(whole.replacing(at: tables, count: 0, with: [0x12, 0x34])))
     #expect(!header.isSevere)
   }
 
