@@ -68,7 +68,8 @@ final class BrowserSession {
     do throws(DermaFusionError) {
       var timing = ClassificationTiming()
       let (result, output) = try classifier.classify(
-        DecodedImage(image), metadata: request.metadata, views: request.views, imageSHA256: request.imageSHA256,
+        DecodedImage(image), metadata: request.metadata, views: request.views,
+        imageSHA256: request.imageSHA256,
         timing: &timing)
       var extra: [(key: String, value: JSONValue)] = []
       if request.includesMetadataShares {

@@ -79,10 +79,12 @@
     fileprivate let stream: AsyncStream<Result<Classification, Failure>>
     fileprivate let demand: Demand
 
+    /// Takes the results one after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
       fileprivate var base: AsyncStream<Result<Classification, Failure>>.AsyncIterator
       fileprivate let demand: Demand
 
+      /// Waits for the next result; `nil` behind the last one.
       public mutating func next() async -> Result<Classification, Failure>? {
         let result = await base.next()
         demand.signalRead()
@@ -90,6 +92,7 @@
       }
     }
 
+    /// Meant for one reader: two share the results between them.
     public func makeAsyncIterator() -> AsyncIterator {
       AsyncIterator(base: stream.makeAsyncIterator(), demand: demand)
     }
