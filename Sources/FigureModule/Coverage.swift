@@ -96,7 +96,7 @@ extension Coverage {
     for character in text.unicodeScalars {
       let glyph = Typeface.glyph(of: character, weight: weight)
       for contour in glyph.contours {
-        let points = contour.map { point in
+        let points = contour.map { point -> (position: SIMD2<Float>, isOnCurve: Bool) in
           let (along, above) = ((pen + point.x) * scale, point.y * scale)
           return (
             isUpward ? SIMD2(origin.x - above, origin.y - along) : SIMD2(origin.x + along, origin.y - above),
@@ -117,10 +117,10 @@ extension Coverage {
     let off: [SIMD2<Float>] = [
       [1, t], [t, 1], [-t, 1], [-1, t], [-1, -t], [-t, -1], [t, -1], [1, -t],
     ]
-    var points: [(SIMD2<Float>, Bool)] = []
+    var points: [(position: SIMD2<Float>, isOnCurve: Bool)] = []
     for index in 0..<8 {
-      points.append((centre + on[index] * radius, true))
-      points.append((centre + off[index] * radius, false))
+      points.append((position: centre + on[index] * radius, isOnCurve: true))
+      points.append((position: centre + off[index] * radius, isOnCurve: false))
     }
     add(Self.flattened(points))
   }

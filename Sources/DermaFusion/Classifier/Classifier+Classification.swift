@@ -1,4 +1,5 @@
 import ImagePipeline
+import ModelFiles
 import NetworkModule
 import TensorModule
 
