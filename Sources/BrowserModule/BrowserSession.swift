@@ -154,7 +154,11 @@ final class BrowserSession {
   /// The values of one of the last explanation's maps, valid until the next call; nil when there is no such map.
   func mapValues(_ index: Int32) -> UnsafeMutableRawPointer? {
     guard maps.indices.contains(Int(index)) else { return nil }
-    return keep(maps[Int(index)].values)
+    let map = maps[Int(index)]
+    guard map.status == .ok else { return keep(map.values) }
+    let support = map.placedSupport(side: map.size)
+    let greatest = support.max() ?? 0
+    return keep(greatest > 0 ? support.map { $0 / greatest } : support)
   }
 
   func preprocess(

@@ -68,8 +68,8 @@ public func explain(
   }
 }
 
-/// A map of the last explanation: Float32 `[input size, input size]`, 0...1, over the centre square of the image; valid
-/// until the next call.
+/// A map of the last explanation, placed where the network looks: Float32 `[input size, input size]`, 0...1, over the
+/// centre square of the image; valid until the next call.
 @_expose(wasm, "mapPointer") @_cdecl("dermafusion_map_pointer")
 public func mapPointer(_ index: Int32) -> UnsafeMutableRawPointer? { BrowserSession.only.mapValues(index) }
 
