@@ -13,10 +13,15 @@ package enum MemoryProbe {
   /// written to; a limit on the address space is kept.
   package static func canAllocate(byteCount: Int) -> Bool {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
-      guard let memory = malloc(max(byteCount, 1)) else { return false }
-      // The compiler may leave out an allocation that nobody uses.
-      withExtendedLifetime(memory) { memory.storeBytes(of: 0, as: UInt8.self) }
-      free(memory)
+      // Not malloc: an optimising compiler leaves out an allocation that nobody uses, and says that there was memory.
+      #if os(Linux)
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS
+      #else
+        let flags = MAP_PRIVATE | MAP_ANON
+      #endif
+      let address = mmap(nil, max(byteCount, 1), PROT_READ | PROT_WRITE, flags, -1, 0)
+      guard let address, address != MAP_FAILED else { return false }
+      munmap(address, max(byteCount, 1))
       return true
     #else
       return true
