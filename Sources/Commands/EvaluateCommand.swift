@@ -105,22 +105,23 @@ package enum EvaluateCommand: Command {
     let output = EvaluationOutput(
       report: EvaluationReport(run.images, sources: arguments[images].unique), model: classifier.model,
       listedCount: list.entries.count, views: run.views, warnings: run.warnings, overlap: overlap)
-    // Hours of work may lie behind both: where one cannot be written, the other is.
-    let isWritten = Result { () throws(OutputError) in
+    // Hours of work may lie behind each of them: where one cannot be written, the others are.
+    let isPrinted = Result { () throws(OutputError) in
       switch arguments.value(of: format) {
       case .json: try terminal.write(output.json.text + "\n")
       case .text: try terminal.write(output.text(width: terminal.width))
       }
     }
-    if let path = arguments[predictions] {
+    let isTableWritten = Result {
+      guard let path = arguments[predictions] else { return }
       try outputs.write(Array(run.predictions(labels: classifier.labels).utf8), path: path)
     }
     if !plotPaths.isEmpty {
-      for (path, text) in zip(plotPaths, EvaluationPlots(output).texts) {
-        try outputs.write(Array(text.utf8), path: path)
-      }
+      let texts = EvaluationPlots(output).texts
+      try outputs.write(zip(plotPaths, texts).map { (bytes: Array($1.utf8), path: $0) })
     }
-    try isWritten.get()
+    try isTableWritten.get()
+    try isPrinted.get()
     return run.hasFailed ? .failure : .success
   }
 }

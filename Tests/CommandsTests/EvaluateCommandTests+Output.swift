@@ -70,6 +70,8 @@ extension EvaluateCommandTests {
     #expect(unwritten.status == .failure)
     #expect(unwritten.output == runEvaluate(words + [plots]).output)
     #expect(unwritten.errors == "Error: \(blocked)/roc.svg: is a folder, not a file\n")
+    // The plots appear together or not at all.
+    #expect(try FileManager.default.contentsOfDirectory(atPath: blocked) == ["roc.svg"])
     // Again into the same folder, then into a file.
     #expect(runEvaluate(words + [plots]).status == .success)
     let refused = runEvaluate(words + [labels])
