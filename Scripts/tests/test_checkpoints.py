@@ -250,6 +250,8 @@ class CommandTests(Folder):
             f"{hashlib.sha256((self.folder / 'model' / name).read_bytes()).hexdigest()}  {name}\n"
             for name in ("config.json", "model.safetensors")
         ]
+        both = b"".join((self.folder / "model" / name).read_bytes() for name in ("config.json", "model.safetensors"))
+        lines.insert(0, f"# model: {hashlib.sha256(both).hexdigest()}\n")
         self.assertEqual((self.folder / "model" / "SHA256SUMS").read_text(), "".join(lines))
         stored = load_file(self.folder / "model" / "model.safetensors")
         self.assertEqual({tensor.dtype for tensor in stored.values()}, {torch.float16})

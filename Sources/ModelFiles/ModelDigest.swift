@@ -8,6 +8,8 @@ package final class ModelDigest: Sendable {
   struct Checksum: Sendable {
     let path: String
     let expected: String
+    /// What it states of all files together, if it does.
+    let identity: String?
     /// Adds the file's bytes, which it keeps in memory, to a hash.
     let addBytes: @Sendable (inout SHA256) -> Void
   }
@@ -60,6 +62,11 @@ package final class ModelDigest: Sendable {
       case .correct: return nil
       case .wrong(let error): return error
       case .pending(let checksum):
+        // The same files have the same identity: they need no hash of their own.
+        if let identity = checksum.identity, identity == sha256 {
+          verdict = .correct
+          return nil
+        }
         var hash = SHA256()
         checksum.addBytes(&hash)
         let found = hash.finalizedHexDigest()
@@ -80,6 +87,9 @@ package final class ModelDigest: Sendable {
   /// for all of it.
   package func prepare() {
     BackgroundThread.start { _ = self.sha256 }
-    BackgroundThread.start { try? self.check() }
+    let needsSecondHash = verdict.withLock { verdict in
+      if case .pending(let checksum) = verdict { checksum.identity == nil } else { false }
+    }
+    if needsSecondHash { BackgroundThread.start { try? self.check() } }
   }
 }

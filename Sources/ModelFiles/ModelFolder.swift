@@ -23,7 +23,7 @@ package struct ModelFolder: Sendable {
   let addBytes: @Sendable (inout SHA256) -> Void
 
   /// Reads the files of a folder, each once: what is hashed is what a network is made from. Where the folder has a
-  /// `SHA256SUMS`, that of the weights is worked out with the ``digest``, and held against it by ``ModelDigest/check()``.
+  /// `SHA256SUMS`, ``ModelDigest/check()`` holds the weights against it.
   ///
   /// - Throws: `ModelFileError` when the folder or a file is missing or breaks a rule.
   package init(directory path: String) throws(ModelFileError) {
@@ -74,7 +74,7 @@ package struct ModelFolder: Sendable {
     digest = ModelDigest(
       addBytes,
       checksum: expected.map { expected in
-        ModelDigest.Checksum(path: weights.name, expected: expected) { hash in
+        ModelDigest.Checksum(path: weights.name, expected: expected, identity: checksums?.identity) { hash in
           weights.file.withBytes { hash.update($0) }
         }
       })

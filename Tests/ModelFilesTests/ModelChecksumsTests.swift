@@ -86,6 +86,38 @@ import Testing
     }
   }
 
+  /// A comment with the model's identity, which is hashed anyway, stands for the weights' own line; where it is not that of
+  /// these files, the line counts.
+  @Test(arguments: ["", "\r"])
+  func aStatedIdentityStandsForTheWeights(end: String) throws {
+    let identity = SHA256.hexDigest(configuration + weights)
+    let other = String(repeating: "0", count: 64)
+    let sums = { (identity: String, digest: String) in
+      "# model: \(identity)\(end)\n\(digest)  model.safetensors\n\(digests.configuration)  config.json\n"
+    }
+    for text in [
+      sums(identity, other), sums(identity.uppercased(), other), sums(other, digests.weights),
+      sums(identity + "0", digests.weights), sums("", digests.weights),
+    ] {
+      try withModel(sums: text) { folder in
+        let model = try ModelFolder(directory: folder)
+        model.digest.prepare()
+        try model.digest.check()
+        #expect(model.digest.sha256 == identity)
+      }
+    }
+    for text in [sums(other, other), sums(identity + "0", other), sums(String(identity.dropLast()), other)] {
+      try withModel(sums: text) { folder in
+        let model = try ModelFolder(directory: folder)
+        model.digest.prepare()
+        #expect(
+          throws: ModelFileError.checksumMismatch(
+            path: folder + "/model.safetensors", expected: other, found: digests.weights)
+        ) { try model.digest.check() }
+      }
+    }
+  }
+
   @Test func aChangedConfigurationIsNamed() throws {
     let sums = "\(digests.configuration)  config.json\n\(digests.weights)  model.safetensors\n"
     try withModel(sums: sums) { folder in

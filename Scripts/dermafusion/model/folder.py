@@ -79,9 +79,12 @@ def write_weights(folder, tensors):
 
 
 def write_digests(folder):
-    """Writes SHA256SUMS, which `sha256sum --check` and the program can hold the files against."""
+    """Writes SHA256SUMS, which `sha256sum --check` and the program can hold the files against.
+
+    The comment with the model's identity, which the program computes anyway, saves it a second hash of the weights.
+    """
     lines = [
         f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n"
         for name in ("config.json", "model.safetensors")
     ]
-    (folder / DIGESTS).write_text("".join(lines))
+    (folder / DIGESTS).write_text(f"# model: {model_identity(folder)}\n" + "".join(lines))
