@@ -44,9 +44,9 @@ let package = Package(
   // The first versions with InlineArray, which the kernels keep their tiles in.
   platforms: [.macOS(.v26), .iOS(.v26)],
   products: [
-    .library(name: "DermaFusion", targets: ["DermaFusion", "ImageFiles"]),
+    .library(name: "DermaFusion", targets: ["DermaFusion", "ExplanationFigures", "ImageFiles"]),
     // Pixels in memory rather than image files: needs no library beside Swift's own.
-    .library(name: "DermaFusionCore", targets: ["DermaFusion"]),
+    .library(name: "DermaFusionCore", targets: ["DermaFusion", "ExplanationFigures"]),
     .executable(name: "dermafusion", targets: ["CommandLineTool"]),
   ],
   targets: [
@@ -54,14 +54,20 @@ let package = Package(
     .target(
       name: "DermaFusion",
       dependencies: [
-        "ExplanationModule", "FigureModule", "NetworkModule", "ImagePipeline", "ModelFiles", "TensorModule",
-        "KernelInterface", "JSONModule", "SystemModule",
+        "ExplanationModule", "NetworkModule", "ImagePipeline", "ModelFiles", "TensorModule",
+        "KernelInterface",
+        "JSONModule", "SystemModule",
       ],
+      swiftSettings: warningsAsErrors),
+    .target(
+      name: "ExplanationFigures",
+      dependencies: ["DermaFusion", "ExplanationModule", "FigureModule", "ImagePipeline", "JSONModule"],
       swiftSettings: warningsAsErrors),
     .target(
       name: "ImageFiles",
       dependencies: [
-        "DermaFusion", "ExplanationModule", "NetworkModule", "ImagePipeline", "HashModule", "CPNG", "CJPEG",
+        "DermaFusion", "ExplanationFigures", "ExplanationModule", "FigureModule", "NetworkModule",
+        "ImagePipeline", "HashModule", "SystemModule", "CPNG", "CJPEG",
       ],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
 
@@ -80,9 +86,20 @@ let package = Package(
     .target(
       name: "Commands",
       dependencies: [
-        "CommandLineSupport", "DermaFusion", "FigureModule", "ImageFiles", "ImagePipeline", "Assessment",
-        "ExplanationModule", "JSONModule", "SystemModule",
+        "ResultFormats", "ImageLists", "CommandLineSupport", "DermaFusion", "ExplanationFigures",
+        "FigureModule",
+        "ImageFiles", "ImagePipeline", "Assessment", "ExplanationModule", "JSONModule", "SystemModule",
       ],
+      swiftSettings: warningsAsErrors),
+    .target(
+      name: "ResultFormats",
+      dependencies: [
+        "ImageLists", "CommandLineSupport", "DermaFusion", "ExplanationFigures", "FigureModule", "ImageFiles",
+        "ImagePipeline", "Assessment", "ExplanationModule", "JSONModule", "SystemModule",
+      ],
+      swiftSettings: warningsAsErrors),
+    .target(
+      name: "ImageLists", dependencies: ["CommandLineSupport", "DermaFusion", "ImageFiles", "SystemModule"],
       swiftSettings: warningsAsErrors),
     .target(name: "CommandLineSupport", dependencies: ["SystemModule"], swiftSettings: warningsAsErrors),
     .target(
@@ -164,7 +181,7 @@ let package = Package(
       swiftSettings: warningsAsErrors + (isRootPackage ? [.unsafeFlags(["-O"])] : [])),
 
     // Unit test bundles
-    .testTarget(name: "SystemModuleTests", dependencies: ["SystemModule"]),
+    .testTarget(name: "SystemModuleTests", dependencies: ["SystemModule", "TestFiles"]),
     .testTarget(name: "JSONModuleTests", dependencies: ["JSONModule"]),
     .testTarget(name: "HashModuleTests", dependencies: ["HashModule", "ReferenceLayers"]),
     .testTarget(
@@ -182,9 +199,10 @@ let package = Package(
     .testTarget(
       name: "DermaFusionTests",
       dependencies: [
-        "DermaFusion", "ExplanationModule", "FigureModule", "ImageFiles", "NetworkModule", "ImagePipeline",
-        "ModelFiles", "TensorModule", "KernelInterface", "JSONModule", "HashModule", "ReferenceLayers",
-        "TestModels", "TestImages",
+        "DermaFusion", "ExplanationFigures", "ExplanationModule", "FigureModule", "ImageFiles",
+        "NetworkModule",
+        "ImagePipeline", "ModelFiles", "TensorModule", "KernelInterface", "JSONModule", "HashModule",
+        "SystemModule", "ReferenceLayers", "TestModels", "TestImages",
       ]),
     .testTarget(
       name: "AssessmentTests",
@@ -195,9 +213,10 @@ let package = Package(
     .testTarget(
       name: "CommandsTests",
       dependencies: [
-        "Commands", "CommandLineSupport", "Assessment", "DermaFusion", "ExplanationModule", "FigureModule",
-        "ImageFiles", "NetworkModule", "ImagePipeline", "ModelFiles", "JSONModule", "HashModule", "TestFiles",
-        "TestModels",
+        "Commands", "ResultFormats", "ImageLists", "CommandLineSupport", "Assessment", "DermaFusion",
+        "ExplanationFigures", "ExplanationModule", "FigureModule", "ImageFiles", "NetworkModule",
+        "ImagePipeline",
+        "ModelFiles", "JSONModule", "HashModule", "SystemModule", "TestFiles", "TestModels",
       ]),
     .testTarget(
       name: "FigureModuleTests", dependencies: ["FigureModule", "ImagePipeline", "ReferenceLayers"]),
@@ -230,7 +249,8 @@ if Context.environment["DERMAFUSION_FUZZ"] != nil {
     .executableTarget(
       name: "FuzzTargets",
       dependencies: [
-        "CommandLineSupport", "Commands", "ImageFiles", "ImagePipeline", "JSONModule", "ModelFiles",
+        "CommandLineSupport", "Commands", "ImageFiles", "ImageLists", "ImagePipeline", "JSONModule",
+        "ModelFiles",
       ],
       path: "Scripts/fuzz-targets", exclude: ["jpeg.dict", "png.dict", "safetensors.dict"]))
 }

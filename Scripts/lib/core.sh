@@ -4,7 +4,7 @@
 
 # The modules of the core and its door, each after those that it imports.
 core_modules="KernelInterface SystemModule JSONModule SHA256Instructions HashModule KernelsBaseline TensorModule \
-ImagePipeline ModelFiles NetworkModule ExplanationModule FigureModule DermaFusion BrowserModule"
+ImagePipeline ModelFiles NetworkModule ExplanationModule FigureModule DermaFusion ExplanationFigures BrowserModule"
 
 # embedded_swift TRIPLE MODULE FOLDER ARGUMENT...: runs the compiler on a module, which finds those before it in FOLDER.
 # TARGET_FLAGS go to it as they are.
@@ -19,13 +19,14 @@ embedded_swift() {
       ;;
     TensorModule) settings+=(-enable-upcoming-feature InternalImportsByDefault) ;;
     # Nothing in them takes time.
-    JSONModule | ModelFiles | NetworkModule | FigureModule | DermaFusion | BrowserModule) optimisation=-Osize ;;
+    JSONModule | ModelFiles | NetworkModule | FigureModule | DermaFusion | ExplanationFigures | BrowserModule) optimisation=-Osize ;;
   esac
   for map in CCPUFeatures CMathematics; do
     settings+=(-Xcc "-fmodule-map-file=$root/Sources/$map/module.modulemap")
   done
   local sources=()
-  mapfile -t sources < <(find -L "$root/Sources/$module" -name '*.swift' | sort)
+  # What only a program with a command line needs has no form without a system.
+  mapfile -t sources < <(find -L "$root/Sources/$module" -name '*.swift' ! -path '*/SystemModule/CommandLine/*' | sort)
   # shellcheck disable=SC2086  # the flags are words to be split
   swiftc -target "$triple" -enable-experimental-feature Embedded -swift-version 6 -wmo -parse-as-library \
     -package-name dermafusion -module-name "$module" -module-cache-path "$folder/cache" -I "$folder" \

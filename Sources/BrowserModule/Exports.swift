@@ -8,20 +8,20 @@ import JSONModule
 
 /// Memory for what the page hands over, 16-byte aligned; nil when there is none left.
 @_expose(wasm, "allocate") @_cdecl("dermafusion_allocate")
-public func allocate(_ byteCount: Int32) -> UnsafeMutableRawPointer? {
+public func allocateMemory(_ byteCount: Int32) -> UnsafeMutableRawPointer? {
   guard byteCount >= 0 else { return nil }
   return .allocate(byteCount: max(Int(byteCount), 1), alignment: 16)
 }
 
-/// Gives back what ``allocate(_:)`` gave.
+/// Gives back what ``allocateMemory(_:)`` gave.
 @_expose(wasm, "free") @_cdecl("dermafusion_free")
-public func release(_ pointer: UnsafeMutableRawPointer?) { pointer?.deallocate() }
+public func freeMemory(_ pointer: UnsafeMutableRawPointer?) { pointer?.deallocate() }
 
 /// Loads a model from the bytes of `config.json` and `model.safetensors`, which are copied.
 ///
 /// - Returns: its handle, above 0.
 @_expose(wasm, "load") @_cdecl("dermafusion_load")
-public func load(
+public func loadModel(
   _ configuration: UnsafeRawPointer?, _ configurationCount: Int32, _ weights: UnsafeRawPointer?,
   _ weightsCount: Int32
 ) -> Int32 {
@@ -34,17 +34,17 @@ public func load(
 
 /// Forgets a model.
 @_expose(wasm, "unload") @_cdecl("dermafusion_unload")
-public func unload(_ model: Int32) { BrowserSession.only.unload(model) }
+public func unloadModel(_ model: Int32) { BrowserSession.only.unload(model) }
 
 /// Tells the model's name, classes, layers and what else a page shows.
 @_expose(wasm, "describe") @_cdecl("dermafusion_describe")
-public func describe(_ model: Int32) -> Int32 {
+public func describeModel(_ model: Int32) -> Int32 {
   BrowserSession.only.answer(orElse: 0) { () throws(Failure) in try BrowserSession.only.describe(model) }
 }
 
 /// Classifies an image: red, green, blue and a byte that is not looked at for each pixel, rows from the top.
 @_expose(wasm, "classify") @_cdecl("dermafusion_classify")
-public func classify(
+public func classifyPixels(
   _ model: Int32, _ pixels: UnsafeRawPointer?, _ width: Int32, _ height: Int32,
   _ request: UnsafeRawPointer?, _ requestCount: Int32
 ) -> Int32 {
@@ -58,7 +58,7 @@ public func classify(
 ///
 /// - Returns: how many.
 @_expose(wasm, "explain") @_cdecl("dermafusion_explain")
-public func explain(
+public func explainPixels(
   _ model: Int32, _ pixels: UnsafeRawPointer?, _ width: Int32, _ height: Int32,
   _ request: UnsafeRawPointer?, _ requestCount: Int32
 ) -> Int32 {
@@ -71,12 +71,14 @@ public func explain(
 /// A map of the last explanation, placed where the network looks: Float32 `[input size, input size]`, 0...1, over the
 /// centre square of the image; valid until the next call.
 @_expose(wasm, "mapPointer") @_cdecl("dermafusion_map_pointer")
-public func mapPointer(_ index: Int32) -> UnsafeMutableRawPointer? { BrowserSession.only.mapValues(index) }
+public func mapValuesPointer(_ index: Int32) -> UnsafeMutableRawPointer? {
+  BrowserSession.only.mapValues(index)
+}
 
 /// A stage of the preprocessing: uint8 `[S, S, 3]`, or for `normalized` Float32 `[3, S, S]`; the text has the shape. Valid
 /// until the next call.
 @_expose(wasm, "preprocess") @_cdecl("dermafusion_preprocess")
-public func preprocess(
+public func preprocessPixels(
   _ model: Int32, _ pixels: UnsafeRawPointer?, _ width: Int32, _ height: Int32,
   _ request: UnsafeRawPointer?, _ requestCount: Int32
 ) -> UnsafeMutableRawPointer? {
@@ -88,7 +90,7 @@ public func preprocess(
 
 /// Leaves the SHA-256 of some bytes as the text, in lowercase hexadecimal.
 @_expose(wasm, "digest") @_cdecl("dermafusion_digest")
-public func digest(_ start: UnsafeRawPointer?, _ count: Int32) -> Int32 {
+public func digestBytes(_ start: UnsafeRawPointer?, _ count: Int32) -> Int32 {
   var hash = SHA256()
   hash.update(bytes(start, count))
   BrowserSession.only.tell(hash.finalizedHexDigest())
@@ -97,11 +99,11 @@ public func digest(_ start: UnsafeRawPointer?, _ count: Int32) -> Int32 {
 
 /// The last result or error in UTF-8, valid until the next call.
 @_expose(wasm, "text") @_cdecl("dermafusion_text")
-public func text() -> UnsafeMutablePointer<UInt8>? { BrowserSession.only.text.baseAddress }
+public func textPointer() -> UnsafeMutablePointer<UInt8>? { BrowserSession.only.text.baseAddress }
 
-/// How long ``text()`` is.
+/// How long ``textPointer()`` is.
 @_expose(wasm, "textCount") @_cdecl("dermafusion_text_count")
-public func textCount() -> Int32 { Int32(BrowserSession.only.text.count) }
+public func textByteCount() -> Int32 { Int32(BrowserSession.only.text.count) }
 
 private func bytes(_ start: UnsafeRawPointer?, _ count: Int32) -> UnsafeRawBufferPointer {
   UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : max(Int(count), 0))

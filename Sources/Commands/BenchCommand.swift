@@ -1,3 +1,4 @@
+import ResultFormats
 import Assessment
 import CommandLineSupport
 import DermaFusion

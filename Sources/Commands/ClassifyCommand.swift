@@ -1,3 +1,6 @@
+import ImageLists
+import ResultFormats
+import SystemModule
 import CommandLineSupport
 import DermaFusion
 import ImageFiles

@@ -1,3 +1,5 @@
+import ResultFormats
+import SystemModule
 import CommandLineSupport
 import DermaFusion
 import JSONModule

@@ -1,15 +1,6 @@
 import CommandLineSupport
 import DermaFusion
 
-extension Tool {
-  /// What help, completions and the manual have in common.
-  var summary: ProgramSummary {
-    ProgramSummary(
-      name: name, abstract: abstract, discussion: discussion, version: DermaFusionVersion.current,
-      commands: commands, environment: environment, exitStatuses: exitStatuses)
-  }
-}
-
 /// Prints a script that a shell completes command lines by.
 package enum CompletionsCommand: Command {
   package static let name = "completions"

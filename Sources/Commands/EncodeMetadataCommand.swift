@@ -1,3 +1,4 @@
+import ImageLists
 import JSONModule
 import CommandLineSupport
 import DermaFusion

@@ -23,9 +23,6 @@ extension ImageViews {
   init(_ arguments: ParsedArguments) {
     self = arguments[Self.flag] ? .symmetries : .upright
   }
-
-  /// What a reader is told.
-  var sentence: String { "mean logits of \(count) views, turned and mirrored" }
 }
 
 extension Flag {

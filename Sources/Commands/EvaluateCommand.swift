@@ -1,3 +1,6 @@
+import ImageLists
+import ResultFormats
+import SystemModule
 import Assessment
 import CommandLineSupport
 import DermaFusion

@@ -1,5 +1,5 @@
 import CommandLineSupport
-import DermaFusion
+import ExplanationFigures
 
 /// How a heatmap is drawn, as every command asks for it.
 enum FigureOptions {

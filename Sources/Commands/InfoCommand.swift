@@ -1,3 +1,4 @@
+import ResultFormats
 import JSONModule
 import CommandLineSupport
 import DermaFusion

@@ -1,3 +1,5 @@
+import ImageLists
+import SystemModule
 import CommandLineSupport
 import DermaFusion
 

@@ -1,3 +1,4 @@
+import SystemModule
 import CommandLineSupport
 import DermaFusion
 

@@ -1,3 +1,6 @@
+import ImageLists
+import ResultFormats
+import SystemModule
 import JSONModule
 import Assessment
 import CommandLineSupport

@@ -1,3 +1,7 @@
+import ExplanationFigures
+import ImageLists
+import ResultFormats
+import SystemModule
 import CommandLineSupport
 import DermaFusion
 

@@ -1,4 +1,5 @@
 import CommandLineSupport
+import DermaFusion
 
 extension Tool {
   /// What `--help` without a command shows.
@@ -18,4 +19,11 @@ extension Tool {
 
   /// What `--help` of a command shows.
   package func help(for command: any Command.Type) -> String { Help.text(for: command, in: name) }
+
+  /// What help, completions and the manual have in common.
+  var summary: ProgramSummary {
+    ProgramSummary(
+      name: name, abstract: abstract, discussion: discussion, version: DermaFusionVersion.current,
+      commands: commands, environment: environment, exitStatuses: exitStatuses)
+  }
 }

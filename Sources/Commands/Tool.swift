@@ -1,3 +1,4 @@
+import SystemModule
 import CommandLineSupport
 import DermaFusion
 
@@ -11,45 +12,9 @@ package struct Tool: Sendable {
   package let environment: [HelpEntry]
   package let exitStatuses: [HelpEntry]
 
-  package static let dermafusion = Tool(
-    name: "dermafusion",
-    abstract: "Classify dermoscopy images on this machine, for research and education.",
-    discussion: Wording.disclaimer,
-    commands: [
-      ClassifyCommand.self, GradCAMCommand.self, ReportCommand.self, EvaluateCommand.self,
-      PreprocessCommand.self,
-      EncodeMetadataCommand.self,
-      ParityCommand.self,
-      BenchCommand.self, InfoCommand.self, DoctorCommand.self, CompletionsCommand.self, ManualCommand.self,
-    ],
-    environment: [
-      (
-        ModelLocation.environmentVariable,
-        "Folder of the model where --model is left out."
-      ),
-      (
-        Classifier.instructionSetVariable,
-        """
-        Instructions to compute with instead of the best that this machine has: baseline, or avx2 or avx512 on x86-64. \
-        Those that it does not have are wrong usage.
-        """
-      ),
-      ("NO_COLOR", "No colours on a terminal, unless it is empty."),
-    ],
-    exitStatuses: [
-      ("0", "All done."),
-      ("1", "Something failed; standard error names it. Of several images, the others got their results."),
-      ("64", "Wrong usage."),
-      ("129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM; half-written files were removed."),
-      (
-        "132 to 136, 139",
-        "The program failed by a fault of its own, or for want of memory; standard error says so."
-      ),
-    ])
-
   /// Runs what the process's own command line asks for, and ends the process.
   package func main() -> Never {
-    Program.exit(with: run(Program.words, session: Session(terminal: .system())))
+    Program.exit(status: run(Program.words, session: Session(terminal: .system())).rawValue)
   }
 
   /// ``run(_:session:)`` with the words as the system hands them over.

@@ -2,6 +2,5 @@
 @_exported import struct ExplanationModule.ActivationMap
 @_exported import enum ExplanationModule.ActivationMapMethod
 @_exported import struct ExplanationModule.MapTrust
-@_exported import enum FigureModule.ColorMap
-@_exported import struct FigureModule.FigureStyle
+@_exported import enum ImagePipeline.ImageViews
 @_exported import struct ImagePipeline.PixelImage

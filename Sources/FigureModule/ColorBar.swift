@@ -2,14 +2,18 @@ import ImagePipeline
 
 /// The colours from 0 to 1 as they are mixed with the photograph, with ticks and a label along them.
 struct ColorBar {
-  private let figure: MapFigure
+  private let style: FigureStyle
+  private let label: String
   private let ground: FigureColor
   private let unit: Float
   private let textSize: Float
 
-  /// - Parameter ground: what the colours are laid over, the photograph's mean colour.
-  init(_ figure: MapFigure, ground: FigureColor, unit: Float, textSize: Float) {
-    self.figure = figure
+  /// - Parameters:
+  ///   - label: what the values mean, along the bar.
+  ///   - ground: what the colours are laid over, the photograph's mean colour.
+  init(_ style: FigureStyle, label: String, ground: FigureColor, unit: Float, textSize: Float) {
+    self.style = style
+    self.label = label
     self.ground = ground
     self.unit = unit
     self.textSize = textSize
@@ -31,12 +35,12 @@ struct ColorBar {
     canvas.frame(x: x, y: y, width: barWidth, height: height, thickness: border, .line)
     for row in 0..<height {
       let value = 1 - (Float(row) + 0.5) / Float(height)
-      let color = figure.style.mixedColor(step: PixelImage.step(of: value), over: ground)
+      let color = style.mixedColor(step: PixelImage.step(of: value), over: ground)
       canvas.fill(x: x, y: y + row, width: barWidth, height: 1, color)
     }
-    for (value, label) in Self.ticks {
+    for (value, number) in Self.ticks {
       let place = y + Int((Float(height) * (1 - value)).rounded())
-      if figure.style.form == .contours, MapFigure.levels.contains(value) {
+      if style.form == .contours, FigureStyle.contourLevels.contains(value) {
         canvas.fill(x: x, y: place - border, width: barWidth, height: 3 * border, FigureColor(70, 70, 70))
         canvas.fill(x: x, y: place, width: barWidth, height: border, .white)
       }
@@ -45,14 +49,14 @@ struct ColorBar {
       let capHeight = textSize * Typeface.capHeight / Typeface.unitsPerEm
       // The outermost numbers end with the bar.
       let middle = min(max(Float(place), Float(y) + capHeight / 2), Float(y + height) - capHeight / 2)
-      canvas.draw(label, x: Float(x) + labelX, baseline: middle + capHeight / 2, size: textSize)
+      canvas.draw(number, x: Float(x) + labelX, baseline: middle + capHeight / 2, size: textSize)
     }
-    let length = Typeface.width(of: figure.scaleLabel, size: textSize)
+    let length = Typeface.width(of: label, size: textSize)
     // A label that is too long for the bar is set smaller.
     let size = length > Float(height) ? textSize * Float(height) / length : textSize
-    let middle = Float(y) + (Float(height) + Typeface.width(of: figure.scaleLabel, size: size)) / 2
+    let middle = Float(y) + (Float(height) + Typeface.width(of: label, size: size)) / 2
     canvas.drawUpward(
-      figure.scaleLabel, baseline: Float(x) + labelX + tickWidth + textSize * 1.25, bottom: middle, size: size
+      label, baseline: Float(x) + labelX + tickWidth + textSize * 1.25, bottom: middle, size: size
     )
   }
 }

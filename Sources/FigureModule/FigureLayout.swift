@@ -64,7 +64,8 @@ struct FigureLayout {
   var image: PixelImage { canvas.image }
 
   var canvas: Canvas {
-    let bar = ColorBar(figure, ground: photograph.meanColor, unit: unit, textSize: sizes.tick)
+    let bar = ColorBar(
+      figure.style, label: figure.scaleLabel, ground: photograph.meanColor, unit: unit, textSize: sizes.tick)
     let width = margin + gridWidth + pixels(14) + bar.width + margin
     let textWidth = Float(width - 2 * margin)
     let heading = figure.heading.map { TextBlock($0, width: textWidth, sizes: sizes) }
@@ -99,7 +100,7 @@ struct FigureLayout {
 
   private func panelBlocks(_ panel: Panel) -> [TextBlock] {
     if panel.title.isEmpty { return [] }
-    let paragraphs = [MapFigure.Paragraph(panel.title, .strong)] + panel.lines.map { .init($0, .body) }
+    let paragraphs = [FigureParagraph(panel.title, .strong)] + panel.lines.map { .init($0, .body) }
     return paragraphs.map { TextBlock($0, width: Float(side), sizes: sizes) }
   }
 
@@ -115,6 +116,16 @@ struct FigureLayout {
       block.draw(x: margin, y: y, on: &canvas)
       y += block.height + paragraphGap
     }
+  }
+}
+
+extension MapFigure {
+  package var image: PixelImage { FigureLayout(self).image }
+
+  /// The picture with every line of text in it, and where it stands.
+  package var imageWithTexts: (image: PixelImage, texts: [PlacedText]) {
+    let canvas = FigureLayout(self).canvas
+    return (canvas.image, canvas.texts)
   }
 }
 

@@ -51,6 +51,9 @@ public struct FigureStyle: Sendable, Equatable {
 }
 
 extension FigureStyle {
+  /// Values that contour lines are drawn at.
+  static let contourLevels: [Float] = [0.25, 0.5, 0.75]
+
   /// Colours from 0 to 1 as they are mixed with a photograph's mean colour: `rgb(12 34 56)`, 33 of them.
   package func ramp(over photograph: PixelImage) -> [String] {
     let ground = photograph.meanColor

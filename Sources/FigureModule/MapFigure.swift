@@ -23,34 +23,13 @@ package struct MapFigure {
     }
   }
 
-  /// A paragraph of text.
-  package struct Paragraph {
-    package enum Role: Sendable {
-      case heading, strong, body, small
-    }
-
-    let text: String
-    let role: Role
-    /// Before its first line.
-    let sign: RiskSign?
-
-    package init(_ text: String, _ role: Role = .body, sign: RiskSign? = nil) {
-      self.text = text
-      self.role = role
-      self.sign = sign
-    }
-  }
-
   let photograph: PixelImage
   let maps: [Map]
-  let heading: [Paragraph]
-  let caption: [Paragraph]
+  let heading: [FigureParagraph]
+  let caption: [FigureParagraph]
   /// What the values mean, along the colour bar.
   let scaleLabel: String
   let style: FigureStyle
-
-  /// Values that contour lines are drawn at.
-  package static let levels: [Float] = [0.25, 0.5, 0.75]
 
   /// - Parameters:
   ///   - photograph: A square.
@@ -58,7 +37,8 @@ package struct MapFigure {
   ///   - heading: Above the pictures.
   ///   - caption: Below them.
   package init(
-    photograph: PixelImage, maps: [Map], heading: [Paragraph], caption: [Paragraph], scaleLabel: String,
+    photograph: PixelImage, maps: [Map], heading: [FigureParagraph], caption: [FigureParagraph],
+    scaleLabel: String,
     style: FigureStyle
   ) {
     precondition(
@@ -71,14 +51,6 @@ package struct MapFigure {
     self.caption = caption
     self.scaleLabel = scaleLabel
     self.style = style
-  }
-
-  package var image: PixelImage { FigureLayout(self).image }
-
-  /// The picture with every line of text in it, and where it stands.
-  package var imageWithTexts: (image: PixelImage, texts: [PlacedText]) {
-    let canvas = FigureLayout(self).canvas
-    return (canvas.image, canvas.texts)
   }
 
   /// A map over a photograph.
@@ -94,7 +66,7 @@ package struct MapFigure {
     case .classic: return photograph.overlaid(with: values, colorMap: style.colorMap, alpha: style.alpha)
     case .contours:
       return photograph.blended(with: values, colorMap: style.colorMap, alpha: style.alpha)
-        .contoured(values, levels: levels, thickness: lineWidth)
+        .contoured(values, levels: FigureStyle.contourLevels, thickness: lineWidth)
     }
   }
 }

@@ -16,7 +16,7 @@ struct TextSizes {
     tick = (isSheet ? 19 : 12) * unit
   }
 
-  func size(of role: MapFigure.Paragraph.Role) -> Float {
+  func size(of role: FigureParagraph.Role) -> Float {
     switch role {
     case .heading: heading
     case .strong: strong
@@ -35,7 +35,7 @@ struct TextBlock {
   private let sign: RiskSign?
   private let lineHeight: Int
 
-  init(_ paragraph: MapFigure.Paragraph, width: Float, sizes: TextSizes) {
+  init(_ paragraph: FigureParagraph, width: Float, sizes: TextSizes) {
     size = sizes.size(of: paragraph.role)
     sign = paragraph.sign
     lineHeight = Int((size * Typeface.lineHeight).rounded())

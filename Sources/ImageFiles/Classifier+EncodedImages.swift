@@ -64,7 +64,7 @@ extension Classifier {
   }
 
   private static func decoded(
-    _ bytes: [UInt8], part: ImageDecoder.Part, limits: DecodingLimits = .standard
+    _ bytes: [UInt8], part: ImagePart, limits: DecodingLimits = .standard
   ) throws(DermaFusionError) -> DecodedImage {
     do throws(ImageError) {
       return try ImageDecoder.decode(bytes, part: part, limits: limits)

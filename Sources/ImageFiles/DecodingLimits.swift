@@ -1,6 +1,14 @@
 import ImagePipeline
 import SystemModule
 
+/// How much of an image is wanted.
+package enum ImagePart: Sendable {
+  case whole
+  /// What a network sees. Of a large JPEG only the centre square at this size is kept, made while the file is decoded;
+  /// an image too small for a network is refused before its pixels are read.
+  case square(size: Int)
+}
+
 /// What decoding may cost. Files far beyond what a camera makes are refused by a rule, so that one cannot stall or end a
 /// batch of thousands.
 package final class DecodingLimits: Sendable {
@@ -28,6 +36,12 @@ package final class DecodingLimits: Sendable {
     self.memory = memory
     self.seconds = seconds
     budget = DecodingBudget(byteCount: memory)
+  }
+
+  /// Checks a size from a file's header, before anything is allocated for it.
+  func check(width: Int, height: Int, part: ImagePart) throws(ImageError) {
+    try PixelLimit.check(width: width, height: height, limit: pixels)
+    if case .square = part { try Preprocessor.requireSize(width: width, height: height) }
   }
 
   /// Waits until so many bytes are free of other images. They are free again when the reservation goes.

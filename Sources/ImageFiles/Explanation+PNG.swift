@@ -1,4 +1,5 @@
 import DermaFusion
+import ExplanationFigures
 import ExplanationModule
 import FigureModule
 import ImagePipeline

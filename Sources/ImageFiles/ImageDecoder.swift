@@ -6,14 +6,6 @@ import ImagePipeline
 /// Alpha is dropped, gamma and colour profiles are not applied, and 16-bit values are taken by their high byte (for
 /// 16-bit grey Pillow itself would turn everything above 255 white).
 package enum ImageDecoder {
-  /// How much of an image is wanted.
-  package enum Part: Sendable {
-    case whole
-    /// What a network sees. Of a large JPEG only the centre square at this size is kept, made while the file is decoded;
-    /// an image too small for a network is refused before its pixels are read.
-    case square(size: Int)
-  }
-
   /// Decodes a PNG, JPEG or PNM file.
   ///
   /// - Parameter bytes: The whole file.
@@ -30,7 +22,7 @@ package enum ImageDecoder {
   /// - Parameter bytes: The whole file.
   /// - Throws: ``ImageError`` naming the broken rule.
   package static func decode(
-    _ bytes: [UInt8], part: Part, limits: DecodingLimits = .standard
+    _ bytes: [UInt8], part: ImagePart, limits: DecodingLimits = .standard
   ) throws(ImageError) -> DecodedImage {
     try bytes.withUnsafeBufferPointer { (bytes) throws(ImageError) in
       try decode(UnsafeRawBufferPointer(bytes), part: part, limits: limits)
@@ -42,7 +34,7 @@ package enum ImageDecoder {
   /// - Parameter bytes: The whole file.
   /// - Throws: ``ImageError`` naming the broken rule.
   package static func decode(
-    _ bytes: UnsafeRawBufferPointer, part: Part, limits: DecodingLimits = .standard
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits = .standard
   ) throws(ImageError) -> DecodedImage {
     guard !bytes.isEmpty else { throw .empty }
     switch RecognizedFormat(bytes) {
@@ -71,12 +63,4 @@ package enum ImageDecoder {
 
   /// The library that decodes JPEG, such as `libjpeg-turbo 2.1.5`.
   package static var jpegLibrary: String { JPEGDecoder.library }
-
-  /// Checks a size from a file's header, before anything is allocated for it.
-  static func check(
-    width: Int, height: Int, part: Part, limits: DecodingLimits
-  ) throws(ImageError) {
-    try PixelLimit.check(width: width, height: height, limit: limits.pixels)
-    if case .square = part { try Preprocessor.requireSize(width: width, height: height) }
-  }
 }

@@ -9,14 +9,14 @@ enum JPEGDecoder {
   static var library: String { String(cString: cjpeg_version()) }
 
   static func decode(
-    _ bytes: UnsafeRawBufferPointer, part: ImageDecoder.Part, limits: DecodingLimits
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
   ) throws(ImageError) -> DecodedImage {
     try decode(bytes, part: part, limits: limits, largeByteCount: largeByteCount)
   }
 
   /// - Parameter largeByteCount: for tests, which have no large images.
   static func decode(
-    _ bytes: UnsafeRawBufferPointer, part: ImageDecoder.Part, limits: DecodingLimits, largeByteCount: Int
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits, largeByteCount: Int
   ) throws(ImageError) -> DecodedImage {
     let start = bytes.bindMemory(to: UInt8.self).baseAddress
     guard let reader = cjpeg_open(start, bytes.count) else { throw .outOfMemory(.jpeg) }
@@ -28,7 +28,7 @@ enum JPEGDecoder {
 
     let width = Int(reader.pointee.width)
     let height = Int(reader.pointee.height)
-    try ImageDecoder.check(width: width, height: height, part: part, limits: limits)
+    try limits.check(width: width, height: height, part: part)
     guard [1, 3, 4].contains(reader.pointee.components) else {
       throw .unsupportedVariant(.jpeg, reason: "\(reader.pointee.components) colour components")
     }

@@ -6,7 +6,7 @@ enum PNGDecoder {
   static var library: String { "libpng \(String(cString: cpng_version()))" }
 
   static func decode(
-    _ bytes: UnsafeRawBufferPointer, part: ImageDecoder.Part, limits: DecodingLimits
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
   ) throws(ImageError) -> DecodedImage {
     guard let reader = cpng_open(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) else {
       throw .outOfMemory(.png)
@@ -16,7 +16,7 @@ enum PNGDecoder {
 
     let width = Int(reader.pointee.width)
     let height = Int(reader.pointee.height)
-    try ImageDecoder.check(width: width, height: height, part: part, limits: limits)
+    try limits.check(width: width, height: height, part: part)
     try requirePlausibleSize(reader.pointee, byteCount: bytes.count)
 
     // A turned image is there twice for a moment; whether it is turned may stand behind the pixels.

@@ -3,7 +3,7 @@ import ImagePipeline
 /// Netpbm's P1...P6 with a maximum of 1...65535, scaled as Pillow scales them.
 enum PNMDecoder {
   static func decode(
-    _ bytes: UnsafeRawBufferPointer, part: ImageDecoder.Part, limits: DecodingLimits
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
   ) throws(ImageError) -> DecodedImage {
     var parser = PNMParser(bytes)
     parser.skipMagicNumber()
@@ -11,7 +11,7 @@ enum PNMDecoder {
     let width = try parser.readNumber("the width")
     let height = try parser.readNumber("the height")
     guard width > 0, height > 0 else { throw .corrupt(.pnm, reason: "the size is \(width)x\(height)") }
-    try ImageDecoder.check(width: width, height: height, part: part, limits: limits)
+    try limits.check(width: width, height: height, part: part)
 
     var maximum = 1
     if kind != 1, kind != 4 {

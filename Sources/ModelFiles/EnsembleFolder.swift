@@ -20,7 +20,7 @@ package struct EnsembleFolder: Sendable {
     let (bytes, name) = try ModelFolder.configurationFile(in: path)
     try ModelChecksums(directory: path)?.check(bytes, of: ModelFolder.configurationName)
     try self.init(configuration: bytes, name: name) { (folder) throws(ModelFileError) in
-      try ModelFolder(directory: ModelFolder.path(of: folder, in: path))
+      try ModelFolder(directory: FileContent.path(of: folder, in: path))
     }
   }
 
@@ -73,16 +73,16 @@ package struct EnsembleFolder: Sendable {
 extension ModelFolder {
   /// The files that a model's folder has or, where it is an ensemble's, that its members' folders have too; there or not.
   package static func filePaths(in folder: String) -> [String] {
-    let configuration = path(of: configurationName, in: folder)
+    let configuration = FileContent.path(of: configurationName, in: folder)
     guard let bytes = try? configurationFile(in: folder).bytes,
       let ensemble = try? EnsembleConfiguration(parsing: bytes)
     else { return paths(in: folder) }
-    return [configuration, path(of: ModelChecksums.fileName, in: folder)]
-      + ensemble.members.flatMap { paths(in: path(of: $0.folder, in: folder)) }
+    return [configuration, FileContent.path(of: ModelChecksums.fileName, in: folder)]
+      + ensemble.members.flatMap { paths(in: FileContent.path(of: $0.folder, in: folder)) }
   }
 
   private static func paths(in folder: String) -> [String] {
-    [configurationName, weightsName, ModelChecksums.fileName].map { path(of: $0, in: folder) }
+    [configurationName, weightsName, ModelChecksums.fileName].map { FileContent.path(of: $0, in: folder) }
   }
 }
 
@@ -106,7 +106,7 @@ extension ModelConfiguration {
     }
     var members: [ModelConfiguration] = []
     for listed in ensemble.members {
-      let (bytes, name) = try ModelFolder.configurationFile(in: ModelFolder.path(of: listed.folder, in: path))
+      let (bytes, name) = try ModelFolder.configurationFile(in: FileContent.path(of: listed.folder, in: path))
       let member = try ModelFolder.configuration(parsing: bytes, name: name)
       try (members.first ?? member).requireMember(member, file: name)
       members.append(member)

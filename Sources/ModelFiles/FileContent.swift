@@ -37,6 +37,11 @@ final class FileContent: Sendable {
     }
   }
 
+  /// The path of a file or folder in a folder.
+  static func path(of name: String, in folder: String) -> String {
+    folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+  }
+
   /// Whether a path leads to a folder; nil when it leads to nothing.
   ///
   /// - Throws: `ModelFileError.cannotOpen` when the system does not say what lies there.

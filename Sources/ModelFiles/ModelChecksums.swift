@@ -21,8 +21,8 @@ struct ModelChecksums {
   ///
   /// - Throws: `ModelFileError` when the file cannot be read or a line of it is not understood.
   init?(directory: String) throws(ModelFileError) {
-    path = ModelFolder.path(of: Self.fileName, in: directory)
-    folder = ModelFolder.path(of: "", in: directory)
+    path = FileContent.path(of: Self.fileName, in: directory)
+    folder = FileContent.path(of: "", in: directory)
     guard try FileContent.isFolder(path) != nil else { return nil }
     let content = try FileContent(path: path, limit: Self.byteLimit)
     let bytes = content.withBytes { [UInt8]($0) }

@@ -32,7 +32,7 @@ package struct ModelFolder: Sendable {
     try checksums?.check(bytes, of: Self.configurationName)
     // Before the weights, which an ensemble has none of.
     let configuration = try Self.configuration(parsing: bytes, name: name)
-    let weights = Self.path(of: Self.weightsName, in: path)
+    let weights = FileContent.path(of: Self.weightsName, in: path)
     guard try FileContent.isFolder(weights) != nil else {
       throw .fileMissing(name: Self.weightsName, folder: path)
     }
@@ -51,7 +51,7 @@ package struct ModelFolder: Sendable {
   /// - Parameter folder: what errors call the folder that the files would lie in.
   init(configuration bytes: [UInt8], weights: [UInt8], folder: String?) throws(ModelFileError) {
     let names = [Self.configurationName, Self.weightsName].map { name in
-      folder.map { Self.path(of: name, in: $0) } ?? name
+      folder.map { FileContent.path(of: name, in: $0) } ?? name
     }
     try self.init(
       Self.configuration(parsing: bytes, name: names[0]), name: names[0], bytes: bytes,
@@ -82,18 +82,13 @@ package struct ModelFolder: Sendable {
 }
 
 extension ModelFolder {
-  /// The path of a file or folder in a folder.
-  static func path(of name: String, in folder: String) -> String {
-    folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
-  }
-
   /// The bytes of the `config.json` in a folder, and its path.
   static func configurationFile(
     in folder: String
   ) throws(ModelFileError) -> (bytes: [UInt8], name: String) {
     guard let isFolder = try FileContent.isFolder(folder) else { throw .folderMissing(path: folder) }
     guard isFolder else { throw .notAFolder(path: folder) }
-    let name = path(of: configurationName, in: folder)
+    let name = FileContent.path(of: configurationName, in: folder)
     guard try FileContent.isFolder(name) != nil else {
       throw .fileMissing(name: configurationName, folder: folder)
     }

@@ -226,16 +226,16 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
   @Test func theSameImagesGiveTheSameIntervals() {
     let images = randomImages(60, seed: 4)
     #expect(
-      LesionBootstrap.intervals(of: EvaluationSet(images))
-        == LesionBootstrap.intervals(of: EvaluationSet(images)))
-    let reversed = LesionBootstrap.intervals(of: EvaluationSet(images.reversed()))
-    #expect(LesionBootstrap.intervals(of: EvaluationSet(images))[.accuracy] == reversed[.accuracy])
+      EvaluationSet(images).intervals()
+        == EvaluationSet(images).intervals())
+    let reversed = EvaluationSet(images.reversed()).intervals()
+    #expect(EvaluationSet(images).intervals()[.accuracy] == reversed[.accuracy])
   }
 
   @Test func anIntervalHoldsItsFigure() throws {
     let set = EvaluationSet(randomImages(150, seed: 6))
     let figures = set.figures()
-    let intervals = LesionBootstrap.intervals(of: set)
+    let intervals = set.intervals()
     for figure in EvaluationFigure.all(.ham10000) where figure != .expectedCalibrationError {
       let value = try #require(figures[figure])
       // A share of all or of none is so in every resample, which makes no interval.
@@ -252,7 +252,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
         let lesion = index / imagesPerLesion
         return evaluatedImage(lesion % 2 == 0 ? .nv : .mel, as: .nv, lesion: "\(lesion)")
       }
-      let interval = try #require(LesionBootstrap.intervals(of: EvaluationSet(images))[.accuracy])
+      let interval = try #require(EvaluationSet(images).intervals()[.accuracy])
       return interval.upperBound - interval.lowerBound
     }
     let apart = try width(imagesPerLesion: 1)
@@ -263,11 +263,11 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
 
   @Test func tooFewLesionsGetNoInterval() {
     let one = (0..<5).map { _ in evaluatedImage(.nv, as: .nv, lesion: "only") }
-    #expect(LesionBootstrap.intervals(of: EvaluationSet(one)).isEmpty)
+    #expect(EvaluationSet(one).intervals().isEmpty)
     let rare =
       (0..<30).map { evaluatedImage(.nv, as: .nv, lesion: "\($0)") }
       + [evaluatedImage(.df, as: .df, lesion: "rare")]
-    let intervals = LesionBootstrap.intervals(of: EvaluationSet(rare))
+    let intervals = EvaluationSet(rare).intervals()
     #expect(intervals[.recall(.df)] == nil)
   }
 
@@ -275,7 +275,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     let images =
       (0..<30).map { evaluatedImage(.nv, as: .nv, lesion: "\($0)") }
       + (0..<20).map { evaluatedImage(.mel, as: $0 % 2 == 0 ? .mel : .nv, lesion: "m\($0)") }
-    let intervals = LesionBootstrap.intervals(of: EvaluationSet(images))
+    let intervals = EvaluationSet(images).intervals()
     #expect(intervals[.recall(.nv)] == nil)
     #expect(intervals[.precision(.mel)] == nil)
     #expect(intervals[.recall(.mel)].map { $0.lowerBound < 0.5 && $0.upperBound > 0.5 } == true)

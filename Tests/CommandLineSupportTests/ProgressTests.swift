@@ -1,3 +1,4 @@
+import SystemModule
 import Synchronization
 import TestFiles
 import Testing

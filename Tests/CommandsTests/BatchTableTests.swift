@@ -1,3 +1,4 @@
+@testable import ResultFormats
 import DermaFusion
 import TestModels
 import Testing

@@ -1,3 +1,4 @@
+@testable import ResultFormats
 import NetworkModule
 import Testing
 import TensorModule

@@ -1,3 +1,4 @@
+@testable import ResultFormats
 import TestFiles
 import TestModels
 import Testing

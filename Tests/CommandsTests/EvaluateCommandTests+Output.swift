@@ -1,3 +1,5 @@
+@testable import ImageLists
+@testable import ResultFormats
 import Foundation
 import Testing
 

@@ -1,3 +1,5 @@
+@testable import ExplanationFigures
+import SystemModule
 import Foundation
 import ImageFiles
 import TestFiles

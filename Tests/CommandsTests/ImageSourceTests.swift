@@ -1,3 +1,5 @@
+@testable import ImageLists
+import SystemModule
 import Foundation
 import TestFiles
 import Testing

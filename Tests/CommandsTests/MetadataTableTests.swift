@@ -1,3 +1,4 @@
+@testable import ImageLists
 import TestFiles
 import Testing
 

@@ -1,3 +1,4 @@
+import SystemModule
 import DermaFusion
 import Foundation
 import TestFiles

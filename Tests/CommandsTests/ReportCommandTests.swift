@@ -1,3 +1,5 @@
+@testable import ResultFormats
+import SystemModule
 import Foundation
 import TestFiles
 import TestModels

@@ -1,3 +1,4 @@
+import SystemModule
 import Testing
 
 @testable import CommandLineSupport

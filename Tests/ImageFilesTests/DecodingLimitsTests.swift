@@ -8,7 +8,7 @@ import Testing
 /// A file that claims more than a photograph is refused by a rule, before it costs time and memory.
 @Suite struct DecodingLimitsTests {
   private func expectRefusal(
-    _ bytes: [UInt8], _ limits: DecodingLimits = .standard, part: ImageDecoder.Part = .square(size: 380),
+    _ bytes: [UInt8], _ limits: DecodingLimits = .standard, part: ImagePart = .square(size: 380),
     as expected: ImageError, sourceLocation: SourceLocation = #_sourceLocation
   ) {
     #expect(throws: expected, sourceLocation: sourceLocation) {

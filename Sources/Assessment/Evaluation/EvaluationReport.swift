@@ -20,7 +20,7 @@ package struct EvaluationReport: Sendable {
       for image in set.images { counts[image.label.index] += 1 }
       labelCounts = counts
       figures = set.figures()
-      intervals = LesionBootstrap.intervals(of: set).filter { [figures] in figures[$0.key] != nil }
+      intervals = set.intervals().filter { [figures] in figures[$0.key] != nil }
     }
 
     /// Classes that occur, over which means over classes are taken.

@@ -1,12 +1,5 @@
 import DermaFusion
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import SystemModule
 
 /// Images prepared to be measured as often as intervals need: ranked once, counted under any weights.
 package struct EvaluationSet: Sendable {
@@ -43,7 +36,7 @@ package struct EvaluationSet: Sendable {
     labelIndices = images.map { $0.label.index }
     predictions = images.map { $0.prediction.index }
     confidences = images.map { $0.confidence }
-    losses = images.map { -log(Double($0.probabilities[$0.label]) + 1e-12) }
+    losses = images.map { -Mathematics.log(Double($0.probabilities[$0.label]) + 1e-12) }
     reachesRisk = EvaluationFigure.riskLevels.map { level in
       images.map { image in RiskLevel(probabilities: image.probabilities).map { $0 >= level } ?? false }
     }
@@ -139,6 +132,11 @@ package struct EvaluationSet: Sendable {
     return figures
   }
 
+  /// The 95 % interval by lesion of each figure that has one; see ``LesionBootstrap``.
+  package func intervals() -> [EvaluationFigure: ClosedRange<Double>] {
+    LesionBootstrap.intervals(lesions: lesions) { figures(weights: $0) }
+  }
+
   /// A question with two answers whose precision is shown against its recall.
   package enum Question: Sendable, Equatable {
     /// One class against the rest.
@@ -170,19 +168,21 @@ package struct EvaluationSet: Sendable {
     let recalls = (1...40).map { Double($0) / 40 }
     return PrecisionCurve(
       recalls: recalls, precisions: ranked.precisions(atRecalls: recalls, weights: ones),
-      intervals: LesionBootstrap.intervals(of: self, count: recalls.count) {
+      intervals: LesionBootstrap.intervals(lesions: lesions, count: recalls.count) {
         ranked.precisions(atRecalls: recalls, weights: $0)
       }, prevalence: Double(positiveCount) / Double(images.count))
   }
 
   /// For each of ``calibrationBins()``, the 95 % interval of its accuracy by lesion, where there is one.
   package func calibrationIntervals() -> [ClosedRange<Double>?] {
-    LesionBootstrap.intervals(of: self, count: Self.calibrationBinCount) { weights in
+    LesionBootstrap.intervals(lesions: lesions, count: Self.calibrationBinCount) { weights in
       self.calibrationBins(weights: weights).map {
         $0.count > 0 ? Double($0.correctCount) / Double($0.count) : nil
       }
     }
   }
+
+  private var lesions: [String] { images.map(\.lesion) }
 
   private var ones: [Int] { [Int](repeating: 1, count: images.count) }
 

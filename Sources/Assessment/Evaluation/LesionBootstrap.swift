@@ -13,24 +13,29 @@ package enum LesionBootstrap {
 
   /// The interval of each figure that has one.
   ///
-  /// A figure that is a mean over classes is, in each resample, the mean over the classes that occur there. No
+  /// - Parameters:
+  ///   - lesions: of each image.
+  ///   - figures: measures the images, each counted as often as its weight says.
+  /// - Note: A figure that is a mean over classes is, in each resample, the mean over the classes that occur there. No
   /// interval is given for fewer than two lesions, nor for a figure that is the same in all resamples: that three of
   /// three were found tells little of the others, and drawing from the three cannot show it.
-  package static func intervals(of set: EvaluationSet) -> [EvaluationFigure: ClosedRange<Double>] {
+  static func intervals(
+    lesions: [String], figures: (_ weights: [Int]) -> EvaluationFigures
+  ) -> [EvaluationFigure: ClosedRange<Double>] {
     var draws: [EvaluationFigure: [Double]] = [:]
-    forEachResample(of: set) { weights in
-      for (figure, value) in set.figures(weights: weights) { draws[figure, default: []].append(value) }
+    forEachResample(of: lesions) { weights in
+      for (figure, value) in figures(weights) { draws[figure, default: []].append(value) }
     }
     return draws.compactMapValues(interval(of:))
   }
 
   /// The interval of each of several numbers that `measure` takes of the images under weights; none for those that have
   /// none.
-  package static func intervals(
-    of set: EvaluationSet, count: Int, measure: (_ weights: [Int]) -> [Double?]
+  static func intervals(
+    lesions: [String], count: Int, measure: (_ weights: [Int]) -> [Double?]
   ) -> [ClosedRange<Double>?] {
     var draws = [[Double]](repeating: [], count: count)
-    forEachResample(of: set) { weights in
+    forEachResample(of: lesions) { weights in
       for (index, value) in measure(weights).enumerated() {
         if let value { draws[index].append(value) }
       }
@@ -39,11 +44,11 @@ package enum LesionBootstrap {
   }
 
   /// - Parameter body: gets how often each image counts.
-  private static func forEachResample(of set: EvaluationSet, _ body: (_ weights: [Int]) -> Void) {
-    let lesions = Set(set.images.map(\.lesion)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  private static func forEachResample(of lesionOfEachImage: [String], _ body: (_ weights: [Int]) -> Void) {
+    let lesions = Set(lesionOfEachImage).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     guard lesions.count >= 2 else { return }
     let numbers = Dictionary(uniqueKeysWithValues: lesions.enumerated().map { ($1, $0) })
-    let lesionOfImage = set.images.map { numbers[$0.lesion]! }
+    let lesionOfImage = lesionOfEachImage.map { numbers[$0]! }
     var generator = SplitMix64(seed: seed)
     for _ in 0..<resampleCount {
       var timesDrawn = [Int](repeating: 0, count: lesions.count)

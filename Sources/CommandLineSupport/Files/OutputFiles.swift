@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import SystemModule
 
 /// The files that a command writes beside its text, checked before any work is done.
 package struct OutputFiles: Sendable {
@@ -27,13 +21,13 @@ package struct OutputFiles: Sendable {
     var inputs: [FileIdentity: String] = [:]
     for (name, path) in files() {
       // Devices such as /dev/null can be read and written by as many as like to.
-      guard !Self.isDevice(path), let identity = FileIdentity(path: path) else { continue }
+      guard !FileBytes.isDevice(path), let identity = FileIdentity(path: path) else { continue }
       inputs[identity] = name
     }
     var seen: [FileIdentity: String] = [:]
     for (display, path) in outputs {
       let systemPath = path == "-" ? "/dev/stdout" : path
-      guard !Self.isDevice(systemPath), let identity = FileIdentity(path: systemPath) else { continue }
+      guard !FileBytes.isDevice(systemPath), let identity = FileIdentity(path: systemPath) else { continue }
       if let input = inputs[identity] { throw UsageError.outputIsInput(path, input: input, display: display) }
       if let other = seen.updateValue(display, forKey: identity) {
         throw UsageError.repeatedOutput(path, displays: other, display)
@@ -58,10 +52,5 @@ package struct OutputFiles: Sendable {
   package func write(_ files: [(bytes: [UInt8], path: String)]) throws {
     try FileBytes.write(files.filter { !streamed.contains($0.path) })
     for (bytes, path) in files where streamed.contains(path) { try terminal.output.write(bytes) }
-  }
-
-  private static func isDevice(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
   }
 }

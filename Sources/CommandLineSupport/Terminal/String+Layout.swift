@@ -20,23 +20,6 @@ extension String {
     }
   }
 
-  /// The text of bytes that should be UTF-8, with those that are not as `\xE9`.
-  package init(escapingInvalid bytes: [UInt8]) {
-    self = ""
-    var rest = bytes[...]
-    while let first = rest.first {
-      // A scalar has up to four bytes; the fewest that are valid are one scalar.
-      let lengths = (1...4).prefix { $0 <= rest.count }
-      if let length = lengths.first(where: { String(validating: rest.prefix($0), as: UTF8.self) != nil }) {
-        self += String(decoding: rest.prefix(length), as: UTF8.self)
-        rest = rest.dropFirst(length)
-      } else {
-        self += "\\x" + String(first, radix: 16, uppercase: true)
-        rest = rest.dropFirst()
-      }
-    }
-  }
-
   /// Filled with blanks on the right up to `width` characters.
   package func padding(to width: Int) -> String {
     self + String(repeating: " ", count: Swift.max(0, width - count))

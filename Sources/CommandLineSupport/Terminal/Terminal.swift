@@ -1,3 +1,5 @@
+import SystemModule
+
 /// Where a command reads and writes, and what it may ask about its surroundings: a value, so that tests can
 /// run commands with all of it in memory.
 package struct Terminal: Sendable {
@@ -69,29 +71,5 @@ package struct Terminal: Sendable {
   /// Writes a remark only where a person looks at the errors: a script gets nothing there but what failed.
   package func noteOnScreen(_ message: String) {
     if showsProgress { note(message) }
-  }
-}
-
-/// Somewhere that bytes go to.
-package protocol ByteOutput: Sendable {
-  /// All of them are written when this returns.
-  func write(_ bytes: [UInt8]) throws(OutputError)
-}
-
-/// Why output could not be written.
-package enum OutputError: Error, Equatable, CustomStringConvertible {
-  /// The reader of a pipe has gone.
-  case closed
-  /// `reason` is the system's own words.
-  case failed(reason: String)
-  /// What should have gone to a file.
-  case file(FileError)
-
-  package var description: String {
-    switch self {
-    case .closed: "standard output was closed"
-    case .failed(let reason): "standard output cannot be written: \(reason)"
-    case .file(let error): "\(error)"
-    }
   }
 }

@@ -1,3 +1,5 @@
+import ImageLists
+import SystemModule
 import CommandLineSupport
 
 /// An image of a batch, or why there is none in its place.

@@ -1,6 +1,5 @@
 #if !hasFeature(Embedded)
   import ImagePipeline
-  import Synchronization
   import SystemModule
 
   extension Classifier {
@@ -51,7 +50,7 @@
       of inputs: [Input],
       _ classify: @escaping @Sendable (Classifier, Input) throws(Failure) -> Classification
     ) -> ClassificationResults<Failure> {
-      let demand = Demand(limit: 4 * threadCount)
+      let demand = ReaderDemand(limit: 4 * threadCount)
       let stream = AsyncStream<Result<Classification, Failure>> { continuation in
         continuation.onTermination = { _ in demand.end() }
         let perform = { @Sendable in
@@ -77,12 +76,12 @@
   /// What ``Classifier/results(of:_:)`` makes of each input, in the order of the inputs.
   public struct ClassificationResults<Failure: Error>: AsyncSequence, Sendable {
     fileprivate let stream: AsyncStream<Result<Classification, Failure>>
-    fileprivate let demand: Demand
+    fileprivate let demand: ReaderDemand
 
     /// Takes the results one after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
       fileprivate var base: AsyncStream<Result<Classification, Failure>>.AsyncIterator
-      fileprivate let demand: Demand
+      fileprivate let demand: ReaderDemand
 
       /// Waits for the next result; `nil` behind the last one.
       public mutating func next() async -> Result<Classification, Failure>? {
@@ -95,33 +94,6 @@
     /// Meant for one reader: two share the results between them.
     public func makeAsyncIterator() -> AsyncIterator {
       AsyncIterator(base: stream.makeAsyncIterator(), demand: demand)
-    }
-  }
-
-  /// Keeps those who compute from running far ahead of the one who reads.
-  private final class Demand: Sendable {
-    private let semaphore = Semaphore()
-    private let hasEnded = Atomic<Bool>(false)
-    private let isLifted = Atomic<Bool>(false)
-
-    /// - Parameter limit: results that may wait to be read.
-    init(limit: Int) { for _ in 0..<limit { semaphore.signal() } }
-
-    func signalRead() { semaphore.signal() }
-
-    /// From here on nobody waits.
-    func lift() { isLifted.store(true, ordering: .releasing) }
-
-    func end() {
-      hasEnded.store(true, ordering: .releasing)
-      semaphore.signal()
-    }
-
-    /// Waits until there is room for another result; `false` where nobody will read it.
-    func awaitReader() -> Bool {
-      if isLifted.load(ordering: .acquiring) { return true }
-      semaphore.wait()
-      return !hasEnded.load(ordering: .acquiring)
     }
   }
 #endif

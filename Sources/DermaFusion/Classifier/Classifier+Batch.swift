@@ -1,3 +1,4 @@
+import SystemModule
 import TensorModule
 
 extension Classifier {

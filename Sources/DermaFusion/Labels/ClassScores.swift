@@ -1,3 +1,4 @@
+import JSONModule
 import TensorModule
 
 /// One value for each class of a model.

@@ -3,7 +3,7 @@ import TensorModule
 
 /// The blocks packed for the way back, each when it is first needed: whoever only classifies pays nothing.
 final class GradientCache: Sendable {
-  private let blocks = Locked<[Int: any BlockGradient]>([:])
+  private let gradients = Locked<[Int: any BlockGradient]>([:])
   /// What the last ways back worked in: memory that is new to the process costs more than the sums written to it.
   private let idle = Locked<[AlignedBuffer]>([])
 
@@ -29,13 +29,17 @@ final class GradientCache: Sendable {
   }
 
   /// The gradient of one of a network's blocks, but the first.
-  func gradient(ofBlock index: Int, of network: Network) -> any BlockGradient {
-    blocks.withLock { blocks in
-      if let made = blocks[index] { return made }
-      guard let made = network.blocks[index].makeGradient(pool: network.pool) else {
-        preconditionFailure("no feature map lies before \(network.blocks[index].name)")
+  ///
+  /// - Parameters:
+  ///   - blocks: all of the network's, in order.
+  ///   - pool: threads that pack its weights.
+  func gradient(ofBlock index: Int, among blocks: [any Block], pool: ThreadPool) -> any BlockGradient {
+    gradients.withLock { gradients in
+      if let made = gradients[index] { return made }
+      guard let made = blocks[index].makeGradient(pool: pool) else {
+        preconditionFailure("no feature map lies before \(blocks[index].name)")
       }
-      blocks[index] = made
+      gradients[index] = made
       return made
     }
   }

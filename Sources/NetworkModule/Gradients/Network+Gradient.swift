@@ -74,7 +74,7 @@ extension Network {
     to index: Int, kept: KeptMaps, _ pooledGradients: [[Float]]
   ) -> [Tensor] {
     let back = (index + 1..<blocks.count).reversed().map {
-      (index: $0, gradient: gradients.gradient(ofBlock: $0, of: self))
+      (index: $0, gradient: gradients.gradient(ofBlock: $0, among: blocks, pool: pool))
     }
     // One gradient is read while the next is written, for each logit; the rest is scratch memory.
     let mapCount =

@@ -1,5 +1,4 @@
 import CCPUFeatures
-import Synchronization
 import SystemModule
 
 /// Threads that share the tasks of a region. A region costs microseconds: idle threads spin for a moment before they

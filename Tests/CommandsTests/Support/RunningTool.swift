@@ -1,3 +1,4 @@
+import SystemModule
 import Foundation
 import NetworkModule
 import Synchronization

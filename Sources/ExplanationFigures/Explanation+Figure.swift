@@ -1,0 +1,220 @@
+import DermaFusion
+import ExplanationModule
+import FigureModule
+import ImagePipeline
+import JSONModule
+
+extension Explanation {
+  /// The maps over the photograph, with a colour bar and a caption that says which class, how probable and at what risk, of
+  /// which image, patient and model, by what method, whether the model abstains, what the checks of a map found, and the
+  /// disclaimer: one map at the photograph's own resolution, or several as a contact sheet beside the photograph.
+  ///
+  /// A contact sheet shows the maps in the order of probability and frames the likeliest class's; where the model abstains, in
+  /// the order of ``maps``, without probabilities and without a frame.
+  ///
+  /// - Parameters:
+  ///   - trusts: of each map, in their order, or none where nothing was checked.
+  ///   - imageName: what the caption calls the image.
+  public func figure(
+    _ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = [], imageName: String? = nil
+  ) -> PixelImage {
+    mapFigure(style, trusts: trusts, imageName: imageName).image
+  }
+
+  package func mapFigure(_ style: FigureStyle, trusts: [MapTrust], imageName: String? = nil) -> MapFigure {
+    precondition(
+      trusts.isEmpty || trusts.count == maps.count, "\(trusts.count) checks of \(maps.count) maps")
+    let peak = maps.reduce(0) { max($0, self.peak(of: $1)) }
+    return MapFigure(
+      photograph: cropped,
+      maps: order.map { index in
+        let map = maps[index]
+        return MapFigure.Map(
+          title: shortTitle(map),
+          lines: [label(of: map).name] + strength(of: map, peak: peak, style)
+            + (map.status.sentence.map { [$0] } ?? []) + (trusts.isEmpty ? [] : [trusts[index].verdict]),
+          isFramed: label(of: map) == classification.prediction,
+          values: { values(of: map, side: $0, peak: peak, style) })
+      },
+      heading: heading, caption: caption(style, trusts: trusts, imageName: imageName),
+      scaleLabel: maps[0].method.usesGradient
+        ? "Support for the class, 0\u{2013}1" : "Response of the features, 0\u{2013}1",
+      style: style)
+  }
+
+  /// The maps' places in the order in which they are shown.
+  private var order: [Int] {
+    if classification.abstains { return Array(maps.indices) }
+    let probability = { (index: Int) in classification.probabilities[label(of: maps[index])] }
+    return maps.indices.sorted { (probability($0), $1) > (probability($1), $0) }
+  }
+}
+
+// MARK: - Values
+
+extension Explanation {
+  /// The greatest support that a map shows.
+  private func peak(of map: ActivationMap) -> Float {
+    map.status == .ok ? map.placedSupport(side: map.size).max() ?? 0 : 0
+  }
+
+  /// `[side, side]`, 0...1; nil where there is nothing to show.
+  private func values(of map: ActivationMap, side: Int, peak: Float, _ style: FigureStyle) -> [Float]? {
+    guard map.status == .ok else { return nil }
+    if style.form == .classic { return map.values(side: side) }
+    let support = map.placedSupport(side: side)
+    let greatest = maps.count > 1 && style.scale == .shared ? peak : support.max() ?? 0
+    return greatest > 0 ? support.map { min($0 / greatest, 1) } : nil
+  }
+
+  /// How far a map reaches on a scale that it shares: one that is far below the others looks empty.
+  private func strength(of map: ActivationMap, peak: Float, _ style: FigureStyle) -> [String] {
+    guard maps.count > 1, map.method.usesGradient, style.scale == .shared, map.status == .ok, peak > 0 else {
+      return []
+    }
+    return ["Strongest place: \(Double(self.peak(of: map) / peak).fixed(digits: 2))"]
+  }
+}
+
+// MARK: - Text
+
+extension Explanation {
+  /// Why no class is suggested; nil where one is.
+  private var reservation: String? {
+    if case .abstained(let reasons) = classification.outcome { Wording.abstention(reasons) } else { nil }
+  }
+
+  private var heading: [FigureParagraph] {
+    let title = maps.count == 1 ? title(maps[0]) : nil
+    guard let answer = classification.answer else {
+      return [.init(reservation ?? "", .strong, sign: RiskSign.none)]
+        + (title.map { [.init($0, .strong)] } ?? [])
+    }
+    let suggestion = Wording.suggestion(answer) + "."
+    var heading: [FigureParagraph] = [.init(title ?? suggestion, .heading)]
+    if let risk = answer.risk { heading.append(.init(Wording.sentence(for: risk), .strong, sign: risk.sign)) }
+    // A map of another class than the suggested one, or of one beside which another must be named.
+    if title != nil, answer.concern != nil || label(of: maps[0]) != answer.prediction {
+      heading.append(.init(suggestion))
+    }
+    return heading
+  }
+
+  private func caption(
+    _ style: FigureStyle, trusts: [MapTrust], imageName: String?
+  ) -> [FigureParagraph] {
+    var caption: [FigureParagraph] = []
+    if maps.count == 1 {
+      if let sentence = maps[0].status.sentence { caption.append(.init(sentence, .strong)) }
+      if let trust = trusts.first { caption.append(.init(trust.verdict, trust.passes ? .body : .strong)) }
+    }
+    return caption + [
+      .init(origin(imageName)), .init(provenance(style), .small), .init(classification.disclaimer, .small),
+    ]
+  }
+
+  /// Which image, whose, and by which model: `lesion.jpg · age 55, male, back · dermafusion-lite2 1.3.0`.
+  func origin(_ imageName: String?) -> String {
+    let model = "\(classification.model.name) \(classification.model.version)"
+    let parts = [imageName, classification.metadata.words, model].compactMap { $0 }
+    return parts.joined(separator: " \u{00B7} ")
+  }
+
+  /// What a file with the figure should say in words: the title, what is shown and how, the disclaimer and the program.
+  ///
+  /// - Returns: keywords and texts of ASCII.
+  package func captions(
+    _ style: FigureStyle, trusts: [MapTrust], imageName: String? = nil
+  ) -> [(keyword: String, text: String)] {
+    let verdicts = zip(maps, trusts).map { map, trust in
+      maps.count == 1 ? trust.verdict : "\(label(of: map).id): \(trust.verdict)"
+    }
+    let description =
+      [reservation].compactMap { $0 } + verdicts + ["\(origin(imageName)). \(provenance(style))"]
+    return [
+      ("Title", Self.ascii(order.map { title(maps[$0]) }.joined(separator: "; "))),
+      ("Description", Self.ascii(description.joined(separator: " "))),
+      ("Disclaimer", classification.disclaimer),
+      ("Software", "DermaFusion \(DermaFusionVersion.current)"),
+    ]
+  }
+
+  /// A PNG file's texts hold Latin letters only; a model may be named in any script.
+  private static func ascii(_ text: String) -> String {
+    String(
+      decoding: text.unicodeScalars.map {
+        (32...126).contains($0.value) ? UInt8($0.value) : UInt8(ascii: $0.value == 0xB7 ? "-" : "?")
+      }, as: UTF8.self)
+  }
+
+  /// `Melanoma (mel): probability 12.3%`; without the probability where the model abstains.
+  func title(_ map: ActivationMap) -> String {
+    let label = label(of: map)
+    let name = label.name == label.id ? label.id : "\(label.name) (\(label.id))"
+    return classification.abstains ? "Map of \(name)" : "\(name): probability \(percentage(label))"
+  }
+
+  /// `mel 12.3%`; without the probability where the model abstains.
+  func shortTitle(_ map: ActivationMap) -> String {
+    let label = label(of: map)
+    return classification.abstains ? label.id : "\(label.id) \(percentage(label))"
+  }
+
+  private func percentage(_ label: LesionLabel) -> String {
+    Wording.percentage(classification.probabilities[label])
+  }
+
+  /// How the map was made, and how to read it.
+  func provenance(_ style: FigureStyle = FigureStyle()) -> String {
+    let method = maps[0].method
+    let meaning: String
+    switch (method.usesGradient, maps.count == 1, style.scale) {
+    case (false, _, _): meaning = "1 is where the features respond most, whatever the class."
+    case (true, true, _): meaning = "0 is no support for the class, 1 the strongest in this image."
+    case (true, false, .each):
+      meaning = "Each map has its own scale: 0 is no support for its class, 1 the strongest."
+    case (true, false, .shared):
+      meaning = "One scale for all maps: 0 is no support, 1 the strongest for any of these classes."
+    }
+    let form =
+      style.form == .classic
+      // Half of a dark colour over bright skin would else be taken for something dark in the skin.
+      ? "Colours of \(Int((style.alpha * 100).rounded()))% opacity lie over the whole photograph."
+      : "Lines at 0.25, 0.5 and 0.75. Where there is no colour, the photograph is as it was."
+    return "\(method.displayName) at \(maps[0].layer). \(meaning) \(form)"
+  }
+}
+
+extension RiskLevel {
+  var sign: RiskSign {
+    switch self {
+    case .low: .low
+    case .moderate: .moderate
+    case .high: .high
+    }
+  }
+}
+
+extension ActivationMap.Status {
+  /// What a person should know of a map that has nothing to show; nil when it has.
+  public var sentence: String? {
+    switch self {
+    case .ok: nil
+    case .allNegative: "Nothing to show: no place supports this class at this layer (all_negative)."
+    case .flat: "Nothing to show: every place counts the same (flat)."
+    }
+  }
+}
+
+extension Explanation {
+  /// The first map over the photograph without any text, at `photograph`'s resolution; nil where it has nothing to show.
+  package func overlay(on photograph: PixelImage, style: FigureStyle) -> PixelImage? {
+    let map = maps[0]
+    return values(of: map, side: photograph.width, peak: peak(of: map), style).map {
+      MapFigure.overlay($0, on: photograph, style: style, lineWidth: Float(photograph.width) * 1.3 / 450)
+    }
+  }
+
+  /// What the first map shows and how to read it.
+  package var sentence: String { "\(label(of: maps[0]).name): \(provenance())" }
+}

@@ -1,0 +1,14 @@
+/// How the names of image files end.
+package enum ImageFileName {
+  /// Files in a folder are images when their name ends so, in any letter case.
+  package static let endings = [".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".ppm", ".pgm", ".pbm", ".pnm"]
+
+  /// No dermoscopy image comes near it; what does is not an image.
+  package static let byteLimit = 512 * 1024 * 1024
+
+  /// What a folder without any lacks.
+  static let kind = "image (\(endings.joined(separator: ", ")))"
+
+  /// For whoever looks for an image by its whole file name.
+  package static let endingHint = "; an image_id is the file name without its ending"
+}

@@ -1,0 +1,32 @@
+import CommandLineSupport
+import DermaFusion
+
+/// The options that tell about the patient, the same for every command that takes them.
+package enum MetadataOptions {
+  package static let age = Option<Double>(
+    "age", valueName: "age",
+    abstract: "Age in years, from 0 to 130, fractions allowed; missing when left out.",
+    expectation: "Please provide a number of years from 0 to 130.", convert: age(from:))
+
+  package static let sex = Option<Sex>(
+    "sex", valueName: "sex", abstract: "Sex of the patient, in any letter case; missing when left out.",
+    allowedValues: Sex.allCases.map(\.rawValue), convert: { Sex(name: $0) })
+
+  package static let site = Option<BodySite>(
+    "site", valueName: "site",
+    abstract: "Region of the body, in any letter case, quoted when it has a blank; missing when left out.",
+    allowedValues: BodySite.allCases.map(\.rawValue), convert: { BodySite(name: $0) })
+
+  /// Of one image; see ``table`` for many.
+  package static let all: [any Parameter] = [age, sex, site]
+
+  /// Digits with or without a sign and a fraction. `Double`'s own reader also takes hexadecimal, exponents,
+  /// `inf` and `nan`, none of which is an age.
+  private static func age(from text: String) -> Double? {
+    let isPlain = text.utf8.allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "+-.".utf8.contains($0)
+    }
+    guard isPlain, let age = Double(text), PatientMetadata.acceptedAges.contains(age) else { return nil }
+    return age
+  }
+}

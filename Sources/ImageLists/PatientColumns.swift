@@ -1,0 +1,61 @@
+import CommandLineSupport
+import DermaFusion
+
+/// What a row says of the patient.
+package struct PatientEntry: Equatable, Sendable {
+  /// `nil` where the cell is empty.
+  package let ageInYears: Double?
+  package let sex: Sex?
+  package let site: BodySite?
+}
+
+/// Where a table says which image a row is of, and what is known of the patient: by the names that HAM10000, the ISIC archive
+/// and the ISIC challenges give their columns. Only the image's column must be there; what has no column is missing.
+package struct PatientColumns {
+  package static let identifierNames = ["image_id", "isic_id", "image"]
+  private static let ageNames = ["age", "age_approx"]
+  private static let siteNames = ["localization", "anatom_site_general"]
+
+  let cells: CSVColumns
+  let identifier: String
+  private let age: String?
+  private let sex: String?
+  private let site: String?
+
+  /// - Parameter others: columns that are looked at besides, where there are any of these names.
+  init(_ table: CSVTable, path: String, others: [String] = []) throws(CSVError) {
+    let found = { (names: [String]) in names.first(where: table.header.contains) }
+    guard let identifier = found(Self.identifierNames) else {
+      throw .missingColumn(path: path, name: Self.identifierNames[0], header: table.header)
+    }
+    self.identifier = identifier
+    age = found(Self.ageNames)
+    sex = found(["sex"])
+    site = found(Self.siteNames)
+    cells = try table.columns(
+      [identifier] + [age, sex, site].compactMap { $0 }, optional: others, path: path)
+  }
+
+  /// The name of the row's image, which no other row may have.
+  func identifier(of row: CSVTable.Row, seen lines: inout [[UInt8]: Int]) throws(CSVError) -> String {
+    try cells.uniqueIdentifier(identifier, of: row, seen: &lines)
+  }
+
+  func metadata(of row: CSVTable.Row) throws(CSVError) -> PatientEntry {
+    PatientEntry(
+      ageInYears: try cells.value(age, of: row, as: MetadataOptions.age),
+      sex: try cells.value(sex, of: row, as: MetadataOptions.sex),
+      site: try cells.value(site, of: row, as: Self.site))
+  }
+
+  /// A body site, or a region of the ISIC archive in which several sites lie: which of them it is is not known.
+  private static let site = Option<BodySite>(
+    "site", valueName: "site", abstract: "", allowedValues: BodySite.allCases.map(\.rawValue),
+    convert: { text in
+      BodySite(name: text) ?? (generalRegions.contains(text.lowercased()) ? .unknown : nil)
+    })
+
+  private static let generalRegions: Set<String> = [
+    "anterior torso", "posterior torso", "lateral torso", "torso", "head/neck", "oral/genital", "palms/soles",
+  ]
+}

@@ -1,0 +1,170 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Whole files, read and written.
+package enum FileBytes {
+  /// How long a named pipe is waited for.
+  package static let writerPatience = 10
+
+  /// How many bytes of a file are read before it is asked whether the rest is wanted.
+  private static let startCount = 1 << 16
+
+  /// Reads a file to its end. Pipes and devices can be read too.
+  ///
+  /// - Parameters:
+  ///   - patience: seconds to wait for somebody to write to a named pipe, each time that it is empty.
+  ///   - refusal: why a file that begins so is not wanted, without its name; `nil` when it is. Asked with the whole file, or at
+  ///     least its first 4,096 bytes, before the rest is read.
+  /// - Throws: ``FileError`` when it is missing, a folder, empty, unreadable, or larger than `limit` bytes,
+  ///   which is found out before it is read where the system can tell; or a pipe that nobody writes to.
+  package static func read(
+    path: String, limit: Int, patience: Int = writerPatience,
+    refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
+  ) throws(FileError) -> [UInt8] {
+    // Opening a named pipe would wait for a writer, for ever where none comes.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw failure(path: path) }
+    defer { close(descriptor) }
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
+      // Without a writer a pipe is at its end at once.
+      guard systemWait(descriptor, POLLIN, milliseconds: Int32(patience) * 1000) else {
+        throw .pipeWithoutWriter(path, seconds: patience)
+      }
+      return try read(
+        descriptor: descriptor, name: path, limit: limit, patience: patience, refusal: refusal)
+    }
+    let flags = fcntl(descriptor, F_GETFL)
+    if flags != -1 { _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) }
+    return try read(descriptor: descriptor, name: path, limit: limit, refusal: refusal)
+  }
+
+  /// - Parameter patience: seconds to wait each time that nothing can be read; `nil`: for ever.
+  package static func read(
+    descriptor: Int32, name: String, limit: Int, patience: Int? = nil,
+    refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
+  ) throws(FileError) -> [UInt8] {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure(path: name) }
+    if status.st_mode & S_IFMT == S_IFDIR { throw .isFolder(name) }
+    let isRegular = status.st_mode & S_IFMT == S_IFREG
+    if isRegular, Int(status.st_size) > limit { throw .tooLarge(name, limit: limit) }
+
+    var bytes = [UInt8](
+      repeating: 0, count: min(isRegular ? Int(status.st_size) + 1 : startCount, startCount))
+    var count = 0
+    var isWanted = false
+    func requireWanted() throws(FileError) {
+      isWanted = true
+      if count > 0,
+        let reason = bytes.withUnsafeBytes({ refusal(UnsafeRawBufferPointer(rebasing: $0[..<count])) })
+      {
+        throw .refused(name, reason: reason)
+      }
+    }
+    while true {
+      if count == bytes.count {
+        // All of it at once where its size is known.
+        let size = max(isRegular ? Int(status.st_size) + 1 : 0, 2 * bytes.count)
+        guard MemoryProbe.canAllocate(byteCount: size) else { throw .outOfMemory(name, byteCount: size) }
+        bytes.reserveCapacity(size)
+        bytes += repeatElement(0, count: size - bytes.count)
+      }
+      let got = bytes.withUnsafeMutableBytes {
+        systemRead(descriptor, $0.baseAddress! + count, $0.count - count)
+      }
+      if got < 0 {
+        if errno == EINTR { continue }
+        if errno == EAGAIN {
+          if systemWait(descriptor, POLLIN, milliseconds: patience.map { Int32($0) * 1000 } ?? -1) {
+            continue
+          }
+          throw .pipeWithoutWriter(name, seconds: patience ?? 0)
+        }
+        throw failure(path: name)
+      }
+      if got == 0 { break }
+      count += got
+      if count > limit { throw .tooLarge(name, limit: limit) }
+      if !isWanted, count >= 4096 { try requireWanted() }
+    }
+    if count == 0 { throw .empty(name) }
+    if !isWanted { try requireWanted() }
+    bytes.removeLast(bytes.count - count)
+    return bytes
+  }
+
+  /// The descriptor that a path such as `/dev/stderr` or `/dev/fd/3` names. A file behind it may be a log, which goes on
+  /// rather than being replaced.
+  static func openStream(_ path: String) -> Int32? {
+    if path == "/dev/stderr" { return STDERR_FILENO }
+    let folders = ["/dev/fd/", "/proc/self/fd/"]
+    return folders.lazy.compactMap { path.hasPrefix($0) ? Int32(path.dropFirst($0.count)) : nil }.first
+  }
+
+  /// Checks that a file, or the folder which it would be written into, is there.
+  package static func requireFolder(of path: String) throws(FileError) {
+    var status = stat()
+    if stat(path, &status) == 0 { return }
+    let folder = PathBytes(path).followingLinks.folder
+    guard folder.withCString({ stat($0, &status) }) == 0 else { throw .unwritable(path, reason: reason) }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw .unwritable(path, reason: String(cString: strerror(ENOTDIR)))
+    }
+  }
+
+  /// Opening a named pipe would wait for a reader, for ever where none comes.
+  static func openPipe(_ path: String, patience: Int) throws(FileError) -> Int32 {
+    for _ in 0..<patience * 20 {
+      let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
+      if descriptor >= 0 || errno != ENXIO { return descriptor }
+      usleep(50_000)
+    }
+    throw .pipeWithoutReader(path, seconds: patience)
+  }
+
+  /// Whether something has this name, if only a link to nothing.
+  package static func isThere(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
+  /// Whether it is a device such as `/dev/null`, which can be read and written by as many as like to.
+  package static func isDevice(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
+  }
+
+  /// Whether it is there and may be read.
+  package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+
+  /// What stands before the name; `.` for a name alone.
+  package static func folder(of path: String) -> String {
+    String(decoding: PathBytes(path).folder.bytes, as: UTF8.self)
+  }
+
+  /// Makes a folder where there is none yet; the folder that it lies in must be there.
+  package static func makeFolder(_ path: String) throws(FileError) {
+    if mkdir(path, 0o777) == 0 { return }
+    let failure = errno
+    var status = stat()
+    if failure == EEXIST, stat(path, &status) == 0 {
+      if status.st_mode & S_IFMT == S_IFDIR { return }
+      throw .notFolder(path)
+    }
+    throw .unwritable(path, reason: String(cString: strerror(failure)))
+  }
+
+  static func failure(path: String) -> FileError {
+    guard errno == ENOENT else { return .unreadable(path, reason: reason) }
+    var status = stat()
+    return lstat(path, &status) == 0 ? .brokenLink(path) : .notFound(path)
+  }
+
+  static var reason: String { String(cString: strerror(errno)) }
+}

@@ -1,0 +1,160 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A file that is being written. It has its name when it is whole, or never: until then it lies beside its place under
+/// another name. What a symbolic link leads to is replaced, not the link, and what may be done with it stays; a device or
+/// a pipe is written to.
+package final class PartialFile: ByteOutput {
+  private let path: String
+  private let output: FileDescriptorOutput
+  /// Where the bytes are until the file is whole, and its place; `nil` for what is written to directly.
+  private let names: (temporary: HiddenName, target: PathBytes)?
+  private let isClosed = Atomic<Bool>(false)
+
+  /// - Parameter patience: seconds to wait for somebody to read from a named pipe.
+  package init(path: String, patience: Int = FileBytes.writerPatience) throws(FileError) {
+    self.path = path
+    if let stream = FileBytes.openStream(path) {
+      names = nil
+      output = FileDescriptorOutput(descriptor: dup(stream))
+    } else {
+      var status = stat()
+      let isThere = stat(path, &status) == 0
+      if isThere, status.st_mode & S_IFMT != S_IFREG {
+        if status.st_mode & S_IFMT == S_IFDIR { throw .isFolder(path) }
+        let isPipe = status.st_mode & S_IFMT == S_IFIFO
+        names = nil
+        output = FileDescriptorOutput(
+          descriptor: isPipe
+            ? try FileBytes.openPipe(path, patience: patience) : open(path, O_WRONLY | O_CLOEXEC))
+      } else {
+        let target = PathBytes(path).followingLinks
+        let temporary = HiddenName(beside: target, ending: "partial")
+        names = (temporary, target)
+        output = FileDescriptorOutput(
+          descriptor: temporary.path.withCString { open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) })
+        if isThere, output.descriptor >= 0 { _ = fchmod(output.descriptor, status.st_mode & 0o7777) }
+      }
+    }
+    guard output.descriptor >= 0 else {
+      isClosed.store(true, ordering: .relaxed)
+      throw .unwritable(path, reason: FileBytes.reason)
+    }
+  }
+
+  package func write(_ bytes: [UInt8]) throws(OutputError) {
+    do throws(OutputError) {
+      try output.write(bytes)
+    } catch {
+      throw .file(.unwritable(path, reason: error.reason))
+    }
+  }
+
+  /// Brings the bytes to the disk and gives the file its name.
+  package func finish() throws(FileError) { try Self.finish([self]) }
+
+  /// Finishes several files: all get their names, or none does. What went to a device or a pipe stays there.
+  package static func finish(_ files: [PartialFile]) throws(FileError) {
+    for file in files { try file.bringToDisk() }
+    // A signal between two of them would leave one of a pair.
+    ProgramSignals.holdBack()
+    defer { ProgramSignals.release() }
+    let named = files.compactMap { file in file.names.map { (file, $0.temporary.path, $0.target) } }
+    let backups = named.count > 1 ? named.map { HiddenName(keeping: $0.2) } : []
+    for (index, (file, temporary, target)) in named.enumerated() {
+      if temporary.withCString({ old in target.withCString { rename(old, $0) == 0 } }) { continue }
+      let reason = FileBytes.reason
+      for before in 0..<index { backups[before].bringBack(to: named[before].2) }
+      throw .unwritable(file.path, reason: reason)
+    }
+  }
+
+  /// So that a file that has its name is whole after a power cut too.
+  private func bringToDisk() throws(FileError) {
+    if isClosed.exchange(true, ordering: .relaxed) { return }
+    // Not everything can be: pipes and some networks' files answer EINVAL.
+    let isOnDisk = names == nil || fsync(output.descriptor) == 0 || [EINVAL, ENOTSUP].contains(errno)
+    let reason = FileBytes.reason
+    // Where a file lies on another machine, this may be where it turns out that it has no room.
+    let isClosed = close(output.descriptor) == 0
+    if !isOnDisk { throw .unwritable(path, reason: reason) }
+    if !isClosed { throw .unwritable(path, reason: FileBytes.reason) }
+  }
+
+  deinit { if !isClosed.load(ordering: .relaxed) { close(output.descriptor) } }
+}
+
+/// A hidden file, which is removed when this object goes, and when a signal ends the program.
+private final class HiddenName: Sendable {
+  let path: PathBytes
+  private let slot: Int
+  /// Whether it is a second name of an old file.
+  private let isBackup: Bool
+
+  /// A name of its own, since the target's may be as long as a name can be; by chance, since processes in two containers
+  /// may have the same number and write into the same folder.
+  init(beside target: PathBytes, ending: String) {
+    let number = String(UInt64.random(in: 0 ... .max), radix: 36)
+    path = target.folder.appending("/.dermafusion-\(number).\(ending)".utf8)
+    slot = ProgramSignals.removeAtEnd(path)
+    isBackup = false
+  }
+
+  /// A second name for the file that will be replaced, so that it can be brought back.
+  init(keeping target: PathBytes) {
+    let number = String(UInt64.random(in: 0 ... .max), radix: 36)
+    let name = target.folder.appending("/.dermafusion-\(number).backup".utf8)
+    path = name
+    slot = ProgramSignals.removeAtEnd(name)
+    // Where there is no old file, or the file system has no second names, there is nothing to bring back.
+    isBackup = target.withCString { old in name.withCString { link(old, $0) == 0 } }
+  }
+
+  func bringBack(to target: PathBytes) {
+    if isBackup {
+      _ = path.withCString { old in target.withCString { rename(old, $0) } }
+    } else {
+      _ = target.withCString { unlink($0) }
+    }
+  }
+
+  deinit {
+    _ = path.withCString { unlink($0) }
+    ProgramSignals.keep(slot)
+  }
+}
+
+extension FileBytes {
+  /// Writes a file at once or not at all; see ``PartialFile``.
+  ///
+  /// - Parameter patience: seconds to wait for somebody to read from a named pipe.
+  package static func write(
+    _ bytes: [UInt8], path: String, patience: Int = writerPatience
+  ) throws(FileError) {
+    try write([(bytes, path)], patience: patience)
+  }
+
+  /// Writes several files, all or none of them. What went to a device or a pipe stays there.
+  package static func write(
+    _ files: [(bytes: [UInt8], path: String)], patience: Int = writerPatience
+  ) throws(FileError) {
+    var partials: [PartialFile] = []
+    for (bytes, path) in files {
+      let file = try PartialFile(path: path, patience: patience)
+      do throws(OutputError) {
+        try file.write(bytes)
+      } catch .file(let error) {
+        throw error
+      } catch {
+        throw .unwritable(path, reason: error.reason)
+      }
+      partials.append(file)
+    }
+    try PartialFile.finish(partials)
+  }
+}

@@ -1,0 +1,73 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A path as the system has it, which need not be text: links can lead to names in any encoding.
+struct PathBytes: Equatable {
+  /// Without the terminating zero.
+  let bytes: [UInt8]
+
+  init(_ path: String) { bytes = Array(path.utf8) }
+
+  private init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  private static let slash = UInt8(ascii: "/")
+  /// As many as Linux follows.
+  private static let linkLimit = 40
+
+  /// What follows the last slash.
+  var name: [UInt8] { Array(bytes[(bytes.lastIndex(of: Self.slash).map { $0 + 1 } ?? 0)...]) }
+
+  /// What stands before the name; `.` for a name alone.
+  var folder: PathBytes {
+    guard let end = bytes.lastIndex(of: Self.slash) else { return PathBytes(".") }
+    return end == 0 ? PathBytes("/") : PathBytes(Array(bytes[..<end]))
+  }
+
+  /// The path of what the last part leads to when it is a symbolic link, of which the end need not be there.
+  var followingLinks: PathBytes {
+    var path = self
+    for _ in 0..<Self.linkLimit {
+      var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+      let count = path.withCString { source in
+        target.withUnsafeMutableBytes {
+          readlink(source, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+        }
+      }
+      guard count > 0 else { break }
+      let link = Array(target[..<count])
+      path =
+        link[0] == Self.slash ? PathBytes(link) : PathBytes(path.folder.bytes + [Self.slash] + link)
+    }
+    return path
+  }
+
+  func appending(_ more: some Sequence<UInt8>) -> PathBytes { PathBytes(bytes + more) }
+
+  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    (bytes + [0]).withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
+  }
+}
+
+extension String {
+  /// The text of bytes that should be UTF-8, with those that are not as `\xE9`.
+  package init(escapingInvalid bytes: [UInt8]) {
+    self = ""
+    var rest = bytes[...]
+    while let first = rest.first {
+      // A scalar has up to four bytes; the fewest that are valid are one scalar.
+      let lengths = (1...4).prefix { $0 <= rest.count }
+      if let length = lengths.first(where: { String(validating: rest.prefix($0), as: UTF8.self) != nil }) {
+        self += String(decoding: rest.prefix(length), as: UTF8.self)
+        rest = rest.dropFirst(length)
+      } else {
+        self += "\\x" + String(first, radix: 16, uppercase: true)
+        rest = rest.dropFirst()
+      }
+    }
+  }
+}

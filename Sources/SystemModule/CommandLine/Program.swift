@@ -1,0 +1,89 @@
+#if canImport(Glibc)
+  // For `environ`, which C does not say who may change.
+  @preconcurrency import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The process that runs.
+package enum Program {
+  /// The command line without the program's own name. Not `CommandLine.arguments`, which puts other characters in the place
+  /// of what is not UTF-8.
+  package static var words: [[UInt8]] {
+    var arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+    #if os(Linux)
+      // Swift reads them from /proc, which need not be mounted.
+      if arguments.isEmpty { arguments = argumentsOnTheStack() }
+    #endif
+    return arguments.dropFirst()
+      .compactMap { $0 }.map { [UInt8](UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+  }
+
+  #if os(Linux)
+    /// The path by which the system started the program: an entry of the list that the System V ABI puts behind the environment.
+    private static var startedName: String? {
+      var entry = environ
+      while entry.pointee != nil { entry += 1 }
+      var pair = UnsafeRawPointer(entry + 1)
+      let (end, executableName) = (0, 31)
+      while case let kind = pair.load(as: Int.self), kind != end {
+        if kind == executableName {
+          return pair.load(fromByteOffset: 8, as: UnsafePointer<CChar>?.self).map { String(cString: $0) }
+        }
+        pair += 16
+      }
+      return nil
+    }
+
+    /// The System V ABI puts these on the stack of a new process, one after the other: the number of arguments, their
+    /// addresses, a null, and the environment.
+    private static func argumentsOnTheStack() -> UnsafeBufferPointer<UnsafeMutablePointer<CChar>?> {
+      let end = UnsafeMutableRawPointer(environ) - MemoryLayout<Int>.stride
+      for count in 1..<1 << 16 {
+        let start = end - count * MemoryLayout<Int>.stride
+        if (start - MemoryLayout<Int>.stride).load(as: Int.self) == count {
+          return UnsafeBufferPointer(
+            start: start.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self), count: count)
+        }
+      }
+      return UnsafeBufferPointer(start: nil, count: 0)
+    }
+  #endif
+
+  /// The value of an environment variable. A path in another encoding must not become that of another file: bytes that are not
+  /// UTF-8 stand as `\xE9`.
+  @Sendable package static func environment(_ name: String) -> String? {
+    getenv(name).map {
+      String(validatingCString: $0)
+        ?? String(escapingInvalid: Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))))
+    }
+  }
+
+  /// The program's file, with symbolic links followed; `nil` when it cannot be known.
+  package static func executablePath() -> String? {
+    #if os(Linux)
+      // Where /proc is not mounted, the name by which the program was started must do.
+      let paths = ["/proc/self/exe"] + (startedName.map { [$0] } ?? [])
+    #else
+      let paths = [systemExecutablePath ?? CommandLine.arguments[0]]
+    #endif
+    for path in paths {
+      guard let canonical = realpath(path, nil) else { continue }
+      defer { free(canonical) }
+      return String(cString: canonical)
+    }
+    return nil
+  }
+
+  #if canImport(Darwin)
+    private static var systemExecutablePath: String? {
+      var size = UInt32(PATH_MAX)
+      var path = [CChar](repeating: 0, count: Int(size))
+      return _NSGetExecutablePath(&path, &size) == 0 ? String(cString: path) : nil
+    }
+  #endif
+
+  package static func exit(status: Int32) -> Never { systemExit(status) }
+}

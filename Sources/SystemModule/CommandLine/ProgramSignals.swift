@@ -1,0 +1,136 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What becomes of the program when a signal ends it. A person's interrupt removes files that are half written; a fault of our
+/// own is told in one line. The process then ends by the same signal, so that its parent sees which.
+package enum ProgramSignals {
+  /// Paths to remove, or null; looked at by the handler, which may not wait for a lock.
+  nonisolated(unsafe) fileprivate static let paths: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = {
+    let paths = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: capacity)
+    paths.initialize(repeating: nil, count: capacity)
+    return paths
+  }()
+  fileprivate static let capacity = 64
+  /// Not zero while files are put in place, and the signal that came meanwhile.
+  nonisolated(unsafe) fileprivate static let held: UnsafeMutablePointer<sig_atomic_t> = {
+    let held = UnsafeMutablePointer<sig_atomic_t>.allocate(capacity: 2)
+    held.initialize(repeating: 0, count: 2)
+    return held
+  }()
+  nonisolated(unsafe) fileprivate static let message: UnsafeMutableBufferPointer<UInt8> = {
+    let text =
+      "Error: dermafusion failed by a fault of its own, or for want of memory; please report the command\n"
+    let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
+    _ = bytes.initialize(from: text.utf8)
+    return bytes
+  }()
+  private static let lock = Locked(())
+
+  /// Takes the signals over; before that, the system's own treatment stands. Those that whoever started the program ignores stay
+  /// ignored.
+  package static func install() {
+    // The handlers must not be the first to ask for these.
+    _ = (paths, held, message.count)
+    for number in [SIGINT, SIGTERM, SIGHUP] { handle(number, removeAndEnd) }
+    // Swift's own report is asked for by this variable.
+    if getenv("SWIFT_BACKTRACE") != nil { return }
+    giveFaultsAStack()
+    for number in [SIGABRT, SIGBUS, SIGSEGV, SIGILL, SIGTRAP, SIGFPE] { handle(number, sayAndEnd) }
+  }
+
+  /// A path that a signal removes; nothing needs to be there.
+  ///
+  /// - Returns: what to give to ``keep(_:)``; -1 where there is no room for more.
+  static func removeAtEnd(_ path: PathBytes) -> Int {
+    lock.withLock { _ in
+      guard let slot = (0..<capacity).first(where: { paths[$0] == nil }) else { return -1 }
+      paths[slot] = path.withCString { strdup($0) }
+      return slot
+    }
+  }
+
+  static func keep(_ slot: Int) {
+    if slot < 0 { return }
+    lock.withLock { _ in
+      let path = paths[slot]
+      paths[slot] = nil
+      free(path)
+    }
+  }
+
+  /// Lets a signal wait until ``release()``.
+  static func holdBack() { lock.withLock { _ in held[0] += 1 } }
+
+  static func release() {
+    let number: Int32 = lock.withLock { _ in
+      held[0] -= 1
+      guard held[0] == 0 else { return 0 }
+      defer { held[1] = 0 }
+      return held[1]
+    }
+    if number != 0 { raise(number) }
+  }
+
+  private static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
+    var old = sigaction()
+    guard sigaction(number, nil, &old) == 0 else { return }
+    #if canImport(Darwin)
+      if old.__sigaction_u.__sa_handler == SIG_IGN { return }
+    #else
+      if unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self)
+        == unsafeBitCast(SIG_IGN, to: Int.self)
+      {
+        return
+      }
+    #endif
+    var action = sigaction()
+    #if canImport(Darwin)
+      action.__sigaction_u.__sa_handler = handler
+    #else
+      action.__sigaction_handler.sa_handler = handler
+    #endif
+    action.sa_flags = Int32(SA_ONSTACK)
+    sigaction(number, &action, nil)
+  }
+
+  /// Where the stack has overflowed, a handler needs another one.
+  private static func giveFaultsAStack() {
+    let size = 1 << 16
+    var stack = stack_t()
+    stack.ss_sp = malloc(size)
+    #if canImport(Darwin)
+      stack.ss_size = UInt(size)
+    #else
+      stack.ss_size = size
+    #endif
+    if stack.ss_sp != nil { sigaltstack(&stack, nil) }
+  }
+}
+
+// The handlers call nothing but what a handler may: write, unlink, signal and raise.
+
+private func removeAndEnd(_ number: Int32) {
+  if ProgramSignals.held[0] != 0 {
+    ProgramSignals.held[1] = number
+    return
+  }
+  for slot in 0..<ProgramSignals.capacity {
+    if let path = ProgramSignals.paths[slot] { unlink(path) }
+  }
+  signal(number, SIG_DFL)
+  raise(number)
+}
+
+private func sayAndEnd(_ number: Int32) {
+  for slot in 0..<ProgramSignals.capacity {
+    if let path = ProgramSignals.paths[slot] { unlink(path) }
+  }
+  _ = systemWrite(STDERR_FILENO, ProgramSignals.message.baseAddress!, ProgramSignals.message.count)
+  signal(number, SIG_DFL)
+  raise(number)
+}

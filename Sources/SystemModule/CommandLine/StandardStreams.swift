@@ -1,0 +1,58 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The three streams that a process is started with.
+package enum StandardStreams {
+  /// Makes them fit for use: none is closed, and a write that fails does not end the program.
+  package static func prepare() {
+    openClosedStreams()
+    // A reader that has gone and a file that has grown too large are errors of writing, not the end of the program.
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
+  }
+
+  package static let output = FileDescriptorOutput(descriptor: STDOUT_FILENO)
+  package static let errors = FileDescriptorOutput(descriptor: STDERR_FILENO)
+
+  /// Whether a person looks at the output.
+  package static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+  /// Whether a person looks at the errors.
+  package static var errorsAreTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+  /// Reads standard input to its end.
+  ///
+  /// - Parameter limit: bytes that it may have.
+  @Sendable package static func readInput(limit: Int) throws(FileError) -> [UInt8] {
+    try FileBytes.read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
+  }
+
+  @Sendable package static func isStandardOutput(_ path: String) -> Bool {
+    // By name too: a stream that was closed is none that a file could be compared with.
+    if ["-", "/dev/stdout", "/dev/fd/1"].contains(path) { return true }
+    var (output, status) = (stat(), stat())
+    guard fstat(STDOUT_FILENO, &output) == 0, stat(path, &status) == 0 else { return false }
+    // What goes to both /dev/null and /dev/null is not mixed.
+    if output.st_mode & S_IFMT == S_IFCHR, isatty(STDOUT_FILENO) == 0 { return false }
+    return FileIdentity(output) == FileIdentity(status)
+  }
+
+  /// A stream that was closed before we started would be given to the next file that is opened, and our
+  /// output would end in it. `/dev/null`, opened for reading, takes its place: writes to it still fail.
+  private static func openClosedStreams() {
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
+      _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
+  }
+
+  /// At most 100: longer lines are hard to read.
+  package static func outputWidth() -> Int {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 40 else { return 80 }
+    return min(Int(size.ws_col), 100)
+  }
+}

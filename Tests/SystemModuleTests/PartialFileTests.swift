@@ -1,0 +1,91 @@
+import Foundation
+import TestFiles
+import Testing
+
+@testable import SystemModule
+
+/// Files appear whole or not at all, several of them together.
+@Suite struct PartialFileTests {
+  let folder = TemporaryFolder()
+
+  private func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+  }
+
+  private func text(_ name: String) -> String? {
+    folder.contents(of: name).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  @Test func severalFilesAppearTogether() throws {
+    _ = folder.write("old", to: "a")
+    try FileBytes.write([
+      (Array("new".utf8), folder.path + "/a"), (Array("other".utf8), folder.path + "/b"),
+      (Array("no one's".utf8), "/dev/null"),
+    ])
+    #expect(text("a") == "new")
+    #expect(text("b") == "other")
+    #expect(try names() == ["a", "b"])
+  }
+
+  @Test func whereOneCannotBeWrittenNoneIs() throws {
+    _ = folder.write("old", to: "a")
+    #expect(throws: FileError.self) {
+      try FileBytes.write([
+        (Array("new".utf8), folder.path + "/a"), (Array("x".utf8), folder.path + "/none/b"),
+      ])
+    }
+    #expect(throws: FileError.isFolder(folder.path)) {
+      try FileBytes.write([(Array("new".utf8), folder.path + "/a"), (Array("x".utf8), folder.path)])
+    }
+    #expect(text("a") == "old")
+    #expect(try names() == ["a"])
+  }
+
+  /// A folder takes the second file's place after it was checked: the first gets its old content back.
+  @Test func whereOneCannotBePutInPlaceTheOthersComeBack() throws {
+    _ = folder.write("old", to: "a")
+    let paths = ["a", "b", "c"].map { folder.path + "/" + $0 }
+    var partials: [PartialFile] = []
+    for path in paths {
+      let partial = try PartialFile(path: path)
+      try partial.write(Array("new".utf8))
+      partials.append(partial)
+    }
+    try FileManager.default.createDirectory(atPath: paths[2] + "/full", withIntermediateDirectories: true)
+    #expect(throws: FileError.self) { try PartialFile.finish(partials) }
+    partials = []
+    #expect(text("a") == "old")
+    #expect(try names() == ["a", "c"])
+  }
+
+  @Test func anUnwantedFileIsNotReadToItsEnd() throws {
+    let zeros = folder.write([UInt8](repeating: 0, count: 70_000), to: "zeros")
+    for path in [zeros, "/dev/zero"] {
+      var asked = 0
+      #expect(throws: FileError.refused(path, reason: "it begins with 0")) {
+        try FileBytes.read(path: path, limit: 1 << 30) { start in
+          asked += 1
+          #expect(start.count >= 4096 && start.count <= 1 << 16, "\(start.count)")
+          return "it begins with \(start[0])"
+        }
+      }
+      #expect(asked == 1)
+    }
+    // A short file is shown whole, a wanted one is read to its end.
+    #expect(throws: FileError.self) {
+      try FileBytes.read(path: folder.write("ab", to: "short"), limit: 9) { $0.count == 2 ? "short" : nil }
+    }
+    #expect(try FileBytes.read(path: zeros, limit: 70_000) { _ in nil }.count == 70_000)
+  }
+
+  @Test func aPipeThatStallsEndsLikeASilentOne() throws {
+    let path = folder.path + "/pipe"
+    try #require(mkfifo(path, 0o600) == 0)
+    let writer = open(path, O_RDWR)
+    defer { close(writer) }
+    #expect(write(writer, "x", 1) == 1)
+    #expect(throws: FileError.pipeWithoutWriter(path, seconds: 1)) {
+      try FileBytes.read(path: path, limit: 9, patience: 1)
+    }
+  }
+}
