@@ -48,8 +48,10 @@ package struct Tool: Sendable {
     ])
 
   /// Runs what the process's own command line asks for, and ends the process.
-  package func main() -> Never {
-    Program.exit(with: run(Program.words, session: Session(terminal: .system())))
+  package static func main() -> Never {
+    // Before the commands are listed: want of memory for the list is told too.
+    let terminal = Terminal.system()
+    Program.exit(with: dermafusion.run(Program.words, session: Session(terminal: terminal)))
   }
 
   /// ``run(_:session:)`` with the words as the system hands them over.
