@@ -1,3 +1,3 @@
 import Commands
 
-Tool.dermafusion.main()
+Tool.main()

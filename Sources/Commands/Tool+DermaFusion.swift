@@ -1,5 +1,6 @@
 import CommandLineSupport
 import DermaFusion
+import SystemModule
 
 extension Tool {
   /// The program `dermafusion`: a new command is one more entry here.
@@ -38,4 +39,10 @@ extension Tool {
         "The program failed by a fault of its own, or for want of memory; standard error says so."
       ),
     ])
+  /// Runs what the process's own command line asks for, and ends the process.
+  package static func main() -> Never {
+    // Before the commands are listed: want of memory for the list is told too.
+    let terminal = Terminal.system()
+    Program.exit(status: dermafusion.run(Program.words, session: Session(terminal: terminal)).rawValue)
+  }
 }

@@ -1,4 +1,3 @@
-import SystemModule
 import CommandLineSupport
 import DermaFusion
 
@@ -11,11 +10,6 @@ package struct Tool: Sendable {
   /// The variables that it looks at, and what they do.
   package let environment: [HelpEntry]
   package let exitStatuses: [HelpEntry]
-
-  /// Runs what the process's own command line asks for, and ends the process.
-  package func main() -> Never {
-    Program.exit(status: run(Program.words, session: Session(terminal: .system())).rawValue)
-  }
 
   /// ``run(_:session:)`` with the words as the system hands them over.
   ///
