@@ -39,6 +39,7 @@ extension Tool {
         "The program failed by a fault of its own, or for want of memory; standard error says so."
       ),
     ])
+
   /// Runs what the process's own command line asks for, and ends the process.
   package static func main() -> Never {
     // Before the commands are listed: want of memory for the list is told too.
