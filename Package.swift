@@ -48,6 +48,8 @@ let package = Package(
     // Pixels in memory rather than image files: needs no library beside Swift's own.
     .library(name: "DermaFusionCore", targets: ["DermaFusion", "ExplanationFigures"]),
     .executable(name: "dermafusion", targets: ["CommandLineTool"]),
+    // The functions of dermafusion.h. Scripts/lib/library.sh gives the file its name, its soname and its symbols' version.
+    .library(name: "DermaFusionC", type: .dynamic, targets: ["CInterface"]),
   ],
   targets: [
     // Public API
@@ -77,6 +79,15 @@ let package = Package(
       dependencies: [
         "DermaFusion", "ExplanationModule", "NetworkModule", "ImagePipeline", "ModelFiles", "JSONModule",
         "HashModule",
+      ],
+      swiftSettings: warningsAsErrors),
+
+    // For C, and by it for Python
+    .target(
+      name: "CInterface",
+      dependencies: [
+        "CDermaFusion", "DermaFusion", "ImageFiles", "ExplanationModule", "ImagePipeline", "ModelFiles",
+        "JSONModule", "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
 
@@ -165,6 +176,7 @@ let package = Package(
       providers: [.apt(["libjpeg-dev"]), .brew(["jpeg-turbo"])]),
     .systemLibrary(name: "CCPUFeatures"),
     .systemLibrary(name: "CMathematics"),
+    .systemLibrary(name: "CDermaFusion"),
 
     // For the unit tests only. Optimised in debug builds too: the plain loops would take minutes.
     .target(
@@ -221,6 +233,15 @@ let package = Package(
     .testTarget(
       name: "FigureModuleTests", dependencies: ["FigureModule", "ImagePipeline", "ReferenceLayers"]),
     .testTarget(name: "CommandLineSupportTests", dependencies: ["CommandLineSupport", "TestFiles"]),
+    // A program in C, which the tests run.
+    .executableTarget(
+      name: "CExample", dependencies: ["CInterface"], path: "Tests/CExample",
+      cSettings: [.headerSearchPath("../../Sources/CDermaFusion")]),
+    .testTarget(
+      name: "CInterfaceTests",
+      dependencies: [
+        "CDermaFusion", "CInterface", "CExample", "DermaFusion", "ImageFiles", "TestFiles", "TestModels",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

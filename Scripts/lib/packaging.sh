@@ -17,22 +17,27 @@ read_prefix() {
   prefix=$(cd "$prefix" && pwd)
 }
 
-# Builds the program with the standard library, libpng, libjpeg and zlib in it, so that it runs where only the C library is.
-# Sets `program`.
+# What SwiftPM is told so that the standard library, libpng, libjpeg and zlib are in what it builds, which then runs where only
+# the C library is. Sets `portable_flags`.
+find_portable_flags() {
+  local archives name path
+  portable_flags=(--static-swift-stdlib)
+  [ "$(uname)" = Linux ] || return 0
+  # The linker takes the first folder that has a library of the name: one with archives alone.
+  archives=$root/.build/archives
+  rm -rf "$archives"
+  mkdir -p "$archives"
+  for name in libpng16.a libpng.a libjpeg.a libz.a; do
+    path=$("${CC:-cc}" -print-file-name="$name" 2> /dev/null || true)
+    [ -f "$path" ] && ln -s "$(realpath "$path")" "$archives/$name"
+  done
+  portable_flags+=(-Xlinker "-L$archives" -Xlinker -lz -Xlinker -lm)
+}
+
+# Builds the program. Sets `program`.
 build_portable() {
-  local flags=(--static-swift-stdlib) archives name path
-  if [ "$(uname)" = Linux ]; then
-    # The linker takes the first folder that has a library of the name: one with archives alone.
-    archives=$root/.build/archives
-    rm -rf "$archives"
-    mkdir -p "$archives"
-    for name in libpng16.a libpng.a libjpeg.a libz.a; do
-      path=$("${CC:-cc}" -print-file-name="$name" 2> /dev/null || true)
-      [ -f "$path" ] && ln -s "$(realpath "$path")" "$archives/$name"
-    done
-    flags+=(-Xlinker "-L$archives" -Xlinker -lz -Xlinker -lm)
-  fi
-  build "a copy to install" "${flags[@]}"
+  find_portable_flags
+  build "a copy to install" "${portable_flags[@]}"
   program=$root/.build/release/dermafusion
 }
 

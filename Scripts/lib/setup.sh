@@ -88,14 +88,14 @@ set_up() {
   install_libraries
 }
 
-# build WHAT [FLAGS...]: builds the program in release, with flags for SwiftPM. On a terminal one line tells what happens and
+# build WHAT [FLAGS...]: builds the program, or the product that `product` names, in release, with flags for SwiftPM. On a terminal one line tells what happens and
 # for how long; the compiler is heard only when it fails.
 build() {
   local what=$1 log first="" seconds=0 step
   shift
   log=$(mktemp)
   [ -d "$root/.build/release" ] || first=" (the first time this takes about five minutes on two cores)"
-  swift build --package-path "$root" -c release --product dermafusion "$@" < /dev/null > "$log" 2>&1 &
+  swift build --package-path "$root" -c release --product "${product:-dermafusion}" "$@" < /dev/null > "$log" 2>&1 &
   local compiler=$!
   # What is built already takes a second or two: nobody needs to be told.
   trap 'kill "$compiler" 2> /dev/null; rm -f "$log"; exit 130' INT TERM

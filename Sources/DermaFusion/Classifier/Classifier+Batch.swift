@@ -20,4 +20,12 @@ extension Classifier {
     try pool.withoutSharing(computeWhole)
     for input in inputs[wholeCount...] { try consume(transform(input)) }
   }
+
+  /// What `work` returns; the layers of the images that it classifies are computed on the calling thread alone. For callers
+  /// that keep all processors busy with images.
+  package func withoutSharing<Value>(
+    _ work: () throws(DermaFusionError) -> Value
+  ) throws(DermaFusionError) -> Value {
+    try pool.withoutSharing(work)
+  }
 }

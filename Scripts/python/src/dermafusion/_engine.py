@@ -1,0 +1,111 @@
+"""Models in memory. Classifiers of one model share one."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import threading
+import weakref
+from pathlib import Path
+from typing import Any
+
+from . import _library, errors
+
+
+class Result:
+    """A result in the library's memory, freed with this object."""
+
+    def __init__(self, library: _library.Library, handle: int) -> None:
+        self.library = library
+        self.handle = handle
+        self._finalizer = weakref.finalize(self, _close, library, "result_close", handle, os.getpid())
+        self.view = _library.View(size=ctypes.sizeof(_library.View))
+        library.call("result_view", handle, ctypes.byref(self.view))
+
+    @property
+    def json(self) -> str:
+        return ctypes.string_at(self.view.json, self.view.json_size).decode()
+
+    def map(self, index: int) -> _library.Map:
+        found = _library.Map(size=ctypes.sizeof(_library.Map))
+        self.library.call("result_map", self.handle, index, ctypes.byref(found))
+        return found
+
+    def close(self) -> None:
+        self._finalizer()
+
+
+class Engine:
+    """A model that is ready to classify, freed with this object."""
+
+    def __init__(self, library: _library.Library, handle: int) -> None:
+        self.library = library
+        self.handle = handle
+        self.process = os.getpid()
+        weakref.finalize(self, _close, library, "classifier_close", handle, self.process)
+        result = Result(library, library.make("describe", handle))
+        self.description: dict[str, Any] = json.loads(result.json)
+        self.classes: tuple[str, ...] = tuple(item["class"] for item in self.description["classes"])
+        result.close()
+
+    def make(self, name: str, *arguments: object) -> Result:
+        if self.process != os.getpid():
+            raise errors.ClosedError(
+                "the classifier belongs to the process that this one was forked from",
+                "Make a Classifier in this process; it shares nothing with the other one.",
+            )
+        return Result(self.library, self.library.make(name, self.handle, *arguments))
+
+
+def _close(library: _library.Library, function: str, handle: int, process: int) -> None:
+    # What was opened before a fork is freed where it was opened.
+    if process == os.getpid():
+        library.call(function, handle)
+
+
+_lock = threading.Lock()
+_engines: weakref.WeakValueDictionary[tuple[object, ...], Engine] = weakref.WeakValueDictionary()
+
+
+def _start_anew() -> None:
+    """A child of a fork has neither its parent's threads nor the lock that another thread may have held."""
+    global _lock, _engines
+    _lock = threading.Lock()
+    _engines = weakref.WeakValueDictionary()
+
+
+os.register_at_fork(after_in_child=_start_anew)
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def folder_engine(folder: str, threads: int) -> Engine:
+    """The engine of a folder: the one that is there where its files are the same.
+
+    threads: that share the work of one image; 0: as many as the process may use.
+    """
+    library = _library.library()
+    real = Path(os.path.realpath(folder))
+    key = (library, str(real), threads, _state(real / "config.json"), _state(real / "model.safetensors"))
+    with _lock:
+        engine = _engines.get(key)
+        if engine is None:
+            engine = Engine(library, library.make("open", os.fsencode(folder), threads))
+            _engines[key] = engine
+        return engine
+
+
+def memory_engine(configuration: bytes, weights: bytes, threads: int) -> Engine:
+    library = _library.library()
+    # bytes are handed over as they are; ctypes keeps them while the call runs.
+    texts = (ctypes.c_char_p(configuration), ctypes.c_char_p(weights))
+    return Engine(
+        library, library.make("open_memory", texts[0], len(configuration), texts[1], len(weights), threads)
+    )

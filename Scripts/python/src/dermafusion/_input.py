@@ -1,0 +1,141 @@
+"""What a caller hands over, checked before the library sees it."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+import stat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library
+from .errors import ArgumentError, ImageError, MetadataError
+
+# As the command line has it: no dermoscopy image comes near.
+FILE_LIMIT = 512 << 20
+# As the library has it; checked before anything is copied.
+PIXEL_LIMIT = 178_956_970
+
+
+class Pixels:
+    """Pixels as the library takes them: rows of red, green and blue bytes, each row behind the one before."""
+
+    def __init__(self, array: NDArray[np.uint8]) -> None:
+        # Kept, so that the memory stays.
+        self.array = array
+        self.height, self.width = array.shape[:2]
+        self.bytes_per_row = array.strides[0]
+
+
+def name_of(image: object) -> str:
+    """What results call an image that was given no name: its path, or nothing."""
+    return os.fsdecode(image) if isinstance(image, (str, os.PathLike)) else ""
+
+
+def read(image: object) -> NDArray[np.uint8] | Pixels:
+    """A file's bytes, or pixels."""
+    if isinstance(image, np.ndarray):
+        return _pixels(image)
+    if isinstance(image, (bytes, bytearray, memoryview)):
+        try:
+            return np.frombuffer(image, dtype=np.uint8)
+        except (BufferError, ValueError) as error:
+            raise ArgumentError(f"the bytes cannot be read: {error}", "Give a contiguous buffer.") from None
+    if isinstance(image, (str, os.PathLike)):
+        return np.frombuffer(_file(image), dtype=np.uint8)
+    raise ArgumentError(
+        f"the image is of type {type(image).__name__}",
+        "Give a path, a file's bytes or a uint8 array of shape (height, width, 3).",
+    )
+
+
+def _file(path: str | os.PathLike[str]) -> bytes:
+    name = os.fsdecode(path)
+    remedy = "Name a whole PNG, JPEG or PNM file."
+    try:
+        # Whatever would wait for a writer is not opened in a way that waits.
+        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+            status = os.fstat(file.fileno())
+            if stat.S_ISDIR(status.st_mode):
+                raise ImageError(f"{name}: it is a folder", remedy)
+            if not stat.S_ISREG(status.st_mode):
+                raise ImageError(f"{name}: it is not a regular file", remedy)
+            if status.st_size > FILE_LIMIT:
+                raise ImageError(f"{name}: {status.st_size} bytes are more than {FILE_LIMIT}", remedy)
+            return file.read()
+    except OSError as error:
+        raise ImageError(f"{name}: {error.strerror or error}", remedy) from None
+    except ValueError as error:
+        raise ImageError(f"{name!r}: {error}", remedy) from None
+
+
+def _pixels(array: NDArray[Any]) -> Pixels:
+    remedy = "Give a uint8 array of shape (height, width, 3): red, green, blue, rows from the top."
+    if isinstance(array, np.ma.MaskedArray):
+        raise ArgumentError("the array has a mask, and an image has none", remedy)
+    if array.dtype != np.uint8:
+        raise ArgumentError(f"the array's type is {array.dtype}, not uint8", remedy)
+    if array.ndim != 3 or array.shape[2] != 3:
+        raise ArgumentError(f"the array's shape is {array.shape}, not (height, width, 3)", remedy)
+    height, width, _ = array.shape
+    if height == 0 or width == 0:
+        raise ArgumentError(f"the array's shape is {array.shape}: there are no pixels", remedy)
+    if any(stride < 0 for stride in array.strides):
+        raise ArgumentError(
+            f"the array's strides are {array.strides}, and negative ones are refused",
+            "Turn the array by numpy.ascontiguousarray first, if what it shows is meant.",
+        )
+    if height * width > PIXEL_LIMIT:
+        raise ImageError(f"the image is too large: {width}x{height} is more than {PIXEL_LIMIT} pixels", remedy)
+    array = np.asarray(array)
+    if array.strides[1:] != (3, 1) or array.strides[0] < 3 * width:
+        array = np.ascontiguousarray(array)
+    return Pixels(array)
+
+
+def request(
+    *, age: object, sex: object, site: object, name: str, tta: bool, calling_thread_only: bool
+) -> _library.Request:
+    made = _library.Request()
+    made.age = _age(age)
+    made.sex = text(sex, "sex", MetadataError)
+    made.site = text(site, "site", MetadataError)
+    made.name = name.replace("\0", "\ufffd").encode("utf-8", "replace")
+    made.symmetries = int(bool(tta))
+    made.calling_thread_only = int(calling_thread_only)
+    return made
+
+
+def _age(age: object) -> float:
+    remedy = "Give years within 0...130, or None where it is not known."
+    if age is None:
+        return math.nan
+    if isinstance(age, (bool, np.bool_)) or not isinstance(age, (numbers.Real, np.number)):
+        raise MetadataError(f"the age is of type {type(age).__name__}, not a number", remedy)
+    try:
+        return float(age)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise MetadataError(f"the age is not a number: {error}", remedy) from None
+
+
+def text(value: object, what: str, error: type[ArgumentError] | type[MetadataError]) -> bytes | None:
+    """A text for the library; None for None, and for the NaN that pandas writes for what is missing."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if not isinstance(value, str):
+        raise error(f"the {what} is of type {type(value).__name__}, not a text", f"Give a {what} by its name, or None.")
+    if "\0" in value:
+        raise error(f"the {what} {value!r} holds a zero byte", f"Give a {what} by its name, or None.")
+    return value.encode("utf-8", "replace")
+
+
+def thread_count(threads: object) -> int:
+    """0 for None: as many as the process may use."""
+    if threads is None:
+        return 0
+    if isinstance(threads, bool) or not isinstance(threads, numbers.Integral) or not 1 <= int(threads) <= 1024:
+        raise ArgumentError(f"threads is {threads!r}", "Give a whole number within 1...1024, or None.")
+    return int(threads)

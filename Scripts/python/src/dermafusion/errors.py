@@ -1,0 +1,55 @@
+"""The exceptions of this package. All are DermaFusionError."""
+
+from __future__ import annotations
+
+
+class DermaFusionError(Exception):
+    """Why something could not be done: what went wrong in one line, and in `remedy` what to do about it."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message, remedy)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class LibraryError(DermaFusionError):
+    """The shared library is not there or cannot be loaded."""
+
+
+class VersionError(LibraryError):
+    """The shared library is of another version than this package."""
+
+
+class ModelError(DermaFusionError):
+    """A file of the model breaks a rule."""
+
+
+class ModelNotFoundError(ModelError):
+    """The model's folder or one of its files is not there or cannot be read."""
+
+
+class ImageError(DermaFusionError):
+    """An image cannot be read, is in no known format, damaged, too small or too large."""
+
+
+class MetadataError(DermaFusionError, ValueError):
+    """The age, the sex or the site is not one."""
+
+
+class OutputError(DermaFusionError):
+    """The network's outputs, or a heatmap, are not all finite."""
+
+
+class ExplanationError(DermaFusionError, ValueError):
+    """A heatmap was asked for of a layer or a class that the model does not have, or of an ensemble."""
+
+
+class ArgumentError(DermaFusionError, ValueError):
+    """An argument has a type, a shape or a value that is not accepted."""
+
+
+class ClosedError(DermaFusionError):
+    """The classifier was closed, or belongs to the process that this one was forked from."""

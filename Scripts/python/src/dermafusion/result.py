@@ -1,0 +1,229 @@
+"""What a classifier makes of an image."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _engine
+from .errors import ArgumentError, DermaFusionError
+
+_STATUSES = ("ok", "all_negative", "flat")
+
+
+class Classification:
+    """The result for one image.
+
+    Show `disclaimer` wherever you show a result. Where the model abstains, `prediction` and `risk` are None.
+    """
+
+    __slots__ = ("_content", "classes", "json", "logits", "probabilities")
+
+    #: The ids of the classes.
+    classes: tuple[str, ...]
+    #: Float32 [classes], 0...1, in the order of `classes`; where the model abstains they mean little.
+    probabilities: NDArray[np.float32]
+    #: Float32 [classes]: the network's outputs before softmax.
+    logits: NDArray[np.float32]
+    #: The line of `dermafusion classify --format json`, byte for byte.
+    json: str
+
+    def __init__(
+        self, text: str, classes: tuple[str, ...], probabilities: NDArray[np.float32], logits: NDArray[np.float32]
+    ) -> None:
+        self.json = text
+        self.classes = classes
+        self.probabilities = probabilities
+        self.logits = logits
+        self._content: dict[str, Any] | None = None
+
+    @classmethod
+    def _of(cls, result: _engine.Result, engine: _engine.Engine) -> Classification:
+        view = result.view
+        return cls(
+            result.json,
+            engine.classes,
+            _copy(view.probabilities, view.class_count),
+            _copy(view.logits, view.class_count),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as its JSON has it."""
+        return dict(self._read())
+
+    def _read(self) -> dict[str, Any]:
+        if self._content is None:
+            self._content = json.loads(self.json)
+        return self._content
+
+    @property
+    def image(self) -> str:
+        """What the image was called."""
+        return str(self._read()["image"])
+
+    @property
+    def image_sha256(self) -> str | None:
+        """Of the file, in hexadecimal; None for pixels."""
+        return self._read()["imageSHA256"]  # type: ignore[no-any-return]
+
+    @property
+    def prediction(self) -> str | None:
+        """The class with the greatest probability; None where the model abstains."""
+        found = self._read()["prediction"]
+        return None if found is None else str(found["class"])
+
+    @property
+    def probability(self) -> float | None:
+        """The probability of `prediction`."""
+        return None if self.prediction is None else float(self.probabilities[self.classes.index(self.prediction)])
+
+    @property
+    def risk(self) -> str | None:
+        """low, moderate or high; None where the model abstains or does not say which classes are malignant."""
+        return self._read()["risk"]  # type: ignore[no-any-return]
+
+    @property
+    def confidence(self) -> str:
+        """normal, or low where no class stands out."""
+        return str(self._read()["confidence"])
+
+    @property
+    def abstain(self) -> bool:
+        """Whether the model suggests no class and no risk; `abstain_reasons` says why."""
+        return bool(self._read()["abstain"])
+
+    @property
+    def abstain_reasons(self) -> tuple[str, ...]:
+        return tuple(self._read()["abstainReasons"])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the reader must know about the input."""
+        return tuple(self._read()["warnings"])
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The age, sex and site that went in; `missing` lists what did not."""
+        return dict(self._read()["metadata"])
+
+    @property
+    def model(self) -> dict[str, str]:
+        """The name, version and sha256 of the model."""
+        return dict(self._read()["model"])
+
+    @property
+    def summary(self) -> str:
+        """The result in words."""
+        return str(self._read()["summary"])
+
+    @property
+    def disclaimer(self) -> str:
+        """What must be shown with every result."""
+        return str(self._read()["disclaimer"])
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with one row; see `dermafusion.to_frame`."""
+        return to_frame([self])
+
+    def __str__(self) -> str:
+        return f"{self.summary}\n{self.disclaimer}"
+
+    __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Classification) and self.json == other.json
+
+    def __hash__(self) -> int:
+        return hash(self.json)
+
+
+class Heatmap:
+    """Where in an image the network found what supports a class.
+
+    The arrays lie in the library's memory, are read-only and stay valid as long as one of them is used.
+    """
+
+    __slots__ = ("classification", "label", "signed_values", "status", "values")
+
+    #: The result that is explained.
+    classification: Classification
+    #: The class that is explained.
+    label: str
+    #: ok; all_negative where no place supports the class, flat where all are alike: then `values` are 0.
+    status: str
+    #: Float32 [side, side], 0...1, row 0 at the top, over the centre square of the image.
+    values: NDArray[np.float32]
+    #: Float32 [rows, columns] of the layer: before the negative part is cut off.
+    signed_values: NDArray[np.float32]
+
+    @classmethod
+    def _of(cls, result: _engine.Result, engine: _engine.Engine) -> Heatmap:
+        found = result.map(0)
+        made = cls.__new__(cls)
+        made.classification = Classification._of(result, engine)
+        made.label = engine.classes[found.class_index]
+        made.status = _STATUSES[found.status] if found.status < len(_STATUSES) else str(found.status)
+        made.values = _shared(found.values, (found.side, found.side), result)
+        made.signed_values = _shared(found.signed_values, (found.signed_height, found.signed_width), result)
+        return made
+
+    def __repr__(self) -> str:
+        shape = "x".join(str(side) for side in self.values.shape)
+        return f"<Heatmap of {self.label}, {shape}, {self.status}>\n{self.classification}"
+
+
+def to_frame(results: Iterable[Classification | DermaFusionError]) -> Any:
+    """A pandas DataFrame with a row for each result and the disclaimer in each row.
+
+    Columns: image, prediction, probability, risk, confidence, abstain, abstain_reasons, warnings, `p_` and the id of each
+    class, summary, disclaimer, error. An exception, as `classify_many(errors="return")` gives it, is a row with its message.
+    """
+    try:
+        import pandas
+    except ImportError as error:
+        raise DermaFusionError("pandas is not installed", "Install it: pip install dermafusion[pandas]") from error
+    return pandas.DataFrame([row(result) for result in results])
+
+
+def row(result: Classification | DermaFusionError) -> dict[str, Any]:
+    """The columns of one result."""
+    if isinstance(result, DermaFusionError):
+        return {"image": getattr(result, "image", ""), "error": str(result)}
+    if not isinstance(result, Classification):
+        raise ArgumentError(f"a {type(result).__name__} is no result", "Give what classify or classify_many returns.")
+    scores = {f"p_{name}": value for name, value in zip(result.classes, result.probabilities, strict=True)}
+    return {
+        "image": result.image,
+        "prediction": result.prediction,
+        "probability": result.probability,
+        "risk": result.risk,
+        "confidence": result.confidence,
+        "abstain": result.abstain,
+        "abstain_reasons": ";".join(result.abstain_reasons),
+        "warnings": ";".join(result.warnings),
+        **scores,
+        "summary": result.summary,
+        "disclaimer": result.disclaimer,
+        "error": None,
+    }
+
+
+def _copy(address: int, count: int) -> NDArray[np.float32]:
+    made = np.empty(count, dtype=np.float32)
+    ctypes.memmove(made.ctypes.data, address, made.nbytes)
+    made.flags.writeable = False
+    return made
+
+
+def _shared(address: int, shape: tuple[int, int], owner: _engine.Result) -> NDArray[np.float32]:
+    memory = (ctypes.c_float * (shape[0] * shape[1])).from_address(address)
+    # The array keeps the memory's object, and that one the result.
+    memory.owner = owner  # type: ignore[attr-defined]
+    array = np.frombuffer(memory, dtype=np.float32).reshape(shape)
+    array.flags.writeable = False
+    return array

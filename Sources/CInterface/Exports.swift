@@ -1,0 +1,209 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+import CDermaFusion
+import DermaFusion
+import ImageFiles
+
+// The functions of dermafusion.h, which documents them: callers see the header, never this file.
+
+@_cdecl("dermafusion_abi_version")
+public func abiVersion() -> UInt32 { UInt32(DERMAFUSION_ABI_VERSION) }
+
+/// Lives as long as the library.
+nonisolated(unsafe) private let versionText = UnsafePointer(CText.copy(DermaFusionVersion.current))
+
+@_cdecl("dermafusion_version")
+public func version() -> UnsafePointer<CChar> { versionText }
+
+@_cdecl("dermafusion_open")
+public func openFolder(
+  _ folder: UnsafePointer<CChar>?, _ threadCount: Int32,
+  _ classifier: UnsafeMutablePointer<dermafusion_classifier>?,
+  _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  open(classifier, threadCount, error) { (threadCount) throws(Failure) in
+    guard let folder else { throw .null("folder") }
+    return try OpenClassifier(threadCount: threadCount) { (threadCount) throws(DermaFusionError) in
+      try Classifier(modelDirectory: String(cString: folder), threadCount: threadCount)
+    }
+  }
+}
+
+@_cdecl("dermafusion_open_memory")
+public func openMemory(
+  _ configuration: UnsafeRawPointer?, _ configurationSize: Int, _ weights: UnsafeRawPointer?,
+  _ weightsSize: Int, _ threadCount: Int32, _ classifier: UnsafeMutablePointer<dermafusion_classifier>?,
+  _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  open(classifier, threadCount, error) { (threadCount) throws(Failure) in
+    let files = (
+      try bytes(configuration, configurationSize, "configuration"), try bytes(weights, weightsSize, "weights")
+    )
+    return try OpenClassifier(threadCount: threadCount) { (threadCount) throws(DermaFusionError) in
+      try Classifier(configuration: files.0, weights: files.1, threadCount: threadCount)
+    }
+  }
+}
+
+private func open(
+  _ target: UnsafeMutablePointer<dermafusion_classifier>?, _ threadCount: Int32,
+  _ error: UnsafeMutablePointer<dermafusion_error>?,
+  _ load: (_ threadCount: Int32) throws(Failure) -> OpenClassifier
+) -> dermafusion_status {
+  target?.pointee = 0
+  return status(error) { () throws(Failure) in
+    guard let target else { throw .null("classifier") }
+    target.pointee = Handles.add(.classifier(try load(threadCount)))
+  }
+}
+
+@_cdecl("dermafusion_classifier_close")
+public func close(
+  classifier: dermafusion_classifier, _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  status(error) { () throws(Failure) in try Handles.close(classifier: classifier) }
+}
+
+@_cdecl("dermafusion_class_id")
+public func classID(_ classifier: dermafusion_classifier, _ index: UInt32) -> UnsafePointer<CChar>? {
+  try? Handles.classifier(classifier).classID(index)
+}
+
+@_cdecl("dermafusion_describe")
+public func describe(
+  _ classifier: dermafusion_classifier, _ result: UnsafeMutablePointer<dermafusion_result>?,
+  _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  make(result, error) { () throws(Failure) in
+    StoredResult(nil, json: try Handles.classifier(classifier).description.text)
+  }
+}
+
+@_cdecl("dermafusion_request_init")
+public func initialize(_ request: UnsafeMutablePointer<dermafusion_request>?) {
+  guard let request else { return }
+  var empty = dermafusion_request()
+  empty.size = UInt32(MemoryLayout<dermafusion_request>.size)
+  empty.age = .nan
+  request.pointee = empty
+}
+
+@_cdecl("dermafusion_classify_bytes")
+public func classify(
+  _ classifier: dermafusion_classifier, bytes start: UnsafeRawPointer?, _ size: Int,
+  _ request: UnsafePointer<dermafusion_request>?, _ result: UnsafeMutablePointer<dermafusion_result>?,
+  _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  make(result, error) { () throws(Failure) in
+    try ImageCall(classifier, request).classify(file: bytes(start, size, "bytes"))
+  }
+}
+
+@_cdecl("dermafusion_classify_pixels")
+public func classify(
+  _ classifier: dermafusion_classifier, pixels: UnsafePointer<UInt8>?, _ width: Int, _ height: Int,
+  _ bytesPerRow: Int, _ layout: Int32, _ request: UnsafePointer<dermafusion_request>?,
+  _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  make(result, error) { () throws(Failure) in
+    try ImageCall(classifier, request).classify(image(pixels, width, height, bytesPerRow, layout))
+  }
+}
+
+@_cdecl("dermafusion_explain_bytes")
+public func explain(
+  _ classifier: dermafusion_classifier, bytes start: UnsafeRawPointer?, _ size: Int,
+  _ request: UnsafePointer<dermafusion_request>?, _ result: UnsafeMutablePointer<dermafusion_result>?,
+  _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  make(result, error) { () throws(Failure) in
+    try ImageCall(classifier, request).explain(file: bytes(start, size, "bytes"))
+  }
+}
+
+@_cdecl("dermafusion_explain_pixels")
+public func explain(
+  _ classifier: dermafusion_classifier, pixels: UnsafePointer<UInt8>?, _ width: Int, _ height: Int,
+  _ bytesPerRow: Int, _ layout: Int32, _ request: UnsafePointer<dermafusion_request>?,
+  _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  make(result, error) { () throws(Failure) in
+    try ImageCall(classifier, request).explain(image(pixels, width, height, bytesPerRow, layout))
+  }
+}
+
+private func make(
+  _ target: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?,
+  _ body: () throws(Failure) -> StoredResult
+) -> dermafusion_status {
+  target?.pointee = 0
+  return status(error) { () throws(Failure) in
+    guard let target else { throw .null("result") }
+    target.pointee = Handles.add(.result(try body()))
+  }
+}
+
+@_cdecl("dermafusion_result_view")
+public func view(
+  _ result: dermafusion_result, _ view: UnsafeMutablePointer<dermafusion_view>?,
+  _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  status(error) { () throws(Failure) in
+    guard let view else { throw .null("view") }
+    try requireSize(view.pointee.size, of: dermafusion_view.self, "view")
+    view.pointee = try Handles.result(result).view
+  }
+}
+
+@_cdecl("dermafusion_result_map")
+public func map(
+  _ result: dermafusion_result, _ index: UInt32, _ map: UnsafeMutablePointer<dermafusion_map>?,
+  _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  status(error) { () throws(Failure) in
+    guard let map else { throw .null("map") }
+    try requireSize(map.pointee.size, of: dermafusion_map.self, "map")
+    map.pointee = try Handles.result(result).map(index)
+  }
+}
+
+@_cdecl("dermafusion_result_close")
+public func close(
+  result: dermafusion_result, _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  status(error) { () throws(Failure) in try Handles.close(result: result) }
+}
+
+/// A copy of what a C program hands over.
+private func bytes(_ start: UnsafeRawPointer?, _ size: Int, _ name: String) throws(Failure) -> [UInt8] {
+  // A size_t beyond the greatest Int is negative here.
+  guard size >= 0 else {
+    throw .argument("\(name) has a size beyond \(Int.max)", remedy: "Give the number of bytes.")
+  }
+  guard let start else { throw .null(name) }
+  return [UInt8](UnsafeRawBufferPointer(start: start, count: size))
+}
+
+private func image(
+  _ pixels: UnsafePointer<UInt8>?, _ width: Int, _ height: Int, _ bytesPerRow: Int, _ layout: Int32
+) throws(Failure) -> PixelImage {
+  guard let pixels else { throw .null("pixels") }
+  let layouts: [PixelImage.Layout] = [.rgb, .rgba, .bgra]
+  guard layouts.indices.contains(Int(layout)) else {
+    throw .argument(
+      "layout is \(layout)", remedy: "Give DERMAFUSION_RGB, DERMAFUSION_RGBA or DERMAFUSION_BGRA.")
+  }
+  let layout = layouts[Int(layout)]
+  let (rowBytes, rowOverflows) = width.multipliedReportingOverflow(by: layout.bytesPerPixel)
+  let (skipped, overflows) = (height - 1).multipliedReportingOverflow(by: bytesPerRow)
+  let (count, sumOverflows) = skipped.addingReportingOverflow(rowBytes)
+  guard width > 0, height > 0, !rowOverflows, !overflows, !sumOverflows, bytesPerRow >= rowBytes else {
+    throw .argument(
+      "\(UInt(bitPattern: width))x\(UInt(bitPattern: height)) pixels in rows of \(UInt(bitPattern: bytesPerRow)) bytes",
+      remedy: "Give at least one pixel, and in bytes_per_row at least the bytes of a row.")
+  }
+  return try converting { () throws(DermaFusionError) in
+    try PixelImage(
+      copying: UnsafeRawBufferPointer(start: pixels, count: count), width: width, height: height,
+      bytesPerRow: bytesPerRow, layout: layout)
+  }
+}

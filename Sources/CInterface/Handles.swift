@@ -1,0 +1,63 @@
+import CDermaFusion
+import SystemModule
+
+/// What C programs hold handles of. A handle is a number that is never used twice, so that one that was closed or made up
+/// is recognised.
+struct Handles: Sendable {
+  enum Content: Sendable {
+    case classifier(OpenClassifier)
+    case result(StoredResult)
+  }
+
+  private static let shared = Locked(Handles())
+
+  /// Not near 0, so that counts and indices are no handles.
+  private var last: UInt64 = 0xDF << 32
+  private var contents: [UInt64: Content] = [:]
+
+  static func add(_ content: Content) -> UInt64 {
+    shared.withLock { handles in
+      handles.last += 1
+      handles.contents[handles.last] = content
+      return handles.last
+    }
+  }
+
+  static func classifier(_ handle: dermafusion_classifier) throws(Failure) -> OpenClassifier {
+    let content = shared.withLock { $0.contents[handle] }
+    guard case .classifier(let classifier) = content else { throw unknown(handle, kind: "classifier") }
+    return classifier
+  }
+
+  static func result(_ handle: dermafusion_result) throws(Failure) -> StoredResult {
+    let content = shared.withLock { $0.contents[handle] }
+    guard case .result(let result) = content else { throw unknown(handle, kind: "result") }
+    return result
+  }
+
+  /// Forgets what a handle stands for. It is freed when the last call that uses it returns.
+  static func close(classifier handle: dermafusion_classifier) throws(Failure) {
+    if handle == 0 { return }
+    _ = try classifier(handle)
+    remove(handle)
+  }
+
+  /// See ``close(classifier:)``.
+  static func close(result handle: dermafusion_result) throws(Failure) {
+    if handle == 0 { return }
+    _ = try result(handle)
+    remove(handle)
+  }
+
+  private static func remove(_ handle: UInt64) {
+    // Not freed under the lock, which takes a while for a model.
+    let content = shared.withLock { $0.contents.removeValue(forKey: handle) }
+    _ = consume content
+  }
+
+  private static func unknown(_ handle: UInt64, kind: String) -> Failure {
+    Failure(
+      DERMAFUSION_INVALID_HANDLE, message: "\(handle) is no open \(kind)",
+      remedy: "Use a handle of a \(kind) that was opened in this process and is not closed.")
+  }
+}

@@ -1,0 +1,78 @@
+import DermaFusion
+import ExplanationModule
+import JSONModule
+import ModelFiles
+
+/// A classifier and the texts that C programs read of it.
+///
+/// `@unchecked Sendable`: the texts are written before anyone else has the object, and freed with it.
+final class OpenClassifier: @unchecked Sendable {
+  let classifier: Classifier
+  private let classIDs: [UnsafeMutablePointer<CChar>]
+
+  init(_ classifier: Classifier) {
+    self.classifier = classifier
+    classIDs = classifier.labels.map { CText.copy($0.id) }
+  }
+
+  deinit { classIDs.forEach { $0.deallocate() } }
+
+  /// Loads a model.
+  ///
+  /// - Parameter threadCount: 0: as many as the process may use.
+  convenience init(
+    threadCount: Int32, _ load: (_ threadCount: Int?) throws(DermaFusionError) -> Classifier
+  ) throws(Failure) {
+    guard (0...1024).contains(threadCount) else {
+      throw .argument(
+        "thread_count is \(threadCount), not within 0...1024",
+        remedy: "Give 0 for as many as there are processors."
+      )
+    }
+    if let refusal = Classifier.unavailableInstructionSet {
+      throw .argument(
+        refusal.description, remedy: "Unset the environment variable \(Classifier.instructionSetVariable).")
+    }
+    self.init(
+      try converting { () throws(DermaFusionError) in try load(threadCount == 0 ? nil : Int(threadCount)) })
+  }
+
+  /// Valid as long as this object; nil beyond the last class.
+  func classID(_ index: UInt32) -> UnsafePointer<CChar>? {
+    classIDs.indices.contains(Int(index)) ? UnsafePointer(classIDs[Int(index)]) : nil
+  }
+
+  /// What a program can know of a model before it classifies.
+  var description: JSONValue {
+    let configuration = classifier.configuration
+    let classes = classifier.labels.map { label in
+      JSONValue.object([
+        "class": .string(label.id), "name": .string(label.name),
+        "malignancy": label.malignancy.map { .string($0.rawValue) } ?? .null,
+      ])
+    }
+    return .object([
+      "version": .string(DermaFusionVersion.current), "model": classifier.model.orderedJSON,
+      "architecture": .string(configuration.architecture),
+      "temperature": .number(configuration.temperature),
+      "inputSize": .integer(configuration.preprocessing.size), "classes": .array(classes),
+      "metadataUsed": .bool(configuration.fusion != nil),
+      "sites": .strings(BodySite.allCases.map { $0.rawValue }),
+      "methods": .strings(ActivationMapMethod.allCases.map { $0.rawValue }),
+      "layers": .strings(classifier.layers), "threads": .integer(classifier.threadCount),
+      "instructionSet": .string(classifier.instructionSet), "disclaimer": .string(Wording.disclaimer),
+    ])
+  }
+}
+
+/// Texts in memory as C programs read them.
+enum CText {
+  /// The text's UTF-8 and a zero byte, to be deallocated by the caller.
+  static func copy(_ text: String) -> UnsafeMutablePointer<CChar> {
+    let bytes = Array(text.utf8)
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+    for (index, byte) in bytes.enumerated() { copy[index] = CChar(bitPattern: byte) }
+    copy[bytes.count] = 0
+    return copy
+  }
+}

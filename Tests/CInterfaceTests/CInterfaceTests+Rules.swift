@@ -1,0 +1,109 @@
+import CDermaFusion
+import DermaFusion
+import Foundation
+import Testing
+
+/// What callers do wrong.
+extension CInterfaceTests {
+  @Test func handlesThatAreNoneAreRefused() throws {
+    let classifier = try Self.open(threads: 1)
+    let bytes = [UInt8](try Data(contentsOf: image))
+    let result = try classify(classifier, bytes)
+    var error = dermafusion_error()
+    for handle in [0, 1, result, classifier + 1000, .max] {
+      var made: dermafusion_result = 7
+      #expect(
+        dermafusion_classify_bytes(handle, bytes, bytes.count, nil, &made, &error)
+          == DERMAFUSION_INVALID_HANDLE)
+      #expect(made == 0)
+      #expect(Self.message(error) == "\(handle) is no open classifier")
+    }
+    #expect(dermafusion_result_close(classifier, &error) == DERMAFUSION_INVALID_HANDLE)
+    #expect(dermafusion_classifier_close(result, &error) == DERMAFUSION_INVALID_HANDLE)
+    #expect(dermafusion_result_close(0, nil) == DERMAFUSION_OK)
+    #expect(dermafusion_result_close(result, nil) == DERMAFUSION_OK)
+    #expect(dermafusion_result_close(result, nil) == DERMAFUSION_INVALID_HANDLE)
+    #expect(dermafusion_classifier_close(classifier, nil) == DERMAFUSION_OK)
+    #expect(dermafusion_classifier_close(classifier, nil) == DERMAFUSION_INVALID_HANDLE)
+    #expect(dermafusion_class_id(classifier, 0) == nil)
+  }
+
+  @Test func whatBreaksARuleIsNamed() throws {
+    let classifier = try Self.open(threads: 1)
+    defer { dermafusion_classifier_close(classifier, nil) }
+    let bytes = [UInt8](try Data(contentsOf: image))
+    var error = dermafusion_error()
+    var result: dermafusion_result = 0
+    func expect(_ status: dermafusion_status, _ code: Int, _ text: String) {
+      #expect(status == code)
+      #expect(error.code == code)
+      #expect(Self.message(error).contains(text), "\(Self.message(error))")
+    }
+    var opened: dermafusion_classifier = 0
+    let invalid = DERMAFUSION_INVALID_ARGUMENT
+    expect(dermafusion_open(nil, 1, &opened, &error), invalid, "folder is NULL")
+    expect(dermafusion_open("/nowhere", 1, nil, &error), invalid, "classifier is NULL")
+    expect(dermafusion_open("/nowhere", 1025, &opened, &error), invalid, "1025")
+    expect(dermafusion_open("/nowhere", -1, &opened, &error), invalid, "-1")
+    expect(dermafusion_open("/nowhere", 1, &opened, &error), DERMAFUSION_MODEL_NOT_FOUND, "/nowhere")
+    let cut = String(repeating: "ü", count: 900)
+    expect(dermafusion_open(cut, 1, &opened, &error), DERMAFUSION_MODEL_NOT_FOUND, "üü")
+    #expect(!Self.message(error).contains("\u{FFFD}"), "a character was cut in two")
+    expect(
+      dermafusion_open_memory(bytes, bytes.count, nil, 0, 1, &opened, &error), invalid, "weights is NULL")
+    expect(
+      dermafusion_open_memory(bytes, bytes.count, bytes, 8, 1, &opened, &error), DERMAFUSION_INVALID_MODEL,
+      "config.json")
+    expect(dermafusion_classify_bytes(classifier, nil, 3, nil, &result, &error), invalid, "bytes is NULL")
+    expect(dermafusion_classify_bytes(classifier, bytes, .max, nil, nil, &error), invalid, "result is NULL")
+    expect(dermafusion_classify_bytes(classifier, bytes, -1, nil, &result, &error), invalid, "size")
+    expect(
+      dermafusion_classify_bytes(classifier, bytes, 40, nil, &result, &error), DERMAFUSION_INVALID_IMAGE,
+      "JPEG")
+    for (width, height, rowBytes, layout) in [
+      (0, 40, 120, 0), (40, 0, 120, 0), (40, 40, 119, 0), (40, 40, 120, 3), (40, 40, 120, -1),
+      (.max, 2, .max, 0),
+      (-1, -1, 8, 0),
+    ] {
+      #expect(
+        dermafusion_classify_pixels(
+          classifier, bytes, width, height, rowBytes, Int32(layout), nil, &result, &error) == invalid)
+    }
+    expect(
+      dermafusion_classify_pixels(classifier, bytes, 20, 20, 60, 0, nil, &result, &error),
+      DERMAFUSION_INVALID_IMAGE, "20x20 is under 32x32")
+    var request = dermafusion_request()
+    expect(
+      dermafusion_classify_bytes(classifier, bytes, bytes.count, &request, &result, &error), invalid,
+      "size is 0")
+    dermafusion_request_init(&request)
+    request.age = 130.5
+    expect(
+      dermafusion_classify_bytes(classifier, bytes, bytes.count, &request, &result, &error),
+      DERMAFUSION_INVALID_METADATA, "130.5")
+    dermafusion_request_init(&request)
+    "knee".withCString { knee in
+      request.site = knee
+      expect(
+        dermafusion_classify_bytes(classifier, bytes, bytes.count, &request, &result, &error),
+        DERMAFUSION_INVALID_METADATA, "site 'knee' is none of abdomen, ")
+      request.site = nil
+      request.map_class = knee
+      expect(
+        dermafusion_explain_bytes(classifier, bytes, bytes.count, &request, &result, &error),
+        DERMAFUSION_UNKNOWN_CLASS, "knee")
+      request.map_class = nil
+      request.map_layer = knee
+      expect(
+        dermafusion_explain_bytes(classifier, bytes, bytes.count, &request, &result, &error),
+        DERMAFUSION_UNKNOWN_LAYER, "knee")
+    }
+    dermafusion_request_init(nil)
+    #expect(result == 0 && opened == 0)
+  }
+
+  @Test func theVersionsAreThoseOfTheHeaderAndTheProgram() {
+    #expect(dermafusion_abi_version() == DERMAFUSION_ABI_VERSION)
+    #expect(String(cString: dermafusion_version()) == DermaFusionVersion.current)
+  }
+}
