@@ -94,7 +94,7 @@ def test_abstention_shows_no_class_and_no_risk(visit):
     on = visit()
     on.scan("noise.png", age="", sex="unknown", site="unknown")
     page = on.page
-    first = page.locator(".result-words section").first.inner_text()
+    first = page.locator(".result-head").inner_text()
     assert first.startswith("No classification is suggested for this image")
     assert "risk classification" not in page.locator(".result").inner_text()
     assert "The network's numbers for who studies them" in page.locator(".result").inner_text()
