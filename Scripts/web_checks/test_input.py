@@ -51,6 +51,7 @@ def test_a_truncated_photograph_is_refused_or_marked(visit):
     on.page.get_by_text("cannot read this file as an image").first.wait_for()
 
 
+@pytest.mark.slow
 def test_forty_megapixels(visit, tmp_path):
     path = tmp_path / "large.jpg"
     Image.open(FIXTURES / "phantom_nevus.jpg").resize((7728, 5152)).save(path, quality=80)
