@@ -16,6 +16,21 @@ MODEL = Path(os.environ.get("DERMAFUSION_MODEL", ROOT / "Weights"))
 PICTURES = ROOT / ".build" / "web" / "pictures"
 
 
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="leave out what takes long")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: left out by --quick")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--quick"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
 def launch_arguments() -> list[str]:
     # Chromium's sandbox does not run as root, as in a container.
     return ["--no-sandbox"] if os.geteuid() == 0 else []

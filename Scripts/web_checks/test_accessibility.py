@@ -75,14 +75,14 @@ def screens(on):
     yield "list"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_axe_finds_nothing(visit, scheme):
     on = visit(accepted=False, color_scheme=scheme)
     found = {name: broken for name in screens(on) if (broken := violations(on.page))}
     assert found == {}
 
 
-@pytest.mark.parametrize("width", [360, 768, 1280])
+@pytest.mark.parametrize("width", [360, pytest.param(768, marks=pytest.mark.slow), pytest.param(1280, marks=pytest.mark.slow)])
 def test_nothing_is_wider_than_the_window(visit, width):
     on = visit(accepted=False, viewport={"width": width, "height": 800})
     wide = {}
@@ -96,6 +96,7 @@ def test_nothing_is_wider_than_the_window(visit, width):
     assert wide == {}
 
 
+@pytest.mark.slow
 def test_targets_are_large_enough(visit):
     on = visit(accepted=False, viewport={"width": 360, "height": 800}, has_touch=True)
     small = {}

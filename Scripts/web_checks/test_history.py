@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 
+import pytest
 from conftest import PAGE, launch_arguments
 
 PUT_BROKEN = """async () => {
@@ -176,6 +177,7 @@ def test_two_tabs_at_once(visit):
     on.page.get_by_text("The history is off").wait_for()
 
 
+@pytest.mark.slow
 def test_hundreds_of_scans_are_listed_without_freezing(visit):
     on = visit()
     on.scan()
@@ -194,6 +196,23 @@ def test_hundreds_of_scans_are_listed_without_freezing(visit):
     on.go("history")
     on.page.get_by_text("401 scans, newest first").wait_for()
     assert on.page.locator(".scan-row").count() == 401
+
+
+def test_a_page_closed_while_saving_loses_no_earlier_scan(visit):
+    on = visit()
+    on.scan()
+    on.save()
+    on.page.get_by_role("button", name="Discard").click()
+    on.scan("phantom_vascular.jpg")
+    # Closed in the same turn in which saving begins.
+    on.page.evaluate("() => { [...document.querySelectorAll('.actions .primary')].at(-1).click(); }")
+    on.page.close()
+    other = on.context.new_page()
+    other.goto(PAGE.as_uri() + "#history")
+    other.locator(".scan-row").first.wait_for()
+    names = other.locator(".scan-row").all_inner_texts()
+    assert any("phantom_nevus.jpg" in name for name in names)
+    assert len(names) <= 2 and other.locator(".message.warning").count() == 0, "half a scan was stored"
 
 
 SAVE_FOR_EVER = """async () => {

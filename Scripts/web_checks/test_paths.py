@@ -3,7 +3,7 @@
 
 import json
 
-from conftest import FIXTURES, PAGE
+from conftest import FIXTURES, MODEL, PAGE
 
 
 def test_disclaimer_comes_first_and_once(visit):
@@ -281,12 +281,12 @@ def test_a_refused_camera_is_told(visit):
 def test_state_is_kept_while_another_view_is_looked_at(visit):
     on = visit()
     on.scan()
-    summary = on.page.locator(".result-words").inner_text()
+    summary = on.page.locator(".result-head").inner_text()
     on.go("learn")
     on.page.get_by_role("heading", name="Learn").wait_for()
     on.go("scan")
     on.page.wait_for_selector(".result")
-    assert on.page.locator(".result-words").inner_text() == summary
+    assert on.page.locator(".result-head").inner_text() == summary
 
 
 def test_learn_has_a_page_for_each_class(visit):
@@ -299,6 +299,36 @@ def test_learn_has_a_page_for_each_class(visit):
         on.go(link[1:])
         on.page.locator(".class-dot.large").wait_for()
         assert on.page.locator(".disclaimer").count() == 1
+
+
+def test_learn_states_the_figures_of_the_models_folder(visit):
+    """The page may lie there since an older model: its figures are those of the folder it was built from, and the card's."""
+    evaluation = json.loads((MODEL / "training" / "evaluation.json").read_text())
+    on = visit()
+    on.go("learn")
+    text = on.page.locator("#limits").inner_text()
+    assert f"{evaluation['n']} photographs of {evaluation['lesions']} lesions" in text.replace(",", "")
+    card = (MODEL / "README.md").read_text()
+    for key in ("balancedAccuracy", "macroAUROC", "melanomaSensitivityAt90Specificity"):
+        value, (low, high) = evaluation[key], evaluation[f"{key}CI"]
+        assert f"{value:.2f} ({low:.2f} to {high:.2f})" in text, key
+        assert any(f"{value:.{digits}f}" in card for digits in (2, 3)), f"the model card has no {key} of {value}"
+    for name, values in evaluation["perClass"].items():
+        on.go(f"learn/{name}")
+        sentence = on.page.get_by_text("validation photographs of this class").inner_text().replace(",", "")
+        assert f"Of {values['n']} validation" in sentence and f"{100 * values['recall']:.1f}%" in sentence, name
+
+
+def test_a_map_is_checked_when_asked_for_and_the_check_can_be_left(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    page.get_by_role("button", name="Check this map").click()
+    page.get_by_text("Checking the map").wait_for()
+    # Another class's map is asked for: the check is given up.
+    page.get_by_label("Class", exact=True).select_option("mel")
+    page.wait_for_function("() => /Melanoma/.test(document.querySelector('.heatmap figcaption').textContent)")
+    assert page.get_by_text("Checking the map").count() == 0
 
 
 def test_german_says_the_same(visit):

@@ -5,6 +5,9 @@ from conftest import PICTURES
 from test_accessibility import screens
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 768, 1280])
 def test_screens(visit, width, scheme):

@@ -97,9 +97,16 @@ final class BrowserSession {
         extra.append(("metadataShares", shares.orderedJSON))
       }
       maps = explanation.maps
+      let trusts =
+        request.includesTrust
+        ? try classifier.trust(in: maps, of: image, metadata: request.metadata).map { Optional($0) }
+        : [MapTrust?](repeating: nil, count: maps.count)
       let json = JSONValue.object([
         "classification": explanation.classification.orderedJSON(imageName: request.image, extra: extra),
-        "maps": .array(maps.map { self.json($0, of: explanation, withSignedMap: request.includesSignedMap) }),
+        "maps": .array(
+          zip(maps, trusts).map { map, trust in
+            self.json(map, of: explanation, withSignedMap: request.includesSignedMap, trust: trust)
+          }),
       ])
       return (json, Int32(maps.count))
     } catch {
@@ -127,7 +134,9 @@ final class BrowserSession {
     }
   }
 
-  private func json(_ map: ActivationMap, of explanation: Explanation, withSignedMap: Bool) -> JSONValue {
+  private func json(
+    _ map: ActivationMap, of explanation: Explanation, withSignedMap: Bool, trust: MapTrust?
+  ) -> JSONValue {
     let label = explanation.label(of: map)
     let centre: JSONValue =
       if let centre = map.massCentre {
@@ -147,6 +156,10 @@ final class BrowserSession {
     if withSignedMap {
       members.append(("mapShape", .array([.integer(map.height), .integer(map.width)])))
       members.append(("signedMap", .array(map.signedValues.map { .float($0) })))
+    }
+    if let trust {
+      members.append(
+        ("trust", .object(["passes": .bool(trust.passes), "words": .strings(trust.sentences)])))
     }
     return .object(members)
   }

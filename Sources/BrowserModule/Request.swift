@@ -46,6 +46,8 @@ struct Request {
   var layer: String?
   /// Whether maps are given before their negative part is cut off too.
   var includesSignedMap = false
+  /// Whether maps are checked: about 100 runs of the network and 35 for each map.
+  var includesTrust = false
   /// The stage of the preprocessing.
   var stage: Stage?
 
@@ -89,6 +91,7 @@ struct Request {
       case "method": method = try field.choice { ActivationMapMethod(rawValue: $0) } ?? .gradcam
       case "layer": layer = try field.optionalText()
       case "signedMap": includesSignedMap = try field.flag()
+      case "trust": includesTrust = try field.flag()
       case "stage": stage = try field.choice { Stage(rawValue: $0) }
       default:
         throw Failure(

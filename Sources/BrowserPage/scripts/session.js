@@ -99,15 +99,21 @@ export class Session {
     return this.outcome;
   }
 
+  /** Whether something is known of the patient, and not yet what it did to the result. */
+  get lacksEffect() {
+    const result = this.outcome?.scan.result;
+    return result !== undefined && !result.abstain && !result.metadataShares && result.metadata.missing.length < 3
+      && app.description?.metadataUsed === true;
+  }
+
   /**
    * Adds to the result what age, sex and place did, where something of it is known.
    * @returns {Promise<void>}
    */
   async loadEffect() {
     const { outcome } = this;
-    if (!outcome) return;
+    if (!outcome || !this.lacksEffect) return;
     const { result } = outcome.scan;
-    if (result.abstain || result.metadata.missing.length === 3 || !app.description?.metadataUsed) return;
     const { shares } = await app.engine.request('effect', { ...this.job, square: JSON.parse(outcome.square), metadata: JSON.parse(outcome.metadata) }, 'effect');
     result.metadataShares = shares;
   }

@@ -36,7 +36,6 @@
  * @property {number} inputSize
  * @property {{class: string, name: string, malignancy?: string | null}[]} classes
  * @property {boolean} metadataUsed
- * @property {boolean} [trust] whether the engine checks maps
  * @property {number} [temperature]
  * @property {string[]} sites
  * @property {string[]} methods

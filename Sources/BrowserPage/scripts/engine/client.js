@@ -1,6 +1,9 @@
 import { EngineError } from './module.js';
 
-/** A request that was cancelled while it ran for longer than this stops the worker; a younger one's answer is dropped. */
+/**
+ * A request that was cancelled while it ran for longer than this stops the worker, and so does the check of a map, which
+ * takes half a minute. The answer of a younger one is dropped.
+ */
 const PATIENCE = 2000;
 
 /** WebAssembly with 128-bit vectors: a function that makes one and returns. */
@@ -61,6 +64,8 @@ export class EngineClient {
    */
   request(action, job, group) {
     if (group) this.cancel(group);
+    // Nobody waits for the check of a map while something else is wanted.
+    if (this.#running?.job.trust && this.#running.group) this.cancel(this.#running.group);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ serial: ++this.#serial, action, job, group, resolve, reject });
       this.#next();
@@ -78,7 +83,7 @@ export class EngineClient {
     if (running?.group !== group) return;
     running.reject(cancelled());
     running.group = undefined;
-    if (performance.now() - (running.started ?? 0) > PATIENCE) this.#restart();
+    if (running.job.trust || performance.now() - (running.started ?? 0) > PATIENCE) this.#restart();
   }
 
   /** @returns {Promise<import('../types.js').Description>} */

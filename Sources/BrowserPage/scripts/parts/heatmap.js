@@ -1,4 +1,3 @@
-import { app } from '../app.js';
 import { h, replace, uniqueID } from '../dom.js';
 import { icon } from '../icons.js';
 import { className, formatPercent, t } from '../texts.js';
@@ -54,7 +53,7 @@ export function colourBar() {
 export function heatmap({ photograph, result, classes, request, drawn }) {
   const overlay = h('canvas', { class: 'heatmap-overlay', hidden: true });
   const caption = h('div', { class: 'small soft', 'aria-live': 'polite' });
-  const trustBox = h('div', { class: 'stack close' });
+  const trustBox = h('div', { class: 'stack close', 'aria-live': 'polite' });
   const ranked = [...classes].sort((first, second) => result.probabilities[second.class] - result.probabilities[first.class]);
   let lesionClass = result.prediction?.class ?? ranked[0].class;
   // Where the model abstains its map is shown only to who asks for it.
@@ -96,7 +95,7 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
       if (available) drawMap(overlay, values, facts.width, facts.height);
       replace(caption, result.abstain ? h('p', {}, t('heatmap.abstains')) : null, h('p', {}, available ? t('heatmap.caption', { name: nameOf(lesionClass) })
         : t(`heatmap.${facts.status}`, { name: nameOf(lesionClass) })));
-      if (available) replace(trustBox, h('p', { class: 'small soft' }, t('heatmap.trust')), app.description?.trust ? trustOffer() : null);
+      if (available) replace(trustBox, h('p', { class: 'small soft' }, t('heatmap.trust')), trustOffer());
       drawn?.(available ? overlay : null, lesionClass);
     } catch (error) {
       if (mine !== turn || isCancelled(error)) return;
@@ -121,8 +120,9 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
         replace(trustBox, message(trust.passes ? 'notice' : 'warning', t(trust.passes ? 'heatmap.passes' : 'heatmap.fails'),
             h('details', {}, h('summary', {}, t('heatmap.measurements')), h('ul', { lang: 'en' }, trust.words.map((word) => h('li', {}, word))))));
       } catch (error) {
-        if (mine !== turn || isCancelled(error)) return;
-        replace(trustBox, message('warning', failureWords(error)), trustOffer());
+        if (mine !== turn) return;
+        if (isCancelled(error)) replace(trustBox, trustOffer());
+        else replace(trustBox, message('warning', failureWords(error)), trustOffer());
       }
     } }, t('heatmap.check'));
     return h('div', { class: 'stack close' }, h('p', { class: 'small soft' }, t('heatmap.checks')), h('div', {}, button));

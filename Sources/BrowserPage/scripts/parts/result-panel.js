@@ -14,7 +14,7 @@ import { bars, headline, metadataEffect, setSentence } from './result.js';
  * @param {(lesionClass: string, trust: boolean) => Promise<any>} options.request a map
  * @param {(canvas: HTMLCanvasElement | null, lesionClass: string) => void} [options.drawn]
  * @param {{decode: number, engine: number}} [options.milliseconds]
- * @param {Node[]} [options.beside] what stands under the figures
+ * @param {Node[]} [options.beside] what stands under the picture and the figures
  */
 export function resultPanel({ scan, photograph, request, drawn, milliseconds, beside = [] }) {
   const { result, classes, square } = scan;
@@ -22,6 +22,8 @@ export function resultPanel({ scan, photograph, request, drawn, milliseconds, be
   const effect = h('div', { 'aria-live': 'polite' });
   const showEffect = () => replace(effect, metadataEffect(result, classes, app.description?.temperature ?? 1));
   showEffect();
+  /** Says that what the metadata did is on its way. */
+  const expectEffect = () => replace(effect, h('p', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('effect.pending')));
   const notes = [
     ...(square.moved ? [t('result.moved', { side: square.side, left: square.left, top: square.top })] : []),
     ...(scan.reduced ? [t('result.reduced', { width: square.width, height: square.height })] : []),
@@ -29,26 +31,35 @@ export function resultPanel({ scan, photograph, request, drawn, milliseconds, be
   return {
     mapReady: map?.ready ?? Promise.resolve(),
     showEffect,
+    expectEffect,
     element: h('div', { class: 'result' },
+      h('section', { class: 'result-head card stack', 'aria-label': t('result.heading') },
+        headline(result, classes), disclaimer(result.disclaimer)),
+      h('section', { class: 'result-picture card stack', 'aria-label': t('heatmap.heading') },
+        h('h2', {}, t('heatmap.heading')),
+        map ? map.element : message('notice', t('heatmap.noPhotograph')),
+        ...notes.map((note) => message('notice', note))),
       h('div', { class: 'result-words stack wide' },
-        h('section', { class: 'card stack', 'aria-label': t('result.heading') },
-          headline(result, classes), disclaimer(result.disclaimer)),
         h('section', { class: 'card stack', 'aria-label': t('result.probabilities') },
           h('h2', {}, t('result.probabilities')),
           result.abstain ? h('p', { class: 'soft' }, t('result.barsUnreliable')) : null,
           bars(result, classes), setSentence(result, classes)),
-        h('section', { class: 'card stack', 'aria-label': t('effect.heading') },
-          h('h2', {}, t('effect.heading')), metadataList(result.metadata), effect)),
-      h('div', { class: 'result-picture stack wide' },
-        h('section', { class: 'card stack', 'aria-label': t('heatmap.heading') },
-          h('h2', {}, t('heatmap.heading')),
-          map ? map.element : message('notice', t('heatmap.noPhotograph')),
-          ...notes.map((note) => message('notice', note))),
+        h('section', { class: 'card stack', 'aria-label': effectTitle(result) },
+          h('h2', {}, effectTitle(result)), metadataList(result.metadata), effect)),
+      h('div', { class: 'result-rest stack wide' },
         ...beside,
         h('details', { class: 'card' },
           h('summary', {}, t('result.more')),
           modelFacts(scan, milliseconds)))),
   };
+}
+
+/**
+ * Where the model abstains nothing is said of what the metadata did.
+ * @param {import('../types.js').Result} result
+ */
+export function effectTitle(result) {
+  return t(result.abstain ? 'effect.given' : 'effect.heading');
 }
 
 /** @param {import('../types.js').Result['metadata']} metadata */

@@ -1,7 +1,7 @@
 import facts from '../facts.js';
 import { h, s } from '../dom.js';
 import { icon } from '../icons.js';
-import { formatNumber, t, texts } from '../texts.js';
+import { formatNumber, formatPercent, t, texts } from '../texts.js';
 import { classColor } from '../parts/palette.js';
 import { disclaimer } from '../parts/dialog.js';
 
@@ -32,6 +32,14 @@ function withInterval({ value, interval }) {
   return interval ? t('learn.interval', { value: number(value), low: number(interval[0]), high: number(interval[1]) }) : number(value);
 }
 
+/**
+ * A share with its interval, in percent.
+ * @param {{value: number, interval: [number, number] | null}} figure
+ */
+function inPercent({ value, interval }) {
+  return interval ? t('learn.interval', { value: formatPercent(value), low: formatPercent(interval[0]), high: formatPercent(interval[1]) }) : formatPercent(value);
+}
+
 function limits() {
   const { figures } = facts;
   return h('section', { class: 'card stack', id: 'limits' }, h('h2', {}, t('learn.limitsTitle')),
@@ -45,7 +53,7 @@ function limits() {
         h('table', { class: 'table' }, h('caption', {}, t('learn.recallTitle')),
           h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('effect.class')), h('th', { scope: 'col' }, t('learn.photographs')), h('th', { scope: 'col' }, t('learn.recall')))),
           h('tbody', {}, Object.entries(figures.recall).map(([id, { n, recall, interval }]) => h('tr', {},
-            h('th', { scope: 'row' }, texts('classes')[id] ?? id), h('td', { class: 'numbers' }, String(n)), h('td', { class: 'numbers' }, withInterval({ value: recall, interval }))))))),
+            h('th', { scope: 'row' }, texts('classes')[id] ?? id), h('td', { class: 'numbers' }, String(n)), h('td', { class: 'numbers' }, inPercent({ value: recall, interval }))))))),
       h('p', { class: 'small soft' }, t('learn.figuresTrust')),
     ] : h('p', {}, t('learn.noFigures')));
 }
@@ -92,7 +100,7 @@ function classPage(id, { kind, short, paragraphs, signs }) {
       h('section', { class: 'card stack' }, h('h2', {}, t('learn.about')), ...paragraphs.map((text) => h('p', { class: 'measure' }, text)),
         h('h3', {}, t('learn.signs')), h('ul', {}, signs.map((sign) => h('li', {}, sign)))),
       recall ? h('section', { class: 'card stack close' }, h('h2', {}, t('learn.howWell')),
-        h('p', {}, t('learn.recallSentence', { value: withInterval({ value: recall.recall, interval: recall.interval }), n: recall.n }))) : null,
+        h('p', {}, t('learn.recallSentence', { value: inPercent({ value: recall.recall, interval: recall.interval }), n: recall.n }))) : null,
       disclaimer(facts.disclaimer)),
   };
 }

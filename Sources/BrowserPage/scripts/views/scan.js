@@ -80,10 +80,12 @@ export async function scanView() {
       if ('problem' in taken) replace(notes, message('warning', taken.problem));
       else take([taken.file]);
     } }, icon('camera'), t('scan.camera'));
+    // Nothing is dropped on a phone.
+    const isTouch = matchMedia('(hover: none) and (pointer: coarse)').matches;
     const zone = h('div', { class: 'drop-zone' },
       h('div', { class: 'drop-icon' }, icon('image')),
-      h('p', { class: 'lead strong' }, t('scan.drop')),
-      h('p', { class: 'soft' }, t('scan.dropHint')),
+      h('p', { class: 'lead strong' }, t(isTouch ? 'scan.open' : 'scan.drop')),
+      h('p', { class: 'soft' }, t(isTouch ? 'scan.openHint' : 'scan.dropHint')),
       h('div', { class: 'row centre' },
         h('button', { class: 'button primary', onclick: () => picker.click() }, icon('image'), t('scan.choose')),
         camera,
@@ -190,7 +192,7 @@ export async function scanView() {
     return h('ol', { role: 'list', class: 'steps', 'aria-label': t('scan.progress') }, steps.map((each) =>
       h('li', { class: 'step', 'aria-current': each === step ? 'step' : null, 'data-done': steps.indexOf(each) < steps.indexOf(step) },
         h('span', { class: 'step-dot', 'aria-hidden': 'true' }, steps.indexOf(each) < steps.indexOf(step) ? icon('check') : String(steps.indexOf(each) + 1)),
-        h('span', {}, t(`scan.steps.${each}`)))));
+        h('span', { class: 'step-name' }, t(`scan.steps.${each}`)))));
   }
 
   /** @param {Session} session */
@@ -290,7 +292,7 @@ export async function scanView() {
     const panel = resultPanel({
       scan, photograph, milliseconds, request: (lesionClass, trust) => session.map(lesionClass, trust),
       drawn: (canvas, id) => { map = canvas && { canvas, name: className(id, scan.classes.find((each) => each.class === id)?.name ?? id) }; },
-      beside: [h('details', { class: 'card stack' }, h('summary', {}, t('result.change')),
+      beside: [h('details', { class: 'card' }, h('summary', {}, t('result.change')),
         metadataForm(session.metadata, (metadata, valid) => {
           session.metadata = metadata;
           session.metadataValid = valid;
@@ -298,7 +300,8 @@ export async function scanView() {
         }))],
     });
     // The map first: it costs nothing more, what the metadata did costs another run of the network.
-    panel.mapReady.then(() => (scan.result.metadataShares ? undefined : session.loadEffect())).then(panel.showEffect, () => {});
+    if (session.lacksEffect) panel.expectEffect();
+    panel.mapReady.then(() => session.loadEffect()).then(panel.showEffect, panel.showEffect);
     if (maps === null) app.announce(t('heatmap.failed'));
     mark();
     return h('div', { class: 'stack wide' }, progress('result'),
