@@ -84,3 +84,14 @@ install_packages() {
   }
   rm -f "$log"
 }
+
+# The environment of what looks at pages in Chromium: .build/web-checks/env.
+set_up_web_checks() {
+  local environment=$root/.build/web-checks/env requirements=$root/Scripts/web_checks/requirements.txt
+  # The copy of the requirements is there only when all of them were installed.
+  cmp -s "$requirements" "$environment/requirements.txt" && return
+  say "Installing what looks at pages in Chromium ..."
+  python3.11 -m venv "$environment"
+  "$environment/bin/pip" install --quiet -r "$requirements"
+  cp "$requirements" "$environment/requirements.txt"
+}

@@ -17,21 +17,22 @@ read_prefix() {
   prefix=$(cd "$prefix" && pwd)
 }
 
-# What SwiftPM is told so that the standard library, libpng, libjpeg and zlib are in what it builds, which then runs where only
-# the C library is. Sets `portable_flags`.
+# What SwiftPM is told so that the standard libraries of Swift and C++, libpng, libjpeg and zlib are in what it builds, which
+# then runs where only the C library is. Sets `portable_flags`.
 find_portable_flags() {
   local archives name path
   portable_flags=(--static-swift-stdlib)
   [ "$(uname)" = Linux ] || return 0
-  # The linker takes the first folder that has a library of the name: one with archives alone.
+  # The linker takes the first folder that has a library of the name: one with archives alone. Folders that are named to the
+  # linker itself (-Xlinker) come after the system's; those that are named to the compiler come before.
   archives=$root/.build/archives
   rm -rf "$archives"
   mkdir -p "$archives"
-  for name in libpng16.a libpng.a libjpeg.a libz.a; do
+  for name in libpng16.a libpng.a libjpeg.a libz.a libstdc++.a; do
     path=$("${CC:-cc}" -print-file-name="$name" 2> /dev/null || true)
     [ -f "$path" ] && ln -s "$(realpath "$path")" "$archives/$name"
   done
-  portable_flags+=(-Xlinker "-L$archives" -Xlinker -lz -Xlinker -lm)
+  portable_flags+=(-Xswiftc "-L$archives" -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -lz -Xlinker -lm)
 }
 
 # Builds the program. Sets `program`.

@@ -68,7 +68,8 @@ package enum ClassifyCommand: Command {
     "resume",
     abstract: """
       Go on with the file of --output: what it holds stays, a last line that was not finished is made again, images \
-      that have a line are left out. For JSON and CSV, with the same model and options.
+      that have a line are left out. For JSON and CSV, with the same model, options and metadata; a file made with others \
+      is refused and stays as it was.
       """)
   private static let timing = Flag("timing", abstract: "Add the time that each image took to the output.")
 
@@ -93,15 +94,15 @@ package enum ClassifyCommand: Command {
       terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     var destination = try Destination(
-      arguments, outputs: outputs, items: items, classifier: classifier, terminal: terminal)
+      arguments, outputs: outputs, items: items, table: table, classifier: classifier, terminal: terminal)
 
     let batch = Batch(
       classifier: classifier, arguments: arguments, table: table,
       limits: DecodingOptions.limits(arguments), terminal: terminal)
-    let remaining = destination.remaining(items)
-    var progress = Progress(terminal: terminal, total: remaining.count, isQuiet: arguments[Flag.quiet])
+    var progress = Progress(
+      terminal: terminal, total: destination.remaining.count, isQuiet: arguments[Flag.quiet])
     var summary = BatchSummary()
-    try classifier.forEach(remaining, batch.outcome(of:)) { outcome throws(OutputError) in
+    try classifier.forEach(destination.remaining, batch.outcome(of:)) { outcome throws(OutputError) in
       switch outcome {
       case .failed(let message):
         progress.pause { terminal.report(message) }
@@ -146,13 +147,13 @@ extension ClassifyCommand {
     var printer: ResultPrinter
     /// Whether the results go to standard output.
     let isSeen: Bool
-    /// What the file had before; `nil` where nothing is gone on with.
-    private var written: WrittenResults?
+    /// The images that have no result yet.
+    let remaining: [BatchItem]
     private let finishing: () throws(FileError) -> Void
 
     init(
-      _ arguments: ParsedArguments, outputs: OutputFiles, items: [BatchItem], classifier: Classifier,
-      terminal: Terminal
+      _ arguments: ParsedArguments, outputs: OutputFiles, items: [BatchItem], table: MetadataTable?,
+      classifier: Classifier, terminal: Terminal
     ) throws {
       let format = arguments.value(of: ClassifyCommand.format)
       let file: any ByteOutput
@@ -164,17 +165,26 @@ extension ClassifyCommand {
           format == .csv
           ? ClassificationCSV.header(
             labels: classifier.labels, showsTiming: arguments[timing], views: ImageViews(arguments)) : nil
-        let results = try WrittenResults(
-          continued.content, path: path, header: header, model: classifier.model)
+        let members = [ImageViews.flag, explainMetadata, timing]
+        var results = try WrittenResults(
+          continued.content, path: path, header: header,
+          extraMembers: zip(WrittenResults.optionalMembers, members).filter { arguments[$1] }.map { $0.0 },
+          model: classifier.model)
+        remaining = try items.filter { item in
+          guard let source = item.source else { return true }
+          let metadata = try MetadataOptions.metadata(arguments, entry: table?.entry(for: source))
+          return try !results.take(source.name, metadata: metadata)
+        }
+        // Only a file that is gone on with is changed.
         try continued.truncate(to: results.byteCount)
-        (file, written, isFirst) = (continued, results, results.byteCount == 0)
+        (file, isFirst) = (continued, results.byteCount == 0)
         finishing = continued.finish
       } else if let path {
         let partial = try PartialFile(path: path)
-        file = partial
+        (file, remaining) = (partial, items)
         finishing = partial.finish
       } else {
-        file = terminal.output
+        (file, remaining) = (terminal.output, items)
         finishing = {}
       }
       isSeen = path == nil
@@ -189,13 +199,6 @@ extension ClassifyCommand {
             names: items.compactMap { $0.source?.name }, labels: classifier.labels,
             width: isSeen ? terminal.width : nil, usesColour: isSeen && terminal.usesColour) : nil,
         isFirst: isFirst)
-    }
-
-    /// The images that have no result yet.
-    mutating func remaining(_ items: [BatchItem]) -> [BatchItem] {
-      guard var results = written else { return items }
-      defer { written = results }
-      return items.filter { item in item.source.map { !results.take($0.name) } ?? true }
     }
 
     /// Gives a file that is whole its name.

@@ -65,7 +65,9 @@ package enum GradCAMCommand: Command {
     case "all": return { Array($0.ranked.prefix(sheetCount)) }
     default:
       if let label = labels[name] { return { _ in [label] } }
-      let nearest = labels.ids.nearest(to: name).map { " Did you mean '\($0)'?" } ?? ""
+      // By its name, too: Melanoma for mel.
+      let named = labels.first { $0.name.lowercased() == name.lowercased() }?.id
+      let nearest = (named ?? labels.ids.nearest(to: name)).map { " Did you mean '\($0)'?" } ?? ""
       let names = labels.count <= sheetCount ? labels.ids.quotedAlternatives : labels.ids.quotedList
       throw .invalidValue(
         name, display: lesionClass.display,

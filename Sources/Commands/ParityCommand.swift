@@ -52,7 +52,13 @@ package enum ParityCommand: Command {
       let model = try ModelLocation.folder(arguments, terminal: terminal)
       classifier = try session.loadClassifier(model, arguments[Option<Int>.threads])
     }
-    let report = try naming(folder) { try fixtures.report(classifier: classifier) }
+    var progress = Progress(
+      terminal: terminal, total: fixtures.fixtureCount(withModel: classifier != nil), unit: "fixtures")
+    defer { progress.clear() }
+    let report = try naming(folder) {
+      try fixtures.report(classifier: classifier, onFixture: { progress.advance() })
+    }
+    progress.clear()
     guard !report.stages.isEmpty else {
       throw NamedFailure(name: folder, reason: "\(ParityFixtures.manifestName) lists nothing to compare")
     }

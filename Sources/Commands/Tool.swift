@@ -72,12 +72,12 @@ package struct Tool: Sendable {
         return try command.run(arguments, session: session)
       }
     } catch let error as UsageError {
+      let advice = "See '\(name) \(command.name) --help' for more information."
+      // Ten lines of options would hide the line that says which value is wrong.
       terminal.report(
         "\(error)",
-        advice: """
-          \(Help.usage(of: command, in: name, title: "Usage:"))
-            See '\(name) \(command.name) --help' for more information.
-          """)
+        advice: error.isAboutWords
+          ? "\(Help.usage(of: command, in: name, title: "Usage:"))\n  \(advice)" : advice)
       return .usage
     }
   }
@@ -100,7 +100,10 @@ package struct Tool: Sendable {
     if let command = commands.first(where: { $0.name == word }) { return command }
     try ParsedArguments.refuseValueOfCommonFlag(word)
     if word.hasPrefix("-") { throw .optionBeforeCommand(word) }
-    throw .unknownCommand(word, suggestion: (commands.map { $0.name } + ["help"]).nearest(to: word))
+    // An image without a subcommand.
+    let suggestion = FileBytes.isThere(word) ? "\(name) \(ClassifyCommand.name) \(word)" : nil
+    throw .unknownCommand(
+      word, suggestion: suggestion ?? (commands.map { $0.name } + ["help"]).nearest(to: word))
   }
 
   private func show(_ text: String, on terminal: Terminal) throws(OutputError) -> ExitStatus {

@@ -34,6 +34,7 @@ extension Explanation {
           lines: [label(of: map).name] + strength(of: map, peak: peak, style)
             + (map.status.sentence.map { [$0] } ?? []) + (trusts.isEmpty ? [] : [trusts[index].verdict]),
           isFramed: label(of: map) == classification.prediction,
+          peak: shareOfScale(map, peak: peak, style) ?? 1,
           values: { values(of: map, side: $0, peak: peak, style) })
       },
       heading: heading, caption: caption(style, trusts: trusts, imageName: imageName),
@@ -58,21 +59,28 @@ extension Explanation {
     map.status == .ok ? map.placedSupport(side: map.size).max() ?? 0 : 0
   }
 
+  private func hasSharedScale(_ style: FigureStyle) -> Bool { maps.count > 1 && style.scale == .shared }
+
   /// `[side, side]`, 0...1; nil where there is nothing to show.
   private func values(of map: ActivationMap, side: Int, peak: Float, _ style: FigureStyle) -> [Float]? {
     guard map.status == .ok else { return nil }
     if style.form == .classic { return map.values(side: side) }
     let support = map.placedSupport(side: side)
-    let greatest = maps.count > 1 && style.scale == .shared ? peak : support.max() ?? 0
+    let greatest = hasSharedScale(style) ? peak : support.max() ?? 0
     return greatest > 0 ? support.map { min($0 / greatest, 1) } : nil
+  }
+
+  /// A map's greatest support on a scale that it shares, above 0...1; nil where it has one of its own or nothing to show.
+  private func shareOfScale(_ map: ActivationMap, peak: Float, _ style: FigureStyle) -> Float? {
+    guard hasSharedScale(style), peak > 0 else { return nil }
+    let share = self.peak(of: map) / peak
+    return share > 0 ? share : nil
   }
 
   /// How far a map reaches on a scale that it shares: one that is far below the others looks empty.
   private func strength(of map: ActivationMap, peak: Float, _ style: FigureStyle) -> [String] {
-    guard maps.count > 1, map.method.usesGradient, style.scale == .shared, map.status == .ok, peak > 0 else {
-      return []
-    }
-    return ["Strongest place: \(Double(self.peak(of: map) / peak).fixed(digits: 2))"]
+    guard map.method.usesGradient, let share = shareOfScale(map, peak: peak, style) else { return [] }
+    return ["Strongest place: \(Double(share).fixed(digits: 2))"]
   }
 }
 
@@ -174,13 +182,19 @@ extension Explanation {
     case (true, false, .each):
       meaning = "Each map has its own scale: 0 is no support for its class, 1 the strongest."
     case (true, false, .shared):
-      meaning = "One scale for all maps: 0 is no support, 1 the strongest for any of these classes."
+      meaning = "One scale of colours for all: 0 is no support, 1 the strongest for any of these classes."
     }
-    let form =
-      style.form == .classic
+    let form: String
+    if style.form == .classic {
       // Half of a dark colour over bright skin would else be taken for something dark in the skin.
-      ? "Colours of \(Int((style.alpha * 100).rounded()))% opacity lie over the whole photograph."
-      : "Lines at 0.25, 0.5 and 0.75. Where there is no colour, the photograph is as it was."
+      form = "Colours of \(Int((style.alpha * 100).rounded()))% opacity lie over the whole photograph."
+    } else {
+      let levels =
+        hasSharedScale(style) && method.usesGradient
+        ? "Lines at a quarter, half and three quarters of each map's own strongest place."
+        : "Lines at 0.25, 0.5 and 0.75."
+      form = "\(levels) Where there is no colour, the photograph is as it was."
+    }
     return "\(method.displayName) at \(maps[0].layer). \(meaning) \(form)"
   }
 }

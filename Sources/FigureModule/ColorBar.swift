@@ -4,16 +4,21 @@ import ImagePipeline
 struct ColorBar {
   private let style: FigureStyle
   private let label: String
+  private let hasLines: Bool
   private let ground: FigureColor
   private let unit: Float
   private let textSize: Float
 
   /// - Parameters:
   ///   - label: what the values mean, along the bar.
+  ///   - hasLines: whether contour lines stand for the same values in every map.
   ///   - ground: what the colours are laid over, the photograph's mean colour.
-  init(_ style: FigureStyle, label: String, ground: FigureColor, unit: Float, textSize: Float) {
+  init(
+    _ style: FigureStyle, label: String, hasLines: Bool, ground: FigureColor, unit: Float, textSize: Float
+  ) {
     self.style = style
     self.label = label
+    self.hasLines = hasLines
     self.ground = ground
     self.unit = unit
     self.textSize = textSize
@@ -40,7 +45,7 @@ struct ColorBar {
     }
     for (value, number) in Self.ticks {
       let place = y + Int((Float(height) * (1 - value)).rounded())
-      if style.form == .contours, FigureStyle.contourLevels.contains(value) {
+      if hasLines, FigureStyle.contourLevels.contains(value) {
         canvas.fill(x: x, y: place - border, width: barWidth, height: 3 * border, FigureColor(70, 70, 70))
         canvas.fill(x: x, y: place, width: barWidth, height: border, .white)
       }

@@ -44,7 +44,8 @@ struct FigureLayout {
     }
     for map in figure.maps {
       let image = MapFigure.overlay(
-        map.values(photograph.width), on: photograph, style: figure.style, lineWidth: 1.3 * unit)
+        map.values(photograph.width), peak: map.peak, on: photograph, style: figure.style,
+        lineWidth: 1.3 * unit)
       panels.append(
         Panel(
           image: image, title: isSheet ? map.title : "", lines: isSheet ? map.lines : [],
@@ -65,7 +66,9 @@ struct FigureLayout {
 
   var canvas: Canvas {
     let bar = ColorBar(
-      figure.style, label: figure.scaleLabel, ground: photograph.meanColor, unit: unit, textSize: sizes.tick)
+      figure.style, label: figure.scaleLabel,
+      hasLines: figure.style.form == .contours && figure.maps.allSatisfy { $0.peak == 1 },
+      ground: photograph.meanColor, unit: unit, textSize: sizes.tick)
     let width = margin + gridWidth + pixels(14) + bar.width + margin
     let textWidth = Float(width - 2 * margin)
     let heading = figure.heading.map { TextBlock($0, width: textWidth, sizes: sizes) }

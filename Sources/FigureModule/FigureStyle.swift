@@ -51,7 +51,7 @@ public struct FigureStyle: Sendable, Equatable {
 }
 
 extension FigureStyle {
-  /// Values that contour lines are drawn at.
+  /// Parts of a map's greatest value that contour lines are drawn at.
   static let contourLevels: [Float] = [0.25, 0.5, 0.75]
 
   /// Colours from 0 to 1 as they are mixed with a photograph's mean colour: `rgb(12 34 56)`, 33 of them.

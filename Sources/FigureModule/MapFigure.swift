@@ -10,15 +10,21 @@ package struct MapFigure {
     let lines: [String]
     /// Whether a contact sheet frames it.
     let isFramed: Bool
+    /// Its greatest value. Contour lines are drawn at quarters of it, so that they show where a weak map lies on a scale
+    /// that it shares with stronger ones.
+    let peak: Float
     /// The map's values for a square of so many pixels, `[side, side]`, 0...1; nil when there is nothing to show.
     let values: (_ side: Int) -> [Float]?
 
     package init(
-      title: String, lines: [String] = [], isFramed: Bool = false, values: @escaping (_ side: Int) -> [Float]?
+      title: String, lines: [String] = [], isFramed: Bool = false, peak: Float = 1,
+      values: @escaping (_ side: Int) -> [Float]?
     ) {
+      precondition(peak > 0, "a map whose greatest value is \(peak)")
       self.title = title
       self.lines = lines
       self.isFramed = isFramed
+      self.peak = peak
       self.values = values
     }
   }
@@ -57,16 +63,19 @@ package struct MapFigure {
   ///
   /// - Parameters:
   ///   - values: `[height, width]` of the photograph, 0...1; nil: there is nothing to show.
+  ///   - peak: their greatest.
   ///   - lineWidth: of contour lines, in pixels.
   package static func overlay(
-    _ values: [Float]?, on photograph: PixelImage, style: FigureStyle, lineWidth: Float
+    _ values: [Float]?, peak: Float = 1, on photograph: PixelImage, style: FigureStyle, lineWidth: Float
   ) -> PixelImage {
     guard let values else { return photograph }
     switch style.form {
     case .classic: return photograph.overlaid(with: values, colorMap: style.colorMap, alpha: style.alpha)
     case .contours:
       return photograph.blended(with: values, colorMap: style.colorMap, alpha: style.alpha)
-        .contoured(values, levels: FigureStyle.contourLevels, thickness: lineWidth)
+        .contoured(
+          peak == 1 ? values : values.map { $0 / peak }, levels: FigureStyle.contourLevels,
+          thickness: lineWidth)
     }
   }
 }

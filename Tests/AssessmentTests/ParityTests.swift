@@ -37,7 +37,10 @@ extension [String: Any] {
 
 @Suite struct ParityTests {
   @Test func everyStageOfEveryFixtureAgrees() throws {
-    let report = try ParityFixtures(read: Fixtures.read).report(classifier: nil)
+    var count = 0
+    let fixtures = try ParityFixtures(read: Fixtures.read)
+    let report = try fixtures.report(classifier: nil, onFixture: { count += 1 })
+    #expect(count == fixtures.fixtureCount(withModel: false))
     #expect(report.agrees, "\(String(describing: report.firstDepartingStage))")
     for (name, least) in [
       ("refused", 5), ("decoded", 50), ("constancy", 50), ("normalized", 50), ("warnings", 50),

@@ -86,6 +86,55 @@ import Testing
     }
   }
 
+  /// What was made before must have been made as this batch makes it.
+  @Test(arguments: ["json", "csv"]) func aFileOfOtherMetadataIsNotGoneOnWith(format: String) throws {
+    let path = folder.path + "/results"
+    let made = ["--age", "50.5", "--site", "back"]
+    #expect(classify(["--format", format, "--output", path] + made).status == .success)
+    let whole = try #require(folder.contents(of: "results"))
+    // The last line was not finished.
+    let before = Array(whole.dropLast(30))
+    folder.write(before, to: "results")
+    let line = format == "json" ? 1 : 2
+    for (options, words) in [
+      (["--age", "50", "--site", "back"], "age 50, sex missing, back"),
+      (["--age", "50.5"], "age 50.5, sex missing, site missing"),
+      (made + ["--sex", "male"], "age 50.5, male, back"), ([], "age missing, sex missing, site missing"),
+    ] {
+      let result = classify(["--format", format, "--output", path, "--resume"] + options)
+      #expect(result.status == .failure)
+      #expect(
+        result.errors == """
+          Error: \(path): line \(line) was made with age 50.5, sex missing, back, and now \(images[0]) has \(words); \
+          choose another file, or leave out --resume
+
+          """, "\(options): \(result.errors)")
+      #expect(folder.contents(of: "results") == before, "\(options)")
+    }
+    // A table that says the same of every image is as good as the options.
+    let rows = ["a", "\"b \"\"2\"\", c\"", "\"d\ne\"", "f"].map { "\($0),50.5,back" }
+    let table = folder.write(
+      "image_id,age,localization\n" + rows.joined(separator: "\n") + "\n", to: "table.csv")
+    let result = classify(["--format", format, "--output", path, "--resume", "--metadata", table])
+    #expect(result.status == .success, "\(result.errors)")
+    #expect(folder.contents(of: "results") == whole)
+  }
+
+  @Test(arguments: ["--tta", "--explain-metadata", "--timing"])
+  func aFileOfOtherOptionsIsNotGoneOnWith(option: String) throws {
+    let path = folder.path + "/results"
+    let words = ["classify", images[0], "--format", "json", "--output", path]
+    for (first, second, verb) in [([option], [], "a"), ([], [option], "no")] {
+      #expect(runTool(words: words + first).status == .success)
+      let before = folder.contents(of: "results")
+      let result = runTool(words: words + ["--resume"] + second)
+      #expect(result.status == .failure)
+      #expect(result.errors.contains("line 1 has \(verb) '"), "\(result.errors)")
+      #expect(folder.contents(of: "results") == before)
+      #expect(runTool(words: words + ["--resume"] + first).status == .success)
+    }
+  }
+
   @Test func resumingTakesAFileOfLines() {
     let alone = classify(["--resume", "--format", "json"])
     #expect(alone.status == .usage)

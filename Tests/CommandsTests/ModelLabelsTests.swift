@@ -82,6 +82,8 @@ import Testing
         Error: The value 'mel' is invalid for '--class <class>'. The model's classes are 'MEL', 'NV', 'BCC', 'AK', \
         'BKL', 'DF', 'VASC' or 'SCC'.
         """), "\(mistyped.errors)")
+    let named = run("gradcam", image, "--model", model, "--class", "melanoma")
+    #expect(named.errors.contains("Did you mean 'MEL'?"), "\(named.errors)")
   }
 
   @Test func evaluationOfEightClasses() throws {

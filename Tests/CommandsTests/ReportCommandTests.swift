@@ -43,7 +43,8 @@ import Testing
     #expect(page.contains("\(model.name) \(model.version)") && page.contains(model.sha256))
     #expect(page.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">"))
     let body = try #require(page.firstRange(of: "<body>"))
-    let disclaimer = try #require(page.firstRange(of: HTML.escaped(Wording.disclaimer)))
+    let disclaimer = try #require(
+      page[body.upperBound...].firstRange(of: HTML.escaped(Wording.disclaimer)))
     let heading = try #require(page.firstRange(of: "<h1>"))
     #expect(body.upperBound < disclaimer.lowerBound && disclaimer.upperBound < heading.lowerBound)
     for part in [
@@ -74,7 +75,10 @@ import Testing
     }
     #expect(page.contains("3 images: "))
     #expect(page.contains("1 failed.") && page.contains("missing.ppm: no such file or folder"))
-    #expect(page.components(separatedBy: HTML.escaped(Wording.disclaimer)).count == 2)
+    // Once on the screen; the style sheet sets it under each printed page.
+    let body = page.components(separatedBy: "</style>")[1]
+    #expect(body.components(separatedBy: HTML.escaped(Wording.disclaimer)).count == 2)
+    #expect(page.contains("@bottom-left { content: \"\(Wording.disclaimer)\";"))
   }
 
   @Test func everyElementIsClosed() throws {

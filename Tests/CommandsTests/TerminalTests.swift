@@ -58,6 +58,23 @@ import Testing
     #expect(!dumb.text.contains("\u{1B}") && !dumb.text.contains("\r"), "\(dumb.text)")
   }
 
+  @Test(arguments: [44, 60, 80, 200])
+  func aResultFits(width: Int) throws {
+    let (status, text) = try run(["classify", try #require(Self.images.first)], width: width)
+    #expect(status == 0)
+    let lines = screen(text)
+    for line in lines.dropFirst() { #expect(line.count <= min(width, 100), "\(width): '\(line)'") }
+    #expect(lines.contains { $0.contains("█") } == (width > 44), "\(lines)")
+  }
+
+  @Test func parityShowsHowFarItIs() throws {
+    let fixtures = Fixtures.root.appendingPathComponent("ParityFixtures").path
+    let (status, text) = try run(["parity", "--fixtures", fixtures], width: 80)
+    #expect(status == 0, "\(text)")
+    #expect(text.contains(" fixtures, "), "no progress in \(text)")
+    #expect(!screen(text).contains { $0.contains(" fixtures, ") })
+  }
+
   @Test(arguments: [60, 80, 200])
   func helpAndDoctorFit(width: Int) throws {
     let doctor = try run(["doctor"], width: width)

@@ -1,4 +1,5 @@
 import SystemModule
+import TestFiles
 import Testing
 
 @testable import CommandLineSupport
@@ -34,13 +35,35 @@ import Testing
       result.errors.hasPrefix("Error: Unknown option '--format'. Options stand after the subcommand.\n"))
   }
 
+  @Test func aWrongValueIsTheLineThatIsSeen() {
+    let result = runTool("classify", "a.png", "--age", "old")
+    #expect(result.status == .usage)
+    #expect(
+      result.errors == """
+        Error: The value 'old' is invalid for '--age <age>'. Please provide a number of years from 0 to 130.
+        See 'dermafusion classify --help' for more information.
+
+        """)
+  }
+
+  @Test func anImageWithoutASubcommandIsGivenOne() {
+    let folder = TemporaryFolder()
+    let image = folder.write(pnm(), to: "mole.ppm")
+    let result = runTool(image)
+    #expect(result.status == .usage)
+    #expect(
+      result.errors.hasPrefix(
+        "Error: Unknown subcommand '\(image)'. Did you mean 'dermafusion classify \(image)'?\n"),
+      "\(result.errors)")
+  }
+
   @Test func wrongUsageOfACommandShowsItsUsageAndWhereHelpIs() {
-    let result = runTool("encode-metadata", "--sex", "q")
+    let result = runTool("encode-metadata", "--sex")
     #expect(result.status == .usage)
     #expect(result.output == "")
     #expect(
       result.errors == """
-        Error: The value 'q' is invalid for '--sex <sex>'. Please provide one of 'male', 'female' or 'unknown'.
+        Error: Missing value for '--sex <sex>'
         Usage: dermafusion encode-metadata [--age <age>] [--sex <sex>] [--site <site>]
           See 'dermafusion encode-metadata --help' for more information.
 

@@ -1,5 +1,5 @@
 @testable import ExplanationModule
-import FigureModule
+@testable import FigureModule
 import ImageFiles
 import ImagePipeline
 import TestModels
@@ -118,5 +118,10 @@ import Testing
       classification: explanation.classification, maps: [strong, weak], cropped: explanation.cropped)
     #expect(texts(pair).contains("Strongest place: 0.25"))
     #expect(pair.figure(FigureStyle(scale: .shared)) != pair.figure(FigureStyle(scale: .each)))
+    // Its lines lie where those of the strong map lie.
+    let peaks = pair.mapFigure(FigureStyle(), trusts: []).maps.map { $0.peak }
+    #expect(peaks == [1, 0.25])
+    #expect(texts(pair).contains("Lines at a quarter, half and three quarters of each map's own"))
+    #expect(texts(explanation).contains("Lines at 0.25, 0.5 and 0.75."))
   }
 }

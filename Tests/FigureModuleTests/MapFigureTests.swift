@@ -115,6 +115,19 @@ import Testing
     #expect(none == photograph)
   }
 
+  @Test(arguments: [Float(0.18), 0.004])
+  func aWeakMapHasTheLinesOfAStrongOne(peak: Float) {
+    // White where there are lines, black elsewhere: no colour is laid over it.
+    let photograph = PixelImage(width: 90, height: 90, pixels: [UInt8](repeating: 40, count: 90 * 90 * 3))
+    let style = FigureStyle(alpha: 0)
+    let strong = MapFigure.overlay(hill(90), on: photograph, style: style, lineWidth: 1.5)
+    let weak = MapFigure.overlay(
+      hill(90).map { $0 * peak }, peak: peak, on: photograph, style: style, lineWidth: 1.5)
+    let greatest = zip(strong.pixels, weak.pixels).map { abs(Int($0) - Int($1)) }.max()
+    #expect(greatest ?? 255 <= 1, "they differ by \(greatest ?? 255)")
+    #expect(strong.pixels.contains { $0 > 200 })
+  }
+
   @Test func opacityGrowsWithTheValue() {
     let photograph = PixelImage(width: 256, height: 1, pixels: [UInt8](repeating: 200, count: 768))
     let blended = photograph.blended(

@@ -6,12 +6,15 @@ import NetworkModule
 extension ParityFixtures {
   /// Signed activation maps, each relative to its own largest magnitude: how large they are depends on class and method.
   ///
-  /// - Parameter step: 1 compares all, 10 every tenth.
+  /// - Parameters:
+  ///   - step: 1 compares all, 10 every tenth.
+  ///   - onFixture: called after each.
   func compareMaps(
-    _ classifier: Classifier, stride step: Int = 1, in report: inout ParityReport
+    _ classifier: Classifier, stride step: Int, in report: inout ParityReport, onFixture: () -> Void
   ) throws {
     for index in stride(from: 0, to: manifest.maps.count, by: step) {
       try compare(manifest.maps[index], classifier, in: &report)
+      onFixture()
     }
   }
 

@@ -7,9 +7,12 @@ extension ParityFixtures {
   /// Feature maps, logits, probabilities and activation maps. With another model than the fixtures' nothing can agree, so
   /// that is a departure of its own and the network is not run.
   ///
-  /// - Parameter stride: 1 compares all of the activations, predictions and maps, 10 every tenth.
+  /// - Parameters:
+  ///   - step: 1 compares all of the activations, predictions and maps, 10 every tenth.
+  ///   - onFixture: called after each.
   func compareNetwork(
-    _ classifier: Classifier, stride step: Int = 1, in report: inout ParityReport
+    _ classifier: Classifier, stride step: Int = 1, in report: inout ParityReport,
+    onFixture: () -> Void = {}
   ) throws {
     if let expected = manifest.model {
       report.compare(
@@ -19,6 +22,7 @@ extension ParityFixtures {
     }
     for index in stride(from: 0, to: manifest.activations.count, by: step) {
       try compare(manifest.activations[index], classifier, in: &report)
+      onFixture()
     }
 
     var file: String?
@@ -31,8 +35,9 @@ extension ParityFixtures {
       }
       guard let image else { continue }
       try compare(prediction, image, classifier, in: &report)
+      onFixture()
     }
-    try compareMaps(classifier, stride: step, in: &report)
+    try compareMaps(classifier, stride: step, in: &report, onFixture: onFixture)
   }
 
   func preprocessed(_ file: String, _ classifier: Classifier) throws -> PreprocessedImage {

@@ -47,25 +47,46 @@ package struct ParityFixtures: Sendable {
     !manifest.predictions.isEmpty || !manifest.activations.isEmpty || !manifest.maps.isEmpty
   }
 
+  /// How many fixtures ``report(classifier:onFixture:)`` compares.
+  package func fixtureCount(withModel: Bool) -> Int {
+    let preprocessing =
+      manifest.refused.count + manifest.images.count + manifest.variants.count + manifest.metadata.count
+    let network = manifest.activations.count + manifest.predictions.count + manifest.maps.count
+    return preprocessing + (withModel ? network : 0)
+  }
+
   /// Compares every stage of every fixture.
   ///
-  /// - Parameter classifier: the model of the fixtures; `nil` leaves out activations, logits,
-  ///   probabilities and activation maps.
+  /// - Parameters:
+  ///   - classifier: the model of the fixtures; `nil` leaves out activations, logits, probabilities and activation maps.
+  ///   - onFixture: called after each fixture.
   /// - Throws: when a fixture cannot be read; a stage that departs is in the report.
-  package func report(classifier: Classifier?) throws -> ParityReport {
+  package func report(classifier: Classifier?, onFixture: () -> Void = {}) throws -> ParityReport {
     var report = ParityReport()
-    try comparePreprocessing(in: &report)
-    if let classifier { try compareNetwork(classifier, in: &report) }
+    try comparePreprocessing(in: &report, onFixture: onFixture)
+    if let classifier { try compareNetwork(classifier, in: &report, onFixture: onFixture) }
     return report
   }
 
   /// Refusals, every stage from the file to the network's input, and metadata.
-  private func comparePreprocessing(in report: inout ParityReport) throws {
+  private func comparePreprocessing(in report: inout ParityReport, onFixture: () -> Void) throws {
     let preprocessor = Preprocessor(PreprocessingConfiguration(manifest.preprocessing))
-    for refused in manifest.refused { try compare(refused, preprocessor: preprocessor, in: &report) }
-    for image in manifest.images { try compare(image, preprocessor: preprocessor, in: &report) }
-    for variant in manifest.variants { try compare(variant, in: &report) }
-    for metadata in manifest.metadata { compare(metadata, in: &report) }
+    for refused in manifest.refused {
+      try compare(refused, preprocessor: preprocessor, in: &report)
+      onFixture()
+    }
+    for image in manifest.images {
+      try compare(image, preprocessor: preprocessor, in: &report)
+      onFixture()
+    }
+    for variant in manifest.variants {
+      try compare(variant, in: &report)
+      onFixture()
+    }
+    for metadata in manifest.metadata {
+      compare(metadata, in: &report)
+      onFixture()
+    }
   }
 
   private func compare(

@@ -19,6 +19,20 @@ package enum UsageError: Error, Equatable, CustomStringConvertible {
   /// The word with its wrong bytes as `\xE9`.
   case invalidText(String)
 
+  /// Whether words are missing or too many, so that a list of those which are expected helps; else a value is wrong.
+  package var isAboutWords: Bool {
+    switch self {
+    case .unknownCommand, .missingArgument, .unexpectedArgument, .missingOption, .unknownOption,
+      .optionBeforeCommand,
+      .missingValue, .unexpectedValue, .repeatedOption:
+      true
+    case .invalidValue, .repeatedStandardInput, .excludingOptions, .missingCompanion, .outputIsInput,
+      .repeatedOutput,
+      .invalidText:
+      false
+    }
+  }
+
   /// One line naming the argument and the rule.
   package var description: String {
     switch self {

@@ -1,4 +1,7 @@
-/// The report's style sheet. Its colours are those of the browser page.
+import DermaFusion
+
+/// The report's style sheet. Its colours are those of the browser page. On paper the disclaimer stands at the foot of each page,
+/// where the browser knows how.
 package enum ReportStyle {
   static let text = """
     :root { color-scheme: light dark;
@@ -76,7 +79,7 @@ package enum ReportStyle {
     summary { cursor: pointer; font-weight: 600; min-height: 2.75rem; padding: 0.5rem 0; }
     code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 0.875rem; }
     .index { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: 0.75rem; }
-    .index a { display: grid; grid-template-columns: 4.5rem minmax(0, 1fr); gap: 0.875rem; align-items: center; min-height: 6rem; padding: 0.75rem; color: inherit;
+    .index a { height: 100%; display: grid; grid-template-columns: 4.5rem minmax(0, 1fr); gap: 0.875rem; align-items: center; min-height: 6rem; padding: 0.75rem; color: inherit;
       text-decoration: none; border: 1px solid var(--line); border-radius: 0.75rem; }
     .index a:hover { border-color: var(--strong-line); }
     .index img { width: 4.5rem; height: 4.5rem; border-radius: 0.375rem; }
@@ -85,18 +88,22 @@ package enum ReportStyle {
     .index svg { width: 1.25rem; height: 1.25rem; flex: none; }
     footer { color: var(--soft); font-size: 0.875rem; }
     @media print {
-      @page { size: A4; margin: 14mm; }
+      @page { size: A4; margin: 14mm 14mm 21mm;
+        @bottom-left { content: "\(Wording.disclaimer)"; width: 160mm; font: 7pt/1.35 sans-serif; color: #4a5866; vertical-align: top;
+          padding-top: 3mm; }
+        @bottom-right { content: counter(page) " of " counter(pages); width: 22mm; font: 7pt sans-serif; color: #4a5866; vertical-align: top;
+          padding-top: 3mm; } }
       html { background: #ffffff; font-size: 9.5pt; }
       body { max-width: none; padding: 0; }
       .card, .risk, .notice, .track, .track span, .ramp, .warnings li { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
       .card { border: 0; padding: 0; break-before: page; }
       main > .card:first-child { break-before: auto; }
       .columns { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 8mm; }
-      .choices, .back { display: none !important; }
+      .choices, .views legend, .back { display: none !important; }
       .pictures { grid-template-columns: 1fr; gap: 4mm; }
       .pictures figure { grid-area: auto; visibility: visible !important; }
-      .index a, .warnings li, tr { break-inside: avoid; }
-      .pictures img { max-width: 78mm; }
+      .pictures img { max-width: 72mm; }
+      .index a, .warnings li, tr, .scale, footer { break-inside: avoid; }
     }
     """
 }

@@ -11,7 +11,10 @@ package struct ClassificationText {
   let width: Int?
   let usesColour: Bool
 
+  /// Of a probability of 1, in characters.
   private static let barWidth = 30
+  /// Narrower than this a bar says nothing.
+  private static let leastBarWidth = 5
   private static let margin = 2
 
   /// The likeliest classes that are shown.
@@ -87,11 +90,14 @@ package struct ClassificationText {
     let ranked = result.probabilities.ranked
     let shown = ranked.prefix(Self.shownClassCount)
     let width = Self.nameWidth(shown)
+    // Beside the name, the percentage and their margins.
+    let room = (self.width ?? .max) - (width + 2 * Self.margin + 7)
+    let barWidth = room < Self.leastBarWidth ? 0 : min(room, Self.barWidth)
     let lines = shown.map { label in
       let probability = result.probabilities[label]
       let percentage = Wording.percentage(probability).leftPadding(to: 7)
       let line =
-        "  \(label.name.printable.padding(to: width))\(percentage)  \(Self.bar(Double(probability)))"
+        "  \(label.name.printable.padding(to: width))\(percentage)  \(Self.bar(Double(probability), width: barWidth))"
         .trimmedRight
       return label == result.prediction ? emphasised(line) : line
     }
@@ -103,8 +109,8 @@ package struct ClassificationText {
   }
 
   /// Eighths of a character, so that small probabilities can be told apart.
-  private static func bar(_ fraction: Double) -> String {
-    let eighths = Int((fraction * Double(barWidth * 8)).rounded())
+  private static func bar(_ fraction: Double, width: Int) -> String {
+    let eighths = Int((fraction * Double(width * 8)).rounded())
     let full = String(repeating: "█", count: eighths / 8)
     return full + ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]
   }
