@@ -1,5 +1,6 @@
 import CommandLineSupport
 import DermaFusion
+import SystemModule
 
 /// The program: its commands, and what becomes of their errors.
 package struct Tool: Sendable {
