@@ -273,5 +273,6 @@ if Context.environment["DERMAFUSION_FUZZ"] != nil {
         "CommandLineSupport", "Commands", "ImageFiles", "ImageLists", "ImagePipeline", "JSONModule",
         "ModelFiles",
       ],
-      path: "Scripts/fuzz-targets", exclude: ["jpeg.dict", "png.dict", "safetensors.dict"]))
+      path: "Scripts/fuzz-targets",
+      exclude: ["arguments", "config", "csv", "jpeg", "png", "safetensors"].map { "\($0).dict" }))
 }

@@ -21,9 +21,9 @@ public func openFolder(
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   open(classifier, threadCount, error) { (threadCount) throws(Failure) in
-    guard let folder else { throw .null("folder") }
+    guard let folder = try CText.read(folder, "folder") else { throw .null("folder") }
     return try OpenClassifier(threadCount: threadCount) { (threadCount) throws(DermaFusionError) in
-      try Classifier(modelDirectory: String(cString: folder), threadCount: threadCount)
+      try Classifier(modelDirectory: folder, threadCount: threadCount)
     }
   }
 }
@@ -194,7 +194,8 @@ private func image(
   }
   let layout = layouts[Int(layout)]
   let (rowBytes, rowOverflows) = width.multipliedReportingOverflow(by: layout.bytesPerPixel)
-  let (skipped, overflows) = (height - 1).multipliedReportingOverflow(by: bytesPerRow)
+  // A size_t beyond the greatest Int is negative here, and one less than the least Int would end the caller's process.
+  let (skipped, overflows) = (height &- 1).multipliedReportingOverflow(by: bytesPerRow)
   let (count, sumOverflows) = skipped.addingReportingOverflow(rowBytes)
   guard width > 0, height > 0, !rowOverflows, !overflows, !sumOverflows, bytesPerRow >= rowBytes else {
     throw .argument(

@@ -75,4 +75,14 @@ enum CText {
     copy[bytes.count] = 0
     return copy
   }
+
+  /// The text that a C program hands over; nil where it hands over none. What is not UTF-8 is refused: put right, it would be
+  /// another text, and might name another file.
+  static func read(_ text: UnsafePointer<CChar>?, _ name: String) throws(Failure) -> String? {
+    guard let text else { return nil }
+    guard let valid = String(validatingCString: text) else {
+      throw .argument("\(name) is not UTF-8", remedy: "Hand over UTF-8 text.")
+    }
+    return valid
+  }
 }

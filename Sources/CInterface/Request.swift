@@ -36,10 +36,10 @@ struct Request {
       try PatientMetadata(
         ageInYears: request.age.isNaN ? nil : request.age, sex: sex ?? .unknown, site: site ?? .unknown)
     }
-    name = Self.text(request.name) ?? ""
-    mapClass = Self.text(request.map_class)
-    layer = Self.text(request.map_layer)
-    if let name = Self.text(request.map_method) {
+    name = try CText.read(request.name, "name") ?? ""
+    mapClass = try CText.read(request.map_class, "map_class")
+    layer = try CText.read(request.map_layer, "map_layer")
+    if let name = try CText.read(request.map_method, "map_method") {
       guard let method = ActivationMapMethod(rawValue: name) else {
         throw .argument(
           "map_method is '\(name)'",
@@ -49,14 +49,10 @@ struct Request {
     }
   }
 
-  private static func text(_ pointer: UnsafePointer<CChar>?) -> String? {
-    pointer.map { String(cString: $0) }
-  }
-
   private static func choice<Value>(
     _ pointer: UnsafePointer<CChar>?, _ name: String, of names: [String], _ make: (String) -> Value?
   ) throws(Failure) -> Value? {
-    guard let text = text(pointer) else { return nil }
+    guard let text = try CText.read(pointer, name) else { return nil }
     guard let value = make(text) else {
       throw Failure(
         DERMAFUSION_INVALID_METADATA,

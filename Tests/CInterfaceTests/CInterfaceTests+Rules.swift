@@ -46,6 +46,8 @@ extension CInterfaceTests {
     expect(dermafusion_open("/nowhere", 1025, &opened, &error), invalid, "1025")
     expect(dermafusion_open("/nowhere", -1, &opened, &error), invalid, "-1")
     expect(dermafusion_open("/nowhere", 1, &opened, &error), DERMAFUSION_MODEL_NOT_FOUND, "/nowhere")
+    let latin1: [CChar] = [CChar(bitPattern: 0xFC), 0]
+    expect(dermafusion_open(latin1, 1, &opened, &error), invalid, "folder is not UTF-8")
     let cut = String(repeating: "ü", count: 900)
     expect(dermafusion_open(cut, 1, &opened, &error), DERMAFUSION_MODEL_NOT_FOUND, "üü")
     #expect(!Self.message(error).contains("\u{FFFD}"), "a character was cut in two")
@@ -63,7 +65,7 @@ extension CInterfaceTests {
     for (width, height, rowBytes, layout) in [
       (0, 40, 120, 0), (40, 0, 120, 0), (40, 40, 119, 0), (40, 40, 120, 3), (40, 40, 120, -1),
       (.max, 2, .max, 0),
-      (-1, -1, 8, 0),
+      (-1, -1, 8, 0), (40, .min, 120, 0), (.min, 40, 120, 0), (40, 40, .min, 0),
     ] {
       #expect(
         dermafusion_classify_pixels(
@@ -97,6 +99,13 @@ extension CInterfaceTests {
       expect(
         dermafusion_explain_bytes(classifier, bytes, bytes.count, &request, &result, &error),
         DERMAFUSION_UNKNOWN_LAYER, "knee")
+    }
+    dermafusion_request_init(&request)
+    latin1.withUnsafeBufferPointer { text in
+      request.name = text.baseAddress
+      expect(
+        dermafusion_classify_bytes(classifier, bytes, bytes.count, &request, &result, &error), invalid,
+        "name is not UTF-8")
     }
     dermafusion_request_init(nil)
     #expect(result == 0 && opened == 0)

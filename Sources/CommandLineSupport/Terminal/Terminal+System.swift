@@ -3,8 +3,8 @@ import SystemModule
 extension Terminal {
   /// The process's own standard streams and environment.
   package static func system() -> Terminal {
-    StandardStreams.prepare()
     ProgramSignals.install()
+    StandardStreams.prepare()
     let isTerminal = StandardStreams.outputIsTerminal
     let hasControls = Program.environment("TERM") != "dumb"
     let refusesColour = Program.environment("NO_COLOR").map { !$0.isEmpty } ?? false

@@ -36,11 +36,19 @@ package enum ProgramSignals {
   package static func install() {
     // The handlers must not be the first to ask for these.
     _ = (paths, held, message.count)
-    for number in [SIGINT, SIGTERM, SIGHUP] { handle(number, removeAndEnd) }
+    // One by one: a list would take memory, and want of that is to be told too.
+    handle(SIGINT, removeAndEnd)
+    handle(SIGTERM, removeAndEnd)
+    handle(SIGHUP, removeAndEnd)
     // Swift's own report is asked for by this variable.
     if getenv("SWIFT_BACKTRACE") != nil { return }
     giveFaultsAStack()
-    for number in [SIGABRT, SIGBUS, SIGSEGV, SIGILL, SIGTRAP, SIGFPE] { handle(number, sayAndEnd) }
+    handle(SIGABRT, sayAndEnd)
+    handle(SIGBUS, sayAndEnd)
+    handle(SIGSEGV, sayAndEnd)
+    handle(SIGILL, sayAndEnd)
+    handle(SIGTRAP, sayAndEnd)
+    handle(SIGFPE, sayAndEnd)
   }
 
   /// A path that a signal removes; nothing needs to be there.
