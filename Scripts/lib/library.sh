@@ -3,28 +3,38 @@
 
 library_soname=libdermafusion.so.1
 
-# build_library: builds the shared library with the standard library, libpng, libjpeg and zlib in it. Sets `library`.
-# It takes the objects that build_portable makes, and the other way round.
+# build_library: builds the shared library with all libraries in it but the C library. Sets `library`. Linux only: other
+# systems take the product DermaFusionC as SwiftPM builds it.
 build_library() {
+  local folder=$root/.build/release/library archive path
   find_portable_flags
-  product=DermaFusionC build "the shared library" "${portable_flags[@]}" -Xlinker -soname -Xlinker "$library_soname" \
-    -Xlinker "--version-script=$root/Sources/CDermaFusion/dermafusion.map"
-  library=$root/.build/release/libDermaFusionC.so
+  # The objects are those of build_portable. SwiftPM's own library would need Swift's shared ones.
+  product=DermaFusionC build "the shared library" "${portable_flags[@]}"
+  mkdir -p "$folder/archives"
+  for archive in libpng16.a libjpeg.a libz.a libstdc++.a; do
+    path=$("${CC:-cc}" -print-file-name="$archive")
+    [ -f "$path" ] || fail "$archive is needed, which the development files of its library bring"
+    ln -sf "$(realpath "$path")" "$folder/archives/$archive"
+  done
+  "${CC:-cc}" -fPIC -O2 -Wall -c "$root/Scripts/lib/library_stderr.c" -o "$folder/library_stderr.o"
+  library=$folder/$library_soname
+  swiftc -emit-library -static-stdlib -use-ld=lld -o "$library" \
+    "@$root/.build/release/DermaFusionC.product/Objects.LinkFileList" "$folder/library_stderr.o" \
+    "-L$folder/archives" -lpng16 -ljpeg -lz -lm -Xclang-linker -static-libgcc \
+    -Xlinker -soname -Xlinker "$library_soname" -Xlinker --gc-sections -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now \
+    -Xlinker "--version-script=$root/Sources/CDermaFusion/dermafusion.map" || fail "the shared library could not be linked"
+  strip --strip-unneeded "$library"
 }
 
 # stage_library FOLDER: puts the shared library, its header and its pkg-config file under FOLDER, and prints their names,
 # one a line.
 stage_library() {
-  local folder=$1 version stripped
+  local folder=$1 version
   version=$(sed -n 's/.*static let current = "\(.*\)"/\1/p' "$root/Sources/DermaFusion/DermaFusionVersion.swift")
-  stripped=$(mktemp)
-  cp "$library" "$stripped"
-  strip --strip-unneeded "$stripped"
   install -d "$folder/lib/pkgconfig" "$folder/include"
   # Beside the old file first: a program that runs keeps the file that it was started with.
-  install -m 755 "$stripped" "$folder/lib/$library_soname.new"
+  install -m 755 "$library" "$folder/lib/$library_soname.new"
   mv -f "$folder/lib/$library_soname.new" "$folder/lib/$library_soname"
-  rm -f "$stripped"
   ln -sfn "$library_soname" "$folder/lib/libdermafusion.so"
   install -m 644 "$root/Sources/CDermaFusion/dermafusion.h" "$folder/include/dermafusion.h"
   # Goes by its own place, so that the folder may be moved.

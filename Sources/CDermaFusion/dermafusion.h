@@ -30,7 +30,8 @@
  *   given out is DERMAFUSION_INVALID_HANDLE. 0 is no handle.
  * - Strings are UTF-8 and end with a zero byte. Bytes handed in are copied or read before the call returns.
  * - The structs that carry `size` may grow at their end. The library reads and writes no more than `size` bytes.
- * - A process that forks: the child opens classifiers of its own. Those of its parent lack their threads there.
+ * - A process that forks after its first call: the child calls nothing of this library, whose locks and threads are the
+ *   parent's. Start other processes before the first call, or by exec.
  */
 #ifndef DERMAFUSION_H
 #define DERMAFUSION_H

@@ -10,7 +10,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from . import _library, errors
+from . import _library
 
 
 class Result:
@@ -19,7 +19,7 @@ class Result:
     def __init__(self, library: _library.Library, handle: int) -> None:
         self.library = library
         self.handle = handle
-        self._finalizer = weakref.finalize(self, _close, library, "result_close", handle, os.getpid())
+        self._finalizer = weakref.finalize(self, _close, library, "result_close", handle)
         self.view = _library.View(size=ctypes.sizeof(_library.View))
         library.call("result_view", handle, ctypes.byref(self.view))
 
@@ -42,40 +42,25 @@ class Engine:
     def __init__(self, library: _library.Library, handle: int) -> None:
         self.library = library
         self.handle = handle
-        self.process = os.getpid()
-        weakref.finalize(self, _close, library, "classifier_close", handle, self.process)
+        self.finalizer = weakref.finalize(self, _close, library, "classifier_close", handle)
         result = Result(library, library.make("describe", handle))
         self.description: dict[str, Any] = json.loads(result.json)
         self.classes: tuple[str, ...] = tuple(item["class"] for item in self.description["classes"])
         result.close()
 
     def make(self, name: str, *arguments: object) -> Result:
-        if self.process != os.getpid():
-            raise errors.ClosedError(
-                "the classifier belongs to the process that this one was forked from",
-                "Make a Classifier in this process; it shares nothing with the other one.",
-            )
+        self.library.require_own_process()
         return Result(self.library, self.library.make(name, self.handle, *arguments))
 
 
-def _close(library: _library.Library, function: str, handle: int, process: int) -> None:
+def _close(library: _library.Library, function: str, handle: int) -> None:
     # What was opened before a fork is freed where it was opened.
-    if process == os.getpid():
+    if library.process == os.getpid():
         library.call(function, handle)
 
 
 _lock = threading.Lock()
 _engines: weakref.WeakValueDictionary[tuple[object, ...], Engine] = weakref.WeakValueDictionary()
-
-
-def _start_anew() -> None:
-    """A child of a fork has neither its parent's threads nor the lock that another thread may have held."""
-    global _lock, _engines
-    _lock = threading.Lock()
-    _engines = weakref.WeakValueDictionary()
-
-
-os.register_at_fork(after_in_child=_start_anew)
 
 
 def _state(path: Path) -> tuple[int, ...] | None:
@@ -106,6 +91,4 @@ def memory_engine(configuration: bytes, weights: bytes, threads: int) -> Engine:
     library = _library.library()
     # bytes are handed over as they are; ctypes keeps them while the call runs.
     texts = (ctypes.c_char_p(configuration), ctypes.c_char_p(weights))
-    return Engine(
-        library, library.make("open_memory", texts[0], len(configuration), texts[1], len(weights), threads)
-    )
+    return Engine(library, library.make("open_memory", texts[0], len(configuration), texts[1], len(weights), threads))

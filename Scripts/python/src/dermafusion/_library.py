@@ -7,6 +7,7 @@ import math
 import os
 import threading
 from pathlib import Path
+from typing import Any
 
 from . import errors
 from ._version import __version__
@@ -92,7 +93,7 @@ _POINTER = ctypes.c_void_p
 _HANDLE = ctypes.c_uint64
 _PIXELS = [_HANDLE, _POINTER, _SIZE, _SIZE, _SIZE, ctypes.c_int32, _POINTER, _POINTER, _POINTER]
 _BYTES = [_HANDLE, _POINTER, _SIZE, _POINTER, _POINTER, _POINTER]
-_SIGNATURES: dict[str, list[type]] = {
+_SIGNATURES: dict[str, list[Any]] = {
     "open": [ctypes.c_char_p, ctypes.c_int32, _POINTER, _POINTER],
     "open_memory": [_POINTER, _SIZE, _POINTER, _SIZE, ctypes.c_int32, _POINTER, _POINTER],
     "classifier_close": [_HANDLE, _POINTER],
@@ -113,6 +114,7 @@ class Library:
     def __init__(self, path: Path) -> None:
         try:
             self._library = ctypes.CDLL(str(path))
+            self.process = os.getpid()
         except OSError as error:
             raise errors.LibraryError(
                 f"the shared library cannot be loaded: {error}",
@@ -129,7 +131,8 @@ class Library:
             return self._library[f"dermafusion_{name}"]
         except AttributeError:
             raise errors.LibraryError(
-                f"{path}: there is no function dermafusion_{name}", "Install package and library together, as one wheel."
+                f"{path}: there is no function dermafusion_{name}",
+                "Install package and library together, as one wheel.",
             ) from None
 
     def _check_versions(self, path: Path) -> None:
@@ -143,6 +146,14 @@ class Library:
         found = version().decode()
         if found != __version__:
             raise errors.VersionError(f"{path}: the library is version {found}, the package {__version__}", remedy)
+
+    def require_own_process(self) -> None:
+        """A child of a fork has its parent's locks as they were, and none of its threads."""
+        if self.process != os.getpid():
+            raise errors.ClosedError(
+                "this process was forked from one that uses dermafusion, and cannot use it too",
+                "Start processes by multiprocessing's 'spawn' or 'forkserver', or before the first Classifier.",
+            )
 
     def call(self, name: str, *arguments: object) -> None:
         """Calls a function with an error behind the arguments; raises what it tells."""
@@ -168,6 +179,7 @@ def library() -> Library:
     path = Path(os.environ.get(VARIABLE) or LIBRARY)
     found = _libraries.get(path)
     if found is not None:
+        found.require_own_process()
         return found
     with _lock:
         if path not in _libraries:

@@ -23,9 +23,10 @@ class Classifier:
 
     model: a folder with `config.json` and `model.safetensors`; None: the model in the package. Classifiers of one model
         share its weights.
-    threads: that share the work of one image, 1...1024; None: as many as the process may use. Results do not depend on it.
+    threads: that share the work of one image, 1...1024; None: as many as the process may use. Results do not depend on
+        it.
 
-    A process that forks makes its own: those of its parent are refused.
+    A process that was forked from one with a classifier is refused: start processes by multiprocessing's 'spawn'.
     """
 
     def __init__(self, model: str | os.PathLike[str] | None = None, *, threads: int | None = None) -> None:
@@ -73,8 +74,8 @@ class Classifier:
     ) -> Classification:
         """Classifies an image.
 
-        image: a path, a file's bytes (PNG, JPEG, PNM) or a uint8 array [height, width, 3], red, green, blue, rows from the
-            top; at least 32x32 pixels.
+        image: a path, a file's bytes (PNG, JPEG, PNM) or a uint8 array [height, width, 3], red, green, blue, rows from
+            the top; at least 32x32 pixels.
         age: in years, 0...130. sex: male, female. site: one of `description["sites"]`. None: not known.
         tta: averages the eight symmetries of the square, at eight times the work.
         name: what the result calls the image; None: its path.
@@ -166,9 +167,7 @@ class Classifier:
         return self._engine
 
     @staticmethod
-    def _run(
-        engine: _engine.Engine, verb: str, image: object, request: _library.Request, name: str
-    ) -> _engine.Result:
+    def _run(engine: _engine.Engine, verb: str, image: object, request: _library.Request, name: str) -> _engine.Result:
         content = _input.read(image)
         try:
             if isinstance(content, _input.Pixels):

@@ -52,4 +52,4 @@ class ArgumentError(DermaFusionError, ValueError):
 
 
 class ClosedError(DermaFusionError):
-    """The classifier was closed, or belongs to the process that this one was forked from."""
+    """The classifier was closed, or this process was forked from one that uses the library."""

@@ -66,8 +66,8 @@ class Classifications(Iterator[Any]):
         unknown = [key for key in row if key not in _KEYS]
         if unknown:
             raise ArgumentError(f"the metadata has a key {unknown[0]!r}", f"Give no others than {', '.join(_KEYS)}.")
-        known = (row.get(key) for key in _KEYS)
-        return self._classifier._classify(image, *known, self._tta, None, self._is_alone)
+        age, sex, site = (row.get(key) for key in _KEYS)
+        return self._classifier._classify(image, age, sex, site, self._tta, None, self._is_alone)
 
     def __next__(self) -> Any:
         if self._is_closed:

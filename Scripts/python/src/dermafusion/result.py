@@ -180,8 +180,9 @@ class Heatmap:
 def to_frame(results: Iterable[Classification | DermaFusionError]) -> Any:
     """A pandas DataFrame with a row for each result and the disclaimer in each row.
 
-    Columns: image, prediction, probability, risk, confidence, abstain, abstain_reasons, warnings, `p_` and the id of each
-    class, summary, disclaimer, error. An exception, as `classify_many(errors="return")` gives it, is a row with its message.
+    Columns: image, prediction, probability, risk, confidence, abstain, abstain_reasons, warnings, `p_` and the id of
+    each class, summary, disclaimer, error. An exception, as `classify_many(errors="return")` gives it, is a row with
+    its message.
     """
     try:
         import pandas
@@ -224,6 +225,6 @@ def _shared(address: int, shape: tuple[int, int], owner: _engine.Result) -> NDAr
     memory = (ctypes.c_float * (shape[0] * shape[1])).from_address(address)
     # The array keeps the memory's object, and that one the result.
     memory.owner = owner  # type: ignore[attr-defined]
-    array = np.frombuffer(memory, dtype=np.float32).reshape(shape)
+    array: NDArray[np.float32] = np.frombuffer(memoryview(memory), dtype=np.float32).reshape(shape)
     array.flags.writeable = False
     return array

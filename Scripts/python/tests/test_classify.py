@@ -1,0 +1,193 @@
+"""The package gives what the command line gives."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import COMMAND, IMAGES, ROOT, pixels
+
+import dermafusion
+from dermafusion import Classifier
+
+
+def command_lines(*arguments: str) -> list[str]:
+    run = subprocess.run([COMMAND, "classify", *arguments, "--format", "json"], capture_output=True, text=True)
+    return run.stdout.splitlines()
+
+
+def test_json_of_all_fixtures_is_the_command_lines_to_the_byte() -> None:
+    options = ["--age", "61.5", "--sex", "female", "--site", "lower extremity"]
+    expected = command_lines(str(IMAGES), "--model", str(ROOT / "Weights"), *options)
+    assert len(expected) > 60
+    names = [json.loads(line)["image"] for line in expected]
+    known = {"age": 61.5, "sex": "female", "site": "lower extremity"}
+    found = Classifier().classify_many(names, metadata=[known] * len(names))
+    for line, result in zip(expected, found, strict=True):
+        assert result.json == line
+
+
+def test_json_with_symmetries_and_without_metadata_is_the_command_lines(small_model: Path) -> None:
+    image = str(IMAGES / "jpeg_411.jpg")
+    [expected] = command_lines(image, "--model", str(small_model), "--tta")
+    assert Classifier(small_model, threads=1).classify(image, tta=True).json == expected
+
+
+def test_a_path_bytes_and_the_pixels_give_the_same_scores(small_model: Path) -> None:
+    classifier = Classifier(small_model)
+    image = pixels(1, 70, 91)
+    file = b"P6\n91 70\n255\n" + image.tobytes()
+    expected = classifier.classify(image)
+    for given in (file, bytearray(file), memoryview(file)):
+        found = classifier.classify(given, name="a")
+        assert np.array_equal(found.logits, expected.logits)
+        assert found.image == "a"
+    assert expected.image_sha256 is None and found.image_sha256 is not None
+    padded = np.zeros((70, 120, 3), np.uint8)
+    padded[:, 5:96] = image
+    assert np.array_equal(classifier.classify(padded[:, 5:96]).logits, expected.logits)
+    assert np.array_equal(classifier.classify(np.asfortranarray(image)).logits, expected.logits)
+
+
+def test_a_result_says_what_its_json_says(small_model: Path) -> None:
+    result = Classifier(small_model).classify(IMAGES / "jpeg_420.jpg", age=55, sex="male", site="back")
+    content = json.loads(result.json)
+    assert result.classes == tuple(content["probabilities"])
+    assert result.probabilities.dtype == np.float32
+    assert result.probabilities.tolist() == [np.float32(value) for value in content["probabilities"].values()]
+    assert result.logits.tolist() == [np.float32(value) for value in content["logits"].values()]
+    assert abs(float(result.probabilities.sum()) - 1) < 1e-5
+    assert result.prediction == content["prediction"]["class"]
+    assert result.probability == max(result.probabilities.tolist())
+    assert (result.risk, result.abstain) == (content["risk"], content["abstain"])
+    assert result.metadata == content["metadata"]
+    assert result.disclaimer in str(result) and result.disclaimer in repr(result)
+    with pytest.raises(ValueError):
+        result.probabilities[0] = 1
+
+
+def test_the_shipped_model_abstains_from_black() -> None:
+    result = Classifier().classify(np.zeros((100, 100, 3), np.uint8))
+    assert result.abstain and result.prediction is None and result.risk is None and result.probability is None
+    assert "solid_color" in result.abstain_reasons
+
+
+def test_heatmap_is_the_command_lines(small_model: Path, tmp_path: Path) -> None:
+    image = IMAGES / "jpeg_444.jpg"
+    raw = tmp_path / "map.npy"
+    arguments = [COMMAND, "gradcam", str(image), "--model", str(small_model), "--class", "bkl", "--method", "layercam"]
+    subprocess.run(
+        [*arguments, "--raw", str(raw), "--output", str(tmp_path / "o.png")], check=True, capture_output=True
+    )
+    found = Classifier(small_model).heatmap(image, label="bkl", method="layercam")
+    assert np.array_equal(found.values, np.load(raw).reshape(found.values.shape))
+    assert found.label == "bkl" and found.status == "ok"
+    assert found.values.shape == (64, 64) and found.values.dtype == np.float32
+    assert found.signed_values.ndim == 2
+
+
+def test_heatmap_outlives_everything_else(small_model: Path) -> None:
+    def make() -> np.ndarray:
+        classifier = Classifier(small_model)
+        heatmap = classifier.heatmap(pixels(3))
+        classifier.close()
+        return heatmap.values[2:, ::3]
+
+    kept = make()
+    expected = kept.copy()
+    [Classifier(small_model).heatmap(pixels(seed)) for seed in range(20)]
+    assert np.array_equal(kept, expected)
+    with pytest.raises(ValueError):
+        kept[0, 0] = 1
+
+
+def test_many_gives_the_results_in_order_and_errors_in_their_places(small_model: Path, tmp_path: Path) -> None:
+    classifier = Classifier(small_model)
+    (tmp_path / "bad.jpg").write_bytes(b"\xff\xd8\xff\xe0 no image")
+    images = [pixels(seed) for seed in range(40)]
+    expected = [classifier.classify(image).json for image in images]
+    for threads in (1, 2, 5, None):
+        assert [result.json for result in classifier.classify_many(images, threads=threads)] == expected
+    mixed = [*images[:2], tmp_path / "bad.jpg", tmp_path / "missing.png", images[2]]
+    found = list(classifier.classify_many(mixed, errors="return"))
+    assert [isinstance(item, dermafusion.ImageError) for item in found] == [False, False, True, True, False]
+    assert found[2].image == str(tmp_path / "bad.jpg")
+    with pytest.raises(dermafusion.ImageError, match="bad.jpg"):
+        list(classifier.classify_many(mixed))
+
+
+def test_many_begins_few_images_ahead(small_model: Path) -> None:
+    begun = 0
+
+    def endless():
+        nonlocal begun
+        while True:
+            begun += 1
+            yield pixels(begun)
+
+    with Classifier(small_model).classify_many(endless(), threads=2) as results:
+        for _ in range(5):
+            next(results)
+    assert begun <= 5 + 4
+
+
+def test_frame_has_a_row_for_each_image(small_model: Path, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    classifier = Classifier(small_model)
+    frame = classifier.classify_many([IMAGES / "jpeg_420.jpg", tmp_path / "none.png"], errors="return").to_frame()
+    assert isinstance(frame, pandas.DataFrame) and len(frame) == 2
+    single = classifier.classify(IMAGES / "jpeg_420.jpg")
+    assert frame.loc[0, "p_mel"] == single.probabilities[single.classes.index("mel")]
+    assert frame.loc[0, "disclaimer"] == single.disclaimer
+    assert "none.png" in frame.loc[1, "error"] and frame.loc[1, "image"] == str(tmp_path / "none.png")
+
+
+def test_a_model_in_memory_is_the_same_model(small_model: Path) -> None:
+    files = [(small_model / name).read_bytes() for name in ("config.json", "model.safetensors")]
+    memory = Classifier.from_bytes(*files)
+    assert memory.classify(pixels(4)).json == Classifier(small_model).classify(pixels(4)).json
+    assert memory.classes == ("akiec", "bcc", "bkl", "df", "mel", "nv", "vasc")
+
+
+def test_a_classifier_can_be_sent_to_another_process(small_model: Path) -> None:
+    sent = pickle.loads(pickle.dumps(Classifier(small_model, threads=1)))
+    assert sent.classify(pixels(5)).json == Classifier(small_model).classify(pixels(5)).json
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_of_a_fork_is_refused_and_harms_nobody(small_model: Path) -> None:
+    parent = Classifier(small_model, threads=2)
+    heatmap = parent.heatmap(pixels(6))
+    expected = heatmap.values.copy()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            refused = 0
+            for call in (lambda: parent.classify(pixels(6)), lambda: Classifier(small_model)):
+                try:
+                    call()
+                except dermafusion.ClosedError:
+                    refused += 1
+            del parent
+            status = 0 if refused == 2 and np.array_equal(heatmap.values, expected) else 2
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert np.array_equal(parent.heatmap(pixels(6)).values, expected)
+
+
+def test_spawned_processes_have_classifiers_of_their_own(small_model: Path) -> None:
+    expected = Classifier(small_model).classify(pixels(7)).json
+    program = (
+        "import sys, numpy; from dermafusion import Classifier; "
+        "print(Classifier(sys.argv[1]).classify(numpy.load(sys.argv[2])).json)"
+    )
+    image = small_model.parent / "image.npy"
+    np.save(image, pixels(7))
+    run = subprocess.run([sys.executable, "-c", program, small_model, image], capture_output=True, text=True)
+    assert run.stdout.strip() == expected, run.stderr

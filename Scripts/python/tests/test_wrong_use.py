@@ -1,0 +1,199 @@
+"""Wrong use is one clear exception."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import IMAGES, pixels
+
+import dermafusion
+from dermafusion import ArgumentError, Classifier, DermaFusionError, ImageError, MetadataError
+
+
+@pytest.fixture(scope="module")
+def classifier(small_model: Path) -> Classifier:
+    return Classifier(small_model)
+
+
+@pytest.mark.parametrize(
+    ("image", "exception", "words"),
+    [
+        (np.zeros((40, 40, 3), np.float32), ArgumentError, "float32"),
+        (np.zeros((40, 40, 3), np.int8), ArgumentError, "int8"),
+        (np.zeros((40, 40, 3), object), ArgumentError, "object"),
+        (np.zeros((40, 40, 3), ">u2"), ArgumentError, ">u2"),
+        (np.zeros((40, 40), np.uint8), ArgumentError, "(40, 40)"),
+        (np.zeros((40, 40, 4), np.uint8), ArgumentError, "(40, 40, 4)"),
+        (np.zeros((1, 40, 40, 3), np.uint8), ArgumentError, "(1, 40, 40, 3)"),
+        (np.zeros((0, 40, 3), np.uint8), ArgumentError, "no pixels"),
+        (np.zeros((), np.uint8), ArgumentError, "()"),
+        (np.zeros((40, 40, 3), np.uint8)[::-1], ArgumentError, "strides"),
+        (np.zeros((40, 40, 3), np.uint8)[:, ::-1], ArgumentError, "strides"),
+        (np.zeros((40, 40, 3), np.uint8)[..., ::-1], ArgumentError, "strides"),
+        (np.ma.zeros((40, 40, 3), dtype=np.uint8), ArgumentError, "mask"),
+        (np.broadcast_to(np.zeros((1, 1, 3), np.uint8), (2**20, 2**20, 3)), ImageError, "too large"),
+        (np.zeros((31, 90, 3), np.uint8), ImageError, "90x31"),
+        (memoryview(bytes(64))[::2], ArgumentError, "bytes"),
+        (b"", ImageError, "empty"),
+        (b"\x89PNG\r\n\x1a\n", ImageError, "PNG"),
+        (b"GIF89a", ImageError, "GIF"),
+        (None, ArgumentError, "NoneType"),
+        (17, ArgumentError, "int"),
+        ([[1]], ArgumentError, "list"),
+        ("", ImageError, "No such file"),
+        ("nowhere.png", ImageError, "nowhere.png"),
+        ("no\0where.png", ImageError, "null byte"),
+        ("/dev/zero", ImageError, "regular"),
+        (str(IMAGES), ImageError, "images"),
+        (str(IMAGES / "jpeg_411.jpg" / "x"), ImageError, "jpeg_411.jpg"),
+    ],
+)
+def test_an_image_that_is_none(classifier: Classifier, image: object, exception: type, words: str) -> None:
+    for call in (classifier.classify, classifier.heatmap):
+        with pytest.raises(exception) as caught:
+            call(image)  # type: ignore[operator]
+        assert words in str(caught.value)
+        assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"age": -0.5},
+        {"age": 130.01},
+        {"age": float("inf")},
+        {"age": 10**400},
+        {"age": "40"},
+        {"age": True},
+        {"age": np.zeros(2)},
+        {"sex": "m"},
+        {"sex": ""},
+        {"sex": 1},
+        {"site": "knee"},
+        {"site": b"back"},
+        {"site": "ba\0ck"},
+        {"site": "\ud800"},
+    ],
+)
+def test_metadata_that_is_none(classifier: Classifier, known: dict[str, object]) -> None:
+    with pytest.raises(MetadataError):
+        classifier.classify(pixels(1), **known)  # type: ignore[arg-type]
+
+
+def test_what_pandas_writes_for_missing_is_missing(classifier: Classifier) -> None:
+    result = classifier.classify(pixels(1), age=float("nan"), sex=float("nan"), site=None)  # type: ignore[arg-type]
+    assert result.metadata["missing"] == ["age", "sex", "site"]
+    assert classifier.classify(pixels(1), age=np.float32(40)).metadata["age"] == 40
+
+
+def test_a_map_of_what_is_not_there(classifier: Classifier) -> None:
+    for wrong in ({"label": "melanoma"}, {"layer": "nowhere"}):
+        with pytest.raises(dermafusion.ExplanationError) as caught:
+            classifier.heatmap(pixels(1), **wrong)  # type: ignore[arg-type]
+        assert next(iter(wrong.values())) in str(caught.value)
+    for wrong in ({"method": "cam"}, {"label": 3}, {"label": "all"}):
+        with pytest.raises(ArgumentError):
+            classifier.heatmap(pixels(1), **wrong)  # type: ignore[arg-type]
+
+
+def test_a_model_that_is_none(tmp_path: Path, copied_model: Path) -> None:
+    with pytest.raises(dermafusion.ModelNotFoundError, match="nowhere"):
+        Classifier(tmp_path / "nowhere")
+    with pytest.raises(dermafusion.ModelNotFoundError, match=r"config\.json"):
+        Classifier(tmp_path)
+    for wrong in (3, b"Weights"):
+        with pytest.raises(ArgumentError):
+            Classifier(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError):
+        Classifier("a\0b")
+    weights = copied_model / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-4])
+    with pytest.raises(dermafusion.ModelError, match=r"model\.safetensors"):
+        Classifier(copied_model)
+    with pytest.raises(dermafusion.ModelError):
+        Classifier.from_bytes(b"{}", b"")
+    with pytest.raises(ArgumentError):
+        Classifier.from_bytes("{}", b"")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1025, 2.0, "2", True])
+def test_threads_that_are_none(small_model: Path, threads: object) -> None:
+    with pytest.raises(ArgumentError):
+        Classifier(small_model, threads=threads)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError):
+        Classifier(small_model).classify_many([], threads=threads)  # type: ignore[arg-type]
+
+
+def test_many_refuses_what_is_not_many(classifier: Classifier) -> None:
+    for wrong in ("a.png", b"P6", IMAGES):
+        with pytest.raises(ArgumentError):
+            classifier.classify_many(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="less metadata"):
+        list(classifier.classify_many([pixels(1), pixels(2)], metadata=[{}]))
+    with pytest.raises(ArgumentError, match="Age"):
+        list(classifier.classify_many([pixels(1)], metadata=[{"Age": 3}], errors="return"))
+
+
+def test_a_closed_classifier_is_refused(small_model: Path) -> None:
+    first, second = Classifier(small_model), Classifier(small_model)
+    first.close()
+    first.close()
+    for call in (first.classify, first.heatmap, lambda image: first.classify_many([image])):
+        with pytest.raises(dermafusion.ClosedError):
+            call(pixels(1))
+    assert "closed" in repr(first)
+    assert second.classify(pixels(1)).prediction
+
+
+def test_a_handle_that_was_freed_is_refused(small_model: Path) -> None:
+    """What only a bug in the package could hand over: the library notices."""
+    classifier = Classifier(small_model, threads=3)
+    engine = classifier._engine
+    assert engine is not None
+    engine.library.call("classifier_close", engine.handle)
+    with pytest.raises(dermafusion.ClosedError, match="is no open classifier"):
+        classifier.classify(pixels(1))
+    engine.finalizer.detach()
+
+
+def run_with_library(path: Path) -> str:
+    program = "import dermafusion\ntry: dermafusion.Classifier()\nexcept Exception as e: print(type(e).__name__, e)"
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "DERMAFUSION_LIBRARY": str(path)},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+@pytest.mark.parametrize(
+    ("abi", "version", "words"),
+    [(2, dermafusion.__version__, "interface is version 2, not 1"), (1, "0.0.1", "the library is version 0.0.1")],
+)
+def test_two_versions_are_refused(tmp_path: Path, abi: int, version: str, words: str) -> None:
+    source = tmp_path / "other.c"
+    source.write_text(
+        f"unsigned dermafusion_abi_version(void) {{ return {abi}; }}\n"
+        f'const char *dermafusion_version(void) {{ return "{version}"; }}\n'
+    )
+    library = tmp_path / "libother.so"
+    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    found = run_with_library(library)
+    assert found.startswith("VersionError ") and words in found
+
+
+def test_a_library_that_is_none_is_refused(tmp_path: Path) -> None:
+    assert run_with_library(tmp_path / "none.so").startswith("LibraryError ")
+    (tmp_path / "text.so").write_text("no library")
+    assert run_with_library(tmp_path / "text.so").startswith("LibraryError ")
+
+
+def test_every_exception_is_of_one_kind() -> None:
+    for name in dermafusion.__all__:
+        if name.endswith("Error"):
+            assert issubclass(getattr(dermafusion, name), DermaFusionError)
