@@ -193,7 +193,7 @@ let package = Package(
       swiftSettings: warningsAsErrors + (isRootPackage ? [.unsafeFlags(["-O"])] : [])),
 
     // Unit test bundles
-    .testTarget(name: "SystemModuleTests", dependencies: ["SystemModule", "TestFiles"]),
+    .testTarget(name: "SystemModuleTests", dependencies: ["SystemModule", "TensorModule", "TestFiles"]),
     .testTarget(name: "JSONModuleTests", dependencies: ["JSONModule"]),
     .testTarget(name: "HashModuleTests", dependencies: ["HashModule", "ReferenceLayers"]),
     .testTarget(

@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import SystemModule
+import TensorModule
 import Testing
 
 @Suite struct ParallelMapTests {
