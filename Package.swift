@@ -214,7 +214,7 @@ let package = Package(
         "DermaFusion", "ExplanationFigures", "ExplanationModule", "FigureModule", "ImageFiles",
         "NetworkModule",
         "ImagePipeline", "ModelFiles", "TensorModule", "KernelInterface", "JSONModule", "HashModule",
-        "SystemModule", "ReferenceLayers", "TestModels", "TestImages",
+        "SystemModule", "ReferenceLayers", "TestFiles", "TestModels", "TestImages",
       ]),
     .testTarget(
       name: "AssessmentTests",

@@ -3,6 +3,7 @@
 /// ``inferno`` and ``viridis`` are perceptually uniform: equal steps look equally large, lightness only grows, and so they
 /// can be read without telling colours apart. In ``turbo`` and ``jet`` lightness goes up and down.
 public enum ColorMap: String, Sendable, CaseIterable {
+  /// By matplotlib's name.
   case inferno, viridis, turbo, jet
 
   /// `[256, 3]`: red, green and blue of 256 steps from 0 to 1.

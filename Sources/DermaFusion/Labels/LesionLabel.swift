@@ -4,8 +4,11 @@ import ModelFiles
 public struct LesionLabel: Sendable, Hashable {
   /// What a lesion of a class is.
   public enum Malignancy: String, Sendable, CaseIterable {
+    /// Cancer.
     case malignant
+    /// It may become cancer.
     case preMalignant = "pre-malignant"
+    /// Neither.
     case benign
   }
 

@@ -2,9 +2,13 @@
 ///
 /// The raw value is the name that people and files use (`lower extremity`, with a space).
 public enum BodySite: String, Sendable, CaseIterable {
+  /// A region by its English name; `acral` is skin of palms, soles or under nails.
   case abdomen, acral, back, chest, ear, face, foot, genital, hand
+  /// A leg without the foot.
   case lowerExtremity = "lower extremity"
+  /// A region by its English name; `trunk` overlaps others, `unknown` is none.
   case neck, scalp, trunk, unknown
+  /// An arm without the hand.
   case upperExtremity = "upper extremity"
 
   /// The twelve regions that a person picks from. `acral` and `trunk` overlap others and occur in the data

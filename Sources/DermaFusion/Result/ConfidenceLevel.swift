@@ -1,5 +1,6 @@
 /// Whether any class stands out.
 public enum ConfidenceLevel: String, Sendable, CaseIterable {
+  /// `normal` where a class reaches ``lowThreshold``.
   case normal, low
 
   /// When no class reaches this probability, confidence is low. With seven classes, equal shares are 0.143; with more

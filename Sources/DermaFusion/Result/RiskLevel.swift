@@ -1,5 +1,6 @@
 /// How much the probabilities speak for a malignant or pre-malignant lesion.
 public enum RiskLevel: String, Sendable, CaseIterable, Comparable {
+  /// In ascending order; see ``init(probabilities:)`` for the rule.
   case low, moderate, high
 
   /// A malignant class at or above this probability is high risk.
