@@ -159,7 +159,16 @@ final class BrowserSession {
     }
     if let trust {
       members.append(
-        ("trust", .object(["passes": .bool(trust.passes), "words": .strings(trust.sentences)])))
+        (
+          "trust",
+          .object([
+            "passes": .bool(trust.passes),
+            "deletionAUC": .number(trust.deletionAUC), "randomDeletionAUC": .number(trust.randomDeletionAUC),
+            "insertionAUC": .number(trust.insertionAUC),
+            "randomInsertionAUC": .number(trust.randomInsertionAUC),
+            "shuffledHeadCorrelation": trust.shuffledHeadCorrelation.map { .number($0) } ?? .null,
+          ])
+        ))
     }
     return .object(members)
   }

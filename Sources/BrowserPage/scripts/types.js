@@ -28,7 +28,15 @@
  * @property {'ok' | 'all_negative' | 'flat'} status
  * @property {number} width of the map's values
  * @property {number} height
- * @property {{passes: boolean, words: string[]}} [trust]
+ * @property {Trust} [trust]
+ *
+ * @typedef {object} Trust what the checks of a map found; see MapTrust
+ * @property {boolean} passes
+ * @property {number} deletionAUC
+ * @property {number} randomDeletionAUC
+ * @property {number} insertionAUC
+ * @property {number} randomInsertionAUC
+ * @property {number | null} shuffledHeadCorrelation
  *
  * @typedef {object} Description
  * @property {string} version the engine's

@@ -1,6 +1,6 @@
 import { h, replace, uniqueID } from '../dom.js';
 import { icon } from '../icons.js';
-import { className, formatPercent, t } from '../texts.js';
+import { className, formatNumber, formatPercent, t } from '../texts.js';
 import { failureWords } from '../wording.js';
 import { isCancelled } from '../engine/client.js';
 import { message } from './dialog.js';
@@ -30,6 +30,20 @@ export function drawMap(canvas, values, width, height) {
     image.data[index * 4 + 3] = 255 * Math.min(1, Math.max(0, (value - FLOOR) / (0.6 - FLOOR)));
   }
   context.putImageData(image, 0, 0);
+}
+
+/**
+ * What the three checks of a map measured, a sentence each.
+ * @param {import('../types.js').Trust} trust
+ */
+function measurements(trust) {
+  const number = (/** @type {number} */ value) => formatNumber(value, 3, 3);
+  return [
+    t('heatmap.deletion', { value: number(trust.deletionAUC), random: number(trust.randomDeletionAUC) }),
+    t('heatmap.insertion', { value: number(trust.insertionAUC), random: number(trust.randomInsertionAUC) }),
+    trust.shuffledHeadCorrelation === null ? t('heatmap.noVariance')
+      : t('heatmap.shuffled', { value: number(trust.shuffledHeadCorrelation) }),
+  ];
 }
 
 /** The scale of the colours, from weak to strong. */
@@ -118,7 +132,7 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
         const { trust } = facts;
         if (!trust) return;
         replace(trustBox, message(trust.passes ? 'notice' : 'warning', t(trust.passes ? 'heatmap.passes' : 'heatmap.fails'),
-            h('details', {}, h('summary', {}, t('heatmap.measurements')), h('ul', { lang: 'en' }, trust.words.map((word) => h('li', {}, word))))));
+            h('details', {}, h('summary', {}, t('heatmap.measurements')), h('ul', {}, measurements(trust).map((sentence) => h('li', {}, sentence))))));
       } catch (error) {
         if (mine !== turn) return;
         if (isCancelled(error)) replace(trustBox, trustOffer());
