@@ -348,6 +348,36 @@ def test_german_says_the_same(visit):
     )
 
 
+def test_german_at_twice_the_size_fits_a_phone(visit):
+    on = visit(accepted=False, locale="de-DE", viewport={"width": 360, "height": 800})
+    page = on.page
+    wide = {}
+
+    def look(name):
+        page.evaluate("() => { document.documentElement.style.fontSize = '200%' }")
+        over = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+        if over > 0:
+            wide[name] = over
+        page.evaluate("() => { document.documentElement.style.fontSize = '' }")
+
+    look("disclaimer")
+    page.get_by_role("button", name="Ich habe verstanden").click()
+    look("scan")
+    on.open_image(FIXTURES / "phantom_melanoma.jpg")
+    page.get_by_role("button", name="Weiter").wait_for()
+    look("review")
+    page.get_by_role("button", name="Weiter").click()
+    look("details")
+    page.get_by_role("button", name="Analysieren").click()
+    page.wait_for_selector(".heatmap figcaption p")
+    look("result")
+    for place in ("history", "learn", "learn/bkl", "about"):
+        on.go(place)
+        page.wait_for_timeout(200)
+        look(place)
+    assert wide == {}
+
+
 def test_the_policy_forbids_connections(visit):
     on = visit()
     answers = on.page.evaluate("""async () => {

@@ -86,16 +86,22 @@ export function formatNumber(value, digits = 0, least = 0) {
 }
 
 /**
+ * A share of a whole in percent with one decimal.
+ * @param {number} share 0...1
+ */
+export function formatShare(share) {
+  return new Intl.NumberFormat(language, { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(share);
+}
+
+/**
  * A probability in percent with one decimal. A softmax is never certain, so neither 0 nor 100 is said.
  * @param {number} probability 0...1
  */
 export function formatPercent(probability) {
   const tenths = Math.round(probability * 1000);
-  const percent = (/** @type {number} */ value) => new Intl.NumberFormat(language,
-    { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(value);
-  if (tenths === 0) return `<\u2060${percent(0.001)}`;
-  if (tenths >= 1000) return `>\u2060${percent(0.999)}`;
-  return percent(tenths / 1000);
+  if (tenths === 0) return `<\u2060${formatShare(0.001)}`;
+  if (tenths >= 1000) return `>\u2060${formatShare(0.999)}`;
+  return formatShare(tenths / 1000);
 }
 
 /**

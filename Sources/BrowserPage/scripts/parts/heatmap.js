@@ -109,7 +109,7 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
       if (available) drawMap(overlay, values, facts.width, facts.height);
       replace(caption, result.abstain ? h('p', {}, t('heatmap.abstains')) : null, h('p', {}, available ? t('heatmap.caption', { name: nameOf(lesionClass) })
         : t(`heatmap.${facts.status}`, { name: nameOf(lesionClass) })));
-      if (available) replace(trustBox, h('p', { class: 'small soft' }, t('heatmap.trust')), trustOffer());
+      if (available) replace(trustBox, h('p', { class: 'small soft' }, t('heatmap.trust')), result.abstain ? null : trustOffer());
       drawn?.(available ? overlay : null, lesionClass);
     } catch (error) {
       if (mine !== turn || isCancelled(error)) return;

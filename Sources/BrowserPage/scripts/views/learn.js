@@ -1,7 +1,7 @@
 import facts from '../facts.js';
 import { h, s } from '../dom.js';
 import { icon } from '../icons.js';
-import { formatNumber, formatPercent, t, texts } from '../texts.js';
+import { formatNumber, formatShare, t, texts } from '../texts.js';
 import { classColor } from '../parts/palette.js';
 import { disclaimer } from '../parts/dialog.js';
 
@@ -37,7 +37,7 @@ function withInterval({ value, interval }) {
  * @param {{value: number, interval: [number, number] | null}} figure
  */
 function inPercent({ value, interval }) {
-  return interval ? t('learn.interval', { value: formatPercent(value), low: formatPercent(interval[0]), high: formatPercent(interval[1]) }) : formatPercent(value);
+  return interval ? t('learn.interval', { value: formatShare(value), low: formatShare(interval[0]), high: formatShare(interval[1]) }) : formatShare(value);
 }
 
 function limits() {

@@ -1,0 +1,148 @@
+"""Answers that the engine seldom gives: put into its mouth between the worker and the page."""
+
+import numpy as np
+import pytest
+from conftest import FIXTURES
+from PIL import Image
+
+# The page's worker, whose questions and answers a check may change.
+BETWEEN = """
+window.Worker = class extends Worker {
+  set onmessage(handler) {
+    super.onmessage = async ({ data }) => handler({ data: window.changeAnswer ? await window.changeAnswer(data) : data });
+  }
+  postMessage(message) {
+    super.postMessage(window.changeQuestion ? window.changeQuestion(message) : message);
+  }
+};
+"""
+
+
+def change(on, words: str) -> None:
+    on.page.evaluate(f"() => {{ window.changeAnswer = (data) => {{ const {{ answer }} = data; {words}; return data; }}; }}")
+
+
+def analyse(on) -> None:
+    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    on.page.get_by_role("button", name="Next").click()
+    on.page.get_by_role("button", name="Analyse").click()
+
+
+def test_logits_that_are_no_numbers(visit):
+    on = visit(script=BETWEEN)
+    change(on, "if (answer?.result) answer.result.logits.mel = NaN")
+    analyse(on)
+    on.page.get_by_role("heading", name="The analysis failed").wait_for()
+    on.page.get_by_text("The model gave no numbers for this image. Try another photograph.").wait_for()
+    on.page.evaluate("() => { window.changeAnswer = undefined; }")
+    on.page.get_by_role("button", name="Try again").click()
+    on.page.wait_for_selector(".result")
+
+
+def test_low_confidence_is_said(visit):
+    on = visit(script=BETWEEN)
+    change(on, "if (answer?.result) { answer.result.confidence = 'low'; answer.result.abstain = false; }")
+    analyse(on)
+    on.page.locator(".result-head").get_by_text("no class reaches 20%").wait_for()
+
+
+@pytest.mark.slow
+def test_an_analysis_that_takes_long_says_so_and_still_ends(visit):
+    on = visit(script=BETWEEN)
+    on.page.evaluate(
+        "() => { window.changeAnswer = (data) => new Promise((resolve) => { setTimeout(() => resolve(data), data.answer?.result ? 7000 : 0); }); }"  # noqa: E501
+    )
+    analyse(on)
+    on.page.get_by_text("This takes longer than usual.").wait_for()
+    on.page.wait_for_selector(".result")
+
+
+def test_a_heatmap_that_fails_leaves_the_result_and_can_be_asked_for_again(visit):
+    on = visit(script=BETWEEN)
+    page = on.page
+    page.evaluate("() => { window.print = () => {}; }")
+    change(on, "if (answer?.facts) return { serial: data.serial, failure: { code: 'map', message: 'none' } }")
+    analyse(on)
+    page.get_by_text("There is no heatmap.").wait_for()
+    assert page.locator(".bar").count() == 7
+    page.get_by_role("button", name="Print or PDF").click()
+    assert "Heatmap unavailable" in page.locator(".report").text_content()
+    page.evaluate("() => { window.changeAnswer = undefined; }")
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_text("Bright areas support").first.wait_for()
+    page.locator(".heatmap-overlay").wait_for()
+
+
+def test_a_heatmap_that_is_low_everywhere_is_said(visit):
+    on = visit(script=BETWEEN)
+    change(on, "if (answer?.facts) answer.facts.status = 'all_negative'")
+    analyse(on)
+    on.page.get_by_text("The heatmap is low everywhere").wait_for()
+    assert on.page.locator(".heatmap-overlay").is_hidden()
+
+
+@pytest.mark.parametrize("passes", [True, False])
+def test_what_the_checks_of_a_map_found_is_told(visit, passes):
+    on = visit(script=BETWEEN)
+    page = on.page
+    on.scan()
+    # Half a minute of computing is left out: the map is asked for without its checks, and their result put in.
+    page.evaluate(
+        """(passes) => {
+      let serial;
+      window.changeQuestion = (message) => {
+        if (!message.job.trust) return message;
+        serial = message.serial;
+        return { ...message, job: { ...message.job, trust: false } };
+      };
+      window.changeAnswer = (data) => {
+        if (data.serial === serial) data.answer.facts.trust = { passes, deletionAUC: 0.1, randomDeletionAUC: 0.2, insertionAUC: 0.8, randomInsertionAUC: 0.5, shuffledHeadCorrelation: passes ? 0.25 : null };
+        return data;
+      };
+    }""",  # noqa: E501
+        passes,
+    )
+    page.get_by_role("button", name="Check this map").click()
+    page.get_by_text("passed all three checks" if passes else "failed at least one of the three checks").wait_for()
+    page.get_by_text("Measurements").click()
+    text = page.locator(".heatmap figcaption").inner_text()
+    assert "0.100 while the map's strongest places are hidden" in text and "0.200 with random places" in text
+    assert ("is 0.250. It should be below 0.5" if passes else "without variance") in text
+
+
+@pytest.mark.slow
+def test_the_engine_checks_a_map(visit):
+    on = visit()
+    on.scan()
+    on.page.get_by_role("button", name="Check this map").click()
+    on.page.get_by_text("all three checks").or_(on.page.get_by_text("one of the three checks")).wait_for(timeout=900_000)
+    assert on.page.locator(".heatmap figcaption li").count() == 3
+
+
+def test_a_missing_camera_is_told(visit):
+    on = visit(
+        script="navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('no', 'NotFoundError'); };"
+    )
+    on.page.get_by_role("button", name="Take a photograph").click()
+    on.page.get_by_text("No camera was found. Connect one, or choose a file instead.").wait_for()
+
+
+def test_a_large_photograph_is_stored_as_a_smaller_jpeg(visit, tmp_path):
+    path = tmp_path / "large.png"
+    Image.fromarray(np.random.default_rng(7).integers(0, 255, (1700, 1800, 3), np.uint8)).save(path)
+    on = visit()
+    on.open_image(path)
+    on.page.get_by_role("button", name="Next").click()
+    on.page.get_by_role("button", name="Analyse").click()
+    on.page.wait_for_selector(".result")
+    on.save()
+    stored = on.page.evaluate("""async () => {
+      const open = indexedDB.open('dermafusion');
+      const database = await new Promise((resolve) => { open.onsuccess = () => resolve(open.result); });
+      const all = database.transaction('photographs').objectStore('photographs').getAll();
+      const [blob] = await new Promise((resolve) => { all.onsuccess = () => resolve(all.result); });
+      const bitmap = await createImageBitmap(blob);
+      return { type: blob.type, size: blob.size, width: bitmap.width, height: bitmap.height };
+    }""")
+    assert stored["type"] == "image/jpeg" and stored["size"] < path.stat().st_size / 3
+    assert max(stored["width"], stored["height"]) == 1600
