@@ -69,6 +69,10 @@ stage() {
   put 644 "$text" share/fish/vendor_completions.d/dermafusion.fish
   "$program" manual > "$text"
   put 644 "$text" share/man/man1/dermafusion.1
+  # Where install built it.
+  if [ -n "${library:-}" ]; then
+    while IFS= read -r name; do files+=("$name"); done < <(stage_library "$folder")
+  fi
   printf '%s\n' "${files[@]}" > "$folder/$share/installed-files"
   rm -f "$stripped" "$text"
 }
