@@ -13,6 +13,8 @@ FIXTURES = ROOT / "ParityFixtures" / "images"
 PAGE = Path(os.environ.get("DERMAFUSION_PAGE", ROOT / ".build" / "web" / "dermafusion.html")).resolve()
 PROGRAM = Path(os.environ.get("DERMAFUSION_PROGRAM", ROOT / ".build" / "release" / "dermafusion"))
 MODEL = Path(os.environ.get("DERMAFUSION_MODEL", ROOT / "Weights"))
+# How long something may be waited for, in milliseconds.
+PATIENCE = 120_000
 PICTURES = ROOT / ".build" / "web" / "pictures"
 
 
@@ -63,6 +65,8 @@ class Visit:
     def __init__(self, browser, accepted: bool = True, script: str = "", ready: bool = True, **options):
         options = {"viewport": {"width": 1280, "height": 900}, "locale": "en-US", "reduced_motion": "reduce"} | options
         self.context = browser.new_context(**options)
+        # A machine with other work is slow, not wrong.
+        self.context.set_default_timeout(PATIENCE)
         self.requests: list[str] = []
         self.complaints: list[str] = []
         self.page: Page = self.context.new_page()

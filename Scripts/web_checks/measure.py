@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from conftest import FIXTURES, PAGE, Visit, launch_arguments, run_program, shutil, sync_playwright
+from conftest import FIXTURES, PAGE, PATIENCE, Visit, launch_arguments, run_program, shutil, sync_playwright
 
 OPENINGS = 5
 WARM_UP = 2
@@ -75,6 +75,7 @@ def main() -> None:
         times: dict[str, list[tuple[float, float]]] = {"page opened to ready": [], "photograph to result": [], "heatmap": []}
         for _ in range(OPENINGS):
             context = browser.new_context()
+            context.set_default_timeout(PATIENCE)
             page = context.new_page()
             page.goto("about:blank")
             start = time.perf_counter()
