@@ -67,6 +67,13 @@ import Testing
     #expect(result.errors == "Error: \(empty.path): manifest.json lists nothing to compare\n")
   }
 
+  @Test func aTerminalShowsHowFarItIsAndKeepsNothingOfIt() {
+    let result = runTool("parity", "--fixtures", folder.path, showsProgress: true)
+    #expect(result.status == .success)
+    #expect(result.errors.hasPrefix("\r0 of 2 fixtures\u{1B}[K"), "\(result.errors)")
+    #expect(result.errors.hasSuffix("\r\u{1B}[K"), "\(result.errors)")
+  }
+
   @Test func fixturesThatAgreeEndWithSuccess() {
     let result = runTool("parity", "--fixtures", folder.path)
     #expect(result.status == .success, "\(result.errors)")

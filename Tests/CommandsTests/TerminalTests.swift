@@ -67,14 +67,6 @@ import Testing
     #expect(lines.contains { $0.contains("█") } == (width > 44), "\(lines)")
   }
 
-  @Test func parityShowsHowFarItIs() throws {
-    let fixtures = Fixtures.root.appendingPathComponent("ParityFixtures").path
-    let (status, text) = try run(["parity", "--fixtures", fixtures], width: 80)
-    #expect(status == 0, "\(text)")
-    #expect(text.contains(" fixtures, "), "no progress in \(text)")
-    #expect(!screen(text).contains { $0.contains(" fixtures, ") })
-  }
-
   @Test(arguments: [60, 80, 200])
   func helpAndDoctorFit(width: Int) throws {
     let doctor = try run(["doctor"], width: width)
