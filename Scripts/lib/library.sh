@@ -11,7 +11,7 @@ build_library() {
   # The objects are those of build_portable. SwiftPM's own library would need Swift's shared ones.
   product=DermaFusionC build "the shared library" "${portable_flags[@]}"
   mkdir -p "$folder/archives"
-  for archive in libpng16.a libjpeg.a libz.a libstdc++.a; do
+  for archive in libpng16.a libpng.a libjpeg.a libz.a libstdc++.a; do
     path=$("${CC:-cc}" -print-file-name="$archive")
     [ -f "$path" ] || fail "$archive is needed, which the development files of its library bring"
     ln -sf "$(realpath "$path")" "$folder/archives/$archive"

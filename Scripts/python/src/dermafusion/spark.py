@@ -73,7 +73,9 @@ def _classify_batches(batches: Iterator[Any], model: str | None, columns: list[s
         classifier = _classifiers[model] = Classifier(model, threads=1)
     for batch in batches:
         rows = [_row(classifier, row) for row in batch.to_dict("records")]
-        yield pandas.DataFrame(rows, columns=columns)
+        # Plain objects: pandas' own texts come in chunks, which Spark does not take.
+        values = {name: pandas.Series([row.get(name) for row in rows], dtype=object) for name in columns}
+        yield pandas.DataFrame(values, columns=columns)
 
 
 def _row(classifier: Classifier, row: dict[str, Any]) -> dict[str, Any]:
