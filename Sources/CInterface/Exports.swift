@@ -57,19 +57,19 @@ private func open(
 }
 
 @_cdecl("dermafusion_classifier_close")
-public func close(
+public func closeClassifier(
   classifier: dermafusion_classifier, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   status(error) { () throws(Failure) in try Handles.close(classifier: classifier) }
 }
 
 @_cdecl("dermafusion_class_id")
-public func classID(_ classifier: dermafusion_classifier, _ index: UInt32) -> UnsafePointer<CChar>? {
+public func classIdentifier(_ classifier: dermafusion_classifier, _ index: UInt32) -> UnsafePointer<CChar>? {
   try? Handles.classifier(classifier).classID(index)
 }
 
 @_cdecl("dermafusion_describe")
-public func describe(
+public func describeClassifier(
   _ classifier: dermafusion_classifier, _ result: UnsafeMutablePointer<dermafusion_result>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
@@ -79,7 +79,7 @@ public func describe(
 }
 
 @_cdecl("dermafusion_request_init")
-public func initialize(_ request: UnsafeMutablePointer<dermafusion_request>?) {
+public func initializeRequest(_ request: UnsafeMutablePointer<dermafusion_request>?) {
   guard let request else { return }
   var empty = dermafusion_request()
   empty.size = UInt32(MemoryLayout<dermafusion_request>.size)
@@ -88,7 +88,7 @@ public func initialize(_ request: UnsafeMutablePointer<dermafusion_request>?) {
 }
 
 @_cdecl("dermafusion_classify_bytes")
-public func classify(
+public func classifyBytes(
   _ classifier: dermafusion_classifier, bytes start: UnsafeRawPointer?, _ size: Int,
   _ request: UnsafePointer<dermafusion_request>?, _ result: UnsafeMutablePointer<dermafusion_result>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
@@ -99,7 +99,7 @@ public func classify(
 }
 
 @_cdecl("dermafusion_classify_pixels")
-public func classify(
+public func classifyPixels(
   _ classifier: dermafusion_classifier, pixels: UnsafePointer<UInt8>?, _ width: Int, _ height: Int,
   _ bytesPerRow: Int, _ layout: Int32, _ request: UnsafePointer<dermafusion_request>?,
   _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
@@ -110,7 +110,7 @@ public func classify(
 }
 
 @_cdecl("dermafusion_explain_bytes")
-public func explain(
+public func explainBytes(
   _ classifier: dermafusion_classifier, bytes start: UnsafeRawPointer?, _ size: Int,
   _ request: UnsafePointer<dermafusion_request>?, _ result: UnsafeMutablePointer<dermafusion_result>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
@@ -121,7 +121,7 @@ public func explain(
 }
 
 @_cdecl("dermafusion_explain_pixels")
-public func explain(
+public func explainPixels(
   _ classifier: dermafusion_classifier, pixels: UnsafePointer<UInt8>?, _ width: Int, _ height: Int,
   _ bytesPerRow: Int, _ layout: Int32, _ request: UnsafePointer<dermafusion_request>?,
   _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
@@ -143,7 +143,7 @@ private func make(
 }
 
 @_cdecl("dermafusion_result_view")
-public func view(
+public func viewResult(
   _ result: dermafusion_result, _ view: UnsafeMutablePointer<dermafusion_view>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
@@ -155,7 +155,7 @@ public func view(
 }
 
 @_cdecl("dermafusion_result_map")
-public func map(
+public func mapOfResult(
   _ result: dermafusion_result, _ index: UInt32, _ map: UnsafeMutablePointer<dermafusion_map>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
@@ -167,7 +167,7 @@ public func map(
 }
 
 @_cdecl("dermafusion_result_close")
-public func close(
+public func closeResult(
   result: dermafusion_result, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   status(error) { () throws(Failure) in try Handles.close(result: result) }
