@@ -120,7 +120,7 @@ import Testing
     #expect(folder.contents(of: "results") == whole)
   }
 
-  @Test(arguments: ["--tta", "--explain-metadata", "--timing"])
+  @Test(arguments: ["--tta", "--timing"])
   func aFileOfOtherOptionsIsNotGoneOnWith(option: String) throws {
     let path = folder.path + "/results"
     let words = ["classify", images[0], "--format", "json", "--output", path]
