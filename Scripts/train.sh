@@ -67,8 +67,8 @@ train "$runs/companion" efficientnet_lite1 "160x6000*6,192x6000*3,224x6000*8,288
 train "$runs/fourth" $lite2 "256x4000*2,288x4000*3,320x4000*2,380x3000*2" --initial "$runs/third/model" --seed 5 \
   --learning-rate 6e-4 --live-epochs 0 --initial-share 0.5 \
   --teachers "$runs/third/model" "$runs/companion/model" --votes 0.6 0.4
-train "$runs/run" $lite2 "256x2400*4,288x2400*4,320x2000*3,380x1500*2" --initial "$runs/fourth/model" --seed 11 \
-  --learning-rate 6e-4 --live-epochs 0 --dropout 0.25 --initial-share 0.5
+train "$runs/run" $lite2 "256x2400*6,288x2400*3,320x2000*2,380x1072" --initial "$runs/fourth/model" --seed 202 \
+  --learning-rate 6e-4 --live-epochs 0 --frozen-stages 3 --dropout 0.25 --initial-share 0.5
 
 model="$runs/run/model"
 judge=(--model "$model" --data "$data" --cache "$work/cache" --split "$runs/run/split.csv" --write)
