@@ -25,8 +25,10 @@ package enum ReportStyle {
     h3 { font-size: 1rem; margin-bottom: 0.5rem; }
     p, dl, ul, ol, figure { margin: 0; }
     a { color: var(--accent); }
+    img { max-width: 100%; height: auto; }
+    h1, h2, .bars th, .warnings li, .notice, .lead, .index a { overflow-wrap: anywhere; }
     :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 0.25rem; }
-    header { display: grid; gap: 0.75rem; margin-bottom: 1.5rem; }
+    header { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.75rem; margin-bottom: 1.5rem; }
     .soft { color: var(--soft); }
     .notice { background: var(--notice); color: var(--on-notice); border: 1px solid var(--notice-line); border-radius: 0.75rem;
       padding: 0.75rem 1rem; }
@@ -34,10 +36,10 @@ package enum ReportStyle {
       scroll-margin-top: 1rem; }
     .card > h2 { margin-bottom: 1rem; }
     .columns { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.5rem; }
-    @media (min-width: 52rem) { .columns { grid-template-columns: minmax(0, 26rem) minmax(0, 1fr); } }
-    .stack { display: grid; gap: 1.25rem; align-content: start; }
+    @media (min-width: 52rem) { .columns { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); } }
+    .stack { display: grid; grid-template-columns: minmax(0, 1fr); min-width: 0; gap: 1.25rem; align-content: start; }
     .lead { font-size: 1.125rem; }
-    .risk { display: grid; grid-template-columns: auto 1fr; gap: 0.75rem; align-items: center; border-radius: 0.75rem; padding: 0.75rem 1rem;
+    .risk { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0.75rem; align-items: center; border-radius: 0.75rem; padding: 0.75rem 1rem;
       font-weight: 600; }
     .risk svg { width: 2rem; height: 2rem; }
     .risk.low { background: var(--low-soft); } .risk.moderate { background: var(--moderate-soft); }
@@ -47,7 +49,7 @@ package enum ReportStyle {
     .views { border: 0; margin: 0; padding: 0; min-width: 0; }
     .views legend { padding: 0; font-weight: 600; margin-bottom: 0.5rem; }
     .views .choices { display: flex; flex-wrap: wrap; gap: 0.5rem; margin-bottom: 0.75rem; }
-    .views label { display: flex; align-items: center; gap: 0.5rem; min-height: 2.75rem; padding: 0.25rem 0.875rem; border: 1px solid var(--strong-line);
+    .views label { min-width: 0; overflow-wrap: anywhere; display: flex; align-items: center; gap: 0.5rem; min-height: 2.75rem; padding: 0.25rem 0.875rem; border: 1px solid var(--strong-line);
       border-radius: 999px; cursor: pointer; }
     .views label:has(:checked) { border-color: var(--accent); box-shadow: inset 0 0 0 1px var(--accent); }
     .views input { accent-color: var(--accent); width: 1.125rem; height: 1.125rem; margin: 0; }
@@ -70,10 +72,10 @@ package enum ReportStyle {
     .track { display: block; height: 0.75rem; border-radius: 0.25rem; background: var(--sunken); }
     .track span { display: block; height: 100%; min-width: 1px; border-radius: 0.25rem; background: var(--bar); }
     .first .track span { background: var(--accent); }
-    .facts { display: grid; grid-template-columns: minmax(6rem, auto) 1fr; gap: 0.25rem 1rem; }
+    .facts { display: grid; grid-template-columns: minmax(min(6rem, 30%), auto) minmax(0, 1fr); gap: 0.25rem 1rem; }
     .facts dt { color: var(--soft); } .facts dd { margin: 0; min-width: 0; overflow-wrap: anywhere; }
     .facts .empty { color: var(--soft); font-style: italic; }
-    .warnings { list-style: none; padding: 0; display: grid; gap: 0.5rem; }
+    .warnings { list-style: none; padding: 0; display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.5rem; }
     .warnings li { background: var(--warning); color: var(--on-warning); border-inline-start: 4px solid var(--warning-line); border-radius: 0.25rem;
       padding: 0.5rem 0.75rem; }
     summary { cursor: pointer; font-weight: 600; min-height: 2.75rem; padding: 0.5rem 0; }
