@@ -81,12 +81,12 @@ package enum ReportStyle {
     summary { cursor: pointer; font-weight: 600; min-height: 2.75rem; padding: 0.5rem 0; }
     code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 0.875rem; }
     .index { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: 0.75rem; }
-    .index a { height: 100%; display: grid; grid-template-columns: 4.5rem minmax(0, 1fr); gap: 0.875rem; align-items: center; min-height: 6rem; padding: 0.75rem; color: inherit;
+    .index a { height: 100%; display: grid; grid-template-columns: min(4.5rem, 30%) minmax(0, 1fr); gap: 0.875rem; align-items: center; min-height: 6rem; padding: 0.75rem; color: inherit;
       text-decoration: none; border: 1px solid var(--line); border-radius: 0.75rem; }
     .index a:hover { border-color: var(--strong-line); }
-    .index img { width: 4.5rem; height: 4.5rem; border-radius: 0.375rem; }
+    .index img { width: 100%; height: auto; border-radius: 0.375rem; }
     .index .name { color: var(--accent); text-decoration: underline; text-underline-offset: 0.15em; overflow-wrap: anywhere; }
-    .index .verdict { display: flex; gap: 0.375rem; align-items: center; font-size: 0.875rem; }
+    .index .verdict { display: flex; flex-wrap: wrap; gap: 0.375rem; align-items: center; font-size: 0.875rem; }
     .index svg { width: 1.25rem; height: 1.25rem; flex: none; }
     footer { color: var(--soft); font-size: 0.875rem; }
     @media print {
