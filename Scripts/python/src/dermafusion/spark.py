@@ -199,6 +199,9 @@ def main(arguments: list[str] | None = None) -> int:
         builder = builder.master(options.master)
     elif "MASTER" not in os.environ and "PYSPARK_GATEWAY_PORT" not in os.environ:
         builder = builder.master("local[*]")
+    # On this machine, the Python that runs this; on others what Spark is told there.
+    if (options.master or "local").startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = builder.getOrCreate()
     try:
         frame = _read_input(session, options.input)
