@@ -232,18 +232,13 @@ final class BrowserSession {
   func describe(_ handle: Int32) throws(Failure) -> (JSONValue, Int32) {
     let classifier = try classifier(handle)
     let configuration = classifier.configuration
-    let classes = classifier.labels.map { label in
-      JSONValue.object([
-        "class": .string(label.id), "name": .string(label.name),
-        "malignancy": label.malignancy.map { .string($0.rawValue) } ?? .null,
-      ])
-    }
     return (
       .object([
         "version": .string(DermaFusionVersion.current), "model": classifier.model.orderedJSON,
         "architecture": .string(configuration.architecture),
         "temperature": .number(configuration.temperature),
-        "inputSize": .integer(configuration.preprocessing.size), "classes": .array(classes),
+        "inputSize": .integer(configuration.preprocessing.size),
+        "classes": .array(classifier.labels.map { $0.orderedJSON }),
         "metadataUsed": .bool(configuration.fusion != nil),
         "sites": .strings(BodySite.pickerSites.map { $0.rawValue }),
         "methods": .strings(ActivationMapMethod.allCases.map { $0.rawValue }),

@@ -45,17 +45,12 @@ final class OpenClassifier: @unchecked Sendable {
   /// What a program can know of a model before it classifies.
   var description: JSONValue {
     let configuration = classifier.configuration
-    let classes = classifier.labels.map { label in
-      JSONValue.object([
-        "class": .string(label.id), "name": .string(label.name),
-        "malignancy": label.malignancy.map { .string($0.rawValue) } ?? .null,
-      ])
-    }
     return .object([
       "version": .string(DermaFusionVersion.current), "model": classifier.model.orderedJSON,
       "architecture": .string(configuration.architecture),
       "temperature": .number(configuration.temperature),
-      "inputSize": .integer(configuration.preprocessing.size), "classes": .array(classes),
+      "inputSize": .integer(configuration.preprocessing.size),
+      "classes": .array(classifier.labels.map { $0.orderedJSON }),
       "metadataUsed": .bool(configuration.fusion != nil),
       "sites": .strings(BodySite.allCases.map { $0.rawValue }),
       "methods": .strings(ActivationMapMethod.allCases.map { $0.rawValue }),

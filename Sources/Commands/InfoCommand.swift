@@ -131,12 +131,3 @@ package enum InfoCommand: Command {
     return lines.joined(separator: "\n") + "\n\n" + Wording.disclaimer.wrapped(width: width, indent: 0) + "\n"
   }
 }
-
-extension LesionLabel {
-  fileprivate var orderedJSON: JSONValue {
-    .object([
-      "class": .string(id), "name": .string(name),
-      "malignancy": malignancy.map { .string($0.rawValue) } ?? .null,
-    ])
-  }
-}

@@ -66,6 +66,15 @@ extension ModelIdentity {
   }
 }
 
+extension LesionLabel {
+  package var orderedJSON: JSONValue {
+    .object([
+      "class": .string(id), "name": .string(name),
+      "malignancy": malignancy.map { .string($0.rawValue) } ?? .null,
+    ])
+  }
+}
+
 extension ClassScores {
   package var orderedJSON: JSONValue {
     .object(labels.map { (key: $0.id, value: .float(self[$0])) })
