@@ -128,19 +128,7 @@ import Testing
 
     withExtendedLifetime((input, outputGradients, scratch)) {}
     for (weights, gradient) in zip(weights, inputGradients) {
-      let actual = withExtendedLifetime(gradient) { gradient.map.dense() }
-      var scale = 0.0
-      var worst = (error: 0.0, index: 0, expected: 0.0)
-      for index in stride(from: 0, to: values.count, by: max(3, values.count / 60 | 1)) {
-        let expected = difference(x, index, weights, reference)
-        scale = max(scale, abs(expected))
-        let error = abs(Double(actual[index]) - expected)
-        if !(error <= worst.error) { worst = (error, index, expected) }
-      }
-      #expect(
-        worst.error <= 5e-5 * scale,
-        "\(shape.testDescription): at index \(worst.index) \(actual[worst.index]), by differences \(worst.expected)"
-      )
+      expectDifferences(of: reference, at: x, weights, equal: gradient, shape.testDescription)
     }
   }
 
@@ -230,21 +218,28 @@ import Testing
         into: inputGradients.map(\.map), scratch: scratch.pointer, pool: pool)
       withExtendedLifetime((input, output, outputGradients, scratch)) {}
       for (weights, gradient) in zip(weights, inputGradients) {
-        let actual = withExtendedLifetime(gradient) { gradient.map.dense() }
-        var scale = 0.0
-        var worst = (error: 0.0, index: 0, expected: 0.0)
-        for index in stride(from: 0, to: values.count, by: max(3, values.count / 60 | 1)) {
-          let expected = difference(x, index, weights, reference)
-          scale = max(scale, abs(expected))
-          let error = abs(Double(actual[index]) - expected)
-          if !(error <= worst.error) { worst = (error, index, expected) }
-        }
-        #expect(
-          worst.error <= 5e-5 * scale,
-          "\(shape.testDescription): at index \(worst.index) \(actual[worst.index]), by differences \(worst.expected)"
-        )
+        expectDifferences(of: reference, at: x, weights, equal: gradient, shape.testDescription)
       }
     }
+  }
+
+  /// Compares about 60 elements of the gradient of the weighted sum of `function` at `x` with central differences.
+  private func expectDifferences(
+    of function: (ReferenceMap) -> ReferenceMap, at x: ReferenceMap, _ weights: [Float],
+    equal gradient: Padded, _ description: String
+  ) {
+    let actual = withExtendedLifetime(gradient) { gradient.map.dense() }
+    var scale = 0.0
+    var worst = (error: 0.0, index: 0, expected: 0.0)
+    for index in stride(from: 0, to: actual.count, by: max(3, actual.count / 60 | 1)) {
+      let expected = difference(x, index, weights, function)
+      scale = max(scale, abs(expected))
+      let error = abs(Double(actual[index]) - expected)
+      if !(error <= worst.error) { worst = (error, index, expected) }
+    }
+    #expect(
+      worst.error <= 5e-5 * scale,
+      "\(description): at index \(worst.index) \(actual[worst.index]), by differences \(worst.expected)")
   }
 
   private func difference(
