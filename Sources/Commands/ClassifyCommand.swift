@@ -15,7 +15,7 @@ package enum ClassifyCommand: Command {
     A folder stands for the images in it and in the folders below it, sorted by path: names that end in \
     \(ImageFileName.endings.joined(separator: ", ")), hidden ones left out. Links are followed, \
     but each folder is visited once. A file may hold PNG, JPEG or \
-    PNM whatever its name, up to \(ImageFileName.byteLimit / (1024 * 1024)) MB; under 32x32 pixels it is refused, under \
+    PNM whatever its name, up to \(ImageDecoder.fileByteLimit / (1024 * 1024)) MB; under 32x32 pixels it is refused, under \
     100x100 the result has a warning. An image that fails is named on \
     standard error and the others still get their results.
 

@@ -77,7 +77,7 @@ package enum ParityCommand: Command {
     try ParityFixtures { name in
       // An empty file is a fixture too: one that must be refused.
       do throws(FileError) {
-        return try FileBytes.read(path: "\(folder)/\(name)", limit: ImageFileName.byteLimit)
+        return try FileBytes.read(path: "\(folder)/\(name)", limit: ImageDecoder.fileByteLimit)
       } catch .empty {
         return []
       }

@@ -36,30 +36,13 @@ extension Classifier {
     }
   }
 
-  private static let fileByteLimit = 512 << 20
-
   private static func bytes(ofFile path: String) throws(DermaFusionError) -> [UInt8] {
-    do throws(FileCopyError) {
-      return try FileCopy(path: path, limit: fileByteLimit).withBytes { [UInt8]($0) }
+    do throws(FileError) {
+      return try FileBytes.read(
+        path: path, limit: ImageDecoder.fileByteLimit, refusal: ImageDecoder.refusal(ofStart:))
     } catch {
       throw DermaFusionError(
-        .invalidImage, message: "\(path): \(error.rule)",
-        remedy: "Name a PNG, JPEG or PNM file that can be read.")
-    }
-  }
-}
-
-extension FileCopyError {
-  /// The rule that a file of an image breaks.
-  fileprivate var rule: String {
-    switch self {
-    case .refused(let reason): "cannot be read: \(reason)"
-    case .isAFolder: "is a folder, not a file"
-    case .notARegularFile: "is neither a file nor a folder"
-    case .empty: "the file is empty"
-    case .tooLarge: "the file is larger than the limit of 512 MB"
-    case .outOfMemory(let byteCount): "there is no memory for its \(byteCount) bytes"
-    case .changed: "the file changed while it was read"
+        .invalidImage, message: error.description, remedy: "Name a PNG, JPEG or PNM file that can be read.")
     }
   }
 }

@@ -46,6 +46,9 @@ package enum ImageDecoder {
     }
   }
 
+  /// No file of a dermoscopy image comes near it.
+  package static let fileByteLimit = 512 * 1024 * 1024
+
   /// Why a file that begins so is no image that can be decoded, or nil where it may be one: a file that is none need not be read
   /// to its end.
   ///

@@ -3,9 +3,6 @@ package enum ImageFileName {
   /// Files in a folder are images when their name ends so, in any letter case.
   package static let endings = [".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".ppm", ".pgm", ".pbm", ".pnm"]
 
-  /// No dermoscopy image comes near it; what does is not an image.
-  package static let byteLimit = 512 * 1024 * 1024
-
   /// What a folder without any lacks.
   static let kind = "image (\(endings.joined(separator: ", ")))"
 

@@ -46,10 +46,10 @@ package enum ImageSource: Equatable, Sendable {
   /// The image's bytes.
   package func read(terminal: Terminal) throws(FileError) -> [UInt8] {
     switch self {
-    case .standardInput: try terminal.readInput(ImageFileName.byteLimit)
+    case .standardInput: try terminal.readInput(ImageDecoder.fileByteLimit)
     case .file(let path):
       try FileBytes.read(
-        path: path, limit: ImageFileName.byteLimit, refusal: ImageDecoder.refusal(ofStart:))
+        path: path, limit: ImageDecoder.fileByteLimit, refusal: ImageDecoder.refusal(ofStart:))
     }
   }
 
