@@ -6,21 +6,19 @@ library_soname=libdermafusion.so.1
 # build_library: builds the shared library with all libraries in it but the C library. Sets `library`. Linux only: other
 # systems take the product DermaFusionC as SwiftPM builds it.
 build_library() {
-  local folder=$root/.build/release/library archive path
+  local folder=$root/.build/release/library archive
   find_portable_flags
   # The objects are those of build_portable. SwiftPM's own library would need Swift's shared ones.
   product=DermaFusionC build "the shared library" "${portable_flags[@]}"
-  mkdir -p "$folder/archives"
-  for archive in libpng16.a libpng.a libjpeg.a libz.a libstdc++.a; do
-    path=$("${CC:-cc}" -print-file-name="$archive")
-    [ -f "$path" ] || fail "$archive is needed, which the development files of its library bring"
-    ln -sf "$(realpath "$path")" "$folder/archives/$archive"
+  for archive in libpng16.a libjpeg.a libz.a libstdc++.a; do
+    [ -f "$archives/$archive" ] || fail "$archive is needed, which the development files of its library bring"
   done
+  mkdir -p "$folder"
   "${CC:-cc}" -fPIC -O2 -Wall -c "$root/Scripts/lib/library_stderr.c" -o "$folder/library_stderr.o"
   library=$folder/$library_soname
   swiftc -emit-library -static-stdlib -use-ld=lld -o "$library" \
     "@$root/.build/release/DermaFusionC.product/Objects.LinkFileList" "$folder/library_stderr.o" \
-    "-L$folder/archives" -lpng16 -ljpeg -lz -lm -Xclang-linker -static-libgcc \
+    "-L$archives" -lpng16 -ljpeg -lz -lm -Xclang-linker -static-libgcc \
     -Xlinker -soname -Xlinker "$library_soname" -Xlinker --gc-sections -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now \
     -Xlinker "--version-script=$root/Sources/CDermaFusion/dermafusion.map" || fail "the shared library could not be linked"
   strip --strip-unneeded "$library"
@@ -29,8 +27,7 @@ build_library() {
 # stage_library FOLDER: puts the shared library, its header and its pkg-config file under FOLDER, and prints their names,
 # one a line.
 stage_library() {
-  local folder=$1 version
-  version=$(sed -n 's/.*static let current = "\(.*\)"/\1/p' "$root/Sources/DermaFusion/DermaFusionVersion.swift")
+  local folder=$1
   install -d "$folder/lib/pkgconfig" "$folder/include"
   # Beside the old file first: a program that runs keeps the file that it was started with.
   install -m 755 "$library" "$folder/lib/$library_soname.new"
@@ -46,7 +43,7 @@ model=\${prefix}/share/dermafusion/Weights
 
 Name: dermafusion
 Description: Classifies dermoscopy images; a research and educational tool, not a medical device
-Version: $version
+Version: $(program_version)
 Libs: -L\${libdir} -ldermafusion
 Cflags: -I\${includedir}
 END

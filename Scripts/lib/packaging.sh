@@ -18,9 +18,9 @@ read_prefix() {
 }
 
 # What SwiftPM is told so that the standard libraries of Swift and C++, libpng, libjpeg and zlib are in what it builds, which
-# then runs where only the C library is. Sets `portable_flags`.
+# then runs where only the C library is. Sets `portable_flags` and, on Linux, `archives`, a folder with the static libraries.
 find_portable_flags() {
-  local archives name path
+  local name path
   portable_flags=(--static-swift-stdlib)
   [ "$(uname)" = Linux ] || return 0
   # The linker takes the first folder that has a library of the name: one with archives alone. Folders that are named to the

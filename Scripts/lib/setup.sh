@@ -11,6 +11,8 @@ fail() {
   exit 1
 }
 
+program_version() { sed -n 's/.*static let current = "\(.*\)"/\1/p' "$root/Sources/DermaFusion/DermaFusionVersion.swift"; }
+
 # Puts the Swift toolchain on the PATH, or says where to get it.
 find_swift() {
   local folder
