@@ -20,11 +20,11 @@ read_prefix() {
 # What SwiftPM is told so that the standard libraries of Swift and C++, libpng, libjpeg and zlib are in what it builds, which
 # then runs where only the C library is. Sets `portable_flags` and, on Linux, `archives`, a folder with the static libraries.
 find_portable_flags() {
-  local name path
+  local name path folder
   portable_flags=(--static-swift-stdlib)
   [ "$(uname)" = Linux ] || return 0
-  # The linker takes the first folder that has a library of the name: one with archives alone. Folders that are named to the
-  # linker itself (-Xlinker) come after the system's; those that are named to the compiler come before.
+  # The linker takes the first folder that has a library of the name: one with archives alone. SwiftPM puts the folders that
+  # pkg-config's files name before all others, so these files have to name it too.
   archives=$root/.build/archives
   rm -rf "$archives"
   mkdir -p "$archives"
@@ -32,6 +32,11 @@ find_portable_flags() {
     path=$("${CC:-cc}" -print-file-name="$name" 2> /dev/null || true)
     [ -f "$path" ] && ln -s "$(realpath "$path")" "$archives/$name"
   done
+  for name in libpng libjpeg; do
+    folder=$(pkg-config --variable pcfiledir "$name" 2> /dev/null || true)
+    [ -f "$folder/$name.pc" ] && sed "s|^libdir=.*|libdir=$archives|" "$folder/$name.pc" > "$archives/$name.pc"
+  done
+  export PKG_CONFIG_PATH=$archives${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
   portable_flags+=(-Xswiftc "-L$archives" -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -lz -Xlinker -lm)
 }
 
@@ -44,7 +49,7 @@ build_portable() {
 
 # stage FOLDER: puts the program and all that belongs to it under FOLDER, and a list of it, by which uninstall goes.
 stage() {
-  local folder=$1 share=share/dermafusion files=()
+  local folder=$1 share=share/dermafusion files=() name
   put() {
     # Beside the old file first: a program that runs keeps the file that it was started from.
     install -d "$folder/$(dirname "$3")"
