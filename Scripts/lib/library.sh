@@ -8,7 +8,8 @@ library_soname=libdermafusion.so.1
 build_library() {
   local folder=$root/.build/release/library archive
   find_portable_flags
-  # The objects are those of build_portable. SwiftPM's own library would need Swift's shared ones.
+  # The objects are those of build_portable. SwiftPM's own library would need Swift's shared ones, and cannot be linked with
+  # the archives, whose code is not position-independent for symbols that others may replace: it is linked anew below.
   product=DermaFusionC build "the shared library" "${portable_flags[@]}"
   for archive in libpng16.a libjpeg.a libz.a libstdc++.a; do
     [ -f "$archives/$archive" ] || fail "$archive is needed, which the development files of its library bring"

@@ -36,14 +36,13 @@ find_portable_flags() {
     folder=$(pkg-config --variable pcfiledir "$name" 2> /dev/null || true)
     [ -f "$folder/$name.pc" ] && sed "s|^libdir=.*|libdir=$archives|" "$folder/$name.pc" > "$archives/$name.pc"
   done
-  export PKG_CONFIG_PATH=$archives${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
   portable_flags+=(-Xswiftc "-L$archives" -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -lz -Xlinker -lm)
 }
 
 # Builds the program. Sets `program`.
 build_portable() {
   find_portable_flags
-  build "a copy to install" "${portable_flags[@]}"
+  PKG_CONFIG_PATH=${archives:-}:${PKG_CONFIG_PATH:-} build "a copy to install" "${portable_flags[@]}"
   program=$root/.build/release/dermafusion
 }
 
