@@ -46,7 +46,10 @@ def parse_options():
     parser.add_argument("--temperature", type=float, default=1.0, help="logits are divided by it")
     parser.add_argument("--mean", type=float, nargs=3, help="of each channel, 0...1 (default: ImageNet's)")
     parser.add_argument("--std", type=float, nargs=3, help="of each channel (default: ImageNet's)")
-    parser.add_argument("--color-constancy", choices=["shades_of_gray", "none"], default="shades_of_gray")
+    parser.add_argument(
+        "--color-constancy", choices=["shades_of_gray", "none"],
+        help="default: shades_of_gray, as this package trains; none for a network that timm's train.py trained",
+    )  # fmt: skip
     parser.add_argument("--constancy-p", type=int, default=6)
     parser.add_argument("--rounding", choices=["round", "truncate", "none"], default="round")
     parser.add_argument("--card", type=Path, help="a model card to use as README.md")
@@ -78,6 +81,15 @@ def note_what_may_surprise(options, checkpoint, classes):
     trained_at = checkpoint.arguments.get("img_size") or (checkpoint.arguments.get("input_size") or [None])[-1]
     if trained_at and trained_at != options.image_size:
         note(f"the checkpoint was trained with images of {trained_at} pixels; --image-size is {options.image_size}")
+    for name in ("mean", "std"):
+        trained_with = checkpoint.arguments.get(name)
+        if isinstance(trained_with, (list, tuple)) and trained_with and getattr(options, name) is None:
+            values = " ".join(map(str, trained_with))
+            note(f"the checkpoint was trained with --{name} {values}; without the option ImageNet's is taken")
+    if checkpoint.arguments and options.color_constancy is None:
+        note(
+            "Shades of Gray balances the colours of each image, which timm's train.py does not: --color-constancy none"
+        )
     if not all(isinstance(entry, dict) and "malignancy" in entry for entry in classes):
         note("the classes do not say which are malignant, so dermafusion gives no risk; a --classes FILE.json can")
 
@@ -97,7 +109,7 @@ def main():
     preprocessing["mean"] = options.mean or preprocessing["mean"]
     preprocessing["std"] = options.std or preprocessing["std"]
     preprocessing["color_constancy"] = {
-        "method": options.color_constancy,
+        "method": options.color_constancy or "shades_of_gray",
         "p": options.constancy_p,
         "rounding": options.rounding,
     }

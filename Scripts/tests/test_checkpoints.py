@@ -231,12 +231,32 @@ class CommandTests(Folder):
             self.assertIn(f"last.pth.tar: took state_dict, {len(state)} tensors; ignored: args, epoch", errors)
             self.assertIn("trained with images of 224 pixels; --image-size is 380", errors)
             self.assertIn("gives no risk", errors)
+            self.assertIn("Shades of Gray balances the colours of each image", errors)
             config, model = load_folder(self.folder / "model")
             self.assertEqual(config["classes"], ids)
             self.assertEqual((config["padding"], config["batch_norm_epsilon"]), ("symmetric", 1e-5))
             self.assertEqual(config["fusion"] is not None, fusion)
             for name, tensor in state.items():
                 self.assertTrue(torch.equal(model.state_dict()[name], tensor), name)
+
+    def test_how_timm_trained_is_told_where_the_options_say_otherwise(self):
+        path, state = self.checkpoint("resnet18", ["benign", "malignant"])
+        arguments = argparse.Namespace(img_size=None, input_size=[3, 192, 192], mean=[0.5, 0.4, 0.3], std=None)
+        torch.save({"state_dict": state, "args": arguments}, path)
+        words = ["--architecture", "resnet18", "--checkpoint", path, "--classes", "benign,malignant"]
+        status, errors = self.run_command(*words)
+        self.assertEqual(status, 0, errors)
+        self.assertIn("trained with images of 192 pixels; --image-size is 380", errors)
+        self.assertIn("trained with --mean 0.5 0.4 0.3; without the option ImageNet's is taken", errors)
+        self.assertNotIn("--std", errors)
+        said = ["--image-size", 192, "--mean", 0.5, 0.4, 0.3, "--color-constancy", "none"]
+        status, errors = self.run_command(*words, *said)
+        self.assertEqual(status, 0, errors)
+        for word in ("pixels", "--mean", "Shades"):
+            self.assertNotIn(word, errors)
+        config = json.loads((self.folder / "model" / "config.json").read_text())
+        self.assertEqual(config["preprocessing"]["color_constancy"]["method"], "none")
+        self.assertEqual(config["preprocessing"]["mean"], [0.5, 0.4, 0.3])
 
     def test_digests_are_those_of_the_files(self):
         path, state = self.checkpoint("mobilenetv3_small_100", CLASSES)

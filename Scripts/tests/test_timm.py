@@ -1,14 +1,21 @@
-"""The networks against timm's own, where timm can be imported; PyTorch in float64, the same weights on both sides."""
+"""The networks against timm's own, where timm can be imported, PyTorch in float64 with the same weights on both sides;
+and the checkpoints that timm's training saves.
+"""
 
+import argparse
+import tempfile
 import unittest
+from pathlib import Path
 
 import torch
 
 from dermafusion.fixtures.formula_networks import formula_model
 from dermafusion.model.build import build_config
+from dermafusion.model.checkpoint import read_checkpoint
 
 try:
     import timm
+    import timm.utils
 except (ImportError, RuntimeError):  # the second where its torchvision is for another torch
     timm = None
 
@@ -49,6 +56,28 @@ class TimmTests(unittest.TestCase):
                     self.close(own.pool(features), pre_logits)
                     self.close(own(image), logits)
                     self.assertGreater(float((logits[0] - logits[1]).abs().max()), 1e-3)
+
+    def test_the_average_is_read_from_a_checkpoint_that_timm_saved(self):
+        torch.manual_seed(42)
+        network = timm.create_model("mobilenetv3_small_100", num_classes=8)
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.1, momentum=0.9)
+        average = timm.utils.ModelEmaV3(network, decay=0.5)
+        network(torch.randn(2, 3, 64, 64)).square().sum().backward()
+        optimizer.step()
+        average.update(network, step=0)
+        arguments = argparse.Namespace(model="mobilenetv3_small_100", img_size=64, num_classes=8)
+        with tempfile.TemporaryDirectory() as folder:
+            saver = timm.utils.CheckpointSaver(
+                network, optimizer, args=arguments, model_ema=average, checkpoint_dir=folder, recovery_dir=folder
+            )
+            saver.save_checkpoint(0, metric=0.5)
+            checkpoint = read_checkpoint(Path(folder) / "model_best.pth.tar")
+        self.assertEqual(checkpoint.taken_from, ["state_dict_ema"])
+        self.assertEqual(checkpoint.arguments["img_size"], 64)
+        self.assertFalse(torch.equal(checkpoint.state["classifier.weight"], network.state_dict()["classifier.weight"]))
+        for name, tensor in average.module.state_dict().items():
+            if not name.endswith(".num_batches_tracked"):
+                self.assertTrue(torch.equal(checkpoint.state[name], tensor), name)
 
     def close(self, found, expected):
         self.assertEqual(found.shape, expected.shape)

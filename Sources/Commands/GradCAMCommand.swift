@@ -8,7 +8,7 @@ import DermaFusion
 import ExplanationModule
 import ImageFiles
 
-/// Draws where in an image the model found what spoke for a class.
+/// Draws heatmaps of the regions that support a class.
 package enum GradCAMCommand: Command {
   package static let name = "gradcam"
   package static let abstract = "Draw heatmaps of the regions that support a class."
@@ -105,16 +105,16 @@ package enum GradCAMCommand: Command {
   private static let signed = Flag(
     "signed",
     abstract: """
-      Keep what speaks against the class: --raw writes the map before its negative part is cut off and it is scaled, \
-      float32 [h, w] at the layer's own resolution, and JSON gets it as signedMap.
+      Keep the negative values, which count against the class: --raw writes the map before they are cut off and it is \
+      scaled, float32 [h, w] at the layer's own resolution, and JSON gets it as signedMap.
       """)
   private static let trust = Flag(
     "trust",
     abstract: """
-      Measure what speaks against each map: deletion and insertion must do better than the mean of three random maps of the \
-      same smoothness, and the correlation with maps of five heads whose weights were shuffled must stay below \
-      \(MapTrust.highCorrelation.fixed(digits: 1)). Passing does not make a map right. Takes about 140 runs of the network, \
-      35 more for each further map.
+      Test each map in three ways: deletion and insertion must do better than the mean of three random maps of the same \
+      smoothness, and the correlation with maps of five heads whose weights were shuffled must stay below \
+      \(MapTrust.highCorrelation.fixed(digits: 1)). A map that passes may still be wrong. Takes about 140 runs of the \
+      network, 35 more for each further map.
       """)
   private static let format = ReportFormat.option
 

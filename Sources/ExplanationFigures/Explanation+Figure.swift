@@ -158,8 +158,7 @@ extension Explanation {
   /// `Melanoma (mel): probability 12.3%`; without the probability where the model abstains.
   func title(_ map: ActivationMap) -> String {
     let label = label(of: map)
-    let name = label.name == label.id ? label.id : "\(label.name) (\(label.id))"
-    return classification.abstains ? "Map of \(name)" : "\(name): probability \(percentage(label))"
+    return classification.abstains ? "Map of \(label)" : "\(label): probability \(percentage(label))"
   }
 
   /// `mel 12.3%`; without the probability where the model abstains.

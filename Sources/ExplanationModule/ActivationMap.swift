@@ -1,13 +1,13 @@
 import NetworkModule
 import TensorModule
 
-/// Where in an image a model found what spoke for a class.
+/// The regions of an image that support a class, by one model and method.
 public struct ActivationMap: Sendable, Equatable {
   /// Whether there is something to see.
   public enum Status: String, Sendable, CaseIterable {
     /// The map has a highest and a lowest place.
     case ok
-    /// Nothing in the map is above 0: no place spoke for the class, at this layer and by this method.
+    /// Nothing in the map is above 0: no place supports the class, at this layer and by this method.
     case allNegative = "all_negative"
     /// Every place has the same value, above 0.
     case flat

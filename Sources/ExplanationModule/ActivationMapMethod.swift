@@ -1,6 +1,6 @@
 import TensorModule
 
-/// A way to turn a feature map and the gradient of a class's logit into a map of what spoke for the class.
+/// A way to turn a feature map and the gradient of a class's logit into a map of the class's support.
 ///
 /// In the formulas `A` is the feature map, `G` the gradient of the class's logit with respect to it, `p` a pixel and `c` a
 /// channel. Every method gives one value for each pixel of the feature map; the part above 0 is what is shown.

@@ -86,5 +86,7 @@ import Testing
     let footer = table(nil).footer(summary, labels: [.nv])
     #expect(footer.contains("Classes: nv Melanocytic nevi."))
     #expect(footer.hasSuffix(Wording.disclaimer + "\n"))
+    // A risk that is never told has a reason.
+    #expect(!footer.contains("not judged"))
   }
 }

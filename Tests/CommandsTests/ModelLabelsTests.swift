@@ -145,9 +145,38 @@ import Testing
     for word in ["Melanoma", "melanoma", "Malignant AUROC", "share at risk"] {
       #expect(!report.contains(word), "\(word) in \(report)")
     }
-    let explained = try object(
-      run("gradcam", image, "--model", model, "--output", "\(folder.path)/map.png", "--format", "json"))
+    let batch = run("classify", "\(folder.path)/images", "--model", model).output
+    #expect(
+      batch.contains("\n\n2 images: 2 malignant. Risk is not judged, since the model does not"), "\(batch)")
+
+    let picture = ["--model", model, "--output", "\(folder.path)/map.png"]
+    let explained = try object(run(words: ["gradcam", image, "--format", "json"] + picture))
     #expect(explained["prediction"] as? String == "malignant")
+    let words = run(words: ["gradcam", image] + picture).output
+    #expect(words.contains("\n  malignant, probability "), "\(words)")
+  }
+
+  @Test func aClassNamedAsAGroupOfTheRiskIsNoSecondMember() throws {
+    let model = try model([
+      ["class": "benign", "malignancy": "benign"], ["class": "malignant", "malignancy": "malignant"],
+    ])
+    folder.write(pnm(), to: "images/A.ppm")
+    folder.write(pnm(seed: 7), to: "images/B.ppm")
+    let labels = folder.write("image_id,dx\nA,malignant\nB,benign\n", to: "labels.csv")
+    let evaluated = run(
+      "evaluate", "--labels", labels, "--images", "\(folder.path)/images", "--model", model, "--format",
+      "json")
+    let risk = try #require(try object(evaluated)["risk"] as? [String: [String: Any]])
+    for level in ["moderate", "high"] {
+      #expect(
+        risk[level]?.keys.sorted() == ["benign", "benignCI", "malignant", "malignantCI"], "\(risk)")
+      #expect(risk[level]?["malignant"] as? Double == 1)
+    }
+    // Once a level: a parser would keep one of two without a word.
+    for name in ["benignCI", "malignantCI"] {
+      let count = evaluated.output.components(separatedBy: "\"\(name)\":").count - 1
+      #expect(count == 2, "\(name) in \(evaluated.output)")
+    }
   }
 
   @Test func ofAThousandClassesTextShowsTheLikeliest() throws {

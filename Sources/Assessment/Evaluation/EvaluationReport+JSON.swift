@@ -39,11 +39,13 @@ extension EvaluationReport {
     return members
   }
 
-  /// Of the malignant classes, of the others and of each class the share that reaches the level.
+  /// The share that reaches the level: of the malignant classes, of the others and of each class. A class with the id of one
+  /// of the two groups would be a second member of that name and is left out.
   private func riskJSON(_ level: RiskLevel) -> JSONValue {
-    let names = ["malignant", "benign"] + labels.ids
-    return .object(
-      zip(names, EvaluationFigure.riskGroups(labels)).flatMap { overall.members($0, .risk(level, of: $1)) })
+    let groups = ["malignant", "benign"]
+    let members = zip(groups + labels.ids, EvaluationFigure.riskGroups(labels)).enumerated()
+      .filter { $0 < groups.count || !groups.contains($1.0) }
+    return .object(members.flatMap { overall.members($1.0, .risk(level, of: $1.1)) })
   }
 
   private func classJSON(_ label: LesionLabel) -> JSONValue {

@@ -3,7 +3,7 @@ import ImagePipeline
 import ModelFiles
 import NetworkModule
 
-/// A classification, and maps of where the model found what spoke for one or more classes.
+/// A classification, and maps of the regions that support one or more classes.
 public struct Explanation: Sendable {
   /// The result that is explained.
   public let classification: Classification

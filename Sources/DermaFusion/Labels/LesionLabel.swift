@@ -65,8 +65,8 @@ extension Labels: RandomAccessCollection {
 }
 
 extension LesionLabel: CustomStringConvertible {
-  /// `Melanoma (mel)`
-  public var description: String { "\(name) (\(id))" }
+  /// `Melanoma (mel)`; the id alone where it is the name too.
+  public var description: String { name == id ? id : "\(name) (\(id))" }
 }
 
 extension Labels: CustomStringConvertible {

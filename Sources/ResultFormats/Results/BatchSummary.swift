@@ -11,6 +11,9 @@ package struct BatchSummary {
   private var labels: [LesionLabel] = []
   private var riskCounts: [RiskLevel: Int] = [:]
 
+  private static let noRisk =
+    "Risk is not judged, since the model does not say which of its classes are malignant."
+
   package init() {}
 
   package init(results: [Classification], failedCount: Int) {
@@ -34,7 +37,7 @@ package struct BatchSummary {
 
   package mutating func addFailure() { failedCount += 1 }
 
-  /// `12 images: 7 nv, 3 mel, 2 bkl.` and `High risk: 3, moderate: 1, low: 7. The model abstains from 1. 2 failed.`
+  /// `12 images: 7 nv, 3 mel, 1 bkl.` and `Risk: 3 high, 1 moderate, 7 low. The model abstains from 1. 2 failed.`
   package var sentences: [String] {
     let classes = labels.filter { classCounts[$0.index] > 0 }
       .sorted { (classCounts[$0.index], $1.index) > (classCounts[$1.index], $0.index) }
@@ -45,6 +48,8 @@ package struct BatchSummary {
     if !riskCounts.isEmpty {
       let risks = [RiskLevel.high, .moderate, .low].map { "\(riskCounts[$0, default: 0]) \($0.rawValue)" }
       sentences.append("Risk: \(risks.joined(separator: ", ")).")
+    } else if count > abstainedCount {
+      sentences.append(Self.noRisk)
     }
     if abstainedCount > 0 { sentences.append("The model abstains from \(abstainedCount).") }
     if failedCount > 0 { sentences.append("\(failedCount) failed.") }

@@ -85,8 +85,7 @@ package struct ExplanationReport {
     for (index, map) in explanation.maps.enumerated() {
       let label = explanation.label(of: map)
       lines.append(
-        "  \(label.name) (\(label.id)), probability \(Wording.percentage(result.probabilities[label]))"
-          .printable)
+        "  \(label), probability \(Wording.percentage(result.probabilities[label]))".printable)
       lines.append(detail(map).wrapped(width: width, indent: 4))
       if trusts.indices.contains(index) {
         lines += trusts[index].sentences.map { $0.wrapped(width: width, indent: 4) }
@@ -109,14 +108,14 @@ package struct ExplanationReport {
     if let sentence = map.status.sentence { return sentence }
     let centre = map.massCentre ?? (0, 0)
     let percent = { (fraction: Double) in "\(Int((fraction * 100).rounded()))%" }
-    let meaning =
+    let subject =
       map.method.usesGradient
-      ? "What speaks for the class reaches from"
-      : "The features' response, the same for every class and no support for one, reaches from"
+      ? "Support for the class" : "The response of the features, which is the same for every class,"
+    let sign =
+      map.method.usesGradient && map.minimum < 0 ? "; negative values count against the class" : ""
     return """
-      \(meaning) \(Double(map.minimum).threeDigits) to \(Double(map.maximum).threeDigits)\
-      \(map.method.usesGradient && map.minimum < 0 ? "; below 0 it speaks against it" : ""). The centre of what is shown lies \
-      \(percent(centre.x)) from the left and \(percent(centre.y)) from the top.
+      \(subject) ranges from \(Double(map.minimum).threeDigits) to \(Double(map.maximum).threeDigits)\(sign). \
+      The centre of the shown map lies \(percent(centre.x)) from the left and \(percent(centre.y)) from the top.
       """
   }
 }
