@@ -60,8 +60,9 @@ extension Classifier {
       selecting: selection(labels))
   }
 
-  /// The layers that can be explained: `conv_stem`, then the end of each block by timm's name (`blocks.0.0`, ...), then
-  /// `conv_head`, the last. The end of a stage can also be asked for as `stage0`, `stage1`, ... Empty for an ensemble.
+  /// The layers that can be explained, from the first to the last, by timm's names: the stem, the end of each block
+  /// (`blocks.0.0` or `layer1.0`, ...) and, where there is one, `conv_head`. `stage0`, `stage1`, ... also stand for the ends
+  /// of the stages. Empty for an ensemble.
   public var layers: [String] {
     if case .model(let model) = source { model.network.featureMapNames } else { [] }
   }
