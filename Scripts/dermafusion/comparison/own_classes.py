@@ -1,4 +1,4 @@
-"""Holds every command of the program to models of other classes than HAM10000's seven, from a checkpoint as timm's
+"""Checks every command of the program on models of other classes than HAM10000's seven, from a checkpoint as timm's
 train.py saves it to the last output. Each check is a method of ModelChecks; what does not hold is collected.
 """
 
