@@ -7,7 +7,7 @@ import NetworkModule
 public struct Explanation: Sendable {
   /// The result that is explained.
   public let classification: Classification
-  /// One for each class asked for, in that order; at least one.
+  /// One for each requested class, in that order; at least one.
   public let maps: [ActivationMap]
   /// The centre square of the image, which is all that the model sees: `[S, S, 3]`. The maps lie over it.
   public let cropped: PixelImage
@@ -67,7 +67,7 @@ extension Classifier {
     if case .model(let model) = source { model.network.featureMapNames } else { [] }
   }
 
-  /// How ``explain(_:metadata:labels:method:layer:)`` chooses: what was asked for, else the likeliest.
+  /// How ``explain(_:metadata:labels:method:layer:)`` chooses: the requested classes, else the likeliest.
   ///
   /// - Throws: ``DermaFusionError/Code/unknownClass`` for a label of another model.
   package func selection(
