@@ -1,4 +1,4 @@
-"""Holds the program against PyTorch on random models of architectures that no shipped weights have.
+"""Compares the program with PyTorch on random models of architectures that no shipped weights have.
 
 For each architecture, with and without the metadata fusion head, it makes a model folder with random weights whose
 batch norms took statistics from pictures, and compares the logits of `dermafusion classify` and the stages of

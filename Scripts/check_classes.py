@@ -1,4 +1,4 @@
-"""Holds the program to models whose classes are not HAM10000's seven, end to end.
+"""Checks the program end to end on models whose classes are not HAM10000's seven.
 
 For eight classes (those of ISIC 2019) and for two, it makes checkpoints with random weights as timm's train.py saves
 them, exports them by export_model.py, and runs info, classify, gradcam, parity, evaluate, report, bench and doctor on

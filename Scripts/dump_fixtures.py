@@ -1,4 +1,4 @@
-"""Dumps what Python computes at every stage, for the Swift engine to be held against: see ParityFixtures/README.md.
+"""Dumps what Python computes at every stage, to compare the Swift engine with it: see ParityFixtures/README.md.
 
 Without --model only the stages and the metadata are dumped; with it, logits too and, of a model, activations and
 activation maps.

@@ -1,4 +1,4 @@
-"""Dumps activation maps by autograd and by the PyPI package `grad-cam`, for the Swift engine to be held against.
+"""Dumps activation maps by autograd and by the PyPI package `grad-cam`, to compare the Swift engine with them.
 
 Without an option: of the formula networks of EfficientNet, which needs the extra `gradcam`. With --architectures: of
 those of MobileNetV3 and ResNet, by autograd alone. With --model: of a model folder's real weights and a picture of

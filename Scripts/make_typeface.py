@@ -13,14 +13,16 @@ from dermafusion.paths import ROOT
 
 ORIGIN = [
     "Outlines of Roboto Regular and Roboto Medium, version 2.138, from Debian's fonts-roboto-unhinted 2:0~20170802-3.",
-    "Copyright 2015 Google Inc., licensed under the Apache License, Version 2.0 (see LICENSE). Changed: of the fonts only",
+    "Copyright 2015 Google Inc., licensed under the Apache License, Version 2.0 (see LICENSE). Changed: of the fonts only",  # noqa: E501
     "these characters were taken, in another encoding.",
 ]
 
 
 def main():
     parser = new_parser(__doc__)
-    parser.add_argument("--fonts", type=Path, required=True, help="folder with Roboto-Regular.ttf and Roboto-Medium.ttf")
+    parser.add_argument(
+        "--fonts", type=Path, required=True, help="folder with Roboto-Regular.ttf and Roboto-Medium.ttf"
+    )
     parser.add_argument("--output", type=Path, default=ROOT / "Sources/FigureModule/Typeface+Tables.swift")
     options = parser.parse_args()
     source = swift_source(options.fonts / "Roboto-Regular.ttf", options.fonts / "Roboto-Medium.ttf", ORIGIN)

@@ -83,10 +83,8 @@ def picture(title: str, text: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" '
         f'height="{height}" role="img" aria-label="{escape(title)}">'
         f'<rect width="100%" height="100%" rx="10" fill="#0e151c"/>{dots}'
-        '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, \'DejaVu Sans Mono\', monospace" '
-        'font-size="14" fill="#e9eef3">\n'
-        + "\n".join(row for row in rows if row)
-        + "\n</g></svg>\n"
+        "<g font-family=\"ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace\" "
+        'font-size="14" fill="#e9eef3">\n' + "\n".join(row for row in rows if row) + "\n</g></svg>\n"
     )
 
 

@@ -10,7 +10,7 @@ find_model() {
 # probabilities_of FILE: the predicted class, then each class with its probability, one a line, from a file with one
 # result of `classify --format json`.
 probabilities_of() {
-  sed -n 's/.*"prediction":{"class":"\([a-z]*\)".*/\1/p' "$1"
+  sed -n 's/.*"prediction":{"class":"\([^"]*\)".*/\1/p' "$1"
   sed -n 's/.*"probabilities":{\([^}]*\)}.*/\1/p' "$1" | tr -d '"' | tr ',:' '\n '
 }
 
@@ -37,7 +37,7 @@ same_classification() {
       if (difference > greatest) greatest = difference
     }
     END {
-      if (!bad && NR != 8) { printf "%s: %d classes found, expected 7\n", name, NR - 1; bad = 1 }
+      if (!bad && NR < 3) { printf "%s: %d classes found, expected 2 or more\n", name, NR - 1; bad = 1 }
       if (!bad) printf "%s: same class (%s); probabilities differ by at most %.2g\n", name, class, greatest
       exit bad
     }'

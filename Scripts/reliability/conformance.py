@@ -1,12 +1,11 @@
 """Makes image files of every kind that the decoders must know, and compares every pixel with Pillow's.
 
-PNG: every colour type, bit depth and interlacing, filters, transparency, gamma, animation, Exif in both byte orders. JPEG:
-subsampling, progressive, restart markers, arithmetic coding, CMYK and YCCK with and without Adobe's mark, RGB, grey, every
-orientation in both byte orders. PNM: all six kinds. What is refused must be refused by the words that are stated here.
+PNG: every colour type, bit depth and interlacing, filters, transparency, gamma, animation, Exif in both byte orders.
+JPEG: subsampling, progressive, restart markers, arithmetic coding, CMYK and YCCK with and without Adobe's mark, RGB,
+grey, every orientation in both byte orders. PNM: all six kinds. A refusal must have the words that are stated here.
 """
 
 import io
-import random
 import shutil
 import struct
 import subprocess
@@ -16,9 +15,8 @@ import zlib
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageOps
-
 from hostile import chunk, grey_jpeg, png, segment
+from PIL import Image, ImageOps
 
 generator = np.random.default_rng(20)
 WIDTH, HEIGHT = 37, 41
@@ -52,7 +50,9 @@ def filtered(rows, bytes_per_pixel, kinds):
             up = previous[x]
             corner = previous[x - bytes_per_pixel] if x >= bytes_per_pixel else 0
             guess = left + up - corner
-            paeth = min((left, up, corner), key=lambda candidate: (abs(guess - candidate), (left, up, corner).index(candidate)))
+            paeth = min(
+                (left, up, corner), key=lambda candidate: (abs(guess - candidate), (left, up, corner).index(candidate))
+            )
             line.append((value - [0, left, up, (left + up) // 2, paeth][kind]) & 255)
         result += bytes([kind]) + bytes(line)
         previous = row
@@ -138,7 +138,9 @@ def files():
     if shutil.which("jpegtran"):
         for name in ["jpeg-0-75.jpg", "jpeg-2-75.jpg", "jpeg-grey.jpg", "jpeg-cmyk-adobe.jpg"]:
             for mode in ["-arithmetic", "-arithmetic -progressive"]:
-                coded = subprocess.run(["jpegtran", *mode.split()], input=made[name], capture_output=True, check=True).stdout
+                coded = subprocess.run(
+                    ["jpegtran", *mode.split()], input=made[name], capture_output=True, check=True
+                ).stdout
                 made[f"{'progressive-' if 'prog' in mode else ''}arithmetic-{name}"] = coded
     else:
         print("skipped: arithmetic coding, which needs jpegtran (libjpeg-turbo-progs)")
@@ -146,17 +148,28 @@ def files():
     made["p6.ppm"] = b"P6\n%d %d\n255\n" % (WIDTH, HEIGHT) + rgb.tobytes()
     made["p6-comment.ppm"] = b"P6 # a comment\n%d %d\n255\n" % (WIDTH, HEIGHT) + rgb.tobytes()
     made["p6-100.ppm"] = b"P6\n%d %d\n100\n" % (WIDTH, HEIGHT) + (rgb % 101).tobytes()
-    made["p6-16.ppm"] = b"P6\n%d %d\n65535\n" % (WIDTH, HEIGHT) + generator.integers(0, 65536, (HEIGHT, WIDTH, 3)).astype(">u2").tobytes()
+    made["p6-16.ppm"] = (
+        b"P6\n%d %d\n65535\n" % (WIDTH, HEIGHT)
+        + generator.integers(0, 65536, (HEIGHT, WIDTH, 3)).astype(">u2").tobytes()
+    )
     made["p5.pgm"] = b"P5\n%d %d\n255\n" % (WIDTH, HEIGHT) + grey.tobytes()
     made["p4.pbm"] = b"P4\n%d %d\n" % (WIDTH, HEIGHT) + np.packbits(grey > 128, axis=1).tobytes()
     made["p3.ppm"] = b"P3\n%d %d\n255\n" % (WIDTH, HEIGHT) + " ".join(map(str, rgb.reshape(-1))).encode()
     made["p2.pgm"] = b"P2\n%d %d\n255\n" % (WIDTH, HEIGHT) + " ".join(map(str, grey.reshape(-1))).encode()
-    made["p1.pbm"] = b"P1\n%d %d\n" % (WIDTH, HEIGHT) + " ".join(map(str, (grey > 128).reshape(-1).astype(int))).encode()
+    made["p1.pbm"] = (
+        b"P1\n%d %d\n" % (WIDTH, HEIGHT) + " ".join(map(str, (grey > 128).reshape(-1).astype(int))).encode()
+    )
     refused = {
         "lossless.jpg": (grey_jpeg(0xC3, 64, 64, [(1, 0)]), "not supported"),
         "hierarchical.jpg": (grey_jpeg(0xC5, 64, 64, [(0, 63)]), "not supported"),
-        "twelve-bit.jpg": (saved(photograph()).replace(b"\xff\xc0\x00\x11\x08", b"\xff\xc0\x00\x11\x0c"), "not supported"),
-        "bad-checksum.png": (bytes(made["png-2-8-plain.png"][:-16]) + b"\0\0\0\0" + bytes(made["png-2-8-plain.png"][-12:]), "corrupt"),
+        "twelve-bit.jpg": (
+            saved(photograph()).replace(b"\xff\xc0\x00\x11\x08", b"\xff\xc0\x00\x11\x0c"),
+            "not supported",
+        ),
+        "bad-checksum.png": (
+            bytes(made["png-2-8-plain.png"][:-16]) + b"\0\0\0\0" + bytes(made["png-2-8-plain.png"][-12:]),
+            "corrupt",
+        ),
         "cut.png": (made["png-2-8-plain.png"][:900], "truncated"),
         "cut.jpg": (made["jpeg-0-75.jpg"][:900], "truncated"),
         "cut.ppm": (made["p6.ppm"][:900], "truncated"),
@@ -171,7 +184,9 @@ def expected(path):
     with Image.open(path) as image:
         # 16-bit grey: by its high byte, where Pillow makes everything above 255 white.
         if image.mode.startswith("I"):
-            image = ImageOps.exif_transpose(Image.fromarray((np.asarray(image).astype(np.uint32) >> 8).astype(np.uint8)))
+            image = ImageOps.exif_transpose(
+                Image.fromarray((np.asarray(image).astype(np.uint32) >> 8).astype(np.uint8))
+            )
         return np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
 
 
@@ -183,10 +198,19 @@ def main():
             path, array = Path(folder, name), Path(folder, "array.npy")
             path.write_bytes(data)
             array.unlink(missing_ok=True)
-            done = subprocess.run([program, "preprocess", str(path), "--stage", "decoded", "--output", str(array), "--model", model], capture_output=True, text=True)
+            done = subprocess.run(
+                [program, "preprocess", str(path), "--stage", "decoded", "--output", str(array), "--model", model],
+                capture_output=True,
+                text=True,
+            )
             if words is not None:
                 refused += 1
-                good = done.returncode == 1 and words in done.stderr and done.stderr.count("\n") == 1 and not array.exists()
+                good = (
+                    done.returncode == 1
+                    and words in done.stderr
+                    and done.stderr.count("\n") == 1
+                    and not array.exists()
+                )
                 problem = f"status {done.returncode}: {done.stderr.strip()}"
             elif done.returncode != 0:
                 good, problem = False, done.stderr.strip()

@@ -1,4 +1,6 @@
-"""Makes small files that ask for much: decompression bombs, damaged and unsupported images, sparse files, stalled pipes."""
+"""Makes small files that ask for much: decompression bombs, damaged and unsupported images, sparse files, pipes that
+stall.
+"""
 
 import os
 import struct
@@ -20,7 +22,7 @@ def grey_jpeg(frame, width, height, scans):
 
 
 def arithmetic_bomb(width=13000, height=13000):
-    """About a hundred bytes that claim 169 million pixels in three components: arithmetic coding needs no bits for them."""
+    """About a hundred bytes that claim 169 million pixels: arithmetic coding needs no bits for them."""
     data = b"\xff\xd8" + segment(0xDB, bytes([0]) + bytes([1] * 64))
     data += segment(0xC9, struct.pack(">BHHB", 8, height, width, 3) + bytes([1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0]))
     return data + segment(0xDA, bytes([3, 1, 0, 2, 0, 3, 0, 0, 63, 0])) + b"\xff\xd9"

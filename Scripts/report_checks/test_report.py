@@ -19,8 +19,8 @@ PICTURES = FOLDER / "pictures"
 PROGRAM = os.environ["DERMAFUSION_PROGRAM"]
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
 DISCLAIMER = "DermaFusion is a research and educational tool. It is NOT a medical device"
-# Under each name: what is reported, the exit status and the number of printed pages. The folder of all images holds those
-# that the model abstains from, those of odd sizes and some that cannot be read.
+# Under each name: what is reported, the exit status and the number of printed pages. The folder of all images holds
+# those that the model abstains from, those of odd sizes and some that cannot be read.
 REPORTS = {
     "one": ([IMAGES / "phantom_nevus.jpg", "--age", "55", "--sex", "male", "--site", "lower extremity"], 0, 1),
     "abstention": ([IMAGES / "noise.png"], 0, 1),
@@ -80,7 +80,9 @@ def test_axe_finds_nothing(opened, name, scheme):
     for summary in page.locator("summary").all():
         summary.click()
     found = Axe().run(page, options=RULES).response["violations"]
-    assert [f"{each['id']}: {each['help']}: {[node['html'][:160] for node in each['nodes'][:5]]}" for each in found] == []
+    assert [
+        f"{each['id']}: {each['help']}: {[node['html'][:160] for node in each['nodes'][:5]]}" for each in found
+    ] == []
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])

@@ -9,7 +9,8 @@ from PIL import Image
 BETWEEN = """
 window.Worker = class extends Worker {
   set onmessage(handler) {
-    super.onmessage = async ({ data }) => handler({ data: window.changeAnswer ? await window.changeAnswer(data) : data });
+    super.onmessage = async ({ data }) =>
+      handler({ data: window.changeAnswer ? await window.changeAnswer(data) : data });
   }
   postMessage(message) {
     super.postMessage(window.changeQuestion ? window.changeQuestion(message) : message);
@@ -19,7 +20,9 @@ window.Worker = class extends Worker {
 
 
 def change(on, words: str) -> None:
-    on.page.evaluate(f"() => {{ window.changeAnswer = (data) => {{ const {{ answer }} = data; {words}; return data; }}; }}")
+    on.page.evaluate(
+        f"() => {{ window.changeAnswer = (data) => {{ const {{ answer }} = data; {words}; return data; }}; }}"
+    )
 
 
 def analyse(on) -> None:
@@ -115,7 +118,9 @@ def test_the_engine_checks_a_map(visit):
     on = visit()
     on.scan()
     on.page.get_by_role("button", name="Check this map").click()
-    on.page.get_by_text("all three checks").or_(on.page.get_by_text("one of the three checks")).wait_for(timeout=900_000)
+    on.page.get_by_text("all three checks").or_(on.page.get_by_text("one of the three checks")).wait_for(
+        timeout=900_000
+    )
     assert on.page.locator(".heatmap figcaption li").count() == 3
 
 

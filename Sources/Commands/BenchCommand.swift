@@ -9,7 +9,7 @@ package enum BenchCommand: Command {
   package static let abstract = "Time the model on this machine."
   package static let discussion = """
     Latency is the network alone, from the normalised image to the logits; preprocessing is from the pixels of \
-    a 600x450 photograph to the network's input. Each is given over all runs, after some that are not measured. \
+    a 600x450 photograph to the network's input. Some runs come first and are not measured. \
     Of an ensemble, name the folder of a member.
     """
   package static let positionals: [Positional] = []

@@ -12,19 +12,19 @@ package enum ClassifyCommand: Command {
   package static let discussion = """
     \(Wording.disclaimer)
 
-    A folder stands for the images in it and in the folders below it, sorted by path: names that end in \
-    \(ImageFileName.endings.joined(separator: ", ")), hidden ones left out. Links are followed, \
+    A folder stands for the images in it and in the folders below it, sorted by path. Images are recognised by their \
+    endings (\(ImageFileName.endings.joined(separator: ", "))); hidden files are left out. Links are followed, \
     but each folder is visited once. A file may hold PNG, JPEG or \
-    PNM whatever its name, up to \(ImageDecoder.fileByteLimit / (1024 * 1024)) MB; under 32x32 pixels it is refused, under \
-    100x100 the result has a warning. An image that fails is named on \
-    standard error and the others still get their results.
+    PNM whatever its name, up to \(ImageDecoder.fileByteLimit / (1024 * 1024)) MB. An image under 32x32 pixels is \
+    refused; one under 100x100 gets a warning. An image that fails is named on \
+    standard error, and the others still get their results.
 
-    The model may abstain: it then suggests no class and no risk. In JSON and CSV, abstain is true and \
+    The model may abstain. It then suggests no class and no risk. In JSON and CSV, abstain is true and \
     abstainReasons says why (\(AbstentionReason.allCases.map(\.rawValue).joined(separator: ", "))).
 
-    The 90 % set, conformalSet in JSON and CSV, holds the right class for a stated share of images like those of the \
-    validation (conformalCoverage in JSON); a class that it leaves out is not ruled out. There is none for a model \
-    that was not fitted for it, for an ensemble and with --tta: CSV then has an empty cell, JSON two nulls.
+    The 90 % set (conformalSet in JSON and CSV) holds the right class for a stated share (conformalCoverage in JSON) of \
+    images like those of the validation. A class outside the set is not ruled out. A model that was not fitted for it, an \
+    ensemble and --tta have no set: the CSV then has an empty cell, the JSON two nulls.
     """
   package static let positionals = [
     Positional(
@@ -54,22 +54,22 @@ package enum ClassifyCommand: Command {
   fileprivate static let explainMetadata = Flag(
     "explain-metadata",
     abstract: """
-      Add each class's logit with the image alone, with everything, and with the age, the sex or the site left out. \
+      Add the logit of each class for the image alone, with all metadata, and without the age, the sex or the site. \
       For text and JSON.
       """)
   private static let format = OutputFormat.option
   private static let output = Option<String>.path(
     "output", valueName: "file",
     abstract: """
-      File for the results instead of standard output. It appears when it is whole, and one that exists is replaced; with \
-      --resume it grows line by line. - is standard output.
+      Write the results to this file instead of standard output. The file appears when it is complete and replaces an \
+      existing one; with --resume it grows line by line. - is standard output.
       """)
   private static let resume = Flag(
     "resume",
     abstract: """
-      Go on with the file of --output: what it holds stays, a last line that was not finished is made again, images \
-      that have a line are left out. For JSON and CSV, with the same model, options and metadata; a file made with others \
-      is refused and stays as it was.
+      Continue the file of --output: images that have a line in it are skipped, and an unfinished last line is written \
+      again. For JSON and CSV. A file that was made with another model, other options or other metadata is refused and \
+      left unchanged.
       """)
   private static let timing = Flag("timing", abstract: "Add the time that each image took to the output.")
 

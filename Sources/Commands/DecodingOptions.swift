@@ -8,21 +8,22 @@ enum DecodingOptions {
 
   private static let pixels = wholeNumber(
     "max-pixels", valueName: "n", upTo: PixelLimit.count, initial: PixelLimit.count,
-    abstract: "Refuse images of more pixels. No more than the default can be asked for.")
+    abstract: "Refuse images of more pixels. The default is also the greatest value.")
   private static let scannedPixels = wholeNumber(
     "max-scanned-pixels", valueName: "n", upTo: Int(Int32.max) * 100,
     initial: DecodingLimits.standardScannedPixels,
     abstract: """
-      Refuse a JPEG whose pixels times its scans are more: each scan of a progressive file passes over the whole image.
+      Refuse a JPEG whose pixels times scans are more. Each scan of a progressive file passes over the whole image.
       """)
   private static let memory = wholeNumber(
     "max-decoding-memory", valueName: "MB", upTo: 1 << 20, initial: DecodingLimits.standardMemory >> 20,
     abstract: """
-      Refuse images that take more memory to decode; those that are decoded at once wait for one another to stay within it.
+      Refuse images that take more memory to decode. Images that are decoded at the same time share this memory and wait \
+      for it.
       """)
   private static let seconds = wholeNumber(
     "max-decoding-time", valueName: "s", upTo: 86_400, initial: Int(DecodingLimits.standardSeconds),
-    abstract: "Give an image up that takes longer to decode, in seconds.")
+    abstract: "Refuse an image that takes more seconds to decode.")
 
   private static func wholeNumber(
     _ name: String, valueName: String, upTo most: Int, initial: Int, abstract: String

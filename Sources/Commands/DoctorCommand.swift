@@ -9,8 +9,8 @@ package enum DoctorCommand: Command {
   package static let name = "doctor"
   package static let abstract = "Check this machine, the program and the model, and say what would be run."
   package static let discussion = """
-    Loads the model and classifies a drawn image, which is sent nowhere and kept nowhere. A line that begins with "note" costs \
-    speed or comfort; one that begins with "fail" keeps images from being classified.
+    Loads the model and classifies a drawn image. A line that begins with "note" tells of something that costs speed or \
+    comfort; one that begins with "fail", of something that prevents classification.
     """
   package static let positionals: [Positional] = []
   package static let options: [any Parameter] = [

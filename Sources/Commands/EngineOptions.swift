@@ -6,7 +6,7 @@ extension Option where Value == Int {
   static let threads = Option(
     "threads", valueName: "n",
     abstract:
-      "Threads to compute with, 1 to 256; as many as there are processors for the program when left out.",
+      "Threads to compute with, 1 to 256; without this option as many as the program has processors.",
     expectation: "Please provide a whole number from 1 to 256.",
     convert: { wholeNumber($0, in: 1...256) })
 }
@@ -16,8 +16,7 @@ extension ImageViews {
   static let flag = Flag(
     "tta",
     abstract: """
-      Look at each image in the eight symmetries of the square and average the logits (test-time augmentation). Takes \
-      eight times as long.
+      Average the logits over the eight symmetries of the square (test-time augmentation). Takes eight times as long.
       """)
 
   init(_ arguments: ParsedArguments) {

@@ -12,27 +12,30 @@ package enum EvaluateCommand: Command {
   package static let discussion = """
     \(Wording.disclaimer)
 
-    An image is looked for by its image_id, its file name without the ending, the same to the byte \
-    (\(ImageFileName.endings.joined(separator: ", "))), in the folders in the order given and the folders \
-    below them; where one holds several of that name, the first by its path counts. Images that are missing or cannot be read are named on standard error and left out of the \
-    figures, which say how many were evaluated. Images from which the model abstains count like the others, by their \
-    likeliest class; how many there are, and the figures without them, are given too.
+    The image of a row is the file whose name without the ending is the image_id, equal to the byte \
+    (\(ImageFileName.endings.joined(separator: ", "))). The folders are searched in the order given, with the folders \
+    below them; where a folder holds several files of that name, the first by its path is taken. Images that are missing \
+    or cannot be read are named on standard error and left out; the output says how many were evaluated. An image from \
+    which the model abstains counts by its likeliest class. The share of these images and the balanced accuracy without \
+    them are given too.
 
-    Balanced accuracy is the mean recall, macro AUROC the mean area under the ROC curve of one class against \
-    the rest, both over the classes that occur. Melanoma sensitivity at 90 % specificity is the most that any \
-    threshold on its probability finds while at most a tenth of the other images reach it. Malignant AUROC \
-    ranks by the summed probability of the malignant and pre-malignant classes. A model without melanoma, or that does \
-    not say which classes are malignant, has no such figures (null in JSON). The negative log-likelihood is the mean of -ln of the label's \
-    probability. ECE, the expected calibration error, is the gap \
-    between the greatest probability and accuracy over \(EvaluationSet.calibrationBinCount) bins of equal \
-    width. What the images cannot tell is undefined (null in JSON), not 0. Intervals hold 95 % of \
-    \(LesionBootstrap.resampleCount) bootstrap resamples, drawn by lesion with a fixed seed; in each a mean over classes \
-    is over those that were drawn. There is none where all resamples agree, as they do where every image is right. \
-    Subgroups of fewer than \(EvaluationReport.sufficientCount) images are insufficient. The figures of two \
-    subgroups can be compared only where the same classes occur in both.
+    Balanced accuracy is the mean recall, and macro AUROC the mean area under the ROC curve of one class against \
+    the rest, both over the classes that occur. Melanoma sensitivity at 90 % specificity is the greatest share of the \
+    melanomas that a threshold on their probability finds while at most a tenth of the other images reach it. Malignant \
+    AUROC ranks by the summed probability of the malignant and pre-malignant classes. A model without melanoma, or that \
+    does not say which classes are malignant, has no such figures (null in JSON). The negative log-likelihood is the mean \
+    of -ln of the label's probability. The expected calibration error (ECE) is the gap between the greatest probability \
+    and the accuracy over \(EvaluationSet.calibrationBinCount) bins of equal width. A figure that cannot be computed from \
+    the images is undefined (null in JSON), not 0.
+
+    Intervals hold 95 % of \
+    \(LesionBootstrap.resampleCount) bootstrap resamples, drawn by lesion with a fixed seed. In each resample a mean over \
+    classes is over the classes drawn. There is no interval where all resamples agree, for example where every image is right. \
+    Subgroups of fewer than \(EvaluationReport.sufficientCount) images are insufficient. Compare the figures of two \
+    subgroups only where the same classes occur in both.
 
     When the model's folder holds \(TrainingList.relativePath) (image_id, lesion_id, split), a test list with \
-    a lesion that the model was trained on is refused; the same for an ensemble and the folders of its members.
+    a lesion that the model was trained on is refused. The same holds for an ensemble and the folders of its members.
     """
   package static let positionals: [Positional] = []
   package static let options: [any Parameter] = [
@@ -52,11 +55,12 @@ package enum EvaluateCommand: Command {
   private static let labels = Option<String>.path(
     "labels", valueName: "file.csv", isRequired: true,
     abstract: """
-      Table with a row an image, comma, semicolon or tab between its columns: the image (\(PatientColumns.identifierNames.joined(separator: ", "))), \
-      its class (dx, or the ISIC archive's column, or a column for each class with a 1), and where it has them \
-      lesion_id, age or age_approx, sex, localization or anatom_site_general, and \(TestList.confirmationColumn), by whose \
-      groups figures are given (how the label was confirmed). Others are ignored, empty cells are missing; a region that \
-      could be several of the sites is unknown. dx is one of the model's classes.
+      Table with a row for each image and a comma, semicolon or tab between the columns: the image \
+      (\(PatientColumns.identifierNames.joined(separator: ", "))) and its class (dx with one of the model's classes, the ISIC \
+      archive's diagnosis, or a column for each class with a 1). It may also have lesion_id, age or age_approx, sex, \
+      localization or anatom_site_general, and \(TestList.confirmationColumn) (how the label was confirmed), by which \
+      figures are grouped. Other columns are ignored. An empty cell is missing; a region that could be several of the sites \
+      is unknown.
       """)
   private static let images = RepeatableOption(
     Option<String>.path(
@@ -66,12 +70,13 @@ package enum EvaluateCommand: Command {
   private static let predictions = Option<String>.path(
     "predictions", valueName: "file.csv",
     abstract: """
-      Also write a table with a row an image: image_id, label, the probability of each class, and abstain (true or false).
+      Also write a table with a row for each image: image_id, label, the probability of each class, and abstain (true or \
+      false).
       """)
   private static let plots = Option<String>.path(
     "plots", valueName: "folder",
     abstract: """
-      Also write \(EvaluationPlots.fileNames.joined(separator: ", ")) there; the folder is made when it is \
+      Also write \(EvaluationPlots.fileNames.joined(separator: ", ")) to this folder, which is made when it is \
       missing.
       """)
 

@@ -8,14 +8,14 @@ enum FigureOptions {
   private static let form = Option<FigureStyle.Form>.choice(
     "style", of: FigureStyle.Form.allCases, initial: .contours,
     abstract: """
-      contours: the photograph stays itself where the map is 0, and the map lies where the network looks, smooth, with lines \
-      at 0.25, 0.5 and 0.75. classic: one opacity everywhere, as the Python package grad-cam draws it.
+      contours draws a smooth map with lines at 0.25, 0.5 and 0.75 and leaves the photograph unchanged where the map is 0. \
+      classic draws the map with one opacity everywhere, as the Python package grad-cam does.
       """)
   private static let scale = Option<FigureStyle.Scale>.choice(
     "scale", of: FigureStyle.Scale.allCases, initial: .shared,
     abstract: """
-      What 1 is where several classes are shown: shared: the strongest place of all maps; each: of each map. Maps of \
-      --style classic have a scale each.
+      Scale of several maps. shared: 1 is the strongest place of all maps. each: 1 is the strongest place of each map, as \
+      it always is with --style classic.
       """)
   private static let colorMap = Option<ColorMap>(
     "colormap", valueName: "colormap",

@@ -15,12 +15,13 @@ package enum GradCAMCommand: Command {
   package static let discussion = """
     \(Wording.disclaimer)
 
-    The picture shows the centre square of the image, which is all that the model sees, at its own resolution (a square \
-    under 300 pixels a side is enlarged, and those of --class all are at most 450 pixels wide). \
-    Values from 0 to 1 are relative to this image: colours of two pictures cannot be compared. A map \
-    that has nothing to show has the status all_negative or flat, and the picture says so. The map lies where the network \
-    looks, on the centres of its receptive fields; --style classic and --raw stretch it over the image, as grad-cam does. A map is of one network: of \
-    an ensemble, name the folder of a member. Where classify would say that the model abstains, the picture, the text and the JSON say so, too.
+    The picture shows the centre square of the image, which is all that the model sees, at its own resolution. A square \
+    under 300 pixels a side is enlarged, and the squares of --class all are at most 450 pixels wide. \
+    Values from 0 to 1 are relative to this image, so the colours of two pictures cannot be compared. A map \
+    that has nothing to show has the status all_negative or flat, and the picture says so. Each value of the map is drawn \
+    at the centre of its receptive field; --style classic and --raw stretch the map over the image, as the Python package \
+    grad-cam does. A map is made by one network: of an ensemble, name the folder of a member. Where the model abstains, \
+    the picture, the text and the JSON say so.
     """
   package static let positionals = [
     Positional(
@@ -49,8 +50,8 @@ package enum GradCAMCommand: Command {
   private static let lesionClass = Option<String>(
     "class", valueName: "class",
     abstract: """
-      Class to explain, by its short name in the model: top is the most probable one; all draws a contact sheet of all \
-      classes, of the \(sheetCount) most probable where there are more.
+      Class to explain, by its short name in the model. top is the most probable class. all draws a contact sheet of all \
+      classes, or of the \(sheetCount) most probable where there are more.
       """,
     expectation: "Please provide a class's short name, 'top' or 'all'.", initial: "top", defaultValue: "top",
     convert: { $0.isEmpty ? nil : $0 })
@@ -78,29 +79,30 @@ package enum GradCAMCommand: Command {
   private static let method = Option<ActivationMapMethod>.choice(
     "method", of: ActivationMapMethod.allCases, initial: .gradcam,
     abstract:
-      "How the map is made. eigencam shows what the features respond to: it is the same for every class.")
+      "How the map is made. eigencam shows what the features respond to and is the same for every class.")
   private static let layer = Option<String>(
     "layer", valueName: "layer",
     abstract: """
-      Feature map to explain: conv_head, the last one; stage0 to stage6 for the end of a stage, reported by the name of its \
-      last block; conv_stem; or a block by its name in timm, the Python package of image models, such as blocks.5.1. \
-      Early maps are fine and noisy, and can be strong at the image's edge.
+      Feature map to explain, by its name in timm, the Python package of image models: conv_stem, blocks.5.1 or layer3.0, \
+      for example. stage0, stage1, ... stand for the last block of a stage. Early maps are fine and noisy, and can be \
+      strong at the image's edge.
       """,
-    expectation: "Please provide a layer's name.", defaultValue: "conv_head",
+    expectation: "Please provide a layer's name.", defaultValue: "the last feature map",
     convert: { $0.isEmpty ? nil : $0 })
   private static let output = Option<String>.path(
     "output", valueName: "overlay.png",
     abstract: """
-      Picture to write; one that exists is replaced. Of several images and of folders: the folder to write pictures to, \
-      made when it is missing. When left out: the image's name followed by -gradcam.png, in the current folder \
-      (image-gradcam.png for standard input). - is standard output; the text or the JSON then goes to standard error.
+      Picture to write; an existing one is replaced. For several images and for folders: the folder to write the pictures \
+      to, which is made when it is missing. Without this option the picture goes to the current folder, under the \
+      image's name followed by -gradcam.png (image-gradcam.png for standard input). - is standard output; the text or the \
+      JSON then goes to standard error.
       """)
   private static let raw = Option<String>.path(
     "raw", valueName: "map.npy",
     abstract: """
-      NumPy array to write as well: float32 [size, size] with values from 0 to 1 over the network's input, as the \
-      Python package grad-cam returns it (of EigenCAM, whose sign it leaves to chance, with the extreme above 0); \
-      [classes, size, size] for all. - is standard output, as above. For one image.
+      Also write the map as a NumPy array: float32 [size, size] with values from 0 to 1 over the network's input, as the \
+      Python package grad-cam returns it; with --class all, [classes, size, size]. EigenCAM leaves its sign to chance; \
+      here its extreme is above 0. - is standard output, as above. For one image only.
       """)
   private static let signed = Flag(
     "signed",

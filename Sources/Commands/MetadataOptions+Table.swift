@@ -8,9 +8,10 @@ extension MetadataOptions {
     "metadata", valueName: "file.csv",
     abstract: """
       Table with the columns image_id, age, sex and localization, or the ISIC archive's isic_id, age_approx, sex and \
-      anatom_site_general, with a comma, semicolon or tab between them. Only the first must be there; others are \
-      ignored, an empty cell is missing, and a region that could be several of the sites is unknown. A row belongs to the \
-      image whose file name without its ending is its image_id, the same to the byte; no image may have two. --age, --sex and --site win over its cells.
+      anatom_site_general, with a comma, semicolon or tab between them. Only the first must be there; other columns are \
+      ignored. An empty cell is missing; a region that could be several of the sites is unknown. A row belongs to the \
+      image whose file name without its ending is its image_id, equal to the byte; an image has one row at most. --age, \
+      --sex and --site take precedence over the cells.
       """)
 
   /// - Returns: `nil` when no table was named.

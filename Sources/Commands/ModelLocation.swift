@@ -7,7 +7,7 @@ package struct ModelLocation: Sendable {
   static let option = Option<String>.path(
     "model", valueName: "folder",
     abstract: """
-      Folder of a model or an ensemble. When left out: $\(environmentVariable), else \(folderName) in the current folder, \
+      Folder of a model or an ensemble. Without this option: $\(environmentVariable), else \(folderName) in the current folder, \
       else \(folderName) or share/dermafusion/\(folderName) beside the program or in a folder above it.
       """)
 

@@ -12,10 +12,9 @@ package enum ParityCommand: Command {
   package static let name = "parity"
   package static let abstract = "Compare every stage with what the Python pipeline computed."
   package static let discussion = """
-    Every stage of the preprocessing, metadata and warnings must be equal to the bit; activations and logits within \
-    1e-3, probabilities within 1e-4, the features' distance within 1e-4 of itself, reasons to abstain and sets of \
-    classes equal, activation maps within 1e-4 of their largest magnitude. The first stage that departs is named with \
-    its place and values.
+    Preprocessing, metadata, warnings, reasons to abstain and sets of classes must be equal. Activations and logits must \
+    agree within 1e-3, probabilities within 1e-4, the features' distance within 1e-4 of its value, activation maps within \
+    1e-4 of their largest magnitude. The first stage that departs is named with its place and values.
     """
   package static let positionals: [Positional] = []
   package static let options: [any Parameter] = [
@@ -35,7 +34,7 @@ package enum ParityCommand: Command {
   private static let fixtures = Option<String>.path(
     "fixtures", valueName: "folder",
     abstract: """
-      Folder of the fixtures. When left out: \(folderName) in the current folder, else beside the program or \
+      Folder of the fixtures. Without this option: \(folderName) in the current folder, else beside the program or \
       in a folder above it.
       """)
   private static let format = ReportFormat.option

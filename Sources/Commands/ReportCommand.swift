@@ -12,9 +12,10 @@ package enum ReportCommand: Command {
   package static let discussion = """
     \(Wording.disclaimer)
 
-    The page is one HTML file that needs nothing else: no network, no scripts. It holds the centre square of each photograph, its \
-    heatmap, the probabilities, the risk, what was known of the patient, the warnings and the model. Several images get an index. \
-    It is made for the screen, light and dark, and for A4 paper. The photographs in it are as private as the files themselves.
+    The page is one HTML file without scripts that needs no network. It shows the centre square of each photograph, its \
+    heatmap, the probabilities, the risk, the patient's age, sex and site, the warnings and the model. Several images get an \
+    index. It can be read on a screen, light or dark, and printed on A4 paper. It contains the photographs, so keep it as \
+    private as their files.
     """
   package static let positionals = [
     Positional(

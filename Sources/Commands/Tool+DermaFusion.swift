@@ -18,13 +18,13 @@ extension Tool {
     environment: [
       (
         ModelLocation.environmentVariable,
-        "Folder of the model where --model is left out."
+        "Folder of the model, used without --model."
       ),
       (
         Classifier.instructionSetVariable,
         """
-        Instructions to compute with instead of the best that this machine has: baseline, or avx2 or avx512 on x86-64. \
-        Those that it does not have are wrong usage.
+        Instruction set to compute with instead of the best that this machine has: baseline, or avx2 or avx512 on x86-64. \
+        One that the machine does not have is wrong usage.
         """
       ),
       ("NO_COLOR", "No colours on a terminal, unless it is empty."),
@@ -36,7 +36,7 @@ extension Tool {
       ("129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM; half-written files were removed."),
       (
         "132 to 136, 139",
-        "The program failed by a fault of its own, or for want of memory; standard error says so."
+        "The program failed by a fault of its own or ran out of memory; standard error says so."
       ),
     ])
 

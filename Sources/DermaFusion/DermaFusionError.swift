@@ -23,9 +23,9 @@ public struct DermaFusionError: Error, Equatable, Sendable, CustomStringConverti
     public static let invalidMetadata = Code("invalidMetadata")
     /// The network's outputs, or an activation map, are not all finite; no result is made from them.
     public static let nonFiniteOutput = Code("nonFiniteOutput")
-    /// An activation map was asked for of a layer that the model does not have.
+    /// An activation map of a layer that the model does not have was requested.
     public static let unknownLayer = Code("unknownLayer")
-    /// An activation map was asked for of a class that the model does not have.
+    /// An activation map of a class that the model does not have was requested.
     public static let unknownClass = Code("unknownClass")
     /// Activation maps are of one network, and this is an ensemble.
     public static let ensembleNotExplained = Code("ensembleNotExplained")

@@ -26,7 +26,7 @@ public struct ActivationMap: Sendable, Equatable {
   /// Columns of the feature map.
   public let width: Int
   /// The map before its negative part is cut off and it is scaled: `[height, width]`, any finite values, row 0 at the
-  /// top of the image. What speaks against the class is below 0.
+  /// top of the image. Values below 0 count against the class.
   public let signedValues: [Float]
   /// The side of ``values``: the network's input size.
   public let size: Int

@@ -1,7 +1,7 @@
-/// How far one activation map can be believed, measured on the image itself.
+/// How far one activation map can be trusted, measured on the image itself.
 ///
 /// Deletion and insertion are those of Petsiuk et al., "RISE", 2018; the randomisation check is that of Adebayo et al.,
-/// "Sanity Checks for Saliency Maps", 2018. None of them proves a map right; each can show it to be wrong.
+/// "Sanity Checks for Saliency Maps", 2018. None of them can prove a map right; each can show that it is wrong.
 public struct MapTrust: Sendable, Equatable {
   /// Mean probability of the class while the map's strongest places are replaced first by the image's mean colour,
   /// 0...1. Lower is better.

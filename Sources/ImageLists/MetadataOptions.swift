@@ -5,16 +5,18 @@ import DermaFusion
 package enum MetadataOptions {
   package static let age = Option<Double>(
     "age", valueName: "age",
-    abstract: "Age in years, from 0 to 130, fractions allowed; missing when left out.",
+    abstract: "Age in years, from 0 to 130; fractions are allowed. Without it the age is missing.",
     expectation: "Please provide a number of years from 0 to 130.", convert: age(from:))
 
   package static let sex = Option<Sex>(
-    "sex", valueName: "sex", abstract: "Sex of the patient, in any letter case; missing when left out.",
+    "sex", valueName: "sex",
+    abstract: "Sex of the patient, in any letter case. Without it the sex is missing.",
     allowedValues: Sex.allCases.map(\.rawValue), convert: { Sex(name: $0) })
 
   package static let site = Option<BodySite>(
     "site", valueName: "site",
-    abstract: "Region of the body, in any letter case, quoted when it has a blank; missing when left out.",
+    abstract:
+      "Region of the body, in any letter case; quote a name with a blank. Without it the site is missing.",
     allowedValues: BodySite.allCases.map(\.rawValue), convert: { BodySite(name: $0) })
 
   /// Of one image; see ``table`` for many.

@@ -15,7 +15,7 @@ public struct DepthwiseRow {
   public var outputPixelStride: Int
   /// Pixels in the output row.
   public var outputWidth: Int
-  /// `[kernelSize, kernelSize, weightStride]`, from the first of the channels asked for.
+  /// `[kernelSize, kernelSize, weightStride]`, from the first of the channels to compute.
   public var weight: UnsafePointer<Float>
   /// Floats from one tap's weights to the next.
   public var weightStride: Int
@@ -27,8 +27,6 @@ public struct DepthwiseRow {
   public var kernelSize: Int
   /// Input pixels from one output to the next, in both directions.
   public var stride: Int
-  /// Input pixels from one tap to the next, in both directions.
-  public var dilation: Int
   /// Zeros before the first pixel of a row.
   public var padLeft: Int
   /// Channels to compute, a multiple of the vector width.
@@ -41,7 +39,7 @@ public struct DepthwiseRow {
     rows: UnsafePointer<UnsafePointer<Float>?>, inputPixelStride: Int, inputWidth: Int,
     output: UnsafeMutablePointer<Float>, outputPixelStride: Int, outputWidth: Int,
     weight: UnsafePointer<Float>, weightStride: Int, bias: UnsafePointer<Float>,
-    sums: UnsafeMutablePointer<Float>?, kernelSize: Int, stride: Int, dilation: Int, padLeft: Int,
+    sums: UnsafeMutablePointer<Float>?, kernelSize: Int, stride: Int, padLeft: Int,
     channelCount: Int, activation: Activation
   ) {
     self.rows = rows
@@ -56,7 +54,6 @@ public struct DepthwiseRow {
     self.sums = sums
     self.kernelSize = kernelSize
     self.stride = stride
-    self.dilation = dilation
     self.padLeft = padLeft
     self.channelCount = channelCount
     self.activation = activation

@@ -33,8 +33,8 @@ package struct FeatureMapGeometry: Sendable, Equatable {
   /// Of what a convolution or a pooling makes of this map.
   package func after(_ window: Window) -> FeatureMapGeometry {
     let resolved = window.padding.resolve(
-      input: count, kernelSize: window.kernelSize, stride: window.stride, dilation: window.dilation)
-    let centre = Double((window.kernelSize - 1) * window.dilation) / 2 - Double(resolved.before)
+      input: count, kernelSize: window.kernelSize, stride: window.stride)
+    let centre = Double(window.kernelSize - 1) / 2 - Double(resolved.before)
     return FeatureMapGeometry(
       first: first + centre * step, step: step * Double(window.stride), count: resolved.output)
   }

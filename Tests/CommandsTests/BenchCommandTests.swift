@@ -59,7 +59,7 @@ import TensorModule
         blocks.1.0  expand, depthwise 5x5 / 2  [9, 9, 4] > [5, 5, 24]              2.000     50.0     25 %
         sum                                                                        2.000
 
-        Maps of one class, in forward passes; the pass that each needs is counted
+        Maps of one class, in forward passes, with the pass that each map needs
         layer           GradCAM   HiResCAM  GradCAM++   LayerCAM   EigenCAM
         conv_head          1.10       1.10       1.10       1.10       1.05
         stage6             1.10       1.10       1.10       1.10       1.05

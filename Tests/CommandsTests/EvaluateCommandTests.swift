@@ -279,7 +279,7 @@ import Testing
     for part in [
       "Model            toy 0.0.1, SHA-256 0123456789abcdef\n",
       "Images           4 of 4 evaluated, of 3 lesions\n",
-      "no image of bcc, bkl, df, vasc: figures over all classes are over the others\n",
+      "no image of bcc, bkl, df, vasc: means over classes leave them out\n",
       "Warning          3 images: ", "\nBalanced accuracy  ", "\nConfusion matrix: labels down",
       "\nclass        n  expected     recall", "\nbcc          0 ", "\nNegative log-likelihood  ",
       "\nshare at risk      moderate or high",

@@ -47,11 +47,12 @@ import DermaFusion
           See 'dermafusion help <subcommand>' for detailed help.
 
         ENVIRONMENT:
-          DERMAFUSION_MODEL       Folder of the model where --model is left out.
+          DERMAFUSION_MODEL       Folder of the model, used without --model.
           DERMAFUSION_INSTRUCTION_SET
-                                  Instructions to compute with instead of the best that
-                                  this machine has: baseline, or avx2 or avx512 on
-                                  x86-64. Those that it does not have are wrong usage.
+                                  Instruction set to compute with instead of the best
+                                  that this machine has: baseline, or avx2 or avx512 on
+                                  x86-64. One that the machine does not have is wrong
+                                  usage.
           NO_COLOR                No colours on a terminal, unless it is empty.
 
         EXIT STATUS:
@@ -61,8 +62,8 @@ import DermaFusion
           64                      Wrong usage.
           129, 130, 143           Ended by SIGHUP, SIGINT or SIGTERM; half-written files
                                   were removed.
-          132 to 136, 139         The program failed by a fault of its own, or for want
-                                  of memory; standard error says so.
+          132 to 136, 139         The program failed by a fault of its own or ran out of
+                                  memory; standard error says so.
 
         """)
   }
@@ -97,7 +98,7 @@ import DermaFusion
                                   constancy, normalized)
           --output <file.npy>     File to write; one that exists is replaced. - is
                                   standard output.
-          --model <folder>        Folder of a model or an ensemble. When left out:
+          --model <folder>        Folder of a model or an ensemble. Without this option:
                                   $DERMAFUSION_MODEL, else Weights in the current
                                   folder, else Weights or share/dermafusion/Weights
                                   beside the program or in a folder above it.

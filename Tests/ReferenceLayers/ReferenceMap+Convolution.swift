@@ -5,19 +5,19 @@ public enum ReferencePadding: Sendable, Equatable {
   /// So many zeros on each side.
   case symmetric(Int)
 
-  /// Zeros before the input and the number of outputs along one dimension, found by trying: the window at each output must not start after the padded
-  /// input's end less its reach.
-  public func resolve(input: Int, reach: Int, stride: Int) -> (before: Int, count: Int) {
+  /// Zeros before the input and the number of outputs along one dimension, found by trying: every window must end within
+  /// the padded input.
+  public func resolve(input: Int, kernelSize: Int, stride: Int) -> (before: Int, count: Int) {
     switch self {
     case .symmetric(let zeros):
       var count = 0
-      while count * stride + reach <= input + 2 * zeros { count += 1 }
+      while count * stride + kernelSize <= input + 2 * zeros { count += 1 }
       return (zeros, count)
     case .same:
       var count = 0
       while count * stride < input { count += 1 }
       var total = 0
-      while (count - 1) * stride + reach > input + total { total += 1 }
+      while (count - 1) * stride + kernelSize > input + total { total += 1 }
       return (total / 2, count)
     }
   }
@@ -30,20 +30,19 @@ extension ReferenceMap {
   ///   - weight: `OIHW`: `[bias.count, channels / groups, kernelSize, kernelSize]`.
   ///   - bias: One value for each output channel.
   public func convolution(
-    weight: [Float], bias: [Float], kernelSize: Int = 1, stride: Int = 1, dilation: Int = 1, groups: Int = 1,
+    weight: [Float], bias: [Float], kernelSize: Int = 1, stride: Int = 1, groups: Int = 1,
     padding: ReferencePadding = .symmetric(0)
   ) -> ReferenceMap {
-    let reach = (kernelSize - 1) * dilation + 1
-    let (top, rows) = padding.resolve(input: height, reach: reach, stride: stride)
-    let (left, columns) = padding.resolve(input: width, reach: reach, stride: stride)
+    let (top, rows) = padding.resolve(input: height, kernelSize: kernelSize, stride: stride)
+    let (left, columns) = padding.resolve(input: width, kernelSize: kernelSize, stride: stride)
     return convolution(
-      weight: weight, bias: bias, kernelSize: kernelSize, stride: stride, dilation: dilation, groups: groups,
+      weight: weight, bias: bias, kernelSize: kernelSize, stride: stride, groups: groups,
       top: top, left: left, outputHeight: rows, outputWidth: columns)
   }
 
   /// A convolution with so many zeros above and to the left, and so many outputs; zeros lie beyond the other edges too.
   public func convolution(
-    weight: [Float], bias: [Float], kernelSize: Int, stride: Int, dilation: Int, groups: Int, top: Int,
+    weight: [Float], bias: [Float], kernelSize: Int, stride: Int, groups: Int, top: Int,
     left: Int, outputHeight: Int, outputWidth: Int
   ) -> ReferenceMap {
     let perGroup = channels / groups
@@ -58,10 +57,10 @@ extension ReferenceMap {
           var sum = Double(bias[output])
           var magnitude = abs(sum)
           for ky in 0..<kernelSize {
-            let row = y * stride + ky * dilation - top
+            let row = y * stride + ky - top
             if row < 0 || row >= height { continue }
             for kx in 0..<kernelSize {
-              let column = x * stride + kx * dilation - left
+              let column = x * stride + kx - left
               if column < 0 || column >= width { continue }
               for input in 0..<perGroup {
                 let tap = ((output * perGroup + input) * kernelSize + ky) * kernelSize + kx
@@ -85,12 +84,11 @@ extension ReferenceMap {
   ///
   /// - Parameter weight: `[channels, 1, kernelSize, kernelSize]`
   public func depthwise(
-    weight: [Float], bias: [Float], kernelSize: Int, stride: Int = 1, dilation: Int = 1,
+    weight: [Float], bias: [Float], kernelSize: Int, stride: Int = 1,
     padding: ReferencePadding
   ) -> ReferenceMap {
     convolution(
-      weight: weight, bias: bias, kernelSize: kernelSize, stride: stride, dilation: dilation,
-      groups: channels,
+      weight: weight, bias: bias, kernelSize: kernelSize, stride: stride, groups: channels,
       padding: padding)
   }
 
@@ -103,8 +101,8 @@ extension ReferenceMap {
 
   /// The greatest value under a window; padding is left out.
   public func maxPooling(kernelSize: Int, stride: Int, padding: ReferencePadding) -> ReferenceMap {
-    let (top, rows) = padding.resolve(input: height, reach: kernelSize, stride: stride)
-    let (left, columns) = padding.resolve(input: width, reach: kernelSize, stride: stride)
+    let (top, rows) = padding.resolve(input: height, kernelSize: kernelSize, stride: stride)
+    let (left, columns) = padding.resolve(input: width, kernelSize: kernelSize, stride: stride)
     var result = ReferenceMap(height: rows, width: columns, channels: channels)
     for y in 0..<rows {
       for x in 0..<columns {

@@ -10,17 +10,14 @@ import Testing
   @Test(arguments: KernelChoice.runnable, [3, 5, 7])
   func equalsTheReferenceAndStaysInside(kernels: KernelSet, kernelSize: Int) {
     for stride in 1...3 {
-      for dilation in 1...2 {
-        for (i, width) in Self.widths.enumerated() {
-          let channels = [1, 3, 8, 12, 17, 24, 33, 40][(i + stride + dilation) % 8]
-          let activation = Activation.allCases[(i + stride) % Activation.allCases.count]
-          let reach = (kernelSize - 1) * dilation + 1
-          let padding: Padding =
-            (i + stride) % 2 == 0 || width < reach ? .same : .symmetric([0, 1, reach / 2][i % 3])
-          check(
-            kernels: kernels, width: width, channels: channels, activation: activation,
-            window: Window(kernelSize: kernelSize, stride: stride, dilation: dilation, padding: padding))
-        }
+      for (i, width) in Self.widths.enumerated() {
+        let channels = [1, 3, 8, 12, 17, 24, 33, 40][(i + stride) % 8]
+        let activation = Activation.allCases[(i + stride) % Activation.allCases.count]
+        let padding: Padding =
+          (i + stride) % 2 == 0 || width < kernelSize ? .same : .symmetric([0, 1, kernelSize / 2][i % 3])
+        check(
+          kernels: kernels, width: width, channels: channels, activation: activation,
+          window: Window(kernelSize: kernelSize, stride: stride, padding: padding))
       }
     }
   }
@@ -46,8 +43,8 @@ import Testing
     let layer = DepthwiseConvolution2D(
       weight: weight, bias: bias, window: window, activation: activation, kernels: kernels)
     let source = GuardedMap(values, input, kernels: kernels)
-    let rowWidth = window.resolve(height: window.kernelSize * window.dilation * 2, width: width).width
-    let padLeft = window.resolve(height: window.kernelSize * window.dilation * 2, width: width).left
+    let rowWidth = window.resolve(height: window.kernelSize * 2, width: width).width
+    let padLeft = window.resolve(height: window.kernelSize * 2, width: width).left
     // The first row of the window lies outside the image.
     let rows: [UnsafePointer<Float>?] = (0..<window.kernelSize).map {
       $0 == 0
@@ -63,19 +60,19 @@ import Testing
       channelRange: 0..<layer.paddedChannels, output: output.map.pointer,
       outputPixelStride: output.map.pixelStride, outputWidth: rowWidth, sums: sums.pointer)
 
-    // As an image that holds the rows at the window's distances, zeros in place of the missing one.
-    let reach = (window.kernelSize - 1) * window.dilation + 1
-    var image = [Float](repeating: 0, count: reach * width * channels)
+    // As an image of these rows, with zeros in place of the missing one.
+    var image = [Float](repeating: 0, count: window.kernelSize * width * channels)
     for ky in 1..<max(window.kernelSize, 1) {
       let row = ky % input.height * width * channels
-      let place = ky * window.dilation * width * channels
+      let place = ky * width * channels
       image.replaceSubrange(place..<place + width * channels, with: values[row..<row + width * channels])
     }
-    let geometry = window.padding.reference.resolve(input: width, reach: reach, stride: window.stride)
-    let expected = ReferenceMap(height: reach, width: width, channels: channels, values: image)
+    let geometry = window.padding.reference.resolve(
+      input: width, kernelSize: window.kernelSize, stride: window.stride)
+    let expected = ReferenceMap(height: window.kernelSize, width: width, channels: channels, values: image)
       .convolution(
         weight: weight, bias: bias, kernelSize: window.kernelSize, stride: window.stride,
-        dilation: window.dilation, groups: channels, top: 0, left: geometry.before, outputHeight: 1,
+        groups: channels, top: 0, left: geometry.before, outputHeight: 1,
         outputWidth: geometry.count
       ).activated(activation.reference)
     let mismatch = expected.mismatch(output.dense(), factor: Tolerances.depthwise)

@@ -10,7 +10,7 @@ import Testing
     #expect(Padding.same.resolve(input: 381, kernelSize: 3, stride: 2) == (1, 191))
     #expect(Padding.same.resolve(input: 95, kernelSize: 5, stride: 2) == (2, 48))
     #expect(Padding.same.resolve(input: 190, kernelSize: 5, stride: 2) == (1, 95))
-    #expect(Padding.same.resolve(input: 7, kernelSize: 3, stride: 1, dilation: 2) == (2, 7))
+    #expect(Padding.same.resolve(input: 7, kernelSize: 5, stride: 1) == (2, 7))
     #expect(Padding.same.resolve(input: 1, kernelSize: 7, stride: 3) == (3, 1))
     // A stride longer than the window leaves pixels out and needs no zeros.
     #expect(Padding.same.resolve(input: 10, kernelSize: 1, stride: 3) == (0, 4))
@@ -20,7 +20,7 @@ import Testing
     #expect(Padding.symmetric(1).resolve(input: 380, kernelSize: 3, stride: 2) == (1, 190))
     #expect(Padding.symmetric(1).resolve(input: 381, kernelSize: 3, stride: 2) == (1, 191))
     #expect(Padding.symmetric(0).resolve(input: 5, kernelSize: 5, stride: 1) == (0, 1))
-    #expect(Padding.symmetric(4).resolve(input: 9, kernelSize: 5, stride: 1, dilation: 2) == (4, 9))
+    #expect(Padding.symmetric(4).resolve(input: 9, kernelSize: 9, stride: 1) == (4, 9))
   }
 
   /// Against a reference that finds the same numbers by trying.
@@ -28,16 +28,15 @@ import Testing
   func equalsTheReference(kernelSize: Int) {
     for input in 1...40 {
       for stride in 1...4 {
-        for dilation in 1...3 {
-          let reach = (kernelSize - 1) * dilation + 1
-          for padding in [Padding.same, .symmetric(0), .symmetric(1), .symmetric(3)] {
-            if case .symmetric(let zeros) = padding, input + 2 * zeros < reach || zeros >= reach { continue }
-            let expected = padding.reference.resolve(input: input, reach: reach, stride: stride)
-            #expect(
-              padding.resolve(input: input, kernelSize: kernelSize, stride: stride, dilation: dilation)
-                == (expected.before, expected.count),
-              "\(padding) of \(input), stride \(stride), dilation \(dilation)")
+        for padding in [Padding.same, .symmetric(0), .symmetric(1), .symmetric(3)] {
+          if case .symmetric(let zeros) = padding, input + 2 * zeros < kernelSize || zeros >= kernelSize {
+            continue
           }
+          let expected = padding.reference.resolve(input: input, kernelSize: kernelSize, stride: stride)
+          #expect(
+            padding.resolve(input: input, kernelSize: kernelSize, stride: stride)
+              == (expected.before, expected.count),
+            "\(padding) of \(input), stride \(stride)")
         }
       }
     }
@@ -58,12 +57,12 @@ import Testing
   }
 
   @Test func zerosThatAWholeWindowWouldLieInAreRefused() async {
-    #expect(Padding.symmetric(4).resolve(input: 9, kernelSize: 3, stride: 1, dilation: 2) == (4, 13))
+    #expect(Padding.symmetric(4).resolve(input: 9, kernelSize: 5, stride: 1) == (4, 13))
     await #expect(processExitsWith: .failure) {
-      _ = Padding.symmetric(5).resolve(input: 9, kernelSize: 3, stride: 1, dilation: 2)
+      _ = Padding.symmetric(5).resolve(input: 9, kernelSize: 5, stride: 1)
     }
     await #expect(processExitsWith: .failure) {
-      _ = Padding.symmetric(-1).resolve(input: 9, kernelSize: 3, stride: 1, dilation: 2)
+      _ = Padding.symmetric(-1).resolve(input: 9, kernelSize: 5, stride: 1)
     }
   }
 }

@@ -1,4 +1,4 @@
-"""Holds the program against PyTorch on models with random weights, one of each architecture and head.
+"""Compares the program with PyTorch on models with random weights, one of each architecture and head.
 
 Such weights are too large to be in the repository, so the models and their fixtures are made on the spot.
 """

@@ -24,7 +24,7 @@ class Case:
     classes: str | list
     size: int = 160
     prefix: str = ""  # of the tensors' names in the checkpoint
-    options: tuple = ()  # of export_model.py besides
+    color_constancy: str | None = None  # for export_model.py; its default where None
 
     @property
     def entries(self):
@@ -62,7 +62,7 @@ ISIC_2019 = [
 CASES = (
     Case("eight classes with malignancies", "resnet18", ISIC_2019, prefix="module."),
     Case(
-        "two classes by id", "mobilenetv3_small_100", "benign,malignant", options=("--color-constancy", "none")
+        "two classes by id", "mobilenetv3_small_100", "benign,malignant", color_constancy="none"
     ),
     Case(
         "two classes with malignancies", "efficientnet_b0",
@@ -99,7 +99,8 @@ def call(script, *words):
 def exported(case, folder, seed):
     """Makes a checkpoint and exports it; (model folder, logits of PICTURES by PyTorch, what the export said)."""
     folder.mkdir()
-    network = random_network(case.architecture, len(case.ids), case.size, seed, PICTURES)
+    options = [] if case.color_constancy is None else ["--color-constancy", case.color_constancy]
+    network = random_network(case.architecture, len(case.ids), case.size, seed, PICTURES, case.color_constancy)
     checkpoint, classes = folder / "model_best.pth.tar", case.classes
     save_checkpoint(checkpoint, network, case.architecture, case.size, case.prefix)
     if isinstance(classes, list):
@@ -107,7 +108,7 @@ def exported(case, folder, seed):
         classes.write_text(json.dumps(case.classes))
     said = call(
         "export_model.py", "--architecture", case.architecture, "--checkpoint", checkpoint, "--classes", classes,
-        "--image-size", case.size, "--dtype", "float32", "--output", folder / "model", *case.options,
+        "--image-size", case.size, "--dtype", "float32", "--output", folder / "model", *options,
     )  # fmt: skip
     preprocessing = json.loads((folder / "model/config.json").read_text())["preprocessing"]
     return folder / "model", logits_of(network, PICTURES, preprocessing), said

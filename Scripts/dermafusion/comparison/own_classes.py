@@ -1,4 +1,4 @@
-"""Holds every command of the program to models of other classes than HAM10000's seven, from a checkpoint as timm's
+"""Checks every command of the program on models of other classes than HAM10000's seven, from a checkpoint as timm's
 train.py saves it to the last output. Each check is a method of ModelChecks; what does not hold is collected.
 """
 
@@ -126,7 +126,7 @@ class ModelChecks:
             line = next((line for line in table.splitlines() if line.startswith(str(picture))), "")
             best, risk = self.case.ids[int(np.argmax(expected))], risk_of(self.case, expected) or "-"
             self.holds(
-                "classify: the table", re.search(rf" {best} +[\d.]+% +{risk}( |$)", line), f"{best} {risk} {line}"
+                "classify: the table", re.search(rf" {best} +[<>]?[\d.]+% +{risk}( |$)", line), f"{best} {risk} {line}"
             )
 
     def check_gradcam(self):
@@ -138,7 +138,9 @@ class ModelChecks:
             self.holds(f"gradcam: {method} of all classes", named == self.case.named, named)
             self.holds("gradcam: a picture", image.read_bytes()[:4] == b"\x89PNG")
         text = self.output("gradcam", picture, "--class", name, "--output", self.work / "map.png")
-        self.holds("gradcam: text", f"{self.case.entries[-1]['name']} ({name}), probability" in text, text)
+        shown = self.case.entries[-1]["name"]
+        title = name if shown == name else f"{shown} ({name})"  # an id that is the name too stands there once
+        self.holds("gradcam: text", f"\n  {title}, probability" in text, text)
         self.refused("gradcam: another model's class", 64, ", ".join(f"'{i}'" for i in self.case.ids[:-1]),
                      "gradcam", picture, "--class", "akiec", "--output", self.work / "none.png")  # fmt: skip
 

@@ -20,11 +20,13 @@ def network_inputs(pictures, preprocessing):
     return torch.from_numpy(np.stack([preprocess(picture, preprocessing)[0]["normalized"] for picture in pictures]))
 
 
-def random_network(architecture, class_count, size, seed, pictures):
+def random_network(architecture, class_count, size, seed, pictures, color_constancy=None):
     """A network whose batch norms and last layer are set by the pictures, so that its answers differ among them."""
     torch.manual_seed(seed)
     config = build_config(architecture, [f"c{index}" for index in range(class_count)], fusion=False, size=size)
     model = build_model(config)
+    if color_constancy is not None:
+        config["preprocessing"]["color_constancy"]["method"] = color_constancy
     images = network_inputs(pictures, config["preprocessing"])
     take_statistics(model, images, None)
     layer = model.get_submodule(last_layer(model.state_dict()))

@@ -79,7 +79,7 @@ def write_weights(folder, tensors):
 
 
 def write_digests(folder):
-    """Writes SHA256SUMS, which `sha256sum --check` and the program can hold the files against.
+    """Writes SHA256SUMS, with which `sha256sum --check` and the program can compare the files.
 
     The comment with the model's identity, which the program computes anyway, saves it a second hash of the weights.
     """

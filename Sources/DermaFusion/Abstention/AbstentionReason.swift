@@ -1,6 +1,6 @@
-/// Why an image should not be judged by the model; its probabilities are given all the same, and mean little.
+/// Why the model should not judge an image. The probabilities are still given, but mean little.
 public enum AbstentionReason: String, Sendable, CaseIterable {
-  /// The file ended early, or much of it could not be read: part of the image is the decoder's invention.
+  /// The file ended early, or much of it could not be read: the decoder made up part of the image.
   case damagedImage = "damaged_image"
   /// Every channel spans less than two levels.
   case solidColor = "solid_color"

@@ -105,7 +105,7 @@ public final class Classifier: Sendable {
     }
   }
 
-  /// The model that results name. Its hash is worked out while the model is loaded; what asks earlier waits for it.
+  /// The model that results name. Its hash is computed while the model is loaded; whoever reads it earlier waits.
   public var model: ModelIdentity {
     switch source {
     case .model(let model): model.identity
@@ -113,7 +113,7 @@ public final class Classifier: Sendable {
     }
   }
 
-  /// Whether the files of the model, or of each model that votes, were held against the hashes that their folder states.
+  /// Whether the files of the model, or of each model that votes, were compared with the hashes that their folder states.
   package var hasChecksums: Bool {
     switch source {
     case .model(let model): model.hasChecksums
@@ -141,10 +141,10 @@ public final class Classifier: Sendable {
   /// The threads that share each layer's work.
   var pool: ThreadPool { first.network.pool }
 
-  /// The environment variable that asks for an instruction set.
+  /// The environment variable that names an instruction set.
   package static var instructionSetVariable: String { KernelChoice.variable }
 
-  /// Why the instruction set that the environment asks for is not the one in use; nil when it is, or when none is asked for.
+  /// Why the instruction set that the environment names is not the one in use; nil when it is, or when none is named.
   package static var unavailableInstructionSet: UnavailableInstructionSet? { KernelChoice.unavailable }
 
   /// The files that loading a folder reads: a model's two or, of an ensemble, its `config.json` and its members' files.

@@ -7,7 +7,7 @@ import NetworkModule
 public struct Explanation: Sendable {
   /// The result that is explained.
   public let classification: Classification
-  /// One for each class asked for, in that order; at least one.
+  /// One for each requested class, in that order; at least one.
   public let maps: [ActivationMap]
   /// The centre square of the image, which is all that the model sees: `[S, S, 3]`. The maps lie over it.
   public let cropped: PixelImage
@@ -60,13 +60,14 @@ extension Classifier {
       selecting: selection(labels))
   }
 
-  /// The layers that can be explained: `conv_stem`, then the end of each block by timm's name (`blocks.0.0`, ...), then
-  /// `conv_head`, the last. The end of a stage can also be asked for as `stage0`, `stage1`, ... Empty for an ensemble.
+  /// The layers that can be explained, from the first to the last, by timm's names: the stem, the end of each block
+  /// (`blocks.0.0` or `layer1.0`, ...) and, where there is one, `conv_head`. `stage0`, `stage1`, ... also stand for the ends
+  /// of the stages. Empty for an ensemble.
   public var layers: [String] {
     if case .model(let model) = source { model.network.featureMapNames } else { [] }
   }
 
-  /// How ``explain(_:metadata:labels:method:layer:)`` chooses: what was asked for, else the likeliest.
+  /// How ``explain(_:metadata:labels:method:layer:)`` chooses: the requested classes, else the likeliest.
   ///
   /// - Throws: ``DermaFusionError/Code/unknownClass`` for a label of another model.
   package func selection(

@@ -3,7 +3,7 @@ import ImagePipeline
 import NetworkModule
 
 extension Classifier {
-  /// Measures how far maps can be believed. Takes about 100 runs of the network and 35 more for each map; the same input
+  /// Measures how far maps can be trusted. Takes about 100 runs of the network and 35 more for each map; the same input
   /// gives the same numbers.
   ///
   /// - Parameters:

@@ -53,7 +53,7 @@ public struct PatientMetadata: Sendable, Equatable {
     return fields
   }
 
-  /// Whether not one field is known.
+  /// Whether no field is known.
   public var isEmpty: Bool { missing.count == 3 }
 
   /// The model's metadata input.

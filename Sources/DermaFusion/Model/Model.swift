@@ -3,8 +3,7 @@ import ModelFiles
 import NetworkModule
 import TensorModule
 
-/// One model that is ready to run: what its `config.json` says, its preprocessing, its network, what tells it from all
-/// others, and its labels. Copies share the network, whose weights are never changed.
+/// One model that is ready to run: its `config.json`, its preprocessing, its network, its identity and its labels. Copies share the network, whose weights are never changed.
 public struct Model: Sendable {
   package let configuration: ModelConfiguration
   package let preprocessor: Preprocessor
@@ -13,7 +12,7 @@ public struct Model: Sendable {
   public let labels: Labels
   /// The path of `config.json`, for errors.
   let file: String
-  /// Whether the files were held against the hashes that their folder states.
+  /// Whether the files were compared with the hashes that their folder states.
   package let hasChecksums: Bool
   private let sha256: @Sendable () -> String
   private let standIn: StandIn?
@@ -64,7 +63,7 @@ public struct Model: Sendable {
     self.standIn = standIn
   }
 
-  /// The model that results name. Its hash is worked out while the model is loaded; what asks earlier waits for it.
+  /// The model that results name. Its hash is computed while the model is loaded; whoever reads it earlier waits.
   public var identity: ModelIdentity {
     ModelIdentity(name: configuration.name, version: configuration.version, sha256: sha256())
   }

@@ -1,4 +1,4 @@
-/// What the model makes of one image, with everything that a reader needs to judge it.
+/// The result of classifying one image, with everything that a reader needs to judge it.
 public struct Classification: Sendable, Equatable {
   /// What may be said of the image.
   public enum Outcome: Sendable, Equatable {
@@ -32,7 +32,7 @@ public struct Classification: Sendable, Equatable {
   public let logits: ClassScores
   /// Softmax of the logits at the model's temperature; 0...1, summing to 1. Where the model abstains they mean little.
   public let probabilities: ClassScores
-  /// The metadata that went in; ``PatientMetadata/missing`` says what did not.
+  /// The metadata that the model used; ``PatientMetadata/missing`` lists what was not given.
   public let metadata: PatientMetadata
   /// What the reader must know about the input, in the order in which it was noticed.
   public let warnings: [ClassificationWarning]

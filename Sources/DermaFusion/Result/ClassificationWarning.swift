@@ -2,7 +2,7 @@ import ImagePipeline
 
 /// Something about the input that the reader of a result must know.
 public enum ClassificationWarning: String, Sendable, CaseIterable {
-  /// The file is damaged, and the decoder made pixels of it all the same.
+  /// The file is damaged, but the decoder could still make pixels of it.
   case damagedFile = "damaged_file"
   /// Every channel spans less than two levels; colour constancy was skipped.
   case solidColor = "solid_color"
@@ -10,7 +10,7 @@ public enum ClassificationWarning: String, Sendable, CaseIterable {
   case nearBlack = "near_black"
   /// The image is under 100x100 pixels.
   case smallImage = "small_image"
-  /// Metadata was given, but this model works from the image alone.
+  /// Metadata was given, but this model uses the image alone.
   case metadataUnused = "metadata_unused"
   /// The package was built as another's dependency without optimisation: an image takes about a minute.
   case unoptimizedBuild = "unoptimized_build"

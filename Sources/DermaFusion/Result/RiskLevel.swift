@@ -1,4 +1,4 @@
-/// How much the probabilities speak for a malignant or pre-malignant lesion.
+/// How far the probabilities support a malignant or pre-malignant lesion.
 public enum RiskLevel: String, Sendable, CaseIterable, Comparable {
   /// In ascending order; see ``init(probabilities:)`` for the rule.
   case low, moderate, high
@@ -8,21 +8,20 @@ public enum RiskLevel: String, Sendable, CaseIterable, Comparable {
   /// A malignant or pre-malignant class at or above this probability is at least moderate risk.
   public static let moderateThreshold: Float = 0.10
 
-  /// The highest level that any class reaches, both thresholds inclusive; `nil` for classes of which it is not known which
-  /// are malignant.
+  /// The highest level that any class reaches, both thresholds inclusive; `nil` where the classes have no malignancy.
   public init?(probabilities: ClassScores) {
     guard probabilities.labels.tellMalignancy else { return nil }
     self = probabilities.labels.reduce(.low) { max($0, Self.level(of: $1, probabilities[$1])) }
   }
 
-  /// The likeliest of the classes that make the risk what it is, the first where several are as likely; `nil` where it is
-  /// low or not known.
+  /// The likeliest of the classes that cause the risk level, the first where several are equally likely; `nil` where the
+  /// risk is low or not known.
   package static func cause(in probabilities: ClassScores) -> LesionLabel? {
     guard let risk = RiskLevel(probabilities: probabilities), risk > .low else { return nil }
     return probabilities.ranked.first { level(of: $0, probabilities[$0]) == risk }
   }
 
-  /// The level that one class reaches alone.
+  /// The level that one class causes alone.
   private static func level(of label: LesionLabel, _ probability: Float) -> RiskLevel {
     switch label.malignancy {
     case .malignant:

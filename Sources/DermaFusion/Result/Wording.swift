@@ -1,4 +1,4 @@
-/// The sentences in which results are told. They say what a classification suggests and never more.
+/// The sentences that describe results. They say what a classification suggests, and never more.
 public enum Wording {
   /// Goes with every result, in every form of output, word for word; no option removes it.
   public static let disclaimer = """
@@ -46,12 +46,12 @@ public enum Wording {
       .joined(separator: " ")
   }
 
-  /// Rounded to a whole number and never said to be 100: a softmax is never certain.
+  /// Rounded to a whole number, at most 99: a softmax is never certain.
   private static func wholePercentage(_ probability: Float) -> String {
     "\(min(Int((Double(probability) * 100).rounded()), 99))%"
   }
 
-  /// A probability, 0...1, in percent to one decimal. A softmax is never certain, so neither 0.0 nor 100.0 is said.
+  /// A probability, 0...1, in percent to one decimal. A softmax is never certain, so it is neither 0.0 nor 100.0.
   package static func percentage(_ probability: Float) -> String {
     let tenths = Int((Double(probability) * 1000).rounded())
     if tenths == 0 { return "<0.1%" }

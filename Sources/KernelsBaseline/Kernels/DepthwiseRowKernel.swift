@@ -126,7 +126,7 @@ private enum Edge<let vectors: Int> {
       for ky in 0..<row.kernelSize {
         guard let pixels = row.rows[ky] else { continue }
         for kx in 0..<row.kernelSize {
-          let pixel = left &+ kx &* row.dilation
+          let pixel = left &+ kx
           if pixel < 0 || pixel >= row.inputWidth { continue }
           let taps = row.weight + ((ky &* row.kernelSize &+ kx) &* row.weightStride &+ channel)
           let inputs = pixels + (pixel &* row.inputPixelStride &+ channel)
@@ -150,9 +150,8 @@ private enum Edge<let vectors: Int> {
 /// The outputs whose whole window lies in the row.
 @inline(__always)
 private func interior(_ row: DepthwiseRow) -> Range<Int> {
-  let reach = (row.kernelSize &- 1) &* row.dilation
   let first = min((row.padLeft &+ row.stride &- 1) / row.stride, row.outputWidth)
-  let room = row.inputWidth &- 1 &- reach &+ row.padLeft
+  let room = row.inputWidth &- row.kernelSize &+ row.padLeft
   let last = room < 0 ? 0 : min(room / row.stride &+ 1, row.outputWidth)
   return first..<max(first, last)
 }
@@ -163,11 +162,11 @@ private struct Channels: ActivationLoop {
   @inline(__always)
   func run<Function: ActivationFunction>(_: Function.Type) {
     let interior = interior(row)
-    switch (row.kernelSize, row.stride, row.dilation) {
-    case (3, 1, 1): Window<3, 1, 6>.computeChannels(row, interior, Function.self)
-    case (3, 2, 1): Window<3, 2, 6>.computeChannels(row, interior, Function.self)
-    case (5, 1, 1): Window<5, 1, 8>.computeChannels(row, interior, Function.self)
-    case (5, 2, 1): Window<5, 2, 6>.computeChannels(row, interior, Function.self)
+    switch (row.kernelSize, row.stride) {
+    case (3, 1): Window<3, 1, 6>.computeChannels(row, interior, Function.self)
+    case (3, 2): Window<3, 2, 6>.computeChannels(row, interior, Function.self)
+    case (5, 1): Window<5, 1, 8>.computeChannels(row, interior, Function.self)
+    case (5, 2): Window<5, 2, 6>.computeChannels(row, interior, Function.self)
     default: computeEdge(row, outputs: 0..<row.outputWidth, Function.self)
     }
   }

@@ -74,7 +74,7 @@ package enum BenchmarkText {
   private static func maps(_ timings: [Benchmark.MapTiming]) -> [String] {
     let methods = ActivationMapMethod.allCases
     var lines = [
-      "Maps of one class, in forward passes; the pass that each needs is counted",
+      "Maps of one class, in forward passes, with the pass that each map needs",
       "layer".padding(to: 12) + methods.map { $0.displayName.leftPadding(to: 11) }.joined(),
     ]
     for start in stride(from: 0, to: timings.count, by: methods.count) {

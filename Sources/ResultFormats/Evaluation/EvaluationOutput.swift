@@ -101,7 +101,7 @@ package struct EvaluationOutput {
       let absent = report.absentClasses
       let names = absent.prefix(12).map(\.id).joined(separator: ", ")
       let rest = absent.count > 12 ? " and \(absent.count - 12) more" : ""
-      notes.append(("Note", "no image of \(names)\(rest): figures over all classes are over the others"))
+      notes.append(("Note", "no image of \(names)\(rest): means over classes leave them out"))
     }
     notes += sortedWarnings.map { ("Warning", "\($0.count) images: \($0.warning.sentence)") }
     return notes

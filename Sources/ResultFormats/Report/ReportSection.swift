@@ -107,7 +107,7 @@ package struct ReportSection {
       """
     guard result.abstains else { return table }
     return """
-      <details><summary>What the network computed all the same, which means little for this image</summary>
+      <details><summary>The probabilities, which mean little for this image</summary>
       \(table)
       </details>
       """

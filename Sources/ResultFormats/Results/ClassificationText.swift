@@ -31,7 +31,7 @@ package struct ClassificationText {
   ) -> String {
     var lines = [emphasised(imageName.printable), "", sentence(result.summary), ""]
     if result.abstains {
-      lines += [sentence("What the network computed all the same, which means little for this image:"), ""]
+      lines += [sentence("The probabilities, which mean little for this image:"), ""]
     }
     lines += bars(result)
     if let shares { lines += [""] + Self.table(shares) }

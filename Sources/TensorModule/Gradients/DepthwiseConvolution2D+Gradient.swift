@@ -21,8 +21,6 @@ package struct DepthwiseConvolution2DGradient: Sendable {
     channels = layer.channels
     kernels = layer.kernels
     let (size, stride) = (window.kernelSize, window.stride)
-    precondition(
-      stride == 1 || window.dilation == 1, "a window of stride \(stride) and dilation \(window.dilation)")
     // The kernels are made for windows of 3 and 5.
     taps = max((size + stride - 1) / stride, min(size, 3))
     let padded = layer.paddedChannels
@@ -130,7 +128,7 @@ package struct DepthwiseConvolution2DGradient: Sendable {
     withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: taps) { rows in
       let (last, remainder) = (y + resolved.top).quotientAndRemainder(dividingBy: stride)
       for i in 0..<taps {
-        let outputRow = last - (taps - 1 - i) * window.dilation
+        let outputRow = last - (taps - 1 - i)
         let isMet =
           (0..<output.height).contains(outputRow)
           && Self.tap(remainder * taps + i, taps, stride) < window.kernelSize
@@ -152,7 +150,7 @@ package struct DepthwiseConvolution2DGradient: Sendable {
             outputWidth: (input.width - x + stride - 1) / stride,
             weight: UnsafePointer(weight.pointer + set * taps * taps * bias.count),
             weightStride: bias.count, bias: UnsafePointer(bias.pointer), sums: nil, kernelSize: taps,
-            stride: 1, dilation: window.dilation, padLeft: (taps - 1) * window.dilation - lastColumn,
+            stride: 1, padLeft: taps - 1 - lastColumn,
             channelCount: bias.count, activation: .identity))
       }
     }
@@ -179,7 +177,7 @@ extension DepthwiseConvolution2D {
       let row = output.pointer + y * width * output.pixelStride
       withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: window.kernelSize) { rows in
         for ky in 0..<window.kernelSize {
-          let row = y * window.stride - resolved.top + ky * window.dilation
+          let row = y * window.stride - resolved.top + ky
           let isInside = (0..<input.shape.height).contains(row)
           rows[ky] =
             isInside ? UnsafePointer(input.pointer + row * input.shape.width * input.pixelStride) : nil

@@ -31,7 +31,7 @@ package struct Convolution2D: Sendable {
   /// - Parameter matrix: `[kernelSize, kernelSize, inputChannels] x [outputChannels]`, packed.
   package init(matrix: PackedMatrix, inputChannels: Int, window: Window, activation: Activation) {
     precondition(
-      window.dilation == 1 && matrix.depth == window.kernelSize * window.kernelSize * inputChannels,
+      matrix.depth == window.kernelSize * window.kernelSize * inputChannels,
       "a matrix of depth \(matrix.depth) for \(inputChannels) channels under \(window)")
     self.matrix = matrix
     self.inputChannels = inputChannels

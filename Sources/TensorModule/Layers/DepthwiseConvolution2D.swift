@@ -56,7 +56,7 @@ package struct DepthwiseConvolution2D: Sendable {
         outputPixelStride: outputPixelStride, outputWidth: outputWidth,
         weight: UnsafePointer(weight.pointer + channelRange.lowerBound), weightStride: paddedChannels,
         bias: UnsafePointer(bias.pointer + channelRange.lowerBound), sums: sums,
-        kernelSize: window.kernelSize, stride: window.stride, dilation: window.dilation, padLeft: padLeft,
+        kernelSize: window.kernelSize, stride: window.stride, padLeft: padLeft,
         channelCount: channelRange.count, activation: activation ?? self.activation))
   }
 }

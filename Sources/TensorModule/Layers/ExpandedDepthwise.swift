@@ -49,19 +49,18 @@ package struct ExpandedDepthwise: Sendable {
     let output = window.outputShape(input, channels: depthwise.channels)
     let width = depthwise.kernels.vectorWidth
     let layout = PanelLayout(columnCount: depthwise.channels, vectorWidth: width)
-    let reach = (window.kernelSize - 1) * window.dilation + 1
     let sides =
       expansion.map { RowRing.Sides(input, window: window, rowTile: $0.matrix.kernels.rowTile) } ?? .none
     let ringWidth = sides.before + input.width + sides.after
     // A ring of the window and two more steps, as wide in channels as the cache allows.
-    let leastRows = min(reach + 2 * window.stride, input.height)
+    let leastRows = min(window.kernelSize + 2 * window.stride, input.height)
     let wantedPanels = Self.cachedFloats / (leastRows * ringWidth * 2 * width)
     let widestPanels = max(min(wantedPanels, 6), 1)
     let fewestBlocks = (layout.panelCount + widestPanels - 1) / widestPanels
     // Too few blocks to share out: cut the rows too, in bands high enough that the rows expanded twice cost little. Where
     // there is no room for that, more blocks, an even number where the cache allows: of an odd one, one of two threads would
     // have none left.
-    let bands = max(min(8 / fewestBlocks, output.height * window.stride / (8 * reach)), 1)
+    let bands = max(min(8 / fewestBlocks, output.height * window.stride / (8 * window.kernelSize)), 1)
     let sharedBlocks = max(fewestBlocks, 8).roundedUp(toMultipleOf: 4)
     let evenBlocks = max(layout.panelCount / 4 * 2, 1)
     let blockCount = bands > 1 ? fewestBlocks : max(fewestBlocks, min(sharedBlocks, evenBlocks))
@@ -72,7 +71,8 @@ package struct ExpandedDepthwise: Sendable {
       return start * width..<end * width
     }
     let widest = blocks.map { $0.count }.max() ?? 0
-    let ringRows = min(max(Self.cachedFloats / (widest * ringWidth), reach + window.stride), input.height)
+    let ringRows = min(
+      max(Self.cachedFloats / (widest * ringWidth), window.kernelSize + window.stride), input.height)
     let rowsPerBand = (output.height + bands - 1) / bands
     return Plan(
       output: output, channelBlocks: blocks.sorted { $0.count > $1.count }, rowsPerBand: rowsPerBand,
@@ -113,14 +113,14 @@ package struct ExpandedDepthwise: Sendable {
   ) {
     let window = depthwise.window
     let resolved = window.resolve(height: input.shape.height, width: input.shape.width)
-    let reach = (window.kernelSize - 1) * window.dilation
-    let end = min((rows.upperBound - 1) * window.stride - resolved.top + reach + 1, input.shape.height)
+    let end = min(
+      (rows.upperBound - 1) * window.stride - resolved.top + window.kernelSize, input.shape.height)
     withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: window.kernelSize) { pointers in
       for y in rows {
         let top = y * window.stride - resolved.top
-        ring.hold(from: max(top, 0), through: min(top + reach, input.shape.height - 1), end: end)
+        ring.hold(from: max(top, 0), through: min(top + window.kernelSize, input.shape.height) - 1, end: end)
         for ky in 0..<window.kernelSize {
-          let row = top + ky * window.dilation
+          let row = top + ky
           pointers[ky] = (0..<input.shape.height).contains(row) ? ring.row(row) : nil
         }
         depthwise.computeRow(

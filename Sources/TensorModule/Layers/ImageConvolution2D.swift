@@ -22,7 +22,6 @@ package struct ImageConvolution2D: Sendable {
     weight: [Float], bias: [Float], inputChannels: Int, window: Window, activation: Activation,
     kernels: KernelSet
   ) {
-    precondition(window.dilation == 1, "a window of dilation \(window.dilation)")
     self.inputChannels = inputChannels
     self.window = window
     self.activation = activation

@@ -7,7 +7,6 @@ package struct MaxPooling2D: Sendable {
   private let kernels: KernelSet
 
   package init(window: Window, kernels: KernelSet) {
-    precondition(window.dilation == 1, "a window of dilation \(window.dilation)")
     self.window = window
     self.kernels = kernels
   }

@@ -21,7 +21,7 @@ struct RowRing {
     /// none then.
     init(_ input: FeatureShape, window: Window, rowTile: Int) {
       let resolved = window.resolve(height: input.height, width: input.width)
-      let end = (resolved.width - 1) * window.stride + (window.kernelSize - 1) * window.dilation + 1
+      let end = (resolved.width - 1) * window.stride + window.kernelSize
       let pays = input.width <= 64 && input.width.roundedUp(toMultipleOf: rowTile) * 16 <= input.width * 17
       self.init(
         before: pays ? resolved.left : 0, after: pays ? max(end - resolved.left - input.width, 0) : 0)
