@@ -177,6 +177,34 @@ def test_two_tabs_at_once(visit):
     on.page.get_by_text("The history is off").wait_for()
 
 
+def test_two_tabs_do_not_undo_each_others_notes(visit):
+    on = visit()
+    on.scan()
+    on.save()
+    on.go("history")
+    on.page.locator("a.scan-card").first.click()
+    on.page.get_by_label("Name of the lesion").wait_for()
+    other = on.context.new_page()
+    other.goto(on.page.url)
+    # Stored while somebody still types: the field is not left.
+    other.get_by_label("Notes", exact=True).fill("itches, since spring")
+    other.get_by_text("Stored").wait_for()
+    on.page.get_by_label("Name of the lesion").fill("left shoulder")
+    on.page.get_by_label("Notes", exact=True).focus()
+    on.page.get_by_text("Stored").wait_for()
+    other.reload()
+    assert other.get_by_label("Notes", exact=True).input_value() == "itches, since spring"
+    assert other.get_by_label("Name of the lesion").input_value() == "left shoulder"
+
+    other.get_by_role("button", name="Delete").click()
+    other.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    other.get_by_text("There are no scans yet.").wait_for()
+    on.page.get_by_label("Notes", exact=True).fill("later")
+    on.page.get_by_text("This scan was deleted meanwhile").wait_for()
+    on.go("history")
+    on.page.get_by_text("There are no scans yet.").wait_for()
+
+
 @pytest.mark.slow
 def test_hundreds_of_scans_are_listed_without_freezing(visit):
     on = visit()

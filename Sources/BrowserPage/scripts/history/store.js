@@ -119,6 +119,28 @@ export class Store {
   }
 
   /**
+   * Changes some fields of a scan and leaves the others as they are stored, so that two tabs do not undo each other's.
+   * @param {string} id
+   * @param {Partial<Scan>} fields
+   * @returns {Promise<boolean>} whether the scan is still there
+   */
+  async change(id, fields) {
+    if (this.#memory) {
+      const kept = this.#memory.get(id);
+      if (kept) Object.assign(kept.scan, fields);
+      return kept !== undefined;
+    }
+    const transaction = (await this.#open()).transaction('scans', 'readwrite', { durability: 'strict' });
+    const finished = done(transaction);
+    finished.catch(() => {});
+    const store = transaction.objectStore('scans');
+    const scan = await answer(store.get(id));
+    if (scan) store.put({ ...scan, ...fields });
+    await finished;
+    return scan !== undefined;
+  }
+
+  /**
    * All scans, the newest first, and what could not be read.
    * @returns {Promise<Listing>}
    */
