@@ -205,6 +205,19 @@ def test_several_at_once_become_a_list(visit):
     page.get_by_text("3 of 3 done").wait_for()
 
 
+def test_a_result_opened_while_the_list_runs_takes_nothing_from_it(visit):
+    on = visit()
+    page = on.page
+    names = ["phantom_nevus.jpg", "phantom_vascular.jpg", "phantom_melanoma.jpg", "noise.png"]
+    on.open_image([FIXTURES / name for name in names])
+    page.get_by_role("button", name="Open phantom_nevus.jpg").click()
+    page.wait_for_selector(".result")
+    page.get_by_role("button", name="Back to the list").click()
+    page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    page.get_by_text("4 of 4 done").wait_for()
+    assert page.locator(".field-error").all_inner_texts() == []
+
+
 def test_exports_hold_the_contracts_fields(visit):
     on = visit()
     page = on.page
