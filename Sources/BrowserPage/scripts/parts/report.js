@@ -3,7 +3,7 @@ import { h } from '../dom.js';
 import { formatDate, t } from '../texts.js';
 import { disclaimer } from './dialog.js';
 import { colourBar } from './heatmap.js';
-import { effectTitle, metadataList, modelFacts } from './result-panel.js';
+import { metadataList, modelFacts } from './result-panel.js';
 import { bars, headline, setSentence } from './result.js';
 
 /** @param {HTMLCanvasElement} canvas */
@@ -47,7 +47,7 @@ export function buildReport(scan, photograph, map) {
         : h('p', { class: 'report-missing' }, t('report.noHeatmap')),
       h('figcaption', {}, map ? [h('p', {}, t('heatmap.caption', { name: map.name })), colourBar()] : t('report.heatmap')))),
     h('section', {}, h('h2', {}, t('result.probabilities')), bars(result, classes), setSentence(result, classes)),
-    h('section', {}, h('h2', {}, effectTitle(result)), metadataList(result.metadata)),
+    h('section', {}, h('h2', {}, t('effect.given')), metadataList(result.metadata)),
     note ? h('section', {}, h('h2', {}, t('record.note')), h('p', { class: 'report-note' }, note)) : null,
     h('section', {}, h('h2', {}, t('report.made')), modelFacts(scan),
       h('p', { class: 'small' }, t('report.page', { hash: facts.hash })))));

@@ -58,7 +58,7 @@ export function resultPanel({ scan, photograph, request, drawn, milliseconds, be
  * Where the model abstains nothing is said of what the metadata did.
  * @param {import('../types.js').Result} result
  */
-export function effectTitle(result) {
+function effectTitle(result) {
   return t(result.abstain ? 'effect.given' : 'effect.heading');
 }
 
