@@ -88,8 +88,19 @@ def unwatched_opening(playwright) -> dict:
     """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         process = subprocess.Popen(
-            [shutil.which("chromium"), "--headless=new", "--remote-debugging-port=0", f"--user-data-dir={profile}", "--no-first-run", *launch_arguments(), PAGE.as_uri()],
-            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, start_new_session=True,
+            [
+                shutil.which("chromium"),
+                "--headless=new",
+                "--remote-debugging-port=0",
+                f"--user-data-dir={profile}",
+                "--no-first-run",
+                *launch_arguments(),
+                PAGE.as_uri(),
+            ],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
         )
         try:
             address = next(match.group() for line in process.stderr if (match := re.search(r"ws://\S+", line)))
@@ -108,7 +119,11 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=launch_arguments())
         session = browser.new_browser_cdp_session()
-        times: dict[str, list[tuple[float, float]]] = {"page opened to ready": [], "photograph to result": [], "heatmap": []}
+        times: dict[str, list[tuple[float, float]]] = {
+            "page opened to ready": [],
+            "photograph to result": [],
+            "heatmap": [],
+        }
         for _ in range(OPENINGS):
             context = browser.new_context()
             context.set_default_timeout(PATIENCE)
@@ -125,7 +140,10 @@ def main() -> None:
         on = Visit(browser)
         first = on.page.evaluate("() => window.dermafusion.ready.then(({ classes }) => classes[0].class)")
         for run in range(RUNS + WARM_UP):
-            for name, action, argument in (("photograph to result", CLASSIFY, [text, run]), ("heatmap", HEATMAP, first)):
+            for name, action, argument in (
+                ("photograph to result", CLASSIFY, [text, run]),
+                ("heatmap", HEATMAP, first),
+            ):
                 before = processor_time(renderers(session))
                 passed = on.page.evaluate(action, argument)
                 if run >= WARM_UP:

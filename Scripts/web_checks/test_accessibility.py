@@ -82,7 +82,9 @@ def test_axe_finds_nothing(visit, scheme):
     assert found == {}
 
 
-@pytest.mark.parametrize("width", [360, pytest.param(768, marks=pytest.mark.slow), pytest.param(1280, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "width", [360, pytest.param(768, marks=pytest.mark.slow), pytest.param(1280, marks=pytest.mark.slow)]
+)
 def test_nothing_is_wider_than_the_window(visit, width):
     on = visit(accepted=False, viewport={"width": width, "height": 800})
     wide = {}

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
 """Answers that the engine seldom gives: put into its mouth between the worker and the page."""
 
 import numpy as np
@@ -19,7 +20,9 @@ window.Worker = class extends Worker {
 
 
 def change(on, words: str) -> None:
-    on.page.evaluate(f"() => {{ window.changeAnswer = (data) => {{ const {{ answer }} = data; {words}; return data; }}; }}")
+    on.page.evaluate(
+        f"() => {{ window.changeAnswer = (data) => {{ const {{ answer }} = data; {words}; return data; }}; }}"
+    )
 
 
 def analyse(on) -> None:
@@ -115,7 +118,9 @@ def test_the_engine_checks_a_map(visit):
     on = visit()
     on.scan()
     on.page.get_by_role("button", name="Check this map").click()
-    on.page.get_by_text("all three checks").or_(on.page.get_by_text("one of the three checks")).wait_for(timeout=900_000)
+    on.page.get_by_text("all three checks").or_(on.page.get_by_text("one of the three checks")).wait_for(
+        timeout=900_000
+    )
     assert on.page.locator(".heatmap figcaption li").count() == 3
 
 

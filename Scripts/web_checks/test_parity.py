@@ -80,7 +80,9 @@ def expected_pixels(path, folder):
     return np.load(output)
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if index % 5 else ()) for index, name in enumerate(IMAGES)])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if index % 5 else ()) for index, name in enumerate(IMAGES)]
+)
 def test_logits_equal_the_command_lines(page, differences, tmp_path, name):
     path = FIXTURES / name
     expected = json.loads(

@@ -4,7 +4,6 @@ import pytest
 from conftest import PICTURES
 from test_accessibility import screens
 
-
 pytestmark = pytest.mark.slow
 
 
