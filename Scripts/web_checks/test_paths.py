@@ -238,6 +238,30 @@ def test_exports_hold_the_contracts_fields(visit):
     assert row.startswith("phantom_nevus.jpg,")
 
 
+def test_the_browsers_own_command_prints_what_is_shown(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    page.evaluate("() => { window.print = () => {}; }")
+    page.get_by_role("button", name="Print or PDF").click()
+    page.emulate_media(media="print")
+    assert page.locator(".report").is_visible() and page.locator("main").is_hidden()
+    page.emulate_media(media="screen")
+    on.go("learn")
+    page.get_by_role("heading", name="Learn").wait_for()
+    page.emulate_media(media="print")
+    assert page.locator(".report").count() == 0 and page.locator("main").is_visible()
+
+
+def test_a_browser_that_does_not_print_says_what_else_can_be_done(visit):
+    on = visit()
+    on.scan()
+    on.page.evaluate("() => { window.print = undefined; }")
+    on.page.get_by_role("button", name="Print or PDF").click()
+    on.page.get_by_role("dialog").get_by_text("export the result as JSON or CSV").wait_for()
+    assert on.page.locator(".report").count() == 0
+
+
 def test_dropped_and_pasted_images_are_opened(visit):
     on = visit()
     page = on.page

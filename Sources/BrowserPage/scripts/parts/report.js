@@ -1,7 +1,7 @@
 import facts from '../facts.js';
 import { h } from '../dom.js';
 import { formatDate, t } from '../texts.js';
-import { disclaimer } from './dialog.js';
+import { disclaimer, openDialog } from './dialog.js';
 import { colourBar } from './heatmap.js';
 import { metadataList, modelFacts } from './result-panel.js';
 import { bars, headline, setSentence } from './result.js';
@@ -21,7 +21,18 @@ function copyOf(canvas) {
  */
 export function printReport(scan, photograph, map) {
   buildReport(scan, photograph, map);
-  window.print();
+  try {
+    // The browsers inside of other apps often have no way to print.
+    window.print();
+  } catch {
+    dropReport();
+    openDialog(t('result.report'), [h('p', {}, t('report.failed'))], [{ label: t('common.close'), value: '', kind: 'primary' }]);
+  }
+}
+
+/** Takes the last report out of the page: the browser's own command prints what is shown. */
+export function dropReport() {
+  document.querySelector('.report')?.remove();
 }
 
 /**
@@ -32,7 +43,7 @@ export function printReport(scan, photograph, map) {
  */
 export function buildReport(scan, photograph, map) {
   const { result, classes, created, note, lesion } = scan;
-  document.querySelector('.report')?.remove();
+  dropReport();
   document.body.append(h('article', { class: 'report', 'aria-hidden': 'true' },
     disclaimer(result.disclaimer),
     h('header', { class: 'report-head' },

@@ -10,7 +10,7 @@ import { cameraObstacle, takePhotograph } from '../parts/camera.js';
 import { cropEditor } from '../parts/crop.js';
 import { confirmAction, message } from '../parts/dialog.js';
 import { metadataForm } from '../parts/metadata-form.js';
-import { printReport } from '../parts/report.js';
+import { dropReport, printReport } from '../parts/report.js';
 import { resultPanel } from '../parts/result-panel.js';
 import { riskIcon } from '../icons.js';
 import { className } from '../texts.js';
@@ -43,6 +43,7 @@ export async function scanView() {
    */
   function put(content, announcement) {
     replace(root, content);
+    dropReport();
     if (announcement) {
       window.scrollTo(0, 0);
       const heading = root.querySelector('h1');
