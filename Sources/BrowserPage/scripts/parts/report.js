@@ -4,7 +4,7 @@ import { formatDate, t } from '../texts.js';
 import { disclaimer, openDialog } from './dialog.js';
 import { colourBar } from './heatmap.js';
 import { metadataList, modelFacts } from './result-panel.js';
-import { bars, headline, setSentence } from './result.js';
+import { bars, headline, setSentence, unreliable } from './result.js';
 
 /** @param {HTMLCanvasElement} canvas */
 function copyOf(canvas) {
@@ -43,6 +43,8 @@ export function dropReport() {
  */
 export function buildReport(scan, photograph, map) {
   const { result, classes, created, note, lesion } = scan;
+  // Where the model abstains, paper shows no map that somebody could rely on.
+  const shown = result.abstain ? null : map;
   dropReport();
   document.body.append(h('article', { class: 'report', 'aria-hidden': 'true' },
     disclaimer(result.disclaimer),
@@ -53,11 +55,11 @@ export function buildReport(scan, photograph, map) {
     h('div', { class: 'report-pictures' },
       h('figure', {}, photograph ? copyOf(photograph) : h('p', { class: 'report-missing' }, t('report.noPhotograph')),
         h('figcaption', {}, t('report.photograph'))),
-      h('figure', {}, photograph && map
-        ? h('div', { class: 'heatmap-stage' }, copyOf(photograph), h('div', { class: 'report-overlay' }, copyOf(map.canvas)))
-        : h('p', { class: 'report-missing' }, t('report.noHeatmap')),
-      h('figcaption', {}, map ? [h('p', {}, t('heatmap.caption', { name: map.name })), colourBar()] : t('report.heatmap')))),
-    h('section', {}, h('h2', {}, t('result.probabilities')), bars(result, classes), setSentence(result, classes)),
+      h('figure', {}, photograph && shown
+        ? h('div', { class: 'heatmap-stage' }, copyOf(photograph), h('div', { class: 'report-overlay' }, copyOf(shown.canvas)))
+        : h('p', { class: 'report-missing' }, result.abstain ? t('heatmap.abstains') : t('report.noHeatmap')),
+      h('figcaption', {}, shown ? [h('p', {}, t('heatmap.caption', { name: shown.name })), colourBar()] : t('report.heatmap')))),
+    h('section', {}, h('h2', {}, t('result.probabilities')), unreliable(result), bars(result, classes), setSentence(result, classes)),
     h('section', {}, h('h2', {}, t('effect.given')), metadataList(result.metadata)),
     note ? h('section', {}, h('h2', {}, t('record.note')), h('p', { class: 'report-note' }, note)) : null,
     h('section', {}, h('h2', {}, t('report.made')), modelFacts(scan),
