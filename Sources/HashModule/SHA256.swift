@@ -8,7 +8,7 @@ package struct SHA256: Sendable {
   private static let blockSize = 64
   /// Blocks that one call takes in. A browser runs a WebAssembly function slowly until it has compiled it well, which it does
   /// beside the first call, and goes over to the better code at the next: with one call for a whole file the hash took
-  /// ten times as long.
+  /// six times as long.
   private static let blocksAtOnce = 256
 
   private var state: SHA256State = .initial
