@@ -19,7 +19,7 @@ embedded_swift() {
       ;;
     TensorModule) settings+=(-enable-upcoming-feature InternalImportsByDefault) ;;
     # Nothing in them takes time.
-    JSONModule | ModelFiles | NetworkModule | FigureModule | DermaFusion | ExplanationFigures | BrowserModule) optimisation=-Osize ;;
+    JSONModule | NetworkModule | FigureModule | DermaFusion | ExplanationFigures | BrowserModule) optimisation=-Osize ;;
   esac
   for map in CCPUFeatures CMathematics; do
     settings+=(-Xcc "-fmodule-map-file=$root/Sources/$map/module.modulemap")

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
 """Answers that the engine seldom gives: put into its mouth between the worker and the page."""
 
 import numpy as np

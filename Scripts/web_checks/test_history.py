@@ -92,7 +92,7 @@ def test_export_and_import_carry_everything(visit, tmp_path):
     second.go("history")
     second.page.get_by_role("button", name="Turn the history on").click()
     second.page.set_input_files("[data-role=import]", archive)
-    second.page.get_by_text("1 scans were added; 0 were here already.").wait_for()
+    second.page.get_by_text("Scans added: 1. Here already: 0.").wait_for()
     told = second.page.locator(".message").inner_text()
     assert "flawed.jpg" in told and "line 4" in told
     assert second.page.locator(".scan-row").count() == 1
@@ -163,6 +163,28 @@ def test_a_browser_that_stores_nothing(visit):
     on.page.get_by_text("This browser does not let the page store anything").wait_for()
 
 
+def test_browsers_that_list_no_databases_and_walk_through_no_streams(visit, tmp_path):
+    """Firefox before 126, Safari."""
+    older = "delete IDBFactory.prototype.databases; delete ReadableStream.prototype[Symbol.asyncIterator];"
+    on = visit(script=older)
+    page = on.page
+    on.go("history")
+    page.get_by_text("The history is off").wait_for()
+    on.go("scan")
+    on.scan()
+    on.save()
+    page.reload()
+    on.wait_until_ready()
+    on.go("history")
+    page.get_by_text("1 scan, newest first").wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export the history").click()
+    archive = tmp_path / "history.jsonl"
+    download.value.save_as(archive)
+    page.set_input_files("[data-role=import]", archive)
+    page.get_by_text("Scans added: 0. Here already: 1.").wait_for()
+
+
 def test_two_tabs_at_once(visit):
     on = visit()
     on.scan()
@@ -175,6 +197,34 @@ def test_two_tabs_at_once(visit):
     other.get_by_text("The history is off").wait_for()
     on.go("history")
     on.page.get_by_text("The history is off").wait_for()
+
+
+def test_two_tabs_do_not_undo_each_others_notes(visit):
+    on = visit()
+    on.scan()
+    on.save()
+    on.go("history")
+    on.page.locator("a.scan-card").first.click()
+    on.page.get_by_label("Name of the lesion").wait_for()
+    other = on.context.new_page()
+    other.goto(on.page.url)
+    # Stored while somebody still types: the field is not left.
+    other.get_by_label("Notes", exact=True).fill("itches, since spring")
+    other.get_by_text("Stored").wait_for()
+    on.page.get_by_label("Name of the lesion").fill("left shoulder")
+    on.page.get_by_label("Notes", exact=True).focus()
+    on.page.get_by_text("Stored").wait_for()
+    other.reload()
+    assert other.get_by_label("Notes", exact=True).input_value() == "itches, since spring"
+    assert other.get_by_label("Name of the lesion").input_value() == "left shoulder"
+
+    other.get_by_role("button", name="Delete").click()
+    other.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    other.get_by_text("There are no scans yet.").wait_for()
+    on.page.get_by_label("Notes", exact=True).fill("later")
+    on.page.get_by_text("This scan was deleted meanwhile").wait_for()
+    on.go("history")
+    on.page.get_by_text("There are no scans yet.").wait_for()
 
 
 @pytest.mark.slow

@@ -205,6 +205,19 @@ def test_several_at_once_become_a_list(visit):
     page.get_by_text("3 of 3 done").wait_for()
 
 
+def test_a_result_opened_while_the_list_runs_takes_nothing_from_it(visit):
+    on = visit()
+    page = on.page
+    names = ["phantom_nevus.jpg", "phantom_vascular.jpg", "phantom_melanoma.jpg", "noise.png"]
+    on.open_image([FIXTURES / name for name in names])
+    page.get_by_role("button", name="Open phantom_nevus.jpg").click()
+    page.wait_for_selector(".result")
+    page.get_by_role("button", name="Back to the list").click()
+    page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    page.get_by_text("4 of 4 done").wait_for()
+    assert page.locator(".field-error").all_inner_texts() == []
+
+
 def test_exports_hold_the_contracts_fields(visit):
     on = visit()
     page = on.page
@@ -223,6 +236,30 @@ def test_exports_hold_the_contracts_fields(visit):
         "image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,confidence,age,sex,site,missing,warnings,model"
     )
     assert row.startswith("phantom_nevus.jpg,")
+
+
+def test_the_browsers_own_command_prints_what_is_shown(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    page.evaluate("() => { window.print = () => {}; }")
+    page.get_by_role("button", name="Print or PDF").click()
+    page.emulate_media(media="print")
+    assert page.locator(".report").is_visible() and page.locator("main").is_hidden()
+    page.emulate_media(media="screen")
+    on.go("learn")
+    page.get_by_role("heading", name="Learn").wait_for()
+    page.emulate_media(media="print")
+    assert page.locator(".report").count() == 0 and page.locator("main").is_visible()
+
+
+def test_a_browser_that_does_not_print_says_what_else_can_be_done(visit):
+    on = visit()
+    on.scan()
+    on.page.evaluate("() => { window.print = undefined; }")
+    on.page.get_by_role("button", name="Print or PDF").click()
+    on.page.get_by_role("dialog").get_by_text("export the result as JSON or CSV").wait_for()
+    assert on.page.locator(".report").count() == 0
 
 
 def test_dropped_and_pasted_images_are_opened(visit):

@@ -41,7 +41,8 @@ struct SHA256State: Sendable {
     }
   }
 
-  /// ``compress(_:blockCount:)`` on any CPU.
+  /// ``compress(_:blockCount:)`` on any CPU. A function of its own, see `SHA256.blocksAtOnce`.
+  @inline(never)
   mutating func compressByArithmetic(_ message: UnsafeRawPointer, blockCount: Int) {
     Self.roundConstants.withUnsafeBufferPointer { constants in
       withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 16) { schedule in

@@ -8,8 +8,11 @@ import { h } from './dom.js';
  * @param {string} id
  */
 function block(id) {
-  return document.getElementById(id)?.textContent?.trim() ?? '';
+  return document.getElementById(id)?.textContent ?? '';
 }
+
+/** The weights stand behind the page's script in the file, so that the engine gets ready while the browser reads them. */
+const documentRead = new Promise((resolve) => { document.addEventListener('DOMContentLoaded', resolve, { once: true }); });
 
 const announcer = h('div', { class: 'visually-hidden', role: 'status', 'aria-live': 'polite' });
 
@@ -29,9 +32,15 @@ export const app = {
   startEngine() {
     app.engine = new EngineClient({
       worker: block('worker-source'), engine: () => block('engine-module'),
-      configuration: () => block('model-configuration'), weights: () => block('model-weights'),
+      model: async () => {
+        await documentRead;
+        return { configuration: block('model-configuration'), weights: block('model-weights') };
+      },
     });
-    app.engine.ready.then((description) => { app.description = description; }, () => {});
+    app.engine.ready.then((description) => {
+      app.description = description;
+      performance.mark('engine-ready');
+    }, () => {});
   },
 
   /**

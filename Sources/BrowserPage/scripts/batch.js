@@ -28,7 +28,7 @@ export class Batch {
       item.state = 'running';
       this.changed();
       try {
-        const session = await Session.open(item.file);
+        const session = await Session.open(item.file, 'batch-open');
         try {
           const outcome = await session.classify('batch');
           item.scan = outcome.scan;

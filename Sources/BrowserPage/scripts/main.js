@@ -17,10 +17,6 @@ function open() {
   }
 }
 
+app.startEngine();
+publishInterface();
 open();
-// The engine and the weights stand behind this script in the file.
-document.addEventListener('DOMContentLoaded', () => {
-  app.startEngine();
-  publishInterface();
-  document.dispatchEvent(new Event('engine-started'));
-});

@@ -49,14 +49,15 @@ export class Session {
   /**
    * Opens a file.
    * @param {File} file
+   * @param {string} [group] of the newest request of a group only the answer counts
    * @returns {Promise<Session>}
    */
-  static async open(file) {
+  static async open(file, group = 'open') {
     const size = await probe(file);
     counter += 1;
     const source = { key: `session-${counter}`, blob: file, size };
     await app.engine.ready;
-    return new Session(file, source, await app.engine.request('open', { source }, 'open'));
+    return new Session(file, source, await app.engine.request('open', { source }, group));
   }
 
   get isSmall() {

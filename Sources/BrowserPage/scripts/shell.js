@@ -1,6 +1,7 @@
 import { app } from './app.js';
 import { h, replace } from './dom.js';
 import { icon, mark } from './icons.js';
+import { dropReport } from './parts/report.js';
 import { currentLanguage, languages, setLanguage, t } from './texts.js';
 import { aboutView } from './views/about.js';
 import { compareView } from './views/compare.js';
@@ -57,6 +58,7 @@ export async function show(moved = true) {
     return;
   }
   current?.leave?.();
+  dropReport();
   current = view;
   document.title = `${view.title} · DermaFusion`;
   replace(main, view.content);

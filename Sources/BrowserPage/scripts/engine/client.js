@@ -6,6 +6,10 @@ import { EngineError } from './module.js';
  */
 const PATIENCE = 2000;
 
+/** The serial numbers of a worker's first two messages; those of requests begin at 1. */
+const PREPARE = -1;
+const LOAD = 0;
+
 /** WebAssembly with 128-bit vectors: a function that makes one and returns. */
 const VECTOR_PROBE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]);
 
@@ -46,8 +50,8 @@ export class EngineClient {
   #sources;
 
   /**
-   * @param {{worker: string, engine: () => string, configuration: () => string, weights: () => string}} sources the
-   *   worker's script; the engine, config.json and model.safetensors in base64, asked for at each start of a worker
+   * @param {{worker: string, engine: () => string, model: () => Promise<{configuration: string, weights: string}>}} sources
+   *   the worker's script; the engine, config.json and model.safetensors in base64, asked for at each start of a worker
    */
   constructor(sources) {
     this.#sources = sources;
@@ -95,15 +99,19 @@ export class EngineClient {
     const worker = new Worker(address);
     this.#worker = worker;
     this.#loaded = false;
-    const job = { engine: this.#sources.engine(), configuration: this.#sources.configuration(), weights: this.#sources.weights() };
-    const description = await new Promise((resolve, reject) => {
+    /** @type {Promise<import('../types.js').Description>} */
+    const loaded = new Promise((resolve, reject) => {
       worker.onmessage = ({ data }) => {
+        if (data.serial !== LOAD) return;
         if (data.failure) reject(new EngineError(data.failure.code === 'broken' ? 'model' : data.failure.code, data.failure.message));
         else resolve(data.answer.description);
       };
       worker.onerror = (event) => reject(new EngineError('model', event.message || 'the engine did not start'));
-      worker.postMessage({ serial: 0, action: 'load', job });
-    }).finally(() => URL.revokeObjectURL(address));
+    });
+    loaded.catch(() => {});
+    worker.postMessage({ serial: PREPARE, action: 'prepare', job: { engine: this.#sources.engine() } });
+    worker.postMessage({ serial: LOAD, action: 'load', job: await this.#sources.model() });
+    const description = await loaded.finally(() => URL.revokeObjectURL(address));
     worker.onmessage = ({ data }) => this.#answered(data);
     worker.onerror = (event) => this.#answered({ serial: this.#running?.serial, failure: { code: 'broken', message: event.message } });
     this.#loaded = true;

@@ -2,6 +2,11 @@
 import { centreSquare, cut, decode, preview } from './decode.js';
 import { EngineError, EngineModule } from './module.js';
 
+/**
+ * The engine on its way.
+ * @type {Promise<EngineModule>}
+ */
+let starting;
 /** @type {EngineModule} */
 let engine;
 /** @type {import('../types.js').Description} */
@@ -68,9 +73,19 @@ function inputKey(/** @type {import('../types.js').Job} */ job) {
 }
 
 const actions = {
-  /** @param {{engine: string, configuration: string, weights: string}} job */
+  /**
+   * Compiles the engine, while the page still reads the weights. What fails here, `load` tells.
+   * @param {{engine: string}} job
+   */
+  async prepare(job) {
+    starting = (async () => EngineModule.create(await inflated(bytesOf(job.engine))))();
+    starting.catch(() => {});
+    return {};
+  },
+
+  /** @param {{configuration: string, weights: string}} job */
   async load(job) {
-    engine = await EngineModule.create(await inflated(bytesOf(job.engine)));
+    engine = await starting;
     description = engine.load(bytesOf(job.configuration), bytesOf(job.weights));
     return { description };
   },

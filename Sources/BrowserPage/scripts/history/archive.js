@@ -45,9 +45,10 @@ export async function exportArchive(store, scans) {
 /** @param {Blob} file */
 async function* linesOf(file) {
   let rest = '';
-  // The types of the library do not know yet that a stream can be walked through.
-  for await (const text of /** @type {any} */ (file.stream().pipeThrough(new TextDecoderStream()))) {
-    const lines = (rest + text).split('\n');
+  const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader();
+  // Not every browser lets a stream be walked through by `for await`.
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    const lines = (rest + piece.value).split('\n');
     rest = lines.pop() ?? '';
     yield* lines;
   }

@@ -32,6 +32,21 @@ function done(transaction) {
   });
 }
 
+/** Whether the database is there; asking does not make it. */
+async function exists() {
+  if (indexedDB.databases) return (await indexedDB.databases()).some(({ name }) => name === NAME);
+  // Firefox before 126 lists none. A database that is not there would be made: that is taken back.
+  const request = indexedDB.open(NAME);
+  request.onupgradeneeded = () => request.transaction?.abort();
+  try {
+    (await answer(request)).close();
+    return true;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') return false;
+    throw error;
+  }
+}
+
 /**
  * The history: scans in the browser's IndexedDB. It is turned on where the database is there, so nothing else needs to be
  * remembered. Where the browser refuses the database, scans are kept in memory until the page is closed.
@@ -50,8 +65,7 @@ export class Store {
     if (this.#memory) return 'memory';
     if (this.#database) return 'on';
     try {
-      const databases = await indexedDB.databases();
-      if (!databases.some(({ name }) => name === NAME)) return 'off';
+      if (!await exists()) return 'off';
       await this.#open();
       return 'on';
     } catch {
@@ -116,6 +130,28 @@ export class Store {
     transaction.objectStore('scans').put(scan);
     if (photograph) transaction.objectStore('photographs').put(photograph, scan.id);
     await finished;
+  }
+
+  /**
+   * Changes some fields of a scan and leaves the others as they are stored, so that two tabs do not undo each other's.
+   * @param {string} id
+   * @param {Partial<Scan>} fields
+   * @returns {Promise<boolean>} whether the scan is still there
+   */
+  async change(id, fields) {
+    if (this.#memory) {
+      const kept = this.#memory.get(id);
+      if (kept) Object.assign(kept.scan, fields);
+      return kept !== undefined;
+    }
+    const transaction = (await this.#open()).transaction('scans', 'readwrite', { durability: 'strict' });
+    const finished = done(transaction);
+    finished.catch(() => {});
+    const store = transaction.objectStore('scans');
+    const scan = await answer(store.get(id));
+    if (scan) store.put({ ...scan, ...fields });
+    await finished;
+    return scan !== undefined;
   }
 
   /**

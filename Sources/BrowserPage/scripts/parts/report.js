@@ -1,10 +1,10 @@
 import facts from '../facts.js';
 import { h } from '../dom.js';
 import { formatDate, t } from '../texts.js';
-import { disclaimer } from './dialog.js';
+import { disclaimer, openDialog } from './dialog.js';
 import { colourBar } from './heatmap.js';
-import { effectTitle, metadataList, modelFacts } from './result-panel.js';
-import { bars, headline, setSentence } from './result.js';
+import { metadataList, modelFacts } from './result-panel.js';
+import { bars, headline, setSentence, unreliable } from './result.js';
 
 /** @param {HTMLCanvasElement} canvas */
 function copyOf(canvas) {
@@ -21,7 +21,18 @@ function copyOf(canvas) {
  */
 export function printReport(scan, photograph, map) {
   buildReport(scan, photograph, map);
-  window.print();
+  try {
+    // The browsers inside of other apps often have no way to print.
+    window.print();
+  } catch {
+    dropReport();
+    openDialog(t('result.report'), [h('p', {}, t('report.failed'))], [{ label: t('common.close'), value: '', kind: 'primary' }]);
+  }
+}
+
+/** Takes the last report out of the page: the browser's own command prints what is shown. */
+export function dropReport() {
+  document.querySelector('.report')?.remove();
 }
 
 /**
@@ -32,7 +43,9 @@ export function printReport(scan, photograph, map) {
  */
 export function buildReport(scan, photograph, map) {
   const { result, classes, created, note, lesion } = scan;
-  document.querySelector('.report')?.remove();
+  // Where the model abstains, paper shows no map that somebody could rely on.
+  const shown = result.abstain ? null : map;
+  dropReport();
   document.body.append(h('article', { class: 'report', 'aria-hidden': 'true' },
     disclaimer(result.disclaimer),
     h('header', { class: 'report-head' },
@@ -42,12 +55,12 @@ export function buildReport(scan, photograph, map) {
     h('div', { class: 'report-pictures' },
       h('figure', {}, photograph ? copyOf(photograph) : h('p', { class: 'report-missing' }, t('report.noPhotograph')),
         h('figcaption', {}, t('report.photograph'))),
-      h('figure', {}, photograph && map
-        ? h('div', { class: 'heatmap-stage' }, copyOf(photograph), h('div', { class: 'report-overlay' }, copyOf(map.canvas)))
-        : h('p', { class: 'report-missing' }, t('report.noHeatmap')),
-      h('figcaption', {}, map ? [h('p', {}, t('heatmap.caption', { name: map.name })), colourBar()] : t('report.heatmap')))),
-    h('section', {}, h('h2', {}, t('result.probabilities')), bars(result, classes), setSentence(result, classes)),
-    h('section', {}, h('h2', {}, effectTitle(result)), metadataList(result.metadata)),
+      h('figure', {}, photograph && shown
+        ? h('div', { class: 'heatmap-stage' }, copyOf(photograph), h('div', { class: 'report-overlay' }, copyOf(shown.canvas)))
+        : h('p', { class: 'report-missing' }, result.abstain ? t('heatmap.abstains') : t('report.noHeatmap')),
+      h('figcaption', {}, shown ? [h('p', {}, t('heatmap.caption', { name: shown.name })), colourBar()] : t('report.heatmap')))),
+    h('section', {}, h('h2', {}, t('result.probabilities')), unreliable(result), bars(result, classes), setSentence(result, classes)),
+    h('section', {}, h('h2', {}, t('effect.given')), metadataList(result.metadata)),
     note ? h('section', {}, h('h2', {}, t('record.note')), h('p', { class: 'report-note' }, note)) : null,
     h('section', {}, h('h2', {}, t('report.made')), modelFacts(scan),
       h('p', { class: 'small' }, t('report.page', { hash: facts.hash })))));

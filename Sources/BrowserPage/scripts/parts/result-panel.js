@@ -4,7 +4,7 @@ import { formatDate, formatNumber, t } from '../texts.js';
 import { disclaimer, message } from './dialog.js';
 import { heatmap } from './heatmap.js';
 import { metadataWords } from './metadata-form.js';
-import { bars, headline, metadataEffect, setSentence } from './result.js';
+import { bars, headline, metadataEffect, setSentence, unreliable } from './result.js';
 
 /**
  * A result with everything that a reader needs to judge it.
@@ -42,8 +42,7 @@ export function resultPanel({ scan, photograph, request, drawn, milliseconds, be
       h('div', { class: 'result-words stack wide' },
         h('section', { class: 'card stack', 'aria-label': t('result.probabilities') },
           h('h2', {}, t('result.probabilities')),
-          result.abstain ? h('p', { class: 'soft' }, t('result.barsUnreliable')) : null,
-          bars(result, classes), setSentence(result, classes)),
+          unreliable(result), bars(result, classes), setSentence(result, classes)),
         h('section', { class: 'card stack', 'aria-label': effectTitle(result) },
           h('h2', {}, effectTitle(result)), metadataList(result.metadata), effect)),
       h('div', { class: 'result-rest stack wide' },
@@ -58,7 +57,7 @@ export function resultPanel({ scan, photograph, request, drawn, milliseconds, be
  * Where the model abstains nothing is said of what the metadata did.
  * @param {import('../types.js').Result} result
  */
-export function effectTitle(result) {
+function effectTitle(result) {
   return t(result.abstain ? 'effect.given' : 'effect.heading');
 }
 

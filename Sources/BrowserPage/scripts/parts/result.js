@@ -31,6 +31,14 @@ export function headline(result, classes) {
 }
 
 /**
+ * What stands over the bars where the model abstains.
+ * @param {Result} result
+ */
+export function unreliable(result) {
+  return result.abstain ? h('p', { class: 'soft' }, t('result.barsUnreliable')) : null;
+}
+
+/**
  * The classes from the likeliest down, each with its share.
  * @param {Result} result
  * @param {Classes} classes

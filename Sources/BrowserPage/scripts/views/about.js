@@ -8,7 +8,7 @@ import { failureWords } from '../wording.js';
 /** @returns {Promise<import('../shell.js').View>} */
 export async function aboutView() {
   const identity = h('div', { class: 'stack', 'aria-live': 'polite' }, h('p', { class: 'soft' }, t('scan.loading')));
-  const tell = () => app.engine.ready.then((description) => {
+  app.engine.ready.then((description) => {
     const rows = [
       [t('about.version'), description.version], [t('facts.model'), `${description.model.name} ${description.model.version}`],
       [t('facts.modelHash'), h('code', {}, description.model.sha256)], [t('about.classes'), description.classes.map(({ name }) => name).join(', ')],
@@ -17,8 +17,6 @@ export async function aboutView() {
     replace(identity, h('dl', { class: 'facts long' }, rows.map(([label, value]) => h('div', {}, h('dt', {}, label), h('dd', {}, value)))),
       h('p', { class: 'small soft' }, t('about.pageHashHow')), h('pre', { class: 'command', tabindex: 0, role: 'region', 'aria-label': t('about.pageHash') }, h('code', {}, `sed s/${facts.hash}/${'0'.repeat(64)}/ dermafusion.html | sha256sum`)));
   }, (error) => replace(identity, message('danger', failureWords(error))));
-  if (app.engine) tell();
-  else document.addEventListener('engine-started', tell, { once: true });
   return {
     title: t('tabs.about'),
     content: h('div', { class: 'view stack wide' },

@@ -4,7 +4,7 @@ import { icon, riskIcon } from '../icons.js';
 import { formatDate, t } from '../texts.js';
 import { riskWords, summary } from '../wording.js';
 import { disclaimer, message } from '../parts/dialog.js';
-import { bars } from '../parts/result.js';
+import { bars, unreliable } from '../parts/result.js';
 import { missingRecord, storedSquare } from './record.js';
 
 const DAY = 86_400_000;
@@ -32,7 +32,7 @@ export async function compareView(firstID, secondID) {
       stored ? h('div', { class: 'heatmap-stage' }, stored.canvas) : message('notice', t('heatmap.noPhotograph')),
       h('p', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word),
       h('p', {}, summary(scan.result, scan.classes)),
-      bars(scan.result, scan.classes));
+      unreliable(scan.result), bars(scan.result, scan.classes));
   }));
   return {
     title: t('compare.title'),

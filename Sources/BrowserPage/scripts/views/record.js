@@ -63,20 +63,39 @@ export async function recordView(id) {
   const addresses = [];
   const { scans } = await app.store.list();
 
+  /** @type {Pick<Scan, 'lesion' | 'note'>} */
+  let known = { lesion: scan.lesion, note: scan.note };
+  let timer = 0;
+  /** Stores what was typed since the last time. */
   const store = async () => {
-    scan.lesion = lesion.value.trim();
-    scan.note = note.value;
+    clearTimeout(timer);
+    const typed = { lesion: lesion.value.trim(), note: note.value };
+    const fields = Object.fromEntries(Object.entries(typed).filter(([key, value]) => value !== known[/** @type {'note'} */ (key)]));
+    if (Object.keys(fields).length === 0) return;
+    const before = known;
+    known = typed;
     try {
-      await app.store.put(scan);
+      if (!await app.store.change(id, fields)) {
+        status.textContent = t('record.gone');
+        return;
+      }
+      Object.assign(scan, fields);
       status.textContent = t('record.stored');
       title.textContent = scan.lesion || scan.name;
-      drawTimeLine();
+      if ('lesion' in fields) drawTimeLine();
     } catch (error) {
+      known = before;
       status.textContent = isFull(error) ? t('history.full') : t('history.saveFailed', { message: String(/** @type {any} */ (error).message) });
     }
   };
+  // While somebody types too: a page that is closed then has lost at most the last second.
+  const typing = () => {
+    status.textContent = '';
+    clearTimeout(timer);
+    timer = setTimeout(store, 1000);
+  };
   const lesion = h('input', { class: 'input', id: ids.lesion, value: scan.lesion, list: ids.names, maxlength: 80, autocomplete: 'off', onchange: store });
-  const note = h('textarea', { class: 'input', id: ids.note, rows: 4, value: scan.note, maxlength: 4000, onchange: store });
+  const note = h('textarea', { class: 'input', id: ids.note, rows: 4, value: scan.note, maxlength: 4000, oninput: typing, onchange: store });
 
   const timeLine = h('div', { class: 'stack close' });
   function drawTimeLine() {
@@ -127,5 +146,8 @@ export async function recordView(id) {
         h('button', { class: 'button', onclick: () => exportScans([scan], 'json', baseName(scan.name)) }, icon('export'), 'JSON'),
         h('button', { class: 'button', onclick: () => exportScans([scan], 'csv', baseName(scan.name)) }, icon('export'), 'CSV'),
         h('button', { class: 'button', onclick: () => printReport(scan, stored?.canvas ?? null, map) }, icon('print'), t('result.report')))));
-  return { title: scan.lesion || scan.name, content: root, leave: () => addresses.forEach((address) => URL.revokeObjectURL(address)) };
+  return { title: scan.lesion || scan.name, content: root, leave: () => {
+    store();
+    addresses.forEach((address) => URL.revokeObjectURL(address));
+  } };
 }

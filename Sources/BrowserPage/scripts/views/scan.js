@@ -10,12 +10,12 @@ import { cameraObstacle, takePhotograph } from '../parts/camera.js';
 import { cropEditor } from '../parts/crop.js';
 import { confirmAction, message } from '../parts/dialog.js';
 import { metadataForm } from '../parts/metadata-form.js';
-import { printReport } from '../parts/report.js';
+import { dropReport, printReport } from '../parts/report.js';
 import { resultPanel } from '../parts/result-panel.js';
 import { riskIcon } from '../icons.js';
 import { className } from '../texts.js';
 import { exportScans, baseName } from '../exports.js';
-import { saveScan } from '../parts/saving.js';
+import { saveScan, tell } from '../parts/saving.js';
 import { Batch } from '../batch.js';
 
 /** After that many milliseconds the page says that the analysis takes long, and offers to begin again. */
@@ -23,6 +23,11 @@ const LONG = 5000;
 
 /** @type {Batch | undefined} */
 let batch;
+
+// Whichever view is shown: a result that is not in the history goes with the page.
+window.addEventListener('beforeunload', (event) => {
+  if (app.session?.outcome && !app.session.saved) event.preventDefault();
+});
 
 /** @returns {Promise<import('../shell.js').View>} */
 export async function scanView() {
@@ -38,6 +43,7 @@ export async function scanView() {
    */
   function put(content, announcement) {
     replace(root, content);
+    dropReport();
     if (announcement) {
       window.scrollTo(0, 0);
       const heading = root.querySelector('h1');
@@ -104,13 +110,8 @@ export async function scanView() {
   /** What keeps the page from classifying: nothing, time, or an error. */
   function engineState() {
     const box = h('div', { class: 'engine-state', 'aria-live': 'polite' });
-    const begin = () => {
-      if (!app.description) replace(box, h('p', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('scan.loading')));
-      app.engine.ready.then(() => replace(box), (error) => replace(box, message('danger', failureWords(error))));
-    };
-    if (app.description) return box;
-    if (app.engine) begin();
-    else document.addEventListener('engine-started', begin, { once: true });
+    replace(box, h('p', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('scan.loading')));
+    app.engine.ready.then(() => replace(box), (error) => replace(box, message('danger', failureWords(error))));
     return box;
   }
 
@@ -368,12 +369,19 @@ export async function scanView() {
 
   /** @param {import('../batch.js').Item} item */
   async function openItem(item) {
-    const session = await Session.open(item.file);
-    app.session?.release();
-    app.session = session;
-    put(h('div', { class: 'waiting' }, h('span', { class: 'spinner large', 'aria-hidden': 'true' }), h('h1', {}, t('scan.analysing'))));
-    await session.classify();
-    await render();
+    if (opening) return;
+    opening = true;
+    try {
+      const session = await Session.open(item.file);
+      app.session?.release();
+      app.session = session;
+    } catch (error) {
+      if (!isCancelled(error)) await tell(t('scan.cannotOpen', { name: item.file.name }), failureWords(error));
+      return;
+    } finally {
+      opening = false;
+    }
+    await run(app.session);
   }
 
   /** @param {import('../types.js').Scan} scan */
@@ -393,14 +401,10 @@ export async function scanView() {
     const files = [...(event.clipboardData?.files ?? [])].filter(({ type }) => type.startsWith('image/'));
     if (files.length > 0) take(files);
   };
-  const closing = (/** @type {BeforeUnloadEvent} */ event) => {
-    if (app.session?.outcome && !app.session.saved) event.preventDefault();
-  };
   document.addEventListener('drop', dropped);
   document.addEventListener('dragover', over);
   document.addEventListener('dragleave', out);
   document.addEventListener('paste', pasted);
-  window.addEventListener('beforeunload', closing);
   await render(false);
   return {
     title: t('tabs.scan'), content: root,
@@ -409,7 +413,6 @@ export async function scanView() {
       document.removeEventListener('dragover', over);
       document.removeEventListener('dragleave', out);
       document.removeEventListener('paste', pasted);
-      window.removeEventListener('beforeunload', closing);
       left();
     },
   };
