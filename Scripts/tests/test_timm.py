@@ -64,7 +64,7 @@ class TimmTests(unittest.TestCase):
         average = timm.utils.ModelEmaV3(network, decay=0.5)
         network(torch.randn(2, 3, 64, 64)).square().sum().backward()
         optimizer.step()
-        average.update(network, step=0)
+        average.update(network)
         arguments = argparse.Namespace(model="mobilenetv3_small_100", img_size=64, num_classes=8)
         with tempfile.TemporaryDirectory() as folder:
             saver = timm.utils.CheckpointSaver(
