@@ -54,6 +54,6 @@ import Testing
   @Test(arguments: ["classify", "evaluate"]) func helpNamesTheFlag(command: String) {
     let help = runTool(command, "--help").output
     #expect(help.contains("[--tta]"), "\(help)")
-    #expect(help.contains("  --tta                   Average the logits over the eight symmetries"), "\(help)")
+    #expect(help.contains("  --tta                   Average the logits over the eight"), "\(help)")
   }
 }
