@@ -106,15 +106,18 @@ package enum ProgramSignals {
     sigaction(number, &action, nil)
   }
 
+  private static let faultStackSize = 1 << 16
+  /// Kept for as long as the process lives; only the system knows the address besides.
+  nonisolated(unsafe) private static let faultStack = malloc(faultStackSize)
+
   /// Where the stack has overflowed, a handler needs another one.
   private static func giveFaultsAStack() {
-    let size = 1 << 16
     var stack = stack_t()
-    stack.ss_sp = malloc(size)
+    stack.ss_sp = faultStack
     #if canImport(Darwin)
-      stack.ss_size = UInt(size)
+      stack.ss_size = UInt(faultStackSize)
     #else
-      stack.ss_size = size
+      stack.ss_size = faultStackSize
     #endif
     if stack.ss_sp != nil { sigaltstack(&stack, nil) }
   }
