@@ -1,0 +1,16 @@
+"""Shows what more photographs bring: a linear classifier on ImageNet's features, fitted on a quarter, a half and all of
+the training lesions, judged on those kept aside. Prints JSON. Needs the PyPI package of the ImageNet weights.
+"""
+
+import json
+
+from dermafusion.evaluation.learning_curve import learning_curve
+from dermafusion.options import add_data_options, new_parser
+from dermafusion.training.pretrained import PACKAGES
+
+if __name__ == "__main__":
+    parser = new_parser(__doc__)
+    add_data_options(parser)
+    parser.add_argument("--architecture", choices=PACKAGES, default="efficientnet_lite2")
+    parser.add_argument("--size", type=int, default=224, help="pixels that the network looks at")
+    print(json.dumps(learning_curve(parser.parse_args()), indent=1))
