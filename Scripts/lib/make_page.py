@@ -47,35 +47,70 @@ def palette_styles(palette: dict) -> str:
 
 
 def figures(folder: Path) -> dict | None:
-    """What the model's own evaluation says of it, as `dermafusion evaluate --format json` wrote it; None without one."""
+    """What the model's folder says of its figures; None where it says nothing.
+
+    The values are those of the model card: `calibrated` in training/figures.json, where the calibration never saw the
+    lesions that it is judged on. The intervals, as in the card, are of the stored calibration: training/evaluation.json, as
+    `dermafusion evaluate --format json` wrote it. A folder without figures.json gives the values of that file, and the page
+    says so.
+    """
     path = folder / "training" / "evaluation.json"
     if not path.is_file():
         return None
     evaluation = json.loads(path.read_text())
-
-    def figure(values: dict, key: str) -> dict:
-        return {"value": values[key], "interval": values.get(f"{key}CI")}
-
-    overall = {
-        key: figure(evaluation, key)
-        for key in ("balancedAccuracy", "macroAUROC", "melanomaSensitivityAt90Specificity")
-        if evaluation.get(key) is not None
-    }
     moderate = evaluation.get("risk", {}).get("moderate", {})
-    if moderate.get("mel") is not None:
-        interval = moderate.get("melCI")
-        overall["melanomaCalledLow"] = {
-            "value": 1 - moderate["mel"],
-            "interval": interval and [1 - interval[1], 1 - interval[0]],
-        }
-    if moderate.get("benign") is not None:
-        overall["benignNotLow"] = figure(moderate, "benign")
-    recall = {
-        name: {"n": values["n"], "recall": values["recall"], "interval": values.get("recallCI")}
-        for name, values in evaluation["perClass"].items()
-        if values.get("recall") is not None
+    melanoma = moderate.get("melCI")
+    stored = {
+        "balancedAccuracy": (evaluation.get("balancedAccuracy"), evaluation.get("balancedAccuracyCI")),
+        "macroAUROC": (evaluation.get("macroAUROC"), evaluation.get("macroAUROCCI")),
+        "melanomaSensitivityAt90Specificity": (
+            evaluation.get("melanomaSensitivityAt90Specificity"),
+            evaluation.get("melanomaSensitivityAt90SpecificityCI"),
+        ),
+        "melanomaCalledLow": (
+            None if moderate.get("mel") is None else 1 - moderate["mel"],
+            melanoma and [1 - melanoma[1], 1 - melanoma[0]],
+        ),
+        "benignNotLow": (moderate.get("benign"), moderate.get("benignCI")),
     }
-    return {"n": evaluation["n"], "lesions": evaluation["lesions"], "overall": overall, "recall": recall}
+    recall = {
+        name: (values.get("recall"), values.get("recallCI"), values["n"])
+        for name, values in evaluation["perClass"].items()
+    }
+    card = cross_fitted(folder, evaluation["n"])
+    overall = {
+        key: {"value": card.get(key, value), "interval": interval}
+        for key, (value, interval) in stored.items()
+        if value is not None
+    }
+    return {
+        "n": evaluation["n"],
+        "lesions": evaluation["lesions"],
+        "crossFitted": bool(card),
+        "overall": overall,
+        "recall": {
+            name: {"n": n, "recall": card.get("recall", {}).get(name, value), "interval": interval}
+            for name, (value, interval, n) in recall.items()
+            if value is not None
+        },
+    }
+
+
+def cross_fitted(folder: Path, count: int) -> dict:
+    """The model card's values, by the names that `evaluate` gives them; empty where the folder has none of `count`
+    photographs."""
+    path = folder / "training" / "figures.json"
+    values = json.loads(path.read_text())["calibrated"] if path.is_file() else {}
+    if values.get("n") != count:
+        return {}
+    return {
+        "balancedAccuracy": values["balanced_accuracy"],
+        "macroAUROC": values["macro_auroc"],
+        "melanomaSensitivityAt90Specificity": values["melanoma_sensitivity_at_90_specificity"],
+        "melanomaCalledLow": values["risk"]["melanomas_at_low_risk"],
+        "benignNotLow": values["risk"]["harmless_above"],
+        "recall": values["recall"],
+    }
 
 
 def licence(folder: Path) -> str:

@@ -341,19 +341,27 @@ def test_learn_has_a_page_for_each_class(visit):
 def test_learn_states_the_figures_of_the_models_folder(visit):
     """The page may lie there since an older model: its figures are those of the folder it was built from, and the card's."""
     evaluation = json.loads((MODEL / "training" / "evaluation.json").read_text())
+    values = json.loads((MODEL / "training" / "figures.json").read_text())["calibrated"]
     on = visit()
     on.go("learn")
     text = on.page.locator("#limits").inner_text()
     assert f"{evaluation['n']} photographs of {evaluation['lesions']} lesions" in text.replace(",", "")
+    assert "The values of the model card" in text
     card = (MODEL / "README.md").read_text()
-    for key in ("balancedAccuracy", "macroAUROC", "melanomaSensitivityAt90Specificity"):
-        value, (low, high) = evaluation[key], evaluation[f"{key}CI"]
+    for key, name in (
+        ("balancedAccuracy", "balanced_accuracy"),
+        ("macroAUROC", "macro_auroc"),
+        ("melanomaSensitivityAt90Specificity", "melanoma_sensitivity_at_90_specificity"),
+    ):
+        value, (low, high) = values[name], evaluation[f"{key}CI"]
         assert f"{value:.2f} ({low:.2f} to {high:.2f})" in text, key
         assert any(f"{value:.{digits}f}" in card for digits in (2, 3)), f"the model card has no {key} of {value}"
-    for name, values in evaluation["perClass"].items():
+    low_risk = values["risk"]["melanomas_at_low_risk"]
+    assert f"{100 * low_risk:.1f} %" in card and f"{low_risk:.2f} (" in text
+    for name, count in values["count"].items():
         on.go(f"learn/{name}")
         sentence = on.page.get_by_text("validation photographs of this class").inner_text().replace(",", "")
-        assert f"Of {values['n']} validation" in sentence and f"{100 * values['recall']:.1f}%" in sentence, name
+        assert f"Of {count} validation" in sentence and f"{100 * values['recall'][name]:.1f}%" in sentence, name
 
 
 def test_a_map_is_checked_when_asked_for_and_the_check_can_be_left(visit):

@@ -18,17 +18,19 @@ def test_screens(visit, width, scheme):
         )
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("language", "scheme"), [("English", "light"), ("English", "dark"), ("Deutsch", "light")])
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
-def test_report(visit, paper, scheme):
+def test_report(visit, paper, scheme, language):
     PICTURES.mkdir(parents=True, exist_ok=True)
     on = visit(color_scheme=scheme)
-    on.scan()
+    on.scan("phantom_melanoma.jpg")
     on.page.evaluate("() => { window.print = () => {}; }")
-    on.page.get_by_role("button", name="Print or PDF").click()
+    on.page.get_by_role("button", name=language).click()
+    on.page.wait_for_selector(".heatmap figcaption p")
+    on.page.get_by_role("button", name="PDF").click()
     report = on.page.locator(".report")
     assert report.evaluate("(element) => element.firstElementChild.className") == "disclaimer"
-    path = PICTURES / f"report-{paper}-{scheme}.pdf"
+    path = PICTURES / f"report-{paper}-{scheme}-{language}.pdf"
     on.page.pdf(path=path, format=paper, prefer_css_page_size=False, print_background=False)
     text = path.read_bytes()
     assert text.startswith(b"%PDF")

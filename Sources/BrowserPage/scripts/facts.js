@@ -9,6 +9,7 @@
  * @typedef {object} Figures
  * @property {number} n photographs
  * @property {number} lesions
+ * @property {boolean} crossFitted whether the values are the model card's, of calibrations that never saw what they are judged on
  * @property {Record<string, {value: number, interval: [number, number] | null}>} overall
  * @property {Record<string, {n: number, recall: number, interval: [number, number] | null}>} recall
  */

@@ -46,7 +46,7 @@ function limits() {
     h('ul', {}, texts('learn.limits').map((/** @type {string} */ text) => h('li', {}, text))),
     h('h3', {}, t('learn.figuresTitle')),
     figures ? [
-      h('p', {}, t('learn.figuresLead', { n: figures.n, lesions: figures.lesions })),
+      h('p', {}, t(figures.crossFitted ? 'learn.figuresLead' : 'learn.figuresLeadStored', { n: figures.n, lesions: figures.lesions })),
       h('dl', { class: 'facts long' }, Object.entries(figures.overall).map(([key, figure]) =>
         h('div', {}, h('dt', {}, t(`learn.figures.${key}`)), h('dd', { class: 'numbers' }, withInterval(figure))))),
       h('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': t('learn.recallTitle') },
