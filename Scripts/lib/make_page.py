@@ -19,6 +19,8 @@ SOURCES = ROOT / "Sources" / "BrowserPage"
 # What a page may hold besides the model.
 SIZE_LIMIT = 1_500_000
 NO_HASH = "0" * 64
+# Bytes of the weights in one element, a multiple of three; the browser keeps 65,536 characters of text in one piece.
+PART = 49_152
 
 
 def bundled(entry: Path, file_format: str | None = None) -> str:
@@ -130,6 +132,14 @@ def digest(text: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
+def in_parts(weights: bytes) -> str:
+    """The weights in base64, in elements of their own, so that the page decodes one while the browser reads the next."""
+    return "\n".join(
+        f'<script type="text/plain" class="weights">{base64.b64encode(weights[start : start + PART]).decode()}</script>'
+        for start in range(0, len(weights), PART)
+    )
+
+
 def page(engine: Path, model: Path, worker_entry: Path) -> str:
     """The file's text, with 64 zeros where its own hash belongs."""
     styles = palette_styles(json.loads((SOURCES / "palette.json").read_text())) + bundled(
@@ -147,8 +157,10 @@ def page(engine: Path, model: Path, worker_entry: Path) -> str:
             "form-action 'none'",
         ]
     )
+    weights = (model / "model.safetensors").read_bytes()
     facts = {
         "hash": NO_HASH,
+        "weightsByteCount": len(weights),
         "modelLicence": licence(model),
         "disclaimer": disclaimer(),
         "figures": figures(model),
@@ -161,7 +173,7 @@ def page(engine: Path, model: Path, worker_entry: Path) -> str:
         "WORKER": inline_script(bundled(worker_entry, "iife")),
         "CONFIGURATION": base64.b64encode((model / "config.json").read_bytes()).decode(),
         "ENGINE": base64.b64encode(gzip.compress(engine.read_bytes(), mtime=0)).decode(),
-        "WEIGHTS": base64.b64encode((model / "model.safetensors").read_bytes()).decode(),
+        "WEIGHTS": in_parts(weights),
     }
     return re.sub(r"@@([A-Z]+)@@", lambda match: values[match.group(1)], (SOURCES / "index.html").read_text())
 

@@ -1,6 +1,8 @@
 # ruff: noqa: E501  the scripts for the page are written as they are read there
 """Measures the page in Chromium and prints its figures; Scripts/check-web --measure runs it. Nothing here passes or fails.
 
+Other pages, named as arguments, are opened in turn with the page, for a comparison.
+
 Beside the time that passes stands the processors' own, of all threads of the page: on a machine with other work the first
 says little.
 """
@@ -13,17 +15,19 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.request
 from pathlib import Path
 
 from conftest import FIXTURES, PAGE, PATIENCE, Visit, launch_arguments, run_program, shutil, sync_playwright
 
-OPENINGS = 5
+OPENINGS = 7
 WARM_UP = 2
 RUNS = 15
 SCANS = 100
-# Seconds in which the page gets ready on the slowest of machines.
-UNWATCHED = 10
+# Seconds in which the page gets ready, on a machine with other work too.
+UNWATCHED = 5
 
 CLASSIFY = """async ([text, run]) => {
   window.file = new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], `lesion ${run}.jpg`);
@@ -81,37 +85,84 @@ def renderers(session) -> set[int]:
     }
 
 
-def unwatched_opening(playwright) -> dict:
-    """Opens the page in a browser of its own and connects to it only afterwards.
+class Unwatched:
+    """A running browser to which nobody is connected while a page opens in a new tab.
 
     A connected browser decodes the whole file a second time, on the page's own thread, to show it to whoever watches.
     """
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        process = subprocess.Popen(
+
+    def __enter__(self):
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.process = subprocess.Popen(
             [
                 shutil.which("chromium"),
                 "--headless=new",
                 "--remote-debugging-port=0",
-                f"--user-data-dir={profile}",
+                f"--user-data-dir={self.profile.name}",
                 "--no-first-run",
                 *launch_arguments(),
-                PAGE.as_uri(),
+                "about:blank",
             ],
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             text=True,
             start_new_session=True,
         )
-        try:
-            address = next(match.group() for line in process.stderr if (match := re.search(r"ws://\S+", line)))
-            time.sleep(UNWATCHED)
-            browser = playwright.chromium.connect_over_cdp(address)
-            page = next(page for context in browser.contexts for page in context.pages if page.url == PAGE.as_uri())
-            page.wait_for_function("() => performance.getEntriesByName('engine-ready').length > 0", timeout=PATIENCE)
-            return page.evaluate(OPENING)
-        finally:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait()
+        lines = iter(self.process.stderr)
+        self.address, self.host = next(
+            match.groups() for line in lines if (match := re.search(r"(ws://([^/]+)/\S+)", line))
+        )
+        threading.Thread(target=lambda: list(lines), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        os.killpg(self.process.pid, signal.SIGTERM)
+        self.process.wait()
+        self.profile.cleanup()
+
+    def renderers(self) -> set[int]:
+        found = set()
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                own = os.getpgid(int(folder.name)) == self.process.pid
+                if own and "--type=renderer" in (folder / "cmdline").read_text():
+                    found.add(int(folder.name))
+            except OSError:  # the process has ended
+                continue
+        return found
+
+    def open(self, playwright, page: Path) -> dict:
+        """What the browser kept of the opening, and the processors' time of the page's process."""
+        before = self.renderers()
+        request = urllib.request.Request(f"http://{self.host}/json/new?{page.as_uri()}", method="PUT")
+        urllib.request.urlopen(request).close()
+        time.sleep(UNWATCHED)
+        own = processor_time(self.renderers() - before)
+        browser = playwright.chromium.connect_over_cdp(self.address)
+        tab = next(tab for context in browser.contexts for tab in context.pages if tab.url == page.as_uri())
+        tab.wait_for_function("() => performance.getEntriesByName('engine-ready').length > 0", timeout=PATIENCE)
+        figures = tab.evaluate(OPENING) | {"processors": own}
+        tab.close()
+        browser.close()
+        return figures
+
+
+def measure_openings(playwright, pages: list[Path]) -> None:
+    """Opens the pages in turn, so that what else the machine does weighs on all of them."""
+    openings: dict[Path, list[dict]] = {page: [] for page in pages}
+    with Unwatched() as browser:
+        browser.open(playwright, pages[0])
+        for _ in range(OPENINGS):
+            for page in pages:
+                openings[page].append(browser.open(playwright, page))
+    for page, figures in openings.items():
+        middle = {key: statistics.median(each[key] for each in figures) for key in ("paint", "ready", "processors")}
+        ready = [each["ready"] for each in figures]
+        print(
+            f"{page.name} opened with nobody watching: first words {middle['paint']:.0f} ms, ready {middle['ready']:.0f} ms "
+            f"({min(ready):.0f} to {max(ready):.0f}), of the processors {middle['processors']:.0f} ms, longest task of the page's "
+            f"own thread {statistics.median(max(each['tasks'], default=0) for each in figures):.0f} ms; medians of {len(figures)}"
+        )
 
 
 def main() -> None:
@@ -178,12 +229,7 @@ def main() -> None:
         print(f"longest task of the page's own thread: {max(tasks, default=0):.0f} ms ({len(tasks)} above 50 ms)")
         on.close()
         browser.close()
-        openings = [unwatched_opening(playwright) for _ in range(OPENINGS)]
-        ready = [each["ready"] for each in openings]
-        print(
-            f"opened with nobody watching: first words {statistics.median(each['paint'] for each in openings):.0f} ms, ready {statistics.median(ready):.0f} ms "
-            f"({min(ready):.0f} to {max(ready):.0f}), longest task of the page's own thread {statistics.median(max(each['tasks'], default=0) for each in openings):.0f} ms"
-        )
+        measure_openings(playwright, [PAGE, *(Path(name).resolve() for name in sys.argv[1:])])
     native = run_program("bench", "--threads", "1", "--runs", "9", "--format", "json")
     print(f"the command line, one thread: {native.strip()}")
 

@@ -111,11 +111,17 @@ def test_a_browser_without_vectors(visit):
     on.page.get_by_text("This browser lacks WebAssembly with vectors").wait_for()
 
 
-def test_a_damaged_page(visit):
+@pytest.mark.parametrize("text", ["AAAA", "not base64"])
+def test_a_damaged_page(visit, text):
     on = visit(
         ready=False,
-        script="""
-      document.addEventListener('DOMContentLoaded', () => { document.getElementById('model-weights').textContent = 'AAAA'; }, { capture: true });
+        script=f"""
+      new MutationObserver((_, observer) => {{
+        const part = document.querySelector('.weights');
+        if (!part) return;
+        observer.disconnect();
+        part.textContent = '{text}';
+      }}).observe(document, {{ childList: true, subtree: true }});
     """,
     )
     on.page.get_by_text("The model in this page could not be loaded").wait_for()

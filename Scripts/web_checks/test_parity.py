@@ -2,11 +2,14 @@
 """The page against the command line: the pixels that the browser decodes, and the logits that follow from them."""
 
 import base64
+import hashlib
+import http.server
 import json
+import threading
 
 import numpy as np
 import pytest
-from conftest import FIXTURES, PICTURES, run_program
+from conftest import FIXTURES, MODEL, PAGE, PATIENCE, PICTURES, launch_arguments, run_program
 
 # Within this the page's logits equal the command line's where the pixels are the same.
 TOLERANCE = 1e-4
@@ -54,6 +57,16 @@ CLASSIFY = """async ([name, text, metadata]) => {
   for (let at = 0; at < pixels.data.length; at += 32768) digits += String.fromCharCode(...pixels.data.subarray(at, at + 32768));
   return { result: await window.dermafusion.classify(file, { ...metadata, name }), side: pixels.width, pixels: btoa(digits) };
 }"""
+
+
+class QuietFiles(http.server.SimpleHTTPRequestHandler):
+    """Serves the page's folder."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments, directory=PAGE.parent)
+
+    def log_message(self, *_):
+        pass
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +143,28 @@ def test_classes_and_version_are_the_command_lines(page):
     info = json.loads(run_program("info", "--format", "json"))
     assert description["version"] == info["version"]
     assert description["model"]["sha256"] == info["model"]["sha256"]
+
+
+def test_hashes_without_the_browsers_own(playwright, chromium):
+    """Over plain HTTP, from another machine than one's own, the browser offers no hash: the engine computes it."""
+    path = FIXTURES / "phantom_nevus.jpg"
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), QuietFiles) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        browser = playwright.chromium.launch(
+            executable_path=chromium,
+            args=[*launch_arguments(), "--host-resolver-rules=MAP clinic.example 127.0.0.1"],
+        )
+        page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.goto(f"http://clinic.example:{server.server_port}/{PAGE.name}")
+        assert not page.evaluate("() => isSecureContext")
+        text = base64.b64encode(path.read_bytes()).decode()
+        answer = page.evaluate(CLASSIFY, [path.name, text, METADATA])["result"]
+        browser.close()
+        server.shutdown()
+    model = b"".join((MODEL / name).read_bytes() for name in ("config.json", "model.safetensors"))
+    assert answer["model"]["sha256"] == hashlib.sha256(model).hexdigest()
+    assert answer["imageSHA256"] == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_heatmap_has_its_place(page):

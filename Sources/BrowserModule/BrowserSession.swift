@@ -11,7 +11,7 @@ final class BrowserSession {
   nonisolated(unsafe) static let only = BrowserSession()
 
   /// By handle less 1; nil where one was unloaded.
-  private var models: [Classifier?] = []
+  var models: [LoadedModel?] = []
   /// The maps of the last explanation.
   private var maps: [ActivationMap] = []
   /// What the last call that hands out memory points into.
@@ -39,26 +39,6 @@ final class BrowserSession {
     let bytes = Array(words.utf8)
     text = .allocate(capacity: bytes.count)
     _ = text.initialize(from: bytes)
-  }
-
-  func load(configuration: [UInt8], weights: [UInt8]) throws(Failure) -> (JSONValue, Int32) {
-    do throws(DermaFusionError) {
-      models.append(try Classifier(configuration: configuration, weights: weights, threadCount: 1))
-    } catch {
-      throw Failure(error)
-    }
-    return (.object(["model": .integer(models.count)]), Int32(models.count))
-  }
-
-  func unload(_ handle: Int32) {
-    if models.indices.contains(Int(handle) - 1) { models[Int(handle) - 1] = nil }
-  }
-
-  func classifier(_ handle: Int32) throws(Failure) -> Classifier {
-    guard models.indices.contains(Int(handle) - 1), let classifier = models[Int(handle) - 1] else {
-      throw Failure(request: "there is no model \(handle)", remedy: "Load the model first.")
-    }
-    return classifier
   }
 
   func classify(
@@ -226,25 +206,5 @@ final class BrowserSession {
     }
     memory = copy
     return copy
-  }
-
-  /// What a page can know of a model before it classifies.
-  func describe(_ handle: Int32) throws(Failure) -> (JSONValue, Int32) {
-    let classifier = try classifier(handle)
-    let configuration = classifier.configuration
-    return (
-      .object([
-        "version": .string(DermaFusionVersion.current), "model": classifier.model.orderedJSON,
-        "architecture": .string(configuration.architecture),
-        "temperature": .number(configuration.temperature),
-        "inputSize": .integer(configuration.preprocessing.size),
-        "classes": .array(classifier.labels.map { $0.orderedJSON }),
-        "metadataUsed": .bool(configuration.fusion != nil),
-        "sites": .strings(BodySite.pickerSites.map { $0.rawValue }),
-        "methods": .strings(ActivationMapMethod.allCases.map { $0.rawValue }),
-        "layers": .strings(classifier.layers), "instructionSet": .string(classifier.instructionSet),
-        "disclaimer": .string(Wording.disclaimer),
-      ]), 1
-    )
   }
 }

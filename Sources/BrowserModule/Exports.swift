@@ -32,6 +32,15 @@ public func loadModel(
   }
 }
 
+/// Takes a model's SHA-256, 64 hexadecimal digits in lowercase, of its `config.json` followed by its `model.safetensors`: a
+/// browser hashes faster than the module, which computes it itself where nobody does.
+@_expose(wasm, "identify") @_cdecl("dermafusion_identify")
+public func identifyModel(_ model: Int32, _ sha256: UnsafeRawPointer?, _ count: Int32) -> Int32 {
+  BrowserSession.only.answer(orElse: 0) { () throws(Failure) in
+    try BrowserSession.only.identify(model, bytes(sha256, count))
+  }
+}
+
 /// Forgets a model.
 @_expose(wasm, "unload") @_cdecl("dermafusion_unload")
 public func unloadModel(_ model: Int32) { BrowserSession.only.unload(model) }

@@ -52,6 +52,15 @@ package final class ModelDigest: Sendable {
     }
   }
 
+  /// Takes the hash from somebody who has computed it already, so that it is not computed here.
+  ///
+  /// - Parameter sha256: of the bytes that ``sha256`` names, in lowercase hexadecimal.
+  package func settle(_ sha256: String) {
+    state.withLock { state in
+      if case .pending = state { state = .computed(sha256) }
+    }
+  }
+
   /// Checks that the weights are those that the folder's `SHA256SUMS` states, where there is one. Who asks while another
   /// thread computes waits for it.
   ///

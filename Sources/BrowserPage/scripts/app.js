@@ -11,8 +11,32 @@ function block(id) {
   return document.getElementById(id)?.textContent ?? '';
 }
 
-/** The weights stand behind the page's script in the file, so that the engine gets ready while the browser reads them. */
-const documentRead = new Promise((resolve) => { document.addEventListener('DOMContentLoaded', resolve, { once: true }); });
+/**
+ * The weights in base64, part by part. They stand behind the page's script in the file, so that the engine decodes what the
+ * browser has read while it reads on.
+ * @returns {AsyncGenerator<string, void>}
+ */
+async function* weightParts() {
+  const parts = document.getElementsByClassName('weights');
+  for (let index = 0; ; index += 1) {
+    // A part is whole when something follows it.
+    while (document.readyState === 'loading' && !parts[index]?.nextElementSibling) await documentGrown();
+    if (!parts[index]) return;
+    yield parts[index].textContent ?? '';
+  }
+}
+
+/** @returns {Promise<void>} */
+function documentGrown() {
+  return new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      observer.disconnect();
+      resolve();
+    });
+    observer.observe(document.body, { childList: true });
+    document.addEventListener('DOMContentLoaded', () => resolve(), { once: true });
+  });
+}
 
 const announcer = h('div', { class: 'visually-hidden', role: 'status', 'aria-live': 'polite' });
 
@@ -31,11 +55,8 @@ export const app = {
 
   startEngine() {
     app.engine = new EngineClient({
-      worker: block('worker-source'), engine: () => block('engine-module'),
-      model: async () => {
-        await documentRead;
-        return { configuration: block('model-configuration'), weights: block('model-weights') };
-      },
+      worker: block('worker-source'), engine: () => block('engine-module'), configuration: () => block('model-configuration'),
+      weightsByteCount: facts.weightsByteCount, weights: weightParts,
     });
     app.engine.ready.then((description) => {
       app.description = description;

@@ -2,6 +2,7 @@
  * What the build wrote into the page.
  * @typedef {object} PageFacts
  * @property {string} hash SHA-256 of the page's file with 64 zeros in the place of the hash itself
+ * @property {number} weightsByteCount of model.safetensors
  * @property {string} modelLicence
  * @property {string} disclaimer word for word, as the library has it
  * @property {Figures | null} figures what the model's folder states of its evaluation

@@ -1,15 +1,30 @@
 import { EngineError } from './engine/module.js';
-import { MAX_PIXELS } from './engine/decode.js';
+import { MAX_PIXELS, MAX_SIDE } from './engine/decode.js';
+
+/** Where a JPEG's size is looked for: behind colour profiles and previews, which are seldom longer. */
+const HEADER_LENGTH = 1 << 17;
 
 /**
- * The size that a PNG's header claims; null for another file. Browsers refuse to open the largest and say only that they could not.
+ * The size that the header of a PNG or a JPEG claims, before the photograph is turned upright; null for another file, or
+ * where it lies further behind. Browsers refuse to open the largest and say only that they could not.
  * @param {Blob} blob
  */
 async function claimedSize(blob) {
-  if (blob.size < 24) return null;
-  const header = new DataView(await blob.slice(0, 24).arrayBuffer());
-  if (header.getUint32(0) !== 0x89504e47 || header.getUint32(12) !== 0x49484452) return null;
-  return { width: header.getUint32(16), height: header.getUint32(20) };
+  const header = new DataView(await blob.slice(0, HEADER_LENGTH).arrayBuffer());
+  if (header.byteLength < 24) return null;
+  if (header.getUint32(0) === 0x89504e47 && header.getUint32(12) === 0x49484452) {
+    return { width: header.getUint32(16), height: header.getUint32(20) };
+  }
+  if (header.getUint16(0) !== 0xffd8) return null;
+  // ITU-T T.81, annex B: segments, each with a marker and its length, up to the frame's.
+  for (let at = 2; at + 9 <= header.byteLength && header.getUint8(at) === 0xff; at += 2 + header.getUint16(at + 2)) {
+    const marker = header.getUint8(at + 1);
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (isFrame) return { width: header.getUint16(at + 7), height: header.getUint16(at + 5) };
+    // The picture itself, its end, or something that has no length.
+    if (marker < 0xc0 || marker === 0xda || marker === 0xd9 || marker === 0xff) return null;
+  }
+  return null;
 }
 
 /**
@@ -22,13 +37,17 @@ function refuseTooMany({ width, height }) {
 }
 
 /**
- * The size of an image's file, upright, read from its header by the browser without decoding it.
+ * The size of an image's file: upright, where the photograph is so large that it will be reduced.
  * @param {Blob} blob
  * @returns {Promise<{width: number, height: number}>}
  */
 export async function probe(blob) {
   const claimed = await claimedSize(blob);
-  if (claimed) refuseTooMany(claimed);
+  if (claimed) {
+    refuseTooMany(claimed);
+    // Whoever decodes it tells whether the rest is an image.
+    if (Math.min(claimed.width, claimed.height) > 0 && Math.max(claimed.width, claimed.height) <= MAX_SIDE) return claimed;
+  }
   const address = URL.createObjectURL(blob);
   try {
     const image = new Image();

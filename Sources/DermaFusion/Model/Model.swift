@@ -35,7 +35,9 @@ public struct Model: Sendable {
   }
 
   /// - Parameter pool: threads that other models use too, instead of new ones.
-  init(_ folder: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil) throws(DermaFusionError) {
+  package init(
+    _ folder: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil
+  ) throws(DermaFusionError) {
     folder.digest.prepare()
     let network = try DermaFusionError.converting { () throws(ModelFileError) in
       try folder.requireOutputForEachClass()

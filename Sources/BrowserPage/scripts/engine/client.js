@@ -6,7 +6,7 @@ import { EngineError } from './module.js';
  */
 const PATIENCE = 2000;
 
-/** The serial numbers of a worker's first two messages; those of requests begin at 1. */
+/** The serial numbers of a worker's first messages and of the last of them; those of requests begin at 1. */
 const PREPARE = -1;
 const LOAD = 0;
 
@@ -50,8 +50,12 @@ export class EngineClient {
   #sources;
 
   /**
-   * @param {{worker: string, engine: () => string, model: () => Promise<{configuration: string, weights: string}>}} sources
-   *   the worker's script; the engine, config.json and model.safetensors in base64, asked for at each start of a worker
+   * @param {object} sources asked for at each start of a worker; all but the script in base64
+   * @param {string} sources.worker the worker's script
+   * @param {() => string} sources.engine the WebAssembly module, compressed
+   * @param {() => string} sources.configuration config.json
+   * @param {number} sources.weightsByteCount of model.safetensors
+   * @param {() => AsyncIterable<string>} sources.weights its parts, each of a multiple of four characters
    */
   constructor(sources) {
     this.#sources = sources;
@@ -109,8 +113,11 @@ export class EngineClient {
       worker.onerror = (event) => reject(new EngineError('model', event.message || 'the engine did not start'));
     });
     loaded.catch(() => {});
-    worker.postMessage({ serial: PREPARE, action: 'prepare', job: { engine: this.#sources.engine() } });
-    worker.postMessage({ serial: LOAD, action: 'load', job: await this.#sources.model() });
+    const { engine, configuration, weights, weightsByteCount } = this.#sources;
+    const model = { configuration: configuration(), weightsByteCount };
+    worker.postMessage({ serial: PREPARE, action: 'prepare', job: { engine: engine(), ...model } });
+    for await (const part of weights()) worker.postMessage({ serial: PREPARE, action: 'receive', job: { part } });
+    worker.postMessage({ serial: LOAD, action: 'load', job: {} });
     const description = await loaded.finally(() => URL.revokeObjectURL(address));
     worker.onmessage = ({ data }) => this.#answered(data);
     worker.onerror = (event) => this.#answered({ serial: this.#running?.serial, failure: { code: 'broken', message: event.message } });

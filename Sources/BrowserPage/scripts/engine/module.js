@@ -71,12 +71,22 @@ export class EngineModule {
    * Reads a model.
    * @param {Uint8Array} configuration config.json
    * @param {Uint8Array} weights model.safetensors
-   * @returns {import('../types.js').Description}
    */
   load(configuration, weights) {
     this.#model = this.#lend([configuration, weights], (first, second) =>
       this.#exports.load(first, configuration.length, second, weights.length));
     if (this.#model === 0) throw this.#failure();
+  }
+
+  /**
+   * @param {string | null} digest SHA-256 of both files of the model, in hexadecimal; null: the engine computes it
+   * @returns {import('../types.js').Description}
+   */
+  describe(digest) {
+    if (digest) {
+      const bytes = encoder.encode(digest);
+      if (this.#lend([bytes], (pointer) => this.#exports.identify(this.#model, pointer, bytes.length)) === 0) throw this.#failure();
+    }
     if (this.#exports.describe(this.#model) === 0) throw this.#failure();
     return JSON.parse(this.#text());
   }

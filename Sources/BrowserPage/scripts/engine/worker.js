@@ -9,6 +9,11 @@ import { EngineError, EngineModule } from './module.js';
 let starting;
 /** @type {EngineModule} */
 let engine;
+/**
+ * Both files of the model, one behind the other, as far as they are here.
+ * @type {{bytes: Uint8Array, configurationCount: number, count: number}}
+ */
+let files;
 /** @type {import('../types.js').Description} */
 let description;
 
@@ -26,11 +31,28 @@ let explained;
 
 /** @param {string} text */
 function bytesOf(text) {
-  if ('fromBase64' in Uint8Array) return /** @type {any} */ (Uint8Array).fromBase64(text);
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let index = 0; index < bytes.length; index += 1) bytes[index] = binary.charCodeAt(index);
+  const ending = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  const bytes = new Uint8Array(text.length / 4 * 3 - ending);
+  decodeInto(bytes, text);
   return bytes;
+}
+
+/**
+ * Decodes base64 and returns how many bytes that gave.
+ * @param {Uint8Array} bytes where they go
+ * @param {string} text
+ * @returns {number}
+ */
+function decodeInto(bytes, text) {
+  if ('setFromBase64' in bytes) {
+    const { read, written } = /** @type {any} */ (bytes).setFromBase64(text);
+    if (read < text.length) throw new RangeError(`more than ${bytes.length} bytes`);
+    return written;
+  }
+  const binary = atob(text);
+  if (binary.length > bytes.length) throw new RangeError(`more than ${bytes.length} bytes`);
+  for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
+  return binary.length;
 }
 
 /**
@@ -41,13 +63,31 @@ function inflated(bytes) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }
 
+/**
+ * SHA-256 in hexadecimal, by the browser; null where it offers none, as on a page that came over plain HTTP.
+ * @param {BufferSource} bytes
+ */
+async function digestOf(bytes) {
+  if (!self.crypto?.subtle) return null;
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /** @param {import('../types.js').Source} source */
 async function photographOf({ key, blob, size }) {
   if (current?.key === key) return current;
   release();
+  const digest = fileDigest(blob);
+  digest.catch(() => {});
   const photograph = await decode(blob, size);
-  current = { key, photograph, digest: engine.digest(new Uint8Array(await blob.arrayBuffer())) };
+  current = { key, photograph, digest: await digest };
   return current;
+}
+
+/** @param {Blob} blob */
+async function fileDigest(blob) {
+  const bytes = await blob.arrayBuffer();
+  return await digestOf(bytes) ?? engine.digest(new Uint8Array(bytes));
 }
 
 function release() {
@@ -75,18 +115,39 @@ function inputKey(/** @type {import('../types.js').Job} */ job) {
 const actions = {
   /**
    * Compiles the engine, while the page still reads the weights. What fails here, `load` tells.
-   * @param {{engine: string}} job
+   * @param {{engine: string, configuration: string, weightsByteCount: number}} job
    */
   async prepare(job) {
     starting = (async () => EngineModule.create(await inflated(bytesOf(job.engine))))();
     starting.catch(() => {});
+    const configuration = bytesOf(job.configuration);
+    files = { bytes: new Uint8Array(configuration.length + job.weightsByteCount), configurationCount: configuration.length, count: configuration.length };
+    files.bytes.set(configuration);
     return {};
   },
 
-  /** @param {{configuration: string, weights: string}} job */
-  async load(job) {
+  /**
+   * Decodes a part of the weights. What is wrong with it, `load` tells.
+   * @param {{part: string}} job
+   */
+  async receive({ part }) {
+    try {
+      files.count += decodeInto(files.bytes.subarray(files.count), part);
+    } catch {
+      files.count = NaN;
+    }
+    return {};
+  },
+
+  async load() {
+    const { bytes, configurationCount, count } = files;
+    if (count !== bytes.length) throw new EngineError('model', 'the weights in the page are not whole');
+    // The browser hashes on another thread, while the engine reads the model.
+    const digest = digestOf(bytes);
     engine = await starting;
-    description = engine.load(bytesOf(job.configuration), bytesOf(job.weights));
+    engine.load(bytes.subarray(0, configurationCount), bytes.subarray(configurationCount));
+    description = engine.describe(await digest);
+    files = { bytes: new Uint8Array(), configurationCount: 0, count: 0 };
     return { description };
   },
 
