@@ -58,7 +58,7 @@ train() { # RUN ARCHITECTURE EPOCHS OPTION...: a run and its model folder
 # own, or it would see the same views again. From the third on batch norms hold their statistics, cheaper for weights
 # that know the data already. A second network, trained apart, and the third run's answer for a half of the fourth
 # run's targets; its result is half of its weights and half of those that it began with, and so is that of the fifth, in
-# which the stem and three stages do not learn. In the last run all learn.
+# which the stem and three stages do not learn. In the last two runs all learn; the result is half of each.
 lite2=efficientnet_lite2
 train "$runs/first" $lite2 "160x4500*3,192x4500*3,224x4500*2,288x4500*2" --seed 1
 train "$runs/second" $lite2 "224x4500*8,288x3000*2,380x1500" --initial "$runs/first/model" --seed 2
@@ -70,8 +70,10 @@ train "$runs/fourth" $lite2 "256x4000*2,288x4000*3,320x4000*2,380x3000*2" --init
   --teachers "$runs/third/model" "$runs/companion/model" --votes 0.6 0.4
 train "$runs/fifth" $lite2 "256x2400*6,288x2400*3,320x2000*2,380x1072" --initial "$runs/fourth/model" --seed 202 \
   --learning-rate 6e-4 --live-epochs 0 --frozen-stages 3 --dropout 0.25 --initial-share 0.5
-train "$runs/run" $lite2 "256x3600*6,288x3600*2,320x2400,320x3120" --initial "$runs/fifth/model" --seed 57 \
+train "$runs/sixth" $lite2 "256x3600*6,288x3600*2,320x2400,320x3120" --initial "$runs/fifth/model" --seed 57 \
   --learning-rate 6e-4 --live-epochs 0 --dropout 0.25
+train "$runs/run" $lite2 "256x3600*6,288x3600*2,320x2400*2,380x640" --initial "$runs/sixth/model" --seed 91 \
+  --learning-rate 6e-4 --live-epochs 0 --dropout 0.25 --initial-share 0.5
 
 model="$runs/run/model"
 judge=(--model "$model" --data "$data" --cache "$work/cache" --split "$runs/run/split.csv" --write)
@@ -79,7 +81,7 @@ judge=(--model "$model" --data "$data" --cache "$work/cache" --split "$runs/run/
 # Photographs in full size alone would give limits that refuse smaller ones.
 "$python" "$scripts/fit_abstention.py" "${judge[@]}" "${others[@]}" --limits "$root/Weights"
 "$python" "$scripts/join_runs.py" --output "$model/training" "$runs/first" "$runs/second" \
-  "$runs/third" "$runs/companion" "$runs/fourth" "$runs/fifth" "$runs/run"
+  "$runs/third" "$runs/companion" "$runs/fourth" "$runs/fifth" "$runs/sixth" "$runs/run"
 if [ -n "$rehearse" ]; then exit; fi
 
 mkdir -p "$root/Weights/training"
