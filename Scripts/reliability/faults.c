@@ -7,8 +7,11 @@
 //                 signal: SIGTERM comes before the call
 //   FAULT_COUNT   a file that gets the number of calls when the process ends
 //
-// Writes to standard error are left alone: where they fail, nothing can be told.
+// Writes to standard error are left alone: where they fail, nothing can be told. Calls before main are left alone, too:
+// they are those of the dynamic linker and of the constructors of Swift's runtime, and none of the program's own code has
+// run that could report them.
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -33,6 +36,21 @@ static long number;
 static int mode = NONE;
 static atomic_long count;
 static const char *count_path;
+static atomic_int main_runs;
+static int (*program_main)(int, char **, char **);
+
+static int counted_main(int count_of_arguments, char **arguments, char **environment) {
+  atomic_store(&main_runs, 1);
+  return program_main(count_of_arguments, arguments, environment);
+}
+
+// The C library's, which runs constructors and then main.
+int __libc_start_main(int (*program)(int, char **, char **), int count_of_arguments, char **arguments,
+                      void (*init)(void), void (*fini)(void), void (*loader_fini)(void), void *stack_end) {
+  __typeof__(&__libc_start_main) real = (__typeof__(&__libc_start_main))dlsym(RTLD_NEXT, "__libc_start_main");
+  program_main = program;
+  return real(counted_main, count_of_arguments, arguments, init, fini, loader_fini, stack_end);
+}
 
 __attribute__((constructor)) static void start(void) {
   const char *call = getenv("FAULT_CALL"), *at = getenv("FAULT_NUMBER"), *how = getenv("FAULT_MODE");
@@ -55,7 +73,7 @@ __attribute__((destructor)) static void end(void) {
 
 // Whether this is the call; the signal comes here.
 static int strikes(const char *call) {
-  if (mode == NONE || strcmp(call, wanted) != 0) return NONE;
+  if (mode == NONE || !atomic_load(&main_runs) || strcmp(call, wanted) != 0) return NONE;
   long place = atomic_fetch_add(&count, 1) + 1;
   if (mode == SHORT && number > 0 && place == number + 1) return FAIL;
   if (place != number) return NONE;
