@@ -1,5 +1,7 @@
-"""Shows what more photographs bring: a linear classifier on ImageNet's features, fitted on a quarter, a half and all of
-the training lesions, judged on those kept aside. Prints JSON. Needs the PyPI package of the ImageNet weights.
+"""Shows what more photographs bring, and what each source.
+
+A linear classifier on ImageNet's features is fitted on a quarter, a half and all of the training lesions, and on all
+but those of each source, and judged on those kept aside. Prints JSON. Needs the PyPI package of the ImageNet weights.
 """
 
 import json

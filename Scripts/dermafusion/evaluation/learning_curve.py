@@ -1,8 +1,11 @@
-"""What more photographs bring: a linear classifier on features that saw no skin, from a part of the lesions or all.
+"""What more photographs bring, and what each source: a linear classifier on features that saw no skin.
+
+It is fitted on a part of the lesions, on all, and on all but those of one source.
 
 A network's own training is limited by its samples long before it is limited by its photographs. A linear classifier on
 ImageNet's features is fitted to the end in seconds, on however many photographs. So the curve shows what photographs
-bring at its level, which is far below that of a trained network.
+bring at its level, which is far below that of a trained network. Fitted without a source, and judged on it, it meets a
+camera that it never saw.
 """
 
 import numpy as np
@@ -79,8 +82,18 @@ def best_strength(features, records, indices, seed):
     return min(STRENGTHS, key=loss)
 
 
+def judged(features, records, part, aside, seed):
+    """The figures on each source's photographs that were kept aside, of a classifier fitted on a part."""
+    answer = fit(features, records, part, best_strength(features, records, part, seed))
+    result = {}
+    for source in sorted({records[i].source for i in aside}):
+        own = [i for i in aside if records[i].source == source]
+        result[source] = figures(answer(features[own]), np.array([records[i].label for i in own]))
+    return result
+
+
 def learning_curve(options):
-    """A point for each of PARTS: photographs, and figures on each source's photographs that were kept aside."""
+    """A point for each of PARTS, and one without each source: photographs, and figures on each source kept aside."""
     torch.set_num_threads(options.threads)
     records = read_records(options.data)
     config = build_config(options.architecture, CLASSES)
@@ -90,16 +103,13 @@ def learning_curve(options):
     aside = side_indices(records, options.split)
     points = []
     for share in PARTS:
-        deals = range(DEALS if share < 1 else 1)
-        counts, results = [], []
-        for deal in deals:
-            part = part_of(records, training, share, deal)
-            answer = fit(features, records, part, best_strength(features, records, part, deal))
-            result = {}
-            for source in sorted({records[i].source for i in aside}):
-                own = [i for i in aside if records[i].source == source]
-                result[source] = figures(answer(features[own]), np.array([records[i].label for i in own]))
-            counts.append(len(part))
-            results.append(result)
-        points.append({"share": share, "photographs": round(np.mean(counts)), "sources": mean_figures(results)})
+        parts = [part_of(records, training, share, deal) for deal in range(DEALS if share < 1 else 1)]
+        results = [judged(features, records, part, aside, deal) for deal, part in enumerate(parts)]
+        photographs = round(np.mean([len(part) for part in parts]))
+        points.append({"share": share, "photographs": photographs, "sources": mean_figures(results)})
+    for source in sorted({records[i].source for i in training}):
+        part = [i for i in training if records[i].source != source]
+        points.append(
+            {"without": source, "photographs": len(part), "sources": judged(features, records, part, aside, 0)}
+        )
     return rounded(points)
