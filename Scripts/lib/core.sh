@@ -80,7 +80,7 @@ install_packages() {
     apt-get install -y --no-install-recommends "${missing[@]}"; } < /dev/null > "$log" 2>&1 || {
     tail -n 20 "$log" >&2
     rm -f "$log"
-    fail "these packages could not be installed: ${missing[*]}"
+    fail_for_want_of "${missing[*]}"
   }
   rm -f "$log"
 }
@@ -92,6 +92,6 @@ set_up_web_checks() {
   cmp -s "$requirements" "$environment/requirements.txt" && return
   say "Installing what looks at pages in Chromium ..."
   python3.11 -m venv "$environment"
-  "$environment/bin/pip" install --quiet -r "$requirements"
+  "$environment/bin/pip" install --quiet -r "$requirements" || fail_for_want_of "what $requirements lists"
   cp "$requirements" "$environment/requirements.txt"
 }

@@ -11,6 +11,12 @@ fail() {
   exit 1
 }
 
+# For what this machine lacks and cannot get, a package of Debian or of Python: Scripts/test counts it as not run.
+fail_for_want_of() {
+  say "error: $* could not be installed"
+  exit 69
+}
+
 program_version() { sed -n 's/.*static let current = "\(.*\)"/\1/p' "$root/Sources/DermaFusion/DermaFusionVersion.swift"; }
 
 # Puts the Swift toolchain on the PATH, or says where to get it.
