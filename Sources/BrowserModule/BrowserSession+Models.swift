@@ -3,13 +3,6 @@ import ExplanationModule
 import JSONModule
 import ModelFiles
 
-/// A model as a page holds it.
-struct LoadedModel {
-  let classifier: Classifier
-  /// What tells it from all others, which the page may compute faster.
-  let digest: ModelDigest
-}
-
 extension BrowserSession {
   func load(configuration: [UInt8], weights: [UInt8]) throws(Failure) -> (JSONValue, Int32) {
     let folder: ModelFolder

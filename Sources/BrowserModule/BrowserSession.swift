@@ -5,6 +5,13 @@ import JSONModule
 import ModelFiles
 import NetworkModule
 
+/// A model as a page holds it.
+struct LoadedModel {
+  let classifier: Classifier
+  /// What tells it from all others, which the page may compute faster.
+  let digest: ModelDigest
+}
+
 /// The models that a page has loaded and what it was told last.
 final class BrowserSession {
   /// WebAssembly calls from one thread only.
