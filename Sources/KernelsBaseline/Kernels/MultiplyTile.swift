@@ -28,24 +28,33 @@ enum Tile<let rows: Int, let vectors: Int> {
     next.startTile()
     for _ in 0..<product.segmentCount {
       var a = segment
-      for _ in 0..<product.segmentDepth / 4 {
-        step(a, aStride, b, &sums)
-        keepLoadsApart()
-        step(a + 1, aStride, b + vectors &* width, &sums)
-        keepLoadsApart()
-        step(a + 2, aStride, b + 2 &* vectors &* width, &sums)
-        keepLoadsApart()
-        step(a + 3, aStride, b + 3 &* vectors &* width, &sums)
-        keepLoadsApart()
-        next.ask()
-        a += 4
-        b += 4 &* vectors &* width
-      }
-      for _ in 0..<product.segmentDepth % 4 {
-        step(a, aStride, b, &sums)
-        a += 1
-        b += vectors &* width
-      }
+      #if arch(wasm32)
+        // Every step ends the loop's body: compilers of WebAssembly know no fence for loads.
+        for _ in 0..<product.segmentDepth {
+          step(a, aStride, b, &sums)
+          a += 1
+          b += vectors &* width
+        }
+      #else
+        for _ in 0..<product.segmentDepth / 4 {
+          step(a, aStride, b, &sums)
+          keepLoadsApart()
+          step(a + 1, aStride, b + vectors &* width, &sums)
+          keepLoadsApart()
+          step(a + 2, aStride, b + 2 &* vectors &* width, &sums)
+          keepLoadsApart()
+          step(a + 3, aStride, b + 3 &* vectors &* width, &sums)
+          keepLoadsApart()
+          next.ask()
+          a += 4
+          b += 4 &* vectors &* width
+        }
+        for _ in 0..<product.segmentDepth % 4 {
+          step(a, aStride, b, &sums)
+          a += 1
+          b += vectors &* width
+        }
+      #endif
       segment += product.segmentStride
     }
     let cStride = product.cStride
