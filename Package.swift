@@ -185,7 +185,9 @@ let package = Package(
     .target(name: "TestFiles", path: "Tests/TestFiles", swiftSettings: warningsAsErrors),
     .target(
       name: "TestModels",
-      dependencies: ["DermaFusion", "ImagePipeline", "ModelFiles", "NetworkModule", "TensorModule"],
+      dependencies: [
+        "DermaFusion", "ImagePipeline", "ModelFiles", "NetworkModule", "TensorModule", "SystemModule",
+      ],
       path: "Tests/TestModels", swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
 
     .target(
@@ -232,7 +234,8 @@ let package = Package(
       ]),
     .testTarget(
       name: "FigureModuleTests", dependencies: ["FigureModule", "ImagePipeline", "ReferenceLayers"]),
-    .testTarget(name: "CommandLineSupportTests", dependencies: ["CommandLineSupport", "TestFiles"]),
+    .testTarget(
+      name: "CommandLineSupportTests", dependencies: ["CommandLineSupport", "SystemModule", "TestFiles"]),
     // A program in C, which the tests run.
     .executableTarget(
       name: "CExample", dependencies: ["CInterface"], path: "Tests/CExample",
@@ -240,7 +243,8 @@ let package = Package(
     .testTarget(
       name: "CInterfaceTests",
       dependencies: [
-        "CDermaFusion", "CInterface", "CExample", "DermaFusion", "ImageFiles", "TestFiles", "TestModels",
+        "CDermaFusion", "CInterface", "CExample", "DermaFusion", "ImageFiles", "SystemModule", "TestFiles",
+        "TestModels",
       ]),
   ],
   swiftLanguageModes: [.v6]
@@ -261,6 +265,18 @@ if isRootPackage {
           .when(platforms: [.linux]))
       ]
     }
+  }
+}
+
+/// `Scripts/test --sanitize thread` asks for it: ThreadSanitizer everywhere but in the kernels. Swift reports each change of
+/// an inout array to it, and so makes the kernels a thousand times slower.
+if Context.environment["DERMAFUSION_THREAD_SANITIZER"] != nil {
+  for target in package.targets where ![.system, .plugin, .binary].contains(target.type) {
+    if !target.name.hasPrefix("Kernels") {
+      target.swiftSettings =
+        (target.swiftSettings ?? []) + [.unsafeFlags(["-sanitize=thread", "-DTHREAD_SANITIZER"])]
+    }
+    target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-sanitize=thread"])]
   }
 }
 

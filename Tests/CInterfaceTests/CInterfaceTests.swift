@@ -1,6 +1,6 @@
 import CDermaFusion
 import Foundation
-import Synchronization
+import SystemModule
 import TestFiles
 import TestModels
 import Testing
@@ -161,7 +161,7 @@ import ImageFiles
     let first = try classify(classifier, bytes)
     let expected = String(cString: try view(first).json)
     dermafusion_result_close(first, nil)
-    let counts = Mutex((right: 0, refused: 0, wrong: 0))
+    let counts = Locked((right: 0, refused: 0, wrong: 0))
     DispatchQueue.concurrentPerform(iterations: 64) { index in
       if index == 40 { dermafusion_classifier_close(classifier, nil) }
       var result: dermafusion_result = 0

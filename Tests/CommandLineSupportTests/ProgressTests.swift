@@ -1,12 +1,11 @@
 import SystemModule
-import Synchronization
 import TestFiles
 import Testing
 
 @testable import CommandLineSupport
 
 private final class Bytes: ByteOutput {
-  private let storage = Mutex<[UInt8]>([])
+  private let storage = Locked<[UInt8]>([])
   var text: String { String(decoding: storage.withLock { $0 }, as: UTF8.self) }
   func write(_ bytes: [UInt8]) throws(OutputError) { storage.withLock { $0 += bytes } }
 }
@@ -21,7 +20,7 @@ private final class Bytes: ByteOutput {
 
   @Test func saysHowManyHowFastHowLongAndWhatFailed() {
     let errors = Bytes()
-    let time = Mutex(0.0)
+    let time = Locked(0.0)
     var progress = Progress(terminal: terminal(errors), total: 900, clock: { time.withLock { $0 } })
     #expect(errors.text.hasSuffix("\r0 of 900 images\u{1B}[K"))
     for index in 0..<45 {

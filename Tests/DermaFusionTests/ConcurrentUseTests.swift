@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import SystemModule
 import TestModels
 import Testing
 
@@ -29,7 +29,7 @@ import Testing
         )
       }
       let alone = try (0..<Self.callerCount).map(answer)
-      let together = Mutex([Int: (ClassScores, [[Float]])]())
+      let together = Locked([Int: (ClassScores, [[Float]])]())
       DispatchQueue.concurrentPerform(iterations: Self.callerCount) { caller in
         for _ in 0..<2 {
           guard let found = try? answer(caller) else { continue }

@@ -1,6 +1,6 @@
 import ModelFiles
 @testable import NetworkModule
-import Synchronization
+import SystemModule
 import TestModels
 import Testing
 
@@ -27,7 +27,7 @@ import Testing
     width: 40, height: 40, pixels: (0..<4800).map { UInt8(truncatingIfNeeded: $0 * 37 + $0 / 120 * 11) })
 
   @Test func logitsAreTheMeanOverTheEightViews() throws {
-    let seen = Mutex<[[UInt8]]>([])
+    let seen = Locked<[[UInt8]]>([])
     let classifier = try Self.classifier { image in
       seen.withLock { $0.append(image.resized.pixels) }
       return Self.reds(image)
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func withoutViewsTheNetworkRunsOnce() throws {
-    let count = Mutex(0)
+    let count = Locked(0)
     let classifier = try Self.classifier { image in
       count.withLock { $0 += 1 }
       return Self.reds(image)

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import SystemModule
 import TestModels
 import Testing
 
@@ -98,7 +98,7 @@ import Testing
 
   @Test func aSequenceThatIsNoLongerReadBeginsNoMoreInputs() async throws {
     let classifier = try Self.classifier(threadCount: 2)
-    let begun = Mutex(0)
+    let begun = Locked(0)
     let count = 100_000
     do {
       let results = classifier.results(of: Array(0..<count)) { classifier, seed throws(DermaFusionError) in

@@ -2,7 +2,7 @@ import DermaFusion
 import ImagePipeline
 import ModelFiles
 import NetworkModule
-import Synchronization
+import SystemModule
 import TensorModule
 
 /// A model with a function in the place of its network.
@@ -20,7 +20,7 @@ package enum StandIn {
       standIn: { NetworkOutput(logits: logits($0, $1), pooled: []) })
   }
 
-  private static let networks = Mutex<[Int: Network]>([:])
+  private static let networks = Locked<[Int: Network]>([:])
 
   /// A network that is there but does not run; its kernels are the baseline's.
   private static func network(threadCount: Int) throws -> Network {

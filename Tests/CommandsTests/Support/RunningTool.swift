@@ -1,7 +1,6 @@
 import SystemModule
 import Foundation
 import NetworkModule
-import Synchronization
 import TestModels
 
 @testable import CommandLineSupport
@@ -20,7 +19,7 @@ struct ToolResult {
 
 /// Bytes kept in memory.
 final class MemoryOutput: ByteOutput {
-  private let storage = Mutex<[UInt8]>([])
+  private let storage = Locked<[UInt8]>([])
   private let failure: OutputError?
   /// Bytes that are taken before the failure.
   private let capacity: Int
