@@ -1,10 +1,10 @@
 """Measures what Spark adds to the engine, on this machine: images a second with 1 and 2 executors, and Spark's share.
 
 Writes copies of a fixture into a folder and classifies them with the package's model: in one process with one thread,
-then by `dermafusion.spark.write` on executors of one core each. Spark's share is the part of the processor time of all
-of Spark's processes (driver, executors, Python workers) that goes beyond the processor time of the one process on the
-same images. It holds on a machine with other work too; images a second do not. `Scripts/check-python-package --measure`
-runs this in the environment that it makes.
+then by `dermafusion.spark.write` on executors of one core each. Processor time is that of all of Spark's processes:
+Python's, which classify, and Java's (driver and executors). Spark's share is Java's part of it, and what Python takes
+beyond the one process on the same images. `Scripts/check-python-package --measure` runs this in the environment that it
+makes. It wants a machine without other work.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from dermafusion import Classifier, spark
 
@@ -22,32 +23,45 @@ PHOTOGRAPH = ROOT / "ParityFixtures/images/phantom_nevus.jpg"
 MARK = "DERMAFUSION_MEASURE"
 
 
-def processor_seconds() -> float:
-    """What this process and all that bear its mark have used, those that ended included."""
-    ticks = 0
+class Times(NamedTuple):
+    """Seconds by the clock, and of processors."""
+
+    clock: float
+    python: float
+    java: float
+
+
+def times() -> Times:
+    """What this process and all that bear its mark have used."""
+    ticks = {"python": 0, "java": 0}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
             marked = f"{MARK}={os.getpid()}".encode() in (entry / "environ").read_bytes().split(b"\0")
             # After the name, which may hold blanks: own user and system time, and that of children waited for.
-            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            fields = list(map(int, (entry / "stat").read_text().rpartition(")")[2].split()[11:15]))
+            name = (entry / "comm").read_text().strip()
         except OSError:
             continue
-        if marked:
-            ticks += sum(map(int, fields[11:15]))
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return ticks / os.sysconf("SC_CLK_TCK") + used.ru_utime + used.ru_stime
+        if marked and name == "java":
+            # Its children are Python's.
+            ticks["java"] += sum(fields[:2])
+        elif marked:
+            ticks["python"] += sum(fields)
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    second = os.sysconf("SC_CLK_TCK")
+    python = ticks["python"] / second + own.ru_utime + own.ru_stime
+    return Times(time.monotonic(), python, ticks["java"] / second)
 
 
-def timed(work) -> tuple[float, float]:
-    """Seconds by the clock and of processors."""
-    clock, processor = time.monotonic(), processor_seconds()
+def timed(work) -> Times:
+    before = times()
     work()
-    return time.monotonic() - clock, processor_seconds() - processor
+    return Times(*(late - early for late, early in zip(times(), before, strict=True)))
 
 
-def on_executors(count: int, names: list[str], output: str) -> tuple[float, float]:
+def on_executors(count: int, names: list[str], output: str) -> Times:
     from pyspark.sql import SparkSession
 
     session = (
@@ -68,7 +82,7 @@ def on_executors(count: int, names: list[str], output: str) -> tuple[float, floa
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--images", type=int, default=400)
+    parser.add_argument("--images", type=int, default=2000)
     parser.add_argument("--executors", type=int, nargs="+", default=[1, 2])
     options = parser.parse_args()
     os.environ.update({MARK: str(os.getpid()), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"})
@@ -79,24 +93,28 @@ def main() -> None:
         classifier = Classifier(threads=1)
         classifier.classify(names[0])
         print(f"{options.images} images; load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-        print(f"{'':14}{'seconds':>9}{'images/s':>10}{'processor ms/image':>20}{'share of Spark':>16}")
+        print(
+            f"{'':14}{'seconds':>9}{'images/s':>10}{'Python ms/image':>17}{'Java ms/image':>15}{'share of Spark':>16}"
+        )
 
-        def line(label: str, clock: float, processor: float, share: str) -> None:
-            rate, each = options.images / clock, processor / options.images * 1000
-            print(f"{label:14}{clock:9.1f}{rate:10.2f}{each:20.1f}{share:>16}", flush=True)
+        def line(label: str, taken: Times, images: int, share: str) -> None:
+            python, java = taken.python / images * 1000, taken.java / images * 1000
+            row = f"{label:14}{taken.clock:9.1f}{images / taken.clock:10.2f}{python:17.1f}{java:15.1f}{share:>16}"
+            print(row, flush=True)
 
-        # Before and after each, because other work on the machine changes.
+        # Before and after each, because the machine's speed changes.
         def one_process() -> float:
-            clock, processor = timed(lambda: [classifier.classify(name) for name in names])
-            line("one process", clock, processor, "")
-            return processor
+            some = names[: len(names) // 4]
+            taken = timed(lambda: [classifier.classify(name) for name in some])
+            line("one process", taken, len(some), "")
+            return taken.python / len(some)
 
         before = one_process()
         for count in options.executors:
-            clock, processor = on_executors(count, names, f"{folder}/{count}.parquet")
+            taken = on_executors(count, names, f"{folder}/{count}.parquet")
             after = one_process()
-            share = 1 - (before + after) / 2 / processor
-            line(f"{count} executor{'s' * (count > 1)}", clock, processor, f"{share:.1%}")
+            share = 1 - (before + after) / 2 * len(names) / (taken.python + taken.java)
+            line(f"{count} executor{'s' * (count > 1)}", taken, len(names), f"{share:.1%}")
             before = after
 
 

@@ -53,7 +53,9 @@ package final class FileCopy: @unchecked Sendable {
       let count = Int(status.st_size)
       guard count > 0 else { throw .empty }
       guard count <= limit else { throw .tooLarge }
-      guard let address = FreshPages.map(byteCount: count) else { throw .outOfMemory(byteCount: count) }
+      guard let address = FreshPages.map(byteCount: Self.mappedByteCount(count), populates: false) else {
+        throw .outOfMemory(byteCount: count)
+      }
       bytes = UnsafeMutableRawBufferPointer(start: address, count: count)
       try Self.fill(bytes, from: descriptor, openedAs: status)
     #else
@@ -62,8 +64,13 @@ package final class FileCopy: @unchecked Sendable {
   }
 
   deinit {
-    if let address = bytes.baseAddress { FreshPages.unmap(address, byteCount: bytes.count) }
+    if let address = bytes.baseAddress {
+      FreshPages.unmap(address, byteCount: Self.mappedByteCount(bytes.count))
+    }
   }
+
+  /// Somewhat more, so that the workspace of a small network has room where its weights lay.
+  private static func mappedByteCount(_ byteCount: Int) -> Int { byteCount + min(byteCount / 4, 1 << 21) }
 
   /// Calls the body with the whole content, valid until it returns: nothing else keeps the memory for that long, since
   /// an object may go after its last use.
@@ -87,20 +94,49 @@ package final class FileCopy: @unchecked Sendable {
   }
 
   #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
+    /// Reads a large file on two threads: what takes time is the system's finding of pages, which it does for both at once.
     private static func fill(
       _ bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, openedAs before: stat
     ) throws(FileCopyError) {
-      var count = 0
-      while count < bytes.count {
-        let got = read(descriptor, bytes.baseAddress! + count, bytes.count - count)
-        if got < 0, errno == EINTR { continue }
-        guard got >= 0 else { throw .refused(reason: reason(errno)) }
-        guard got > 0 else { throw .changed }
-        count += got
-      }
+      let middle = bytes.count < 1 << 24 ? bytes.count : (bytes.count >> 17) << 16
+      let second = UnsafeMutableRawBufferPointer(rebasing: bytes[middle...])
+      let (address, byteCount) = (UInt(bitPattern: second.baseAddress), second.count)
+      let outcome = Locked<FileCopyError?>(nil)
+      let isDone = Semaphore()
+      let isShared =
+        byteCount > 0
+        && BackgroundThread.start {
+          let part = UnsafeMutableRawBufferPointer(
+            start: UnsafeMutableRawPointer(bitPattern: address), count: byteCount)
+          let error = read(into: part, from: descriptor, at: middle)
+          outcome.withLock { $0 = error }
+          isDone.signal()
+        }
+      let first = UnsafeMutableRawBufferPointer(rebasing: bytes[..<(isShared ? middle : bytes.count)])
+      let error = read(into: first, from: descriptor, at: 0)
+      if isShared { isDone.wait() }
+      if let error = error ?? outcome.withLock({ $0 }) { throw error }
       var after = stat()
       guard fstat(descriptor, &after) == 0 else { throw .refused(reason: reason(errno)) }
       guard after.st_size == before.st_size, date(after) == date(before) else { throw .changed }
+    }
+
+    /// Fills a part of the memory, from a page's start on, with the file's bytes from a place on.
+    ///
+    /// - Returns: the error, if there was one.
+    private static func read(
+      into part: UnsafeMutableRawBufferPointer, from descriptor: Int32, at place: Int
+    ) -> FileCopyError? {
+      FreshPages.populate(part)
+      var count = 0
+      while count < part.count {
+        let got = pread(descriptor, part.baseAddress! + count, part.count - count, off_t(place + count))
+        if got < 0, errno == EINTR { continue }
+        guard got >= 0 else { return .refused(reason: reason(errno)) }
+        guard got > 0 else { return .changed }
+        count += got
+      }
+      return nil
     }
 
     /// Seconds and nanoseconds of the last change.

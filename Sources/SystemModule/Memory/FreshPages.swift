@@ -7,13 +7,27 @@
 #endif
 
 /// Memory that comes from the system as whole pages, all zero.
+///
+/// The system takes longer to give a page than a kernel takes to fill it. So one large range that was given back is kept for
+/// the next one: where a model's file lay while it was loaded, its first workspace lies later.
 package enum FreshPages {
+  private struct Spare: Sendable {
+    let address: UInt
+    let byteCount: Int
+  }
+
+  private static let spare = Locked<Spare?>(nil)
+  /// Ranges from this size on are kept, and taken.
+  private static let spareByteCount = 1 << 20
+
   /// Linux is asked for all pages at once: one by one, as they are first written, they cost half as much again.
   ///
+  /// - Parameter populates: whether the pages are wanted now; who says no asks by ``populate(_:)``.
   /// - Returns: nil where the system has no pages to give.
-  package static func map(byteCount: Int) -> UnsafeMutableRawPointer? {
+  package static func map(byteCount: Int, populates: Bool = true) -> UnsafeMutableRawPointer? {
     #if os(Linux)
-      let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE
+      if let address = takeSpare(byteCount: byteCount) { return address }
+      let flags = MAP_PRIVATE | MAP_ANONYMOUS | (populates ? MAP_POPULATE : 0)
     #elseif canImport(Darwin)
       let flags = MAP_PRIVATE | MAP_ANON
     #endif
@@ -26,8 +40,41 @@ package enum FreshPages {
   }
 
   package static func unmap(_ address: UnsafeMutableRawPointer, byteCount: Int) {
+    #if os(Linux)
+      let isKept = spare.withLock { spare in
+        guard spare == nil, byteCount >= spareByteCount else { return false }
+        spare = Spare(address: UInt(bitPattern: address), byteCount: byteCount)
+        return true
+      }
+      if isKept { return }
+    #endif
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
       munmap(address, byteCount)
     #endif
   }
+
+  /// Asks for the pages of a part of a range, from a page's start on. Several threads may, each for its part.
+  package static func populate(_ part: UnsafeMutableRawBufferPointer) {
+    #if os(Linux)
+      // MADV_POPULATE_WRITE, since Linux 5.14. Before, the pages come one by one.
+      _ = madvise(part.baseAddress, part.count, 23)
+    #endif
+  }
+
+  #if os(Linux)
+    /// The start of the kept range, zero again, where that is large enough; its rest goes back.
+    private static func takeSpare(byteCount: Int) -> UnsafeMutableRawPointer? {
+      let pageSize = sysconf(Int32(_SC_PAGESIZE))
+      let wanted = (byteCount + pageSize - 1) / pageSize * pageSize
+      let taken: Spare? = spare.withLock { spare in
+        guard let kept = spare, spareByteCount <= byteCount, byteCount <= kept.byteCount else { return nil }
+        spare = nil
+        return kept
+      }
+      guard let taken, let address = UnsafeMutableRawPointer(bitPattern: taken.address) else { return nil }
+      if taken.byteCount > wanted { munmap(address + wanted, taken.byteCount - wanted) }
+      memset(address, 0, byteCount)
+      return address
+    }
+  #endif
 }
