@@ -113,6 +113,12 @@ ssize_t read(int file, void *bytes, size_t size) {
   return syscall(SYS_read, file, bytes, fault == SHORT && size > 1 ? 1 : size);
 }
 
+ssize_t pread(int file, void *bytes, size_t size, off_t place) {
+  int fault = strikes("read");
+  if (fault == FAIL) RETURN_ERROR(mode == SHORT ? EINTR : EIO, -1);
+  return syscall(SYS_pread64, file, bytes, fault == SHORT && size > 1 ? 1 : size, place);
+}
+
 ssize_t write(int file, const void *bytes, size_t size) {
   int fault = file == STDERR_FILENO ? NONE : strikes("write");
   if (fault == FAIL) RETURN_ERROR(mode == SHORT ? EINTR : ENOSPC, -1);
