@@ -45,11 +45,6 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_small_model(tmp_path_factory.mktemp("small") / "model")
 
 
-@pytest.fixture(scope="session")
-def photographs() -> list[Path]:
-    return sorted(IMAGES.iterdir())
-
-
 @pytest.fixture
 def copied_model(small_model: Path, tmp_path: Path) -> Path:
     """A copy that a test may change."""

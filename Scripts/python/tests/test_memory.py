@@ -40,7 +40,8 @@ def test_classifications_leak_nothing(small_model: Path, record_property) -> Non
     grown = resident_kilobytes() - before
     print(f"{COUNT} classifications: {before} KB resident before, {grown:+d} KB after")
     record_property("grown_kilobytes", grown)
-    assert grown < 4096
+    # Two fifths of what the texts alone would take.
+    assert grown < COUNT * 2 * 0.4
 
 
 def test_classifiers_of_one_model_share_its_weights() -> None:
@@ -59,7 +60,7 @@ def test_a_model_that_nobody_uses_is_freed(small_model: Path) -> None:
         Classifier(small_model, threads=2).classify(pixels(1))
     before = resident_kilobytes()
     for _ in range(30):
-        # Another number of threads, another model in memory: 7 MB each.
+        # Each is freed before the next; a leak would be 7 MB each.
         Classifier(small_model, threads=2).classify(pixels(1))
     grown = resident_kilobytes() - before
     print(f"30 models opened and freed: {grown:+d} KB")

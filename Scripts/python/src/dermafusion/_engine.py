@@ -59,6 +59,7 @@ def _close(library: _library.Library, function: str, handle: int) -> None:
         library.call(function, handle)
 
 
+_FILES = ("config.json", "model.safetensors", "SHA256SUMS")
 _lock = threading.Lock()
 _engines: weakref.WeakValueDictionary[tuple[object, ...], Engine] = weakref.WeakValueDictionary()
 
@@ -71,6 +72,18 @@ def _state(path: Path) -> tuple[int, ...] | None:
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
+def _states(folder: Path) -> list[tuple[int, ...] | None]:
+    """The states of a model's files, and of those of its members where it is an ensemble."""
+    folders = [folder]
+    try:
+        members = json.loads((folder / "config.json").read_bytes())["members"]
+        folders += [folder / member["folder"] for member in members]
+    except (OSError, ValueError, KeyError, TypeError):
+        # No ensemble, or one that the library refuses.
+        pass
+    return [_state(one / name) for one in folders for name in _FILES]
+
+
 def folder_engine(folder: str, threads: int) -> Engine:
     """The engine of a folder: the one that is there where its files are the same.
 
@@ -78,7 +91,7 @@ def folder_engine(folder: str, threads: int) -> Engine:
     """
     library = _library.library()
     real = Path(os.path.realpath(folder))
-    key = (library, str(real), threads, _state(real / "config.json"), _state(real / "model.safetensors"))
+    key = (library, str(real), threads, *_states(real))
     with _lock:
         engine = _engines.get(key)
         if engine is None:

@@ -6,6 +6,9 @@ from __future__ import annotations
 class DermaFusionError(Exception):
     """Why something could not be done: what went wrong in one line, and in `remedy` what to do about it."""
 
+    image: str = ""
+    """The name of the image that failed, where `classify_many` returns the error; else empty."""
+
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message, remedy)
         self.message = message
@@ -36,7 +39,7 @@ class ImageError(DermaFusionError):
 
 
 class MetadataError(DermaFusionError, ValueError):
-    """The age, the sex or the site is not one."""
+    """The age is outside 0...130 years, or the sex or the site is not an accepted name."""
 
 
 class OutputError(DermaFusionError):

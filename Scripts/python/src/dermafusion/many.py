@@ -86,7 +86,7 @@ class Classifications(Iterator[Any]):
             if not self._returns_errors or isinstance(error, ArgumentError):
                 self.close()
                 raise
-            error.image = _input.name_of(image)  # type: ignore[attr-defined]
+            error.image = _input.name_of(image)
             return error
         except BaseException:
             self.close()

@@ -194,7 +194,7 @@ def to_frame(results: Iterable[Classification | DermaFusionError]) -> Any:
 def row(result: Classification | DermaFusionError) -> dict[str, Any]:
     """The columns of one result."""
     if isinstance(result, DermaFusionError):
-        return {"image": getattr(result, "image", ""), "error": str(result)}
+        return {"image": result.image, "error": str(result)}
     if not isinstance(result, Classification):
         raise ArgumentError(f"a {type(result).__name__} is no result", "Give what classify or classify_many returns.")
     scores = {f"p_{name}": value for name, value in zip(result.classes, result.probabilities, strict=True)}

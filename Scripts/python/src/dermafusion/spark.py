@@ -135,7 +135,10 @@ def _read_input(session: Any, source: str) -> Any:
     doubled = frame.groupBy("path").count().where("`count` > 1").first()
     if doubled is not None:
         raise ArgumentError(f"{source}: {doubled['path']} is there {doubled['count']} times", "Name each image once.")
-    return frame.where("path is not null")
+    nameless = frame.where("path is null").count()
+    if nameless:
+        raise ArgumentError(f"{source}: {nameless} rows have no path", "Give each row a path.")
+    return frame
 
 
 def write(session: Any, frame: Any, output: str, *, model: str | None = None, chunk: int = 20_000) -> int:
