@@ -120,7 +120,7 @@ package enum ClassifyCommand: Command {
     }
     progress.clear()
     try destination.printer.finish(summary)
-    try destination.finish()
+    try destination.finish(resultCount: summary.count)
     if items.count > 1, !(destination.isSeen && destination.printer.table != nil), !arguments[Flag.quiet] {
       terminal.noteOnScreen(summary.sentences.joined(separator: " "))
     }
@@ -150,6 +150,8 @@ extension ClassifyCommand {
     /// The images that have no result yet.
     let remaining: [BatchItem]
     private let finishing: () throws(FileError) -> Void
+    /// Whether the file takes the place of an older one.
+    private let replaces: Bool
 
     init(
       _ arguments: ParsedArguments, outputs: OutputFiles, items: [BatchItem], table: MetadataTable?,
@@ -188,6 +190,7 @@ extension ClassifyCommand {
         finishing = {}
       }
       isSeen = path == nil
+      replaces = path != nil && !arguments[resume]
       let isTable =
         items.count > 1 && format == .text && !arguments[timing] && !arguments[explainMetadata]
       printer = ResultPrinter(
@@ -201,8 +204,10 @@ extension ClassifyCommand {
         isFirst: isFirst)
     }
 
-    /// Gives a file that is whole its name.
-    func finish() throws(FileError) { try finishing() }
+    /// Gives a file that is whole its name. One without any result does not take the place of an older one.
+    func finish(resultCount: Int) throws(FileError) {
+      if !replaces || resultCount > 0 { try finishing() }
+    }
   }
 }
 

@@ -152,7 +152,8 @@ package enum DoctorCommand: Command {
 
   private static func json(_ findings: [Finding], isReady: Bool) -> JSONValue {
     .object([
-      "schemaVersion": .integer(1), "version": .string(DermaFusionVersion.current), "ready": .bool(isReady),
+      "schemaVersion": .integer(Classification.schemaVersion), "version": .string(DermaFusionVersion.current),
+      "ready": .bool(isReady),
       "findings": .array(
         findings.map {
           .object([

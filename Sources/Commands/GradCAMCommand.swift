@@ -126,8 +126,11 @@ package enum GradCAMCommand: Command {
   ) throws -> [String] {
     let isBatch = arguments.positionals.count > 1 || sources != arguments.positionals.map(ImageSource.init)
     let names = sources.map { $0.identifier ?? "image" }
-    guard isBatch else { return [arguments[output] ?? "\(names.first ?? "image")-gradcam.png"] }
-    if let path = arguments[raw] {
+    let isFolder = arguments[output].map { $0.withCString(FolderWalk.isFolder) } ?? false
+    guard isBatch || isFolder else {
+      return [arguments[output] ?? "\(names.first ?? "image")-gradcam.png"]
+    }
+    if isBatch, let path = arguments[raw] {
       throw UsageError.invalidValue(
         path, display: raw.display, expectation: "Please name a single image with it.")
     }
@@ -136,12 +139,20 @@ package enum GradCAMCommand: Command {
         "-", display: output.display, expectation: "Please provide a folder for the pictures.")
     }
     if let folder = arguments[output], !sources.isEmpty { try FileBytes.makeFolder(folder) }
-    // Images of one name in several folders get numbers.
-    var counts: [[UInt8]: Int] = [:]
+    // Images of one name in several folders get numbers, which may be names of others.
+    var taken = Set<[UInt8]>()
+    var left: [[UInt8]: Int] = [:]
+    for name in names { left[name.imageKey, default: 0] += 1 }
     return names.map { name in
-      counts[name.imageKey, default: 0] += 1
-      let number = counts[name.imageKey].map { $0 == 1 ? "" : "-\($0)" } ?? ""
-      return (arguments[output].map { "\($0)/" } ?? "") + "\(name)\(number)-gradcam.png"
+      var unique = name
+      var number = 1
+      left[name.imageKey, default: 1] -= 1
+      while taken.contains(unique.imageKey) || (number > 1 && left[unique.imageKey, default: 0] > 0) {
+        number += 1
+        unique = "\(name)-\(number)"
+      }
+      taken.insert(unique.imageKey)
+      return (arguments[output].map { "\($0)/" } ?? "") + "\(unique)-gradcam.png"
     }
   }
 

@@ -103,10 +103,10 @@ private struct LabelColumns {
     "Please provide one of \(labels.count <= 12 ? labels.ids.quotedAlternatives : labels.ids.quotedList)."
   }
 
-  /// The ISIC archive's words for classes, with the ids that models give them.
+  /// The ISIC archive's words for classes, and its challenge's AK, with the ids that models give them.
   private static let words: [String: [String]] = [
     "melanoma": ["mel"], "nevus": ["nv"], "basal cell carcinoma": ["bcc"],
-    "actinic keratosis": ["akiec", "ak"], "pigmented benign keratosis": ["bkl"],
+    "actinic keratosis": ["akiec", "ak"], "ak": ["akiec"], "pigmented benign keratosis": ["bkl"],
     "seborrheic keratosis": ["bkl"], "solar lentigo": ["bkl"], "lichenoid keratosis": ["bkl"],
     "dermatofibroma": ["df"], "vascular lesion": ["vasc"], "squamous cell carcinoma": ["scc"],
   ]

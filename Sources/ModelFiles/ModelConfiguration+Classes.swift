@@ -1,7 +1,9 @@
 extension ModelConfiguration {
   /// Reads the key `classes`: a list of ids, or a list of objects with `class`, `name` and `malignancy`. Only `class` must
-  /// be there; a class without a name is called by its id, and `malignancy` is told for all classes or for none.
+  /// be there; a class without a name is called by its id, and `malignancy` is told for all classes or for none. Without the
+  /// key the classes are HAM10000's.
   static func classes(_ root: inout ConfigurationObject) throws(ConfigurationError) -> [Class] {
+    if root["classes"] == nil { return ham10000Classes }
     let classes =
       try root.holdsTexts("classes")
       ? named(root.texts("classes")) : described(root.objects("classes"))

@@ -20,6 +20,17 @@ import Testing
     }
   }
 
+  @Test func aFileWithoutAResultReplacesNone() {
+    let old = folder.write("old\n", to: "old.csv")
+    let missing = "\(folder.path)/none.png"
+    let result = runTool("classify", missing, missing, "--format", "csv", "--output", old)
+    #expect(result.status == .failure)
+    #expect(folder.contents(of: "old.csv") == Array("old\n".utf8))
+    let new = runTool("classify", missing, "--format", "csv", "--output", "\(folder.path)/new.csv")
+    #expect(new.status == .failure)
+    #expect(folder.contents(of: "new.csv") == nil)
+  }
+
   @Test func jsonIsOneObjectPerLineInTheOrderGiven() throws {
     let b = folder.write(pnm(), to: "b.ppm")
     let a = folder.write(pnm(seed: 3), to: "a.ppm")

@@ -40,6 +40,22 @@ extension GradCAMCommandTests {
     #expect(folder.contents(of: "patients.csv") == Array(rows.utf8))
   }
 
+  @Test func picturesOfSeveralImagesHaveNamesOfTheirOwn() throws {
+    let bytes = try #require(folder.contents(of: "light.ppm"))
+    let names = ["a/light.ppm", "b/light-2.ppm"].map { folder.write(bytes, to: $0) }
+    let result = explain(words: names, picture: "\(folder.path)/pictures")
+    #expect(result.status == .success, "\(result.errors)")
+    let made = try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/pictures").sorted()
+    #expect(made == ["light-2-gradcam.png", "light-3-gradcam.png", "light-gradcam.png"])
+  }
+
+  @Test func onePictureGoesIntoAFolder() throws {
+    try FileManager.default.createDirectory(atPath: "\(folder.path)/there", withIntermediateDirectories: true)
+    let result = explain(picture: "\(folder.path)/there")
+    #expect(result.status == .success, "\(result.errors)")
+    #expect(folder.contents(of: "there/light-gradcam.png") != nil)
+  }
+
   @Test func twoOutputsAreTwoFiles() throws {
     try FileManager.default.createSymbolicLink(atPath: "\(folder.path)/here", withDestinationPath: ".")
     try FileManager.default.createSymbolicLink(

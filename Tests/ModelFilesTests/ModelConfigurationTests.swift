@@ -104,7 +104,7 @@ import Testing
   @Test(arguments: [
     ("format_version", "format_version"), ("name", "name"), ("version", "version"),
     ("architecture", "architecture"),
-    ("padding", "padding"), ("batch_norm_epsilon", "batch_norm_epsilon"), ("classes", "classes"),
+    ("padding", "padding"), ("batch_norm_epsilon", "batch_norm_epsilon"),
     ("temperature", "temperature"), ("preprocessing", "preprocessing"), ("size", "preprocessing.size"),
     ("color_constancy", "preprocessing.color_constancy"), ("method", "preprocessing.color_constancy.method"),
     ("p", "preprocessing.color_constancy.p"), ("rounding", "preprocessing.color_constancy.rounding"),
@@ -117,6 +117,11 @@ import Testing
   ])
   func missingKeys(key: String, fullKey: String) {
     expectError(.missingKey(fullKey), replacing: "\"\(key)\":", with: "\"\(key)_\":")
+  }
+
+  @Test func withoutClassesTheyAreHAM10000s() throws {
+    let list = #""classes":["akiec","bcc","bkl","df","mel","nv","vasc"],"#
+    #expect(try parse(replacing: list, with: "") == parse(Self.valid))
   }
 
   @Test func unknownKeys() {

@@ -3,7 +3,8 @@ import DermaFusion
 
 /// How many of several images got which result.
 package struct BatchSummary {
-  private(set) var count = 0
+  /// Images with a result.
+  package private(set) var count = 0
   package private(set) var failedCount = 0
   private(set) var abstainedCount = 0
   /// By place among ``labels``.
