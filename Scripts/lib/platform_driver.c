@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-int32_t dermafusion_load(const void *configuration, int32_t count, const void *weights, int32_t weights_count);
-int32_t dermafusion_classify(int32_t, const void *, int32_t, int32_t, const void *, int32_t);
-int32_t dermafusion_explain(int32_t, const void *, int32_t, int32_t, const void *, int32_t);
-const void *dermafusion_preprocess(int32_t, const void *, int32_t, int32_t, const void *, int32_t);
-const unsigned char *dermafusion_text(void);
-int32_t dermafusion_text_count(void);
+int32_t dermafusion_page_load(const void *configuration, int32_t count, const void *weights, int32_t weights_count);
+int32_t dermafusion_page_classify(int32_t, const void *, int32_t, int32_t, const void *, int32_t);
+int32_t dermafusion_page_explain(int32_t, const void *, int32_t, int32_t, const void *, int32_t);
+const void *dermafusion_page_preprocess(int32_t, const void *, int32_t, int32_t, const void *, int32_t);
+const unsigned char *dermafusion_page_text(void);
+int32_t dermafusion_page_text_count(void);
 
 static void fail(const char *what, const char *name) {
   fprintf(stderr, "error: platform_driver: %s %s\n", what, name);
@@ -43,9 +43,9 @@ int main(int count, char **words) {
   size_t configuration_count, weights_count;
   unsigned char *configuration = contents(words[1], &configuration_count);
   unsigned char *weights = contents(words[2], &weights_count);
-  int32_t model = dermafusion_load(configuration, (int32_t)configuration_count, weights, (int32_t)weights_count);
+  int32_t model = dermafusion_page_load(configuration, (int32_t)configuration_count, weights, (int32_t)weights_count);
   if (!model) {
-    fwrite(dermafusion_text(), 1, (size_t)dermafusion_text_count(), stderr);
+    fwrite(dermafusion_page_text(), 1, (size_t)dermafusion_page_text_count(), stderr);
     fail("cannot load", words[1]);
   }
   free(configuration);
@@ -65,16 +65,16 @@ int main(int count, char **words) {
     double start = microseconds();
     switch (head[0]) {
       case 0:
-        data = dermafusion_preprocess(model, pixels, width, height, request, length);
+        data = dermafusion_page_preprocess(model, pixels, width, height, request, length);
         status = data != NULL;
         break;
-      case 1: status = dermafusion_classify(model, pixels, width, height, request, length); break;
-      default: status = dermafusion_explain(model, pixels, width, height, request, length); break;
+      case 1: status = dermafusion_page_classify(model, pixels, width, height, request, length); break;
+      default: status = dermafusion_page_explain(model, pixels, width, height, request, length); break;
     }
-    uint32_t frame[4] = {(uint32_t)status, (uint32_t)dermafusion_text_count(), data ? head[4] : 0,
+    uint32_t frame[4] = {(uint32_t)status, (uint32_t)dermafusion_page_text_count(), data ? head[4] : 0,
                          (uint32_t)(microseconds() - start)};
     fwrite(frame, sizeof frame, 1, results);
-    fwrite(dermafusion_text(), 1, frame[1], results);
+    fwrite(dermafusion_page_text(), 1, frame[1], results);
     if (data) fwrite(data, 1, frame[2], results);
     free(request);
     free(pixels);

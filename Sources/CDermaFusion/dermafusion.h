@@ -24,7 +24,7 @@
  *
  * Conventions
  * - Every function may be called from any thread at any time. Many threads may use one classifier at once.
- * - A function returns DERMAFUSION_OK or the code of an error. Where it fails it sets its output to 0 and, unless `error`
+ * - A function returns DERMAFUSION_OK or the code of an error. Where it fails it sets an output handle to 0 (a view or a map it leaves alone) and, unless `error`
  *   is NULL, fills `*error`.
  * - Handles are numbers that are never used twice in a process. A handle that was closed, is of another kind or was never
  *   given out is DERMAFUSION_INVALID_HANDLE. 0 is no handle.
@@ -56,7 +56,7 @@ enum {
   DERMAFUSION_INVALID_MODEL = 2,
   /* An image is in no known format, damaged, too small or too large. */
   DERMAFUSION_INVALID_IMAGE = 3,
-  /* The age, the sex or the site is not one. */
+  /* The age is outside 0...130 years, or the sex or the site is not an accepted name. */
   DERMAFUSION_INVALID_METADATA = 4,
   /* The network's outputs, or an activation map, are not all finite. */
   DERMAFUSION_NON_FINITE_OUTPUT = 5,
@@ -130,7 +130,7 @@ typedef struct dermafusion_view {
   const float *probabilities;
   /* The network's outputs, [class_count]. */
   const float *logits;
-  /* The likeliest class by its place; -1 where the model abstains. */
+  /* The likeliest class by its index; -1 where the model abstains. */
   int32_t prediction;
   /* The class that makes the risk moderate or high where it is not the prediction, which must then be shown beside it; else
      -1. */
@@ -163,7 +163,7 @@ enum {
 typedef struct dermafusion_map {
   /* sizeof(dermafusion_map), set by the caller. */
   uint32_t size;
-  /* The class by its place. */
+  /* The class by its index. */
   int32_t class_index;
   /* DERMAFUSION_MAP_... */
   int32_t status;
@@ -196,7 +196,7 @@ dermafusion_status dermafusion_open_memory(
 /* Frees a classifier. Calls under way on other threads end as usual. 0 is left alone. */
 dermafusion_status dermafusion_classifier_close(dermafusion_classifier classifier, dermafusion_error *error);
 
-/* The id of a class ("mel") by its place from 0; NULL beyond the last class and for what is no classifier. The text is
+/* The id of a class ("mel") by its index from 0; NULL beyond the last class and for what is no classifier. The text is
    valid until the classifier is closed. */
 const char *dermafusion_class_id(dermafusion_classifier classifier, uint32_t index);
 

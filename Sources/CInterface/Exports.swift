@@ -190,7 +190,8 @@ private func image(
   let layouts: [PixelImage.Layout] = [.rgb, .rgba, .bgra]
   guard layouts.indices.contains(Int(layout)) else {
     throw .argument(
-      "layout is \(layout)", remedy: "Give DERMAFUSION_RGB, DERMAFUSION_RGBA or DERMAFUSION_BGRA.")
+      "layout is \(layout), not 0 (RGB), 1 (RGBA) or 2 (BGRA)",
+      remedy: "Give DERMAFUSION_RGB, DERMAFUSION_RGBA or DERMAFUSION_BGRA.")
   }
   let layout = layouts[Int(layout)]
   let (rowBytes, rowOverflows) = width.multipliedReportingOverflow(by: layout.bytesPerPixel)

@@ -37,22 +37,26 @@ struct Handles: Sendable {
 
   /// Forgets what a handle stands for. It is freed when the last call that uses it returns.
   static func close(classifier handle: dermafusion_classifier) throws(Failure) {
-    if handle == 0 { return }
-    _ = try classifier(handle)
-    remove(handle)
+    try remove(handle, kind: "classifier") { if case .classifier = $0 { true } else { false } }
   }
 
   /// See ``close(classifier:)``.
   static func close(result handle: dermafusion_result) throws(Failure) {
-    if handle == 0 { return }
-    _ = try result(handle)
-    remove(handle)
+    try remove(handle, kind: "result") { if case .result = $0 { true } else { false } }
   }
 
-  private static func remove(_ handle: UInt64) {
-    // Not freed under the lock, which takes a while for a model.
-    let content = shared.withLock { $0.contents.removeValue(forKey: handle) }
-    _ = consume content
+  private static func remove(
+    _ handle: UInt64, kind: String, _ isOfKind: (Content) -> Bool
+  ) throws(Failure) {
+    if handle == 0 { return }
+    // Looked at and removed at once: of two threads that close a handle, one is told. Not freed under the lock, which takes
+    // a while for a model.
+    let content: Content? = shared.withLock { handles in
+      guard let content = handles.contents[handle], isOfKind(content) else { return nil }
+      handles.contents[handle] = nil
+      return content
+    }
+    if content == nil { throw unknown(handle, kind: kind) }
   }
 
   private static func unknown(_ handle: UInt64, kind: String) -> Failure {

@@ -19,7 +19,7 @@ public struct DermaFusionError: Error, Equatable, Sendable, CustomStringConverti
     public static let invalidImage = Code("invalidImage")
     /// A picture could not be written as PNG.
     public static let encodingFailed = Code("encodingFailed")
-    /// A patient's age is not one.
+    /// A patient's age is outside 0...130 years or is not a number.
     public static let invalidMetadata = Code("invalidMetadata")
     /// The network's outputs, or an activation map, are not all finite; no result is made from them.
     public static let nonFiniteOutput = Code("nonFiniteOutput")

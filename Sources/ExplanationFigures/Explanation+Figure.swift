@@ -121,7 +121,7 @@ extension Explanation {
     ]
   }
 
-  /// Which image, whose, and by which model: `lesion.jpg · age 55, male, back · dermafusion-lite2 1.3.0`.
+  /// Which image, whose, and by which model: `lesion.jpg · age 55, male, back · dermafusion-lite2 1.6.0`.
   func origin(_ imageName: String?) -> String {
     let model = "\(classification.model.name) \(classification.model.version)"
     let parts = [imageName, classification.metadata.description, model].compactMap { $0 }

@@ -5,7 +5,7 @@ import TensorModule
 public struct ActivationMap: Sendable, Equatable {
   /// Whether there is something to see.
   public enum Status: String, Sendable, CaseIterable {
-    /// The map has a highest and a lowest place.
+    /// The map varies and is positive somewhere.
     case ok
     /// Nothing in the map is above 0: no place supports the class, at this layer and by this method.
     case allNegative = "all_negative"
@@ -13,7 +13,7 @@ public struct ActivationMap: Sendable, Equatable {
     case flat
   }
 
-  /// The class whose logit was explained, by its place among the model's classes, from 0.
+  /// The class whose logit was explained, by its index among the model's classes, from 0.
   public let classIndex: Int
   /// The way the map was made.
   public let method: ActivationMapMethod

@@ -21,7 +21,7 @@ public enum ActivationMapMethod: String, Sendable, CaseIterable {
   /// positive (Chung and Ying, "Seg-Eigen-CAM", 2025, equation 13).
   case eigencam
 
-  /// Whether the map depends on the class.
+  /// Whether the method needs the gradient of the class's logit; without it the map is the same for every class.
   public var usesGradient: Bool { self != .eigencam }
 
   /// The map before its negative part is cut off: `[height, width]`, of both signs.
@@ -55,7 +55,7 @@ public enum ActivationMapMethod: String, Sendable, CaseIterable {
 }
 
 extension ActivationMapMethod {
-  /// The name as its authors write it.
+  /// The name shown to people: `GradCAM`.
   public var displayName: String {
     switch self {
     case .gradcam: "GradCAM"

@@ -23,7 +23,7 @@ package protocol Block: AnyObject, Sendable {
   /// Whether its gradient looks at its output.
   var gradientReadsOutput: Bool { get }
 
-  /// Packs the weights for the way back; nil for the first block, whose input is the image.
+  /// Packs the weights for the backward pass; nil for the first block, whose input is the image.
   func makeGradient(pool: ThreadPool) -> (any BlockGradient)?
 }
 

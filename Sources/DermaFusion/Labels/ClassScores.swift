@@ -17,7 +17,12 @@ public struct ClassScores: Sendable, Equatable {
   /// The value of one class.
   ///
   /// - Precondition: the label is one of ``labels``.
-  public subscript(label: LesionLabel) -> Float { values[label.index] }
+  public subscript(label: LesionLabel) -> Float {
+    precondition(
+      labels.indices.contains(label.index) && labels[label.index] == label,
+      "\(label.id) at \(label.index) is not among these \(labels.count) classes")
+    return values[label.index]
+  }
 
   /// The value of the class with this id; `nil` when there is none.
   public subscript(id: String) -> Float? { labels[id].map { self[$0] } }

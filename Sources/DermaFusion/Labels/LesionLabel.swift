@@ -35,7 +35,13 @@ public struct Labels: Sendable, Hashable {
     labels = classes.enumerated().map { index, item in
       LesionLabel(
         index: index, id: item.id, name: item.name,
-        malignancy: item.malignancy.flatMap { LesionLabel.Malignancy(rawValue: $0.rawValue) })
+        malignancy: item.malignancy.map { malignancy in
+          switch malignancy {
+          case .malignant: .malignant
+          case .preMalignant: .preMalignant
+          case .benign: .benign
+          }
+        })
     }
   }
 

@@ -2,12 +2,20 @@
 ///
 /// The raw value is the name that people and files use (`lower extremity`, with a space).
 public enum BodySite: String, Sendable, CaseIterable {
-  /// A region by its English name; `acral` is skin of palms, soles or under nails.
-  case abdomen, acral, back, chest, ear, face, foot, genital, hand
+  /// The belly.
+  case abdomen
+  /// Skin of palms and soles, and under nails: overlaps hand and foot.
+  case acral
+  /// A region by its English name.
+  case back, chest, ear, face, foot, genital, hand
   /// A leg without the foot.
   case lowerExtremity = "lower extremity"
-  /// A region by its English name; `trunk` overlaps others, `unknown` is none.
-  case neck, scalp, trunk, unknown
+  /// A region by its English name.
+  case neck, scalp
+  /// Chest, abdomen or back, where the data does not say which.
+  case trunk
+  /// No region is known.
+  case unknown
   /// An arm without the hand.
   case upperExtremity = "upper extremity"
 

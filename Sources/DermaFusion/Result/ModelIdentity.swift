@@ -25,6 +25,6 @@ public struct ModelIdentity: Sendable, Equatable {
 #endif
 
 extension ModelIdentity: CustomStringConvertible {
-  /// `dermafusion-lite2 1.3.0`
+  /// `dermafusion-lite2 1.6.0`
   public var description: String { "\(name) \(version)" }
 }

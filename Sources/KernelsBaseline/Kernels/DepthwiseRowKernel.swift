@@ -4,7 +4,7 @@ import KernelInterface
 ///
 /// Runs are as long as the registers allow, since the products of one output wait for each other. What is left over is
 /// done in runs of four, the last of which reaches back over outputs already done.
-enum Window<let size: Int, let stride: Int, let run: Int> {
+enum SlidingWindow<let size: Int, let stride: Int, let run: Int> {
   @inline(never)
   fileprivate static func computeChannels<Function: ActivationFunction>(
     _ row: DepthwiseRow, _ interior: Range<Int>, _: Function.Type
@@ -18,13 +18,13 @@ enum Window<let size: Int, let stride: Int, let run: Int> {
       var total = Vector(repeating: 0)
       var x = interior.lowerBound
       while x &+ run <= interior.upperBound {
-        Run<size, stride, run>.compute(
+        OutputRun<size, stride, run>.compute(
           row, channel: channel, x: x, doneCount: 0, total: &total, Function.self)
         x &+= run
       }
       while x < interior.upperBound {
         let start = min(x, interior.upperBound &- 4)
-        Run<size, stride, 4>.compute(
+        OutputRun<size, stride, 4>.compute(
           row, channel: channel, x: start, doneCount: x &- start, total: &total, Function.self)
         x = start &+ 4
       }
@@ -36,7 +36,7 @@ enum Window<let size: Int, let stride: Int, let run: Int> {
 
 /// Outputs computed at once. Each input pixel under them is loaded once for a row of taps, and the sums and the taps stay
 /// in registers.
-private enum Run<let size: Int, let stride: Int, let run: Int> {
+private enum OutputRun<let size: Int, let stride: Int, let run: Int> {
   /// Computes `run` outputs, of which the first `doneCount` are in the total already.
   @inline(__always)
   static func compute<Function: ActivationFunction>(
@@ -163,10 +163,10 @@ private struct Channels: ActivationLoop {
   func run<Function: ActivationFunction>(_: Function.Type) {
     let interior = interior(row)
     switch (row.kernelSize, row.stride) {
-    case (3, 1): Window<3, 1, 6>.computeChannels(row, interior, Function.self)
-    case (3, 2): Window<3, 2, 6>.computeChannels(row, interior, Function.self)
-    case (5, 1): Window<5, 1, 8>.computeChannels(row, interior, Function.self)
-    case (5, 2): Window<5, 2, 6>.computeChannels(row, interior, Function.self)
+    case (3, 1): SlidingWindow<3, 1, 6>.computeChannels(row, interior, Function.self)
+    case (3, 2): SlidingWindow<3, 2, 6>.computeChannels(row, interior, Function.self)
+    case (5, 1): SlidingWindow<5, 1, 8>.computeChannels(row, interior, Function.self)
+    case (5, 2): SlidingWindow<5, 2, 6>.computeChannels(row, interior, Function.self)
     default: computeEdge(row, outputs: 0..<row.outputWidth, Function.self)
     }
   }

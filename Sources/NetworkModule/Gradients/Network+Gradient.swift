@@ -67,7 +67,7 @@ extension Network {
   }
 
   /// - Parameters:
-  ///   - index: The block at whose output the way back ends.
+  ///   - index: The block at whose output the backward pass ends.
   ///   - kept: The outputs of the blocks from there on.
   ///   - pooledGradients: For each logit, the gradient with respect to the pooled features.
   private func gradientsThroughBlocks(

@@ -2,7 +2,7 @@ import CommandLineSupport
 import DermaFusion
 
 extension ModelIdentity {
-  /// `dermafusion-lite2 1.3.0, SHA-256 1bca158cd14092e8`
+  /// `dermafusion-lite2 1.6.0, SHA-256 1bca158cd14092e8`
   package var words: String { "\(name) \(version), SHA-256 \(sha256.prefix(16))".printable }
 }
 

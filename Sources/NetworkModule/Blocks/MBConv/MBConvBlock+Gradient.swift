@@ -15,7 +15,7 @@ final class MBConvBlockGradient: BlockGradient {
   private let projection: PointwiseConvolutionGradient
   private let layout: Layout
 
-  /// Packs the weights for the way back.
+  /// Packs the weights for the backward pass.
   init(_ block: MBConvBlock) {
     self.block = block
     expansion = block.filter.expansion.map { PointwiseConvolutionGradient($0) }

@@ -19,7 +19,7 @@ final class ResidualBlockGradient: BlockGradient {
   private let offsets: [Int]
   let scratchCount: Int
 
-  /// Packs the weights for the way back.
+  /// Packs the weights for the backward pass.
   init(_ block: ResidualBlock, pool: ThreadPool) {
     self.block = block
     let convolutions = block.convolutions.map { Convolution2DGradient($0) }
