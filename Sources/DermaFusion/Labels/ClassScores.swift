@@ -18,9 +18,8 @@ public struct ClassScores: Sendable, Equatable {
   ///
   /// - Precondition: the label is one of ``labels``.
   public subscript(label: LesionLabel) -> Float {
-    precondition(
-      labels.indices.contains(label.index) && labels[label.index] == label,
-      "\(label.id) at \(label.index) is not among these \(labels.count) classes")
+    let isKnown = labels.indices.contains(label.index) && labels[label.index] == label
+    precondition(isKnown, "\(label.id) is none of these \(labels.count) classes")
     return values[label.index]
   }
 

@@ -30,18 +30,11 @@ public struct Labels: Sendable, Hashable {
   private let labels: [LesionLabel]
 
   package init(_ classes: [ModelConfiguration.Class]) {
-    precondition(
-      ModelConfiguration.classCounts.contains(classes.count), "labels of \(classes.count) classes")
+    precondition(ModelConfiguration.classCounts.contains(classes.count), "\(classes.count) classes")
     labels = classes.enumerated().map { index, item in
       LesionLabel(
         index: index, id: item.id, name: item.name,
-        malignancy: item.malignancy.map { malignancy in
-          switch malignancy {
-          case .malignant: .malignant
-          case .preMalignant: .preMalignant
-          case .benign: .benign
-          }
-        })
+        malignancy: item.malignancy.map { LesionLabel.Malignancy(rawValue: $0.rawValue)! })
     }
   }
 

@@ -2,20 +2,12 @@
 ///
 /// The raw value is the name that people and files use (`lower extremity`, with a space).
 public enum BodySite: String, Sendable, CaseIterable {
-  /// The belly.
-  case abdomen
-  /// Skin of palms and soles, and under nails: overlaps hand and foot.
-  case acral
-  /// A region by its English name.
-  case back, chest, ear, face, foot, genital, hand
+  /// A region by its English name; `acral` is skin of palms and soles and under nails.
+  case abdomen, acral, back, chest, ear, face, foot, genital, hand
   /// A leg without the foot.
   case lowerExtremity = "lower extremity"
-  /// A region by its English name.
-  case neck, scalp
-  /// Chest, abdomen or back, where the data does not say which.
-  case trunk
-  /// No region is known.
-  case unknown
+  /// A region by its English name; `trunk` is chest, abdomen or back, `unknown` is no region.
+  case neck, scalp, trunk, unknown
   /// An arm without the hand.
   case upperExtremity = "upper extremity"
 

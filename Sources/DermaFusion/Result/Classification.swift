@@ -32,8 +32,7 @@ public struct Classification: Sendable, Equatable {
   public let logits: ClassScores
   /// Softmax of the logits at the model's temperature; 0...1, summing to 1. Where the model abstains they mean little.
   public let probabilities: ClassScores
-  /// The metadata that was given; ``PatientMetadata/missing`` lists what was not, and
-  /// ``ClassificationWarning/metadataUnused`` says where the model uses none.
+  /// The metadata that was given, whether the model uses it or not; ``PatientMetadata/missing`` lists what was not given.
   public let metadata: PatientMetadata
   /// What the reader must know about the input, in the order in which it was noticed.
   public let warnings: [ClassificationWarning]
