@@ -2,6 +2,7 @@
 """Every path through the page, by pointer and by keyboard."""
 
 import json
+from decimal import ROUND_HALF_UP, Decimal
 
 from conftest import FIXTURES, MODEL, PAGE
 
@@ -361,7 +362,8 @@ def test_learn_states_the_figures_of_the_models_folder(visit):
     for name, count in values["count"].items():
         on.go(f"learn/{name}")
         sentence = on.page.get_by_text("validation photographs of this class").inner_text().replace(",", "")
-        assert f"Of {count} validation" in sentence and f"{100 * values['recall'][name]:.1f}%" in sentence, name
+        percent = (100 * Decimal(str(values["recall"][name]))).quantize(Decimal("0.1"), ROUND_HALF_UP)
+        assert f"Of {count} validation" in sentence and f"{percent}%" in sentence, name
 
 
 def test_a_map_is_checked_when_asked_for_and_the_check_can_be_left(visit):
