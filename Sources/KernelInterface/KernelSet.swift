@@ -24,43 +24,18 @@ public struct KernelSet: Sendable {
   public let depthwiseRow: @Sendable (DepthwiseRow) -> Void
   /// Computes a ``MaxPoolingRow``.
   public let maxPoolingRow: @Sendable (MaxPoolingRow) -> Void
-  /// `matrix[r, c] *= factors[c]`: rows, columns (whole vectors), row stride.
-  public let scaleColumns:
-    @Sendable (
-      _ matrix: UnsafeMutablePointer<Float>, _ rowCount: Int, _ columnCount: Int, _ rowStride: Int,
-      _ factors: UnsafePointer<Float>
-    ) -> Void
-  /// `output[r, c] = matrix[r, c] * factors[r]`, both dense with whole vectors in a row.
-  public let scaleRows:
-    @Sendable (
-      _ output: UnsafeMutablePointer<Float>, _ matrix: UnsafePointer<Float>, _ rowCount: Int,
-      _ columnCount: Int, _ factors: UnsafePointer<Float>
-    ) -> Void
-  /// `sums[c] += sum over r of matrix[r, c]`, rows ascending: rows, columns (whole vectors), row stride.
-  public let addRows:
-    @Sendable (
-      _ sums: UnsafeMutablePointer<Float>, _ matrix: UnsafePointer<Float>, _ rowCount: Int,
-      _ columnCount: Int, _ rowStride: Int
-    ) -> Void
-  /// `values[i] = activation(values[i])` over whole vectors.
-  public let activate:
-    @Sendable (_ values: UnsafeMutablePointer<Float>, _ count: Int, _ activation: Activation) -> Void
-  /// `gradient[r, c] = (gradient[r, c] * factors[c] + offsets[c]) * activation'(preActivation[r, c])`, without what is
-  /// nil: rows, columns (whole vectors), the row stride of both.
-  public let applyDerivative:
-    @Sendable (
-      _ gradient: UnsafeMutablePointer<Float>, _ preActivation: UnsafePointer<Float>, _ rowCount: Int,
-      _ columnCount: Int, _ rowStride: Int, _ factors: UnsafePointer<Float>?,
-      _ offsets: UnsafePointer<Float>?, _ activation: Activation
-    ) -> Void
-  /// `sums[c] += sum over r of gradient[r, c] * activation(preActivation[r, c])`, rows ascending: rows, columns (whole
-  /// vectors), the row stride of both.
-  public let addProducts:
-    @Sendable (
-      _ sums: UnsafeMutablePointer<Float>, _ gradient: UnsafePointer<Float>,
-      _ preActivation: UnsafePointer<Float>, _ rowCount: Int, _ columnCount: Int, _ rowStride: Int,
-      _ activation: Activation
-    ) -> Void
+  /// Computes a ``ColumnScaling``.
+  public let scaleColumns: @Sendable (ColumnScaling) -> Void
+  /// Computes a ``RowScaling``.
+  public let scaleRows: @Sendable (RowScaling) -> Void
+  /// Computes a ``RowSum``.
+  public let addRows: @Sendable (RowSum) -> Void
+  /// Computes an ``ActivationPass``.
+  public let activate: @Sendable (ActivationPass) -> Void
+  /// Computes a ``DerivativePass``.
+  public let applyDerivative: @Sendable (DerivativePass) -> Void
+  /// Computes a ``ProductSum``.
+  public let addProducts: @Sendable (ProductSum) -> Void
   /// Runs `repetitions` rounds of 12 or more independent multiply-adds and returns the floating-point operations
   /// done: what this CPU can reach at best.
   public let peakProbe: @Sendable (_ repetitions: Int) -> Int
@@ -71,24 +46,12 @@ public struct KernelSet: Sendable {
     multiply: @escaping @Sendable (MatrixProduct) -> Void,
     depthwiseRow: @escaping @Sendable (DepthwiseRow) -> Void,
     maxPoolingRow: @escaping @Sendable (MaxPoolingRow) -> Void,
-    scaleColumns:
-      @escaping @Sendable (UnsafeMutablePointer<Float>, Int, Int, Int, UnsafePointer<Float>) -> Void,
-    scaleRows:
-      @escaping @Sendable (
-        UnsafeMutablePointer<Float>, UnsafePointer<Float>, Int, Int, UnsafePointer<Float>
-      ) -> Void,
-    addRows:
-      @escaping @Sendable (UnsafeMutablePointer<Float>, UnsafePointer<Float>, Int, Int, Int) -> Void,
-    activate: @escaping @Sendable (UnsafeMutablePointer<Float>, Int, Activation) -> Void,
-    applyDerivative:
-      @escaping @Sendable (
-        UnsafeMutablePointer<Float>, UnsafePointer<Float>, Int, Int, Int, UnsafePointer<Float>?,
-        UnsafePointer<Float>?, Activation
-      ) -> Void,
-    addProducts:
-      @escaping @Sendable (
-        UnsafeMutablePointer<Float>, UnsafePointer<Float>, UnsafePointer<Float>, Int, Int, Int, Activation
-      ) -> Void,
+    scaleColumns: @escaping @Sendable (ColumnScaling) -> Void,
+    scaleRows: @escaping @Sendable (RowScaling) -> Void,
+    addRows: @escaping @Sendable (RowSum) -> Void,
+    activate: @escaping @Sendable (ActivationPass) -> Void,
+    applyDerivative: @escaping @Sendable (DerivativePass) -> Void,
+    addProducts: @escaping @Sendable (ProductSum) -> Void,
     peakProbe: @escaping @Sendable (Int) -> Int
   ) {
     self.instructionSet = instructionSet

@@ -9,7 +9,7 @@ import Testing
   private func apply(_ activation: Activation, to values: [Float], kernels: KernelSet) -> [Float] {
     let count = values.count.roundedUp(toMultipleOf: kernels.vectorWidth)
     let buffer = GuardedBuffer(values + [Float](repeating: 0, count: count - values.count))
-    kernels.activate(buffer.pointer, count, activation)
+    kernels.activate(ActivationPass(values: buffer.pointer, count: count, activation: activation))
     #expect(buffer.firstBrokenGuard == nil)
     return Array(buffer.values[..<values.count])
   }

@@ -17,7 +17,10 @@ import Testing
         let values = generator.floats(rowCount * (columns + extra), scale: 5)
         let factors = generator.floats(columns)
         let matrix = GuardedBuffer(values)
-        kernels.scaleColumns(matrix.pointer, rowCount, columns, columns + extra, factors)
+        kernels.scaleColumns(
+          ColumnScaling(
+            matrix: matrix.pointer, rowCount: rowCount, columnCount: columns, rowStride: columns + extra,
+            factors: factors))
         let expected = values.indices.map {
           let column = $0 % (columns + extra)
           return column < columns ? values[$0] * factors[column] : values[$0]
@@ -37,7 +40,9 @@ import Testing
       let values = generator.floats(rowCount * columns, scale: 5)
       let factors = generator.floats(rowCount)
       let output = GuardedBuffer(count: values.count)
-      kernels.scaleRows(output.pointer, values, rowCount, columns, factors)
+      kernels.scaleRows(
+        RowScaling(
+          output: output.pointer, matrix: values, rowCount: rowCount, columnCount: columns, factors: factors))
       let expected = values.indices.map { values[$0] * factors[$0 / columns] }
       #expect(firstDifference(output.values, expected) == nil, "\(rowCount) rows, seed \(seed)")
       #expect(output.firstBrokenGuard == nil)
@@ -54,7 +59,9 @@ import Testing
       let matrix = generator.floats(rowCount * stride, scale: 5)
       let before = generator.floats(columns)
       let sums = GuardedBuffer(before)
-      kernels.addRows(sums.pointer, matrix, rowCount, columns, stride)
+      kernels.addRows(
+        RowSum(
+          sums: sums.pointer, matrix: matrix, rowCount: rowCount, columnCount: columns, rowStride: stride))
       var expected = before
       for row in 0..<rowCount {
         for column in 0..<columns { expected[column] += matrix[row * stride + column] }

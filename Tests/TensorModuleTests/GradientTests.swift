@@ -52,8 +52,10 @@ func expectGradient(
       factors.withUnsafeBufferPointer { factors in
         offsets.withUnsafeBufferPointer { offsets in
           kernels.applyDerivative(
-            result.pointer, x, rows, columns, stride, usesFactors ? factors.baseAddress : nil,
-            usesOffsets ? offsets.baseAddress : nil, activation)
+            DerivativePass(
+              gradient: result.pointer, preActivation: x, rowCount: rows, columnCount: columns,
+              rowStride: stride, factors: usesFactors ? factors.baseAddress : nil,
+              offsets: usesOffsets ? offsets.baseAddress : nil, activation: activation))
         }
       }
       #expect(result.firstBrokenGuard == nil)
@@ -91,7 +93,9 @@ func expectGradient(
       let gradient = GuardedBuffer([Float](repeating: 1, count: kernels.vectorWidth))
       let arguments = [Float](repeating: x, count: kernels.vectorWidth)
       kernels.applyDerivative(
-        gradient.pointer, arguments, 1, kernels.vectorWidth, kernels.vectorWidth, nil, nil, activation)
+        DerivativePass(
+          gradient: gradient.pointer, preActivation: arguments, rowCount: 1, columnCount: kernels.vectorWidth,
+          rowStride: kernels.vectorWidth, activation: activation))
       #expect(
         gradient.values.allSatisfy { abs($0 - expected) < 1e-6 },
         "\(activation) at \(x): \(gradient.values[0])")
@@ -108,7 +112,10 @@ func expectGradient(
     let x = generator.floats(rows * stride, scale: 4)
     let before = generator.floats(columns)
     let sums = GuardedBuffer(before)
-    kernels.addProducts(sums.pointer, gradient, x, rows, columns, stride, activation)
+    kernels.addProducts(
+      ProductSum(
+        sums: sums.pointer, gradient: gradient, preActivation: x, rowCount: rows, columnCount: columns,
+        rowStride: stride, activation: activation))
     #expect(sums.firstBrokenGuard == nil)
     for column in 0..<columns {
       let expected = (0..<rows).reduce(Double(before[column])) {

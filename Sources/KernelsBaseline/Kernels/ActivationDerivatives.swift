@@ -58,15 +58,7 @@ extension HardSigmoid {
   }
 }
 
-private struct Derivatives: ActivationLoop {
-  let gradient: UnsafeMutablePointer<Float>
-  let preActivation: UnsafePointer<Float>
-  let rowCount: Int
-  let columnCount: Int
-  let rowStride: Int
-  let factors: UnsafePointer<Float>?
-  let offsets: UnsafePointer<Float>?
-
+extension DerivativePass: ActivationLoop {
   @inline(__always)
   func run<Function: ActivationFunction>(_: Function.Type) {
     for r in 0..<rowCount {
@@ -82,25 +74,9 @@ private struct Derivatives: ActivationLoop {
   }
 }
 
-func applyDerivative(
-  _ gradient: UnsafeMutablePointer<Float>, _ preActivation: UnsafePointer<Float>, _ rowCount: Int,
-  _ columnCount: Int, _ rowStride: Int, _ factors: UnsafePointer<Float>?, _ offsets: UnsafePointer<Float>?,
-  _ activation: Activation
-) {
-  activation.select(
-    Derivatives(
-      gradient: gradient, preActivation: preActivation, rowCount: rowCount, columnCount: columnCount,
-      rowStride: rowStride, factors: factors, offsets: offsets))
-}
+func applyDerivative(_ pass: DerivativePass) { pass.activation.select(pass) }
 
-private struct Products: ActivationLoop {
-  let sums: UnsafeMutablePointer<Float>
-  let gradient: UnsafePointer<Float>
-  let preActivation: UnsafePointer<Float>
-  let rowCount: Int
-  let columnCount: Int
-  let rowStride: Int
-
+extension ProductSum: ActivationLoop {
   @inline(__always)
   func run<Function: ActivationFunction>(_: Function.Type) {
     for r in 0..<rowCount {
@@ -115,13 +91,4 @@ private struct Products: ActivationLoop {
   }
 }
 
-func addProducts(
-  _ sums: UnsafeMutablePointer<Float>, _ gradient: UnsafePointer<Float>,
-  _ preActivation: UnsafePointer<Float>,
-  _ rowCount: Int, _ columnCount: Int, _ rowStride: Int, _ activation: Activation
-) {
-  activation.select(
-    Products(
-      sums: sums, gradient: gradient, preActivation: preActivation, rowCount: rowCount,
-      columnCount: columnCount, rowStride: rowStride))
-}
+func addProducts(_ sum: ProductSum) { sum.activation.select(sum) }

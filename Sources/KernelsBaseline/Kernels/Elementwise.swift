@@ -1,51 +1,38 @@
 import KernelInterface
 
-func scaleColumns(
-  _ matrix: UnsafeMutablePointer<Float>, _ rowCount: Int, _ columnCount: Int, _ rowStride: Int,
-  _ factors: UnsafePointer<Float>
-) {
-  for r in 0..<rowCount {
-    let row = matrix + r &* rowStride
-    forEachVector(columnCount) { c in store(load(row + c) * load(factors + c), row + c) }
+func scaleColumns(_ scaling: ColumnScaling) {
+  let factors = scaling.factors
+  for r in 0..<scaling.rowCount {
+    let row = scaling.matrix + r &* scaling.rowStride
+    forEachVector(scaling.columnCount) { c in store(load(row + c) * load(factors + c), row + c) }
   }
 }
 
-func scaleRows(
-  _ output: UnsafeMutablePointer<Float>, _ matrix: UnsafePointer<Float>, _ rowCount: Int,
-  _ columnCount: Int, _ factors: UnsafePointer<Float>
-) {
-  for r in 0..<rowCount {
-    let factor = Vector(repeating: factors[r])
-    let offset = r &* columnCount
-    forEachVector(columnCount) { c in
-      store(load(matrix + (offset &+ c)) * factor, output + (offset &+ c))
-    }
+func scaleRows(_ scaling: RowScaling) {
+  for r in 0..<scaling.rowCount {
+    let factor = Vector(repeating: scaling.factors[r])
+    let input = scaling.matrix + r &* scaling.columnCount
+    let output = scaling.output + r &* scaling.columnCount
+    forEachVector(scaling.columnCount) { c in store(load(input + c) * factor, output + c) }
   }
 }
 
-func addRows(
-  _ sums: UnsafeMutablePointer<Float>, _ matrix: UnsafePointer<Float>, _ rowCount: Int,
-  _ columnCount: Int, _ rowStride: Int
-) {
-  for r in 0..<rowCount {
-    let row = matrix + r &* rowStride
-    forEachVector(columnCount) { c in store(load(sums + c) + load(row + c), sums + c) }
+func addRows(_ sum: RowSum) {
+  let sums = sum.sums
+  for r in 0..<sum.rowCount {
+    let row = sum.matrix + r &* sum.rowStride
+    forEachVector(sum.columnCount) { c in store(load(sums + c) + load(row + c), sums + c) }
   }
 }
 
-private struct Elements: ActivationLoop {
-  let values: UnsafeMutablePointer<Float>
-  let count: Int
-
+extension ActivationPass: ActivationLoop {
   @inline(__always)
   func run<Function: ActivationFunction>(_: Function.Type) {
     forEachVector(count) { i in store(Function.apply(load(values + i)), values + i) }
   }
 }
 
-func activate(_ values: UnsafeMutablePointer<Float>, _ count: Int, _ activation: Activation) {
-  activation.select(Elements(values: values, count: count))
-}
+func activate(_ pass: ActivationPass) { pass.activation.select(pass) }
 
 /// Twelve chains hide the latency of two multiply-adds a cycle on every CPU so far.
 func peakProbe(_ repetitions: Int) -> Int {

@@ -53,7 +53,9 @@ package struct FusionHead: Sendable {
   func silu(_ values: [Float]) -> [Float] {
     let count = values.count.roundedUp(toMultipleOf: kernels.vectorWidth)
     var padded = values + [Float](repeating: 0, count: count - values.count)
-    padded.withUnsafeMutableBufferPointer { kernels.activate($0.baseAddress!, count, .silu) }
+    padded.withUnsafeMutableBufferPointer {
+      kernels.activate(ActivationPass(values: $0.baseAddress!, count: count, activation: .silu))
+    }
     return Array(padded.prefix(values.count))
   }
 }

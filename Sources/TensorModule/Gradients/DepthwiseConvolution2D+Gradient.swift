@@ -224,8 +224,10 @@ private struct Ones {
   ) {
     for start in Swift.stride(from: 0, to: count, by: pixelCount) {
       kernels.addProducts(
-        sums, UnsafePointer(values.pointer), first + start * stride, min(pixelCount, count - start),
-        channelCount, stride, activation)
+        ProductSum(
+          sums: sums, gradient: UnsafePointer(values.pointer), preActivation: first + start * stride,
+          rowCount: min(pixelCount, count - start), columnCount: channelCount, rowStride: stride,
+          activation: activation))
     }
   }
 }

@@ -17,8 +17,9 @@ package struct ActivationBelow {
   func apply(to gradient: UnsafeMutablePointer<Float>, pixels: Range<Int>, kernels: KernelSet) {
     let stride = arguments.pixelStride
     kernels.applyDerivative(
-      gradient, UnsafePointer(arguments.pointer + pixels.lowerBound * stride), pixels.count, stride, stride,
-      nil, nil, activation)
+      DerivativePass(
+        gradient: gradient, preActivation: UnsafePointer(arguments.pointer + pixels.lowerBound * stride),
+        rowCount: pixels.count, columnCount: stride, rowStride: stride, activation: activation))
   }
 
   /// Adds the products of some pixels' gradient with what the activation gives.
@@ -32,8 +33,10 @@ package struct ActivationBelow {
   ) {
     let stride = arguments.pixelStride
     kernels.addProducts(
-      sums, gradient, UnsafePointer(arguments.pointer + pixels.lowerBound * stride), pixels.count, stride,
-      stride, activation)
+      ProductSum(
+        sums: sums, gradient: gradient,
+        preActivation: UnsafePointer(arguments.pointer + pixels.lowerBound * stride), rowCount: pixels.count,
+        columnCount: stride, rowStride: stride, activation: activation))
   }
 
   func requireLayout(of gradient: FeatureMap) { arguments.requireSameLayout(gradient) }
@@ -62,8 +65,11 @@ extension FeatureMap {
       factors.withPointer { factors in
         offsets.withPointer { offsets in
           kernels.applyDerivative(
-            pointer + y * rowStride, UnsafePointer(preActivation.pointer + y * rowStride), shape.width,
-            pixelStride, pixelStride, factors, offsets, activation)
+            DerivativePass(
+              gradient: pointer + y * rowStride,
+              preActivation: UnsafePointer(preActivation.pointer + y * rowStride), rowCount: shape.width,
+              columnCount: pixelStride, rowStride: pixelStride, factors: factors, offsets: offsets,
+              activation: activation))
         }
       }
     }
@@ -82,7 +88,10 @@ extension FeatureMap {
     requireSameLayout(other)
     pool.run(taskCount: shape.height) { y, _ in
       let row = UnsafePointer(other.pointer + y * rowStride)
-      kernels.addRows(pointer + y * rowStride, row, 1, rowStride, rowStride)
+      kernels.addRows(
+        RowSum(
+          sums: pointer + y * rowStride, matrix: row, rowCount: 1, columnCount: rowStride,
+          rowStride: rowStride))
     }
   }
 
@@ -98,7 +107,10 @@ extension AlignedBuffer {
   func summed(rowCount: Int, columnCount: Int, kernels: KernelSet) -> [Float] {
     var sums = [Float](repeating: 0, count: columnCount)
     sums.withUnsafeMutableBufferPointer {
-      kernels.addRows($0.baseAddress!, UnsafePointer(pointer), rowCount, columnCount, columnCount)
+      kernels.addRows(
+        RowSum(
+          sums: $0.baseAddress!, matrix: UnsafePointer(pointer), rowCount: rowCount, columnCount: columnCount,
+          rowStride: columnCount))
     }
     return sums
   }

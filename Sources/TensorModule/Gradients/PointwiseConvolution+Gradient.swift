@@ -109,7 +109,7 @@ extension PointwiseConvolution {
         let count = rows.count * output.pixelStride
         let target = activated.pointer + rows.lowerBound * output.pixelStride
         target.update(from: first, count: count)
-        matrix.kernels.activate(target, count, activation)
+        matrix.kernels.activate(ActivationPass(values: target, count: count, activation: activation))
       }
     }
   }

@@ -23,7 +23,9 @@ extension SqueezeExcite {
         a: means, aStride: channels, rowCount: 1, into: $0.baseAddress!, cStride: scratchCount)
     }
     var activated = hidden
-    activated.withUnsafeMutableBufferPointer { kernels.activate($0.baseAddress!, scratchCount, activation) }
+    activated.withUnsafeMutableBufferPointer {
+      kernels.activate(ActivationPass(values: $0.baseAddress!, count: scratchCount, activation: activation))
+    }
     gate.withUnsafeMutableBufferPointer {
       expand.multiply(
         a: activated, aStride: scratchCount, rowCount: 1, into: $0.baseAddress!, cStride: channels,
@@ -63,7 +65,10 @@ package struct SqueezeExciteGradient: Sendable {
     var means = [Float](repeating: 0, count: channels)
     hidden.withUnsafeMutableBufferPointer {
       expand.multiply(a: sums, aStride: channels, rowCount: 1, into: $0.baseAddress!, cStride: $0.count)
-      kernels.applyDerivative($0.baseAddress!, state.hidden, 1, $0.count, $0.count, nil, nil, activation)
+      kernels.applyDerivative(
+        DerivativePass(
+          gradient: $0.baseAddress!, preActivation: state.hidden, rowCount: 1, columnCount: $0.count,
+          rowStride: $0.count, activation: activation))
     }
     means.withUnsafeMutableBufferPointer {
       reduce.multiply(a: hidden, aStride: hidden.count, rowCount: 1, into: $0.baseAddress!, cStride: channels)

@@ -19,9 +19,11 @@ package enum GlobalAveragePooling {
     for y in 0..<input.shape.height {
       scratch.update(repeating: 0, count: channels)
       kernels.addRows(
-        scratch, input.pointer + y * input.shape.width * input.pixelStride, input.shape.width, channels,
-        input.pixelStride)
-      kernels.addRows(means, scratch, 1, channels, channels)
+        RowSum(
+          sums: scratch, matrix: input.pointer + y * input.shape.width * input.pixelStride,
+          rowCount: input.shape.width, columnCount: channels, rowStride: input.pixelStride))
+      kernels.addRows(
+        RowSum(sums: means, matrix: scratch, rowCount: 1, columnCount: channels, rowStride: channels))
     }
     let factor = 1 / Float(input.shape.pixelCount)
     for channel in 0..<channels { means[channel] *= factor }

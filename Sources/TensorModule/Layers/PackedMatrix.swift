@@ -80,7 +80,9 @@ package struct PackedMatrix: Sendable {
     pool.run(taskCount: layout.panelCount) { panel, _ in
       let offset = panel * 2 * width * depth
       kernels.scaleRows(
-        target + offset, panels.pointer + offset, depth, layout.vectorCount(ofPanel: panel) * width, factors)
+        RowScaling(
+          output: target + offset, matrix: panels.pointer + offset, rowCount: depth,
+          columnCount: layout.vectorCount(ofPanel: panel) * width, factors: factors))
     }
   }
 

@@ -57,8 +57,10 @@ package struct PointwiseConvolution: Sendable {
       let a = input.pointer + rows.lowerBound * input.pixelStride
       if let gate, !scalesMatrix {
         matrix.kernels.scaleColumns(
-          a, rows.count, matrix.depth.roundedUp(toMultipleOf: matrix.kernels.vectorWidth),
-          input.pixelStride, gate)
+          ColumnScaling(
+            matrix: a, rowCount: rows.count,
+            columnCount: matrix.depth.roundedUp(toMultipleOf: matrix.kernels.vectorWidth),
+            rowStride: input.pixelStride, factors: gate))
       }
       matrix.multiply(
         a: a, aStride: input.pixelStride, rowCount: rows.count,

@@ -53,7 +53,10 @@ package struct SqueezeExcite: Sendable {
     scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     let channels = expand.columnCount.roundedUp(toMultipleOf: expand.kernels.vectorWidth)
-    reduce.kernels.addRows(sums, sums + channels, bandCount - 1, channels, channels)
+    reduce.kernels.addRows(
+      RowSum(
+        sums: sums, matrix: sums + channels, rowCount: bandCount - 1, columnCount: channels,
+        rowStride: channels))
     let factor = 1 / Float(pixelCount)
     for channel in 0..<channels { sums[channel] *= factor }
     multiply(reduce, a: sums, into: scratch, activation: activation, pool: pool)
