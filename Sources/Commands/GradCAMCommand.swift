@@ -67,7 +67,7 @@ package enum GradCAMCommand: Command {
         expectation: "The picture is a PNG file; please provide a name that ends in .png, not in \(ending).")
     }
     let table = try MetadataOptions.readTable(arguments)
-    if let table, let path = arguments[MetadataOptions.table] {
+    if let table, let path = arguments[MetadataOptions.table], !arguments[Flag.quiet] {
       for note in table.notes(on: sources, path: path) { terminal.note("Note: \(note)") }
     }
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])

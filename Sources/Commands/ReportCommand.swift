@@ -81,7 +81,7 @@ package enum ReportCommand: Command {
       }
     }
     progress.clear()
-    if let table, let tablePath = arguments[MetadataOptions.table] {
+    if let table, let tablePath = arguments[MetadataOptions.table], !arguments[Flag.quiet] {
       for note in table.notes(on: sources, path: tablePath) { terminal.note("Note: \(note)") }
     }
     guard !entries.isEmpty else { return .failure }
