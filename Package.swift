@@ -98,15 +98,15 @@ let package = Package(
       name: "Commands",
       dependencies: [
         "ResultFormats", "ImageLists", "CommandLineSupport", "DermaFusion", "ExplanationFigures",
-        "FigureModule",
-        "ImageFiles", "ImagePipeline", "Assessment", "ExplanationModule", "JSONModule", "SystemModule",
+        "ImageFiles",
+        "ImagePipeline", "Assessment", "ExplanationModule", "JSONModule", "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
     .target(
       name: "ResultFormats",
       dependencies: [
         "ImageLists", "CommandLineSupport", "DermaFusion", "ExplanationFigures", "FigureModule", "ImageFiles",
-        "ImagePipeline", "Assessment", "ExplanationModule", "JSONModule", "SystemModule",
+        "ImagePipeline", "Assessment", "JSONModule", "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
     .target(
@@ -124,7 +124,7 @@ let package = Package(
     // Implementation details
     .target(
       name: "ExplanationModule",
-      dependencies: ["NetworkModule", "TensorModule", "KernelInterface", "SystemModule"],
+      dependencies: ["NetworkModule", "TensorModule", "KernelInterface"],
       swiftSettings: warningsAsErrors),
     .target(name: "FigureModule", dependencies: ["ImagePipeline"], swiftSettings: warningsAsErrors),
     .target(
@@ -213,27 +213,25 @@ let package = Package(
     .testTarget(
       name: "DermaFusionTests",
       dependencies: [
-        "DermaFusion", "ExplanationFigures", "ExplanationModule", "FigureModule", "ImageFiles",
-        "NetworkModule",
-        "ImagePipeline", "ModelFiles", "TensorModule", "KernelInterface", "JSONModule", "HashModule",
+        "DermaFusion", "ExplanationModule", "FigureModule", "ImageFiles", "NetworkModule", "ImagePipeline",
+        "ModelFiles", "TensorModule", "KernelInterface", "JSONModule", "HashModule",
         "SystemModule", "ReferenceLayers", "TestFiles", "TestModels", "TestImages",
       ]),
     .testTarget(
       name: "AssessmentTests",
       dependencies: [
-        "Assessment", "DermaFusion", "ExplanationModule", "ImageFiles", "NetworkModule", "ImagePipeline",
-        "ModelFiles", "JSONModule", "HashModule", "TestModels",
+        "Assessment", "DermaFusion", "ExplanationModule", "ImageFiles", "ImagePipeline", "JSONModule",
+        "HashModule", "TestModels",
       ]),
     .testTarget(
       name: "CommandsTests",
       dependencies: [
         "Commands", "ResultFormats", "ImageLists", "CommandLineSupport", "Assessment", "DermaFusion",
-        "ExplanationFigures", "ExplanationModule", "FigureModule", "ImageFiles", "NetworkModule",
-        "ImagePipeline",
-        "ModelFiles", "JSONModule", "HashModule", "SystemModule", "TestFiles", "TestModels",
+        "ExplanationFigures", "FigureModule", "ImageFiles", "NetworkModule", "ImagePipeline", "ModelFiles",
+        "TensorModule", "JSONModule", "HashModule", "SystemModule", "TestFiles", "TestModels",
       ]),
     .testTarget(
-      name: "FigureModuleTests", dependencies: ["FigureModule", "ImagePipeline", "ReferenceLayers"]),
+      name: "FigureModuleTests", dependencies: ["FigureModule", "ImagePipeline"]),
     .testTarget(
       name: "CommandLineSupportTests", dependencies: ["CommandLineSupport", "SystemModule", "TestFiles"]),
     // A program in C, which the tests run.

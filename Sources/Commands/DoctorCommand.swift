@@ -167,7 +167,8 @@ package enum DoctorCommand: Command {
   private static func text(_ findings: [Finding], isReady: Bool, width: Int?) -> String {
     let column = 8 + (findings.map { $0.name.count }.max() ?? 0)
     let lines = findings.map {
-      $0.text.printable.labelled("\($0.verdict.rawValue.padding(to: 6))\($0.name)", column: column, width: width)
+      $0.text.printable.labelled(
+        "\($0.verdict.rawValue.padding(to: 6))\($0.name)", column: column, width: width)
     }
     let end =
       isReady

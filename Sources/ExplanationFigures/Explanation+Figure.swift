@@ -15,6 +15,8 @@ extension Explanation {
   /// - Parameters:
   ///   - trusts: of each map, in their order, or none where nothing was checked.
   ///   - imageName: what the caption calls the image.
+  /// - Returns: 8-bit RGB. Its size follows from the photograph's, the number of maps and the length of the caption.
+  /// - Precondition: `trusts` is empty or as long as ``maps``.
   public func figure(
     _ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = [], imageName: String? = nil
   ) -> PixelImage {

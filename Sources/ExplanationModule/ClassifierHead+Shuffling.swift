@@ -8,12 +8,12 @@ extension ClassifierHead {
   func shuffled(using generator: inout SplitMix64) -> ClassifierHead {
     var head = self
     head.hidden = hidden?.shuffled(using: &generator)
-    switch classifier {
-    case .dense(let layer): head.classifier = .dense(layer.shuffled(using: &generator))
+    switch output {
+    case .dense(let layer): head.output = .dense(layer.shuffled(using: &generator))
     case .fusion(var fusion):
       fusion.hidden = fusion.hidden.shuffled(using: &generator)
       fusion.classifier = fusion.classifier.shuffled(using: &generator)
-      head.classifier = .fusion(fusion)
+      head.output = .fusion(fusion)
     }
     return head
   }

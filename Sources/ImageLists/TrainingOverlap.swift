@@ -22,3 +22,11 @@ package struct TrainingOverlap {
     validationLesions = lists.flatMap { $0?.validationLesions(in: list) ?? [] }.unique
   }
 }
+
+extension [String] {
+  /// Without those that occurred before.
+  package var unique: [String] {
+    var seen: Set<String> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

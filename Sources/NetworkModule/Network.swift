@@ -132,10 +132,10 @@ extension ClassifierHead {
     if let fusion {
       let head = try FusionHead(
         fusion, pooledCount: featureCount, classCount: classCount, weights: weights.scope("fusion"))
-      self.init(hidden: hidden, classifier: .fusion(head))
+      self.init(hidden: hidden, output: .fusion(head))
     } else {
       let layer = try weights.dense(architecture.classifier, inputs: featureCount, outputs: classCount)
-      self.init(hidden: hidden, classifier: .dense(layer))
+      self.init(hidden: hidden, output: .dense(layer))
     }
   }
 }

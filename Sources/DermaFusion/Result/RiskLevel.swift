@@ -1,6 +1,6 @@
 /// How far the probabilities support a malignant or pre-malignant lesion.
 public enum RiskLevel: String, Sendable, CaseIterable, Comparable {
-  /// In ascending order; see ``init(probabilities:)`` for the rule.
+  /// In ascending order. The thresholds below make the rule.
   case low, moderate, high
 
   /// A malignant class at or above this probability is high risk.
@@ -9,7 +9,10 @@ public enum RiskLevel: String, Sendable, CaseIterable, Comparable {
   public static let moderateThreshold: Float = 0.10
 
   /// The highest level that any class reaches, both thresholds inclusive; `nil` where the classes have no malignancy.
-  public init?(probabilities: ClassScores) {
+  ///
+  /// Not public: a result whose model abstained has no risk, whatever its probabilities. Programs read
+  /// ``Classification/risk``.
+  package init?(probabilities: ClassScores) {
     guard probabilities.labels.tellMalignancy else { return nil }
     self = probabilities.labels.reduce(.low) { max($0, Self.level(of: $1, probabilities[$1])) }
   }

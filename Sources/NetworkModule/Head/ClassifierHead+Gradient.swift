@@ -13,7 +13,7 @@ extension ClassifierHead {
   func pooledGradient(ofLogit classIndex: Int, pooled: [Float], metadata: MetadataVector) -> [Float] {
     let features = features(pooled: pooled)
     let gradient: [Double]
-    switch classifier {
+    switch output {
     case .dense(let layer):
       gradient = layer.inputGradient(Self.unit(classIndex, of: layer), at: features)
     case .fusion(let head):
