@@ -124,7 +124,7 @@ let package = Package(
     // Implementation details
     .target(
       name: "ExplanationModule",
-      dependencies: ["NetworkModule", "TensorModule", "KernelInterface"],
+      dependencies: ["NetworkModule", "TensorModule", "KernelInterface", "SystemModule"],
       swiftSettings: warningsAsErrors),
     .target(name: "FigureModule", dependencies: ["ImagePipeline"], swiftSettings: warningsAsErrors),
     .target(
@@ -147,7 +147,8 @@ let package = Package(
       name: "HashModule", dependencies: ["SHA256Instructions"],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
     // The only module that imports the C library, Dispatch or a lock.
-    .target(name: "SystemModule", dependencies: ["CMathematics"], swiftSettings: warningsAsErrors),
+    .target(
+      name: "SystemModule", dependencies: ["CMathematics", "CCPUFeatures"], swiftSettings: warningsAsErrors),
 
     // One kernel source, compiled once per instruction set
     .target(name: "KernelInterface", swiftSettings: warningsAsErrors),
@@ -195,7 +196,7 @@ let package = Package(
       swiftSettings: warningsAsErrors + (isRootPackage ? [.unsafeFlags(["-O"])] : [])),
 
     // Unit test bundles
-    .testTarget(name: "SystemModuleTests", dependencies: ["SystemModule", "TensorModule", "TestFiles"]),
+    .testTarget(name: "SystemModuleTests", dependencies: ["SystemModule", "TestFiles"]),
     .testTarget(name: "JSONModuleTests", dependencies: ["JSONModule"]),
     .testTarget(name: "HashModuleTests", dependencies: ["HashModule", "ReferenceLayers"]),
     .testTarget(
@@ -209,7 +210,9 @@ let package = Package(
     .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "HashModule", "ReferenceLayers"]),
     .testTarget(
       name: "TensorModuleTests",
-      dependencies: ["TensorModule", "ReferenceLayers", "KernelInterface", "CCPUFeatures"]),
+      dependencies: [
+        "TensorModule", "ReferenceLayers", "KernelInterface", "SystemModule", "CCPUFeatures",
+      ]),
     .testTarget(
       name: "DermaFusionTests",
       dependencies: [

@@ -1,4 +1,5 @@
 import KernelInterface
+import SystemModule
 import TensorModule
 
 /// The first principal component of the pixels.

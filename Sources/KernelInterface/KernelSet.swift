@@ -24,6 +24,10 @@ public struct KernelSet: Sendable {
   public let depthwiseRow: @Sendable (DepthwiseRow) -> Void
   /// Computes a ``MaxPoolingRow``.
   public let maxPoolingRow: @Sendable (MaxPoolingRow) -> Void
+  /// Computes a ``WinogradInput``.
+  public let winogradInput: @Sendable (WinogradInput) -> Void
+  /// Computes a ``WinogradOutput``.
+  public let winogradOutput: @Sendable (WinogradOutput) -> Void
   /// Computes a ``ColumnScaling``.
   public let scaleColumns: @Sendable (ColumnScaling) -> Void
   /// Computes a ``RowScaling``.
@@ -46,6 +50,8 @@ public struct KernelSet: Sendable {
     multiply: @escaping @Sendable (MatrixProduct) -> Void,
     depthwiseRow: @escaping @Sendable (DepthwiseRow) -> Void,
     maxPoolingRow: @escaping @Sendable (MaxPoolingRow) -> Void,
+    winogradInput: @escaping @Sendable (WinogradInput) -> Void,
+    winogradOutput: @escaping @Sendable (WinogradOutput) -> Void,
     scaleColumns: @escaping @Sendable (ColumnScaling) -> Void,
     scaleRows: @escaping @Sendable (RowScaling) -> Void,
     addRows: @escaping @Sendable (RowSum) -> Void,
@@ -61,6 +67,8 @@ public struct KernelSet: Sendable {
     self.multiply = multiply
     self.depthwiseRow = depthwiseRow
     self.maxPoolingRow = maxPoolingRow
+    self.winogradInput = winogradInput
+    self.winogradOutput = winogradOutput
     self.scaleColumns = scaleColumns
     self.scaleRows = scaleRows
     self.addRows = addRows

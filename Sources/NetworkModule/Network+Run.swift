@@ -1,4 +1,5 @@
 import KernelInterface
+import SystemModule
 import TensorModule
 
 /// What a run of the network gives.

@@ -1,4 +1,5 @@
 import KernelInterface
+import SystemModule
 import TensorModule
 
 /// Where everything of a run lies in its arena, from the lifetimes that the blocks declare.

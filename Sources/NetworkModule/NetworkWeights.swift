@@ -54,7 +54,7 @@ struct NetworkWeights {
       name, norm: norm, shape: [outputs, inputs, window.kernelSize, window.kernelSize])
     return Convolution2D(
       weight: weight, bias: bias, inputChannels: inputs, window: window, activation: activation,
-      kernels: kernels)
+      algorithm: window.kernelSize == 3 && window.stride == 1 ? .winograd : .windows, kernels: kernels)
   }
 
   /// A 1x1 convolution with bias, packed as it is read.

@@ -5,6 +5,7 @@ import TensorModule
 import Testing
 
 @testable import DermaFusion
+import SystemModule
 
 /// A whole block's gradient by central differences of the same block in Double.
 @Suite struct BlockGradientTests {

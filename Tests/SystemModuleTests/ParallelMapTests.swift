@@ -1,7 +1,6 @@
 import Foundation
 import Synchronization
 import SystemModule
-import TensorModule
 import Testing
 
 @Suite struct ParallelMapTests {

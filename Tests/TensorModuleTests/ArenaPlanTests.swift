@@ -1,4 +1,5 @@
 import ReferenceLayers
+import SystemModule
 import Testing
 
 @testable import TensorModule

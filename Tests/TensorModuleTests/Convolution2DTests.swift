@@ -1,5 +1,6 @@
 import KernelInterface
 import ReferenceLayers
+import SystemModule
 import Testing
 
 @testable import TensorModule
@@ -9,15 +10,22 @@ import Testing
     let input: FeatureShape
     let outputChannels: Int
     let window: Window
+    let algorithm: Convolution2D.Algorithm
 
-    init(_ height: Int, _ width: Int, _ channels: Int, to outputChannels: Int, _ window: Window) {
+    init(
+      _ height: Int, _ width: Int, _ channels: Int, to outputChannels: Int, _ window: Window,
+      _ algorithm: Convolution2D.Algorithm = .windows
+    ) {
+      self.algorithm = algorithm
       input = FeatureShape(height: height, width: width, channels: channels)
       self.outputChannels = outputChannels
       self.window = window
     }
 
     var testDescription: String {
-      "\(input) to \(outputChannels), window \(window.kernelSize) / \(window.stride), \(window.padding)"
+      """
+      \(input) to \(outputChannels), window \(window.kernelSize) / \(window.stride), \(window.padding), \(algorithm)
+      """
     }
 
     var weightCount: Int { outputChannels * input.channels * window.kernelSize * window.kernelSize }
@@ -40,7 +48,17 @@ import Testing
     Case(31, 19, 8, to: 8, Window(kernelSize: 3, padding: .symmetric(1))),
   ]
 
-  @Test(arguments: KernelChoice.runnable, cases)
+  /// Sizes of which the last tile lies partly outside, and such that make several tasks.
+  static let winogradCases: [Case] = [
+    Case(1, 1, 5, to: 1, Window(kernelSize: 3, padding: .same), .winograd),
+    Case(7, 7, 40, to: 33, Window(kernelSize: 3, padding: .symmetric(1)), .winograd),
+    Case(8, 6, 16, to: 24, Window(kernelSize: 3, padding: .same), .winograd),
+    Case(6, 5, 3, to: 9, Window(kernelSize: 3, padding: .symmetric(0)), .winograd),
+    Case(4, 9, 17, to: 8, Window(kernelSize: 3, padding: .symmetric(2)), .winograd),
+    Case(31, 19, 8, to: 8, Window(kernelSize: 3, padding: .symmetric(1)), .winograd),
+  ]
+
+  @Test(arguments: KernelChoice.runnable, cases + winogradCases)
   func equalsTheReferenceForAnyNumberOfThreads(kernels: KernelSet, item: Case) {
     let seed = UInt64(item.input.height * 1000 + item.outputChannels)
     var generator = SeededGenerator(seed: seed)
@@ -66,11 +84,14 @@ import Testing
       kernels: kernels)
     let layer = Convolution2D(
       weight: weight, bias: bias, inputChannels: shape.channels, window: window, activation: activation,
-      kernels: kernels)
+      algorithm: item.algorithm, kernels: kernels)
+    let isWinograd = item.algorithm == .winograd
+    let tolerance = isWinograd ? Tolerances.winograd : Tolerances.convolution
     let added = GuardedMap(residual, output, kernels: kernels)
     var first: [Float]?
     // Rows of dense pixels are copied at once, others pixel by pixel.
-    for pixelStride in [shape.channels, shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth) + 3] {
+    let padded = shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth)
+    for pixelStride in [isWinograd ? padded : shape.channels, padded + 3] {
       let input = GuardedMap(values, shape, pixelStride: pixelStride)
       for pool in Pools.all {
         let context: Comment = """
@@ -87,22 +108,22 @@ import Testing
         let byRows = run(image.scratchCount(shape)) { image(input.map, into: $0, scratch: $1, pool: pool) }
         let scratchCount = layer.scratchCount(shape, pool: pool)
         let byBlocks = run(scratchCount) { layer(input.map, into: $0, scratch: $1, pool: pool) }
+        let result = isWinograd ? byBlocks : byRows
         let withResidual = run(scratchCount) {
           layer(input.map, residual: added.map, into: $0, scratch: $1, pool: pool)
         }
         if first == nil {
-          #expect(expected.mismatch(byRows, factor: Tolerances.convolution) == nil, context)
-          #expect(
-            expectedWithResidual.mismatch(withResidual, factor: Tolerances.convolution) == nil, context)
+          #expect(expected.mismatch(result, factor: tolerance) == nil, context)
+          #expect(expectedWithResidual.mismatch(withResidual, factor: tolerance) == nil, context)
         }
-        first = first ?? byRows
-        #expect(firstDifference(byRows, first ?? []) == nil, context)
+        first = first ?? result
+        #expect(firstDifference(result, first ?? []) == nil, context)
         #expect(firstDifference(byBlocks, first ?? []) == nil, context)
       }
     }
   }
 
-  @Test(arguments: KernelChoice.runnable, cases)
+  @Test(arguments: KernelChoice.runnable, cases + winogradCases)
   func gradientIsThatOfTheReference(kernels: KernelSet, item: Case) {
     let seed = UInt64(item.input.width * 1000 + item.outputChannels)
     var generator = SeededGenerator(seed: seed)
@@ -115,7 +136,7 @@ import Testing
     let residual = generator.floats(values.count)
     let layer = Convolution2D(
       weight: weight, bias: bias, inputChannels: shape.channels, window: window, activation: .identity,
-      kernels: kernels)
+      algorithm: item.algorithm, kernels: kernels)
     let gradient = Convolution2DGradient(layer)
     let outputGradient = GuardedMap(weights, output, kernels: kernels)
     let added = GuardedMap(residual, shape, kernels: kernels)

@@ -1,4 +1,5 @@
 import CCPUFeatures
+import SystemModule
 import Testing
 
 @testable import TensorModule

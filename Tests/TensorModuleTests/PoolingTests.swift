@@ -1,5 +1,6 @@
 import KernelInterface
 import ReferenceLayers
+import SystemModule
 import Testing
 
 @testable import TensorModule

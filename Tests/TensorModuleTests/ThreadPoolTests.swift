@@ -1,6 +1,7 @@
 import CCPUFeatures
 import Dispatch
 import Synchronization
+import SystemModule
 import Testing
 
 @testable import TensorModule

@@ -12,6 +12,8 @@ enum Tolerances {
   static let sumOfPixels = 4.0
   /// Sums of up to 288 products, then an activation.
   static let convolution = 3.0
+  /// The same by way of transformed tiles, whose values mix those of 16 pixels.
+  static let winograd = 3.0
   /// Means over up to 2304 pixels, row by row.
   static let averagePooling = 5.0
   /// Two products and two activations after a mean; magnitudes grow faster than errors do.

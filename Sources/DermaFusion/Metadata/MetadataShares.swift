@@ -1,6 +1,7 @@
 import JSONModule
 import ImagePipeline
 import NetworkModule
+import SystemModule
 import TensorModule
 
 /// What each field of the metadata does to the logits of one image.

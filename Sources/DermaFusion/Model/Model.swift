@@ -1,6 +1,7 @@
 import ImagePipeline
 import ModelFiles
 import NetworkModule
+import SystemModule
 import TensorModule
 
 /// One model that is ready to run: its `config.json`, its preprocessing, its network, its identity and its labels. Copies share the network, whose weights are never changed.

@@ -26,6 +26,7 @@ public func makeKernelSet() -> KernelSet {
     instructionSet: instructionSet, isBuiltForInstructionSet: isBuiltForInstructionSet(),
     vectorWidth: Vector.scalarCount, rowTile: TwoVectorTile.rowCount,
     multiply: { multiply($0) }, depthwiseRow: { depthwiseRow($0) }, maxPoolingRow: { maxPoolingRow($0) },
+    winogradInput: { winogradInput($0) }, winogradOutput: { winogradOutput($0) },
     scaleColumns: { scaleColumns($0) }, scaleRows: { scaleRows($0) }, addRows: { addRows($0) },
     activate: { activate($0) }, applyDerivative: { applyDerivative($0) }, addProducts: { addProducts($0) },
     peakProbe: { peakProbe($0) })

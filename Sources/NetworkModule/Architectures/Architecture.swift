@@ -1,5 +1,6 @@
 import KernelInterface
 import ModelFiles
+import SystemModule
 import TensorModule
 
 /// A network as a list of blocks and what follows their pooled output.

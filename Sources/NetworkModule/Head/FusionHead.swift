@@ -1,5 +1,6 @@
 import KernelInterface
 import ModelFiles
+import SystemModule
 import TensorModule
 
 /// Joins the pooled image features with the metadata.

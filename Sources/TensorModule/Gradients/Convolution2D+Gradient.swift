@@ -1,3 +1,5 @@
+package import SystemModule
+
 /// The gradient of a ``Convolution2D`` with respect to its input: a product of the outputs whose windows cover a pixel with
 /// the transposed weight. With a stride, the places between the outputs are zeros, which are multiplied all the same: a
 /// network has few such layers.
@@ -10,9 +12,9 @@ package struct Convolution2DGradient: Sendable {
   package init(_ layer: Convolution2D) {
     self.layer = layer
     let (inputs, outputs) = (layer.inputChannels, layer.outputChannels)
-    let weight = layer.matrix.unpacked()
+    let weight = layer.unpackedWeight()
     transposed = PackedMatrix(
-      columnCount: inputs, depth: weight.count / inputs, bias: nil, kernels: layer.matrix.kernels
+      columnCount: inputs, depth: weight.count / inputs, bias: nil, kernels: layer.kernels
     ) { column, start, target in
       weight.withUnsafeBufferPointer { weight in
         for i in target.indices {

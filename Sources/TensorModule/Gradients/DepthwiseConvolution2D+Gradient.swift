@@ -1,4 +1,5 @@
 import KernelInterface
+package import SystemModule
 
 /// The gradient of a ``DepthwiseConvolution2D`` with respect to its input.
 ///

@@ -1,4 +1,5 @@
 package import KernelInterface
+package import SystemModule
 
 /// The activation below a layer, for a gradient that is led through both while it is in the cache.
 package struct ActivationBelow {

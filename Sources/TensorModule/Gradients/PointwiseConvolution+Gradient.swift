@@ -1,4 +1,5 @@
 import KernelInterface
+package import SystemModule
 
 /// The gradient of a ``PointwiseConvolution`` with respect to its input: a product with the transposed weight.
 package struct PointwiseConvolutionGradient: Sendable {

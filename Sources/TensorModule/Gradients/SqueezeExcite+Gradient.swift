@@ -1,4 +1,5 @@
 import KernelInterface
+import SystemModule
 
 extension SqueezeExcite {
   /// What the gradient needs to know of a run.

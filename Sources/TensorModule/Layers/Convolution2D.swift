@@ -1,26 +1,52 @@
 package import KernelInterface
+package import SystemModule
 
-/// A convolution over the channels of a feature map: a product of the pixels under each window with the packed weight.
+/// A convolution over the channels of a feature map: a product of the pixels under each window with the packed weight, or,
+/// where asked for, ``WinogradProduct``.
 ///
 /// Each task takes some output pixels, as many as stay in the second-level cache with what lies under their windows, and
 /// copies that side by side; the whole input is never copied. A 1x1 window of stride 1 reads the pixels where they lie.
 package struct Convolution2D: Sendable {
-  /// `[kernelSize, kernelSize, input channels] x [output channels]`, packed.
-  package let matrix: PackedMatrix
+  /// How the sums are made.
+  package enum Algorithm: Sendable, CaseIterable {
+    /// From the pixels under each window, one product after the other.
+    case windows
+    /// For a window of 3x3 and stride 1: four ninths of the products, for sums that are rounded elsewhere.
+    case winograd
+  }
+
+  private enum Product: Sendable {
+    /// `[kernelSize, kernelSize, input channels] x [output channels]`, packed.
+    case windows(PackedMatrix)
+    case winograd(WinogradProduct)
+  }
+
+  private let product: Product
   /// Channels of the input.
   package let inputChannels: Int
+  /// Channels of the output.
+  package let outputChannels: Int
   /// The window.
   package let window: Window
   /// Applied to each output.
   package let activation: Activation
+  /// The kernels it is packed for.
+  package let kernels: KernelSet
 
   /// - Parameters:
   ///   - weight: `OIHW`: `[outputChannels, inputChannels, kernelSize, kernelSize]`.
   ///   - bias: `[outputChannels]`.
   package init(
     weight: [Float], bias: [Float], inputChannels: Int, window: Window, activation: Activation,
-    kernels: KernelSet
+    algorithm: Algorithm = .windows, kernels: KernelSet
   ) {
+    if algorithm == .winograd {
+      precondition(window.kernelSize == 3 && window.stride == 1, "\(window) is none for Winograd's products")
+      let product = WinogradProduct(
+        weight: weight, bias: bias, inputChannels: inputChannels, kernels: kernels)
+      self.init(.winograd(product), inputChannels, outputChannels: bias.count, window, activation, kernels)
+      return
+    }
     self.init(
       matrix: PackedMatrix(
         convolutionWeight: weight, bias: bias, inputChannels: inputChannels, kernelSize: window.kernelSize,
@@ -33,14 +59,38 @@ package struct Convolution2D: Sendable {
     precondition(
       matrix.depth == window.kernelSize * window.kernelSize * inputChannels,
       "a matrix of depth \(matrix.depth) for \(inputChannels) channels under \(window)")
-    self.matrix = matrix
-    self.inputChannels = inputChannels
-    self.window = window
-    self.activation = activation
+    self.init(
+      .windows(matrix), inputChannels, outputChannels: matrix.columnCount, window, activation, matrix.kernels)
   }
 
-  /// Channels of the output.
-  package var outputChannels: Int { matrix.columnCount }
+  private init(
+    _ product: Product, _ inputChannels: Int, outputChannels: Int, _ window: Window, _ activation: Activation,
+    _ kernels: KernelSet
+  ) {
+    self.product = product
+    self.inputChannels = inputChannels
+    self.outputChannels = outputChannels
+    self.window = window
+    self.activation = activation
+    self.kernels = kernels
+  }
+
+  /// The weight, `[kernelSize, kernelSize, inputChannels, outputChannels]`; that of Winograd's products but for rounding.
+  func unpackedWeight() -> [Float] {
+    switch product {
+    case .windows(let matrix): matrix.unpacked()
+    case .winograd(let product): product.unpacked()
+    }
+  }
+
+  /// The multiply-adds of the products for an output.
+  package func multiplyAdds(_ output: FeatureShape) -> Int {
+    let channels = inputChannels * outputChannels
+    return switch product {
+    case .windows: output.pixelCount * window.kernelSize * window.kernelSize * channels
+    case .winograd: WinogradProduct.tileCount(output) * 16 * channels
+    }
+  }
 
   /// Whether the pixels are read where they lie.
   var readsInPlace: Bool { window.kernelSize == 1 && window.stride == 1 }
@@ -51,10 +101,14 @@ package struct Convolution2D: Sendable {
 
   /// Floats of scratch memory for each task.
   package func scratchCount(_ input: FeatureShape, pool: ThreadPool) -> Int {
-    readsInPlace ? 0 : grid(outputShape(input), pool).rowsPerBlock * matrix.depth
+    switch product {
+    case .windows(let matrix):
+      readsInPlace ? 0 : grid(matrix, outputShape(input), pool).rowsPerBlock * matrix.depth
+    case .winograd(let product): product.scratchCount(outputShape(input), pool: pool)
+    }
   }
 
-  private func grid(_ output: FeatureShape, _ pool: ThreadPool) -> ProductGrid {
+  private func grid(_ matrix: PackedMatrix, _ output: FeatureShape, _ pool: ThreadPool) -> ProductGrid {
     ProductGrid(rowCount: output.pixelCount, matrix: matrix, threadCount: pool.threadCount)
   }
 
@@ -72,7 +126,24 @@ package struct Convolution2D: Sendable {
       input.shape.channels == inputChannels && output.shape == outputShape(input.shape),
       "convolution of \(inputChannels) to \(outputChannels) channels from \(input.shape) to \(output.shape)")
     residual?.requireSameLayout(output)
-    let grid = grid(output.shape, pool)
+    let activation = activation ?? self.activation
+    switch product {
+    case .windows(let matrix):
+      multiply(
+        matrix, input, residual: residual, activation: activation, into: output, scratch: scratch, pool: pool)
+    case .winograd(let product):
+      let zeros = window.resolve(height: input.shape.height, width: input.shape.width)
+      product(
+        input, top: zeros.top, left: zeros.left, residual: residual, activation: activation, into: output,
+        scratch: scratch, pool: pool)
+    }
+  }
+
+  private func multiply(
+    _ matrix: PackedMatrix, _ input: FeatureMap, residual: FeatureMap?, activation: Activation,
+    into output: FeatureMap, scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
+  ) {
+    let grid = grid(matrix, output.shape, pool)
     pool.run(
       taskCount: grid.blockCount, scratch: scratch, scratchCount: scratchCount(input.shape, pool: pool)
     ) { task, scratch in
@@ -82,7 +153,7 @@ package struct Convolution2D: Sendable {
       matrix.multiply(
         a: readsInPlace ? input.pointer + pixels.lowerBound * input.pixelStride : scratch,
         aStride: readsInPlace ? input.pixelStride : matrix.depth, rowCount: pixels.count,
-        into: output.pointer + offset, cStride: output.pixelStride, activation: activation ?? self.activation,
+        into: output.pointer + offset, cStride: output.pixelStride, activation: activation,
         residual: residual.map { UnsafePointer($0.pointer + offset) })
     }
   }

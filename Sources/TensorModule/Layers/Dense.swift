@@ -1,4 +1,5 @@
 package import KernelInterface
+import SystemModule
 
 /// A dense layer on one vector: `activation(weight * x + bias)`.
 package struct Dense: Sendable {

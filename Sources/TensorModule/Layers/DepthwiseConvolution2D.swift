@@ -1,4 +1,5 @@
 package import KernelInterface
+import SystemModule
 
 /// A convolution that filters each channel by a window of its own.
 package struct DepthwiseConvolution2D: Sendable {

@@ -1,4 +1,5 @@
 import KernelInterface
+package import SystemModule
 
 /// A depthwise convolution, after a 1x1 convolution where there is one, with the sums that squeeze-excite needs.
 ///

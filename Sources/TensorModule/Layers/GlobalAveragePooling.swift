@@ -1,4 +1,5 @@
 package import KernelInterface
+import SystemModule
 
 /// The mean of each channel over all pixels.
 package enum GlobalAveragePooling {

@@ -1,4 +1,5 @@
 package import KernelInterface
+package import SystemModule
 
 /// A convolution over the few channels of an image.
 ///

@@ -1,4 +1,5 @@
 package import KernelInterface
+package import SystemModule
 
 /// The greatest value of each channel under a window that slides over the input; what lies outside the input is left out.
 package struct MaxPooling2D: Sendable {

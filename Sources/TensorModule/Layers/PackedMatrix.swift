@@ -1,4 +1,5 @@
 package import KernelInterface
+package import SystemModule
 
 /// The right-hand matrix of a product, packed once into the panels that the kernels read from front to back.
 package struct PackedMatrix: Sendable {

@@ -1,5 +1,5 @@
 package import KernelInterface
-import SystemModule
+package import SystemModule
 
 /// A 1x1 convolution: a matrix product over the pixels, read where they lie.
 package struct PointwiseConvolution: Sendable {

@@ -1,4 +1,5 @@
 package import KernelInterface
+package import SystemModule
 
 /// The gate of squeeze-excite: `gate(expand(activation(reduce(mean of each channel))))`, one factor per channel.
 package struct SqueezeExcite: Sendable {

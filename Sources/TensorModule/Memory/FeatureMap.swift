@@ -1,4 +1,5 @@
 package import KernelInterface
+import SystemModule
 
 /// The extent of a feature map: pixels down, pixels across, channels.
 package struct FeatureShape: Sendable, Equatable, CustomStringConvertible {

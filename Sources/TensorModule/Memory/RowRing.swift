@@ -1,4 +1,5 @@
 import KernelInterface
+import SystemModule
 
 /// The last few rows of the expanded tensor, for some of its channels; without an expansion, the input itself.
 struct RowRing {

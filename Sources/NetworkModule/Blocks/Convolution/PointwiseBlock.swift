@@ -1,5 +1,6 @@
 import KernelInterface
 import ModelFiles
+import SystemModule
 import TensorModule
 
 /// A 1x1 convolution with its batch norm: the last layer before the pooling.

@@ -1,5 +1,6 @@
 import KernelInterface
 import ModelFiles
+import SystemModule
 import TensorModule
 
 /// The first layer: a convolution over the image, with its batch norm.

@@ -1,4 +1,5 @@
 import KernelInterface
+import SystemModule
 import TensorModule
 
 /// Max pooling between the stem and the first stage. It has no weights.

@@ -1,4 +1,5 @@
 import KernelInterface
+import SystemModule
 import TensorModule
 
 extension ResidualBlock {
@@ -26,7 +27,7 @@ final class ResidualBlockGradient: BlockGradient {
     let downsample = block.downsample.map { Convolution2DGradient($0) }
     self.convolutions = convolutions
     self.downsample = downsample
-    let kernels = block.convolutions[0].matrix.kernels
+    let kernels = block.convolutions[0].kernels
     var offsets: [Int] = []
     var next = 0
     for shape in block.innerShapes + block.innerShapes {
@@ -50,7 +51,7 @@ final class ResidualBlockGradient: BlockGradient {
     into inputGradients: [FeatureMap], scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     guard let output else { preconditionFailure("the gradient of \(block.name) without its output") }
-    let kernels = block.convolutions[0].matrix.kernels
+    let kernels = block.convolutions[0].kernels
     let innerCount = block.innerShapes.count
     func map(_ index: Int) -> FeatureMap {
       FeatureMap(scratch + offsets[index], block.innerShapes[index % innerCount], kernels: kernels)

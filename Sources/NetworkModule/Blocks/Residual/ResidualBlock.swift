@@ -1,5 +1,6 @@
 import KernelInterface
 import ModelFiles
+import SystemModule
 import TensorModule
 
 /// A residual block (He et al., 2016): two or three convolutions whose sum with a shortcut goes through ReLU. Where the
@@ -86,7 +87,7 @@ package final class ResidualBlock: Block {
 extension ResidualBlock {
   /// Step 0 computes the shortcut, each of the others a convolution.
   package var memory: BlockMemory {
-    let kernels = convolutions[0].matrix.kernels
+    let kernels = convolutions[0].kernels
     let last = convolutions.count
     var memory = BlockMemory(
       stepCount: last + 1, firstOutputStep: last, lastInputStep: downsample == nil ? last : 1)
@@ -102,7 +103,7 @@ extension ResidualBlock {
   }
 
   package func run(_ input: FeatureMap, into output: FeatureMap, in run: BlockRun) {
-    let kernels = convolutions[0].matrix.kernels
+    let kernels = convolutions[0].kernels
     var shortcut = input
     if let downsample {
       let map = FeatureMap(run.buffers[innerShapes.count], self.output, kernels: kernels)
@@ -129,6 +130,6 @@ extension ResidualBlock {
       layer: name,
       operation: .convolution(kernelSize: layer.window.kernelSize, stride: layer.window.stride),
       input: input, output: output,
-      multiplyAdds: output.pixelCount * layer.matrix.depth * layer.matrix.columnCount)
+      multiplyAdds: layer.multiplyAdds(output))
   }
 }

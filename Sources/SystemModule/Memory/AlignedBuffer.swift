@@ -1,5 +1,3 @@
-import SystemModule
-
 /// Float32 storage on a 64-byte boundary, zero at first: a cache line, and the widest vector.
 ///
 /// `@unchecked Sendable`: whoever owns the buffer writes it before sharing it (weights) or is the only one to hold it

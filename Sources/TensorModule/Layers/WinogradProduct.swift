@@ -1,0 +1,196 @@
+import KernelInterface
+import SystemModule
+
+/// A 3x3 convolution of stride 1 by Winograd's F(2x2, 3x3): for 2x2 pixels of the output 16 products of channels in the
+/// place of 36. See ``WinogradInput`` for the source.
+///
+/// Tiles of 4x4 input pixels are transformed, each of their 16 values is multiplied by a matrix of its own, and the
+/// products are transformed back. The sums are those of the convolution, rounded elsewhere.
+struct WinogradProduct: Sendable {
+  /// For each value of a tile: `[inputChannels] x [outputChannels]`, packed.
+  let matrices: [PackedMatrix]
+  private let bias: AlignedBuffer
+
+  /// `G`: a row for each value along a side, a column for each tap.
+  private static let weightTransform: [[Float]] = [
+    [1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1],
+  ]
+  /// A tile's values along a side, of which ``WinogradProduct`` keeps the product with `G`.
+  private static let side = 4
+  /// The tiles of a task at least: as many rows have the products, and the matrices are read once for each task.
+  private static let fewestTiles = 48
+
+  /// - Parameters:
+  ///   - weight: `OIHW`: `[outputChannels, inputChannels, 3, 3]`.
+  ///   - bias: `[outputChannels]`.
+  init(weight: [Float], bias: [Float], inputChannels: Int, kernels: KernelSet) {
+    precondition(
+      weight.count == bias.count * inputChannels * 9,
+      "\(weight.count) weights for [\(bias.count), \(inputChannels), 3, 3]")
+    let values = Self.transformed(weight, inputChannels: inputChannels)
+    matrices = (0..<16).map { value in
+      PackedMatrix(columnCount: bias.count, depth: inputChannels, bias: nil, kernels: kernels) {
+        column, start, target in
+        values.withUnsafeBufferPointer {
+          target.baseAddress!.update(
+            from: $0.baseAddress! + ((column * 16 + value) * inputChannels + start), count: target.count)
+        }
+      }
+    }
+    self.bias = AlignedBuffer(count: bias.count.roundedUp(toMultipleOf: kernels.vectorWidth))
+    for (channel, value) in bias.enumerated() { self.bias.pointer[channel] = value }
+  }
+
+  /// `G g G^T` of each pair of channels: `[outputChannels, 16, inputChannels]`.
+  ///
+  /// `G = [[1, 0, 0], [1/2, 1/2, 1/2], [1/2, -1/2, 1/2], [0, 0, 1]]`
+  private static func transformed(_ weight: [Float], inputChannels: Int) -> [Float] {
+    func spread(_ a: Float, _ b: Float, _ c: Float) -> SIMD4<Float> {
+      SIMD4(a, (a + c + b) * 0.5, (a + c - b) * 0.5, c)
+    }
+    let pairCount = weight.count / 9
+    return [Float](unsafeUninitializedCapacity: pairCount * 16) { target, count in
+      for pair in 0..<pairCount {
+        let (output, input) = pair.quotientAndRemainder(dividingBy: inputChannels)
+        let first = pair * 9
+        let a = spread(weight[first], weight[first + 3], weight[first + 6])
+        let b = spread(weight[first + 1], weight[first + 4], weight[first + 7])
+        let c = spread(weight[first + 2], weight[first + 5], weight[first + 8])
+        for row in 0..<side {
+          let values = spread(a[row], b[row], c[row])
+          for column in 0..<side {
+            target[(output * 16 + row * side + column) * inputChannels + input] = values[column]
+          }
+        }
+      }
+      count = pairCount * 16
+    }
+  }
+
+  /// The weight of the convolution, `[3, 3, inputChannels, outputChannels]`, but for rounding.
+  func unpacked() -> [Float] {
+    // The product of these rows with G is the unit matrix.
+    let inverse: [[(value: Int, sign: Float)]] = [[(0, 1)], [(1, 1), (2, -1)], [(3, 1)]]
+    let values = matrices.map { $0.unpacked() }
+    var weight: [Float] = []
+    for tap in 0..<9 {
+      var plane = [Float](repeating: 0, count: values[0].count)
+      for row in inverse[tap / 3] {
+        for column in inverse[tap % 3] {
+          let sign = row.sign * column.sign
+          for (index, value) in values[row.value * Self.side + column.value].enumerated() {
+            plane[index] += sign * value
+          }
+        }
+      }
+      weight += plane
+    }
+    return weight
+  }
+
+  private var kernels: KernelSet { matrices[0].kernels }
+  private var inputStride: Int { matrices[0].depth.roundedUp(toMultipleOf: kernels.vectorWidth) }
+  private var outputStride: Int { matrices[0].columnCount.roundedUp(toMultipleOf: kernels.vectorWidth) }
+
+  /// The cut of an output's tiles into tasks. The bits do not depend on it.
+  private struct Grid {
+    let tilesAcross: Int
+    let tileCount: Int
+    let tilesPerTask: Int
+
+    var taskCount: Int { (tileCount + tilesPerTask - 1) / tilesPerTask }
+  }
+
+  /// Tiles that make an output.
+  static func tileCount(_ output: FeatureShape) -> Int { (output.width + 1) / 2 * ((output.height + 1) / 2) }
+
+  private func grid(_ output: FeatureShape, _ pool: ThreadPool) -> Grid {
+    let count = Self.tileCount(output)
+    // What a tile takes stays in the second-level cache, from the first transform to the last.
+    let cached = CacheSize.secondLevel / 8 / (16 * (inputStride + outputStride))
+    let shared = (count + pool.threadCount - 1) / pool.threadCount
+    let wanted = min(max(cached, Self.fewestTiles), shared)
+    return Grid(
+      tilesAcross: (output.width + 1) / 2, tileCount: count,
+      tilesPerTask: min(wanted.roundedUp(toMultipleOf: kernels.rowTile), count))
+  }
+
+  /// Floats from one of the 16 planes of a task's tiles to the next: a few more than they take, or the planes would share
+  /// the same places of the first-level cache.
+  private func planeStride(_ tiles: Int, _ pixelStride: Int) -> Int { tiles * pixelStride + 16 }
+
+  /// Floats of scratch memory for each task: a pixel of zeros, the transformed tiles, their products.
+  func scratchCount(_ output: FeatureShape, pool: ThreadPool) -> Int {
+    let tiles = grid(output, pool).tilesPerTask
+    return inputStride + 16 * (planeStride(tiles, inputStride) + planeStride(tiles, outputStride))
+  }
+
+  /// Computes the output.
+  ///
+  /// - Parameters:
+  ///   - input: Channels padded to whole vectors.
+  ///   - top: Rows of zeros above the input.
+  ///   - left: Columns of zeros before it.
+  ///   - residual: Added before the activation, or nil; the output's shape and stride.
+  ///   - scratch: ``scratchCount(_:pool:)`` floats.
+  func callAsFunction(
+    _ input: FeatureMap, top: Int, left: Int, residual: FeatureMap?, activation: Activation,
+    into output: FeatureMap, scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
+  ) {
+    precondition(
+      input.pixelStride >= inputStride && output.pixelStride >= outputStride,
+      "pixels of \(input.pixelStride) and \(output.pixelStride) floats for \(inputStride) and \(outputStride)"
+    )
+    let grid = grid(output.shape, pool)
+    let count = scratchCount(output.shape, pool: pool)
+    pool.run(taskCount: grid.taskCount, scratch: scratch, scratchCount: count) { task, scratch in
+      let tiles = task * grid.tilesPerTask..<min((task + 1) * grid.tilesPerTask, grid.tileCount)
+      let zeros = scratch
+      zeros.update(repeating: 0, count: inputStride)
+      let transformed = scratch + inputStride
+      let inputPlane = planeStride(grid.tilesPerTask, inputStride)
+      let outputPlane = planeStride(grid.tilesPerTask, outputStride)
+      let products = transformed + 16 * inputPlane
+      for (index, tile) in tiles.enumerated() {
+        let (y, x) = tile.quotientAndRemainder(dividingBy: grid.tilesAcross)
+        kernels.winogradInput(
+          WinogradInput(
+            pixels: pixels(of: input, y: 2 * y - top, x: 2 * x - left, zeros: zeros),
+            channelCount: inputStride, output: transformed + index * inputStride, planeStride: inputPlane))
+      }
+      for (value, matrix) in matrices.enumerated() {
+        matrix.multiply(
+          a: transformed + value * inputPlane, aStride: inputStride, rowCount: tiles.count,
+          into: products + value * outputPlane, cStride: outputStride)
+      }
+      for (index, tile) in tiles.enumerated() {
+        let (y, x) = tile.quotientAndRemainder(dividingBy: grid.tilesAcross)
+        kernels.winogradOutput(
+          WinogradOutput(
+            input: products + index * outputStride, planeStride: outputPlane, channelCount: outputStride,
+            bias: bias.pointer, output: output.pointer, residual: residual.map { UnsafePointer($0.pointer) },
+            places: places(in: output, y: 2 * y, x: 2 * x), activation: activation))
+      }
+    }
+  }
+
+  /// The pixels of the tile whose first one lies at a place of the input, which may lie outside.
+  private func pixels(
+    of input: FeatureMap, y: Int, x: Int, zeros: UnsafePointer<Float>
+  ) -> InlineArray<16, UnsafePointer<Float>> {
+    let (height, width) = (input.shape.height, input.shape.width)
+    return InlineArray { index in
+      let (row, column) = (y + index / Self.side, x + index % Self.side)
+      let isInside = row >= 0 && row < height && column >= 0 && column < width
+      return isInside ? UnsafePointer(input.pointer + (row * width + column) * input.pixelStride) : zeros
+    }
+  }
+
+  private func places(in output: FeatureMap, y: Int, x: Int) -> InlineArray<4, Int?> {
+    InlineArray { index in
+      let (row, column) = (y + index / 2, x + index % 2)
+      let isInside = row < output.shape.height && column < output.shape.width
+      return isInside ? (row * output.shape.width + column) * output.pixelStride : nil
+    }
+  }
+}
