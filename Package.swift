@@ -187,7 +187,8 @@ let package = Package(
     .target(
       name: "TestModels",
       dependencies: [
-        "DermaFusion", "ImagePipeline", "ModelFiles", "NetworkModule", "TensorModule", "SystemModule",
+        "DermaFusion", "ImagePipeline", "ModelFiles", "NetworkModule", "TensorModule", "KernelInterface",
+        "SystemModule",
       ],
       path: "Tests/TestModels", swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
 
@@ -211,7 +212,7 @@ let package = Package(
     .testTarget(
       name: "TensorModuleTests",
       dependencies: [
-        "TensorModule", "ReferenceLayers", "KernelInterface", "SystemModule", "CCPUFeatures",
+        "TensorModule", "ReferenceLayers", "KernelInterface", "SystemModule", "CCPUFeatures", "TestModels",
       ]),
     .testTarget(
       name: "DermaFusionTests",

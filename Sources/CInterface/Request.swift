@@ -63,7 +63,7 @@ struct Request {
   }
 }
 
-/// Checks the size that a C program writes into a struct.
+/// Checks the size that a C program writes into a struct: at least that of the struct's first version, which all are still.
 func requireSize<Struct>(_ size: UInt32, of type: Struct.Type, _ name: String) throws(Failure) {
   guard Int(size) >= MemoryLayout<Struct>.size else {
     throw .argument(

@@ -2,6 +2,7 @@ import KernelInterface
 @testable import NetworkModule
 import ReferenceLayers
 import TensorModule
+import TestModels
 import Testing
 
 @testable import DermaFusion

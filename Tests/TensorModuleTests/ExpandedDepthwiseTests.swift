@@ -1,5 +1,6 @@
 import KernelInterface
 import ReferenceLayers
+import TestModels
 import Testing
 
 @testable import TensorModule

@@ -1,6 +1,7 @@
 import KernelInterface
 import ReferenceLayers
 import SystemModule
+import TestModels
 import Testing
 
 @testable import TensorModule

@@ -120,6 +120,15 @@ def test_many_gives_the_results_in_order_and_errors_in_their_places(small_model:
         list(classifier.classify_many(mixed))
 
 
+def test_many_computes_as_many_images_at_a_time_as_the_engine_has_threads(small_model: Path) -> None:
+    classifier = Classifier(small_model)
+    classifier._open().description["threads"] = 3  # as in a control group with a quota
+    with classifier.classify_many(iter([])) as results:
+        assert results._pool._max_workers == 3
+    with Classifier(small_model, threads=1).classify_many(iter([])) as results:
+        assert results._pool._max_workers == len(os.sched_getaffinity(0))
+
+
 def test_many_begins_few_images_ahead(small_model: Path) -> None:
     begun = 0
 

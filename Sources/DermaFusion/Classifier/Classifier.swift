@@ -136,9 +136,7 @@ public final class Classifier: Sendable {
   public var instructionSet: String { first.network.kernels.instructionSet.rawValue }
 
   package var preprocessor: Preprocessor { first.preprocessor }
-  package var calibration: Calibration {
-    Calibration(labels: labels, temperature: configuration.temperature)
-  }
+  package var calibration: Calibration { Calibration(labels: labels, temperature: configuration.temperature) }
   /// The threads that share each layer's work.
   var pool: ThreadPool { first.network.pool }
 

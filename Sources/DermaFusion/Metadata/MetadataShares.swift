@@ -2,7 +2,6 @@ import JSONModule
 import ImagePipeline
 import NetworkModule
 import SystemModule
-import TensorModule
 
 /// What each field of the metadata does to the logits of one image.
 public struct MetadataShares: Sendable, Equatable {
@@ -39,12 +38,11 @@ extension Classifier {
   package func metadataShares(
     of output: NetworkOutput, metadata: PatientMetadata
   ) throws(DermaFusionError) -> MetadataShares {
-    let age = metadata.ageInYears
     return MetadataShares(
       imageAlone: try logits(output, .unknown), everything: try calibration.scores(output.logits),
       withoutAge: try logits(output, PatientMetadata(sex: metadata.sex, site: metadata.site)),
-      withoutSex: try logits(output, PatientMetadata(ageInYears: age, site: metadata.site)),
-      withoutSite: try logits(output, PatientMetadata(ageInYears: age, sex: metadata.sex)))
+      withoutSex: try logits(output, PatientMetadata(ageInYears: metadata.ageInYears, site: metadata.site)),
+      withoutSite: try logits(output, PatientMetadata(ageInYears: metadata.ageInYears, sex: metadata.sex)))
   }
 
   /// What the head, or the vote of the members' heads, makes of the image's features with other metadata.

@@ -8,10 +8,7 @@ public enum RiskLevel: String, Sendable, CaseIterable, Comparable {
   /// A malignant or pre-malignant class at or above this probability is at least moderate risk.
   public static let moderateThreshold: Float = 0.10
 
-  /// The highest level that any class reaches, both thresholds inclusive; `nil` where the classes have no malignancy.
-  ///
-  /// Not public: a result whose model abstained has no risk, whatever its probabilities. Programs read
-  /// ``Classification/risk``.
+  /// The highest level of any class, thresholds inclusive; `nil` without malignancy. A result that abstains has none.
   package init?(probabilities: ClassScores) {
     guard probabilities.labels.tellMalignancy else { return nil }
     self = probabilities.labels.reduce(.low) { max($0, Self.level(of: $1, probabilities[$1])) }

@@ -8,18 +8,6 @@ package struct PointwiseConvolution: Sendable {
   /// Applied to each output.
   package let activation: Activation
 
-  /// - Parameters:
-  ///   - weight: `[outputChannels, inputChannels]`, which is `OIHW` with a window of one tap.
-  ///   - bias: `[outputChannels]`.
-  package init(
-    weight: [Float], bias: [Float], inputChannels: Int, activation: Activation, kernels: KernelSet
-  ) {
-    self.init(
-      matrix: PackedMatrix(
-        weight: weight, columnCount: bias.count, depth: inputChannels, bias: bias, kernels: kernels),
-      activation: activation)
-  }
-
   /// - Parameter matrix: `[inputChannels, outputChannels]`, packed.
   package init(matrix: PackedMatrix, activation: Activation) {
     self.matrix = matrix

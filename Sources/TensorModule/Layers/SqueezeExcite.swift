@@ -13,22 +13,6 @@ package struct SqueezeExcite: Sendable {
   package let gate: Activation
 
   /// - Parameters:
-  ///   - reduceWeight: `[reduced, channels]`, row-major (PyTorch's `[reduced, channels, 1, 1]`).
-  ///   - expandWeight: `[channels, reduced]`.
-  package init(
-    reduceWeight: [Float], reduceBias: [Float], expandWeight: [Float], expandBias: [Float],
-    activation: Activation, gate: Activation = .sigmoid, kernels: KernelSet
-  ) {
-    self.init(
-      reduce: PackedMatrix(
-        weight: reduceWeight, columnCount: reduceBias.count, depth: expandBias.count, bias: reduceBias,
-        kernels: kernels),
-      expand: PackedMatrix(
-        weight: expandWeight, columnCount: expandBias.count, depth: reduceBias.count, bias: expandBias,
-        kernels: kernels), activation: activation, gate: gate)
-  }
-
-  /// - Parameters:
   ///   - reduce: `[channels, reduced]`, packed.
   ///   - expand: `[reduced, channels]`, packed.
   package init(

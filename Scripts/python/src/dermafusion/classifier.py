@@ -62,6 +62,10 @@ class Classifier:
         """What is known of the model: version, model, architecture, inputSize, classes, sites, methods, layers, ..."""
         return dict(self._open().description)
 
+    def _processors(self) -> int:
+        """As many as the process may use: the engine knows of a control group's quota, too, where it chose itself."""
+        return self.description["threads"] if self._threads is None else len(os.sched_getaffinity(0))
+
     def classify(
         self,
         image: Image,

@@ -34,7 +34,7 @@ class Classifications(Iterator[Any]):
             raise ArgumentError("the images are one path or one file", "Give a list of images.")
         if errors not in ("raise", "return"):
             raise ArgumentError(f"errors is {errors!r}", "Give 'raise' or 'return'.")
-        workers = threads or len(os.sched_getaffinity(0))
+        workers = threads or classifier._processors()
         self._classifier = classifier
         self._tta = tta
         self._returns_errors = errors == "return"

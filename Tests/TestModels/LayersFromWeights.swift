@@ -1,0 +1,34 @@
+import KernelInterface
+import TensorModule
+
+extension PointwiseConvolution {
+  /// - Parameters:
+  ///   - weight: `[outputChannels, inputChannels]`, which is `OIHW` with a window of one tap.
+  ///   - bias: `[outputChannels]`.
+  package init(
+    weight: [Float], bias: [Float], inputChannels: Int, activation: Activation, kernels: KernelSet
+  ) {
+    self.init(
+      matrix: PackedMatrix(
+        weight: weight, columnCount: bias.count, depth: inputChannels, bias: bias, kernels: kernels),
+      activation: activation)
+  }
+}
+
+extension SqueezeExcite {
+  /// - Parameters:
+  ///   - reduceWeight: `[reduced, channels]`, row-major (PyTorch's `[reduced, channels, 1, 1]`).
+  ///   - expandWeight: `[channels, reduced]`.
+  package init(
+    reduceWeight: [Float], reduceBias: [Float], expandWeight: [Float], expandBias: [Float],
+    activation: Activation, gate: Activation = .sigmoid, kernels: KernelSet
+  ) {
+    self.init(
+      reduce: PackedMatrix(
+        weight: reduceWeight, columnCount: reduceBias.count, depth: expandBias.count, bias: reduceBias,
+        kernels: kernels),
+      expand: PackedMatrix(
+        weight: expandWeight, columnCount: expandBias.count, depth: reduceBias.count, bias: expandBias,
+        kernels: kernels), activation: activation, gate: gate)
+  }
+}
