@@ -57,7 +57,8 @@ package enum EvaluateCommand: Command {
     abstract: """
       Table with a row for each image and a comma, semicolon or tab between the columns: the image \
       (\(PatientColumns.identifierNames.joined(separator: ", "))) and its class (dx with one of the model's classes, the ISIC \
-      archive's own column, or a column for each class with a 1). It may also have lesion_id, age or age_approx, sex, \
+      archive's own column, or a column for each class with a 1). Rows of the archive's other classes are left out and \
+      counted. It may also have lesion_id, age or age_approx, sex, \
       localization or anatom_site_general, and \(TestList.confirmationColumn) (how the label was confirmed), by which \
       figures are grouped. Other columns are ignored. An empty cell is missing; a region that could be several of the sites \
       is unknown.
@@ -112,7 +113,7 @@ package enum EvaluateCommand: Command {
     }
     let output = EvaluationOutput(
       report: EvaluationReport(run.images, sources: arguments[images].unique), model: classifier.model,
-      listedCount: list.entries.count, views: run.views, warnings: run.warnings, overlap: overlap)
+      listedCount: list.rowCount, views: run.views, warnings: run.warnings, overlap: overlap)
     // Hours of work may lie behind each of them: where one cannot be written, the others are.
     let isPrinted = Result { () throws(OutputError) in
       switch arguments.value(of: format) {

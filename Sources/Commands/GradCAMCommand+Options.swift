@@ -26,8 +26,8 @@ extension GradCAMCommand {
     case "all": return { Array($0.ranked.prefix(sheetCount)) }
     default:
       if let label = labels[name] { return { _ in [label] } }
-      // By its name, too: Melanoma for mel.
-      let named = labels.first { $0.name.lowercased() == name.lowercased() }?.id
+      // In another letter case, or by its name: Melanoma for mel.
+      let named = labels.first { [$0.id.lowercased(), $0.name.lowercased()].contains(name.lowercased()) }?.id
       let nearest = (named ?? labels.ids.nearest(to: name)).map { " Did you mean '\($0)'?" } ?? ""
       let names = labels.count <= sheetCount ? labels.ids.quotedAlternatives : labels.ids.quotedList
       throw .invalidValue(

@@ -66,9 +66,9 @@ package enum GradCAMCommand: Command {
         pictures[0], display: output.display,
         expectation: "The picture is a PNG file; please provide a name that ends in .png, not in \(ending).")
     }
-    let table = try MetadataOptions.readTable(arguments)
-    if let table, let path = arguments[MetadataOptions.table], !arguments[Flag.quiet] {
-      for note in table.notes(on: sources, path: path) { terminal.note("Note: \(note)") }
+    let entries = try MetadataOptions.readTable(arguments)
+    if let entries, let path = arguments[MetadataOptions.table], !arguments[Flag.quiet] {
+      for note in entries.notes(on: sources, path: path) { terminal.note("Note: \(note)") }
     }
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     let work = try Work(
@@ -76,6 +76,10 @@ package enum GradCAMCommand: Command {
       isBatch: items.count > 1)
 
     var isFirst = true
+    // Of several images a row each; JSON has all that is known of each map.
+    var table: ResultPrinter? =
+      items.count > 1 && arguments.value(of: format) == .text
+      ? .table(of: sources.map(\.name), labels: classifier.labels, terminal: terminal) : nil
     var progress = Progress(terminal: terminal, total: items.count, isQuiet: arguments[Flag.quiet])
     var summary = BatchSummary()
     var remainingPictures = pictures[...]
@@ -88,9 +92,18 @@ package enum GradCAMCommand: Command {
       case .image(let source):
         guard let picture = remainingPictures.popFirst() else { break }
         do {
-          let (text, result) = try work.explain(
-            source, entry: table?.entry(for: source), picturePath: picture)
+          let report = try work.explain(source, entry: entries?.entry(for: source), picturePath: picture)
+          let result = report.explanation.classification
+          summary.add(result)
           progress.clear()
+          if table != nil {
+            try table!.print(result, imageName: source.name, remarks: report.remarks)
+            progress.advance()
+            continue
+          }
+          let text =
+            arguments.value(of: format) == .json
+            ? report.json.text + "\n" : report.text(width: terminal.width)
           let separator = isFirst || arguments.value(of: format) == .json ? "" : "\n"
           if outputs.usesStandardOutput {
             terminal.writeToErrors(separator + text)
@@ -98,7 +111,6 @@ package enum GradCAMCommand: Command {
             try terminal.write(separator + text)
           }
           isFirst = false
-          summary.add(result)
           progress.advance()
         } catch let error as UsageError {
           throw error
@@ -112,7 +124,8 @@ package enum GradCAMCommand: Command {
       }
     }
     progress.clear()
-    if items.count > 1, !arguments[Flag.quiet] {
+    try table?.finish(summary)
+    if items.count > 1, table == nil, !arguments[Flag.quiet] {
       terminal.noteOnScreen(summary.sentences.joined(separator: " "))
     }
     return summary.failedCount > 0 ? .failure : .success
@@ -137,6 +150,15 @@ package enum GradCAMCommand: Command {
     if arguments[output] == "-" {
       throw UsageError.invalidValue(
         "-", display: output.display, expectation: "Please provide a folder for the pictures.")
+    }
+    if let folder = arguments[output], !isFolder, let ending = ImageSource.file(folder).ending,
+      ImageFileName.endings.contains(ending)
+    {
+      throw UsageError.invalidValue(
+        folder, display: output.display,
+        expectation:
+          "The pictures of several images go into a folder; please provide a name that does not end in \(ending)."
+      )
     }
     if let folder = arguments[output], !sources.isEmpty { try FileBytes.makeFolder(folder) }
     // Images of one name in several folders get numbers, which may be names of others.
@@ -180,10 +202,10 @@ package enum GradCAMCommand: Command {
 
     /// Writes the picture and the array of an image.
     ///
-    /// - Returns: what is said of it, and the result.
+    /// - Returns: what is said of it.
     func explain(
       _ source: ImageSource, entry: MetadataTable.Entry?, picturePath: String
-    ) throws -> (text: String, result: Classification) {
+    ) throws -> ExplanationReport {
       let bytes = try source.read(terminal: terminal)
       let explanation: Explanation
       var trusts: [MapTrust] = []
@@ -219,15 +241,9 @@ package enum GradCAMCommand: Command {
         files.append((array(explanation.maps, isSigned: arguments[signed]), path))
       }
       try outputs.write(files)
-      let report = ExplanationReport(
+      return ExplanationReport(
         explanation: explanation, trusts: trusts, imageName: source.name, picturePath: picturePath,
         rawPath: arguments[raw], includesSignedMap: arguments[signed])
-      let text =
-        switch arguments.value(of: format) {
-        case .json: report.json.text + "\n"
-        case .text: report.text(width: terminal.width)
-        }
-      return (text, explanation.classification)
     }
   }
 

@@ -65,11 +65,14 @@ package enum ReportCommand: Command {
     for failure in failures { terminal.report(failure) }
     var progress = Progress(terminal: terminal, total: sources.count, isQuiet: arguments[Flag.quiet])
     var entries: [ReportEntry] = []
+    // Files of one name in several folders are told apart by their paths.
+    let counts = Dictionary(sources.map { ($0.fileName?.imageKey, 1) }, uniquingKeysWith: +)
     for source in sources {
       do {
         entries.append(
           try ReportEntry(
-            source.read(terminal: terminal), name: source.fileName ?? source.name,
+            source.read(terminal: terminal),
+            name: counts[source.fileName?.imageKey] == 1 ? source.fileName ?? source.name : source.name,
             metadata: MetadataOptions.metadata(arguments, entry: table?.entry(for: source)),
             classifier: classifier, style: FigureStyle(), imageCount: sources.count))
         progress.advance()

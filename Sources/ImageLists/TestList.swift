@@ -24,6 +24,11 @@ package struct TestList: Sendable {
   package let path: String
   /// In the order of the table, at least one.
   package let entries: [Entry]
+  /// What the rows that are left out show, none of the classes, in the order of the table, and of how many rows.
+  package private(set) var leftOut: [(diagnosis: String, rowCount: Int)] = []
+
+  /// Rows of the table.
+  package var rowCount: Int { leftOut.reduce(entries.count) { $0 + $1.rowCount } }
 
   /// - Parameter labels: the classes that an image may show.
   /// - Throws: ``CSVError`` naming the file, line, column and value.
@@ -36,16 +41,30 @@ package struct TestList: Sendable {
     var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
       let image = try columns.identifier(of: row, seen: &lines)
+      let label: LesionLabel
+      switch try reader.diagnosis(of: row, columns.cells) {
+      case .label(let found): label = found
+      case .other(let diagnosis):
+        if let index = leftOut.firstIndex(where: { $0.diagnosis == diagnosis }) {
+          leftOut[index].rowCount += 1
+        } else {
+          leftOut.append((diagnosis, 1))
+        }
+        continue
+      }
       let hasLesions = table.header.contains(Self.lesionColumn)
       entries.append(
         Entry(
           line: row.line, image: image,
           lesion: hasLesions ? try columns.cells.identifier(Self.lesionColumn, of: row) : image,
-          label: try reader.label(of: row, columns.cells),
+          label: label,
           confirmation: columns.cells.optionalText(Self.confirmationColumn, of: row),
           metadata: try columns.metadata(of: row)))
     }
-    if entries.isEmpty { throw .noRows(path: path) }
+    if entries.isEmpty {
+      guard let first = leftOut.first else { throw .noRows(path: path) }
+      throw .noKnownDiagnosis(path: path, first: first.diagnosis, known: labels.ids)
+    }
     self.path = path
     self.entries = entries
   }
@@ -53,6 +72,12 @@ package struct TestList: Sendable {
 
 /// Where a table has the class: in words, or as a 1 in the column of the class.
 private struct LabelColumns {
+  enum Diagnosis {
+    case label(LesionLabel)
+    /// None of the model's classes.
+    case other(String)
+  }
+
   private enum Form {
     case words(String)
     case oneHot([(name: String, label: LesionLabel?)])
@@ -68,8 +93,7 @@ private struct LabelColumns {
       return
     }
     let columns = header.map { name in (name: name, label: Self.label(name, among: labels)) }
-    // Of the ISIC challenges: images of none of the classes.
-    let known = columns.filter { $0.label != nil || $0.name == "UNK" }
+    let known = columns.filter { $0.label != nil || Self.challengeColumns.contains($0.name) }
     guard known.count(where: { $0.label != nil }) >= 2 else {
       throw .missingColumn(path: path, name: "dx", header: header)
     }
@@ -83,21 +107,31 @@ private struct LabelColumns {
     }
   }
 
-  func label(of row: CSVTable.Row, _ cells: CSVColumns) throws(CSVError) -> LesionLabel {
+  /// - Throws: ``CSVError`` for a `dx` that is no class of the model, where a typing error is likelier than another
+  ///   disease, for an empty `diagnosis`, and for a row that does not mark one column.
+  func diagnosis(of row: CSVTable.Row, _ cells: CSVColumns) throws(CSVError) -> Diagnosis {
     switch form {
     case .words(let column):
       let text = cells.text(column, of: row)
-      if let label = column == "dx" ? labels[text] : Self.label(text, among: labels) { return label }
+      if let label = column == "dx" ? labels[text] : Self.label(text, among: labels) { return .label(label) }
+      if column == "diagnosis", !text.isEmpty { return .other(text) }
       throw cells.invalid(column, of: row, value: text, expectation: expectation)
     case .oneHot(let columns):
       let marked = columns.filter { Double(cells.text($0.name, of: row)) == 1 }
-      if marked.count == 1, let label = marked[0].label { return label }
+      if marked.count == 1 { return marked[0].label.map { .label($0) } ?? .other(marked[0].name) }
       throw cells.invalid(
         marked.first?.name ?? columns[0].name, of: row,
-        value: marked.map(\.name).joined(separator: " and "),
-        expectation: "Please mark one of the model's classes with 1. \(expectation)")
+        value: marked.isEmpty
+          ? cells.text(columns[0].name, of: row) : marked.map(\.name).joined(separator: " and "),
+        expectation: "Please mark one of \(columns.map(\.name).quotedList) with 1.")
     }
   }
+
+  /// Of the ISIC challenges and MILK10k: classes that a model may lack.
+  private static let challengeColumns = [
+    "MEL", "NV", "BCC", "AK", "AKIEC", "BKL", "DF", "VASC", "SCC", "SCCKA", "INF", "MAL_OTH", "BEN_OTH",
+    "UNK",
+  ]
 
   private var expectation: String {
     "Please provide one of \(labels.count <= 12 ? labels.ids.quotedAlternatives : labels.ids.quotedList)."

@@ -187,6 +187,19 @@ import Testing
         [images[0], "\(pictures)/a-gradcam.png"], [other, "\(pictures)/a-2-gradcam.png"],
         [images[3], "\(pictures)/f-gradcam.png"],
       ])
+    let text = tests.run(words: words, loading: GradCAMCommandTests.classifier)
+    let heading = try #require(text.output.split(separator: "\n").first)
+    #expect(heading.hasPrefix("Image") && heading.contains("Remark"), "a table with a row for each image")
+    let dense = text.output.filter { !$0.isWhitespace }  // lines are wrapped
+    for name in names { #expect(dense.contains("picture\(pictures)/\(name)")) }
+    #expect(dense.contains("3images:") && dense.contains("1failed."))
+    let disclaimer = Wording.disclaimer.filter { !$0.isWhitespace }
+    #expect(dense.components(separatedBy: disclaimer).count == 2, "one disclaimer")
+    let file = tests.run(
+      words: Array(words.dropLast()) + [folder.path + "/pictures.jpg"],
+      loading: GradCAMCommandTests.classifier)
+    #expect(file.status == .usage && file.errors.contains("please provide a name that does not end in .jpg"))
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/pictures.jpg"))
     let raw = tests.run(words: words + ["--raw", "m.npy"], loading: GradCAMCommandTests.classifier)
     #expect(raw.status == .usage && raw.errors.contains("Please name a single image with it."))
   }

@@ -1,6 +1,7 @@
 @testable import ResultFormats
 import TestFiles
 import TestModels
+import ModelFiles
 import Testing
 
 @testable import CommandLineSupport
@@ -101,6 +102,15 @@ import Testing
       ])
     #expect(row.hasPrefix("\"a,b.png\",nv,Melanocytic nevi,"))
     #expect(row.contains(",\"my \"\"net\"\", v2\","))
+  }
+
+  @Test func noTwoColumnsHaveOneName() throws {
+    let labels = Labels(
+      ["risk", "views", "image", "mole"].map { .init(id: $0, name: $0, malignancy: nil) })
+    let header = ClassificationCSV.header(labels: labels, showsTiming: true, views: .upright)
+    let columns = try CSVTable(Array(header.utf8), path: "t").header
+    #expect(columns.count == Set(columns).count, "\(columns)")
+    #expect(columns[4..<8] == ["probability_risk", "views", "probability_image", "mole"])
   }
 
   @Test func whereTheModelAbstainsNoClassAndNoRiskAreShown() throws {

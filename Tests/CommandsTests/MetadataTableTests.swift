@@ -124,12 +124,28 @@ import DermaFusion
     #expect(list.entries.map(\.label) == [.mel, .nv, .bkl, .vasc, .bcc])
     // Without a column for the lesions each image is one.
     #expect(list.entries.map(\.lesion) == ["A", "B", "C", "D", "E"])
-    let error = #expect(throws: CSVError.self) {
-      try self.list("isic_id;diagnosis\nA;squamous cell carcinoma\n")
-    }
+    let error = #expect(throws: CSVError.self) { try self.list("isic_id;diagnosis\nA;melanoma\nB;\n") }
     #expect(
-      error?.description.hasPrefix(
-        "l.csv: line 2: column 'diagnosis': the value 'squamous cell carcinoma' is invalid.") == true)
+      error?.description.hasPrefix("l.csv: line 3: column 'diagnosis': the value '' is invalid.") == true)
+  }
+
+  @Test func rowsOfOtherDiagnosesAreLeftOutAndCounted() throws {
+    let words = try list(
+      "isic_id;diagnosis\nA;squamous cell carcinoma\nB;nevus\nC;cafe au lait macule\nD;squamous cell carcinoma\n"
+    )
+    #expect(words.entries.map(\.image) == ["B"] && words.rowCount == 4)
+    #expect(words.leftOut.map(\.diagnosis) == ["squamous cell carcinoma", "cafe au lait macule"])
+    #expect(words.leftOut.map(\.rowCount) == [2, 1])
+    let marked = try list("image,MEL,NV,SCC,UNK\nA,0,1,0,0\nB,0,0,1,0\nC,0,0,0,1\nD,0,0,1.0,0\n")
+    #expect(marked.entries.map(\.image) == ["A"] && marked.rowCount == 4)
+    #expect(marked.leftOut.map(\.diagnosis) == ["SCC", "UNK"] && marked.leftOut.map(\.rowCount) == [2, 1])
+    // A dx that is no class is a typing error sooner than another disease.
+    #expect(throws: CSVError.self) { try self.list("image_id,dx\nA,nv\nB,scc\n") }
+    #expect(
+      throws: CSVError.noKnownDiagnosis(path: "l.csv", first: "UNK", known: Labels.ham10000.ids)
+    ) {
+      try self.list("image,MEL,NV,UNK\nA,0,0,1\n")
+    }
   }
 
   @Test func aOneInAClassesColumnIsItsLabel() throws {

@@ -80,7 +80,7 @@ import Testing
       mistyped.errors.hasPrefix(
         """
         Error: The value 'mel' is invalid for '--class <class>'. The model's classes are 'MEL', 'NV', 'BCC', 'AK', \
-        'BKL', 'DF', 'VASC' or 'SCC'.
+        'BKL', 'DF', 'VASC' or 'SCC'. Did you mean 'MEL'?
         """), "\(mistyped.errors)")
     let named = run("gradcam", image, "--model", model, "--class", "melanoma")
     #expect(named.errors.contains("Did you mean 'MEL'?"), "\(named.errors)")

@@ -81,6 +81,13 @@ import Testing
     #expect(page.contains("@bottom-left { content: \"\(Wording.disclaimer)\";"))
   }
 
+  @Test func imagesOfOneNameAreToldApartByTheirPaths() throws {
+    let images = ["a.ppm", "left/a.ppm", "b.ppm"].map { folder.write(pnm(), to: $0) }
+    let page = try page(images)
+    #expect(page.contains(images[0]) && page.contains(images[1]), "two files are called a.ppm")
+    #expect(page.contains("b.ppm") && !page.contains(images[2]))
+  }
+
   @Test func everyElementIsClosed() throws {
     let images = (0..<2).map { folder.write(pnm(seed: $0), to: "\($0).ppm") }
     let page = try page(images)

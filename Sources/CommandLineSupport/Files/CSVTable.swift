@@ -36,6 +36,7 @@ package enum CSVError: Error, Equatable, CustomStringConvertible {
   case notUTF8(path: String)
   case noHeader(path: String)
   case noRows(path: String)
+  case noKnownDiagnosis(path: String, first: String, known: [String])
   case repeatedColumn(path: String, name: String)
   case missingColumn(path: String, name: String, header: [String])
   case fieldCount(path: String, line: Int, count: Int, expected: Int)
@@ -49,6 +50,8 @@ package enum CSVError: Error, Equatable, CustomStringConvertible {
     case .notUTF8(let path): "\(path): the table is not UTF-8 text"
     case .noHeader(let path): "\(path): the table has no header"
     case .noRows(let path): "\(path): the table has no row below its header"
+    case .noKnownDiagnosis(let path, let first, let known):
+      "\(path): no row shows one of the model's classes \(known.quotedList); the first shows '\(first)'"
     case .repeatedColumn(let path, let name): "\(path): the column '\(name)' occurs more than once"
     case .missingColumn(let path, let name, let header):
       "\(path): the column '\(name)' is missing; the header has \(header.quotedList)"

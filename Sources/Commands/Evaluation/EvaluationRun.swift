@@ -44,6 +44,7 @@ struct EvaluationRun {
       }
     }
     reportMissing(missing, list)
+    noteLeftOut(list)
 
     var progress = Progress(terminal: terminal, total: found.count, isQuiet: isQuiet)
     var outcomes: [Outcome] = []
@@ -66,6 +67,17 @@ struct EvaluationRun {
         for warning in imageWarnings { warnings[warning, default: 0] += 1 }
       }
     }
+  }
+
+  private func noteLeftOut(_ list: TestList) {
+    let count = list.rowCount - list.entries.count
+    guard count > 0 else { return }
+    let shown = list.leftOut.prefix(Self.namedCount).map { "'\($0.diagnosis)' (\($0.rowCount))" }
+    terminal.note(
+      """
+      Note: \(list.path): \(count) of its \(list.rowCount) rows show none of the model's classes and are left out: \
+      \(shown.joined(separator: ", "))\(list.leftOut.count > shown.count ? ", ..." : "").
+      """)
   }
 
   /// Thousands of names tell no more than the first of them.

@@ -42,10 +42,11 @@ package struct BatchTable {
         ? line : trimmed(line.dropLast(names.remark.count))) + "\n"
   }
 
-  func row(_ result: Classification, imageName: String) -> String {
+  /// - Parameter others: remarks after those on the result.
+  func row(_ result: Classification, imageName: String, others: [String] = []) -> String {
     let name = shortened(imageName.printable)
     guard let answer = result.answer else {
-      return line(cells(name, "-", "-", "-"), remarks: ["abstains: " + reasons(result)])
+      return line(cells(name, "-", "-", "-"), remarks: ["abstains: " + reasons(result)] + others)
     }
     var remarks = warnings(result)
     if let concern = answer.concern, let probability = answer.concernProbability {
@@ -54,7 +55,7 @@ package struct BatchTable {
     if Wording.sentence(for: result.confidence) != nil { remarks.append("low confidence") }
     let risk = answer.risk?.rawValue ?? "-"
     let plain = cells(name, answer.prediction.id.printable, Wording.percentage(answer.probability), risk)
-    return line(coloured(plain, answer.risk), remarks: remarks)
+    return line(coloured(plain, answer.risk), remarks: remarks + others)
   }
 
   /// The classes that occur, by their names, the summary and the disclaimer.

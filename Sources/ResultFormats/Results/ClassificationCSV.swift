@@ -5,15 +5,18 @@ import JSONModule
 /// Results as a table, one row an image, for spreadsheets and data frames. Where the model abstains the cells of the class
 /// and the risk are empty. Lists in a cell have blanks between their words.
 package enum ClassificationCSV {
-  /// The line of names.
+  /// The line of names. The column of a class that is called like another column is `probability_` and its name.
   package static func header(labels: Labels, showsTiming: Bool, views: ImageViews) -> String {
-    line(
-      ["image", "class", "name", "probability"] + labels.ids + [
+    let before = ["image", "class", "name", "probability"]
+    let after =
+      [
         "risk", "confidence", "age", "sex", "site", "missing", "warnings", "model", "modelVersion",
         "modelSHA256",
       ] + (showsTiming ? ["milliseconds"] : []) + (views == .upright ? [] : ["views"]) + [
         "summary", "disclaimer", "abstain", "abstainReasons", "conformalSet",
-      ])
+      ]
+    let classes = labels.ids.map { (before + after).contains($0) ? "probability_\($0)" : $0 }
+    return line(before + classes + after)
   }
 
   /// The line of one image.

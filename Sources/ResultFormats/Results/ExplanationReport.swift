@@ -5,7 +5,7 @@ import DermaFusion
 
 /// The statistics of an explanation, for programs and for people.
 package struct ExplanationReport {
-  let explanation: Explanation
+  package let explanation: Explanation
   /// One for each map, or none.
   let trusts: [MapTrust]
   let imageName: String
@@ -26,6 +26,14 @@ package struct ExplanationReport {
   }
 
   private var result: Classification { explanation.classification }
+
+  /// What a table's row says besides the result.
+  package var remarks: [String] {
+    let checks =
+      trusts.isEmpty
+      ? [] : [trusts.allSatisfy(\.passes) ? "passed the checks" : "failed a check: do not rely on the map"]
+    return checks + ["picture \(picturePath)".printable]
+  }
 
   package var json: JSONValue {
     let first = explanation.maps[0]

@@ -29,14 +29,26 @@ package struct ResultPrinter {
     self.isFirst = isFirst
   }
 
+  /// A table on a terminal's standard output.
+  package static func table(of names: [String], labels: Labels, terminal: Terminal) -> ResultPrinter {
+    ResultPrinter(
+      format: .text, showsTiming: false, output: terminal.output,
+      text: ClassificationText(width: terminal.width, usesColour: terminal.usesColour),
+      table: BatchTable(
+        names: names, labels: labels, width: terminal.width, usesColour: terminal.usesColour))
+  }
+
+  /// - Parameter remarks: what a table's row says besides the result.
   package mutating func print(
-    _ result: Classification, timing: ClassificationTiming, shares: MetadataShares? = nil, imageName: String
+    _ result: Classification, timing: ClassificationTiming = ClassificationTiming(),
+    shares: MetadataShares? = nil,
+    imageName: String, remarks: [String] = []
   ) throws(OutputError) {
     let timing = showsTiming ? timing : nil
     // Each result is written at once, so that an interruption leaves at most one line unfinished.
     switch format {
     case .text where table != nil:
-      try write((isFirst ? table!.header : "") + table!.row(result, imageName: imageName))
+      try write((isFirst ? table!.header : "") + table!.row(result, imageName: imageName, others: remarks))
       for label in [result.prediction, result.answer?.concern].compactMap({ $0 })
       where !labels.contains(label) {
         labels.append(label)
