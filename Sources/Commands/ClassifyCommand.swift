@@ -67,8 +67,8 @@ package enum ClassifyCommand: Command {
   private static let resume = Flag(
     "resume",
     abstract: """
-      Continue the file of --output: images that have a line in it are skipped, and an unfinished last line is written \
-      again. For JSON and CSV. A file that was made with another model, other options or other metadata is refused and \
+      Continue the file of --output: images that have a line in it are skipped without another look at the image, and an \
+      unfinished last line is written again. For JSON and CSV. A file that was made with another model, other options or other metadata is refused and \
       left unchanged.
       """)
   private static let timing = Flag("timing", abstract: "Add the time that each image took to the output.")
