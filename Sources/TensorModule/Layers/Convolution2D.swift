@@ -104,7 +104,7 @@ package struct Convolution2D: Sendable {
     switch product {
     case .windows(let matrix):
       readsInPlace ? 0 : grid(matrix, outputShape(input), pool).rowsPerBlock * matrix.depth
-    case .winograd(let product): product.scratchCount(outputShape(input), pool: pool)
+    case .winograd(let product): product.scratchCount(outputShape(input))
     }
   }
 

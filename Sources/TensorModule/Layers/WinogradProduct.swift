@@ -17,8 +17,11 @@ struct WinogradProduct: Sendable {
   ]
   /// A tile's values along a side, of which ``WinogradProduct`` keeps the product with `G`.
   private static let side = 4
-  /// The tiles of a task at least: as many rows have the products, and the matrices are read once for each task.
-  private static let fewestTiles = 48
+  /// Tiles that are transformed before they are multiplied. More would leave the cache, fewer would read the matrices
+  /// more often.
+  private static let chunkSize = 200
+  /// Tiles of a task of a transform, and rows of a product's.
+  private static let taskSize = 48
 
   /// - Parameters:
   ///   - weight: `OIHW`: `[outputChannels, inputChannels, 3, 3]`.
@@ -92,47 +95,28 @@ struct WinogradProduct: Sendable {
   private var inputStride: Int { matrices[0].depth.roundedUp(toMultipleOf: kernels.vectorWidth) }
   private var outputStride: Int { matrices[0].columnCount.roundedUp(toMultipleOf: kernels.vectorWidth) }
 
-  /// The cut of an output's tiles into tasks. The bits do not depend on it.
-  private struct Grid {
-    let tilesAcross: Int
-    let tileCount: Int
-    let tilesPerTask: Int
-
-    var taskCount: Int { (tileCount + tilesPerTask - 1) / tilesPerTask }
-  }
-
   /// Tiles that make an output.
   static func tileCount(_ output: FeatureShape) -> Int { (output.width + 1) / 2 * ((output.height + 1) / 2) }
 
-  private func grid(_ output: FeatureShape, _ pool: ThreadPool) -> Grid {
-    let count = Self.tileCount(output)
-    // What a tile takes stays in the second-level cache, from the first transform to the last.
-    let cached = CacheSize.secondLevel / 8 / (16 * (inputStride + outputStride))
-    let shared = (count + pool.threadCount - 1) / pool.threadCount
-    let wanted = min(max(cached, Self.fewestTiles), shared)
-    return Grid(
-      tilesAcross: (output.width + 1) / 2, tileCount: count,
-      tilesPerTask: min(wanted.roundedUp(toMultipleOf: kernels.rowTile), count))
-  }
+  /// Floats from one of the 16 planes of tiles to the next: a few more than they take, or the planes would share the same
+  /// places of the first-level cache.
+  private func planeStride(_ tileCount: Int, _ pixelStride: Int) -> Int { tileCount * pixelStride + 16 }
 
-  /// Floats from one of the 16 planes of a task's tiles to the next: a few more than they take, or the planes would share
-  /// the same places of the first-level cache.
-  private func planeStride(_ tiles: Int, _ pixelStride: Int) -> Int { tiles * pixelStride + 16 }
-
-  /// Floats of scratch memory for each task: a pixel of zeros, the transformed tiles, their products.
-  func scratchCount(_ output: FeatureShape, pool: ThreadPool) -> Int {
-    let tiles = grid(output, pool).tilesPerTask
+  /// Floats of scratch memory: a pixel of zeros, the transformed tiles, their products.
+  func scratchCount(_ output: FeatureShape) -> Int {
+    let tiles = min(Self.tileCount(output), Self.chunkSize)
     return inputStride + 16 * (planeStride(tiles, inputStride) + planeStride(tiles, outputStride))
   }
 
-  /// Computes the output.
+  /// Computes the output. The threads share the tiles in the transforms, and the 16 products between them, so that each
+  /// matrix is read by few of them. The bits do not depend on it.
   ///
   /// - Parameters:
   ///   - input: Channels padded to whole vectors.
   ///   - top: Rows of zeros above the input.
   ///   - left: Columns of zeros before it.
   ///   - residual: Added before the activation, or nil; the output's shape and stride.
-  ///   - scratch: ``scratchCount(_:pool:)`` floats.
+  ///   - scratch: ``scratchCount(_:)`` floats.
   func callAsFunction(
     _ input: FeatureMap, top: Int, left: Int, residual: FeatureMap?, activation: Activation,
     into output: FeatureMap, scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
@@ -141,35 +125,52 @@ struct WinogradProduct: Sendable {
       input.pixelStride >= inputStride && output.pixelStride >= outputStride,
       "pixels of \(input.pixelStride) and \(output.pixelStride) floats for \(inputStride) and \(outputStride)"
     )
-    let grid = grid(output.shape, pool)
-    let count = scratchCount(output.shape, pool: pool)
-    pool.run(taskCount: grid.taskCount, scratch: scratch, scratchCount: count) { task, scratch in
-      let tiles = task * grid.tilesPerTask..<min((task + 1) * grid.tilesPerTask, grid.tileCount)
-      let zeros = scratch
-      zeros.update(repeating: 0, count: inputStride)
-      let transformed = scratch + inputStride
-      let inputPlane = planeStride(grid.tilesPerTask, inputStride)
-      let outputPlane = planeStride(grid.tilesPerTask, outputStride)
-      let products = transformed + 16 * inputPlane
-      for (index, tile) in tiles.enumerated() {
-        let (y, x) = tile.quotientAndRemainder(dividingBy: grid.tilesAcross)
+    let count = Self.tileCount(output.shape)
+    let across = (output.shape.width + 1) / 2
+    let inputPlane = planeStride(min(count, Self.chunkSize), inputStride)
+    let outputPlane = planeStride(min(count, Self.chunkSize), outputStride)
+    let transformed = scratch + inputStride
+    let products = transformed + 16 * inputPlane
+    scratch.update(repeating: 0, count: inputStride)
+    let chunkCount = (count + Self.chunkSize - 1) / Self.chunkSize
+    for chunk in 0..<chunkCount {
+      let tiles = chunk * count / chunkCount..<(chunk + 1) * count / chunkCount
+      Self.share(tiles, pool) { tile in
+        let (y, x) = tile.quotientAndRemainder(dividingBy: across)
         kernels.winogradInput(
           WinogradInput(
-            pixels: pixels(of: input, y: 2 * y - top, x: 2 * x - left, zeros: zeros),
-            channelCount: inputStride, output: transformed + index * inputStride, planeStride: inputPlane))
+            pixels: pixels(of: input, y: 2 * y - top, x: 2 * x - left, zeros: scratch),
+            channelCount: inputStride, output: transformed + (tile - tiles.lowerBound) * inputStride,
+            planeStride: inputPlane))
       }
-      for (value, matrix) in matrices.enumerated() {
-        matrix.multiply(
-          a: transformed + value * inputPlane, aStride: inputStride, rowCount: tiles.count,
-          into: products + value * outputPlane, cStride: outputStride)
+      let blocks = (tiles.count + Self.taskSize - 1) / Self.taskSize
+      pool.run(taskCount: 16 * blocks) { task, _ in
+        let (value, block) = task.quotientAndRemainder(dividingBy: blocks)
+        let rows = block * tiles.count / blocks..<(block + 1) * tiles.count / blocks
+        matrices[value].multiply(
+          a: transformed + value * inputPlane + rows.lowerBound * inputStride, aStride: inputStride,
+          rowCount: rows.count, into: products + value * outputPlane + rows.lowerBound * outputStride,
+          cStride: outputStride)
       }
-      for (index, tile) in tiles.enumerated() {
-        let (y, x) = tile.quotientAndRemainder(dividingBy: grid.tilesAcross)
+      Self.share(tiles, pool) { tile in
+        let (y, x) = tile.quotientAndRemainder(dividingBy: across)
         kernels.winogradOutput(
           WinogradOutput(
-            input: products + index * outputStride, planeStride: outputPlane, channelCount: outputStride,
-            bias: bias.pointer, output: output.pointer, residual: residual.map { UnsafePointer($0.pointer) },
-            places: places(in: output, y: 2 * y, x: 2 * x), activation: activation))
+            input: products + (tile - tiles.lowerBound) * outputStride, planeStride: outputPlane,
+            channelCount: outputStride, bias: bias.pointer, output: output.pointer,
+            residual: residual.map { UnsafePointer($0.pointer) },
+            places: places(in: output, y: 2 * y, x: 2 * x),
+            activation: activation))
+      }
+    }
+  }
+
+  /// Calls `body` for each tile; the threads share them.
+  private static func share(_ tiles: Range<Int>, _ pool: ThreadPool, _ body: (_ tile: Int) -> Void) {
+    let taskCount = min(2 * pool.threadCount, tiles.count)
+    pool.run(taskCount: taskCount) { task, _ in
+      for tile in task * tiles.count / taskCount..<(task + 1) * tiles.count / taskCount {
+        body(tiles.lowerBound + tile)
       }
     }
   }
