@@ -20,7 +20,7 @@ struct WinogradProduct: Sendable {
   /// Tiles that are transformed before they are multiplied. More would leave the cache, fewer would read the matrices
   /// more often.
   private static let chunkSize = 200
-  /// Tiles of a task of a transform, and rows of a product's.
+  /// Tiles of a task of the products, at most.
   private static let taskSize = 48
 
   /// - Parameters:
