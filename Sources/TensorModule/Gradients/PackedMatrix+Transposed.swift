@@ -1,4 +1,5 @@
 import KernelInterface
+import SystemModule
 
 extension PackedMatrix {
   /// The weights, `[depth, columnCount]`, row-major.
