@@ -99,7 +99,7 @@ let package = Package(
       dependencies: [
         "ResultFormats", "ImageLists", "CommandLineSupport", "DermaFusion", "ExplanationFigures",
         "ImageFiles",
-        "ImagePipeline", "Assessment", "ExplanationModule", "JSONModule", "SystemModule",
+        "HashModule", "ImagePipeline", "Assessment", "ExplanationModule", "JSONModule", "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
     .target(

@@ -3,6 +3,7 @@ import ResultFormats
 import SystemModule
 import CommandLineSupport
 import DermaFusion
+import HashModule
 import ImageFiles
 
 /// Classifies images, one result as soon as it is made.
@@ -67,9 +68,10 @@ package enum ClassifyCommand: Command {
   private static let resume = Flag(
     "resume",
     abstract: """
-      Continue the file of --output: images that have a line in it are skipped without another look at the image, and an \
-      unfinished last line is written again. For JSON and CSV. A file that was made with another model, other options or other metadata is refused and \
-      left unchanged.
+      Continue the file of --output: images that have a line in it are skipped, and an unfinished last line is written \
+      again. For JSON and CSV. A file is refused and left unchanged where one of its results was made with another model, \
+      other options or other metadata. In JSON, imageSHA256 is compared too: a result of an image that has changed since \
+      is refused. CSV has no hash, so a changed image is not noticed.
       """)
   private static let timing = Flag("timing", abstract: "Add the time that each image took to the output.")
 
@@ -175,7 +177,10 @@ extension ClassifyCommand {
         remaining = try items.filter { item in
           guard let source = item.source else { return true }
           let metadata = try MetadataOptions.metadata(arguments, entry: table?.entry(for: source))
-          return try !results.take(source.name, metadata: metadata)
+          return try !results.take(source.name, metadata: metadata) {
+            // An image that cannot be read keeps its result.
+            (try? source.read(terminal: terminal)).map { SHA256.hexDigest($0) }
+          }
         }
         // Only a file that is gone on with is changed.
         try continued.truncate(to: results.byteCount)

@@ -9,7 +9,7 @@ extension MetadataOptions {
     abstract: """
       Table with the columns image_id, age, sex and localization, or the ISIC archive's isic_id, age_approx, sex and \
       anatom_site_general, with a comma, semicolon or tab between them. Only the first must be there; other columns are \
-      ignored. An empty cell is missing; a region that could be several of the sites is unknown. A row belongs to the \
+      ignored. Column names may have any letter case, and an age a decimal comma. An empty cell is missing; a region that could be several of the sites is unknown. A row belongs to the \
       image whose file name without its ending is its image_id, equal to the byte; an image has one row at most. --age, \
       --sex and --site take precedence over the cells.
       """)

@@ -18,7 +18,6 @@ package struct TestList: Sendable {
 
   /// A column that it may have: how the label was confirmed, in HAM10000 `histo`, `follow_up`, `consensus` or `confocal`.
   package static let confirmationColumn = "dx_type"
-  private static let lesionColumn = "lesion_id"
 
   /// Of the table, for messages.
   package let path: String
@@ -34,9 +33,11 @@ package struct TestList: Sendable {
   /// - Throws: ``CSVError`` naming the file, line, column and value.
   package init(_ bytes: [UInt8], path: String, labels: Labels) throws(CSVError) {
     let table = try CSVTable(bytes, path: path)
-    let reader = try LabelColumns(table.header, labels: labels, path: path)
+    let reader = try LabelColumns(table, labels: labels, path: path)
+    let lesionColumn = try table.column(among: ["lesion_id"], path: path)
+    let confirmationColumn = try table.column(among: [Self.confirmationColumn], path: path)
     let columns = try PatientColumns(
-      table, path: path, others: [Self.lesionColumn, Self.confirmationColumn] + reader.names)
+      table, path: path, others: [lesionColumn, confirmationColumn].compactMap { $0 } + reader.names)
     var entries: [Entry] = []
     var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
@@ -52,13 +53,15 @@ package struct TestList: Sendable {
         }
         continue
       }
-      let hasLesions = table.header.contains(Self.lesionColumn)
+      let lesion = try lesionColumn.map { column throws(CSVError) in
+        try columns.cells.identifier(column, of: row)
+      }
       entries.append(
         Entry(
           line: row.line, image: image,
-          lesion: hasLesions ? try columns.cells.identifier(Self.lesionColumn, of: row) : image,
+          lesion: lesion ?? image,
           label: label,
-          confirmation: columns.cells.optionalText(Self.confirmationColumn, of: row),
+          confirmation: confirmationColumn.flatMap { columns.cells.optionalText($0, of: row) },
           metadata: try columns.metadata(of: row)))
     }
     if entries.isEmpty {
@@ -79,30 +82,31 @@ private struct LabelColumns {
   }
 
   private enum Form {
-    case words(String)
+    /// In the ISIC archive's words, or in the model's.
+    case words(String, areArchives: Bool)
     case oneHot([(name: String, label: LesionLabel?)])
   }
 
   private let form: Form
   private let labels: Labels
 
-  init(_ header: [String], labels: Labels, path: String) throws(CSVError) {
+  init(_ table: CSVTable, labels: Labels, path: String) throws(CSVError) {
     self.labels = labels
-    if let column = ["dx", "diagnosis"].first(where: header.contains) {
-      form = .words(column)
+    if let column = try table.column(among: ["dx", "diagnosis"], path: path) {
+      form = .words(column, areArchives: column.lowercased() == "diagnosis")
       return
     }
-    let columns = header.map { name in (name: name, label: Self.label(name, among: labels)) }
-    let known = columns.filter { $0.label != nil || Self.challengeColumns.contains($0.name) }
+    let columns = table.header.map { name in (name: name, label: Self.label(name, among: labels)) }
+    let known = columns.filter { $0.label != nil || Self.challengeColumns.contains($0.name.uppercased()) }
     guard known.count(where: { $0.label != nil }) >= 2 else {
-      throw .missingColumn(path: path, name: "dx", header: header)
+      throw .missingColumn(path: path, name: "dx", header: table.header)
     }
     form = .oneHot(known)
   }
 
   var names: [String] {
     switch form {
-    case .words(let column): [column]
+    case .words(let column, _): [column]
     case .oneHot(let columns): columns.map(\.name)
     }
   }
@@ -111,13 +115,13 @@ private struct LabelColumns {
   ///   disease, for an empty `diagnosis`, and for a row that does not mark one column.
   func diagnosis(of row: CSVTable.Row, _ cells: CSVColumns) throws(CSVError) -> Diagnosis {
     switch form {
-    case .words(let column):
+    case .words(let column, let areArchives):
       let text = cells.text(column, of: row)
-      if let label = column == "dx" ? labels[text] : Self.label(text, among: labels) { return .label(label) }
-      if column == "diagnosis", !text.isEmpty { return .other(text) }
+      if let label = areArchives ? Self.label(text, among: labels) : labels[text] { return .label(label) }
+      if areArchives, !text.isEmpty { return .other(text) }
       throw cells.invalid(column, of: row, value: text, expectation: expectation)
     case .oneHot(let columns):
-      let marked = columns.filter { Double(cells.text($0.name, of: row)) == 1 }
+      let marked = columns.filter { Double(cells.text($0.name, of: row).withDecimalPoint) == 1 }
       if marked.count == 1 { return marked[0].label.map { .label($0) } ?? .other(marked[0].name) }
       throw cells.invalid(
         marked.first?.name ?? columns[0].name, of: row,

@@ -135,6 +135,34 @@ import Testing
     }
   }
 
+  /// JSON has the image's hash; CSV has none.
+  @Test(arguments: ["json", "csv"]) func aFileOfAChangedImageIsNotGoneOnWith(format: String) throws {
+    let path = folder.path + "/results"
+    let words = ["--format", format, "--output", path]
+    #expect(classify(words).status == .success)
+    let whole = try #require(folder.contents(of: "results"))
+    let before = Array(whole.dropLast(30))
+    folder.write(before, to: "results")
+    folder.write(pnm(width: 60, height: 50, seed: 77), to: "images/b \"2\", c.ppm")
+    let result = classify(words + ["--resume"])
+    if format == "csv" {
+      #expect(result.status == .success && folder.contents(of: "results") == whole)
+      return
+    }
+    #expect(result.status == .failure)
+    #expect(
+      result.errors == """
+        Error: \(path): line 2 was made from another image than \(images[1]) is now (imageSHA256); choose another file, \
+        or leave out --resume
+
+        """, "\(result.errors)")
+    #expect(folder.contents(of: "results") == before)
+    // One that is gone keeps its result, as it would have without an interruption.
+    try FileManager.default.removeItem(atPath: images[1])
+    #expect(classify(words + ["--resume"]).status == .success)
+    #expect(folder.contents(of: "results") == whole)
+  }
+
   @Test func resumingTakesAFileOfLines() {
     let alone = classify(["--resume", "--format", "json"])
     #expect(alone.status == .usage)

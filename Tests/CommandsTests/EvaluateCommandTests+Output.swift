@@ -19,6 +19,36 @@ extension EvaluateCommandTests {
     #expect(shown.output == quiet.output)
   }
 
+  /// Every table has its rows and columns, with the figures of the same run without a width.
+  @Test(arguments: [60, 80, 200]) func noLineOfTheTextIsWiderThanTheTerminal(width: Int) throws {
+    var rows = "image_id,lesion_id,dx,dx_type,age,sex,localization\n"
+    for seed in 0..<24 {
+      folder.write(
+        pnm(width: 40, height: 40, seed: seed * 7), to: "a folder of a long name/deep below/\(seed).ppm")
+      rows +=
+        "\(seed),L\(seed),\(["nv", "mel", "bkl"][seed % 3]),follow_up,\(seed < 21 ? 55 : 80),,lower extremity\n"
+    }
+    let labels = folder.write(rows, to: "labels.csv")
+    let words = [
+      "evaluate", "--labels", labels, "--images", "\(folder.path)/a folder of a long name/deep below",
+    ]
+    let wide = runTool(words: words).output
+    let text = runTool(words: words, width: width).output
+    let body = text.split(separator: "\n")
+    for line in body { #expect(line.count <= width, "\(line.count): \(line)") }
+    func figures(_ text: String) -> [Substring] {
+      text.matches(of: /\d\.\d{3,}|undefined/).map(\.output).sorted()
+    }
+    #expect(figures(text) == figures(wide), "\(text)")
+    for name in [
+      "recall", "precision", "AUROC", "moderate or high", "balanced accuracy", "macro AUROC",
+      "melanoma sensitivity",
+    ] {
+      #expect(text.contains(name), "'\(name)' is not in\n\(text)")
+    }
+    #expect(text.contains("insufficient") && text.contains("deep below  "))
+  }
+
   @Test func aPlotReplacesNothingThatIsRead() throws {
     let (labels, folders) = fourImages()
     let before = FileManager.default.contents(atPath: labels)

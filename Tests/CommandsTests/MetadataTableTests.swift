@@ -54,6 +54,47 @@ import DermaFusion
     #expect(table["E"]?.site == .upperExtremity)
   }
 
+  @Test func aDecimalCommaIsOneOfTheAge() throws {
+    let table = try table("image_id;age\nA;55,5\nB;0,25\nC;70\n")
+    #expect(["A", "B", "C"].map { table[$0]?.ageInYears } == [55.5, 0.25, 70])
+    #expect(try self.table("image_id,age\nA,\"5,5\"\n")["A"]?.ageInYears == 5.5)
+    for age in ["1,2,3", "55,5.5", ",", "200,5"] {
+      let error = #expect(throws: CSVError.self) { try self.table("image_id;age\nA;\(age)\n") }
+      #expect(
+        error?.description == "p.csv: line 2: column 'age': the value '\(age)' is invalid. "
+          + "Please provide a number of years from 0 to 130.", "\(String(describing: error))")
+    }
+  }
+
+  @Test func columnsAreKnownInAnyLetterCase() throws {
+    let table = try table("Image_ID,AGE,Sex,Localization\nA,5,male,back\n")
+    #expect(table["A"] == .init(ageInYears: 5, sex: .male, site: .back))
+    // The name as it is documented goes before.
+    #expect(try self.table("IMAGE_ID,image_id,Age,age\nA,B,1,2\n")["B"]?.ageInYears == 2)
+    #expect(throws: CSVError.repeatedColumn(path: "p.csv", name: "Age")) {
+      try self.table("image_id,Age,AGE\nA,1,2\n")
+    }
+  }
+
+  @Test func tablesOfUTF16AreRead() throws {
+    let text = "image_id\tage\ncaf\u{E9} \u{1F600}\t55,5\n"
+    let units = Array("\u{FEFF}\(text)".utf16)
+    let little = units.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    let big = units.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+    for bytes in [little, big] {
+      let table = try MetadataTable(bytes, path: "p.csv")
+      #expect(table["caf\u{E9} \u{1F600}"]?.ageInYears == 55.5)
+    }
+    // Cut within a character, half of a pair, and without a mark.
+    let damaged = [Array(little.dropLast()), little + [0x3D, 0xD8]]
+    for bytes in damaged {
+      #expect(throws: CSVError.notUTF16(path: "p.csv")) { try MetadataTable(bytes, path: "p.csv") }
+    }
+    let unmarked = Array("a\n".utf8) + "image_id\n".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    let error = #expect(throws: CSVError.self) { try MetadataTable(unmarked, path: "p.csv") }
+    #expect(error?.description.hasPrefix("p.csv: line 2: a zero byte, as in UTF-16 text") == true)
+  }
+
   @Test func aBadValueIsNamedWithItsLineAndColumn() throws {
     for (row, message) in [
       ("A,abc,male,back", "column 'age': the value 'abc' is invalid. Please provide a number of years"),
@@ -146,6 +187,14 @@ import DermaFusion
     ) {
       try self.list("image,MEL,NV,UNK\nA,0,0,1\n")
     }
+  }
+
+  @Test func columnsOfLabelsAreKnownInAnyLetterCase() throws {
+    let words = try list("Image_ID;Lesion_ID;DX;Dx_Type;Age\nA;L;mel;histo;4,5\n").entries[0]
+    #expect(words.label == .mel && words.lesion == "L" && words.confirmation == "histo")
+    #expect(words.metadata.ageInYears == 4.5)
+    #expect(try list("ISIC_ID;Diagnosis\nA;nevus\n").entries[0].label == .nv)
+    #expect(try list("Image;MEL;NV\nA;0,0;1,0\n").entries[0].label == .nv)
   }
 
   @Test func aOneInAClassesColumnIsItsLabel() throws {

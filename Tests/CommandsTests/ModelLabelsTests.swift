@@ -179,6 +179,41 @@ import Testing
     }
   }
 
+  /// Each column of a table has a name of its own, and a batch with such a table can be gone on with.
+  @Test func classesCalledLikeColumnsHaveColumnsOfTheirOwn() throws {
+    let ids = ["risk", "nv", "label", "probability_risk", "views", "abstain", "image"]
+    let model = try model(ids)
+    let images = ["A", "B"].enumerated().map { folder.write(pnm(seed: $0 * 9), to: "images/\($1).ppm") }
+    let path = folder.path + "/results.csv"
+    let words = ["classify"] + images + ["--model", model, "--format", "csv", "--output", path]
+    #expect(run(words: words).status == .success)
+    let whole = try #require(folder.contents(of: "results.csv"))
+    let table = try CSVTable(whole, path: path)
+    #expect(Set(table.header).count == table.header.count, "\(table.header)")
+    let names = [
+      "probability_probability_risk", "nv", "label", "probability_risk", "views",
+      "probability_abstain", "probability_image",
+    ]
+    #expect(Array(table.header[4..<11]) == names)
+    let sum = table.rows[0].fields[4..<11].reduce(0) { $0 + (Double($1) ?? .nan) }
+    #expect(abs(sum - 1) < 1e-5, "\(table.rows[0].fields)")
+    folder.write(Array(whole.dropLast(20)), to: "results.csv")
+    #expect(run(words: words + ["--resume"]).status == .success)
+    #expect(folder.contents(of: "results.csv") == whole)
+
+    let labels = folder.write("image_id,dx\nA,risk\nB,nv\n", to: "labels.csv")
+    let evaluated = run(
+      "evaluate", "--labels", labels, "--images", "\(folder.path)/images", "--model", model,
+      "--predictions", path)
+    #expect(evaluated.status == .success, "\(evaluated.errors)")
+    let predictions = try CSVTable(try #require(folder.contents(of: "results.csv")), path: path)
+    #expect(
+      predictions.header == [
+        "image_id", "label", "risk", "nv", "probability_label", "probability_risk", "views",
+        "probability_abstain", "image", "abstain",
+      ])
+  }
+
   @Test func ofAThousandClassesTextShowsTheLikeliest() throws {
     let ids = (0..<1000).map { "\"c\($0)\"" }.joined(separator: ",")
     let classifier = Classifier(

@@ -79,6 +79,21 @@ package struct CSVColumns: Sendable {
 }
 
 extension CSVTable {
+  /// The first of the names that the header has, as it stands there; where it has none of them as they are, in another letter
+  /// case.
+  ///
+  /// - Parameter names: in lower case.
+  /// - Throws: where it has a name several times and in another letter case only.
+  package func column(among names: [String], path: String) throws(CSVError) -> String? {
+    if let name = names.first(where: header.contains) { return name }
+    for name in names {
+      let columns = header.filter { $0.lowercased() == name }
+      if columns.count > 1 { throw .repeatedColumn(path: path, name: columns[0]) }
+      if let column = columns.first { return column }
+    }
+    return nil
+  }
+
   /// Where the named columns are; the table may have others, in any order and of any names.
   ///
   /// - Parameter optional: columns that it may be without.

@@ -1,5 +1,6 @@
 /// A table of text as RFC 4180 describes it: commas, or semicolons or tabs where the first line has more of them; quotes doubled inside quoted fields, line breaks inside
-/// them, LF or CRLF between rows. Blanks around a field are dropped unless it is quoted. A byte-order mark is passed over,
+/// them, LF or CRLF between rows. Blanks around a field are dropped unless it is quoted. The text is UTF-8, or UTF-16 with a
+/// byte-order mark as spreadsheets write it. A byte-order mark is passed over,
 /// and so are lines without text, such as the rows of nothing but commas that spreadsheets leave.
 package struct CSVTable: Equatable, Sendable {
   package struct Row: Equatable, Sendable {
@@ -16,9 +17,7 @@ package struct CSVTable: Equatable, Sendable {
   /// - Parameter path: for the messages.
   /// - Throws: ``CSVError`` naming the file, the line and the rule.
   package init(_ bytes: [UInt8], path: String) throws(CSVError) {
-    let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    let content = bytes.starts(with: byteOrderMark) ? bytes[3...] : bytes[...]
-    guard String(validating: content, as: UTF8.self) != nil else { throw .notUTF8(path: path) }
+    let content = try Self.text(bytes, path: path)
 
     var scanner = CSVScanner(bytes: content, separator: CSVScanner.separator(of: content), path: path)
     var all = try scanner.rows()
@@ -29,11 +28,36 @@ package struct CSVTable: Equatable, Sendable {
     }
     rows = all
   }
+
+  /// The text as UTF-8, without a byte-order mark.
+  private static func text(_ bytes: [UInt8], path: String) throws(CSVError) -> ArraySlice<UInt8> {
+    let isLittleEndian = bytes.starts(with: [0xFF, 0xFE])
+    guard isLittleEndian || bytes.starts(with: [0xFE, 0xFF]) else {
+      let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+      let content = bytes.starts(with: byteOrderMark) ? bytes[3...] : bytes[...]
+      guard String(validating: content, as: UTF8.self) != nil else { throw .notUTF8(path: path) }
+      // Valid UTF-8, but of UTF-16 without a mark whose letters are ASCII.
+      if let zero = content.firstIndex(of: 0) {
+        throw .zeroByte(path: path, line: 1 + content[..<zero].count { $0 == UInt8(ascii: "\n") })
+      }
+      return content
+    }
+    let units = stride(from: 2, to: bytes.count - 1, by: 2).map { index in
+      let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+      return isLittleEndian ? second << 8 | first : first << 8 | second
+    }
+    guard bytes.count % 2 == 0, let text = String(validating: units, as: UTF16.self) else {
+      throw .notUTF16(path: path)
+    }
+    return Array(text.utf8)[...]
+  }
 }
 
 /// The rule that a table broke.
 package enum CSVError: Error, Equatable, CustomStringConvertible {
   case notUTF8(path: String)
+  case notUTF16(path: String)
+  case zeroByte(path: String, line: Int)
   case noHeader(path: String)
   case noRows(path: String)
   case noKnownDiagnosis(path: String, first: String, known: [String])
@@ -48,6 +72,9 @@ package enum CSVError: Error, Equatable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .notUTF8(let path): "\(path): the table is not UTF-8 text"
+    case .notUTF16(let path): "\(path): the table begins as UTF-16 text does but is none"
+    case .zeroByte(let path, let line):
+      "\(path): line \(line): a zero byte, as in UTF-16 text without a byte-order mark. Please save the table as UTF-8."
     case .noHeader(let path): "\(path): the table has no header"
     case .noRows(let path): "\(path): the table has no row below its header"
     case .noKnownDiagnosis(let path, let first, let known):

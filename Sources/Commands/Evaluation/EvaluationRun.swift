@@ -140,6 +140,8 @@ extension EvaluationRun {
           image.abstention.reasons.isEmpty ? "false" : "true"
         ])
     }
-    return ClassificationCSV.line(["image_id", "label"] + labels.ids + ["abstain"]) + rows.joined()
+    let (first, last) = (["image_id", "label"], ["abstain"])
+    let classes = ClassificationCSV.columns(of: labels, beside: first + last)
+    return ClassificationCSV.line(first + classes + last) + rows.joined()
   }
 }

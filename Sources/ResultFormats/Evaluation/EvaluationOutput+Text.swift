@@ -10,28 +10,31 @@ extension EvaluationOutput {
 
   package func text(width: Int?) -> String {
     let overall = report.overall
-    var lines = [
-      "Model            \(model.words)",
-      "Images           \(overall.imageCount) of \(listedCount) evaluated, of \(overall.lesionCount) lesions",
+    let head = [
+      ("Model", model.words),
+      ("Images", "\(overall.imageCount) of \(listedCount) evaluated, of \(overall.lesionCount) lesions"),
     ]
-    lines += notes.map { note in note.text.labelled(note.label, column: 17, width: width) }
-    lines += ["", Self.row("", value: "value", interval: "95 % interval")]
+    var lines = (head + notes).map { note in note.text.labelled(note.label, column: 17, width: width) }
+    lines += ["", Self.row("", value: "value", interval: "95 % interval", width: width)]
     lines += EvaluationFigure.overall(report.labels).map { figure in
-      Self.row(figure.title(report.labels), value: overall.value(figure), interval: overall.interval(figure))
+      Self.row(
+        figure.title(report.labels), value: overall.value(figure), interval: overall.interval(figure),
+        width: width)
     }
-    lines += [""] + abstentionLines + [""] + classLines
-    if report.labels.tellMalignancy { lines += [""] + riskLines }
-    lines += [""] + confusionLines
-    lines += [""] + subgroupLines
+    lines += [""] + abstentionLines(width) + [""] + classTable.lines(width: width) + leftOutClasses(width)
+    if report.labels.tellMalignancy { lines += [""] + riskTable.lines(width: width) + leftOutClasses(width) }
+    lines += [""] + confusionLines(width)
+    lines += [""] + subgroupLines(width)
     lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private var abstentionLines: [String] {
+  private func abstentionLines(_ width: Int?) -> [String] {
     let figures = report.abstention
     func row(_ title: String, _ value: Double?) -> String {
       Self.row(
-        title, value: value.map { $0.fixed(digits: 4) } ?? "undefined", interval: "")
+        title, value: value.map { $0.fixed(digits: 4) } ?? "undefined", interval: "",
+        width: width)
     }
     var lines = [
       row("Share of images abstained from", figures.abstainedShare),
@@ -58,34 +61,49 @@ extension EvaluationOutput {
       .prefix(Self.shownClassCount).sorted { $0.index < $1.index }
   }
 
-  private var leftOut: [String] {
+  private func leftOutClasses(_ width: Int?) -> [String] {
     let count = report.labels.count - shownClasses.count
-    return count > 0 ? ["\(count) classes with fewer images are left out; --format json has them."] : []
+    return count > 0
+      ? ("\(count) classes with fewer images are left out; --format json has them.".wrapped(
+        width: width, indent: 0)).split(separator: "\n").map(String.init) : []
   }
 
   private func idWidth(_ least: Int, _ labels: [LesionLabel]) -> Int {
     max(least, (labels.map(\.id.printable.count).max() ?? 0) + 1)
   }
 
-  private var classLines: [String] {
+  /// A figure with its interval, as columns that stand together.
+  private static func columns(
+    _ title: String, widths: (value: Int, interval: Int), _ cells: [(value: String, interval: String)]
+  ) -> TextTable.Column {
+    let cell = { (value: String, interval: String) in
+      value.leftPadding(to: widths.value) + interval.leftPadding(to: widths.interval)
+    }
+    return TextTable.Column(heading: cell(title, "95 % interval"), cells: cells.map(cell))
+  }
+
+  private var classTable: TextTable {
     let labels = shownClasses
     let width = idWidth(8, labels)
-    let heading =
-      "class".padding(to: width) + "n".leftPadding(to: 6) + "expected".leftPadding(to: 10)
-      + ["recall", "precision", "AUROC"].map { $0.leftPadding(to: 11) + "95 % interval".leftPadding(to: 17) }
-      .joined()
-    return [heading]
-      + labels.map { label in
-        let figures: [EvaluationFigure] = [
-          .recall(label.index), .precision(label.index), .auroc(label.index),
-        ]
-        return label.id.printable.padding(to: width)
-          + String(report.imageCount(label)).leftPadding(to: 6)
-          + expectedCount(label).leftPadding(to: 10)
-          + figures.map {
-            report.overall.value($0).leftPadding(to: 11) + report.overall.interval($0).leftPadding(to: 17)
-          }.joined()
-      } + leftOut
+    let figures: [(String, (LesionLabel) -> EvaluationFigure)] = [
+      ("recall", { .recall($0.index) }), ("precision", { .precision($0.index) }),
+      ("AUROC", { .auroc($0.index) }),
+    ]
+    return TextTable(
+      names: TextTable.Column(
+        heading: "class".padding(to: width), cells: labels.map { $0.id.printable.padding(to: width) }),
+      columns: [
+        TextTable.Column(
+          heading: "n".leftPadding(to: 6) + "expected".leftPadding(to: 10),
+          cells: labels.map {
+            String(report.imageCount($0)).leftPadding(to: 6) + expectedCount($0).leftPadding(to: 10)
+          })
+      ]
+        + figures.map { title, figure in
+          Self.columns(
+            title, widths: (11, 17),
+            labels.map { (report.overall.value(figure($0)), report.overall.interval(figure($0))) })
+        })
   }
 
   /// The sum of the class's probabilities: as many images as it would have if they were right.
@@ -94,25 +112,22 @@ extension EvaluationOutput {
     return (share * Double(report.overall.imageCount)).fixed(digits: 1)
   }
 
-  private var riskLines: [String] {
-    let labels = shownClasses
+  private var riskTable: TextTable {
     let groups: [(name: String, group: EvaluationFigure.RiskGroup)] =
       [(Self.malignantNames(report.labels), .malignant), ("the others", .benign)]
-      + labels.map { ($0.id.printable, .label($0.index)) }
+      + shownClasses.map { ($0.id.printable, .label($0.index)) }
     let width = max(17, (groups.map(\.name.count).max() ?? 0) + 1)
-    let heading =
-      "share at risk".padding(to: width)
-      + ["moderate or high", "high"].map { $0.leftPadding(to: 18) + "95 % interval".leftPadding(to: 17) }
-      .joined()
-    return [heading]
-      + groups.map { name, group in
-        name.padding(to: width)
-          + EvaluationFigure.riskLevels.map { level in
+    return TextTable(
+      names: TextTable.Column(
+        heading: "share at risk".padding(to: width), cells: groups.map { $0.name.padding(to: width) }),
+      columns: zip(["moderate or high", "high"], EvaluationFigure.riskLevels).map { title, level in
+        Self.columns(
+          title, widths: (18, 17),
+          groups.map { _, group in
             let figure = EvaluationFigure.risk(level, of: group)
-            return report.overall.value(figure).leftPadding(to: 18)
-              + report.overall.interval(figure).leftPadding(to: 17)
-          }.joined()
-      } + leftOut
+            return (report.overall.value(figure), report.overall.interval(figure))
+          })
+      })
   }
 
   /// `akiec, bcc, mel`, or in words where they are many.
@@ -122,57 +137,79 @@ extension EvaluationOutput {
       ? malignant.map(\.id.printable).joined(separator: ", ") : "the malignant classes"
   }
 
-  private var confusionLines: [String] {
+  private func confusionLines(_ width: Int?) -> [String] {
     let labels = report.labels
     let title = "Confusion matrix: labels down, predictions across"
     guard labels.count <= Self.matrixClassCount else {
-      return ["\(title); of \(labels.count) classes only --format json has it"]
+      return "\(title); of \(labels.count) classes only --format json has it".wrapped(width: width, indent: 0)
+        .split(separator: "\n").map(String.init)
     }
     let names = labels.ids.map(\.printable)
-    let width = idWidth(8, Array(labels))
-    let cell = { (text: String) in text.leftPadding(to: max(7, width)) }
-    return [title, String(repeating: " ", count: width) + names.map(cell).joined()]
-      + zip(names, report.set.confusionMatrix()).map { name, row in
-        name.padding(to: width) + row.map { cell(String($0)) }.joined()
-      }
+    let nameWidth = idWidth(8, Array(labels))
+    let cell = { (text: String) in text.leftPadding(to: max(7, nameWidth)) }
+    let matrix = report.set.confusionMatrix()
+    let table = TextTable(
+      names: TextTable.Column(
+        heading: String(repeating: " ", count: nameWidth), cells: names.map { $0.padding(to: nameWidth) }),
+      columns: names.indices.map { column in
+        TextTable.Column(heading: cell(names[column]), cells: matrix.map { cell(String($0[column])) })
+      })
+    return [title] + table.lines(width: width)
   }
 
-  private var subgroupLines: [String] {
-    let groupingWidth = 2 + (report.subgroups.map(\.grouping.rawValue.count).max() ?? 0)
-    let nameWidth = 2 + (report.subgroups.flatMap(\.groups).map(\.name.printable.count).max() ?? 0)
-    var lines = [
-      "Subgroups (fewer than \(EvaluationReport.sufficientCount) images: insufficient)",
-      "".padding(to: groupingWidth + nameWidth) + "n".leftPadding(to: 6) + "classes".leftPadding(to: 9)
-        + "  balanced accuracy".padding(to: 30)
-        + (report.labels.melanoma == nil
-          ? "macro AUROC" : "macro AUROC".padding(to: 28) + "melanoma sensitivity"),
-    ]
-    for (grouping, groups) in report.subgroups {
-      for group in groups {
-        let start =
-          grouping.rawValue.padding(to: groupingWidth) + group.name.printable.padding(to: nameWidth)
-          + String(group.imageCount).leftPadding(to: 6)
-        guard let measurement = group.measurement else {
-          lines.append(start + "  insufficient")
-          continue
-        }
-        let cell = { (figure: EvaluationFigure) in
-          "\(measurement.value(figure))  \(measurement.interval(figure))"
-        }
-        lines.append(
-          start + String(measurement.classCount).leftPadding(to: 9) + "  "
-            + cell(.balancedAccuracy).padding(to: 28)
-            + (report.labels.melanoma == nil
-              ? cell(.macroAUROC)
-              : cell(.macroAUROC).padding(to: 28) + cell(.melanomaSensitivityAt90Specificity)))
-      }
+  private func subgroupLines(_ width: Int?) -> [String] {
+    let groups = report.subgroups.flatMap { grouping, groups in
+      groups.map { (grouping: grouping.rawValue, group: $0) }
     }
-    return lines
+    let groupingWidth = 2 + (groups.map(\.grouping.count).max() ?? 0)
+    // A source is a folder: the end of its path tells more than its beginning.
+    let room = width.map { max(12, $0 - groupingWidth - Self.subgroupCellWidth - 17) } ?? .max
+    let names = groups.map { $0.group.name.printable }.map { name in
+      name.count <= room ? name : "\u{2026}" + name.suffix(room - 1)
+    }
+    let nameWidth = 2 + (names.map(\.count).max() ?? 0)
+    var figures: [(title: String, figure: EvaluationFigure)] = [
+      ("balanced accuracy", .balancedAccuracy), ("macro AUROC", .macroAUROC),
+    ]
+    if report.labels.melanoma != nil {
+      figures.append(("melanoma sensitivity", .melanomaSensitivityAt90Specificity))
+    }
+    let counts = TextTable.Column(
+      heading: "n".leftPadding(to: 6) + "classes".leftPadding(to: 9),
+      cells: groups.map { _, group in
+        String(group.imageCount).leftPadding(to: 6)
+          + (group.measurement.map { String($0.classCount).leftPadding(to: 9) } ?? "  insufficient")
+      })
+    let table = TextTable(
+      names: TextTable.Column(
+        heading: "".padding(to: groupingWidth + nameWidth),
+        cells: zip(groups, names).map { $0.grouping.padding(to: groupingWidth) + $1.padding(to: nameWidth) }),
+      columns: [counts]
+        + figures.map { title, figure in
+          TextTable.Column(
+            heading: "  " + title.padding(to: Self.subgroupCellWidth),
+            cells: groups.map { _, group in
+              group.measurement.map {
+                "  " + "\($0.value(figure))  \($0.interval(figure))".padding(to: Self.subgroupCellWidth)
+              } ?? ""
+            })
+        })
+    return "Subgroups (fewer than \(EvaluationReport.sufficientCount) images: insufficient)".wrapped(
+      width: width, indent: 0
+    ).split(separator: "\n").map(String.init) + table.lines(width: width)
   }
 
-  private static func row(_ title: String, value: String, interval: String) -> String {
-    title.padding(to: labelColumn) + value.leftPadding(to: valueColumn)
-      + interval.leftPadding(to: intervalColumn)
+  private static let subgroupCellWidth = 26
+
+  private static func row(_ title: String, value: String, interval: String, width: Int?) -> String {
+    // A title that the line has no room for goes on below its beginning.
+    let room = width.map { min(labelColumn, max($0 - valueColumn - intervalColumn, 18)) } ?? labelColumn
+    let titles = title.wrapped(width: room - 2, indent: 0).split(
+      separator: "\n", omittingEmptySubsequences: false)
+    let start = value.leftPadding(to: valueColumn)
+    let cells = start + interval.leftPadding(to: valueColumn + intervalColumn - start.count)
+    return ([String(titles[0]).padding(to: room) + cells] + titles.dropFirst().map { "  " + $0 })
+      .joined(separator: "\n")
   }
 }
 

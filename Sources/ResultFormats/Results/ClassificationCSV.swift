@@ -15,8 +15,19 @@ package enum ClassificationCSV {
       ] + (showsTiming ? ["milliseconds"] : []) + (views == .upright ? [] : ["views"]) + [
         "summary", "disclaimer", "abstain", "abstainReasons", "conformalSet",
       ]
-    let classes = labels.ids.map { (before + after).contains($0) ? "probability_\($0)" : $0 }
-    return line(before + classes + after)
+    return line(before + columns(of: labels, beside: before + after) + after)
+  }
+
+  /// The names of the columns with the probabilities of the classes, none of which is the name of another column.
+  package static func columns(of labels: Labels, beside others: [String]) -> [String] {
+    var taken = Set(others + labels.ids)
+    return labels.ids.map { id in
+      guard others.contains(id) else { return id }
+      var name = id
+      while taken.contains(name) { name = "probability_" + name }
+      taken.insert(name)
+      return name
+    }
   }
 
   /// The line of one image.

@@ -9,6 +9,8 @@ package struct WrittenResults {
   private struct Result {
     let line: Int
     let metadata: PatientMetadata
+    /// nil: the file does not tell.
+    var imageSHA256: String? = nil
   }
 
   /// Bytes up to the end of the last whole line.
@@ -48,13 +50,20 @@ package struct WrittenResults {
 
   /// Whether an image has a result that no other of the same name was given for yet.
   ///
-  /// - Parameter metadata: what this batch knows of the patient.
-  /// - Throws: ``NamedFailure`` where the result was made with other metadata: a file must not hold both.
-  package mutating func take(_ name: String, metadata: PatientMetadata) throws(NamedFailure) -> Bool {
+  /// - Parameters:
+  ///   - metadata: what this batch knows of the patient.
+  ///   - imageSHA256: of the image's bytes as they are now, asked for where the file tells it; nil: not known.
+  /// - Throws: ``NamedFailure`` where the result was made with other metadata or from another image: a file must not hold both.
+  package mutating func take(
+    _ name: String, metadata: PatientMetadata, imageSHA256: () -> String?
+  ) throws(NamedFailure) -> Bool {
     let key = Array((isTable ? CSVCell.neutralized(name) : name).utf8)
     guard let first = results[key]?.first else { return false }
     if first.metadata != metadata {
       throw failure(first.line, "was made with \(first.metadata), and now \(name) has \(metadata)")
+    }
+    if let made = first.imageSHA256, let now = imageSHA256(), made != now {
+      throw failure(first.line, "was made from another image than \(name) is now (imageSHA256)")
     }
     results[key]?.removeFirst()
     return true
@@ -145,6 +154,8 @@ extension WrittenResults {
       throw failure(
         number, "has \(object[member] == nil ? "no" : "a") '\(member)', unlike this batch's results")
     }
-    add(Result(line: number, metadata: metadata), image: image)
+    var hash: String?
+    if case .string(let text) = object["imageSHA256"] { hash = text }
+    add(Result(line: number, metadata: metadata, imageSHA256: hash), image: image)
   }
 }
