@@ -169,7 +169,9 @@ typedef struct dermafusion_map {
   int32_t status;
   /* Rows and columns of `values`: the network's input size. */
   uint32_t side;
-  /* [side, side], 0...1, row 0 at the top, over the centre square of the image: what supports the class. */
+  /* [side, side], 0...1, row 0 at the top, over the centre square of the image: what supports the class. The map's cells
+     are stretched over the square, as the Python package grad-cam has them. `dermafusion gradcam` and the page draw a cell
+     at the centre of its receptive field instead, which for the shipped model lies up to 15 pixels further down and right. */
   const float *values;
   /* The map before its negative part is cut off: [signed_height, signed_width], any finite values. */
   const float *signed_values;

@@ -113,6 +113,9 @@ class Classifier:
 
         label: the class to explain; None: the one with the greatest probability.
         layer: one of `description["layers"]`; None: the last.
+
+        The map's cells are stretched over the square, as the package `grad-cam` has them. The command `gradcam` draws
+        a cell at the centre of its receptive field instead, up to 15 pixels further down and right.
         """
         engine = self._open()
         shown = _input.name_of(image) if name is None else str(name)
