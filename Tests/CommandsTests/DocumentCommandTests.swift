@@ -38,10 +38,13 @@ import Testing
     #expect(try offered("dermafusion", "classify", "--sex", "") == ["male", "female", "unknown"])
     // A blank is escaped, or the shell would take the value for two words.
     #expect(try offered("dermafusion", "classify", "--site", "low") == ["lower\\ extremity"])
+    #expect(try offered("dermafusion", "classify", "--site", "lower\\ ext") == ["lower\\ extremity"])
+    #expect(try offered("dermafusion", "classify", "--site", "\"lower e") == ["lower extremity"])
     #expect(try offered("dermafusion", "completions", "") == ["bash", "zsh", "fish"])
     #expect(try offered("dermafusion", "help", "eval") == ["evaluate"])
     folder.write("x", to: "lesion of a back.jpg")
     #expect(try offered("dermafusion", "classify", "les") == ["lesion of a back.jpg"])
+    #expect(try offered("dermafusion", "classify", "lesion\\ of") == ["lesion of a back.jpg"])
     #expect(try offered("dermafusion", "classify", "--metadata", "les") == ["lesion of a back.jpg"])
   }
 

@@ -58,13 +58,19 @@ package enum Completions {
         local word
         COMPREPLY=()
         for word in "$@"; do
-          [[ $word == "$current"* ]] && COMPREPLY+=("$(printf '%q' "$word")")
+          [[ $word == "$current"* ]] || continue
+          if [[ -n $quote ]]; then COMPREPLY+=("$word"); else COMPREPLY+=("$(printf '%q' "$word")"); fi
         done
       }
 
       \(function)() {
-        local IFS=$'\\n' current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' word
+        local IFS=$'\\n' current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' word quote=''
         COMPREPLY=()
+        # bash gives the word as it was typed, with its quotation mark or its backslashes.
+        case $current in
+          [\\"\\']*) quote=${current:0:1} current=${current:1} ;;
+          *) current=${current//\\\\/} ;;
+        esac
         for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
           if [[ $word != -* ]]; then command=$word; break; fi
         done
