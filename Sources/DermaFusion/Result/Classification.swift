@@ -14,7 +14,7 @@ public struct Classification: Sendable, Equatable {
     public let prediction: LesionLabel
     /// The probability of ``prediction``, 0...1.
     public let probability: Float
-    /// By the rule of ``RiskLevel/init(probabilities:)``; `nil` for a model that does not say which classes are malignant.
+    /// By the thresholds of ``RiskLevel``; `nil` for a model that does not say which classes are malignant.
     public let risk: RiskLevel?
     /// The class that makes the risk moderate or high where it is not ``prediction``: it must be named wherever
     /// the prediction is.
