@@ -26,7 +26,8 @@ extension EvaluateCommandTests {
       folder.write(
         pnm(width: 40, height: 40, seed: seed * 7), to: "a folder of a long name/deep below/\(seed).ppm")
       rows +=
-        "\(seed),L\(seed),\(["nv", "mel", "bkl"][seed % 3]),follow_up,\(seed < 21 ? 55 : 80),,lower extremity\n"
+        "\(seed),L\(seed),\(["nv", "mel", "bkl"][seed % 3]),follow_up,\(seed < 21 ? 55 : 80),,"
+        + "\(seed < 22 ? "lower" : "upper") extremity\n"
     }
     let labels = folder.write(rows, to: "labels.csv")
     let words = [
@@ -42,7 +43,7 @@ extension EvaluateCommandTests {
     #expect(figures(text) == figures(wide), "\(text)")
     for name in [
       "recall", "precision", "AUROC", "moderate or high", "balanced accuracy", "macro AUROC",
-      "melanoma sensitivity",
+      "melanoma sensitivity", "lower extremity", "upper extremity",
     ] {
       #expect(text.contains(name), "'\(name)' is not in\n\(text)")
     }

@@ -162,8 +162,8 @@ extension EvaluationOutput {
       groups.map { (grouping: grouping.rawValue, group: $0) }
     }
     let groupingWidth = 2 + (groups.map(\.grouping.count).max() ?? 0)
-    // A source is a folder: the end of its path tells more than its beginning.
-    let room = width.map { max(12, $0 - groupingWidth - Self.subgroupCellWidth - 17) } ?? .max
+    // A source is a folder: the end of its path tells more than its beginning. Sites end alike, and have up to 15 letters.
+    let room = width.map { max(16, $0 - groupingWidth - Self.subgroupCellWidth - 17) } ?? .max
     let names = groups.map { $0.group.name.printable }.map { name in
       name.count <= room ? name : "\u{2026}" + name.suffix(room - 1)
     }
