@@ -17,6 +17,10 @@ static inline bool cpu_runs_avx512(void) {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 }
+static inline bool cpu_runs_avx512vnni(void) {
+  __builtin_cpu_init();
+  return cpu_runs_avx512() && __builtin_cpu_supports("avx512vnni");
+}
 static inline bool cpu_runs_sha256(void) {
   unsigned a, b, c, d;
   __builtin_cpu_init();
@@ -25,6 +29,7 @@ static inline bool cpu_runs_sha256(void) {
 #else
 static inline bool cpu_runs_avx2_fma(void) { return false; }
 static inline bool cpu_runs_avx512(void) { return false; }
+static inline bool cpu_runs_avx512vnni(void) { return false; }
 #endif
 
 #if defined(__SHA__)
@@ -54,6 +59,13 @@ static inline bool caller_is_built_for_avx2_fma(void) {
 static inline bool caller_is_built_for_avx512(void) {
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
   return true;
+#else
+  return false;
+#endif
+}
+static inline bool caller_is_built_for_avx512vnni(void) {
+#if defined(__AVX512VNNI__)
+  return caller_is_built_for_avx512();
 #else
   return false;
 #endif

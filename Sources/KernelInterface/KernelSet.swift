@@ -6,6 +6,8 @@ public enum InstructionSet: String, Sendable, CaseIterable {
   case avx2
   /// AVX-512 F, VL, BW and DQ.
   case avx512
+  /// These and AVX-512 VNNI, products of 8-bit integers.
+  case avx512vnni
 }
 
 /// The hot loops of one instruction set. A kernel never allocates, never starts a thread and never validates.
@@ -18,6 +20,9 @@ public struct KernelSet: Sendable {
   public let vectorWidth: Int
   /// Rows that the matrix kernel computes at a time in a panel of two vectors; row counts that it divides cost least.
   public let rowTile: Int
+  /// Values of a quantised map in a word of 32 bits: 4 bytes where one instruction adds up the products of four, else 2
+  /// numbers of 16 bits.
+  public let valuesPerWord: Int
   /// Computes a ``MatrixProduct``.
   public let multiply: @Sendable (MatrixProduct) -> Void
   /// Computes a ``DepthwiseRow``.
@@ -40,6 +45,10 @@ public struct KernelSet: Sendable {
   public let applyDerivative: @Sendable (DerivativePass) -> Void
   /// Computes a ``ProductSum``.
   public let addProducts: @Sendable (ProductSum) -> Void
+  /// Computes a ``QuantizedProduct``.
+  public let multiplyQuantized: @Sendable (QuantizedProduct) -> Void
+  /// Computes a ``QuantizationPass``.
+  public let quantize: @Sendable (QuantizationPass) -> Void
   /// Runs `repetitions` rounds of 12 or more independent multiply-adds and returns the floating-point operations
   /// done: what this CPU can reach at best.
   public let peakProbe: @Sendable (_ repetitions: Int) -> Int
@@ -47,6 +56,7 @@ public struct KernelSet: Sendable {
   /// Collects the kernels of one instruction set.
   public init(
     instructionSet: InstructionSet, isBuiltForInstructionSet: Bool, vectorWidth: Int, rowTile: Int,
+    valuesPerWord: Int,
     multiply: @escaping @Sendable (MatrixProduct) -> Void,
     depthwiseRow: @escaping @Sendable (DepthwiseRow) -> Void,
     maxPoolingRow: @escaping @Sendable (MaxPoolingRow) -> Void,
@@ -58,12 +68,15 @@ public struct KernelSet: Sendable {
     activate: @escaping @Sendable (ActivationPass) -> Void,
     applyDerivative: @escaping @Sendable (DerivativePass) -> Void,
     addProducts: @escaping @Sendable (ProductSum) -> Void,
+    multiplyQuantized: @escaping @Sendable (QuantizedProduct) -> Void,
+    quantize: @escaping @Sendable (QuantizationPass) -> Void,
     peakProbe: @escaping @Sendable (Int) -> Int
   ) {
     self.instructionSet = instructionSet
     self.isBuiltForInstructionSet = isBuiltForInstructionSet
     self.vectorWidth = vectorWidth
     self.rowTile = rowTile
+    self.valuesPerWord = valuesPerWord
     self.multiply = multiply
     self.depthwiseRow = depthwiseRow
     self.maxPoolingRow = maxPoolingRow
@@ -75,6 +88,8 @@ public struct KernelSet: Sendable {
     self.activate = activate
     self.applyDerivative = applyDerivative
     self.addProducts = addProducts
+    self.multiplyQuantized = multiplyQuantized
+    self.quantize = quantize
     self.peakProbe = peakProbe
   }
 }

@@ -21,3 +21,14 @@
   typealias ThreeVectorTile = Tile<3, 3>
   typealias OneVectorTile = Tile<6, 1>
 #endif
+
+// The same budgets: where products and sums of words are two instructions, a register holds the products.
+#if KERNEL_AVX512 || arch(arm64)
+  typealias QuantizedTwoVectorTile = QuantizedTile<12, 2>
+  typealias QuantizedThreeVectorTile = QuantizedTile<8, 3>
+  typealias QuantizedOneVectorTile = QuantizedTile<12, 1>
+#else
+  typealias QuantizedTwoVectorTile = QuantizedTile<6, 2>
+  typealias QuantizedThreeVectorTile = QuantizedTile<3, 3>
+  typealias QuantizedOneVectorTile = QuantizedTile<6, 1>
+#endif
