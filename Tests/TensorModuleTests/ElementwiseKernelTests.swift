@@ -1,4 +1,5 @@
 import KernelInterface
+import KernelSelection
 import ReferenceLayers
 import Testing
 

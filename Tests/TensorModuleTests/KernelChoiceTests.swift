@@ -2,6 +2,7 @@ import Foundation
 import KernelInterface
 import Testing
 
+@testable import KernelSelection
 @testable import TensorModule
 
 @Suite struct KernelChoiceTests {
@@ -16,6 +17,7 @@ import Testing
       if flags.isSuperset(of: ["avx2", "fma"]) { expected.append(.avx2) }
       if flags.isSuperset(of: ["avx2", "fma", "avx512f", "avx512vl", "avx512bw", "avx512dq"]) {
         expected.append(.avx512)
+        if flags.contains("avx512_vnni") { expected.append(.avx512vnni) }
       }
       #expect(KernelChoice.available.map(\.instructionSet) == expected)
       #expect(KernelChoice.runnable.map(\.instructionSet) == expected)
@@ -24,15 +26,17 @@ import Testing
 
   @Test(arguments: [
     ("baseline", InstructionSet.baseline), ("avx2", .avx2), ("avx512", .avx512),
+    ("avx512vnni", .avx512vnni),
   ])
   func anAvailableSetCanBeForced(name: String, instructionSet: InstructionSet) {
-    let choice = KernelChoice.choose(forced: name, among: [.baseline, .avx2, .avx512])
+    let choice = KernelChoice.choose(forced: name, among: InstructionSet.allCases)
     #expect(choice.instructionSet == instructionSet)
     #expect(choice.unavailable == nil)
   }
 
   @Test(
-    arguments: [nil, ""], [[InstructionSet.baseline], [.baseline, .avx2], [.baseline, .avx2, .avx512]])
+    arguments: [nil, ""],
+    [[InstructionSet.baseline], [.baseline, .avx2], [.baseline, .avx2, .avx512], InstructionSet.allCases])
   func theBestIsChosenWhenNothingIsForced(forced: String?, available: [InstructionSet]) {
     let choice = KernelChoice.choose(forced: forced, among: available)
     #expect(choice.instructionSet == available.last)
@@ -57,7 +61,7 @@ import Testing
         switch kernels.instructionSet {
         case .baseline: 4
         case .avx2: 8
-        case .avx512: 16
+        case .avx512, .avx512vnni: 16
         }
       #expect(kernels.vectorWidth == width)
       #expect(kernels.rowTile > 1)

@@ -66,7 +66,7 @@ package struct PointwiseConvolution: Sendable {
 }
 
 /// The cut of a product's rows into blocks. The bits of a product do not depend on it.
-struct ProductGrid {
+package struct ProductGrid {
   /// What the rows of a block take at most, in floats: 128 KiB, which leaves the panels as much of the smallest
   /// second-level cache in use.
   static let cachedFloats = 32_768
@@ -78,29 +78,40 @@ struct ProductGrid {
   /// blocks to share out.
   ///
   /// - Parameters:
+  ///   - depth: Floats of a row.
   ///   - threadCount: When known, and the matrix is the larger operand, there is but one block for each thread, or as few as
   ///     the cache allows: the matrix comes from farther away than the rows, and each block reads all of it.
   ///   - cacheSize: Bytes of the second-level cache.
-  init(
-    rowCount: Int, matrix: PackedMatrix, threadCount: Int? = nil, cacheSize: Int = CacheSize.secondLevel
+  package init(
+    rowCount: Int, depth: Int, columnCount: Int, rowTile tile: Int, threadCount: Int? = nil,
+    cacheSize: Int = CacheSize.secondLevel
   ) {
-    let tile = matrix.kernels.rowTile
     self.rowCount = rowCount
-    if let threadCount, matrix.columnCount > rowCount {
+    if let threadCount, columnCount > rowCount {
       // Three quarters for the rows, the rest for panels.
-      let cached = cacheSize / 16 * 3 / matrix.depth / tile * tile
+      let cached = cacheSize / 16 * 3 / depth / tile * tile
       let shared = ((rowCount + threadCount - 1) / threadCount).roundedUp(toMultipleOf: tile)
       rowsPerBlock = max(min(cached, shared), tile * 2)
       return
     }
-    let cached = max(Self.cachedFloats / matrix.depth, tile)
+    let cached = max(Self.cachedFloats / depth, tile)
     let shared = (rowCount + 7) / 8
     rowsPerBlock = max(min(cached, shared) / tile * tile, tile * 2)
   }
 
-  var blockCount: Int { (rowCount + rowsPerBlock - 1) / rowsPerBlock }
+  init(
+    rowCount: Int, matrix: PackedMatrix, threadCount: Int? = nil, cacheSize: Int = CacheSize.secondLevel
+  ) {
+    self.init(
+      rowCount: rowCount, depth: matrix.depth, columnCount: matrix.columnCount,
+      rowTile: matrix.kernels.rowTile, threadCount: threadCount, cacheSize: cacheSize)
+  }
 
-  func rows(ofBlock block: Int) -> Range<Int> {
+  /// Blocks of rows.
+  package var blockCount: Int { (rowCount + rowsPerBlock - 1) / rowsPerBlock }
+
+  /// The rows of a block.
+  package func rows(ofBlock block: Int) -> Range<Int> {
     block * rowsPerBlock..<min((block + 1) * rowsPerBlock, rowCount)
   }
 }

@@ -1,5 +1,32 @@
-import KernelInterface
+package import KernelInterface
 import SystemModule
+
+/// Rows of an expanded tensor that a ring asks for: `runCount` runs of `pixelCount` pixels, which follow one another from
+/// the pixel `first` of the input on.
+package struct ExpandedRows {
+  /// The first pixel of the input.
+  package let first: Int
+  /// Pixels of a run.
+  package let pixelCount: Int
+  /// Runs.
+  package let runCount: Int
+  /// The channels.
+  package let panels: Range<Int>
+  /// Where the first pixel goes, at channel 0.
+  package let output: UnsafeMutablePointer<Float>
+  /// Floats from one pixel to the next.
+  package let pixelStride: Int
+  /// Floats from one run to the next.
+  package let runStride: Int
+}
+
+/// Where the rows under a window come from.
+package enum RowSource {
+  /// The map itself.
+  case map(FeatureMap)
+  /// Its expansion: the cut of the expanded channels, and what computes rows of them.
+  case expanded(PanelLayout, vectorWidth: Int, (ExpandedRows) -> Void)
+}
 
 /// The last few rows of the expanded tensor, for some of its channels; without an expansion, the input itself.
 struct RowRing {
@@ -34,51 +61,60 @@ struct RowRing {
   let pixelStride: Int
   /// Pixels in a row, the sides included.
   let width: Int
-  private let expansion: PointwiseConvolution?
-  private let input: FeatureMap
+  private let source: RowSource
+  /// The first of the rows: in the ring, or of the map.
+  private let rows: UnsafeMutablePointer<Float>
   private let channels: Range<Int>
+  /// Rows after which they repeat.
   private let rowCount: Int
-  private let scratch: UnsafeMutablePointer<Float>
   /// The rows in the ring.
   private var held = 0..<0
 
-  /// - Parameter scratch: `rowCount` rows of the input's width and the sides, as many channels as are asked for.
+  /// - Parameters:
+  ///   - width: Pixels in a row of the source.
+  ///   - scratch: `rowCount` rows of that width and the sides, as many channels as are asked for.
   init(
-    expansion: PointwiseConvolution?, input: FeatureMap, channels: Range<Int>, rowCount: Int, sides: Sides,
+    _ source: RowSource, width: Int, channels: Range<Int>, rowCount: Int, sides: Sides,
     scratch: UnsafeMutablePointer<Float>
   ) {
-    self.expansion = expansion
-    self.input = input
+    self.source = source
+    switch source {
+    case .map(let map):
+      rows = map.pointer + channels.lowerBound
+      pixelStride = map.pixelStride
+      self.rowCount = map.shape.height
+    case .expanded:
+      rows = scratch
+      pixelStride = channels.count
+      self.rowCount = rowCount
+    }
     self.channels = channels
-    self.rowCount = rowCount
     self.sides = sides
-    self.scratch = scratch
-    pixelStride = expansion == nil ? input.pixelStride : channels.count
-    width = sides.before + input.shape.width + sides.after
+    self.width = sides.before + width + sides.after
     guard sides != .none else { return }
     for row in 0..<rowCount {
-      let start = scratch + row * width * pixelStride
+      let start = rows + row * self.width * pixelStride
       start.update(repeating: 0, count: sides.before * pixelStride)
-      (start + (width - sides.after) * pixelStride).update(repeating: 0, count: sides.after * pixelStride)
+      (start + (self.width - sides.after) * pixelStride).update(
+        repeating: 0, count: sides.after * pixelStride)
     }
   }
 
   /// The first pixel of a row that is held, at the first of the channels.
   func row(_ y: Int) -> UnsafePointer<Float> {
-    expansion == nil
-      ? UnsafePointer(input.pointer + (y * width * pixelStride + channels.lowerBound))
-      : UnsafePointer(scratch + y % rowCount * width * pixelStride)
+    UnsafePointer(rows + y % rowCount * width * pixelStride)
   }
 
   /// Expands what is missing of the given rows, and as many after them as fit, since long products run faster.
   ///
   /// - Parameter end: Rows from here on are never needed.
   mutating func hold(from first: Int, through last: Int, end: Int) {
-    guard let expansion, last >= held.upperBound else { return }
-    let matrix = expansion.matrix
-    let panelWidth = 2 * matrix.kernels.vectorWidth
-    let endPanel = min((channels.upperBound + panelWidth - 1) / panelWidth, matrix.layout.panelCount)
-    let inputWidth = input.shape.width
+    guard last >= held.upperBound, case .expanded(let layout, let vectorWidth, let expand) = source else {
+      return
+    }
+    let panelWidth = 2 * vectorWidth
+    let endPanel = min((channels.upperBound + panelWidth - 1) / panelWidth, layout.panelCount)
+    let inputWidth = width - sides.before - sides.after
     var next = max(held.upperBound, first)
     held = first..<min(first + rowCount, end)
     precondition(held.contains(last), "row \(last) is not among the rows \(held) that a ring can hold")
@@ -86,12 +122,12 @@ struct RowRing {
       let rows = min(held.upperBound - next, rowCount - next % rowCount)
       // Without zeros in between, all rows are one.
       let runs = sides == .none ? 1 : rows
-      matrix.multiply(
-        a: input.pointer + next * inputWidth * input.pixelStride, aStride: input.pixelStride,
-        rowCount: rows * inputWidth / runs, runCount: runs,
-        into: scratch + ((next % rowCount * width + sides.before) * pixelStride - channels.lowerBound),
-        cStride: pixelStride, runStride: width * pixelStride,
-        panelRange: channels.lowerBound / panelWidth..<endPanel, activation: expansion.activation)
+      expand(
+        ExpandedRows(
+          first: next * inputWidth, pixelCount: rows * inputWidth / runs, runCount: runs,
+          panels: channels.lowerBound / panelWidth..<endPanel,
+          output: self.rows + ((next % rowCount * width + sides.before) * pixelStride - channels.lowerBound),
+          pixelStride: pixelStride, runStride: width * pixelStride))
       next += rows
     }
   }

@@ -6,11 +6,12 @@ import SystemModule
 #if arch(x86_64)
   import KernelsAVX2
   import KernelsAVX512
+  import KernelsAVX512VNNI
 #endif
 
 /// Chooses the kernels, once, in this one place.
 package enum KernelChoice {
-  /// The environment variable that forces an instruction set: `baseline`, `avx2` or `avx512`.
+  /// The environment variable that forces an instruction set: `baseline`, `avx2`, `avx512` or `avx512vnni`.
   package static let variable = "DERMAFUSION_INSTRUCTION_SET"
 
   /// Whether the kernels were built with optimisation; without, an image takes a minute.
@@ -65,6 +66,7 @@ package enum KernelChoice {
     case .baseline: true
     case .avx2: cpu_runs_avx2_fma()
     case .avx512: cpu_runs_avx512() && cpu_runs_avx2_fma()
+    case .avx512vnni: cpu_runs_avx512vnni() && cpu_runs_avx2_fma()
     }
   }
 
@@ -74,8 +76,9 @@ package enum KernelChoice {
     #if arch(x86_64)
       case .avx2: KernelsAVX2.isBuiltForInstructionSet()
       case .avx512: KernelsAVX512.isBuiltForInstructionSet()
+      case .avx512vnni: KernelsAVX512VNNI.isBuiltForInstructionSet()
     #else
-      case .avx2, .avx512: false
+      case .avx2, .avx512, .avx512vnni: false
     #endif
     }
   }
@@ -86,8 +89,10 @@ package enum KernelChoice {
     #if arch(x86_64)
       case .avx2: KernelsAVX2.makeKernelSet()
       case .avx512: KernelsAVX512.makeKernelSet()
+      case .avx512vnni: KernelsAVX512VNNI.makeKernelSet()
     #else
-      case .avx2, .avx512: preconditionFailure("\(instructionSet.rawValue) on a machine that is not x86-64")
+      case .avx2, .avx512, .avx512vnni:
+        preconditionFailure("\(instructionSet.rawValue) on a machine that is not x86-64")
     #endif
     }
   }

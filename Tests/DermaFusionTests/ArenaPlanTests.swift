@@ -2,7 +2,7 @@ import ReferenceLayers
 import SystemModule
 import Testing
 
-@testable import TensorModule
+@testable import NetworkModule
 
 @Suite struct ArenaPlanTests {
   typealias Lifetime = ArenaPlan.Lifetime
