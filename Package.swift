@@ -4,7 +4,7 @@ import PackageDescription
 
 /// SwiftPM refuses a versioned dependency whose targets carry unsafe flags. The kernel modules get
 /// their instruction-set flags only where this package is built as the root; as a dependency the same
-/// sources build without them, and the choice at run time notices (see `Sources/TensorModule/KernelChoice.swift`).
+/// sources build without them, and the choice at run time notices (see `Sources/KernelSelection/KernelChoice.swift`).
 /// A dependency lies in `checkouts/NAME` or `registry/downloads/SCOPE/NAME/VERSION` of a folder in which SwiftPM and
 /// Xcode note what they fetched.
 func isFetched(foldersUp: Int) -> Bool {
@@ -23,12 +23,18 @@ func kernelSettings(define: String, targetFeatures: [String]) -> [SwiftSetting] 
   var settings: [SwiftSetting] = [.define(define), .enableExperimentalFeature("BuiltinModule")]
   if isRootPackage {
     let features = isX86 ? targetFeatures.flatMap { ["-Xcc", "-m\($0)"] } : []
+    // Some of their instructions have no other spelling.
+    if !features.isEmpty {
+      settings.append(.define("KERNEL_HAS_ITS_INSTRUCTIONS", .when(platforms: [.linux, .macOS])))
+    }
     // Optimised as a whole in debug builds too: an unoptimised kernel is a thousand times slower than the product.
     let optimisation = ["-Ounchecked", "-disable-batch-mode", "-wmo", "-num-threads", "2"]
     settings.append(.unsafeFlags(features + optimisation, .when(platforms: [.linux, .macOS])))
   }
   return settings
 }
+
+let avx512 = ["avx512f", "avx512vl", "avx512bw", "avx512dq", "avx2", "fma"]
 
 /// `Scripts/test` asks for it. Whoever only builds may have a compiler that warns of more.
 let warningsAsErrors: [SwiftSetting] =
@@ -56,7 +62,8 @@ let package = Package(
     .target(
       name: "DermaFusion",
       dependencies: [
-        "ExplanationModule", "NetworkModule", "ImagePipeline", "ModelFiles", "TensorModule",
+        "ExplanationModule", "NetworkModule", "ImagePipeline", "ModelFiles", "KernelSelection",
+        "TensorModule",
         "KernelInterface",
         "JSONModule", "SystemModule",
       ],
@@ -124,11 +131,14 @@ let package = Package(
     // Implementation details
     .target(
       name: "ExplanationModule",
-      dependencies: ["NetworkModule", "TensorModule", "KernelInterface", "SystemModule"],
+      dependencies: ["NetworkModule", "KernelSelection", "TensorModule", "KernelInterface", "SystemModule"],
       swiftSettings: warningsAsErrors),
     .target(name: "FigureModule", dependencies: ["ImagePipeline"], swiftSettings: warningsAsErrors),
     .target(
-      name: "NetworkModule", dependencies: ["ModelFiles", "TensorModule", "KernelInterface", "SystemModule"],
+      name: "NetworkModule",
+      dependencies: [
+        "ModelFiles", "QuantizedModule", "KernelSelection", "TensorModule", "KernelInterface", "SystemModule",
+      ],
       swiftSettings: warningsAsErrors),
     .target(
       name: "ImagePipeline", dependencies: ["SystemModule"],
@@ -139,9 +149,20 @@ let package = Package(
     .target(
       name: "TensorModule",
       dependencies: [
-        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelInterface", "SystemModule", "CCPUFeatures",
+        "KernelInterface", "SystemModule", "CCPUFeatures",
       ],
       swiftSettings: warningsAsErrors + [.enableUpcomingFeature("InternalImportsByDefault")]),
+    .target(
+      name: "KernelSelection",
+      dependencies: [
+        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelsAVX512VNNI", "KernelInterface",
+        "SystemModule", "CCPUFeatures",
+      ],
+      swiftSettings: warningsAsErrors),
+    // 8-bit layers
+    .target(
+      name: "QuantizedModule", dependencies: ["TensorModule", "KernelInterface", "SystemModule"],
+      swiftSettings: warningsAsErrors),
     .target(name: "JSONModule", swiftSettings: warningsAsErrors),
     .target(
       name: "HashModule", dependencies: ["SHA256Instructions"],
@@ -160,9 +181,11 @@ let package = Package(
       swiftSettings: kernelSettings(define: "KERNEL_AVX2", targetFeatures: ["avx2", "fma"])),
     .target(
       name: "KernelsAVX512", dependencies: ["KernelInterface", "CCPUFeatures"],
-      swiftSettings: kernelSettings(
-        define: "KERNEL_AVX512",
-        targetFeatures: ["avx512f", "avx512vl", "avx512bw", "avx512dq", "avx2", "fma"])),
+      swiftSettings: kernelSettings(define: "KERNEL_AVX512", targetFeatures: avx512)),
+    .target(
+      name: "KernelsAVX512VNNI", dependencies: ["KernelInterface", "CCPUFeatures"],
+      swiftSettings: kernelSettings(define: "KERNEL_AVX512", targetFeatures: avx512 + ["avx512vnni"])
+        + [.define("KERNEL_VNNI")]),
 
     .target(
       name: "SHA256Instructions", dependencies: ["CCPUFeatures"],
@@ -187,7 +210,8 @@ let package = Package(
     .target(
       name: "TestModels",
       dependencies: [
-        "DermaFusion", "ImagePipeline", "ModelFiles", "NetworkModule", "TensorModule", "KernelInterface",
+        "DermaFusion", "ImagePipeline", "ModelFiles", "NetworkModule", "QuantizedModule", "KernelSelection",
+        "TensorModule", "KernelInterface",
         "SystemModule",
       ],
       path: "Tests/TestModels", swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
@@ -212,13 +236,15 @@ let package = Package(
     .testTarget(
       name: "TensorModuleTests",
       dependencies: [
-        "TensorModule", "ReferenceLayers", "KernelInterface", "SystemModule", "CCPUFeatures", "TestModels",
+        "QuantizedModule", "KernelSelection", "TensorModule", "ReferenceLayers", "KernelInterface",
+        "SystemModule", "CCPUFeatures", "TestModels",
       ]),
     .testTarget(
       name: "DermaFusionTests",
       dependencies: [
         "DermaFusion", "ExplanationModule", "FigureModule", "ImageFiles", "NetworkModule", "ImagePipeline",
-        "ModelFiles", "TensorModule", "KernelInterface", "JSONModule", "HashModule",
+        "ModelFiles", "QuantizedModule", "KernelSelection", "TensorModule", "KernelInterface", "JSONModule",
+        "HashModule",
         "SystemModule", "ReferenceLayers", "TestFiles", "TestModels", "TestImages",
       ]),
     .testTarget(

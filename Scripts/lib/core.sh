@@ -3,8 +3,8 @@
 # first.
 
 # The modules of the core and its door, each after those that it imports.
-core_modules="KernelInterface SystemModule JSONModule SHA256Instructions HashModule KernelsBaseline TensorModule \
-ImagePipeline ModelFiles NetworkModule ExplanationModule FigureModule DermaFusion ExplanationFigures BrowserModule"
+core_modules="KernelInterface SystemModule JSONModule SHA256Instructions HashModule KernelsBaseline KernelSelection \
+TensorModule QuantizedModule ImagePipeline ModelFiles NetworkModule ExplanationModule FigureModule DermaFusion ExplanationFigures BrowserModule"
 
 # embedded_swift TRIPLE MODULE FOLDER ARGUMENT...: runs the compiler on a module, which finds those before it in FOLDER.
 # TARGET_FLAGS go to it as they are.

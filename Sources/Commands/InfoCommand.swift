@@ -50,6 +50,7 @@ package enum InfoCommand: Command {
         [
           ("name", .string(configuration.name)), ("version", .string(configuration.version)),
           ("sha256", .string(classifier.model.sha256)), ("architecture", .string(configuration.architecture)),
+          ("precision", .string(configuration.precision.rawValue)),
           ("folder", .string(folder)), ("usesMetadata", .bool(configuration.fusion != nil)),
           ("temperature", .number(configuration.temperature)),
           ("hasChecksums", .bool(classifier.hasChecksums)),
@@ -79,6 +80,7 @@ package enum InfoCommand: Command {
         "name": .string(configuration.name),
         "version": .string(configuration.version),
         "architecture": .string(configuration.architecture),
+        "precision": .string(configuration.precision.rawValue),
         "usesMetadata": .bool(configuration.fusion != nil),
         "temperature": .number(configuration.temperature),
       ])
@@ -112,7 +114,10 @@ package enum InfoCommand: Command {
           ? "SHA256SUMS agrees with the files"
           : "none: the folder has no SHA256SUMS, and a damaged file would not be noticed"
       ),
-      ("Architecture", configuration.architecture),
+      (
+        "Architecture",
+        configuration.architecture + (configuration.precision == .int8 ? " in 8 bits" : "")
+      ),
     ]
     for (index, member) in classifier.members.enumerated() {
       let (model, weight) = (member.model.configuration, JSONValue.decimal(member.weight))

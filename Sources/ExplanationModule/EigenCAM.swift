@@ -1,4 +1,5 @@
 import KernelInterface
+import KernelSelection
 import SystemModule
 import TensorModule
 

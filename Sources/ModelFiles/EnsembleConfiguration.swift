@@ -58,6 +58,7 @@ extension ModelConfiguration {
     self.init(
       name: ensemble.name, version: ensemble.version,
       architecture: members.map { $0.architecture }.joined(separator: " + "), padding: members[0].padding,
+      precision: members.contains { $0.precision == .int8 } ? .int8 : .float32,
       batchNormEpsilon: members[0].batchNormEpsilon, classes: members[0].classes,
       temperature: ensemble.temperature, preprocessing: members[0].preprocessing,
       fusion: members.lazy.compactMap { $0.fusion }.first, abstention: nil)

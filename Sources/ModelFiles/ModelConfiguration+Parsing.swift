@@ -13,6 +13,8 @@ extension ModelConfiguration {
     version = try root.text("version")
     architecture = try root.choice("architecture", of: Self.knownArchitectures)
     padding = try root.choice("padding")
+    precision = root["precision"] == nil ? .float32 : try root.choice("precision")
+    if precision == .int8, !Self.isQuantizable(architecture) { throw .unquantizable(architecture) }
     batchNormEpsilon = try root.number("batch_norm_epsilon", .upToOne)
     classes = try Self.classes(&root)
     temperature = try root.number("temperature", .temperature)

@@ -27,6 +27,14 @@ package struct ModelConfiguration: Sendable, Equatable {
     package let rounding: Rounding
   }
 
+  /// The numbers that a network multiplies.
+  package enum Precision: String, Sendable, CaseIterable {
+    /// Weights and maps are floats.
+    case float32
+    /// The weights of the blocks after the first stage are 8-bit integers, and so are the maps that they multiply.
+    case int8
+  }
+
   /// The constants that take an image to the network's input.
   package struct Preprocessing: Sendable, Equatable {
     /// Width and height of the input in pixels, 32...2048.
@@ -98,6 +106,8 @@ package struct ModelConfiguration: Sendable, Equatable {
   package let architecture: String
   /// How convolutions are padded.
   package let padding: Padding
+  /// What the network multiplies.
+  package let precision: Precision
   /// Added to the variance in batch norm; above 0.
   package let batchNormEpsilon: Double
   /// The network's outputs, in order.
@@ -125,6 +135,11 @@ package struct ModelConfiguration: Sendable, Equatable {
     (0...7).map { "efficientnet_b\($0)" } + (0...7).map { "tf_efficientnet_b\($0)" }
     + (0...4).map { "efficientnet_lite\($0)" } + (0...4).map { "tf_efficientnet_lite\($0)" }
     + ["mobilenetv3_small_100", "mobilenetv3_large_100", "resnet18", "resnet50"]
+
+  /// Whether an architecture has a form in 8 bits: ReLU6 and no squeeze-excite.
+  package static func isQuantizable(_ architecture: String) -> Bool {
+    architecture.hasPrefix("efficientnet_lite")
+  }
 
   /// Stages of an architecture of ``knownArchitectures``.
   package static func stageCount(of architecture: String) -> Int {

@@ -36,6 +36,10 @@ package enum ModelFileError: Error, Equatable, Sendable {
   case missingTensor(file: String, name: String)
   /// The tensor has another shape than the network needs.
   case misshapenTensor(file: String, name: String, expected: [Int], found: [Int])
+  /// The tensor's elements are of a type that its layer cannot use.
+  case wrongDataType(file: String, name: String, found: String, expected: String)
+  /// A tensor of a quantised layer breaks a rule, given in words.
+  case unusableQuantization(file: String, name: String, rule: String)
   /// The last layer's outputs are not as many as the configuration's classes.
   case outputCount(file: String, name: String, outputs: Int, classes: Int)
   /// The tensor has a NaN or an infinity; the index counts elements in the order stored, the
@@ -87,6 +91,10 @@ extension ModelFileError: CustomStringConvertible {
       "\(file): the tensor \(quoted(name)) is missing"
     case .misshapenTensor(let file, let name, let expected, let found):
       "\(file): the tensor \(quoted(name)) has shape \(found), and the network needs \(expected)"
+    case .wrongDataType(let file, let name, let found, let expected):
+      "\(file): the tensor \(quoted(name)) has the data type \(quoted(found)), and the network needs \(expected)"
+    case .unusableQuantization(let file, let name, let rule):
+      "\(file): the tensor \(quoted(name)) \(rule)"
     case .outputCount(let file, let name, let outputs, let classes):
       "\(file): the last layer \(quoted(name)) has \(outputs) outputs, and config.json lists \(classes) classes"
     case .nonFiniteValue(let file, let name, let index, let value):

@@ -69,7 +69,7 @@ extension SafetensorsError: CustomStringConvertible {
     case .malformedField(let tensor, let field, let rule):
       "the tensor \(quoted(tensor)) has a malformed \(quoted(field)), which must be \(rule)"
     case .unsupportedDataType(let tensor, let dataType):
-      "the tensor \(quoted(tensor)) has the data type \(quoted(dataType)); only F32, F16 and BF16 are supported"
+      "the tensor \(quoted(tensor)) has the data type \(quoted(dataType)); only F32, F16, BF16 and I8 are supported"
     case .shapeOverflow(let tensor, let shape):
       "the tensor \(quoted(tensor)) has shape \(shape), whose size in bytes overflows"
     case .offsetsReversed(let tensor, let begin, let end):

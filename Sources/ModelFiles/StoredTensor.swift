@@ -6,10 +6,16 @@ package enum TensorDataType: String, Sendable, CaseIterable {
   case float16 = "F16"
   /// The upper half of IEEE single precision.
   case brainFloat16 = "BF16"
+  /// Signed integers, the weights of quantised layers.
+  case int8 = "I8"
 
   /// Bytes per element.
   package var byteCount: Int {
-    self == .float32 ? 4 : 2
+    switch self {
+    case .float32: 4
+    case .float16, .brainFloat16: 2
+    case .int8: 1
+    }
   }
 }
 
@@ -64,6 +70,7 @@ package struct StoredTensor: Sendable {
       case .float32: FloatConversion.convertSingle(source, count: range.count, into: target)
       case .float16: FloatConversion.convertHalf(source, count: range.count, into: target)
       case .brainFloat16: FloatConversion.convertBrainFloat(source, count: range.count, into: target)
+      case .int8: preconditionFailure("\(name) has whole numbers, and numbers with fractions were asked for")
       }
     }
     if !isFinite { throw firstNonFiniteValue() }
@@ -84,6 +91,12 @@ package struct StoredTensor: Sendable {
     }
     if let failure { throw failure }
     return values
+  }
+
+  /// Every element of a tensor of whole numbers, in the order stored.
+  package func integers() -> [Int8] {
+    precondition(dataType == .int8, "\(name) has the data type \(dataType.rawValue), and I8 was asked for")
+    return withUnsafeBytes { bytes in bytes.map { Int8(bitPattern: $0) } }
   }
 
   private func firstNonFiniteValue() -> ModelFileError {

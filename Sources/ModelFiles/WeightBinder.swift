@@ -41,17 +41,35 @@ package struct WeightBinder: Sendable {
 
   /// A tensor's values as Float32, the last dimension running fastest.
   ///
-  /// - Throws: `ModelFileError.missingTensor`, `.misshapenTensor` or `.nonFiniteValue`.
+  /// - Throws: `ModelFileError.missingTensor`, `.misshapenTensor`, `.wrongDataType` or `.nonFiniteValue`.
   package func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> [Float] {
     try storedTensor(name, shape: shape).floats()
   }
 
   /// A tensor as it is stored, for a packer that converts it itself with `StoredTensor.convert(into:)`.
   ///
-  /// - Throws: `ModelFileError.missingTensor` or `.misshapenTensor`. Non-finite values are found by the conversion.
+  /// - Throws: `ModelFileError.missingTensor`, `.misshapenTensor` or `.wrongDataType`. Non-finite values are found by the conversion.
   package func storedTensor(_ name: String, shape: [Int]) throws(ModelFileError) -> StoredTensor {
+    try stored(name, shape: shape, isInteger: false)
+  }
+
+  /// The values of a tensor of 8-bit integers.
+  ///
+  /// - Throws: `ModelFileError.missingTensor`, `.misshapenTensor` or `.wrongDataType`.
+  package func integers(_ name: String, shape: [Int]) throws(ModelFileError) -> [Int8] {
+    try stored(name, shape: shape, isInteger: true).integers()
+  }
+
+  private func stored(
+    _ name: String, shape: [Int], isInteger: Bool
+  ) throws(ModelFileError) -> StoredTensor {
     let fullName = fullName(name)
     let tensor = try file.tensor(fullName, shape: shape)
+    guard (tensor.dataType == .int8) == isInteger else {
+      throw .wrongDataType(
+        file: file.name, name: fullName, found: tensor.dataType.rawValue,
+        expected: isInteger ? "I8" : "F32, F16 or BF16")
+    }
     bound.names.withLock { _ = $0.insert(fullName) }
     return tensor
   }

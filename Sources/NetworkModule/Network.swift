@@ -1,4 +1,5 @@
 import KernelInterface
+import KernelSelection
 import ModelFiles
 import SystemModule
 import TensorModule
@@ -46,7 +47,7 @@ package final class Network: Sendable {
     }
     let weights = NetworkWeights(
       binder: WeightBinder(model.weights), padding: configuration.padding,
-      batchNormEpsilon: configuration.batchNormEpsilon, kernels: kernels)
+      batchNormEpsilon: configuration.batchNormEpsilon, precision: configuration.precision, kernels: kernels)
     let pool = pool ?? ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
     let size = configuration.preprocessing.size
     let blocks = try Self.blocks(architecture, inputSize: size, weights: weights, pool: pool)

@@ -8,6 +8,8 @@ package struct NetworkStep: Sendable, Equatable {
     case convolution(kernelSize: Int, stride: Int)
     /// A depthwise convolution, after an expansion where the block has one.
     case filter(kernelSize: Int, stride: Int, isExpanded: Bool)
+    /// The levels of a map.
+    case quantization
     /// The gate of squeeze-excite.
     case squeezeExcite
     case maxPooling(kernelSize: Int, stride: Int)

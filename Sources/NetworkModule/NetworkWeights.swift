@@ -7,11 +7,13 @@ struct NetworkWeights {
   let binder: WeightBinder
   let padding: ModelConfiguration.Padding
   let batchNormEpsilon: Double
+  let precision: ModelConfiguration.Precision
   let kernels: KernelSet
 
   func scope(_ name: String) -> NetworkWeights {
     NetworkWeights(
-      binder: binder.scope(name), padding: padding, batchNormEpsilon: batchNormEpsilon, kernels: kernels)
+      binder: binder.scope(name), padding: padding, batchNormEpsilon: batchNormEpsilon, precision: precision,
+      kernels: kernels)
   }
 
   func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> [Float] {

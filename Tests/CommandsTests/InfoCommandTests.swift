@@ -41,7 +41,7 @@ import Testing
       result.output == """
         {"schemaVersion":2,"version":"0.1.0","model":{"name":"toy","version":"0.0.1",\
         "sha256":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",\
-        "architecture":"efficientnet_lite2","folder":"model","usesMetadata":false,"temperature":1,"hasChecksums":false},\
+        "architecture":"efficientnet_lite2","precision":"float32","folder":"model","usesMetadata":false,"temperature":1,"hasChecksums":false},\
         "classes":["akiec","bcc","bkl","df","mel","nv","vasc"],\
         "labels":[{"class":"akiec","name":"Actinic keratoses","malignancy":"pre-malignant"},\
         {"class":"bcc","name":"Basal cell carcinoma","malignancy":"malignant"},\

@@ -1,3 +1,4 @@
+import KernelSelection
 import ModelFiles
 @testable import NetworkModule
 import TestModels
@@ -18,7 +19,8 @@ import TensorModule
   ) throws -> FeatureDistance {
     let file = try SafetensorsFile(bytes: safetensors(tensors))
     let weights = NetworkWeights(
-      binder: WeightBinder(file), padding: .same, batchNormEpsilon: 1e-3, kernels: KernelChoice.current)
+      binder: WeightBinder(file), padding: .same, batchNormEpsilon: 1e-3, precision: .float32,
+      kernels: KernelChoice.current)
     return try weights.featureDistance(channels: Self.channels, classCount: 7)
   }
 

@@ -1,4 +1,5 @@
 import KernelInterface
+import KernelSelection
 @testable import NetworkModule
 import ReferenceLayers
 import TensorModule

@@ -1,4 +1,5 @@
 import KernelInterface
+import KernelSelection
 import ModelFiles
 @testable import NetworkModule
 import TensorModule
@@ -21,7 +22,7 @@ import Testing
     }
     return NetworkWeights(
       binder: WeightBinder(try SafetensorsFile(bytes: safetensors(tensors), name: "m")),
-      padding: .same, batchNormEpsilon: 1e-3, kernels: KernelChoice.current
+      padding: .same, batchNormEpsilon: 1e-3, precision: .float32, kernels: KernelChoice.current
     ).scope("stage")
   }
 

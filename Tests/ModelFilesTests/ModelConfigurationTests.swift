@@ -85,6 +85,22 @@ import Testing
       replacing: "efficientnet_lite2", with: name)
   }
 
+  @Test func precision() throws {
+    #expect(try parse(Self.valid).precision == .float32)
+    for (name, precision) in [("float32", ModelConfiguration.Precision.float32), ("int8", .int8)] {
+      let text = #""padding":"same","precision":"\#(name)""#
+      #expect(try parse(replacing: #""padding":"same""#, with: text).precision == precision)
+    }
+    expectError(
+      .unknownValue(key: "precision", value: "int4", allowed: ["float32", "int8"]),
+      replacing: #""padding":"same""#, with: #""padding":"same","precision":"int4""#)
+    for architecture in ModelConfiguration.knownArchitectures where !architecture.contains("lite") {
+      expectError(
+        .unquantizable(architecture), replacing: #""efficientnet_lite2","#,
+        with: #""\#(architecture)","precision":"int8","#)
+    }
+  }
+
   @Test func notJSON() {
     #expect(throws: ConfigurationError.json(.unexpectedEnd(offset: 0))) { try parse("") }
     expectError(

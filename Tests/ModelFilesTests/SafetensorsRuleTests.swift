@@ -94,7 +94,7 @@ import Testing
       safetensors(#"{"a":{"dtype":\#(dataType),"shape":[1],"data_offsets":[0,4]}}"#, [0, 0, 0, 0]))
   }
 
-  @Test(arguments: ["I64", "F64", "I8", "U8", "BOOL", "F8_E4M3", "f32", ""])
+  @Test(arguments: ["I64", "F64", "I16", "U8", "BOOL", "F8_E4M3", "f32", ""])
   func otherDataTypes(dataType: String) {
     expectError(
       .unsupportedDataType(tensor: "a.b", dataType: dataType),
@@ -188,6 +188,6 @@ import Testing
     #expect(
       error.description
         == "m.safetensors: the tensor \"bn1.num_batches\u{FFFD}tracked\" has the data type \"I64\"; "
-        + "only F32, F16 and BF16 are supported")
+        + "only F32, F16, BF16 and I8 are supported")
   }
 }

@@ -1,5 +1,6 @@
 import DermaFusion
 import ImagePipeline
+import KernelSelection
 import ModelFiles
 import NetworkModule
 import SystemModule

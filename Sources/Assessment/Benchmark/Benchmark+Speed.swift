@@ -25,6 +25,7 @@ extension NetworkStep {
     case .filter(let kernelSize, let stride, let isExpanded):
       "\(isExpanded ? "expand, " : "")depthwise \(kernelSize)x\(kernelSize)\(stride == 1 ? "" : " / \(stride)")"
     case .squeezeExcite: "squeeze-excite"
+    case .quantization: "8-bit levels"
     case .maxPooling(let kernelSize, let stride): "max pooling \(kernelSize)x\(kernelSize) / \(stride)"
     case .pooling: "average pooling"
     case .head: "classifier head"

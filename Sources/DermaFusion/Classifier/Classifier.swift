@@ -1,9 +1,9 @@
 import ImagePipeline
 import KernelInterface
+import KernelSelection
 import ModelFiles
 import NetworkModule
 import SystemModule
-import TensorModule
 
 /// A model, or several that vote, ready to classify images on any number of threads at once.
 ///
@@ -131,8 +131,8 @@ public final class Classifier: Sendable {
   public var labels: Labels { first.labels }
   /// Threads that one classification computes with.
   public var threadCount: Int { pool.threadCount }
-  /// The kernels in use: `baseline` (SSE2 or NEON), `avx2` or `avx512`. `baseline` on a CPU that has AVX2 means that the
-  /// package was built without the flags for more, as SwiftPM builds a dependency.
+  /// The kernels in use: `baseline` (SSE2 or NEON), `avx2`, `avx512` or `avx512vnni`. `baseline` on a CPU that has AVX2 means
+  /// that the package was built without the flags for more, as SwiftPM builds a dependency.
   public var instructionSet: String { first.network.kernels.instructionSet.rawValue }
 
   package var preprocessor: Preprocessor { first.preprocessor }

@@ -59,7 +59,12 @@ package enum BlockConfiguration: Sendable, Equatable {
   ) throws(ModelFileError) -> any Block {
     switch self {
     case .stem(let stem): try StemBlock(stem, name: name, input: input, weights: weights)
+    // A block without an expansion has few weights and stays as it is.
+    case .mbConv(let block) where weights.precision == .int8 && block.expandedChannels != nil:
+      try QuantizedMBConvBlock(block, name: name, input: input, weights: weights)
     case .mbConv(let block): try MBConvBlock(block, name: name, input: input, weights: weights)
+    case .pointwise(let layer) where weights.precision == .int8:
+      try QuantizedPointwiseBlock(layer, name: name, input: input, weights: weights)
     case .pointwise(let layer): try PointwiseBlock(layer, name: name, input: input, weights: weights)
     case .maxPooling(let layer):
       MaxPoolingBlock(name: name, input: input, window: layer.window(weights), kernels: weights.kernels)

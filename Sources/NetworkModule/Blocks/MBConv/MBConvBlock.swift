@@ -36,7 +36,7 @@ package final class MBConvBlock: Block {
   let projection: PointwiseConvolution
   /// Whether the input is added to the output.
   let hasSkip: Bool
-  let plan: ExpandedDepthwise.Plan
+  let plan: DepthwisePlan
 
   init(
     name: String, input: FeatureShape, filter: ExpandedDepthwise, squeezeExcite: SqueezeExcite?,

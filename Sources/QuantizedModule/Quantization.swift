@@ -1,0 +1,92 @@
+/// How the values of a feature map are kept in 8 bits: `value = scale * (level - zeroPoint)` for levels of 0...255.
+///
+/// One scale for the whole map, so that sums of products stay sums of integers.
+package struct Quantization: Sendable, Equatable {
+  /// The step between two levels; above 0.
+  package let scale: Float
+  /// The level of the value 0, from 0 to 255.
+  package let zeroPoint: Int
+
+  /// - Precondition: ``isValid(scale:zeroPoint:)``.
+  package init(scale: Float, zeroPoint: Int) {
+    precondition(
+      Self.isValid(scale: scale, zeroPoint: Float(zeroPoint)), "levels \(scale) apart with 0 at \(zeroPoint)")
+    self.scale = scale
+    self.zeroPoint = zeroPoint
+  }
+
+  /// Whether a map can be kept in this way: a scale above 0 whose inverse is finite, and a level that is a whole number
+  /// from 0 to 255.
+  package static func isValid(scale: Float, zeroPoint: Float) -> Bool {
+    scale.isNormal && scale > 0 && (1 / scale).isFinite && (0...255).contains(zeroPoint)
+      && zeroPoint == zeroPoint.rounded()
+  }
+}
+
+/// A weight in 8 bits: `value[o, k] = scale[o] * level[o, k]` for levels of -127...127, and a bias of the layer's own.
+package struct QuantizedWeight: Sendable, Equatable {
+  /// `[outputs, depth]`, row-major.
+  package let levels: [Int8]
+  /// One step for each output; above 0.
+  package let scale: [Float]
+  /// One value for each output.
+  package let bias: [Float]
+
+  /// - Precondition: as many scales as biases, and as many levels for each.
+  package init(levels: [Int8], scale: [Float], bias: [Float]) {
+    precondition(
+      scale.count == bias.count && !scale.isEmpty && levels.count.isMultiple(of: scale.count),
+      "\(levels.count) levels, \(scale.count) scales, \(bias.count) biases")
+    self.levels = levels
+    self.scale = scale
+    self.bias = bias
+  }
+
+  /// Levels of each output.
+  package var depth: Int { levels.count / scale.count }
+
+  /// Whether the neighbours `2i` and `2i + 1` of every output, those of one sign, add up to at most 128 in magnitude: their
+  /// products with two levels of an input then fit in 16 bits. A matrix must have it.
+  package var hasSmallPairs: Bool {
+    levels.withUnsafeBufferPointer { levels in
+      for output in scale.indices {
+        let row = output * depth
+        for first in stride(from: 0, to: depth - 1, by: 2) {
+          let (a, b) = (Int(levels[row + first]), Int(levels[row + first + 1]))
+          if abs(a + b) > 128 && (a < 0) == (b < 0) { return false }
+        }
+      }
+      return true
+    }
+  }
+
+  /// The bias as a number of steps of the sums, less what the input's zero point adds to them:
+  /// `round(bias / (input.scale * scale)) - zeroPoint * sum of the levels`, computed in Double, halves to the even number.
+  ///
+  /// - Returns: nil where a sum could leave the integers up to `limit`, in magnitude, which no network that works does.
+  package func integerBias(of input: Quantization, limit: Double) -> [Int32]? {
+    var biases: [Int32] = []
+    biases.reserveCapacity(scale.count)
+    for output in scale.indices {
+      let row = levels[output * depth..<(output + 1) * depth]
+      let total = row.reduce(0) { $0 + Int($1) }
+      let largest = row.reduce(0) { $0 + 255 * abs(Int($1)) }
+      let steps = (Double(bias[output]) / (Double(input.scale) * Double(scale[output])))
+        .rounded(.toNearestOrEven)
+      let whole = steps - Double(input.zeroPoint * total)
+      guard abs(whole) + Double(largest) <= limit else { return nil }
+      biases.append(Int32(whole))
+    }
+    return biases
+  }
+
+  /// What a step of the sums stands for: `input.scale * scale`, rounded once.
+  package func sumScale(of input: Quantization) -> [Float] {
+    scale.map { Float(Double(input.scale) * Double($0)) }
+  }
+
+  /// `[outputs, depth]` as floats, each product rounded.
+  package var values: [Float] {
+    levels.indices.map { Float(levels[$0]) * scale[$0 / depth] }
+  }
+}

@@ -1,0 +1,95 @@
+import KernelInterface
+import SystemModule
+import TensorModule
+
+/// The right-hand matrix of an int8 product, packed once into panels of words.
+package struct QuantizedMatrix: Sendable {
+  /// What it was packed from.
+  package let weight: QuantizedWeight
+  /// How its input is kept.
+  package let input: Quantization
+  /// The cut into panels.
+  package let layout: PanelLayout
+  /// The kernels it is packed for.
+  package let kernels: KernelSet
+
+  private let wordCount: Int
+  /// Words, as are the biases.
+  private let panels: AlignedBuffer
+  private let bias: AlignedBuffer
+  private let scale: AlignedBuffer
+
+  /// The greatest magnitude of a sum.
+  package static let sumLimit = 2_147_483_647.0
+
+  /// Packs a weight.
+  ///
+  /// - Parameter outputScale: A step of the output's levels, where levels are wanted rather than values.
+  /// - Returns: nil where a sum could leave the 32-bit integers.
+  /// - Precondition: The weight ``QuantizedWeight/hasSmallPairs``.
+  package init?(_ weight: QuantizedWeight, input: Quantization, outputScale: Float? = nil, kernels: KernelSet)
+  {
+    precondition(weight.hasSmallPairs, "neighbouring weights add up to more than 128")
+    guard let biases = weight.integerBias(of: input, limit: Self.sumLimit) else { return nil }
+    self.weight = weight
+    self.input = input
+    self.kernels = kernels
+    let width = kernels.vectorWidth
+    let perWord = kernels.valuesPerWord
+    let columnCount = biases.count
+    let depth = weight.depth
+    layout = PanelLayout(columnCount: columnCount, vectorWidth: width)
+    wordCount = (depth + perWord - 1) / perWord
+    let paddedColumns = layout.vectorCount * width
+    panels = AlignedBuffer(count: paddedColumns * wordCount)
+    bias = AlignedBuffer(count: paddedColumns)
+    scale = AlignedBuffer(count: paddedColumns)
+    let biasWords = UnsafeMutableRawPointer(bias.pointer)
+    for (column, value) in biases.enumerated() {
+      biasWords.storeBytes(of: value, toByteOffset: column * 4, as: Int32.self)
+    }
+    for (column, value) in weight.sumScale(of: input).enumerated() {
+      scale.pointer[column] = outputScale.map { Float(Double(value) / Double($0)) } ?? value
+    }
+    let target = UnsafeMutableRawPointer(panels.pointer)
+    for panel in 0..<layout.panelCount {
+      let first = panel * 2 * width
+      let lanes = layout.vectorCount(ofPanel: panel) * width
+      for lane in 0..<min(lanes, columnCount - first) {
+        let row = (first + lane) * depth
+        for k in 0..<depth {
+          let word = first * wordCount + k / perWord * lanes + lane
+          let level = weight.levels[row + k]
+          if perWord == 4 {
+            target.storeBytes(of: level, toByteOffset: word * 4 + k % 4, as: Int8.self)
+          } else {
+            target.storeBytes(of: Int16(level), toByteOffset: word * 4 + k % 2 * 2, as: Int16.self)
+          }
+        }
+      }
+    }
+  }
+
+  /// Computes rows of the product for a range of panels.
+  ///
+  /// - Parameters:
+  ///   - a: The first row's words, `aStride` words from one to the next.
+  ///   - c: The first row of the result at column 0, `cStride` floats from one to the next.
+  ///   - runCount: So many times `rowCount` rows, which follow each other in `A`.
+  ///   - runStride: Floats from one run to the next in the result.
+  ///   - ending: What becomes of a sum.
+  package func multiply(
+    a: UnsafePointer<Int32>, aStride: Int, rowCount: Int, runCount: Int = 1,
+    into c: UnsafeMutablePointer<Float>, cStride: Int, runStride: Int = 0, panelRange: Range<Int>? = nil,
+    ending: QuantizedProduct.Ending, residual: UnsafePointer<Float>? = nil
+  ) {
+    kernels.multiplyQuantized(
+      QuantizedProduct(
+        a: a, aStride: aStride, wordCount: wordCount,
+        panels: UnsafeRawPointer(panels.pointer).assumingMemoryBound(to: Int32.self),
+        bias: UnsafeRawPointer(bias.pointer).assumingMemoryBound(to: Int32.self),
+        scale: UnsafePointer(scale.pointer), c: c, cStride: cStride, residual: residual, rowCount: rowCount,
+        runCount: runCount, runStride: runStride, panelRange: panelRange ?? 0..<layout.panelCount,
+        layout: layout, ending: ending))
+  }
+}

@@ -1,0 +1,77 @@
+import KernelInterface
+import SystemModule
+import TensorModule
+
+/// A 1x1 convolution in 8 bits, from a quantised map to values.
+package struct QuantizedPointwise: Sendable {
+  /// `[input channels, output channels]`, packed.
+  package let matrix: QuantizedMatrix
+  /// Applied to each output: identity, ReLU or ReLU6.
+  package let activation: Activation
+  /// One over the input's scale for each input channel, padded.
+  private let factors: AlignedBuffer
+
+  /// - Parameter matrix: `[inputChannels, outputChannels]`, packed.
+  package init(matrix: QuantizedMatrix, activation: Activation) {
+    self.matrix = matrix
+    self.activation = activation
+    factors = AlignedBuffer(count: matrix.weight.depth.roundedUp(toMultipleOf: matrix.kernels.vectorWidth))
+    factors.pointer.update(repeating: 1 / matrix.input.scale, count: factors.count)
+  }
+
+  /// The layer with the same weights as floats.
+  package var floats: PointwiseConvolution {
+    let weight = matrix.weight
+    return PointwiseConvolution(
+      matrix: PackedMatrix(
+        weight: weight.values, columnCount: weight.bias.count, depth: weight.depth, bias: weight.bias,
+        kernels: matrix.kernels),
+      activation: activation)
+  }
+
+  /// Pixels of a task.
+  private static let pixelsPerTask = 1024
+
+  /// Writes the levels of the layer's input.
+  package func quantize(_ input: FeatureMap, into levels: QuantizedMap, pool: ThreadPool) {
+    precondition(input.shape == levels.shape, "levels of \(input.shape) into \(levels.shape)")
+    let pixels = input.shape.pixelCount
+    pool.run(taskCount: (pixels + Self.pixelsPerTask - 1) / Self.pixelsPerTask) { task, _ in
+      let first = task * Self.pixelsPerTask
+      levels.write(
+        pixel: first, count: min(Self.pixelsPerTask, pixels - first), channels: 0..<input.shape.channels,
+        values: input.pointer + first * input.pixelStride, valueStride: input.pixelStride,
+        factors: factors.pointer, zeroPoint: matrix.input.zeroPoint)
+    }
+  }
+
+  /// Computes all output pixels.
+  ///
+  /// - Parameter residual: Added before the activation, or nil; the output's shape and stride.
+  package func callAsFunction(
+    _ input: QuantizedMap, residual: FeatureMap? = nil, into output: FeatureMap, pool: ThreadPool
+  ) {
+    precondition(
+      input.shape.channels == matrix.weight.depth && output.shape.channels == matrix.weight.scale.count
+        && input.shape.pixelCount == output.shape.pixelCount,
+      "1x1 convolution [\(matrix.weight.depth), \(matrix.weight.scale.count)] from \(input.shape) to \(output.shape)"
+    )
+    if let residual {
+      precondition(
+        residual.shape == output.shape && residual.pixelStride == output.pixelStride,
+        "residual \(residual.shape) for \(output.shape)")
+    }
+    let grid = ProductGrid(
+      rowCount: input.shape.pixelCount, depth: input.pixelStride, columnCount: output.shape.channels,
+      rowTile: matrix.kernels.rowTile, threadCount: pool.threadCount)
+    pool.run(taskCount: grid.blockCount) { task, _ in
+      let rows = grid.rows(ofBlock: task)
+      matrix.multiply(
+        a: input.words + rows.lowerBound * input.pixelStride, aStride: input.pixelStride,
+        rowCount: rows.count,
+        into: output.pointer + rows.lowerBound * output.pixelStride, cStride: output.pixelStride,
+        ending: .values(activation),
+        residual: residual.map { UnsafePointer($0.pointer + rows.lowerBound * $0.pixelStride) })
+    }
+  }
+}

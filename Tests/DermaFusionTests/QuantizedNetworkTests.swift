@@ -1,0 +1,175 @@
+import Foundation
+import HashModule
+import ImageFiles
+import ImagePipeline
+import KernelInterface
+import KernelSelection
+import ModelFiles
+import ReferenceLayers
+import TensorModule
+import TestModels
+import Testing
+
+@testable import DermaFusion
+@testable import ExplanationModule
+@testable import NetworkModule
+
+/// A formula network in 8 bits: against Python's to the bit, against the same network in floats, and its files' rules.
+@Suite struct QuantizedNetworkTests {
+  private static func network(
+    threadCount: Int = 2, kernels: KernelSet = KernelChoice.current,
+    _ change: (inout StoredValues) -> Bool = { _ in true }
+  ) throws -> (QuantizedFormula, Network) {
+    let (formula, configuration) = try QuantizedFormula.load()
+    let folder = try ModelFolder(
+      configuration: configuration, weights: safetensors(formula.tensors(change)))
+    return (formula, try Network(folder, threadCount: threadCount, kernels: kernels))
+  }
+
+  @Test(arguments: KernelChoice.runnable, [1, 2, 3])
+  func mapsAreThoseOfPythonToTheBit(kernels: KernelSet, threadCount: Int) throws {
+    let (formula, network) = try Self.network(threadCount: threadCount, kernels: kernels)
+    var found: [(name: String, shape: [Int], values: [Float])] = []
+    _ = network.run(
+      metadata: PatientMetadata.unknown.encoded(),
+      writeInput: { $0.update(repeating: 0, count: 76 * 76 * 3) },
+      observe: { name, map in
+        // Before the first quantised block lies Python's map from here on.
+        if name == "blocks.0.0" {
+          let values = formula.inputValues()
+          for pixel in 0..<map.shape.pixelCount {
+            for channel in 0..<map.shape.channels {
+              map.pointer[pixel * map.pixelStride + channel] = values[pixel * map.shape.channels + channel]
+            }
+          }
+        }
+        if name == "conv_stem" { return }
+        found.append((name, [map.shape.height, map.shape.width, map.shape.channels], map.dense()))
+      })
+    try #require(found.count == formula.maps.count)
+    for (map, expected) in zip(found, formula.maps) {
+      #expect(map.name == (expected.name == "input" ? "blocks.0.0" : expected.name))
+      #expect(map.shape == expected.shape, "\(map.name)")
+      let digest = map.values.withUnsafeBytes { SHA256.hexDigest($0) }
+      #expect(
+        firstDifference(Array(map.values.prefix(expected.values.count)), expected.values) == nil,
+        "\(map.name)")
+      try #require(digest == expected.sha256, "\(map.name) on \(threadCount) threads")
+    }
+  }
+
+  /// The shipped model in 8 bits beside the one that it was made from: an answer, and where the network looked.
+  @Test(arguments: ["phantom_nevus.jpg", "phantom_melanoma.jpg"])
+  func theShippedModelAnswersAndLooksAsTheOneItWasMadeFrom(picture: String) throws {
+    let image = try ImageDecoder.decode(Fixtures.read("images/\(picture)"))
+    let classifiers = try ["Weights", "Weights/int8"].map {
+      try Classifier(modelDirectory: Fixtures.root.appending(path: $0).path, threadCount: 2)
+    }
+    let answers = try classifiers.map { try $0.classify(image) }
+    #expect(answers[0].prediction == answers[1].prediction)
+    let changes = zip(answers[0].logits.values, answers[1].logits.values).map { abs($0 - $1) }
+    #expect(changes.allSatisfy { $0 < 0.25 } && changes.contains { $0 > 0 }, "\(picture): \(changes)")
+    for layer in ["stage2", "stage4", "conv_head"] {
+      let runs = try classifiers.map { classifier in
+        let network = try classifier.singleModel().network
+        let input = try classifier.preprocessor(image)
+        return network.runWithGradients(
+          layer: try network.layerName(layer), metadata: PatientMetadata.unknown.encoded(),
+          needsGradients: true, classes: [LesionLabel.mel.index],
+          writeInput: { input.writeNormalizedNHWC(to: $0) })
+      }
+      // GradCAM++ divides by sums that come close to 0; its poles lie elsewhere.
+      for method in ActivationMapMethod.allCases where method != .gradcamPlusPlus {
+        let maps = runs.map { method.signedMap(activations: $0.activations, gradient: $0.gradients[0]) }
+        let likeness = cosine(maps[0], maps[1])
+        #expect(likeness > 0.9, "\(picture), \(layer), \(method.rawValue): likeness \(likeness)")
+      }
+    }
+  }
+
+  /// 1 for maps that differ by a factor only.
+  private func cosine(_ a: [Float], _ b: [Float]) -> Double {
+    func product(_ a: [Float], _ b: [Float]) -> Double {
+      zip(a, b).reduce(0) { $0 + Double($1.0) * Double($1.1) }
+    }
+    return product(a, b) / (product(a, a) * product(b, b)).squareRoot()
+  }
+
+  private func message(_ tensor: String, _ values: StoredValues.Values) throws -> String {
+    let error = #expect(throws: ModelFileError.self) {
+      _ = try Self.network {
+        if $0.name == tensor { $0.values = values }
+        return true
+      }
+    }
+    return error?.description ?? "no error"
+  }
+
+  @Test func aQuantizedLayerMayNotBeOfFloats() throws {
+    let name = "blocks.1.0.conv_pw.weight"
+    let count = 96 * 16
+    #expect(
+      try message(name, .floats([Float](repeating: 0, count: count)))
+        == "model.safetensors: the tensor \"\(name)\" has the data type \"F32\", and the network needs I8")
+  }
+
+  @Test func aFloatLayerMayNotBeOfIntegers() throws {
+    let name = "classifier.bias"
+    #expect(
+      try message(name, .integers([Int8](repeating: 0, count: 7)))
+        == "model.safetensors: the tensor \"\(name)\" has the data type \"I8\", and the network "
+        + "needs F32, F16 or BF16")
+  }
+
+  @Test(arguments: [0, -1, 0x1p-140, 0x1p-130])
+  func aScaleMustBeAboveZero(value: Float) throws {
+    for (name, count) in [("blocks.1.0.conv_dw.weight_scale", 96), ("conv_head.input_scale", 1)] {
+      var values = [Float](repeating: 0.01, count: count)
+      values[count - 1] = value
+      #expect(
+        try message(name, .floats(values))
+          == "model.safetensors: the tensor \"\(name)\" has the value \(value) at index \(count - 1), and a scale "
+          + "must be above 0")
+    }
+  }
+
+  @Test(arguments: [-1, 256, 3.5] as [Float])
+  func aZeroPointIsALevel(value: Float) throws {
+    let name = "blocks.2.0.conv_pw.input_zero_point"
+    #expect(
+      try message(name, .floats([value]))
+        == "model.safetensors: the tensor \"\(name)\" is \(value), and must be a whole number from 0 to 255")
+  }
+
+  @Test(arguments: ["blocks.2.0.conv_dw", "blocks.2.0.conv_pwl"])
+  func afterReLU6ZeroIsTheFirstLevel(layer: String) throws {
+    #expect(
+      try message("\(layer).input_zero_point", .floats([3]))
+        == "model.safetensors: the tensor \"\(layer).input_zero_point\" is 3, and must be 0 after ReLU6")
+  }
+
+  @Test func neighboursMustFitIn16Bits() throws {
+    let name = "blocks.1.0.conv_pw.weight"
+    var levels = [Int8](repeating: 1, count: 96 * 16)
+    levels.replaceSubrange(16 * 3 + 2..<16 * 3 + 4, with: [65, 64])
+    #expect(
+      try message(name, .integers(levels))
+        == "model.safetensors: the tensor \"\(name)\" has neighbours of one sign that add up to more than 128, and "
+        + "their products must fit in 16 bits")
+    // A pair begins at an even place.
+    levels.replaceSubrange(16 * 3 + 2..<16 * 3 + 5, with: [1, 65, 64])
+    _ = try Self.network {
+      if $0.name == name { $0.values = .integers(levels) }
+      return true
+    }
+  }
+
+  @Test(arguments: ["blocks.1.0.conv_pw", "blocks.1.0.conv_dw", "blocks.1.0.conv_pwl"])
+  func sumsMustStayWholeNumbers(layer: String) throws {
+    let count = layer.hasSuffix("pwl") ? 24 : 96
+    #expect(
+      try message("\(layer).bias", .floats([Float](repeating: 1e9, count: count)))
+        == "model.safetensors: the tensor \"\(layer).weight\" makes sums that no whole number here can hold, with "
+        + "these scales and biases")
+  }
+}

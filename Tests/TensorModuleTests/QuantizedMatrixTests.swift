@@ -1,0 +1,151 @@
+import KernelInterface
+import KernelSelection
+import QuantizedModule
+import ReferenceLayers
+import SystemModule
+import Testing
+
+@testable import TensorModule
+
+/// Products of 8-bit integers, which have one right answer to the bit.
+@Suite struct QuantizedMatrixTests {
+  static let rowCounts = [1, 2, 5, 6, 7, 11, 12, 13, 37]
+  static let depths = [1, 2, 3, 4, 5, 16, 23, 144]
+  static let columnCounts = [1, 7, 8, 9, 16, 17, 19, 24, 33, 40, 56, 112]
+  static let input = Quantization(scale: 0.043, zeroPoint: 113)
+
+  @Test(arguments: KernelChoice.runnable, columnCounts)
+  func equalsSumsOfWholeNumbers(kernels: KernelSet, columnCount: Int) throws {
+    let endings: [QuantizedProduct.Ending] = [
+      .values(.identity), .levels, .values(.relu6), .values(.relu),
+    ]
+    for (i, depth) in Self.depths.enumerated() {
+      for (j, rowCount) in Self.rowCounts.enumerated() {
+        try check(
+          kernels: kernels, rowCount: rowCount, depth: depth, columnCount: columnCount,
+          ending: endings[(i + j) % 4], hasResidual: j % 2 == 0)
+      }
+    }
+  }
+
+  private func check(
+    kernels: KernelSet, rowCount: Int, depth: Int, columnCount: Int, ending: QuantizedProduct.Ending,
+    hasResidual: Bool
+  ) throws {
+    let seed = UInt64(rowCount * 1_000_000 + depth * 1000 + columnCount)
+    let context: Comment =
+      "\(kernels.testDescription), \(rowCount) x \(depth) by \(columnCount), \(ending), seed \(seed)"
+    var generator = SeededGenerator(seed: seed)
+    let weight = QuantizedSamples.weight(
+      outputs: columnCount, depth: depth, keepsPairs: true, &generator)
+    let levels = QuantizedSamples.levels(rowCount * depth, &generator)
+    let residual = generator.floats(rowCount * columnCount, scale: 4)
+    let outputScale: Float? = ending == .levels ? 0.037 : nil
+    let matrix = try #require(
+      QuantizedMatrix(weight, input: Self.input, outputScale: outputScale, kernels: kernels))
+    // Words beyond the depth's are multiplied by zeros, those beyond the row's are not read.
+    let wordCount = (depth + kernels.valuesPerWord - 1) / kernels.valuesPerWord
+    let words = QuantizedSamples.words(levels, depth: depth, wordStride: wordCount + 2, kernels: kernels)
+    let shape = FeatureShape(height: rowCount, width: 1, channels: columnCount)
+    let output = GuardedMap(shape, kernels: kernels)
+    let added = GuardedMap(residual, shape, kernels: kernels)
+    words.withUnsafeBufferPointer { words in
+      matrix.multiply(
+        a: words.baseAddress!, aStride: wordCount + 2, rowCount: rowCount, into: output.map.pointer,
+        cStride: output.map.pixelStride, ending: ending,
+        residual: hasResidual && ending != .levels ? UnsafePointer(added.map.pointer) : nil)
+    }
+
+    let sums = QuantizedSamples.sums(levels, weight, input: Self.input)
+    let expected = sums.indices.map { place in
+      let step = QuantizedSamples.step(weight, input: Self.input, output: place % columnCount)
+      guard let outputScale else {
+        let value = Float(sums[place]) * step + (hasResidual ? residual[place] : 0)
+        return switch ending {
+        case .values(.relu): max(value, 0)
+        case .values(.relu6): min(max(value, 0), 6)
+        default: value
+        }
+      }
+      let factor = Float(Double(step) / Double(outputScale))
+      return Float(QuantizedSamples.level(Float(sums[place]), factor: factor, zeroPoint: 0))
+    }
+    #expect(firstDifference(output.dense(), expected) == nil, context)
+    #expect(output.isIntact && added.isIntact, context)
+  }
+
+  /// Where two products of neighbours are largest, sums of 16 bits must not overflow; nor where all are.
+  @Test(arguments: KernelChoice.runnable)
+  func theLargestProductsAreExact(kernels: KernelSet) throws {
+    for pair: [Int8] in [[64, 64], [-64, -64], [127, 1], [1, 127], [-127, -1], [127, -127], [-128, 0]] {
+      let depth = 2112
+      let levels = (0..<depth).map { pair[$0 % 2] }
+      let input = Quantization(scale: 1, zeroPoint: 0)
+      let matrix = try #require(
+        QuantizedMatrix(
+          QuantizedWeight(levels: levels, scale: [1], bias: [0]), input: input, kernels: kernels))
+      let words = QuantizedSamples.words(
+        [Int](repeating: 255, count: depth), depth: depth, wordStride: depth / kernels.valuesPerWord,
+        kernels: kernels)
+      let output = GuardedBuffer(count: kernels.vectorWidth)
+      words.withUnsafeBufferPointer {
+        matrix.multiply(
+          a: $0.baseAddress!, aStride: $0.count, rowCount: 1, into: output.pointer,
+          cStride: kernels.vectorWidth, ending: .values(.identity))
+      }
+      let sum = levels.reduce(0) { $0 + 255 * Int($1) }
+      #expect(output.values[0] == Float(sum), "\(kernels.testDescription), \(pair)")
+    }
+  }
+
+  @Test(arguments: KernelChoice.runnable)
+  func sumsThatLeaveTheWholeNumbersAreRefused(kernels: KernelSet) {
+    let input = Quantization(scale: 1e-6, zeroPoint: 0)
+    for (bias, isUsable) in [(Float(2000), true), (2200, false), (-2200, false), (.infinity, false)] {
+      let weight = QuantizedWeight(levels: [100, 100], scale: [1e-6 * 1e6, 1], bias: [1, bias])
+      #expect((QuantizedMatrix(weight, input: input, kernels: kernels) != nil) == isUsable, "\(bias)")
+    }
+  }
+
+  /// Halves, negative numbers, and numbers far outside.
+  @Test(arguments: KernelChoice.runnable, [0, 1, 113, 255])
+  func levelsAreTheNearestWholeNumbers(kernels: KernelSet, zeroPoint: Int) {
+    let width = kernels.vectorWidth
+    for vectors in [1, 2, 3, 4, 5, 7, 8] {
+      let (rowCount, columnCount) = (3, vectors * width)
+      let seed = UInt64(vectors * 1000 + zeroPoint)
+      var generator = SeededGenerator(seed: seed)
+      let factors = generator.floats(columnCount, in: 0.5...40)
+      var values = generator.floats(rowCount * columnCount, scale: 9)
+      let awkward: [Float] = [
+        0, -0.0, 1e30, -1e30, .infinity, -.infinity, 0.5, 1.5, 2.5, -0.5, 254.5, 255.5, 0x1p-130, -12_582_912,
+        4_194_304,
+      ]
+      for (place, value) in awkward.enumerated() where place * 5 < values.count {
+        values[place * 5] = value / factors[place * 5 % columnCount]
+      }
+      let wordStride = columnCount / kernels.valuesPerWord + 3
+      let words = GuardedBuffer(count: rowCount * wordStride)
+      kernels.quantize(
+        QuantizationPass(
+          values: values, valueStride: columnCount, rowCount: rowCount, columnCount: columnCount,
+          words: UnsafeMutableRawPointer(words.pointer).assumingMemoryBound(to: Int32.self),
+          wordStride: wordStride, factors: factors, zeroPoint: Float(zeroPoint)))
+      let levels = values.indices.map {
+        QuantizedSamples.level(values[$0], factor: factors[$0 % columnCount], zeroPoint: zeroPoint)
+      }
+      let expected = QuantizedSamples.words(
+        levels, depth: columnCount, wordStride: wordStride, kernels: kernels)
+      let context: Comment = "\(kernels.testDescription), \(vectors) vectors, zero \(zeroPoint), seed \(seed)"
+      let poison = Int32(bitPattern: GuardedBuffer.poison.bitPattern)
+      for (place, word) in words.values.map({ Int32(bitPattern: $0.bitPattern) }).enumerated() {
+        let isWritten = place % wordStride < wordStride - 3
+        if word != (isWritten ? expected[place] : poison) {
+          Issue.record("\(context): word \(place) is \(word) for \(isWritten ? expected[place] : poison)")
+          break
+        }
+      }
+      #expect(words.firstBrokenGuard == nil, context)
+    }
+  }
+}
