@@ -87,6 +87,8 @@ if [ -n "$rehearse" ]; then exit; fi
 mkdir -p "$root/Weights/training"
 cp "$model/"{config.json,model.safetensors,SHA256SUMS} "$root/Weights/"
 cp "$model/training/"* "$root/Weights/training/"
+"$python" "$scripts/quantize_model.py" --model "$root/Weights" --images "$data" \
+  --split "$root/Weights/training/split.csv" --output "$root/Weights/int8"
 "$python" "$scripts/validation_table.py" --data "$data" --split "$runs/run/split.csv" --output "$work/validation.csv"
 cd "$data" # the folders' names are the groups of the evaluation
 folders=()
@@ -104,4 +106,4 @@ judge_views evaluation
 judge_views evaluation_tta --tta
 "$python" "$scripts/dump_fixtures.py" --model "$root/Weights"
 "$python" "$scripts/dump_gradcam_fixtures.py" --model "$root/Weights"
-echo "Weights/README.md still describes the model before: bring its version, figures and training up to date." >&2
+echo "Weights/README.md and Weights/int8/README.md still describe the model before: bring their version, figures and training up to date." >&2

@@ -3,7 +3,7 @@
 Every engine is a process of its own that loads the model once and then computes when it is asked to, a few images a
 round, so that a machine whose speed drifts is unfair to none.
 
-    python -m dermafusion.comparison.engines ENGINE MODEL NETWORK.onnx THREADS
+    python -m dermafusion.comparison.engines ENGINE MODEL NETWORK THREADS
 
 is such a process.
 """
@@ -19,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from dermafusion.comparison.int8_peers import make_int8_peers
 from dermafusion.paths import PROGRAM, ROOT, SCRIPTS
 
 RUNS_PER_ROUND = 5
@@ -28,6 +29,8 @@ PEERS = {
     "OpenVINO bf16": "openvino",
     "PyTorch eager": "torch",
 }
+INT8_PEERS = {"ONNX Runtime int8": "onnxruntime", "OpenVINO int8": "nncf"}
+OWN, OWN_INT8 = "dermafusion", "dermafusion int8"
 
 
 def load_model(folder):
@@ -54,8 +57,8 @@ def export_onnx(folder, path):
     torch.onnx.export(model, inputs, path, input_names=names, output_names=["logits"], opset_version=17, dynamo=False)
 
 
-def engine(name, folder, onnx_path, threads):
-    """A function that computes one image with the named engine."""
+def engine(name, folder, network, threads):
+    """A function that computes one image with the named engine, from a file that it reads or, PyTorch, the folder."""
     import numpy as np
 
     if name == "PyTorch eager":
@@ -75,29 +78,29 @@ def engine(name, folder, onnx_path, threads):
     feed = {"image": np.random.default_rng(1).standard_normal((1, 3, size, size)).astype(np.float32)}
     if config["fusion"]:
         feed["metadata"] = np.array([[0.55, 0, 0, 2]], np.float32)
-    if name == "ONNX Runtime":
+    if name.startswith("ONNX Runtime"):
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        session = onnxruntime.InferenceSession(onnx_path, options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
         return lambda: session.run(None, feed)
 
     import openvino
 
     precision = "bf16" if name.endswith("bf16") else "f32"
     compiled = openvino.Core().compile_model(
-        onnx_path,
+        network,
         "CPU",
         {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"},
     )
     return lambda: compiled(feed)
 
 
-def serve(name, folder, onnx_path, threads):
+def serve(name, folder, network, threads):
     """Computes so many images for each number read from standard input; answers with their milliseconds as JSON."""
-    run = engine(name, folder, onnx_path, threads)
+    run = engine(name, folder, network, threads)
     for _ in range(3):
         run()
     print("ready", flush=True)
@@ -113,8 +116,8 @@ def serve(name, folder, onnx_path, threads):
 class Peer:
     """One engine in a process of its own."""
 
-    def __init__(self, name, folder, onnx_path, threads):
-        command = [sys.executable, "-m", "dermafusion.comparison.engines", name, folder.resolve(), onnx_path, threads]
+    def __init__(self, name, folder, network, threads):
+        command = [sys.executable, "-m", "dermafusion.comparison.engines", name, folder.resolve(), network, threads]
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
         self.process = subprocess.Popen(
             [str(word) for word in command],
@@ -146,23 +149,28 @@ def own_times(folder, threads, count):
     return report["latencyMs"]["p50"], report
 
 
-def compare(folder, onnx_path, threads, rounds):
-    """Median milliseconds by engine, and our last report."""
+def compare(own, networks, threads, rounds):
+    """Median milliseconds by engine, and the last report of our float32 network.
+
+    `own` are our model folders by name, `networks` the files that the other engines read.
+    """
     peers = {}
-    for name in PEERS:
+    for name, network in networks.items():
         try:
-            peers[name] = Peer(name, folder, onnx_path, threads)
+            peers[name] = Peer(name, own[OWN], network, threads)
         except RuntimeError as error:
             print(error, file=sys.stderr)
-    times = {name: [] for name in ["dermafusion", *peers]}
+    times = {name: [] for name in [*own, *peers]}
+    reports = {}
     for _ in range(rounds):
-        median, report = own_times(folder, threads, RUNS_PER_ROUND)
-        times["dermafusion"].append(median)
+        for name, folder in own.items():
+            median, reports[name] = own_times(folder, threads, RUNS_PER_ROUND)
+            times[name].append(median)
         for name, peer in peers.items():
             times[name].append(statistics.median(peer.times(RUNS_PER_ROUND)))
     for peer in peers.values():
         peer.close()
-    return {name: statistics.median(values) for name, values in times.items()}, report
+    return {name: statistics.median(values) for name, values in times.items()}, reports[OWN]
 
 
 def processor_name():
@@ -179,7 +187,10 @@ def own_version():
 
 
 def table(results):
-    """Markdown of `{threads: (medians, report)}`."""
+    """Markdown of `{threads: (medians, report)}`.
+
+    A ratio is that of our network of the same precision to the engine, and of ours in 8 bits to ours in float32.
+    """
     report = next(iter(results.values()))[1]
     engines = list(dict.fromkeys(name for medians, _ in results.values() for name in medians))
     columns = [f"{threads} thread{'s' * (threads > 1)}, ms | ratio" for threads in results]
@@ -191,14 +202,16 @@ def table(results):
         "|---|---|" + "---|---|" * len(results),
     ]
     for name in engines:
-        version = importlib.metadata.version(PEERS[name]) if name in PEERS else own_version()
+        package = (PEERS | INT8_PEERS).get(name)
+        version = importlib.metadata.version(package) if package else own_version()
+        compared = OWN_INT8 if name in INT8_PEERS else OWN
         cells = []
         for medians, _ in results.values():
             if name not in medians:
                 cells += ["does not run", ""]
                 continue
-            ratio = medians["dermafusion"] / medians[name]
-            cells += [f"{medians[name]:.1f}", "" if name == "dermafusion" else f"{ratio:.2f}"]
+            ratio = medians[compared] / medians[name] if name != OWN_INT8 else medians[name] / medians[OWN]
+            cells += [f"{medians[name]:.1f}", "" if name == OWN else f"{ratio:.2f}"]
         lines.append(f"| {name} | {version} | " + " | ".join(cells) + " |")
     floors = []
     for threads, (medians, run) in results.items():
@@ -208,12 +221,20 @@ def table(results):
     return "\n".join(lines)
 
 
-def compare_engines(model, thread_counts, rounds):
-    """The table of every engine at each number of threads, Markdown."""
+def compare_engines(model, thread_counts, rounds, int8=None):
+    """The table of every engine at each number of threads, Markdown.
+
+    `int8` is None, or (our folder in 8 bits, a folder of photographs, a table that says which to take or None): then
+    the engines that have a form in 8 bits are compared in it too.
+    """
     with tempfile.TemporaryDirectory() as folder:
         onnx_path = os.path.join(folder, "model.onnx")
         export_onnx(model, onnx_path)
-        return table({threads: compare(model, onnx_path, threads, rounds) for threads in thread_counts})
+        own, networks = {OWN: model}, dict.fromkeys(PEERS, onnx_path)
+        if int8 is not None:
+            own[OWN_INT8], images, split = int8
+            networks |= make_int8_peers(model, images, split, onnx_path)
+        return table({threads: compare(own, networks, threads, rounds) for threads in thread_counts})
 
 
 if __name__ == "__main__":

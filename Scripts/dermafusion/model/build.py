@@ -5,6 +5,7 @@ from dermafusion.model.config import SEXES, SITES, default_fusion, default_prepr
 from dermafusion.model.efficientnet import EfficientNet
 from dermafusion.model.layers import Convention
 from dermafusion.model.mobilenetv3 import MobileNetV3
+from dermafusion.model.quantized import QUANTIZED, make_quantized
 from dermafusion.model.resnet import ResNet
 
 
@@ -18,7 +19,8 @@ def build_model(config, dropout=0.0):
     """The network of a config.json, whose padding and epsilon count whatever is usual for its name; random weights."""
     name = config["architecture"]
     convention = Convention(padding_of(name, config["padding"]), config["batch_norm_epsilon"])
-    return network_class(name)(name, convention, len(config["classes"]), config["fusion"], dropout)
+    model = network_class(name)(name, convention, len(config["classes"]), config["fusion"], dropout)
+    return make_quantized(model) if config.get("precision") == QUANTIZED else model
 
 
 def build_config(architecture, classes, fusion=True, size=380, name=None, version="1.0.0", padding=None):
