@@ -7,10 +7,12 @@ photographs like those that the model will see, and none that it is measured on.
 the list has on the side "training".
 
 dermafusion/model/quantized.py says what the folder holds. The temperature and the limits of abstention are those of
---model. Its figures are not: measure the new model before you rely on it. A README.md that is there already stays.
+--model, and so is the list of what it was trained on. Its figures are not: measure the new model before you rely on it.
+A README.md that is there already stays.
 """
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from safetensors.torch import load_file
 
 from dermafusion.data.sample_images import choose_images, image_batches
 from dermafusion.model.config import write_config
+from dermafusion.model.ensemble import TRAINING_LIST
 from dermafusion.model.export import DISCLAIMER
 from dermafusion.model.folder import load_folder, model_identity, write_digests, write_weights
 from dermafusion.model.quantization import quantized_tensors, replaced_tensors
@@ -65,6 +68,9 @@ def quantize(options):
     write_config(options.output, config)
     write_weights(options.output, tensors)
     write_digests(options.output)
+    if (options.model / TRAINING_LIST).is_file():
+        (options.output / TRAINING_LIST).parent.mkdir(exist_ok=True)
+        shutil.copyfile(options.model / TRAINING_LIST, options.output / TRAINING_LIST)
     card = options.output / "README.md"
     if not card.exists():
         card.write_text(quantized_card(config, model_identity(options.model), len(paths)))

@@ -1,20 +1,26 @@
 """Networks in 8 bits: what the tensors mean, and how they are made."""
 
+import json
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+import numpy as np
 import torch
+from PIL import Image
 from torch import nn
 
 from dermafusion.fixtures.formula_networks import formula_model, uniform
 from dermafusion.fixtures.quantized import dump_quantized
 from dermafusion.model.build import build_config, build_model
 from dermafusion.model.config import CLASSES
-from dermafusion.model.folder import tensors_of
+from dermafusion.model.export import export
+from dermafusion.model.folder import load_folder, tensors_of
 from dermafusion.model.quantization import largest_pair, layers_of, quantized_tensors, replaced_tensors
 from dermafusion.model.quantized import QUANTIZED, QuantizedConvolution
-from dermafusion.paths import FIXTURES
+from dermafusion.paths import FIXTURES, SCRIPTS
 
 
 def lite_config():
@@ -91,6 +97,48 @@ class QuantizationTests(unittest.TestCase):
     def test_a_pair_is_neighbours_of_one_sign(self):
         weight = torch.tensor([[1.0, 2.0, 4.0], [-3.0, 2.0, 1.0], [-3.0, -2.0, 4.0]])[:, :, None, None]
         self.assertEqual(largest_pair(weight).tolist(), [4, 3, 5])
+
+
+class CommandTests(unittest.TestCase):
+    """quantize_model.py on a formula network and drawn pictures."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        model = formula_model(lite_config())
+        export(tensors_of(model), lite_config(), self.folder / "model")
+        (self.folder / "model/training").mkdir()
+        (self.folder / "model/training/split.csv").write_text(
+            "image_id,lesion_id,split\na,1,training\nb,2,validation\n"
+        )
+        (self.folder / "images").mkdir()
+        for name in "ab":
+            pixels = (uniform(name, (70, 90, 3)) * 127 + 128).astype(np.uint8)
+            Image.fromarray(pixels).save(self.folder / "images" / f"{name}.png")
+
+    def run_command(self, *options):
+        command = [sys.executable, SCRIPTS / "quantize_model.py", "--model", self.folder / "model", *options]
+        words = [*command, "--images", self.folder / "images", "--output", self.folder / "int8"]
+        return subprocess.run([str(word) for word in words], capture_output=True, text=True)
+
+    def test_the_folder_can_be_loaded_and_says_what_it_is(self):
+        split = self.folder / "model/training/split.csv"
+        done = self.run_command("--split", split)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("ranges of 1 photographs", done.stderr)
+        config, model = load_folder(self.folder / "int8")
+        self.assertEqual((config["precision"], config["name"]), ("int8", "efficientnet_lite0-int8"))
+        self.assertTrue(torch.isfinite(model(torch.zeros(1, 3, 64, 64))).all())
+        self.assertEqual((self.folder / "int8/training/split.csv").read_text(), split.read_text())
+        self.assertIn("How well it does is for whoever made it", (self.folder / "int8/README.md").read_text())
+
+    def test_a_model_in_8_bits_is_refused(self):
+        config = json.loads((self.folder / "model/config.json").read_text())
+        (self.folder / "model/config.json").write_text(json.dumps(config | {"precision": "int8"}))
+        done = self.run_command()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("must be an EfficientNet-Lite in float32", done.stderr)
 
 
 class FixtureTests(unittest.TestCase):
