@@ -15,11 +15,12 @@ package struct Quantization: Sendable, Equatable {
     self.zeroPoint = zeroPoint
   }
 
-  /// Whether a map can be kept in this way: a scale above 0 whose inverse is finite, and a level that is a whole number
-  /// from 0 to 255.
+  /// The scales of maps and of weights. Products and quotients of three of them are numbers that a float holds.
+  package static let scales: ClosedRange<Float> = 1e-12...1e12
+
+  /// Whether a map can be kept in this way: a scale among ``scales``, and a level that is a whole number from 0 to 255.
   package static func isValid(scale: Float, zeroPoint: Float) -> Bool {
-    scale.isNormal && scale > 0 && (1 / scale).isFinite && (0...255).contains(zeroPoint)
-      && zeroPoint == zeroPoint.rounded()
+    scales.contains(scale) && (0...255).contains(zeroPoint) && zeroPoint == zeroPoint.rounded()
   }
 }
 

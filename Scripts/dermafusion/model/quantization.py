@@ -10,6 +10,7 @@ from dermafusion.model.quantized import LARGEST_LEVEL, LARGEST_PAIR, LARGEST_WEI
 # In steps of a layer's sums. A depthwise sum must stay within 2**24, where each whole number is a float32; a bias that
 # is more is all that counts in its channel.
 LARGEST_BIAS = 2**22
+LEAST_SCALE = 1e-11  # the format takes scales of 1e-12 to 1e12
 LARGEST_ROUNDED_PAIR = LARGEST_PAIR - 0.5  # a pair of weights before each is rounded
 
 
@@ -30,7 +31,7 @@ class Layer:
     def tensors(self):
         """Name -> tensor of the layer in 8 bits."""
         weight, bias = folded(self.convolution, self.batch_norm)
-        input_scale = np.float32((self.high - self.low) / LARGEST_LEVEL or 1)
+        input_scale = np.float32(max((self.high - self.low) / LARGEST_LEVEL, LEAST_SCALE))
         least_scale = bias.abs() / (float(input_scale) * LARGEST_BIAS)
         if weight[0].numel() == weight.shape[1]:
             least_scale = torch.maximum(least_scale, largest_pair(weight) / LARGEST_ROUNDED_PAIR)
@@ -61,7 +62,7 @@ def largest_pair(weight):
 def quantized_weight(weight, least_scale):
     """(levels int8, scale float32 [O]): the least scale of each output that the levels and `least_scale` allow."""
     scale = torch.maximum(weight.flatten(1).abs().amax(1) / LARGEST_WEIGHT, least_scale)
-    scale = torch.where(scale > 0, scale, 1.0).float()
+    scale = scale.clamp(min=LEAST_SCALE).float()
     levels = (weight / scale.double()[:, None, None, None]).round().clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT)
     return levels.to(torch.int8), scale
 

@@ -12,6 +12,8 @@ each block that expands:
 In a 1x1 convolution neighbouring weights of one sign, 2i and 2i + 1 of an output, add up to at most 128 in magnitude:
 then their products with two levels fit in 16 bits, in which some machines add them.
 
+Scales are from 1e-12 to 1e12.
+
 All other layers are as in a folder without that line. The sums below are exact in float64, every other step is rounded
 once to float32, and halves go to the even number.
 """

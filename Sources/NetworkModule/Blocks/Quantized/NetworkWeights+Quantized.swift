@@ -15,9 +15,9 @@ extension NetworkWeights {
   /// `NAME.input_scale` and `NAME.input_zero_point` with one value.
   func quantizedLayer(_ name: String, shape: [Int]) throws(ModelFileError) -> QuantizedLayer {
     let levels = try binder.integers("\(name).weight", shape: shape)
-    let scale = try positive("\(name).weight_scale", count: shape[0])
+    let scale = try scales("\(name).weight_scale", count: shape[0])
     let bias = try tensor("\(name).bias", shape: [shape[0]])
-    let inputScale = try positive("\(name).input_scale", count: 1)[0]
+    let inputScale = try scales("\(name).input_scale", count: 1)[0]
     let zeroPoint = try tensor("\(name).input_zero_point", shape: [1])[0]
     guard Quantization.isValid(scale: inputScale, zeroPoint: zeroPoint) else {
       throw unusable(
@@ -59,10 +59,11 @@ extension NetworkWeights {
       "\(layer.name).weight", "makes sums that no whole number here can hold, with these scales and biases")
   }
 
-  private func positive(_ name: String, count: Int) throws(ModelFileError) -> [Float] {
+  private func scales(_ name: String, count: Int) throws(ModelFileError) -> [Float] {
     let values = try tensor(name, shape: [count])
-    if let index = values.firstIndex(where: { !($0.isNormal && $0 > 0 && (1 / $0).isFinite) }) {
-      throw unusable(name, "has the value \(values[index]) at index \(index), and a scale must be above 0")
+    if let index = values.firstIndex(where: { !Quantization.scales.contains($0) }) {
+      throw unusable(
+        name, "has the value \(values[index]) at index \(index), and a scale must be from 1e-12 to 1e12")
     }
     return values
   }
