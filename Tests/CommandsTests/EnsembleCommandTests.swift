@@ -143,9 +143,9 @@ import Testing
         """
         "usesMetadata":true,"temperature":1,"hasChecksums":false,"members":[\
         {"folder":"seeing","weight":3,"name":"toy","version":"0.0.1","architecture":"efficientnet_lite2",\
-        "usesMetadata":false,"temperature":1},\
+        "precision":"float32","usesMetadata":false,"temperature":1},\
         {"folder":"knowing","weight":0.5,"name":"toy","version":"0.0.1","architecture":"efficientnet_lite2",\
-        "usesMetadata":true,"temperature":1}]},"classes":
+        "precision":"float32","usesMetadata":true,"temperature":1}]},"classes":
         """))
   }
 

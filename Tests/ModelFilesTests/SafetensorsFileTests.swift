@@ -78,7 +78,15 @@ import Testing
     }
   }
 
-  @Test(arguments: TensorDataType.allCases)
+  @Test func integersAreReadAsTheyAre() throws {
+    let values: [Int8] = [0, 1, -1, 127, -127, -128]
+    let header = #"{"w":{"dtype":"I8","shape":[2,3],"data_offsets":[0,6]}}"#
+    let file = try SafetensorsFile(bytes: safetensors(header, values.map { UInt8(bitPattern: $0) }))
+    #expect(file.tensors[0].dataType == .int8)
+    #expect(try file.tensor("w", shape: [2, 3]).integers() == values)
+  }
+
+  @Test(arguments: TensorDataType.allCases.filter { $0 != .int8 })
   func partsAreConvertedLikeTheWhole(dataType: TensorDataType) throws {
     let count = 37
     var generator = SeededGenerator(seed: 3)
