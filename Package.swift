@@ -4,7 +4,7 @@ import PackageDescription
 
 /// SwiftPM refuses a versioned dependency whose targets carry unsafe flags. The kernel modules get
 /// their instruction-set flags only where this package is built as the root; as a dependency the same
-/// sources build without them, and the choice at run time notices (see `Sources/KernelSelection/KernelChoice.swift`).
+/// sources build without them, and the choice at run time notices (see `Sources/TensorModule/KernelChoice/KernelChoice.swift`).
 /// A dependency lies in `checkouts/NAME` or `registry/downloads/SCOPE/NAME/VERSION` of a folder in which SwiftPM and
 /// Xcode note what they fetched.
 func isFetched(foldersUp: Int) -> Bool {
@@ -62,10 +62,8 @@ let package = Package(
     .target(
       name: "DermaFusion",
       dependencies: [
-        "ExplanationModule", "NetworkModule", "ImagePipeline", "ModelFiles", "KernelSelection",
-        "TensorModule",
-        "KernelInterface",
-        "JSONModule", "SystemModule",
+        "ExplanationModule", "NetworkModule", "ImagePipeline", "ModelFiles", "TensorModule",
+        "KernelInterface", "JSONModule", "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
     .target(
@@ -131,14 +129,12 @@ let package = Package(
     // Implementation details
     .target(
       name: "ExplanationModule",
-      dependencies: ["NetworkModule", "KernelSelection", "TensorModule", "KernelInterface", "SystemModule"],
+      dependencies: ["NetworkModule", "TensorModule", "KernelInterface", "SystemModule"],
       swiftSettings: warningsAsErrors),
     .target(name: "FigureModule", dependencies: ["ImagePipeline"], swiftSettings: warningsAsErrors),
     .target(
       name: "NetworkModule",
-      dependencies: [
-        "ModelFiles", "QuantizedModule", "KernelSelection", "TensorModule", "KernelInterface", "SystemModule",
-      ],
+      dependencies: ["ModelFiles", "TensorModule", "KernelInterface", "SystemModule"],
       swiftSettings: warningsAsErrors),
     .target(
       name: "ImagePipeline", dependencies: ["SystemModule"],
@@ -149,46 +145,36 @@ let package = Package(
     .target(
       name: "TensorModule",
       dependencies: [
-        "KernelInterface", "SystemModule", "CCPUFeatures",
+        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelsAVX512VNNI", "KernelInterface",
+        "SystemModule", "CBuiltins",
       ],
       swiftSettings: warningsAsErrors + [.enableUpcomingFeature("InternalImportsByDefault")]),
-    .target(
-      name: "KernelSelection",
-      dependencies: [
-        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelsAVX512VNNI", "KernelInterface",
-        "SystemModule", "CCPUFeatures",
-      ],
-      swiftSettings: warningsAsErrors),
-    // 8-bit layers
-    .target(
-      name: "QuantizedModule", dependencies: ["TensorModule", "KernelInterface", "SystemModule"],
-      swiftSettings: warningsAsErrors),
     .target(name: "JSONModule", swiftSettings: warningsAsErrors),
     .target(
       name: "HashModule", dependencies: ["SHA256Instructions"],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
     // The only module that imports the C library, Dispatch or a lock.
     .target(
-      name: "SystemModule", dependencies: ["CMathematics", "CCPUFeatures"], swiftSettings: warningsAsErrors),
+      name: "SystemModule", dependencies: ["CBuiltins"], swiftSettings: warningsAsErrors),
 
     // One kernel source, compiled once per instruction set
     .target(name: "KernelInterface", swiftSettings: warningsAsErrors),
     .target(
-      name: "KernelsBaseline", dependencies: ["KernelInterface", "CCPUFeatures"],
+      name: "KernelsBaseline", dependencies: ["KernelInterface", "CBuiltins"],
       swiftSettings: kernelSettings(define: "KERNEL_BASELINE", targetFeatures: [])),
     .target(
-      name: "KernelsAVX2", dependencies: ["KernelInterface", "CCPUFeatures"],
+      name: "KernelsAVX2", dependencies: ["KernelInterface", "CBuiltins"],
       swiftSettings: kernelSettings(define: "KERNEL_AVX2", targetFeatures: ["avx2", "fma"])),
     .target(
-      name: "KernelsAVX512", dependencies: ["KernelInterface", "CCPUFeatures"],
+      name: "KernelsAVX512", dependencies: ["KernelInterface", "CBuiltins"],
       swiftSettings: kernelSettings(define: "KERNEL_AVX512", targetFeatures: avx512)),
     .target(
-      name: "KernelsAVX512VNNI", dependencies: ["KernelInterface", "CCPUFeatures"],
+      name: "KernelsAVX512VNNI", dependencies: ["KernelInterface", "CBuiltins"],
       swiftSettings: kernelSettings(define: "KERNEL_AVX512", targetFeatures: avx512 + ["avx512vnni"])
         + [.define("KERNEL_VNNI")]),
 
     .target(
-      name: "SHA256Instructions", dependencies: ["CCPUFeatures"],
+      name: "SHA256Instructions", dependencies: ["CBuiltins"],
       swiftSettings: isRootPackage && isX86
         ? kernelSettings(define: "SHA256_INSTRUCTIONS", targetFeatures: ["sha", "ssse3", "sse4.1"]) : []),
 
@@ -198,8 +184,7 @@ let package = Package(
     .systemLibrary(
       name: "CJPEG", pkgConfig: "libjpeg",
       providers: [.apt(["libjpeg-dev"]), .brew(["jpeg-turbo"])]),
-    .systemLibrary(name: "CCPUFeatures"),
-    .systemLibrary(name: "CMathematics"),
+    .systemLibrary(name: "CBuiltins"),
     .systemLibrary(name: "CDermaFusion"),
 
     // For the unit tests only. Optimised in debug builds too: the plain loops would take minutes.
@@ -210,9 +195,8 @@ let package = Package(
     .target(
       name: "TestModels",
       dependencies: [
-        "DermaFusion", "ImagePipeline", "ModelFiles", "NetworkModule", "QuantizedModule", "KernelSelection",
-        "TensorModule", "KernelInterface",
-        "SystemModule",
+        "DermaFusion", "ImagePipeline", "ModelFiles", "NetworkModule", "TensorModule",
+        "KernelInterface", "SystemModule",
       ],
       path: "Tests/TestModels", swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
 
@@ -236,14 +220,13 @@ let package = Package(
     .testTarget(
       name: "TensorModuleTests",
       dependencies: [
-        "QuantizedModule", "KernelSelection", "TensorModule", "ReferenceLayers", "KernelInterface",
-        "SystemModule", "CCPUFeatures", "TestModels",
+        "TensorModule", "ReferenceLayers", "KernelInterface", "SystemModule", "CBuiltins", "TestModels",
       ]),
     .testTarget(
       name: "DermaFusionTests",
       dependencies: [
         "DermaFusion", "ExplanationModule", "FigureModule", "ImageFiles", "NetworkModule", "ImagePipeline",
-        "ModelFiles", "QuantizedModule", "KernelSelection", "TensorModule", "KernelInterface", "JSONModule",
+        "ModelFiles", "TensorModule", "KernelInterface", "JSONModule",
         "HashModule",
         "SystemModule", "ReferenceLayers", "TestFiles", "TestModels", "TestImages",
       ]),

@@ -3,13 +3,13 @@
 # first.
 
 # The modules of the core and its door, each after those that it imports.
-core_modules="KernelInterface SystemModule JSONModule SHA256Instructions HashModule KernelsBaseline KernelSelection \
-TensorModule QuantizedModule ImagePipeline ModelFiles NetworkModule ExplanationModule FigureModule DermaFusion ExplanationFigures BrowserModule"
+core_modules="KernelInterface SystemModule JSONModule SHA256Instructions HashModule KernelsBaseline \
+TensorModule ImagePipeline ModelFiles NetworkModule ExplanationModule FigureModule DermaFusion ExplanationFigures BrowserModule"
 
 # embedded_swift TRIPLE MODULE FOLDER ARGUMENT...: runs the compiler on a module, which finds those before it in FOLDER.
 # TARGET_FLAGS go to it as they are.
 embedded_swift() {
-  local triple=$1 module=$2 folder=$3 map optimisation=-O
+  local triple=$1 module=$2 folder=$3 optimisation=-O
   shift 3
   local settings=()
   case $module in
@@ -21,9 +21,7 @@ embedded_swift() {
     # Nothing in them takes time.
     JSONModule | NetworkModule | FigureModule | DermaFusion | ExplanationFigures | BrowserModule) optimisation=-Osize ;;
   esac
-  for map in CCPUFeatures CMathematics; do
-    settings+=(-Xcc "-fmodule-map-file=$root/Sources/$map/module.modulemap")
-  done
+  settings+=(-Xcc "-fmodule-map-file=$root/Sources/CBuiltins/module.modulemap")
   local sources=()
   # What only a program with a command line needs has no form without a system.
   mapfile -t sources < <(find -L "$root/Sources/$module" -name '*.swift' ! -path '*/SystemModule/CommandLine/*' | sort)

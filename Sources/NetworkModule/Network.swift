@@ -1,5 +1,4 @@
 import KernelInterface
-import KernelSelection
 import ModelFiles
 import SystemModule
 import TensorModule

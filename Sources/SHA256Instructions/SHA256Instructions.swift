@@ -1,4 +1,4 @@
-import CCPUFeatures
+import CBuiltins
 
 /// SHA-256 by the instructions that x86-64 CPUs since 2017 have for it, several times faster than by plain arithmetic.
 public enum SHA256Instructions {

@@ -1,4 +1,4 @@
-import CMathematics
+import CBuiltins
 
 /// The C library's functions of real numbers.
 package enum Mathematics {

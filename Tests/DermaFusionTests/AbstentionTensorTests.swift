@@ -1,4 +1,3 @@
-import KernelSelection
 import ModelFiles
 @testable import NetworkModule
 import TestModels

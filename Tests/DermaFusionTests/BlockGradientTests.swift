@@ -1,5 +1,4 @@
 import KernelInterface
-import KernelSelection
 @testable import NetworkModule
 import ReferenceLayers
 import TensorModule

@@ -1,5 +1,4 @@
 import KernelInterface
-import KernelSelection
 import ModelFiles
 @testable import NetworkModule
 import TensorModule

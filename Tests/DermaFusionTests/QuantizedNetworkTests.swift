@@ -3,7 +3,6 @@ import HashModule
 import ImageFiles
 import ImagePipeline
 import KernelInterface
-import KernelSelection
 import ModelFiles
 import ReferenceLayers
 import TensorModule

@@ -1,5 +1,4 @@
 import KernelInterface
-import KernelSelection
 import ReferenceLayers
 import Testing
 

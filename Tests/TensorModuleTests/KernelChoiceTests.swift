@@ -2,7 +2,6 @@ import Foundation
 import KernelInterface
 import Testing
 
-@testable import KernelSelection
 @testable import TensorModule
 
 @Suite struct KernelChoiceTests {

@@ -1,6 +1,4 @@
 import KernelInterface
-import KernelSelection
-import QuantizedModule
 import ReferenceLayers
 import SystemModule
 import Testing

@@ -1,6 +1,6 @@
 import KernelInterface
-import QuantizedModule
 import ReferenceLayers
+import TensorModule
 
 /// Weights, levels and what they give, computed one number at a time.
 enum QuantizedSamples {

@@ -1,4 +1,4 @@
-import CCPUFeatures
+import CBuiltins
 import Dispatch
 import Synchronization
 import SystemModule

@@ -1,6 +1,5 @@
 import DermaFusion
 import ImagePipeline
-import KernelSelection
 import ModelFiles
 import NetworkModule
 import SystemModule

@@ -1,7 +1,7 @@
 import ImagePipeline
-import KernelSelection
 import ModelFiles
 import NetworkModule
+import TensorModule
 
 extension Classifier {
   /// Classifies an image that is already in memory as pixels.

@@ -1,9 +1,9 @@
 import ImagePipeline
 import KernelInterface
-import KernelSelection
 import ModelFiles
 import NetworkModule
 import SystemModule
+import TensorModule
 
 /// A model, or several that vote, ready to classify images on any number of threads at once.
 ///

@@ -1,4 +1,4 @@
-import CCPUFeatures
+import CBuiltins
 import KernelInterface
 
 /// Whether the compiler was given the flags of this module's instruction set. Unlike everything else here it runs on

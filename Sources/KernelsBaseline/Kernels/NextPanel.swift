@@ -1,4 +1,4 @@
-import CCPUFeatures
+import CBuiltins
 
 /// The panel after the one in use, asked for piece by piece while that one is computed with.
 ///

@@ -1,4 +1,4 @@
-import CCPUFeatures
+import CBuiltins
 /// Threads that share the tasks of a region. A region costs microseconds: idle threads spin for a moment before they
 /// sleep, and tasks are taken one by one from a counter, so uneven ones balance.
 package final class ThreadPool: Sendable {

@@ -1,6 +1,6 @@
 import KernelInterface
 import ModelFiles
-import QuantizedModule
+import TensorModule
 
 /// What a model's folder holds of a quantised layer.
 struct QuantizedLayer {

@@ -1,6 +1,5 @@
 import KernelInterface
 import ModelFiles
-import QuantizedModule
 import SystemModule
 import TensorModule
 

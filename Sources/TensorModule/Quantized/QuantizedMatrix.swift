@@ -1,6 +1,5 @@
-import KernelInterface
+package import KernelInterface
 import SystemModule
-import TensorModule
 
 /// The right-hand matrix of an int8 product, packed once into panels of words.
 package struct QuantizedMatrix: Sendable {

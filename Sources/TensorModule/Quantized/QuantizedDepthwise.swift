@@ -1,6 +1,5 @@
 import KernelInterface
-import SystemModule
-import TensorModule
+package import SystemModule
 
 /// A 1x1 convolution and the depthwise convolution after it in 8 bits, both with ReLU6.
 ///

@@ -1,6 +1,5 @@
-import KernelInterface
-import SystemModule
-import TensorModule
+package import KernelInterface
+package import SystemModule
 
 /// A 1x1 convolution in 8 bits, from a quantised map to values.
 package struct QuantizedPointwise: Sendable {

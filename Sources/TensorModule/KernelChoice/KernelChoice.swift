@@ -1,4 +1,4 @@
-import CCPUFeatures
+import CBuiltins
 package import KernelInterface
 import KernelsBaseline
 import SystemModule

@@ -1,6 +1,5 @@
-import KernelInterface
+package import KernelInterface
 import SystemModule
-import TensorModule
 
 /// A view of a feature map in 8 bits, in memory it does not own: for each pixel the words that the kernels read.
 package struct QuantizedMap {
