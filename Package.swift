@@ -50,9 +50,9 @@ let package = Package(
   // The first versions with InlineArray, which the kernels keep their tiles in.
   platforms: [.macOS(.v26), .iOS(.v26)],
   products: [
-    .library(name: "DermaFusion", targets: ["DermaFusion", "ExplanationFigures", "ImageFiles"]),
+    .library(name: "DermaFusion", targets: ["DermaFusion", "Figures", "ImageFiles"]),
     // Pixels in memory rather than image files: needs no library beside Swift's own.
-    .library(name: "DermaFusionCore", targets: ["DermaFusion", "ExplanationFigures"]),
+    .library(name: "DermaFusionCore", targets: ["DermaFusion", "Figures"]),
     .executable(name: "dermafusion", targets: ["CommandLineTool"]),
     // The functions of dermafusion.h. Scripts/lib/library.sh gives the file its name, its soname and its symbols' version.
     .library(name: "DermaFusionC", type: .dynamic, targets: ["CInterface"]),
@@ -67,13 +67,13 @@ let package = Package(
       ],
       swiftSettings: warningsAsErrors),
     .target(
-      name: "ExplanationFigures",
-      dependencies: ["DermaFusion", "ExplanationModule", "FigureModule", "ImagePipeline", "JSONModule"],
+      name: "Figures",
+      dependencies: ["DermaFusion", "ExplanationModule", "ImagePipeline", "JSONModule"],
       swiftSettings: warningsAsErrors),
     .target(
       name: "ImageFiles",
       dependencies: [
-        "DermaFusion", "ExplanationFigures", "ExplanationModule", "FigureModule", "NetworkModule",
+        "DermaFusion", "Figures", "ExplanationModule", "NetworkModule",
         "ImagePipeline", "HashModule", "SystemModule", "CPNG", "CJPEG",
       ],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
@@ -102,7 +102,7 @@ let package = Package(
     .target(
       name: "Commands",
       dependencies: [
-        "ResultFormats", "ImageLists", "CommandLineSupport", "DermaFusion", "ExplanationFigures",
+        "ResultFormats", "ImageLists", "CommandLineSupport", "DermaFusion", "Figures",
         "ImageFiles",
         "HashModule", "ImagePipeline", "Assessment", "ExplanationModule", "JSONModule", "SystemModule",
       ],
@@ -110,7 +110,7 @@ let package = Package(
     .target(
       name: "ResultFormats",
       dependencies: [
-        "ImageLists", "CommandLineSupport", "DermaFusion", "ExplanationFigures", "FigureModule", "ImageFiles",
+        "ImageLists", "CommandLineSupport", "DermaFusion", "Figures", "ImageFiles",
         "ImagePipeline", "Assessment", "JSONModule", "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
@@ -131,7 +131,6 @@ let package = Package(
       name: "ExplanationModule",
       dependencies: ["NetworkModule", "TensorModule", "KernelInterface", "SystemModule"],
       swiftSettings: warningsAsErrors),
-    .target(name: "FigureModule", dependencies: ["ImagePipeline"], swiftSettings: warningsAsErrors),
     .target(
       name: "NetworkModule",
       dependencies: ["ModelFiles", "TensorModule", "KernelInterface", "SystemModule"],
@@ -225,7 +224,7 @@ let package = Package(
     .testTarget(
       name: "DermaFusionTests",
       dependencies: [
-        "DermaFusion", "ExplanationModule", "FigureModule", "ImageFiles", "NetworkModule", "ImagePipeline",
+        "DermaFusion", "ExplanationModule", "Figures", "ImageFiles", "NetworkModule", "ImagePipeline",
         "ModelFiles", "TensorModule", "KernelInterface", "JSONModule",
         "HashModule",
         "SystemModule", "ReferenceLayers", "TestFiles", "TestModels", "TestImages",
@@ -240,11 +239,11 @@ let package = Package(
       name: "CommandsTests",
       dependencies: [
         "Commands", "ResultFormats", "ImageLists", "CommandLineSupport", "Assessment", "DermaFusion",
-        "ExplanationFigures", "FigureModule", "ImageFiles", "NetworkModule", "ImagePipeline", "ModelFiles",
+        "Figures", "ImageFiles", "NetworkModule", "ImagePipeline", "ModelFiles",
         "TensorModule", "JSONModule", "HashModule", "SystemModule", "TestFiles", "TestModels",
       ]),
     .testTarget(
-      name: "FigureModuleTests", dependencies: ["FigureModule", "ImagePipeline"]),
+      name: "FiguresTests", dependencies: ["Figures", "ImagePipeline"]),
     .testTarget(
       name: "CommandLineSupportTests", dependencies: ["CommandLineSupport", "SystemModule", "TestFiles"]),
     // A program in C, which the tests run.

@@ -1,4 +1,4 @@
-"""Writes the outlines that figures draw their captions with, Sources/FigureModule/Typeface+Tables.swift.
+"""Writes the outlines that figures draw their captions with, Sources/Figures/Typeface+Tables.swift.
 
     make_typeface.py --fonts /usr/share/fonts/truetype/roboto/unhinted/RobotoTTF
 
@@ -23,7 +23,7 @@ def main():
     parser.add_argument(
         "--fonts", type=Path, required=True, help="folder with Roboto-Regular.ttf and Roboto-Medium.ttf"
     )
-    parser.add_argument("--output", type=Path, default=ROOT / "Sources/FigureModule/Typeface+Tables.swift")
+    parser.add_argument("--output", type=Path, default=ROOT / "Sources/Figures/Typeface+Tables.swift")
     options = parser.parse_args()
     source = swift_source(options.fonts / "Roboto-Regular.ttf", options.fonts / "Roboto-Medium.ttf", ORIGIN)
     options.output.write_text(source, encoding="utf-8")

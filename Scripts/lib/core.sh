@@ -4,7 +4,7 @@
 
 # The modules of the core and its door, each after those that it imports.
 core_modules="KernelInterface SystemModule JSONModule SHA256Instructions HashModule KernelsBaseline \
-TensorModule ImagePipeline ModelFiles NetworkModule ExplanationModule FigureModule DermaFusion ExplanationFigures BrowserModule"
+TensorModule ImagePipeline ModelFiles NetworkModule ExplanationModule DermaFusion Figures BrowserModule"
 
 # embedded_swift TRIPLE MODULE FOLDER ARGUMENT...: runs the compiler on a module, which finds those before it in FOLDER.
 # TARGET_FLAGS go to it as they are.
@@ -19,7 +19,7 @@ embedded_swift() {
       ;;
     TensorModule) settings+=(-enable-upcoming-feature InternalImportsByDefault) ;;
     # Nothing in them takes time.
-    JSONModule | NetworkModule | FigureModule | DermaFusion | ExplanationFigures | BrowserModule) optimisation=-Osize ;;
+    JSONModule | NetworkModule | DermaFusion | Figures | BrowserModule) optimisation=-Osize ;;
   esac
   settings+=(-Xcc "-fmodule-map-file=$root/Sources/CBuiltins/module.modulemap")
   local sources=()

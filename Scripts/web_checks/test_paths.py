@@ -4,7 +4,9 @@
 import json
 from decimal import ROUND_HALF_UP, Decimal
 
-from conftest import FIXTURES, MODEL, PAGE
+import pytest
+from conftest import FIXTURES, MODEL, PAGE, ROOT
+from test_answers import BETWEEN, change
 
 
 def test_disclaimer_comes_first_and_once(visit):
@@ -241,9 +243,9 @@ def test_exports_hold_the_contracts_fields(visit):
         page.get_by_role("button", name="CSV").click()
     header, row = download.value.path().read_text().splitlines()
     assert header.startswith(
-        "image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,confidence,age,sex,site,missing,warnings,model"
+        "image_id,image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,concern,urgent,confidence,age,sex,site,missing,warnings,model"
     )
-    assert row.startswith("phantom_nevus.jpg,")
+    assert row.startswith("phantom_nevus,phantom_nevus.jpg,")
 
 
 def test_the_browsers_own_command_prints_what_is_shown(visit):
@@ -385,21 +387,38 @@ def test_a_map_is_checked_when_asked_for_and_the_check_can_be_left(visit):
     assert page.get_by_text("Checking the map").count() == 0
 
 
-def test_german_says_the_same(visit):
-    on = visit(accepted=False, locale="de-AT")
+@pytest.mark.parametrize("change_of_result", ["", "Object.assign(answer.result, { risk: 'high', concern: 'mel', urgent: true })"])
+def test_german_says_the_same(visit, change_of_result):
+    """Every sentence that the result's fields ask for, and no other."""
+    texts = json.loads((ROOT / "Sources/BrowserPage/texts/de.json").read_text())
+    on = visit(accepted=False, locale="de-AT", script=BETWEEN)
     page = on.page
-    page.get_by_role("button", name="Ich habe verstanden").click()
+    page.get_by_role("button", name=texts["disclaimer"]["accept"]).click()
+    if change_of_result:
+        change(on, f"if (answer?.result) {change_of_result}")
     on.open_image(FIXTURES / "phantom_nevus.jpg")
-    page.get_by_role("button", name="Weiter").click()
-    page.get_by_role("button", name="Analysieren").click()
+    page.get_by_role("button", name=texts["common"]["next"]).click()
+    page.get_by_role("button", name=texts["scan"]["analyse"]).click()
     page.wait_for_selector(".result")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="JSON").click()
+    result = json.loads(download.value.path().read_text())
+    assert not result["abstain"] and bool(change_of_result) == (result["concern"] == "mel")
+
+    def named(identifier: str) -> tuple[str, str]:
+        return texts["classes"][identifier], f"{min(round(100 * result['probabilities'][identifier]), 99)}\u00a0%"
+
+    name, percent = named(result["prediction"]["class"])
+    values = {"name": name, "percent": percent}
+    if result["concern"]:
+        values["other"], values["otherPercent"] = named(result["concern"])
+    sentences = [texts["result"]["suggestsBoth" if result["concern"] else "suggests"].format(**values)]
+    sentences += [texts["result"]["notDiagnosis"]] + [texts["result"]["urgent"]] * result["urgent"]
+    assert page.locator(".result .summary").inner_text().replace("\u00a0", " ") == " ".join(sentences).replace("\u00a0", " ")
+    risk = page.locator(".result .risk").inner_text()
+    assert all(words in risk for words in texts["risk"][result["risk"]].values())
     assert page.evaluate("() => document.documentElement.lang") == "de"
     assert page.locator(".result .disclaimer [lang=en]").first.inner_text().startswith("DermaFusion is a research")
-    assert (
-        "Keine Diagnose" in page.locator(".result").inner_text()
-        or "keine Diagnose" in page.locator(".result").inner_text()
-        or page.locator(".abstention").count()
-    )
 
 
 def test_german_at_twice_the_size_fits_a_phone(visit):

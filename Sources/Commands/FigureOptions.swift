@@ -1,5 +1,5 @@
 import CommandLineSupport
-import ExplanationFigures
+import Figures
 
 /// How a heatmap is drawn, as every command asks for it.
 enum FigureOptions {

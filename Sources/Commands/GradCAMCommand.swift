@@ -1,7 +1,7 @@
 import Assessment
 import CommandLineSupport
 import DermaFusion
-import ExplanationFigures
+import Figures
 import ExplanationModule
 import ImageFiles
 import ImageLists

@@ -1,4 +1,4 @@
-import ExplanationFigures
+import Figures
 import ImageLists
 import ResultFormats
 import SystemModule

@@ -1,7 +1,6 @@
 import DermaFusion
-import ExplanationFigures
+import Figures
 import ExplanationModule
-import FigureModule
 import ImagePipeline
 
 extension Explanation {

@@ -88,19 +88,20 @@ import Testing
     let lines = ClassificationCSV.header(labels: .ham10000, showsTiming: false, views: .upright) + row
     #expect(
       lines
-        == "image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,confidence,age,sex,site,missing,"
-        + "warnings,model,modelVersion,modelSHA256,summary,disclaimer,"
+        == "image_id,image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,concern,urgent,confidence,"
+        + "age,sex,site,missing,warnings,model,modelVersion,modelSHA256,summary,disclaimer,"
         + "abstain,abstainReasons,conformalSet\n" + row)
     let table = try CSVTable(Array(lines.utf8), path: "t")
     let p = result.probabilities.values
     #expect(
       table.rows.map(\.fields) == [
-        ["a,b.png", "nv", "Melanocytic nevi", "\(p[5])"] + p.map { "\($0)" } + ["low", "normal"]
+        ["a,b", "a,b.png", "nv", "Melanocytic nevi", "\(p[5])"] + p.map { "\($0)" }
+          + ["low", "", "false", "normal"]
           + ["0.5", "unknown", "upper extremity", "sex", "small_image near_black"]
           + ["my \"net\", v2", "1.0.0", String(repeating: "ab", count: 32)]
           + [result.summary, Wording.disclaimer, "false", "", ""]
       ])
-    #expect(row.hasPrefix("\"a,b.png\",nv,Melanocytic nevi,"))
+    #expect(row.hasPrefix("\"a,b\",\"a,b.png\",nv,Melanocytic nevi,"))
     #expect(row.contains(",\"my \"\"net\"\", v2\","))
   }
 
@@ -110,7 +111,7 @@ import Testing
     let header = ClassificationCSV.header(labels: labels, showsTiming: true, views: .upright)
     let columns = try CSVTable(Array(header.utf8), path: "t").header
     #expect(columns.count == Set(columns).count, "\(columns)")
-    #expect(columns[4..<8] == ["probability_risk", "views", "probability_image", "mole"])
+    #expect(columns[5..<9] == ["probability_risk", "views", "probability_image", "mole"])
   }
 
   @Test func whereTheModelAbstainsNoClassAndNoRiskAreShown() throws {

@@ -1,4 +1,4 @@
-@testable import ExplanationFigures
+@testable import Figures
 import SystemModule
 import Foundation
 import ImageFiles
@@ -9,7 +9,6 @@ import Testing
 @testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
-@testable import FigureModule
 @testable import ImagePipeline
 
 /// `gradcam` on a network that responds to light, and an image whose only light is at the top right.

@@ -8,7 +8,7 @@ import Testing
 @testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
-@testable import FigureModule
+@testable import Figures
 
 @Suite struct ReportCommandTests {
   let folder = TemporaryFolder()

@@ -1,5 +1,5 @@
 @testable import ExplanationModule
-@testable import FigureModule
+@testable import Figures
 import ImageFiles
 import ImagePipeline
 import TestModels
@@ -7,7 +7,7 @@ import Testing
 
 @testable import DermaFusion
 
-/// What is written in a picture. That it can be read there is FigureModuleTests' to hold.
+/// What is written in a picture. That it can be read there is FiguresTests' to hold.
 @Suite struct FigureTests {
   static let classifier = try! LightDetector.classifier()
 

@@ -1,4 +1,4 @@
-"""A TrueType font's outlines as the table that Sources/FigureModule draws captions with."""
+"""A TrueType font's outlines as the table that Sources/Figures draws captions with."""
 
 from textwrap import wrap
 

@@ -16,10 +16,10 @@ function quoted(text) {
 function cells({ result, classes, created, square, lesion, note }) {
   const words = (/** @type {string[] | null} */ list) => (list ?? []).join(' ');
   return [
-    ['image', result.image], ['class', result.prediction?.class ?? ''], ['name', result.prediction?.name ?? ''],
+    ['image_id', result.image.replace(/(?<=.)\.[^.]*$/, '')], ['image', result.image], ['class', result.prediction?.class ?? ''], ['name', result.prediction?.name ?? ''],
     ['probability', String(result.prediction?.probability ?? '')],
     ...classes.map(({ class: id }) => /** @type {[string, string]} */ ([id, String(result.probabilities[id])])),
-    ['risk', result.risk ?? ''], ['confidence', result.confidence],
+    ['risk', result.risk ?? ''], ['concern', result.concern ?? ''], ['urgent', String(result.urgent ?? '')], ['confidence', result.confidence],
     ['age', String(result.metadata.age ?? '')], ['sex', result.metadata.sex], ['site', result.metadata.site],
     ['missing', words(result.metadata.missing)], ['warnings', words(result.warnings)],
     ['model', result.model.name], ['modelVersion', result.model.version], ['modelSHA256', result.model.sha256],

@@ -5,7 +5,7 @@
  *
  * @typedef {object} Metadata
  * @property {number | null} age in years, 0...130
- * @property {'male' | 'female' | 'unknown'} sex
+ * @property {string} sex one of the model's sexes
  * @property {string} site one of the model's fifteen names
  *
  * @typedef {object} Source a photograph's file
@@ -45,7 +45,9 @@
  * @property {{class: string, name: string, malignancy?: string | null}[]} classes
  * @property {boolean} metadataUsed
  * @property {number} [temperature]
- * @property {string[]} sites
+ * @property {string[]} sites all that a result may have
+ * @property {string[]} pickerSites those that a person picks from, from head to foot
+ * @property {string[]} sexes
  * @property {string[]} methods
  * @property {string[]} layers
  * @property {string} disclaimer
@@ -59,6 +61,8 @@
  * @property {Record<string, number>} probabilities
  * @property {Record<string, number>} logits
  * @property {'low' | 'moderate' | 'high' | null} risk
+ * @property {string | null} [concern] the class that makes the risk where it is not the likeliest; records of older versions lack it
+ * @property {boolean} [urgent] whether an urgent consultation is advised; records of older versions lack it
  * @property {'normal' | 'low'} confidence
  * @property {{age: number | null, sex: string, site: string, missing: string[]}} metadata
  * @property {string[]} warnings

@@ -1,8 +1,5 @@
 import { className, t, wholePercent, currentLanguage, has } from './texts.js';
 
-/** Melanoma above this probability urges a consultation. */
-const URGENT = 0.95;
-
 /**
  * The engine's codes for what the page has a sentence of its own.
  * @type {Record<string, string>}
@@ -10,52 +7,32 @@ const URGENT = 0.95;
 const CODES = { invalidImage: 'image_too_small', invalidModel: 'model', modelNotFound: 'model', nonFiniteOutput: 'not_finite' };
 
 /**
- * The classes that are malignant or pre-malignant, by the model's own word; where it says nothing, of those that are known.
- * @param {import('./types.js').Scan['classes']} classes
- * @param {string} id
- */
-function malignancyOf(classes, id) {
-  return classes.find((each) => each.class === id)?.malignancy ?? 'benign';
-}
-
-/**
- * The class that makes the risk what it is: of the malignant ones at high risk, else of both kinds, the likeliest.
- * @param {import('./types.js').Result} result
- * @param {import('./types.js').Scan['classes']} classes
- */
-export function riskClass(result, classes) {
-  if (result.risk !== 'high' && result.risk !== 'moderate') return undefined;
-  const kinds = result.risk === 'high' ? ['malignant'] : ['malignant', 'pre-malignant'];
-  return Object.keys(result.probabilities)
-    .filter((id) => kinds.includes(malignancyOf(classes, id)))
-    .sort((first, second) => result.probabilities[second] - result.probabilities[first])[0];
-}
-
-/**
- * The result's sentences: the engine's own in English, elsewhere the same from its fields.
+ * The result's sentences: the engine's own in English, elsewhere the same from its fields. A record of an older version has
+ * no `concern` and no `urgent`: it keeps the engine's sentences, of which the page must not lose one.
  * @param {import('./types.js').Result} result
  * @param {import('./types.js').Scan['classes']} classes
  */
 export function summary(result, classes) {
-  return currentLanguage() === 'en' ? result.summary : composedSummary(result, classes);
+  const isComplete = result.abstain || (result.concern !== undefined && result.urgent !== undefined);
+  return currentLanguage() === 'en' || !isComplete ? result.summary : composedSummary(result, classes);
 }
 
 /**
+ * The sentences that the result's fields ask for, in the page's language.
  * @param {import('./types.js').Result} result
  * @param {import('./types.js').Scan['classes']} classes
  */
 export function composedSummary(result, classes) {
-  if (result.abstain || !result.prediction) {
-    return [t('result.noClassification'), ...abstainReasons(result), t('result.notDiagnosis')].join(' ');
-  }
+  if (result.abstain || !result.prediction) return [t('result.noClassification'), ...abstainReasons(result), t('result.notDiagnosis')].join(' ');
   const nameOf = (/** @type {string} */ id) => className(id, classes.find((each) => each.class === id)?.name ?? id);
-  const { class: id, probability } = result.prediction;
-  const danger = riskClass(result, classes);
-  const sentences = [danger && danger !== id
-    ? t('result.suggestsBoth', { name: nameOf(id), percent: wholePercent(probability), other: nameOf(danger), otherPercent: wholePercent(result.probabilities[danger]) })
-    : t('result.suggests', { name: nameOf(id), percent: wholePercent(probability) }), t('result.notDiagnosis')];
-  if ((result.probabilities.mel ?? 0) > URGENT) sentences.push(t('result.urgent'));
-  return sentences.join(' ');
+  const { prediction: { class: id, probability }, concern } = result;
+  const suggested = { name: nameOf(id), percent: wholePercent(probability) };
+  return [
+    concern
+      ? t('result.suggestsBoth', { ...suggested, other: nameOf(concern), otherPercent: wholePercent(result.probabilities[concern]) })
+      : t('result.suggests', suggested),
+    t('result.notDiagnosis'), ...(result.urgent ? [t('result.urgent')] : []),
+  ].join(' ');
 }
 
 /**

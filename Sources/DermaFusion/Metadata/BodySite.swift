@@ -11,9 +11,12 @@ public enum BodySite: String, Sendable, CaseIterable {
   /// An arm without the hand.
   case upperExtremity = "upper extremity"
 
-  /// The twelve regions that a person picks from. `acral` and `trunk` overlap others and occur in the data
+  /// The twelve regions that a person picks from, from head to foot. `acral` and `trunk` overlap others and occur in the data
   /// set only; `unknown` is what a region is when nobody picked one.
-  public static let pickerSites = allCases.filter { ![.acral, .trunk, .unknown].contains($0) }
+  public static let pickerSites: [BodySite] = [
+    .scalp, .face, .ear, .neck, .chest, .abdomen, .back, .genital, .upperExtremity, .hand, .lowerExtremity,
+    .foot,
+  ]
 
   /// Position in the metadata vector and in the model's embedding table, 0...14 in alphabetical order.
   package var index: Int {

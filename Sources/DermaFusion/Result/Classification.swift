@@ -21,6 +21,8 @@ public struct Classification: Sendable, Equatable {
     public let concern: LesionLabel?
     /// The probability of ``concern``.
     public let concernProbability: Float?
+    /// Whether an urgent consultation is advised: ``prediction`` is melanoma above ``Wording/urgentThreshold``.
+    public let isUrgent: Bool
     /// Classes among which the right one is with a stated probability; `nil` for a model that was not fitted for it, for
     /// ensembles and for more views than one.
     public let conformalSet: Abstention.ConformalSet?
@@ -72,6 +74,8 @@ public struct Classification: Sendable, Equatable {
   public var prediction: LesionLabel? { answer?.prediction }
   /// `nil` where the model abstains, and for a model that does not say which classes are malignant.
   public var risk: RiskLevel? { answer?.risk }
+  /// Whether an urgent consultation is advised; see ``Answer/isUrgent``.
+  public var isUrgent: Bool { answer?.isUrgent ?? false }
   /// Low when no class stands out.
   public var confidence: ConfidenceLevel { ConfidenceLevel(probabilities: probabilities) }
 }
@@ -85,6 +89,8 @@ extension Classification.Answer {
     let cause = RiskLevel.cause(in: probabilities)
     concern = cause == prediction ? nil : cause
     concernProbability = concern.map { probabilities[$0] }
+    // A melanoma this likely is the prediction.
+    isUrgent = prediction.isMelanoma && probability > Wording.urgentThreshold
   }
 }
 

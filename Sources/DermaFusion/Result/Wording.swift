@@ -7,9 +7,9 @@ public enum Wording {
     a qualified dermatologist for skin concerns.
     """
 
-  /// A class that is melanoma (``LesionLabel/isMelanoma``) above this probability adds ``urgentSentence`` to the summary.
+  /// Above this probability of a class that is melanoma (``LesionLabel/isMelanoma``) an urgent consultation is advised.
   public static let urgentThreshold: Float = 0.95
-  /// Added to the summary when melanoma is above ``urgentThreshold``.
+  /// What the summary ends with where ``Classification/isUrgent`` is true.
   public static let urgentSentence = "An urgent consultation with a dermatologist is advised."
 
   /// What no result is shown without.
@@ -21,12 +21,7 @@ public enum Wording {
     switch outcome {
     case .abstained(let reasons): return "\(abstention(reasons)) \(caution)"
     case .answer(let answer):
-      var summary = "\(suggestion(answer)). \(caution)"
-      // A melanoma this likely is the prediction.
-      if answer.prediction.isMelanoma, answer.probability > urgentThreshold {
-        summary += " " + urgentSentence
-      }
-      return summary
+      return "\(suggestion(answer)). \(caution)" + (answer.isUrgent ? " \(urgentSentence)" : "")
     }
   }
 
@@ -72,7 +67,7 @@ public enum Wording {
   public static func sentence(for confidence: ConfidenceLevel) -> String? {
     switch confidence {
     case .normal: nil
-    case .low: "Confidence is low: no class reaches 20%."
+    case .low: "Confidence is low: no class reaches \(wholePercentage(ConfidenceLevel.lowThreshold))."
     }
   }
 }

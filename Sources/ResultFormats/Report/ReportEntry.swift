@@ -1,5 +1,5 @@
 import DermaFusion
-import FigureModule
+import Figures
 import ImageFiles
 import ImagePipeline
 

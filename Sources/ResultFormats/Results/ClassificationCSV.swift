@@ -1,17 +1,18 @@
 import CommandLineSupport
 import DermaFusion
+import ImageLists
 import JSONModule
 
-/// Results as a table, one row an image, for spreadsheets and data frames. Where the model abstains the cells of the class
-/// and the risk are empty. Lists in a cell have blanks between their words.
+/// Results as a table, one row an image, for spreadsheets and data frames. `image_id` is the file's name without its ending,
+/// by which tables know the image. Where the model abstains the cells of the class and the risk are empty. Lists in a cell have blanks between their words.
 package enum ClassificationCSV {
   /// The line of names. The column of a class that is called like another column is `probability_` and its name.
   package static func header(labels: Labels, showsTiming: Bool, views: ImageViews) -> String {
-    let before = ["image", "class", "name", "probability"]
+    let before = ["image_id", "image", "class", "name", "probability"]
     let after =
       [
-        "risk", "confidence", "age", "sex", "site", "missing", "warnings", "model", "modelVersion",
-        "modelSHA256",
+        "risk", "concern", "urgent", "confidence", "age", "sex", "site", "missing", "warnings", "model",
+        "modelVersion", "modelSHA256",
       ] + (showsTiming ? ["milliseconds"] : []) + (views == .upright ? [] : ["views"]) + [
         "summary", "disclaimer", "abstain", "abstainReasons", "conformalSet",
       ]
@@ -35,12 +36,14 @@ package enum ClassificationCSV {
     _ result: Classification, imageName: String, timing: ClassificationTiming?, isForTerminal: Bool = false
   ) -> String {
     var cells = [
-      imageName, result.answer?.prediction.id ?? "", result.answer?.prediction.name ?? "",
+      ImageSource(argument: imageName).identifier ?? imageName, imageName,
+      result.answer?.prediction.id ?? "", result.answer?.prediction.name ?? "",
       result.answer?.probability.description ?? "",
     ]
     cells += result.probabilities.values.map(\.description)
     cells += [
-      result.risk?.rawValue ?? "", result.confidence.rawValue,
+      result.risk?.rawValue ?? "", result.answer?.concern?.id ?? "", result.isUrgent ? "true" : "false",
+      result.confidence.rawValue,
       result.metadata.ageInYears.map(JSONValue.decimal) ?? "", result.metadata.sex.rawValue,
       result.metadata.site.rawValue, result.metadata.missing.joined(separator: " "),
       result.warnings.map(\.rawValue).joined(separator: " "),

@@ -1,4 +1,4 @@
-import ExplanationFigures
+import Figures
 import JSONModule
 import CommandLineSupport
 import DermaFusion

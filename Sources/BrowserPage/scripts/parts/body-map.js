@@ -2,9 +2,6 @@ import body from '../body.json';
 import { h, replace, s } from '../dom.js';
 import { siteName, t } from '../texts.js';
 
-/** The regions that a person picks from, in the order of the plain list. */
-export const REGIONS = ['scalp', 'face', 'ear', 'neck', 'chest', 'abdomen', 'back', 'genital', 'upper extremity', 'hand', 'lower extremity', 'foot'];
-
 const MIRROR = 'translate(200 0) scale(-1 1)';
 
 /**
@@ -36,10 +33,11 @@ function figure(side, chosen, choose, pointed) {
 
 /**
  * The body map with the plain list beside it.
+ * @param {string[]} sites the regions that a person picks from, in the order of the list
  * @param {string} site the chosen one; `unknown` for none
  * @param {(site: string) => void} changed
  */
-export function bodyMap(site, changed) {
+export function bodyMap(sites, site, changed) {
   /** @type {'front' | 'back'} */
   let side = site === 'back' ? 'back' : 'front';
   let chosen = site;
@@ -75,7 +73,7 @@ export function bodyMap(site, changed) {
       },
     }, t(`body.${each}Short`))));
 
-  const list = h('div', { class: 'choices site-list' }, [...REGIONS, 'unknown'].map((each) =>
+  const list = h('div', { class: 'choices site-list' }, [...sites, 'unknown'].map((each) =>
     h('label', { class: 'choice' },
       h('input', { type: 'radio', name, value: each, checked: each === chosen, onchange: () => choose(each) }),
       h('span', {}, each === 'unknown' ? t('body.unknown') : siteName(each)))));

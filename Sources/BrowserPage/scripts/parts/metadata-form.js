@@ -10,10 +10,11 @@ export function nothingKnown() {
 
 /**
  * Age, sex and place.
+ * @param {import('../types.js').Description | undefined} description whose sexes and sites are offered
  * @param {import('../types.js').Metadata} start
  * @param {(metadata: import('../types.js').Metadata, valid: boolean) => void} changed
  */
-export function metadataForm(start, changed) {
+export function metadataForm(description, start, changed) {
   const metadata = { ...start };
   let valid = true;
   let infantConfirmed = start.age === 0;
@@ -74,7 +75,7 @@ export function metadataForm(start, changed) {
   const name = uniqueID('sex');
   const sexes = h('fieldset', { class: 'stack close' },
     h('legend', { class: 'label' }, t('metadata.sex')),
-    h('div', { class: 'choices inline' }, /** @type {const} */ (['female', 'male', 'unknown']).map((sex) =>
+    h('div', { class: 'choices inline' }, (description?.sexes ?? []).map((sex) =>
       h('label', { class: 'choice' },
         h('input', { type: 'radio', name, value: sex, checked: sex === metadata.sex, onchange: () => {
           metadata.sex = sex;
@@ -88,7 +89,7 @@ export function metadataForm(start, changed) {
       h('label', { class: 'label', for: ids.age }, t('metadata.age')),
       h('div', { class: 'age-row' }, number, slider, clear), hint),
     sexes,
-    bodyMap(metadata.site, (site) => {
+    bodyMap(description?.pickerSites ?? [], metadata.site, (site) => {
       metadata.site = site;
       report();
     }));

@@ -45,7 +45,7 @@ export function result(session, { go, run, discard, hasBatch }) {
     scan, photograph, milliseconds, request: (lesionClass, trust) => session.map(lesionClass, trust),
     drawn: (canvas, id) => { map = canvas && { canvas, name: className(id, scan.classes.find((each) => each.class === id)?.name ?? id) }; },
     beside: [h('details', { class: 'card' }, h('summary', {}, t('result.change')),
-      metadataForm(session.metadata, (metadata, valid) => {
+      metadataForm(app.description, session.metadata, (metadata, valid) => {
         session.metadata = metadata;
         session.metadataValid = valid;
         mark();

@@ -55,7 +55,7 @@ export function details(session, { go, run }) {
   return h('div', { class: 'stack wide' }, progress('details'),
     h('div', { class: 'stack close measure' }, h('h1', {}, t('metadata.title')), h('p', { class: 'soft' }, t('metadata.lead'))),
     app.description && !app.description.metadataUsed ? message('notice', t('metadata.unused')) : null,
-    h('div', { class: 'card' }, metadataForm(session.metadata, (metadata, valid) => {
+    h('div', { class: 'card' }, metadataForm(app.description, session.metadata, (metadata, valid) => {
       session.metadata = metadata;
       session.metadataValid = valid;
       analyse.disabled = !valid;

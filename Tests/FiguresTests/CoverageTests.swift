@@ -1,6 +1,6 @@
 import Testing
 
-@testable import FigureModule
+@testable import Figures
 
 @Suite struct CoverageTests {
   /// The share of each pixel that lies in a rectangle.

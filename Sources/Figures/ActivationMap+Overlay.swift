@@ -1,6 +1,5 @@
 import DermaFusion
 import ExplanationModule
-import FigureModule
 import ImagePipeline
 
 extension ActivationMap {

@@ -25,6 +25,8 @@ extension Classification {
       ("probabilities", probabilities.orderedJSON),
       ("logits", logits.orderedJSON),
       ("risk", risk.map { .string($0.rawValue) } ?? .null),
+      ("concern", answer?.concern.map { .string($0.id) } ?? .null),
+      ("urgent", .bool(isUrgent)),
       ("confidence", .string(confidence.rawValue)),
       ("metadata", metadata.orderedJSON),
       ("warnings", .strings(warnings.map { $0.rawValue })),

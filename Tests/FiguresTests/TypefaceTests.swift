@@ -1,6 +1,6 @@
 import Testing
 
-@testable import FigureModule
+@testable import Figures
 
 @Suite struct TypefaceTests {
   /// The rows and columns of a glyph's ink at 40 pixels an em, in em.

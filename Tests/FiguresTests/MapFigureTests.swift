@@ -1,7 +1,7 @@
 import ImagePipeline
 import Testing
 
-@testable import FigureModule
+@testable import Figures
 
 @Suite struct MapFigureTests {
   private func photograph(_ side: Int) -> PixelImage {
