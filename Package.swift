@@ -102,20 +102,9 @@ let package = Package(
     .target(
       name: "Commands",
       dependencies: [
-        "ResultFormats", "ImageLists", "CommandLineSupport", "DermaFusion", "Figures",
-        "ImageFiles",
-        "HashModule", "ImagePipeline", "Assessment", "ExplanationModule", "JSONModule", "SystemModule",
+        "CommandLineSupport", "DermaFusion", "Figures", "ImageFiles", "HashModule",
+        "ImagePipeline", "Assessment", "ExplanationModule", "JSONModule", "SystemModule",
       ],
-      swiftSettings: warningsAsErrors),
-    .target(
-      name: "ResultFormats",
-      dependencies: [
-        "ImageLists", "CommandLineSupport", "DermaFusion", "Figures", "ImageFiles",
-        "ImagePipeline", "Assessment", "JSONModule", "SystemModule",
-      ],
-      swiftSettings: warningsAsErrors),
-    .target(
-      name: "ImageLists", dependencies: ["CommandLineSupport", "DermaFusion", "ImageFiles", "SystemModule"],
       swiftSettings: warningsAsErrors),
     .target(name: "CommandLineSupport", dependencies: ["SystemModule"], swiftSettings: warningsAsErrors),
     .target(
@@ -238,7 +227,7 @@ let package = Package(
     .testTarget(
       name: "CommandsTests",
       dependencies: [
-        "Commands", "ResultFormats", "ImageLists", "CommandLineSupport", "Assessment", "DermaFusion",
+        "Commands", "CommandLineSupport", "Assessment", "DermaFusion",
         "Figures", "ImageFiles", "NetworkModule", "ImagePipeline", "ModelFiles",
         "TensorModule", "JSONModule", "HashModule", "SystemModule", "TestFiles", "TestModels",
       ]),
@@ -296,8 +285,7 @@ if Context.environment["DERMAFUSION_FUZZ"] != nil {
     .executableTarget(
       name: "FuzzTargets",
       dependencies: [
-        "CommandLineSupport", "Commands", "ImageFiles", "ImageLists", "ImagePipeline", "JSONModule",
-        "ModelFiles",
+        "CommandLineSupport", "Commands", "ImageFiles", "ImagePipeline", "JSONModule", "ModelFiles",
       ],
       path: "Scripts/fuzz-targets",
       exclude: ["arguments", "config", "csv", "jpeg", "png", "safetensors"].map { "\($0).dict" }))

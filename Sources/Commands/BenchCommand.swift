@@ -1,26 +1,25 @@
-import ResultFormats
 import Assessment
 import CommandLineSupport
 import DermaFusion
 
 /// Times the model on this machine.
-package enum BenchCommand: Command {
-  package static let name = "bench"
-  package static let abstract = "Time the model on this machine."
-  package static let discussion = """
+enum BenchCommand: Command {
+  static let name = "bench"
+  static let abstract = "Time the model on this machine."
+  static let discussion = """
     Latency is the network alone, from the normalised image to the logits; preprocessing is from the pixels of \
     a 600x450 photograph to the network's input. Some runs come first and are not measured. \
     Of an ensemble, name the folder of a member.
     """
-  package static let positionals: [Positional] = []
-  package static let options: [any Parameter] = [
+  static let positionals: [Positional] = []
+  static let options: [any Parameter] = [
     ModelLocation.option, Option<Int>.threads, runs, profile, maps, format,
   ]
-  package static let examples = [
+  static let examples = [
     "dermafusion bench --threads 1 --profile",
     "DERMAFUSION_INSTRUCTION_SET=baseline dermafusion bench --runs 100",
   ]
-  package static let exitStatuses: [HelpEntry] = [
+  static let exitStatuses: [HelpEntry] = [
     ("0", "The model was timed."), ("1", "The model cannot be loaded; standard error says why."),
     ("64", "Wrong usage."),
   ]
@@ -39,7 +38,7 @@ package enum BenchCommand: Command {
       """)
   private static let format = ReportFormat.option
 
-  package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+  static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let benchmark = Benchmark(

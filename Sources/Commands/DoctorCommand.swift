@@ -1,27 +1,26 @@
-import ResultFormats
 import SystemModule
 import CommandLineSupport
 import DermaFusion
 import JSONModule
 
 /// Says what was found on this machine, what would be run, and what to do about what is wrong.
-package enum DoctorCommand: Command {
-  package static let name = "doctor"
-  package static let abstract = "Check this machine, the program and the model, and say what would be run."
-  package static let discussion = """
+enum DoctorCommand: Command {
+  static let name = "doctor"
+  static let abstract = "Check this machine, the program and the model, and say what would be run."
+  static let discussion = """
     Loads the model and classifies a drawn image. A line that begins with "note" tells of something that costs speed or \
     comfort; one that begins with "fail", of something that prevents classification.
     """
-  package static let positionals: [Positional] = []
-  package static let options: [any Parameter] = [
+  static let positionals: [Positional] = []
+  static let options: [any Parameter] = [
     ModelLocation.option, Option<Int>.threads, ReportFormat.option,
   ]
-  package static let examples = ["dermafusion doctor", "dermafusion doctor --model MyModel --format json"]
-  package static let exitStatuses: [HelpEntry] = [
+  static let examples = ["dermafusion doctor", "dermafusion doctor --model MyModel --format json"]
+  static let exitStatuses: [HelpEntry] = [
     ("0", "Images can be classified."), ("1", "They cannot; a line says why."), ("64", "Wrong usage."),
   ]
   /// An instruction set that cannot be had is among what is looked for.
-  package static let runsNetwork = false
+  static let runsNetwork = false
 
   private enum Verdict: String {
     case fine = "ok", note, failed = "fail"
@@ -33,7 +32,7 @@ package enum DoctorCommand: Command {
     let text: String
   }
 
-  package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+  static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     var findings = program(terminal) + environment(session)
     do {

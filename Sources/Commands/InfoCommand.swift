@@ -1,29 +1,28 @@
-import ResultFormats
 import JSONModule
 import CommandLineSupport
 import DermaFusion
 import ImageFiles
 
 /// Says what would compute, with which model.
-package enum InfoCommand: Command {
-  package static let name = "info"
-  package static let abstract = "Show the version, the model, the instruction set, threads and preprocessing."
-  package static let positionals: [Positional] = []
-  package static let options: [any Parameter] = [
+enum InfoCommand: Command {
+  static let name = "info"
+  static let abstract = "Show the version, the model, the instruction set, threads and preprocessing."
+  static let positionals: [Positional] = []
+  static let options: [any Parameter] = [
     ModelLocation.option, Option<Int>.threads, format,
   ]
-  package static let examples = [
+  static let examples = [
     "dermafusion info",
     "dermafusion info --model ensemble/first --format json",
   ]
-  package static let exitStatuses: [HelpEntry] = [
+  static let exitStatuses: [HelpEntry] = [
     ("0", "The model can be loaded, and everything was shown."),
     ("1", "The model cannot be loaded; standard error says why."), ("64", "Wrong usage."),
   ]
 
   private static let format = ReportFormat.option
 
-  package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+  static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])

@@ -1,5 +1,3 @@
-import ImageLists
-import ResultFormats
 import SystemModule
 import JSONModule
 import Assessment
@@ -8,23 +6,23 @@ import DermaFusion
 import ImageFiles
 
 /// Holds this engine against what Python computed.
-package enum ParityCommand: Command {
-  package static let name = "parity"
-  package static let abstract = "Compare every stage with what the Python pipeline computed."
-  package static let discussion = """
+enum ParityCommand: Command {
+  static let name = "parity"
+  static let abstract = "Compare every stage with what the Python pipeline computed."
+  static let discussion = """
     Preprocessing, metadata, warnings, reasons to abstain and sets of classes must be equal. Activations and logits must \
     agree within 1e-3, probabilities within 1e-4, the features' distance within 1e-4 of its value, activation maps within \
     1e-4 of their largest magnitude. The first stage that departs is named with its place and values.
     """
-  package static let positionals: [Positional] = []
-  package static let options: [any Parameter] = [
+  static let positionals: [Positional] = []
+  static let options: [any Parameter] = [
     fixtures, ModelLocation.option, Option<Int>.threads, format,
   ]
-  package static let examples = [
+  static let examples = [
     "dermafusion parity",
     "dermafusion parity --fixtures ParityFixtures --format json",
   ]
-  package static let exitStatuses: [HelpEntry] = [
+  static let exitStatuses: [HelpEntry] = [
     ("0", "Every stage that the fixtures hold agrees; what they hold nothing of is named."),
     ("1", "A stage departs, or the fixtures or the model cannot be read; standard error says which."),
     ("64", "Wrong usage."),
@@ -39,7 +37,7 @@ package enum ParityCommand: Command {
       """)
   private static let format = ReportFormat.option
 
-  package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+  static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     let folder =
       try arguments[fixtures]

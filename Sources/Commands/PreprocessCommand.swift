@@ -1,28 +1,27 @@
-import ImageLists
 import SystemModule
 import Assessment
 import CommandLineSupport
 import DermaFusion
 
 /// Writes one stage of preprocessing as an array for NumPy.
-package enum PreprocessCommand: Command {
-  package static let name = "preprocess"
-  package static let abstract = "Write one stage of an image's preprocessing as a NumPy array."
-  package static let discussion = """
+enum PreprocessCommand: Command {
+  static let name = "preprocess"
+  static let abstract = "Write one stage of an image's preprocessing as a NumPy array."
+  static let discussion = """
     decoded, cropped, resized and constancy are uint8 [height, width, 3]; normalized is float32 \
     [3, size, size]. Size and constants are the model's, the same for each member of an ensemble. The \
     file appears when it is complete.
     """
-  package static let positionals = [
+  static let positionals = [
     Positional("image", abstract: "A file, or - for an image's bytes on standard input.")
   ]
-  package static let options: [any Parameter] = [stage, output, ModelLocation.option]
-  package static let runsNetwork = false
-  package static let examples = [
+  static let options: [any Parameter] = [stage, output, ModelLocation.option]
+  static let runsNetwork = false
+  static let examples = [
     "dermafusion preprocess lesion.jpg --stage normalized --output lesion.npy",
     "cat lesion.jpg | dermafusion preprocess - --stage decoded --output - > a.npy",
   ]
-  package static let exitStatuses: [HelpEntry] = [
+  static let exitStatuses: [HelpEntry] = [
     ("0", "The array was written."), ("1", "Something failed; standard error names it."),
     ("64", "Wrong usage."),
   ]
@@ -34,7 +33,7 @@ package enum PreprocessCommand: Command {
     abstract: "File to write; one that exists is replaced. - is standard output."
   )
 
-  package static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+  static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     let source = ImageSource(argument: arguments.positionals[0])
     let path = arguments.value(of: output)

@@ -1,4 +1,3 @@
-@testable import ResultFormats
 import DermaFusion
 import TestModels
 import Testing

@@ -1,4 +1,3 @@
-@testable import ResultFormats
 import NetworkModule
 import Testing
 import TensorModule

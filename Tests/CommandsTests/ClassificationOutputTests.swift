@@ -1,4 +1,3 @@
-@testable import ResultFormats
 import TestFiles
 import TestModels
 import ModelFiles

@@ -1,5 +1,3 @@
-@testable import ImageLists
-@testable import ResultFormats
 import Foundation
 import Testing
 

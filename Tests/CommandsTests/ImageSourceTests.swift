@@ -1,4 +1,3 @@
-@testable import ImageLists
 import SystemModule
 import Foundation
 import TestFiles

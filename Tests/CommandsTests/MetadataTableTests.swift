@@ -1,4 +1,3 @@
-@testable import ImageLists
 import TestFiles
 import Testing
 

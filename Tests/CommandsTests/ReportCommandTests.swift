@@ -1,4 +1,3 @@
-@testable import ResultFormats
 import SystemModule
 import Foundation
 import TestFiles

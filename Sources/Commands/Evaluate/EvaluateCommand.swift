@@ -1,0 +1,134 @@
+import SystemModule
+import Assessment
+import CommandLineSupport
+import DermaFusion
+
+/// Measures a model on images whose labels are known.
+enum EvaluateCommand: Command {
+  static let name = "evaluate"
+  static let abstract = "Measure the model on images whose labels are known."
+  static let discussion = """
+    \(Wording.disclaimer)
+
+    The image of a row is the file whose name without the ending is the image_id, equal to the byte \
+    (\(ImageFileName.endings.joined(separator: ", "))). The folders are searched in the order given, with the folders \
+    below them; where a folder holds several files of that name, the first by its path is taken. Images that are missing \
+    or cannot be read are named on standard error and left out; the output says how many were evaluated. An image from \
+    which the model abstains counts by its likeliest class. The share of these images and the balanced accuracy without \
+    them are given too.
+
+    Balanced accuracy is the mean recall, and macro AUROC the mean area under the ROC curve of one class against \
+    the rest, both over the classes that occur. Melanoma sensitivity at 90 % specificity is the greatest share of the \
+    melanomas that a threshold on their probability finds while at most a tenth of the other images reach it. Malignant \
+    AUROC ranks by the summed probability of the malignant and pre-malignant classes. A model without melanoma, or that \
+    does not say which classes are malignant, has no such figures (null in JSON). The negative log-likelihood is the mean \
+    of -ln of the label's probability. The expected calibration error (ECE) is the gap between the greatest probability \
+    and the accuracy over \(EvaluationSet.calibrationBinCount) bins of equal width. A figure that cannot be computed from \
+    the images is undefined (null in JSON), not 0.
+
+    Intervals hold 95 % of \
+    \(LesionBootstrap.resampleCount) bootstrap resamples, drawn by lesion with a fixed seed. In each resample a mean over \
+    classes is over the classes drawn. There is no interval where all resamples agree, for example where every image is right. \
+    Subgroups of fewer than \(EvaluationReport.sufficientCount) images are insufficient. Compare the figures of two \
+    subgroups only where the same classes occur in both.
+
+    When the model's folder holds \(TrainingList.relativePath) (image_id, lesion_id, split), a test list with \
+    a lesion that the model was trained on is refused. The same holds for an ensemble and the folders of its members.
+    """
+  static let positionals: [Positional] = []
+  static let options: [any Parameter] = [
+    labels, images, ModelLocation.option, Option<Int>.threads, ImageViews.flag, format, plots, predictions,
+    Flag.allowTrainingLesions, Flag.quiet,
+  ]
+  static let examples = [
+    "dermafusion evaluate --labels test.csv --images photographs",
+    "dermafusion evaluate --labels test.csv --images a --images b --plots plots",
+  ]
+  static let exitStatuses: [HelpEntry] = [
+    ("0", "Every image was evaluated."),
+    ("1", "An image, a table or the model failed, or was refused; standard error names it."),
+    ("64", "Wrong usage."),
+  ]
+
+  private static let labels = Option<String>.path(
+    "labels", valueName: "file.csv", isRequired: true,
+    abstract: """
+      Table with a row for each image and a comma, semicolon or tab between the columns: the image \
+      (\(PatientColumns.identifierNames.joined(separator: ", "))) and its class (dx with one of the model's classes, the ISIC \
+      archive's own column, or a column for each class with a 1). Rows of the archive's other classes are left out and \
+      counted. It may also have lesion_id, age or age_approx, sex, \
+      localization or anatom_site_general, and \(TestList.confirmationColumn) (how the label was confirmed), by which \
+      figures are grouped. Other columns are ignored. An empty cell is missing; a region that could be several of the sites \
+      is unknown.
+      """)
+  private static let images = RepeatableOption(
+    Option<String>.path(
+      "images", valueName: "folder", isRequired: true,
+      abstract: "Folder with the images; give it again for more folders."))
+  private static let format = ReportFormat.option
+  private static let predictions = Option<String>.path(
+    "predictions", valueName: "file.csv",
+    abstract: """
+      Also write a table with a row for each image: image_id, label, the probability of each class, and abstain (true or \
+      false).
+      """)
+  private static let plots = Option<String>.path(
+    "plots", valueName: "folder",
+    abstract: """
+      Also write \(EvaluationPlots.fileNames.joined(separator: ", ")) to this folder, which is made when it is \
+      missing.
+      """)
+
+  static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+    let terminal = session.terminal
+    let labelsPath = arguments.value(of: labels)
+    let table = try FileBytes.read(path: labelsPath, limit: MetadataTable.byteLimit)
+    let folder = try ModelLocation.folder(arguments, terminal: terminal)
+    let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
+    let list = try TestList(table, path: labelsPath, labels: classifier.labels)
+    let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
+    if let seenBy = overlap.trainedFolder, !arguments[Flag.allowTrainingLesions] {
+      throw TrainingListError.trainedOn(
+        lesions: overlap.trainingLesions, list: "\(seenBy)/\(TrainingList.relativePath)", labels: labelsPath)
+    }
+    let index = try ImageIndex(folders: arguments[images])
+    if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
+    let plotPaths =
+      arguments[plots].map { folder in EvaluationPlots.fileNames.map { "\(folder)/\($0)" } } ?? []
+    let outputs = try OutputFiles(
+      plotPaths.map { (plots.display, $0) }
+        + (arguments[predictions].map { [(predictions.display, $0)] } ?? []),
+      images: list.entries.compactMap { index[$0.image]?.source },
+      table: ("the table of labels", labelsPath), model: folder, terminal: terminal)
+
+    var run = EvaluationRun(
+      classifier: classifier, index: index, views: ImageViews(arguments), terminal: terminal,
+      isQuiet: arguments[Flag.quiet])
+    run.evaluate(list)
+    guard !run.images.isEmpty else {
+      terminal.report("\(labelsPath): none of its \(list.entries.count) images could be evaluated")
+      return .failure
+    }
+    let output = EvaluationOutput(
+      report: EvaluationReport(run.images, sources: arguments[images].unique), model: classifier.model,
+      listedCount: list.rowCount, views: run.views, warnings: run.warnings, overlap: overlap)
+    // Hours of work may lie behind each of them: where one cannot be written, the others are.
+    let isPrinted = Result { () throws(OutputError) in
+      switch arguments.value(of: format) {
+      case .json: try terminal.write(output.json.text + "\n")
+      case .text: try terminal.write(output.text(width: terminal.width))
+      }
+    }
+    let isTableWritten = Result {
+      guard let path = arguments[predictions] else { return }
+      try outputs.write(Array(run.predictions(labels: classifier.labels).utf8), path: path)
+    }
+    if !plotPaths.isEmpty {
+      let texts = EvaluationPlots(output).texts
+      try outputs.write(zip(plotPaths, texts).map { (bytes: Array($1.utf8), path: $0) })
+    }
+    try isTableWritten.get()
+    try isPrinted.get()
+    return run.hasFailed ? .failure : .success
+  }
+}

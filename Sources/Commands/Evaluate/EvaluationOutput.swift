@@ -1,0 +1,97 @@
+import Assessment
+import DermaFusion
+import JSONModule
+
+/// A report with what it is about, for a program and for a person.
+struct EvaluationOutput {
+  let report: EvaluationReport
+  let model: ModelIdentity
+  /// Images of the test list, evaluated or not.
+  let listedCount: Int
+  let views: ImageViews
+  let warnings: [ClassificationWarning: Int]
+  let overlap: TrainingOverlap
+
+  init(
+    report: EvaluationReport, model: ModelIdentity, listedCount: Int, views: ImageViews,
+    warnings: [ClassificationWarning: Int], overlap: TrainingOverlap
+  ) {
+    self.report = report
+    self.model = model
+    self.listedCount = listedCount
+    self.views = views
+    self.warnings = warnings
+    self.overlap = overlap
+  }
+
+  var json: JSONValue {
+    var members: [(key: String, value: JSONValue)] = [
+      ("schemaVersion", .integer(Classification.schemaVersion)), ("model", model.orderedJSON),
+      ("listed", .integer(listedCount)),
+    ]
+    if views != .upright { members.append(("views", .integer(views.count))) }
+    members += report.jsonMembers
+    members.append(
+      ("warnings", .object(sortedWarnings.map { ($0.warning.rawValue, .integer($0.count)) })))
+    members.append(("trainingList", overlap.isKnown ? trainingJSON : .null))
+    members.append(("disclaimer", .string(Wording.disclaimer)))
+    return .object(members)
+  }
+
+  private var trainingJSON: JSONValue {
+    .object([
+      "trainingLesions": .integer(overlap.trainingLesions.count),
+      "validationLesions": .integer(overlap.validationLesions.count),
+    ])
+  }
+
+  var sortedWarnings: [(warning: ClassificationWarning, count: Int)] {
+    warnings.map { (warning: $0.key, count: $0.value) }.sorted { $0.warning.rawValue < $1.warning.rawValue }
+  }
+
+  /// What the reader must know before the figures.
+  var notes: [(label: String, text: String)] {
+    var notes: [(String, String)] = []
+    if views != .upright { notes.append(("Views", views.sentence)) }
+    if !overlap.isKnown {
+      let unlisted = overlap.membersWithoutList
+      let holder =
+        unlisted.isEmpty
+        ? "the model" : "the member\(unlisted.count == 1 ? "" : "s") \(unlisted.joined(separator: ", "))"
+      notes.append(
+        (
+          "Training list",
+          "none with \(holder): whether \(unlisted.count > 1 ? "they were" : "it was") trained on these lesions is not known"
+        ))
+    } else if overlap.trainingLesions.isEmpty {
+      notes.append(("Training list", "no lesion and no image of these names was trained on"))
+    }
+    if let trained {
+      notes.append(("WARNING", "the model was \(trained): the figures say nothing about other lesions"))
+    }
+    if let selected { notes.append(("Note", "the model was \(selected): the figures may be too good")) }
+    if !report.absentClasses.isEmpty {
+      let absent = report.absentClasses
+      let names = absent.prefix(12).map(\.id).joined(separator: ", ")
+      let rest = absent.count > 12 ? " and \(absent.count - 12) more" : ""
+      notes.append(("Note", "no image of \(names)\(rest): means over classes leave them out"))
+    }
+    notes += sortedWarnings.map { ("Warning", "\($0.count) images: \($0.warning.sentence)") }
+    return notes
+  }
+
+  private var trained: String? { Self.seen(overlap.trainingLesions, "trained") }
+  private var selected: String? { Self.seen(overlap.validationLesions, "selected or calibrated") }
+
+  private static func seen(_ lesions: [String], _ how: String) -> String? {
+    lesions.isEmpty ? nil : "\(how) on \(lesions.count) of these lesions"
+  }
+
+  /// What a plot must not be shown without, in few words.
+  var reservations: [String] {
+    var reservations = [trained, selected].compactMap { $0 }
+    if !overlap.isKnown { reservations.append("whether trained on these lesions is not known") }
+    if views != .upright { reservations.append("mean of \(views.count) views") }
+    return reservations
+  }
+}

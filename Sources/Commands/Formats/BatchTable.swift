@@ -1,0 +1,126 @@
+import CommandLineSupport
+import DermaFusion
+
+/// Results of many images for a person to read: a row an image, and what is true of all of them once.
+struct BatchTable {
+  private let width: Int?
+  private let usesColour: Bool
+  private let nameWidth: Int
+  private let classWidth: Int
+
+  private static let heading = (
+    name: "Image", label: "Class", percentage: "Prob.", risk: "Risk", remark: "Remark"
+  )
+  private static let gap = "  "
+  private static let percentageWidth = 6
+  private static let riskWidth = 8
+  /// Remarks in less room than this stand on a line of their own.
+  private static let leastRemarkWidth = 24
+
+  /// - Parameters:
+  ///   - names: of all images, so that the columns stand before the first result.
+  ///   - width: characters a line; nil: as many as it takes.
+  init(names: [String], labels: Labels, width: Int?, usesColour: Bool) {
+    self.width = width
+    self.usesColour = usesColour
+    classWidth = max(Self.heading.label.count, min(labels.ids.map { $0.printable.count }.max() ?? 0, 20))
+    let longest = max(Self.heading.name.count, names.map { $0.printable.count }.max() ?? 0)
+    let others = classWidth + Self.percentageWidth + Self.riskWidth + 4 * Self.gap.count
+    // A remark beside the row where there is room, else the name as wide as the line allows.
+    nameWidth =
+      width.map { width in
+        let room = width - others - Self.leastRemarkWidth
+        return min(longest, room >= min(longest, 16) ? room : max(width - others + Self.gap.count, 8))
+      } ?? longest
+  }
+
+  var header: String {
+    let names = Self.heading
+    let line = cells(names.name, names.label, names.percentage, names.risk) + Self.gap + names.remark
+    return emphasised(
+      remarkWidth == nil || remarkWidth! >= Self.leastRemarkWidth
+        ? line : trimmed(line.dropLast(names.remark.count))) + "\n"
+  }
+
+  /// - Parameter others: remarks after those on the result.
+  func row(_ result: Classification, imageName: String, others: [String] = []) -> String {
+    let name = shortened(imageName.printable)
+    guard let answer = result.answer else {
+      return line(cells(name, "-", "-", "-"), remarks: ["abstains: " + reasons(result)] + others)
+    }
+    var remarks = warnings(result)
+    if let concern = answer.concern, let probability = answer.concernProbability {
+      remarks.insert("\(concern.id.printable) cannot be excluded (\(Wording.percentage(probability)))", at: 0)
+    }
+    if Wording.sentence(for: result.confidence) != nil { remarks.append("low confidence") }
+    let risk = answer.risk?.rawValue ?? "-"
+    let plain = cells(name, answer.prediction.id.printable, Wording.percentage(answer.probability), risk)
+    return line(coloured(plain, answer.risk), remarks: remarks + others)
+  }
+
+  /// The classes that occur, by their names, the summary and the disclaimer.
+  func footer(_ summary: BatchSummary, labels: [LesionLabel]) -> String {
+    let names = labels.filter { $0.name != $0.id }.map { "\($0.id) \($0.name)".printable }.joined(
+      separator: ", ")
+    let paragraphs = [
+      names.isEmpty ? "" : "Classes: \(names).", summary.sentences.joined(separator: " "),
+      "A classification is not a diagnosis. Please consult a dermatologist.", Wording.disclaimer,
+    ]
+    return paragraphs.filter { !$0.isEmpty }.map { "\n" + $0.wrapped(width: width, indent: 0) + "\n" }
+      .joined()
+  }
+
+  // MARK: - Parts
+
+  private var remarkColumn: Int {
+    nameWidth + classWidth + Self.percentageWidth + Self.riskWidth + 4 * Self.gap.count
+  }
+  /// nil: as wide as it takes.
+  private var remarkWidth: Int? { width.map { $0 - remarkColumn } }
+
+  private func cells(_ name: String, _ label: String, _ percentage: String, _ risk: String) -> String {
+    [
+      name.padding(to: nameWidth), label.padding(to: classWidth),
+      percentage.leftPadding(to: Self.percentageWidth), risk.padding(to: Self.riskWidth),
+    ].joined(separator: Self.gap)
+  }
+
+  private func line(_ cells: String, remarks: [String]) -> String {
+    if remarks.isEmpty { return trimmed(cells[...]) + "\n" }
+    let text = remarks.joined(separator: "; ")
+    guard let width, let remarkWidth else { return cells + Self.gap + text + "\n" }
+    if remarkWidth >= Self.leastRemarkWidth {
+      return cells + Self.gap + text.wrapped(width: width, indent: remarkColumn).dropFirst(remarkColumn)
+        + "\n"
+    }
+    return trimmed(cells[...]) + "\n" + text.wrapped(width: width, indent: 4) + "\n"
+  }
+
+  private func reasons(_ result: Classification) -> String {
+    result.abstention.reasons.map { $0.rawValue.spaced }.joined(separator: ", ")
+  }
+
+  private func warnings(_ result: Classification) -> [String] { result.warnings.map { $0.rawValue.spaced } }
+
+  /// The end of a path tells more than its beginning.
+  private func shortened(_ name: String) -> String {
+    name.count <= nameWidth ? name : "\u{2026}" + name.suffix(nameWidth - 1)
+  }
+
+  private func trimmed(_ text: Substring) -> String {
+    text.lastIndex { $0 != " " }.map { String(text[...$0]) } ?? ""
+  }
+
+  private func emphasised(_ text: String) -> String { usesColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+
+  private func coloured(_ text: String, _ risk: RiskLevel?) -> String {
+    guard usesColour, let risk, risk > .low else { return text }
+    let cell = risk.rawValue.padding(to: Self.riskWidth)
+    return text.dropLast(Self.riskWidth) + "\u{1B}[\(risk == .high ? 31 : 33)m\(cell)\u{1B}[0m"
+  }
+}
+
+extension String {
+  /// `out of distribution` for `out_of_distribution`.
+  fileprivate var spaced: String { String(map { $0 == "_" ? " " : $0 }) }
+}

@@ -1,0 +1,147 @@
+import CommandLineSupport
+import DermaFusion
+import JSONModule
+
+/// A result for a person to read.
+struct ClassificationText {
+  /// Where the texts beside labels begin.
+  private static let column = 14
+
+  /// Characters a line; `nil` leaves sentences whole, for files and for programs that look for them.
+  let width: Int?
+  let usesColour: Bool
+
+  /// Of a probability of 1, in characters.
+  private static let barWidth = 30
+  /// Narrower than this a bar says nothing.
+  private static let leastBarWidth = 5
+  private static let margin = 2
+
+  /// The likeliest classes that are shown.
+  private static let shownClassCount = 10
+
+  init(width: Int?, usesColour: Bool) {
+    self.width = width
+    self.usesColour = usesColour
+  }
+
+  /// The likeliest classes as bars, the risk, what was missing, the warnings, the model and the disclaimer.
+  func text(
+    _ result: Classification, imageName: String, timing: ClassificationTiming?, shares: MetadataShares? = nil
+  ) -> String {
+    var lines = [emphasised(imageName.printable), "", sentence(result.summary), ""]
+    if result.abstains {
+      lines += [sentence("The probabilities, which mean little for this image:"), ""]
+    }
+    lines += bars(result)
+    if let shares { lines += [""] + Self.table(shares) }
+    lines.append("")
+    lines.append(risk(result.outcome))
+    if let confidence = Wording.sentence(for: result.confidence) {
+      lines.append(labelled("Confidence", confidence))
+    }
+    // The coverage is that of validation photographs; one from which the model abstains is like few of them.
+    if let set = result.answer?.conformalSet {
+      let names = set.classes.prefix(Self.shownClassCount).map(\.name).joined(separator: ", ")
+      let rest = set.classes.count - Self.shownClassCount
+      let percent = Int((set.coverage * 100).rounded())
+      lines.append(labelled("\(percent) % set", rest > 0 ? "\(names) and \(rest) more" : names))
+    }
+    lines.append(labelled("Metadata", result.metadata.description))
+    lines += result.warnings.map { labelled("Warning", $0.sentence) }
+    if result.views != .upright { lines.append(labelled("Views", result.views.sentence)) }
+    lines.append(labelled("Model", result.model.words))
+    if let timing { lines.append(labelled("Time", timing.words)) }
+    lines += ["", sentence(result.disclaimer)]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func risk(_ outcome: Classification.Outcome) -> String {
+    switch outcome {
+    case .abstained: labelled("Risk", "not judged, since the model abstains")
+    case .answer(let answer):
+      if let risk = answer.risk {
+        labelled("Risk", Wording.sentence(for: risk), colour: Self.colour(for: risk))
+      } else {
+        labelled("Risk", "not judged, since the model does not say which of its classes are malignant")
+      }
+    }
+  }
+
+  /// A row of logits for each class that is shown, a column for each set of fields.
+  private static func table(_ shares: MetadataShares) -> [String] {
+    let columns = shares.named
+    let labels = shares.everything.ranked.prefix(shownClassCount).sorted { $0.index < $1.index }
+    let width = nameWidth(labels)
+    let heading =
+      "  Logits with".padding(to: 2 + width) + columns.map { $0.heading.leftPadding(to: 9) }.joined()
+    return [heading]
+      + labels.map { label in
+        "  " + label.name.printable.padding(to: width)
+          + columns.map { Double($0.logits[label]).fixed(digits: 3).leftPadding(to: 9) }.joined()
+      }
+  }
+
+  private static func nameWidth(_ labels: some Sequence<LesionLabel>) -> Int {
+    max(29, labels.map(\.name.printable.count).max() ?? 0)
+  }
+
+  private func bars(_ result: Classification) -> [String] {
+    let ranked = result.probabilities.ranked
+    let shown = ranked.prefix(Self.shownClassCount)
+    let width = Self.nameWidth(shown)
+    // Beside the name, the percentage and their margins.
+    let room = (self.width ?? .max) - (width + 2 * Self.margin + 7)
+    let barWidth = room < Self.leastBarWidth ? 0 : min(room, Self.barWidth)
+    let lines = shown.map { label in
+      let probability = result.probabilities[label]
+      let percentage = Wording.percentage(probability).leftPadding(to: 7)
+      let line =
+        "  \(label.name.printable.padding(to: width))\(percentage)  \(Self.bar(Double(probability), width: barWidth))"
+        .trimmedRight
+      return label == result.prediction ? emphasised(line) : line
+    }
+    let rest = ranked.dropFirst(shown.count)
+    if rest.isEmpty { return lines }
+    let share = rest.reduce(Float(0)) { $0 + result.probabilities[$1] }
+    return lines
+      + ["  \(rest.count) more classes".padding(to: 2 + width) + Wording.percentage(share).leftPadding(to: 7)]
+  }
+
+  /// Eighths of a character, so that small probabilities can be told apart.
+  private static func bar(_ fraction: Double, width: Int) -> String {
+    let eighths = Int((fraction * Double(width * 8)).rounded())
+    let full = String(repeating: "█", count: eighths / 8)
+    return full + ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]
+  }
+
+  private func sentence(_ text: String) -> String { text.wrapped(width: width, indent: 0) }
+
+  private func labelled(_ label: String, _ text: String, colour: String? = nil) -> String {
+    let labelled = text.labelled("  " + label, column: Self.column, width: width)
+    return labelled.prefix(Self.column) + marked(String(labelled.dropFirst(Self.column)), with: colour)
+  }
+
+  private func emphasised(_ text: String) -> String { marked(text, with: "1") }
+
+  /// Marked last, when the text is wrapped: the marks take no room on the terminal.
+  private func marked(_ text: String, with code: String?) -> String {
+    guard usesColour, let code else { return text }
+    return "\u{1B}[\(code)m\(text)\u{1B}[0m"
+  }
+
+  private static func colour(for risk: RiskLevel) -> String? {
+    switch risk {
+    case .low: nil
+    case .moderate: "33"
+    case .high: "31"
+    }
+  }
+}
+
+extension String {
+  /// Without blanks at the end.
+  fileprivate var trimmedRight: String {
+    lastIndex { $0 != " " }.map { String(self[...$0]) } ?? ""
+  }
+}

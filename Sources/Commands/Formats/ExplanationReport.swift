@@ -1,0 +1,153 @@
+import Figures
+import JSONModule
+import CommandLineSupport
+import DermaFusion
+
+/// The statistics of an explanation, for programs and for people.
+struct ExplanationReport {
+  let explanation: Explanation
+  /// One for each map, or none.
+  let trusts: [MapTrust]
+  let imageName: String
+  let picturePath: String
+  let rawPath: String?
+  let includesSignedMap: Bool
+
+  init(
+    explanation: Explanation, trusts: [MapTrust], imageName: String, picturePath: String, rawPath: String?,
+    includesSignedMap: Bool
+  ) {
+    self.explanation = explanation
+    self.trusts = trusts
+    self.imageName = imageName
+    self.picturePath = picturePath
+    self.rawPath = rawPath
+    self.includesSignedMap = includesSignedMap
+  }
+
+  private var result: Classification { explanation.classification }
+
+  /// What a table's row says besides the result.
+  var remarks: [String] {
+    let checks =
+      trusts.isEmpty
+      ? [] : [trusts.allSatisfy(\.passes) ? "passed the checks" : "failed a check: do not rely on the map"]
+    return checks + ["picture \(picturePath)".printable]
+  }
+
+  var json: JSONValue {
+    let first = explanation.maps[0]
+    var members: [(key: String, value: JSONValue)] = [
+      ("schemaVersion", .integer(Classification.schemaVersion)),
+      ("image", .string(imageName)),
+      ("imageSHA256", result.imageSHA256.map(JSONValue.string) ?? .null),
+      ("model", result.model.orderedJSON),
+      ("method", .string(first.method.rawValue)),
+      ("layer", .string(first.layer)),
+      ("mapShape", .array([.integer(first.height), .integer(first.width)])),
+      ("maps", .array(explanation.maps.indices.map(json))),
+      ("prediction", result.prediction.map { .string($0.id) } ?? .null),
+      ("metadata", result.metadata.orderedJSON),
+      ("warnings", .strings(result.warnings.map(\.rawValue))),
+    ]
+    members += result.abstention.jsonMembers
+    members += [
+      ("output", .string(picturePath)),
+      ("raw", rawPath.map(JSONValue.string) ?? .null),
+      ("summary", .string(result.summary)),
+      ("disclaimer", .string(result.disclaimer)),
+    ]
+    return .object(members)
+  }
+
+  private func json(_ index: Int) -> JSONValue {
+    let map = explanation.maps[index]
+    let label = explanation.label(of: map)
+    var members: [(key: String, value: JSONValue)] = [
+      ("class", .string(label.id)),
+      ("name", .string(label.name)),
+      ("probability", .float(result.probabilities[label])),
+      ("logit", .float(result.logits[label])),
+      ("status", .string(map.status.rawValue)),
+      ("minimum", .float(map.minimum)),
+      ("maximum", .float(map.maximum)),
+      (
+        "massCentre",
+        map.massCentre.map { .object(["x": .float(Float($0.x)), "y": .float(Float($0.y))]) } ?? .null
+      ),
+    ]
+    if trusts.indices.contains(index) { members.append(("trust", trusts[index].orderedJSON)) }
+    if includesSignedMap {
+      let rows = (0..<map.height).map { row in
+        JSONValue.array(
+          map.signedValues[row * map.width..<(row + 1) * map.width].map(JSONValue.float))
+      }
+      members.append(("signedMap", .array(rows)))
+    }
+    return .object(members)
+  }
+
+  func text(width: Int?) -> String {
+    let first = explanation.maps[0]
+    var lines = [imageName.printable, "", result.summary.wrapped(width: width, indent: 0), ""]
+    for (index, map) in explanation.maps.enumerated() {
+      let label = explanation.label(of: map)
+      lines.append(
+        "  \(label), probability \(Wording.percentage(result.probabilities[label]))".printable)
+      lines.append(detail(map).wrapped(width: width, indent: 4))
+      if trusts.indices.contains(index) {
+        lines += trusts[index].sentences.map { $0.wrapped(width: width, indent: 4) }
+      }
+    }
+    var rows = [
+      ("Method", "\(first.method.displayName) at \(first.layer), \(first.height)x\(first.width)"),
+      ("Metadata", result.metadata.description),
+    ]
+    rows += result.warnings.map { ("Warning", $0.sentence) }
+    rows += [("Model", result.model.words), ("Picture", picturePath.printable)]
+    if let rawPath { rows.append(("Array", rawPath.printable)) }
+    lines.append("")
+    lines += rows.map { label, value in value.labelled("  " + label, column: 16, width: width) }
+    lines += ["", result.disclaimer.wrapped(width: width, indent: 0)]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func detail(_ map: ActivationMap) -> String {
+    if let sentence = map.status.sentence { return sentence }
+    let centre = map.massCentre ?? (0, 0)
+    let percent = { (fraction: Double) in "\(Int((fraction * 100).rounded()))%" }
+    let subject =
+      map.method.usesGradient
+      ? "Support for the class" : "The response of the features, which is the same for every class,"
+    let sign =
+      map.method.usesGradient && map.minimum < 0 ? "; negative values count against the class" : ""
+    return """
+      \(subject) ranges from \(Double(map.minimum).threeDigits) to \(Double(map.maximum).threeDigits)\(sign). \
+      The centre of the shown map lies \(percent(centre.x)) from the left and \(percent(centre.y)) from the top.
+      """
+  }
+}
+
+extension Double {
+  /// To three significant digits; JSON has all of them.
+  fileprivate var threeDigits: String {
+    var digits = 2
+    var magnitude = magnitude
+    while magnitude < 1, magnitude > 0, digits < 9 {
+      magnitude *= 10
+      digits += 1
+    }
+    return fixed(digits: digits)
+  }
+}
+
+extension MapTrust {
+  fileprivate var orderedJSON: JSONValue {
+    .object([
+      "deletionAUC": .number(deletionAUC), "randomDeletionAUC": .number(randomDeletionAUC),
+      "insertionAUC": .number(insertionAUC), "randomInsertionAUC": .number(randomInsertionAUC),
+      "shuffledHeadCorrelation": shuffledHeadCorrelation.map(JSONValue.number) ?? .null,
+      "passes": .bool(passes), "words": .strings(sentences),
+    ])
+  }
+}

@@ -1,0 +1,39 @@
+import SystemModule
+import CommandLineSupport
+
+/// The images in some folders, each walked once, looked up by their names without endings.
+struct ImageIndex: Sendable {
+  struct Location: Sendable, Equatable {
+    /// The folder as it was given.
+    let folder: String
+    let source: ImageSource
+    /// Of the same name in the same folder, by path the next: an image that is passed over.
+    fileprivate(set) var passedOver: ImageSource?
+  }
+
+  /// By ``Swift/String/imageKey``.
+  private var locations: [[UInt8]: Location] = [:]
+  /// What could not be looked at in the folders.
+  private(set) var failures: [FileError] = []
+
+  /// - Parameter folders: the first that has an image wins; within one, the first by path.
+  /// - Throws: ``FileError`` for one that is not a folder, cannot be read or holds no image.
+  init(folders: [String]) throws(FileError) {
+    for folder in folders {
+      let (sources, failures) = try ImageSource.sources(inFolder: folder)
+      self.failures += failures
+      for source in sources {
+        guard let key = source.identifier?.imageKey else { continue }
+        if let location = locations[key] {
+          let isPassedOver = location.folder == folder && location.source != source
+          if isPassedOver, location.passedOver == nil { locations[key]?.passedOver = source }
+        } else {
+          locations[key] = Location(folder: folder, source: source)
+        }
+      }
+    }
+  }
+
+  /// `nil` when no folder has it.
+  subscript(identifier: String) -> Location? { locations[identifier.imageKey] }
+}

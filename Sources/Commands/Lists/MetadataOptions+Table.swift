@@ -1,0 +1,34 @@
+import SystemModule
+import CommandLineSupport
+import DermaFusion
+
+extension MetadataOptions {
+  static let table = Option<String>.path(
+    "metadata", valueName: "file.csv",
+    abstract: """
+      Table with the columns image_id, age, sex and localization, or the ISIC archive's isic_id, age_approx, sex and \
+      anatom_site_general, with a comma, semicolon or tab between them. Only the first must be there; other columns are \
+      ignored. Column names may have any letter case, and an age a decimal comma. An empty cell is missing; a region that could be several of the sites is unknown. A row belongs to the \
+      image whose file name without its ending is its image_id, equal to the byte; an image has one row at most. --age, \
+      --sex and --site take precedence over the cells.
+      """)
+
+  /// - Returns: `nil` when no table was named.
+  static func readTable(_ arguments: ParsedArguments) throws -> MetadataTable? {
+    try arguments[table].map { path in
+      try MetadataTable(FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path)
+    }
+  }
+
+  /// What the options and a table's row say together: an option that is given wins over the row's cell.
+  ///
+  /// - Parameter entry: `nil` when there is no table, or no row for this image.
+  static func metadata(
+    _ arguments: ParsedArguments, entry: MetadataTable.Entry?
+  ) throws(DermaFusionError) -> PatientMetadata {
+    try PatientMetadata(
+      ageInYears: arguments[age] ?? entry?.ageInYears,
+      sex: arguments[sex] ?? entry?.sex ?? .unknown,
+      site: arguments[site] ?? entry?.site ?? .unknown)
+  }
+}

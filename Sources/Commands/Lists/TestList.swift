@@ -1,0 +1,161 @@
+import CommandLineSupport
+import DermaFusion
+
+/// Images with what they show, as a table lists them.
+struct TestList: Sendable {
+  struct Entry: Sendable {
+    /// In the table, from 1.
+    let line: Int
+    /// The file's name without its ending, in the same Unicode scalars.
+    let image: String
+    /// The image's own name in a table that does not tell the lesions.
+    let lesion: String
+    let label: LesionLabel
+    /// How the label was confirmed; `nil` where the table does not say.
+    let confirmation: String?
+    let metadata: MetadataTable.Entry
+  }
+
+  /// A column that it may have: how the label was confirmed, in HAM10000 `histo`, `follow_up`, `consensus` or `confocal`.
+  static let confirmationColumn = "dx_type"
+
+  /// Of the table, for messages.
+  let path: String
+  /// In the order of the table, at least one.
+  let entries: [Entry]
+  /// What the rows that are left out show, none of the classes, in the order of the table, and of how many rows.
+  private(set) var leftOut: [(diagnosis: String, rowCount: Int)] = []
+
+  /// Rows of the table.
+  var rowCount: Int { leftOut.reduce(entries.count) { $0 + $1.rowCount } }
+
+  /// - Parameter labels: the classes that an image may show.
+  /// - Throws: ``CSVError`` naming the file, line, column and value.
+  init(_ bytes: [UInt8], path: String, labels: Labels) throws(CSVError) {
+    let table = try CSVTable(bytes, path: path)
+    let reader = try LabelColumns(table, labels: labels, path: path)
+    let lesionColumn = try table.column(among: ["lesion_id"], path: path)
+    let confirmationColumn = try table.column(among: [Self.confirmationColumn], path: path)
+    let columns = try PatientColumns(
+      table, path: path, others: [lesionColumn, confirmationColumn].compactMap { $0 } + reader.names)
+    var entries: [Entry] = []
+    var lines: [[UInt8]: Int] = [:]
+    for row in table.rows {
+      let image = try columns.identifier(of: row, seen: &lines)
+      let label: LesionLabel
+      switch try reader.diagnosis(of: row, columns.cells) {
+      case .label(let found): label = found
+      case .other(let diagnosis):
+        if let index = leftOut.firstIndex(where: { $0.diagnosis == diagnosis }) {
+          leftOut[index].rowCount += 1
+        } else {
+          leftOut.append((diagnosis, 1))
+        }
+        continue
+      }
+      let lesion = try lesionColumn.map { column throws(CSVError) in
+        try columns.cells.identifier(column, of: row)
+      }
+      entries.append(
+        Entry(
+          line: row.line, image: image,
+          lesion: lesion ?? image,
+          label: label,
+          confirmation: confirmationColumn.flatMap { columns.cells.optionalText($0, of: row) },
+          metadata: try columns.metadata(of: row)))
+    }
+    if entries.isEmpty {
+      guard let first = leftOut.first else { throw .noRows(path: path) }
+      throw .noKnownDiagnosis(path: path, first: first.diagnosis, known: labels.ids)
+    }
+    self.path = path
+    self.entries = entries
+  }
+}
+
+/// Where a table has the class: in words, or as a 1 in the column of the class.
+private struct LabelColumns {
+  enum Diagnosis {
+    case label(LesionLabel)
+    /// None of the model's classes.
+    case other(String)
+  }
+
+  private enum Form {
+    /// In the ISIC archive's words, or in the model's.
+    case words(String, areArchives: Bool)
+    case oneHot([(name: String, label: LesionLabel?)])
+  }
+
+  private let form: Form
+  private let labels: Labels
+
+  init(_ table: CSVTable, labels: Labels, path: String) throws(CSVError) {
+    self.labels = labels
+    if let column = try table.column(among: ["dx", "diagnosis"], path: path) {
+      form = .words(column, areArchives: column.lowercased() == "diagnosis")
+      return
+    }
+    let columns = table.header.map { name in (name: name, label: Self.label(name, among: labels)) }
+    let known = columns.filter { $0.label != nil || Self.challengeColumns.contains($0.name.uppercased()) }
+    guard known.count(where: { $0.label != nil }) >= 2 else {
+      throw .missingColumn(path: path, name: "dx", header: table.header)
+    }
+    form = .oneHot(known)
+  }
+
+  var names: [String] {
+    switch form {
+    case .words(let column, _): [column]
+    case .oneHot(let columns): columns.map(\.name)
+    }
+  }
+
+  /// - Throws: ``CSVError`` for a `dx` that is no class of the model, where a typing error is likelier than another
+  ///   disease, for an empty `diagnosis`, and for a row that does not mark one column.
+  func diagnosis(of row: CSVTable.Row, _ cells: CSVColumns) throws(CSVError) -> Diagnosis {
+    switch form {
+    case .words(let column, let areArchives):
+      let text = cells.text(column, of: row)
+      if let label = areArchives ? Self.label(text, among: labels) : labels[text] { return .label(label) }
+      if areArchives, !text.isEmpty { return .other(text) }
+      throw cells.invalid(column, of: row, value: text, expectation: expectation)
+    case .oneHot(let columns):
+      let marked = columns.filter { Double(cells.text($0.name, of: row).withDecimalPoint) == 1 }
+      if marked.count == 1 { return marked[0].label.map { .label($0) } ?? .other(marked[0].name) }
+      throw cells.invalid(
+        marked.first?.name ?? columns[0].name, of: row,
+        value: marked.isEmpty
+          ? cells.text(columns[0].name, of: row) : marked.map(\.name).joined(separator: " and "),
+        expectation: "Please mark one of \(columns.map(\.name).quotedList) with 1.")
+    }
+  }
+
+  /// Of the ISIC challenges and MILK10k: classes that a model may lack.
+  private static let challengeColumns = [
+    "MEL", "NV", "BCC", "AK", "AKIEC", "BKL", "DF", "VASC", "SCC", "SCCKA", "INF", "MAL_OTH", "BEN_OTH",
+    "UNK",
+  ]
+
+  private var expectation: String {
+    "Please provide one of \(labels.count <= 12 ? labels.ids.quotedAlternatives : labels.ids.quotedList)."
+  }
+
+  /// The ISIC archive's words for classes, and its challenge's AK, with the ids that models give them.
+  private static let words: [String: [String]] = [
+    "melanoma": ["mel"], "nevus": ["nv"], "basal cell carcinoma": ["bcc"],
+    "actinic keratosis": ["akiec", "ak"], "ak": ["akiec"], "pigmented benign keratosis": ["bkl"],
+    "seborrheic keratosis": ["bkl"], "solar lentigo": ["bkl"], "lichenoid keratosis": ["bkl"],
+    "dermatofibroma": ["df"], "vascular lesion": ["vasc"], "squamous cell carcinoma": ["scc"],
+  ]
+
+  /// The class of this id or name in any letter case, or of the ISIC archive's word for it; `nil` unless it is one.
+  private static func label(_ text: String, among labels: Labels) -> LesionLabel? {
+    let lowercase = text.lowercased()
+    let wanted = [lowercase] + (words[lowercase] ?? [])
+    let found = labels.filter {
+      wanted.contains($0.id.lowercased()) || $0.name.lowercased() == lowercase
+    }
+    return found.count == 1 ? found[0] : nil
+  }
+}

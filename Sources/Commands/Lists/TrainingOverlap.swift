@@ -1,0 +1,32 @@
+/// What a test list and what a model has seen have in common.
+struct TrainingOverlap {
+  /// Whether the model says what it has seen; an ensemble, whether its own list or each member's does.
+  let isKnown: Bool
+  /// Where it is not known because of some members of an ensemble only: the names of their folders.
+  let membersWithoutList: [String]
+  let trainingLesions: [String]
+  let validationLesions: [String]
+  /// The first folder whose list has a lesion that was trained on.
+  let trainedFolder: String?
+
+  /// - Parameter members: the names of an ensemble's folders.
+  init(_ list: TestList, model folder: String, members: [String]) throws {
+    let folders = [folder] + members.map { "\(folder)/\($0)" }
+    let lists = try folders.map(TrainingList.list(ofModel:))
+    let unlisted = zip(members, lists.dropFirst()).filter { $1 == nil }.map { $0.0 }
+    isKnown = lists[0] != nil || (!members.isEmpty && unlisted.isEmpty)
+    membersWithoutList = isKnown || unlisted.count == members.count ? [] : unlisted
+    let trained = lists.map { $0?.trainingLesions(in: list) ?? [] }
+    trainedFolder = zip(folders, trained).first { !$1.isEmpty }?.0
+    trainingLesions = trained.flatMap { $0 }.unique
+    validationLesions = lists.flatMap { $0?.validationLesions(in: list) ?? [] }.unique
+  }
+}
+
+extension [String] {
+  /// Without those that occurred before.
+  var unique: [String] {
+    var seen: Set<String> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,61 @@
+import SystemModule
+import CommandLineSupport
+import DermaFusion
+
+/// Where models and fixtures lie when the command line does not say.
+struct ModelLocation: Sendable {
+  static let option = Option<String>.path(
+    "model", valueName: "folder",
+    abstract: """
+      Folder of a model or an ensemble. Without this option: $\(environmentVariable), else \(folderName) in the current folder, \
+      else \(folderName) or share/dermafusion/\(folderName) beside the program or in a folder above it.
+      """)
+
+  static let environmentVariable = "DERMAFUSION_MODEL"
+  static let folderName = "Weights"
+  private static let marker = "config.json"
+
+  /// The model's folder.
+  ///
+  /// - Throws: ``ModelLocationError`` when none was named and none is found.
+  static func folder(_ arguments: ParsedArguments, terminal: Terminal) throws(ModelLocationError) -> String {
+    if let folder = arguments[option] { return folder }
+    if let folder = terminal.environment(environmentVariable), !folder.isEmpty { return folder }
+    return try search(folder: folderName, holding: marker, terminal: terminal)
+  }
+
+  /// `folder` in the current folder, else beside the program or in a folder above it.
+  static func search(
+    folder: String, holding marker: String, terminal: Terminal
+  ) throws(ModelLocationError) -> String {
+    var places = [folder]
+    var parent = terminal.executablePath.map(directory(of:))
+    while let current = parent {
+      let base = current == "/" ? "" : current
+      // Scripts/install puts the program into bin and its data into share beside it.
+      places += ["\(base)/\(folder)", "\(base)/share/dermafusion/\(folder)"]
+      parent = current == "/" ? nil : directory(of: current)
+    }
+    // What has the name in the current folder is meant, even where it turns out to be unusable.
+    if FileBytes.isThere(folder) { return folder }
+    for place in places where FileBytes.isReadable("\(place)/\(marker)") { return place }
+    throw .notFound(marker: marker, places: places)
+  }
+
+  private static func directory(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+    return String(path[..<slash])
+  }
+}
+
+/// Why no model is known.
+enum ModelLocationError: Error, Equatable, CustomStringConvertible {
+  case notFound(marker: String, places: [String])
+
+  var description: String {
+    switch self {
+    case .notFound(let marker, let places):
+      "no folder with a \(marker) was found; looked at \(places.joined(separator: ", "))"
+    }
+  }
+}

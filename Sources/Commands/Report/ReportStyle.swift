@@ -1,0 +1,111 @@
+import DermaFusion
+
+/// The report's style sheet. Its colours are those of the browser page. On paper the disclaimer stands at the foot of each page,
+/// where the browser knows how.
+enum ReportStyle {
+  static let text = """
+    :root { color-scheme: light dark;
+      --background: #f5f7fa; --surface: #ffffff; --sunken: #eceff4; --text: #17212b; --soft: #4a5866; --line: #d6dde5;
+      --strong-line: #77858f; --accent: #1558b0; --bar: #2f7fe0; --notice: #f4eee6; --notice-line: #d9cbb8; --on-notice: #43382c;
+      --warning: #fdf3e1; --warning-line: #b26a00; --on-warning: #4a3000;
+      --low: #34c759; --moderate: #ff9500; --high: #ff3b30; --none: #8a97a3; --on-risk: #10161c;
+      --low-soft: #e9f8ed; --moderate-soft: #fff3e0; --high-soft: #ffebe9; --none-soft: #edf0f3; }
+    @media screen and (prefers-color-scheme: dark) { :root {
+      --background: #0e151c; --surface: #161f29; --sunken: #0a1016; --text: #e9eef3; --soft: #b1bdc9; --line: #2b3846;
+      --strong-line: #8593a1; --accent: #8cc2ff; --bar: #6db1ff; --notice: #2a251f; --notice-line: #50463a; --on-notice: #ece1d3;
+      --warning: #33260f; --warning-line: #e0a040; --on-warning: #ffe4b8;
+      --low-soft: #12301c; --moderate-soft: #38260a; --high-soft: #3d1614; --none-soft: #222d38; } }
+    *, *::before, *::after { box-sizing: border-box; }
+    html { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; line-height: 1.5;
+      color: var(--text); background: var(--background); -webkit-text-size-adjust: 100%; }
+    body { margin: 0 auto; max-width: 70rem; padding: 1.5rem 1rem 3rem; overflow-wrap: break-word; }
+    h1, h2, h3 { line-height: 1.25; margin: 0; text-wrap: balance; }
+    h1 { font-size: 1.75rem; letter-spacing: -0.015em; }
+    h2 { font-size: 1.3125rem; }
+    h3 { font-size: 1rem; margin-bottom: 0.5rem; }
+    p, dl, ul, ol, figure { margin: 0; }
+    a { color: var(--accent); }
+    img { max-width: 100%; height: auto; }
+    h1, h2, .bars th, .warnings li, .notice, .lead, .index a { overflow-wrap: anywhere; }
+    :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 0.25rem; }
+    header { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.75rem; margin-bottom: 1.5rem; }
+    .soft { color: var(--soft); }
+    .notice { background: var(--notice); color: var(--on-notice); border: 1px solid var(--notice-line); border-radius: 0.75rem;
+      padding: 0.75rem 1rem; }
+    .card { background: var(--surface); border: 1px solid var(--line); border-radius: 0.875rem; padding: 1.25rem; margin-bottom: 1.5rem;
+      scroll-margin-top: 1rem; }
+    .card > h2 { margin-bottom: 1rem; }
+    .columns { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.5rem; }
+    @media (min-width: 52rem) { .columns { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); } }
+    .stack { display: grid; grid-template-columns: minmax(0, 1fr); min-width: 0; gap: 1.25rem; align-content: start; }
+    .lead { font-size: 1.125rem; }
+    .risk { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0.75rem; align-items: center; border-radius: 0.75rem; padding: 0.75rem 1rem;
+      font-weight: 600; }
+    .risk svg { width: 2rem; height: 2rem; }
+    .risk.low { background: var(--low-soft); } .risk.moderate { background: var(--moderate-soft); }
+    .risk.high { background: var(--high-soft); } .risk.none { background: var(--none-soft); }
+    .shape.low { fill: var(--low); } .shape.moderate { fill: var(--moderate); } .shape.high { fill: var(--high); } .shape.none { fill: var(--none); }
+    .glyph { fill: none; stroke: var(--on-risk); stroke-width: 2.2; stroke-linecap: round; stroke-linejoin: round; }
+    .views { border: 0; margin: 0; padding: 0; min-width: 0; }
+    .views legend { padding: 0; font-weight: 600; margin-bottom: 0.5rem; }
+    .views .choices { display: flex; flex-wrap: wrap; gap: 0.5rem; margin-bottom: 0.75rem; }
+    .views label { min-width: 0; overflow-wrap: anywhere; display: flex; align-items: center; gap: 0.5rem; min-height: 2.75rem; padding: 0.25rem 0.875rem; border: 1px solid var(--strong-line);
+      border-radius: 999px; cursor: pointer; }
+    .views label:has(:checked) { border-color: var(--accent); box-shadow: inset 0 0 0 1px var(--accent); }
+    .views input { accent-color: var(--accent); width: 1.125rem; height: 1.125rem; margin: 0; }
+    .pictures { display: grid; }
+    .pictures figure { grid-area: 1 / 1; min-width: 0; }
+    .pictures img { display: block; width: 100%; height: auto; border-radius: 0.5rem; }
+    .pictures figcaption { color: var(--soft); font-size: 0.875rem; margin-top: 0.5rem; }
+    .views:has(.show-photograph:checked) .heat, .views:has(.show-heat:checked) .photograph { visibility: hidden; }
+    .scale { display: grid; grid-template-columns: repeat(5, auto); justify-content: space-between; font-size: 0.875rem; color: var(--soft);
+      font-variant-numeric: tabular-nums; }
+    .scale .ramp { grid-column: 1 / -1; height: 0.875rem; border: 1px solid var(--strong-line); border-radius: 0.25rem; }
+    .scale .label { grid-column: 1 / -1; }
+    table { border-collapse: collapse; width: 100%; }
+    caption { text-align: start; font-weight: 600; padding-bottom: 0.5rem; }
+    th, td { padding: 0.25rem 0; vertical-align: middle; }
+    .bars th { text-align: start; font-weight: 400; padding-inline-end: 0.75rem; }
+    .bars .first th, .bars .first td { font-weight: 650; }
+    .bars .number { text-align: end; white-space: nowrap; font-variant-numeric: tabular-nums; padding-inline-end: 0.75rem; width: 4.5rem; }
+    .bars .bar { width: 40%; }
+    .track { display: block; height: 0.75rem; border-radius: 0.25rem; background: var(--sunken); }
+    .track span { display: block; height: 100%; min-width: 1px; border-radius: 0.25rem; background: var(--bar); }
+    .first .track span { background: var(--accent); }
+    .facts { display: grid; grid-template-columns: minmax(min(6rem, 30%), auto) minmax(0, 1fr); gap: 0.25rem 1rem; }
+    .facts dt { color: var(--soft); } .facts dd { margin: 0; min-width: 0; overflow-wrap: anywhere; }
+    .facts .empty { color: var(--soft); font-style: italic; }
+    .warnings { list-style: none; padding: 0; display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.5rem; }
+    .warnings li { background: var(--warning); color: var(--on-warning); border-inline-start: 4px solid var(--warning-line); border-radius: 0.25rem;
+      padding: 0.5rem 0.75rem; }
+    summary { cursor: pointer; font-weight: 600; min-height: 2.75rem; padding: 0.5rem 0; }
+    code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 0.875rem; }
+    .index { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: 0.75rem; }
+    .index a { height: 100%; display: grid; grid-template-columns: min(4.5rem, 30%) minmax(0, 1fr); gap: 0.875rem; align-items: center; min-height: 6rem; padding: 0.75rem; color: inherit;
+      text-decoration: none; border: 1px solid var(--line); border-radius: 0.75rem; }
+    .index a:hover { border-color: var(--strong-line); }
+    .index img { width: 100%; height: auto; border-radius: 0.375rem; }
+    .index .name { color: var(--accent); text-decoration: underline; text-underline-offset: 0.15em; overflow-wrap: anywhere; }
+    .index .verdict { display: flex; flex-wrap: wrap; gap: 0.375rem; align-items: center; font-size: 0.875rem; }
+    .index svg { width: 1.25rem; height: 1.25rem; flex: none; }
+    footer { color: var(--soft); font-size: 0.875rem; }
+    @media print {
+      @page { size: A4; margin: 14mm 14mm 21mm;
+        @bottom-left { content: "\(Wording.disclaimer)"; width: 160mm; font: 7pt/1.35 sans-serif; color: #4a5866; vertical-align: top;
+          padding-top: 3mm; }
+        @bottom-right { content: counter(page) " of " counter(pages); width: 22mm; font: 7pt sans-serif; color: #4a5866; vertical-align: top;
+          padding-top: 3mm; } }
+      html { background: #ffffff; font-size: 9.5pt; }
+      body { max-width: none; padding: 0; }
+      .card, .risk, .notice, .track, .track span, .ramp, .warnings li { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+      .card { border: 0; padding: 0; break-before: page; }
+      main > .card:first-child { break-before: auto; }
+      .columns { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 8mm; }
+      .choices, .views legend, .back { display: none !important; }
+      .pictures { grid-template-columns: 1fr; gap: 4mm; }
+      .pictures figure { grid-area: auto; visibility: visible !important; }
+      .pictures img { max-width: 72mm; }
+      .index a, .warnings li, tr, .scale, footer { break-inside: avoid; }
+    }
+    """
+}
