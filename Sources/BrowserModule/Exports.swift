@@ -25,7 +25,7 @@ public func loadModel(
   _ configuration: UnsafeRawPointer?, _ configurationCount: Int32, _ weights: UnsafeRawPointer?,
   _ weightsCount: Int32
 ) -> Int32 {
-  BrowserSession.only.answer(orElse: 0) { () throws(Failure) in
+  BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
     try BrowserSession.only.load(
       configuration: Array(bytes(configuration, configurationCount)),
       weights: Array(bytes(weights, weightsCount)))
@@ -36,7 +36,7 @@ public func loadModel(
 /// browser hashes faster than the module, which computes it itself where nobody does.
 @_expose(wasm, "identify") @_cdecl("dermafusion_page_identify")
 public func identifyModel(_ model: Int32, _ sha256: UnsafeRawPointer?, _ count: Int32) -> Int32 {
-  BrowserSession.only.answer(orElse: 0) { () throws(Failure) in
+  BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
     try BrowserSession.only.identify(model, bytes(sha256, count))
   }
 }
@@ -48,7 +48,9 @@ public func unloadModel(_ model: Int32) { BrowserSession.only.unload(model) }
 /// Tells the model's name, classes, layers and what else a page shows.
 @_expose(wasm, "describe") @_cdecl("dermafusion_page_describe")
 public func describeModel(_ model: Int32) -> Int32 {
-  BrowserSession.only.answer(orElse: 0) { () throws(Failure) in try BrowserSession.only.describe(model) }
+  BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
+    try BrowserSession.only.describe(model)
+  }
 }
 
 /// Classifies an image: red, green, blue and a byte that is not looked at for each pixel, rows from the top.
@@ -57,9 +59,9 @@ public func classifyPixels(
   _ model: Int32, _ pixels: UnsafeRawPointer?, _ width: Int32, _ height: Int32,
   _ request: UnsafeRawPointer?, _ requestCount: Int32
 ) -> Int32 {
-  BrowserSession.only.answer(orElse: 0) { () throws(Failure) in
+  BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
     try BrowserSession.only.classify(
-      model, image(pixels, width, height), Request(bytes(request, requestCount)))
+      model, image(pixels, width, height), ImageRequest(json: bytes(request, requestCount)))
   }
 }
 
@@ -71,9 +73,9 @@ public func explainPixels(
   _ model: Int32, _ pixels: UnsafeRawPointer?, _ width: Int32, _ height: Int32,
   _ request: UnsafeRawPointer?, _ requestCount: Int32
 ) -> Int32 {
-  BrowserSession.only.answer(orElse: 0) { () throws(Failure) in
+  BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
     try BrowserSession.only.explain(
-      model, image(pixels, width, height), Request(bytes(request, requestCount)))
+      model, image(pixels, width, height), ImageRequest(json: bytes(request, requestCount)))
   }
 }
 
@@ -91,9 +93,9 @@ public func preprocessPixels(
   _ model: Int32, _ pixels: UnsafeRawPointer?, _ width: Int32, _ height: Int32,
   _ request: UnsafeRawPointer?, _ requestCount: Int32
 ) -> UnsafeMutableRawPointer? {
-  BrowserSession.only.answer(orElse: nil) { () throws(Failure) in
+  BrowserSession.only.answer(orElse: nil) { () throws(DermaFusionError) in
     try BrowserSession.only.preprocess(
-      model, image(pixels, width, height), Request(bytes(request, requestCount)))
+      model, image(pixels, width, height), ImageRequest(json: bytes(request, requestCount)))
   }
 }
 
@@ -120,15 +122,11 @@ private func bytes(_ start: UnsafeRawPointer?, _ count: Int32) -> UnsafeRawBuffe
 
 private func image(
   _ pixels: UnsafeRawPointer?, _ width: Int32, _ height: Int32
-) throws(Failure) -> PixelImage {
+) throws(DermaFusionError) -> PixelImage {
   let (rowBytes, overflows) = Int(max(width, 0)).multipliedReportingOverflow(by: 4)
   let (count, countOverflows) = rowBytes.multipliedReportingOverflow(by: Int(max(height, 0)))
   let isThere = pixels != nil && !overflows && !countOverflows
-  do throws(DermaFusionError) {
-    return try PixelImage(
-      copying: UnsafeRawBufferPointer(start: pixels, count: isThere ? count : 0), width: Int(width),
-      height: Int(height), bytesPerRow: overflows ? 0 : rowBytes, layout: .rgba)
-  } catch {
-    throw Failure(error)
-  }
+  return try PixelImage(
+    copying: UnsafeRawBufferPointer(start: pixels, count: isThere ? count : 0), width: Int(width),
+    height: Int(height), bytesPerRow: overflows ? 0 : rowBytes, layout: .rgba)
 }

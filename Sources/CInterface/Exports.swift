@@ -74,7 +74,7 @@ public func describeClassifier(
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   make(result, error) { () throws(Failure) in
-    StoredResult(nil, json: try Handles.classifier(classifier).description.text)
+    StoredResult(nil, json: try Handles.classifier(classifier).classifier.orderedJSON.text)
   }
 }
 
@@ -149,8 +149,9 @@ public func viewResult(
 ) -> dermafusion_status {
   status(error) { () throws(Failure) in
     guard let view else { throw .null("view") }
-    try requireSize(view.pointee.size, of: dermafusion_view.self, "view")
-    view.pointee = try Handles.result(result).view
+    let size = view.pointee.size
+    try fill(
+      view, size: size, atLeast: StoredResult.firstViewSize, "view", with: Handles.result(result).view)
   }
 }
 
@@ -161,8 +162,25 @@ public func mapOfResult(
 ) -> dermafusion_status {
   status(error) { () throws(Failure) in
     guard let map else { throw .null("map") }
-    try requireSize(map.pointee.size, of: dermafusion_map.self, "map")
-    map.pointee = try Handles.result(result).map(index)
+    let size = map.pointee.size
+    try fill(
+      map, size: size, atLeast: StoredResult.firstMapSize, "map", with: Handles.result(result).map(index))
+  }
+}
+
+@_cdecl("dermafusion_result_picture")
+public func pictureOfResult(
+  _ result: dermafusion_result, _ bytes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+  _ size: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  bytes?.pointee = nil
+  size?.pointee = 0
+  return status(error) { () throws(Failure) in
+    guard let bytes else { throw .null("bytes") }
+    guard let size else { throw .null("size") }
+    let drawn = try Handles.result(result).drawn()
+    bytes.pointee = UnsafePointer(drawn.baseAddress)
+    size.pointee = UInt64(drawn.count)
   }
 }
 
