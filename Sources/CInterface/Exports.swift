@@ -5,16 +5,16 @@ import ImageFiles
 
 // The functions of dermafusion.h, which documents them: callers see the header, never this file.
 
-@_cdecl("dermafusion_abi_version")
+@c(dermafusion_abi_version)
 public func abiVersion() -> UInt32 { UInt32(DERMAFUSION_ABI_VERSION) }
 
 /// Lives as long as the library.
 nonisolated(unsafe) private let versionText = UnsafePointer(CText.copy(DermaFusionVersion.current))
 
-@_cdecl("dermafusion_version")
+@c(dermafusion_version)
 public func version() -> UnsafePointer<CChar> { versionText }
 
-@_cdecl("dermafusion_open")
+@c(dermafusion_open)
 public func openFolder(
   _ folder: UnsafePointer<CChar>?, _ threadCount: Int32,
   _ classifier: UnsafeMutablePointer<dermafusion_classifier>?,
@@ -28,7 +28,7 @@ public func openFolder(
   }
 }
 
-@_cdecl("dermafusion_open_memory")
+@c(dermafusion_open_memory)
 public func openMemory(
   _ configuration: UnsafeRawPointer?, _ configurationSize: Int, _ weights: UnsafeRawPointer?,
   _ weightsSize: Int, _ threadCount: Int32, _ classifier: UnsafeMutablePointer<dermafusion_classifier>?,
@@ -56,19 +56,19 @@ private func open(
   }
 }
 
-@_cdecl("dermafusion_classifier_close")
+@c(dermafusion_classifier_close)
 public func closeClassifier(
   classifier: dermafusion_classifier, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   status(error) { () throws(Failure) in try Handles.close(classifier: classifier) }
 }
 
-@_cdecl("dermafusion_class_id")
+@c(dermafusion_class_id)
 public func classIdentifier(_ classifier: dermafusion_classifier, _ index: UInt32) -> UnsafePointer<CChar>? {
   try? Handles.classifier(classifier).classID(index)
 }
 
-@_cdecl("dermafusion_describe")
+@c(dermafusion_describe)
 public func describeClassifier(
   _ classifier: dermafusion_classifier, _ result: UnsafeMutablePointer<dermafusion_result>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
@@ -78,7 +78,7 @@ public func describeClassifier(
   }
 }
 
-@_cdecl("dermafusion_request_init")
+@c(dermafusion_request_init)
 public func initializeRequest(_ request: UnsafeMutablePointer<dermafusion_request>?) {
   guard let request else { return }
   var empty = dermafusion_request()
@@ -87,7 +87,7 @@ public func initializeRequest(_ request: UnsafeMutablePointer<dermafusion_reques
   request.pointee = empty
 }
 
-@_cdecl("dermafusion_classify_bytes")
+@c(dermafusion_classify_bytes)
 public func classifyBytes(
   _ classifier: dermafusion_classifier, bytes start: UnsafeRawPointer?, _ size: Int,
   _ request: UnsafePointer<dermafusion_request>?, _ result: UnsafeMutablePointer<dermafusion_result>?,
@@ -98,7 +98,7 @@ public func classifyBytes(
   }
 }
 
-@_cdecl("dermafusion_classify_pixels")
+@c(dermafusion_classify_pixels)
 public func classifyPixels(
   _ classifier: dermafusion_classifier, pixels: UnsafePointer<UInt8>?, _ width: Int, _ height: Int,
   _ bytesPerRow: Int, _ layout: Int32, _ request: UnsafePointer<dermafusion_request>?,
@@ -109,7 +109,7 @@ public func classifyPixels(
   }
 }
 
-@_cdecl("dermafusion_explain_bytes")
+@c(dermafusion_explain_bytes)
 public func explainBytes(
   _ classifier: dermafusion_classifier, bytes start: UnsafeRawPointer?, _ size: Int,
   _ request: UnsafePointer<dermafusion_request>?, _ result: UnsafeMutablePointer<dermafusion_result>?,
@@ -120,7 +120,7 @@ public func explainBytes(
   }
 }
 
-@_cdecl("dermafusion_explain_pixels")
+@c(dermafusion_explain_pixels)
 public func explainPixels(
   _ classifier: dermafusion_classifier, pixels: UnsafePointer<UInt8>?, _ width: Int, _ height: Int,
   _ bytesPerRow: Int, _ layout: Int32, _ request: UnsafePointer<dermafusion_request>?,
@@ -142,7 +142,7 @@ private func make(
   }
 }
 
-@_cdecl("dermafusion_result_view")
+@c(dermafusion_result_view)
 public func viewResult(
   _ result: dermafusion_result, _ view: UnsafeMutablePointer<dermafusion_view>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
@@ -155,7 +155,7 @@ public func viewResult(
   }
 }
 
-@_cdecl("dermafusion_result_map")
+@c(dermafusion_result_map)
 public func mapOfResult(
   _ result: dermafusion_result, _ index: UInt32, _ map: UnsafeMutablePointer<dermafusion_map>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
@@ -168,7 +168,7 @@ public func mapOfResult(
   }
 }
 
-@_cdecl("dermafusion_result_picture")
+@c(dermafusion_result_picture)
 public func pictureOfResult(
   _ result: dermafusion_result, _ bytes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
   _ size: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<dermafusion_error>?
@@ -184,7 +184,7 @@ public func pictureOfResult(
   }
 }
 
-@_cdecl("dermafusion_result_close")
+@c(dermafusion_result_close)
 public func closeResult(
   result: dermafusion_result, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
