@@ -220,6 +220,12 @@ dermafusion_status dermafusion_classify_bytes(
     dermafusion_classifier classifier, const void *bytes, size_t size, const dermafusion_request *request,
     dermafusion_result *result, dermafusion_error *error);
 
+/* The same of an open file, which is read from where it stands to its end and left open. A file whose first bytes no image
+   has is not read further; more than 512 MB are refused. */
+dermafusion_status dermafusion_classify_file(
+    dermafusion_classifier classifier, int32_t descriptor, const dermafusion_request *request,
+    dermafusion_result *result, dermafusion_error *error);
+
 /* Classifies pixels in memory: uint8 [height, width, 3 or 4], rows from the top, bytes_per_row apart, at least the bytes of
    one row; layout: DERMAFUSION_RGB, _RGBA or _BGRA. `pixels` points at (height - 1) * bytes_per_row bytes and one row. */
 dermafusion_status dermafusion_classify_pixels(
@@ -229,6 +235,9 @@ dermafusion_status dermafusion_classify_pixels(
 /* Classifies and makes the activation maps that the request asks for. Symmetries are refused. */
 dermafusion_status dermafusion_explain_bytes(
     dermafusion_classifier classifier, const void *bytes, size_t size, const dermafusion_request *request,
+    dermafusion_result *result, dermafusion_error *error);
+dermafusion_status dermafusion_explain_file(
+    dermafusion_classifier classifier, int32_t descriptor, const dermafusion_request *request,
     dermafusion_result *result, dermafusion_error *error);
 dermafusion_status dermafusion_explain_pixels(
     dermafusion_classifier classifier, const uint8_t *pixels, size_t width, size_t height, size_t bytes_per_row,

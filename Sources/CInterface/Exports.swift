@@ -2,6 +2,7 @@
 import CDermaFusion
 import DermaFusion
 import ImageFiles
+import SystemModule
 
 // The functions of dermafusion.h, which documents them: callers see the header, never this file.
 
@@ -98,6 +99,16 @@ public func classifyBytes(
   }
 }
 
+@c(dermafusion_classify_file)
+public func classifyFile(
+  _ classifier: dermafusion_classifier, descriptor: Int32, _ request: UnsafePointer<dermafusion_request>?,
+  _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  make(result, error) { () throws(Failure) in
+    try ImageCall(classifier, request).classify(file: file(descriptor))
+  }
+}
+
 @c(dermafusion_classify_pixels)
 public func classifyPixels(
   _ classifier: dermafusion_classifier, pixels: UnsafePointer<UInt8>?, _ width: Int, _ height: Int,
@@ -117,6 +128,16 @@ public func explainBytes(
 ) -> dermafusion_status {
   make(result, error) { () throws(Failure) in
     try ImageCall(classifier, request).explain(file: bytes(start, size, "bytes"))
+  }
+}
+
+@c(dermafusion_explain_file)
+public func explainFile(
+  _ classifier: dermafusion_classifier, descriptor: Int32, _ request: UnsafePointer<dermafusion_request>?,
+  _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  make(result, error) { () throws(Failure) in
+    try ImageCall(classifier, request).explain(file: file(descriptor))
   }
 }
 
@@ -199,6 +220,21 @@ private func bytes(_ start: UnsafeRawPointer?, _ size: Int, _ name: String) thro
   }
   guard let start else { throw .null(name) }
   return [UInt8](UnsafeRawBufferPointer(start: start, count: size))
+}
+
+/// What is left of an open file.
+private func file(_ descriptor: Int32) throws(Failure) -> [UInt8] {
+  let name = "file"
+  do throws(FileError) {
+    return try FileBytes.read(
+      descriptor: descriptor, name: name, limit: ImageDecoder.fileByteLimit,
+      refusal: ImageDecoder.refusal(ofStart:))
+  } catch {
+    // Callers know the file's name, and messages about images do not tell it either.
+    throw Failure(
+      DERMAFUSION_INVALID_IMAGE, message: String(error.description.dropFirst("\(name): ".count)),
+      remedy: "Open a whole PNG, JPEG or PNM file.")
+  }
 }
 
 private func image(

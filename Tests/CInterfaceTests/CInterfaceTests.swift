@@ -158,6 +158,44 @@ import ImageFiles
       dermafusion_result_map(result, UInt32(expected.maps.count), &map, nil) == DERMAFUSION_INVALID_ARGUMENT)
   }
 
+  @Test func anOpenFileIsReadAsItsBytes() throws {
+    let classifier = try Self.open()
+    defer { dermafusion_classifier_close(classifier, nil) }
+    let bytes = [UInt8](try Data(contentsOf: image))
+    let expected = try classify(classifier, bytes)
+    defer { dermafusion_result_close(expected, nil) }
+    let file = try FileHandle(forReadingFrom: image)
+    var result: dermafusion_result = 0
+    #expect(
+      dermafusion_classify_file(classifier, file.fileDescriptor, nil, &result, nil) == DERMAFUSION_OK)
+    #expect(String(cString: try view(result).json) == String(cString: try view(expected).json))
+    dermafusion_result_close(result, nil)
+    // It is at its end and still open.
+    var error = dermafusion_error()
+    #expect(
+      dermafusion_explain_file(classifier, file.fileDescriptor, nil, &result, &error)
+        == DERMAFUSION_INVALID_IMAGE)
+    #expect(Self.message(error) == "the file is empty")
+    try file.seek(toOffset: 0)
+    #expect(dermafusion_explain_file(classifier, file.fileDescriptor, nil, &result, nil) == DERMAFUSION_OK)
+    #expect(try view(result).map_count == 1)
+    dermafusion_result_close(result, nil)
+    #expect(dermafusion_classify_file(classifier, -1, nil, &result, &error) == DERMAFUSION_INVALID_IMAGE)
+  }
+
+  @Test func aFileThatIsNoImageIsNotReadToItsEnd() throws {
+    let classifier = try Self.open()
+    defer { dermafusion_classifier_close(classifier, nil) }
+    let folder = TemporaryFolder()
+    let path = folder.write([UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20), to: "notes.txt")
+    let file = try FileHandle(forReadingFrom: URL(filePath: path))
+    var result: dermafusion_result = 0
+    #expect(
+      dermafusion_classify_file(classifier, file.fileDescriptor, nil, &result, nil)
+        == DERMAFUSION_INVALID_IMAGE)
+    #expect(try file.offset() < 1 << 17)
+  }
+
   @Test func aProgramOfAnOlderHeaderGetsTheMembersThatItKnows() throws {
     let classifier = try Self.open()
     defer { dermafusion_classifier_close(classifier, nil) }
