@@ -91,8 +91,8 @@ let package = Package(
     .target(
       name: "CInterface",
       dependencies: [
-        "CDermaFusion", "DermaFusion", "ImageFiles", "ExplanationModule", "ImagePipeline", "ModelFiles",
-        "JSONModule", "SystemModule",
+        "CDermaFusion", "DermaFusion", "Figures", "ImageFiles", "ExplanationModule", "ImagePipeline",
+        "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
 

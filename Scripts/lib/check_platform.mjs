@@ -178,7 +178,7 @@ for (let index = 0; index < wanted.length; index += step) {
     const what = `${maps.file} ${method} at ${maps.layer}`;
     compare("maps", what, JSON.stringify(found.mapShape) === JSON.stringify(shape) ? 0 : Infinity);
     indices.forEach((index, i) => {
-      const difference = Math.abs(found.signedMap[index] - values[i]) / (maximumMagnitude || 1);
+      const difference = Math.abs(found.signedMap.flat()[index] - values[i]) / (maximumMagnitude || 1);
       compare("maps", `${what} [${index}]`, difference, tolerance);
     });
   });

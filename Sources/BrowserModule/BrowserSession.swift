@@ -3,7 +3,6 @@ import ExplanationModule
 import ImagePipeline
 import JSONModule
 import ModelFiles
-import NetworkModule
 
 /// A model as a page holds it.
 struct LoadedModel {
@@ -29,14 +28,14 @@ final class BrowserSession {
 
   /// Does what was asked for, of which the text tells, and returns `failed` where it cannot be done.
   func answer<Result>(
-    orElse failed: Result, _ body: () throws(Failure) -> (JSONValue, Result)
+    orElse failed: Result, _ body: () throws(DermaFusionError) -> (JSONValue, Result)
   ) -> Result {
-    do throws(Failure) {
+    do throws(DermaFusionError) {
       let (json, result) = try body()
       tell(json.text)
       return result
     } catch {
-      tell(error.json.text)
+      tell(error.orderedJSON.text)
       return failed
     }
   }
@@ -49,140 +48,33 @@ final class BrowserSession {
   }
 
   func classify(
-    _ handle: Int32, _ image: PixelImage, _ request: Request
-  ) throws(Failure) -> (JSONValue, Int32) {
-    let classifier = try classifier(handle)
-    do throws(DermaFusionError) {
-      var timing = ClassificationTiming()
-      let (result, output) = try classifier.classify(
-        DecodedImage(image), metadata: request.metadata, views: request.views,
-        imageSHA256: request.imageSHA256,
-        timing: &timing)
-      var extra: [(key: String, value: JSONValue)] = []
-      if request.includesMetadataShares {
-        let shares = try classifier.metadataShares(of: output, metadata: request.metadata)
-        extra.append(("metadataShares", shares.orderedJSON))
-      }
-      return (result.orderedJSON(imageName: request.image, extra: extra), 1)
-    } catch {
-      throw Failure(error)
-    }
+    _ handle: Int32, _ image: PixelImage, _ request: ImageRequest
+  ) throws(DermaFusionError) -> (JSONValue, Int32) {
+    (try classifier(handle).answer(request, of: image), 1)
   }
 
   func explain(
-    _ handle: Int32, _ image: PixelImage, _ request: Request
-  ) throws(Failure) -> (JSONValue, Int32) {
-    let classifier = try classifier(handle)
-    let chosen = try labels(request.classes, of: classifier)
-    do throws(DermaFusionError) {
-      let explanation = try classifier.explain(
-        DecodedImage(image), metadata: request.metadata, method: request.method, layer: request.layer,
-        imageSHA256: request.imageSHA256, selecting: classifier.selection(chosen))
-      var extra: [(key: String, value: JSONValue)] = []
-      if request.includesMetadataShares {
-        let shares = try classifier.metadataShares(of: image, metadata: request.metadata)
-        extra.append(("metadataShares", shares.orderedJSON))
-      }
-      maps = explanation.maps
-      let trusts =
-        request.includesTrust
-        ? try classifier.trust(in: maps, of: image, metadata: request.metadata).map { Optional($0) }
-        : [MapTrust?](repeating: nil, count: maps.count)
-      let json = JSONValue.object([
-        "classification": explanation.classification.orderedJSON(imageName: request.image, extra: extra),
-        "maps": .array(
-          zip(maps, trusts).map { map, trust in
-            self.json(map, of: explanation, withSignedMap: request.includesSignedMap, trust: trust)
-          }),
-      ])
-      return (json, Int32(maps.count))
-    } catch {
-      throw Failure(error)
-    }
-  }
-
-  private func labels(
-    _ classes: Request.Classes, of classifier: Classifier
-  ) throws(Failure) -> [LesionLabel] {
-    switch classes {
-    case .top: return []
-    case .all: return Array(classifier.labels)
-    case .named(let names):
-      var labels: [LesionLabel] = []
-      for name in names {
-        guard let label = classifier.labels[name] else {
-          throw Failure(
-            request: "the model has no class \(quoted(name))",
-            remedy: "Take one of \(classifier.labels.ids.joined(separator: ", ")).")
-        }
-        labels.append(label)
-      }
-      return labels
-    }
-  }
-
-  private func json(
-    _ map: ActivationMap, of explanation: Explanation, withSignedMap: Bool, trust: MapTrust?
-  ) -> JSONValue {
-    let label = explanation.label(of: map)
-    let centre: JSONValue =
-      if let centre = map.massCentre {
-        .object(["x": .float(Float(centre.x)), "y": .float(Float(centre.y))])
-      } else {
-        .null
-      }
-    var members: [(key: String, value: JSONValue)] = [
-      ("class", .string(label.id)), ("name", .string(label.name)),
-      ("probability", .float(explanation.classification.probabilities[label])),
-      ("logit", .float(explanation.classification.logits[label])),
-      ("method", .string(map.method.rawValue)), ("layer", .string(map.layer)),
-      ("status", .string(map.status.rawValue)),
-      ("width", .integer(map.size)), ("height", .integer(map.size)),
-      ("minimum", .float(map.minimum)), ("maximum", .float(map.maximum)), ("massCentre", centre),
-    ]
-    if withSignedMap {
-      members.append(("mapShape", .array([.integer(map.height), .integer(map.width)])))
-      members.append(("signedMap", .array(map.signedValues.map { .float($0) })))
-    }
-    if let trust {
-      members.append(
-        (
-          "trust",
-          .object([
-            "passes": .bool(trust.passes),
-            "deletionAUC": .number(trust.deletionAUC), "randomDeletionAUC": .number(trust.randomDeletionAUC),
-            "insertionAUC": .number(trust.insertionAUC),
-            "randomInsertionAUC": .number(trust.randomInsertionAUC),
-            "shuffledHeadCorrelation": trust.shuffledHeadCorrelation.map { .number($0) } ?? .null,
-          ])
-        ))
-    }
-    return .object(members)
+    _ handle: Int32, _ image: PixelImage, _ request: ImageRequest
+  ) throws(DermaFusionError) -> (JSONValue, Int32) {
+    let (explanation, json) = try classifier(handle).explanation(request, of: image)
+    maps = explanation.maps
+    return (json, Int32(maps.count))
   }
 
   /// The values of one of the last explanation's maps, valid until the next call; nil when there is no such map.
   func mapValues(_ index: Int32) -> UnsafeMutableRawPointer? {
     guard maps.indices.contains(Int(index)) else { return nil }
-    let map = maps[Int(index)]
-    guard map.status == .ok else { return keep(map.values) }
-    let support = map.placedSupport(side: map.size)
-    let greatest = support.max() ?? 0
-    return keep(greatest > 0 ? support.map { $0 / greatest } : support)
+    return keep(maps[Int(index)].placedValues)
   }
 
   func preprocess(
-    _ handle: Int32, _ image: PixelImage, _ request: Request
-  ) throws(Failure) -> (JSONValue, UnsafeMutableRawPointer?) {
+    _ handle: Int32, _ image: PixelImage, _ request: ImageRequest
+  ) throws(DermaFusionError) -> (JSONValue, UnsafeMutableRawPointer?) {
     guard let stage = request.stage else {
-      throw Failure(request: "the request names no stage", remedy: "Send the key \"stage\".")
+      throw DermaFusionError(
+        .invalidRequest, message: "the request names no stage", remedy: "Send the key \"stage\".")
     }
-    let model = try classifier(handle)
-    let input: PreprocessedImage
-    do throws(DermaFusionError) {
-      input = try model.preprocessed(image)
-    } catch {
-      throw Failure(error)
-    }
+    let input = try classifier(handle).preprocessed(image)
     switch stage {
     case .cropped: return stagePixels(stage, input.cropped)
     case .resized: return stagePixels(stage, input.resized)
@@ -194,12 +86,12 @@ final class BrowserSession {
   }
 
   private func stagePixels(
-    _ stage: Request.Stage, _ image: PixelImage
+    _ stage: ImageRequest.Stage, _ image: PixelImage
   ) -> (JSONValue, UnsafeMutableRawPointer?) {
     (Self.json(stage, [image.height, image.width, 3]), keep(image.pixels))
   }
 
-  private static func json(_ stage: Request.Stage, _ shape: [Int]) -> JSONValue {
+  private static func json(_ stage: ImageRequest.Stage, _ shape: [Int]) -> JSONValue {
     .object(["stage": .string(stage.rawValue), "shape": .array(shape.map { .integer($0) })])
   }
 

@@ -143,7 +143,8 @@ typedef struct dermafusion_view {
   uint32_t is_confidence_low;
   /* Activation maps, for dermafusion_result_map. */
   uint32_t map_count;
-  /* The line of `dermafusion classify --format json` without its line feed, of json_size bytes and a zero byte. */
+  /* The line of `dermafusion classify --format json` without its line feed, of json_size bytes and a zero byte. Its `urgent`
+     says whether an urgent consultation is advised. */
   const char *json;
   uint64_t json_size;
   /* The result in words, and the disclaimer that belongs to it. */
@@ -170,13 +171,15 @@ typedef struct dermafusion_map {
   /* Rows and columns of `values`: the network's input size. */
   uint32_t side;
   /* [side, side], 0...1, row 0 at the top, over the centre square of the image: what supports the class. The map's cells
-     are stretched over the square, as the Python package grad-cam has them. `dermafusion gradcam` and the page draw a cell
-     at the centre of its receptive field instead, which for the shipped model lies up to 15 pixels further down and right. */
+     are stretched over the square, as the Python package grad-cam has them. */
   const float *values;
   /* The map before its negative part is cut off: [signed_height, signed_width], any finite values. */
   const float *signed_values;
   uint32_t signed_height;
   uint32_t signed_width;
+  /* As `values`, but each cell at the centre of its receptive field, as pictures draw it: for the shipped model up to 15
+     pixels further down and right. Programs that set `size` by an older header do not get it. */
+  const float *placed_values;
 } dermafusion_map;
 
 /* The DERMAFUSION_ABI_VERSION that the library was built with. A program compares it with its header's. */
@@ -203,7 +206,8 @@ dermafusion_status dermafusion_classifier_close(dermafusion_classifier classifie
 const char *dermafusion_class_id(dermafusion_classifier classifier, uint32_t index);
 
 /* What a program can know of a model before it classifies, as the JSON of a result without scores: version, model,
-   architecture, inputSize, classes, sites, methods, layers, threads, instructionSet, disclaimer. */
+   architecture, precision, temperature, inputSize, classes, metadataUsed, sexes, sites, pickerSites (those that a person
+   picks from), methods, layers, threads, instructionSet, disclaimer. */
 dermafusion_status dermafusion_describe(
     dermafusion_classifier classifier, dermafusion_result *result, dermafusion_error *error);
 
@@ -216,6 +220,12 @@ dermafusion_status dermafusion_classify_bytes(
     dermafusion_classifier classifier, const void *bytes, size_t size, const dermafusion_request *request,
     dermafusion_result *result, dermafusion_error *error);
 
+/* The same of an open file, which is read from where it stands to its end and left open. A file whose first bytes no image
+   has is not read further; more than 512 MB are refused. */
+dermafusion_status dermafusion_classify_file(
+    dermafusion_classifier classifier, int32_t descriptor, const dermafusion_request *request,
+    dermafusion_result *result, dermafusion_error *error);
+
 /* Classifies pixels in memory: uint8 [height, width, 3 or 4], rows from the top, bytes_per_row apart, at least the bytes of
    one row; layout: DERMAFUSION_RGB, _RGBA or _BGRA. `pixels` points at (height - 1) * bytes_per_row bytes and one row. */
 dermafusion_status dermafusion_classify_pixels(
@@ -225,6 +235,9 @@ dermafusion_status dermafusion_classify_pixels(
 /* Classifies and makes the activation maps that the request asks for. Symmetries are refused. */
 dermafusion_status dermafusion_explain_bytes(
     dermafusion_classifier classifier, const void *bytes, size_t size, const dermafusion_request *request,
+    dermafusion_result *result, dermafusion_error *error);
+dermafusion_status dermafusion_explain_file(
+    dermafusion_classifier classifier, int32_t descriptor, const dermafusion_request *request,
     dermafusion_result *result, dermafusion_error *error);
 dermafusion_status dermafusion_explain_pixels(
     dermafusion_classifier classifier, const uint8_t *pixels, size_t width, size_t height, size_t bytes_per_row,
@@ -237,6 +250,11 @@ dermafusion_status dermafusion_result_view(
 /* Shows the map at a place from 0. The caller sets map->size. */
 dermafusion_status dermafusion_result_map(
     dermafusion_result result, uint32_t index, dermafusion_map *map, dermafusion_error *error);
+
+/* Draws the maps of an explanation over the photograph, with their caption, as `dermafusion gradcam` does: a PNG file of
+   *size bytes, valid until the result is closed. */
+dermafusion_status dermafusion_result_picture(
+    dermafusion_result result, const uint8_t **bytes, uint64_t *size, dermafusion_error *error);
 
 /* Frees a result and all that points into it. 0 is left alone. */
 dermafusion_status dermafusion_result_close(dermafusion_result result, dermafusion_error *error);

@@ -2,19 +2,20 @@
 import CDermaFusion
 import DermaFusion
 import ImageFiles
+import SystemModule
 
 // The functions of dermafusion.h, which documents them: callers see the header, never this file.
 
-@_cdecl("dermafusion_abi_version")
+@c(dermafusion_abi_version)
 public func abiVersion() -> UInt32 { UInt32(DERMAFUSION_ABI_VERSION) }
 
 /// Lives as long as the library.
 nonisolated(unsafe) private let versionText = UnsafePointer(CText.copy(DermaFusionVersion.current))
 
-@_cdecl("dermafusion_version")
+@c(dermafusion_version)
 public func version() -> UnsafePointer<CChar> { versionText }
 
-@_cdecl("dermafusion_open")
+@c(dermafusion_open)
 public func openFolder(
   _ folder: UnsafePointer<CChar>?, _ threadCount: Int32,
   _ classifier: UnsafeMutablePointer<dermafusion_classifier>?,
@@ -28,7 +29,7 @@ public func openFolder(
   }
 }
 
-@_cdecl("dermafusion_open_memory")
+@c(dermafusion_open_memory)
 public func openMemory(
   _ configuration: UnsafeRawPointer?, _ configurationSize: Int, _ weights: UnsafeRawPointer?,
   _ weightsSize: Int, _ threadCount: Int32, _ classifier: UnsafeMutablePointer<dermafusion_classifier>?,
@@ -56,29 +57,29 @@ private func open(
   }
 }
 
-@_cdecl("dermafusion_classifier_close")
+@c(dermafusion_classifier_close)
 public func closeClassifier(
   classifier: dermafusion_classifier, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   status(error) { () throws(Failure) in try Handles.close(classifier: classifier) }
 }
 
-@_cdecl("dermafusion_class_id")
+@c(dermafusion_class_id)
 public func classIdentifier(_ classifier: dermafusion_classifier, _ index: UInt32) -> UnsafePointer<CChar>? {
   try? Handles.classifier(classifier).classID(index)
 }
 
-@_cdecl("dermafusion_describe")
+@c(dermafusion_describe)
 public func describeClassifier(
   _ classifier: dermafusion_classifier, _ result: UnsafeMutablePointer<dermafusion_result>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   make(result, error) { () throws(Failure) in
-    StoredResult(nil, json: try Handles.classifier(classifier).description.text)
+    StoredResult(nil, json: try Handles.classifier(classifier).classifier.orderedJSON.text)
   }
 }
 
-@_cdecl("dermafusion_request_init")
+@c(dermafusion_request_init)
 public func initializeRequest(_ request: UnsafeMutablePointer<dermafusion_request>?) {
   guard let request else { return }
   var empty = dermafusion_request()
@@ -87,7 +88,7 @@ public func initializeRequest(_ request: UnsafeMutablePointer<dermafusion_reques
   request.pointee = empty
 }
 
-@_cdecl("dermafusion_classify_bytes")
+@c(dermafusion_classify_bytes)
 public func classifyBytes(
   _ classifier: dermafusion_classifier, bytes start: UnsafeRawPointer?, _ size: Int,
   _ request: UnsafePointer<dermafusion_request>?, _ result: UnsafeMutablePointer<dermafusion_result>?,
@@ -98,7 +99,17 @@ public func classifyBytes(
   }
 }
 
-@_cdecl("dermafusion_classify_pixels")
+@c(dermafusion_classify_file)
+public func classifyFile(
+  _ classifier: dermafusion_classifier, descriptor: Int32, _ request: UnsafePointer<dermafusion_request>?,
+  _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  make(result, error) { () throws(Failure) in
+    try ImageCall(classifier, request).classify(file: file(descriptor))
+  }
+}
+
+@c(dermafusion_classify_pixels)
 public func classifyPixels(
   _ classifier: dermafusion_classifier, pixels: UnsafePointer<UInt8>?, _ width: Int, _ height: Int,
   _ bytesPerRow: Int, _ layout: Int32, _ request: UnsafePointer<dermafusion_request>?,
@@ -109,7 +120,7 @@ public func classifyPixels(
   }
 }
 
-@_cdecl("dermafusion_explain_bytes")
+@c(dermafusion_explain_bytes)
 public func explainBytes(
   _ classifier: dermafusion_classifier, bytes start: UnsafeRawPointer?, _ size: Int,
   _ request: UnsafePointer<dermafusion_request>?, _ result: UnsafeMutablePointer<dermafusion_result>?,
@@ -120,7 +131,17 @@ public func explainBytes(
   }
 }
 
-@_cdecl("dermafusion_explain_pixels")
+@c(dermafusion_explain_file)
+public func explainFile(
+  _ classifier: dermafusion_classifier, descriptor: Int32, _ request: UnsafePointer<dermafusion_request>?,
+  _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  make(result, error) { () throws(Failure) in
+    try ImageCall(classifier, request).explain(file: file(descriptor))
+  }
+}
+
+@c(dermafusion_explain_pixels)
 public func explainPixels(
   _ classifier: dermafusion_classifier, pixels: UnsafePointer<UInt8>?, _ width: Int, _ height: Int,
   _ bytesPerRow: Int, _ layout: Int32, _ request: UnsafePointer<dermafusion_request>?,
@@ -142,31 +163,49 @@ private func make(
   }
 }
 
-@_cdecl("dermafusion_result_view")
+@c(dermafusion_result_view)
 public func viewResult(
   _ result: dermafusion_result, _ view: UnsafeMutablePointer<dermafusion_view>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   status(error) { () throws(Failure) in
     guard let view else { throw .null("view") }
-    try requireSize(view.pointee.size, of: dermafusion_view.self, "view")
-    view.pointee = try Handles.result(result).view
+    let size = view.pointee.size
+    try fill(
+      view, size: size, atLeast: StoredResult.firstViewSize, "view", with: Handles.result(result).view)
   }
 }
 
-@_cdecl("dermafusion_result_map")
+@c(dermafusion_result_map)
 public func mapOfResult(
   _ result: dermafusion_result, _ index: UInt32, _ map: UnsafeMutablePointer<dermafusion_map>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   status(error) { () throws(Failure) in
     guard let map else { throw .null("map") }
-    try requireSize(map.pointee.size, of: dermafusion_map.self, "map")
-    map.pointee = try Handles.result(result).map(index)
+    let size = map.pointee.size
+    try fill(
+      map, size: size, atLeast: StoredResult.firstMapSize, "map", with: Handles.result(result).map(index))
   }
 }
 
-@_cdecl("dermafusion_result_close")
+@c(dermafusion_result_picture)
+public func pictureOfResult(
+  _ result: dermafusion_result, _ bytes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+  _ size: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  bytes?.pointee = nil
+  size?.pointee = 0
+  return status(error) { () throws(Failure) in
+    guard let bytes else { throw .null("bytes") }
+    guard let size else { throw .null("size") }
+    let drawn = try Handles.result(result).drawn()
+    bytes.pointee = UnsafePointer(drawn.baseAddress)
+    size.pointee = UInt64(drawn.count)
+  }
+}
+
+@c(dermafusion_result_close)
 public func closeResult(
   result: dermafusion_result, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
@@ -181,6 +220,21 @@ private func bytes(_ start: UnsafeRawPointer?, _ size: Int, _ name: String) thro
   }
   guard let start else { throw .null(name) }
   return [UInt8](UnsafeRawBufferPointer(start: start, count: size))
+}
+
+/// What is left of an open file.
+private func file(_ descriptor: Int32) throws(Failure) -> [UInt8] {
+  let name = "file"
+  do throws(FileError) {
+    return try FileBytes.read(
+      descriptor: descriptor, name: name, limit: ImageDecoder.fileByteLimit,
+      refusal: ImageDecoder.refusal(ofStart:))
+  } catch {
+    // Callers know the file's name, and messages about images do not tell it either.
+    throw Failure(
+      DERMAFUSION_INVALID_IMAGE, message: String(error.description.dropFirst("\(name): ".count)),
+      remedy: "Open a whole PNG, JPEG or PNM file.")
+  }
 }
 
 private func image(

@@ -37,6 +37,7 @@ struct Failure: Error {
     case .unknownLayer: DERMAFUSION_UNKNOWN_LAYER
     case .unknownClass: DERMAFUSION_UNKNOWN_CLASS
     case .ensembleNotExplained: DERMAFUSION_ENSEMBLE_NOT_EXPLAINED
+    case .invalidRequest: DERMAFUSION_INVALID_ARGUMENT
     default: DERMAFUSION_FAILED
     }
   }

@@ -1,87 +1,72 @@
 import CDermaFusion
 import DermaFusion
-import ExplanationModule
 import ImageFiles
 import ImagePipeline
 
 /// One image on its way through a classifier.
 struct ImageCall {
   private let classifier: Classifier
-  private let request: Request
+  private let request: ImageRequest
+  private let usesCallingThreadOnly: Bool
 
+  /// - Parameter request: nil: nothing known, nothing special.
   init(
     _ classifier: dermafusion_classifier, _ request: UnsafePointer<dermafusion_request>?
   ) throws(Failure) {
     self.classifier = try Handles.classifier(classifier).classifier
-    self.request = try Request(request)
+    if let request {
+      try requireSize(request.pointee.size, atLeast: MemoryLayout<dermafusion_request>.size, "request")
+      self.request = try ImageRequest(request.pointee)
+      usesCallingThreadOnly = request.pointee.calling_thread_only == 1
+    } else {
+      self.request = ImageRequest()
+      usesCallingThreadOnly = false
+    }
   }
 
   func classify(file: [UInt8]) throws(Failure) -> StoredResult {
-    stored(
-      try compute { () throws(DermaFusionError) in
-        try classifier.classify(encodedImage: file, metadata: request.metadata, views: request.views)
-      })
+    try compute { () throws(DermaFusionError) in
+      try stored(classifier.classify(encodedImage: file, metadata: request.metadata, views: request.views))
+    }
   }
 
   func classify(_ image: PixelImage) throws(Failure) -> StoredResult {
-    stored(
-      try compute { () throws(DermaFusionError) in
-        try classifier.classify(image, metadata: request.metadata, views: request.views)
-      })
+    try compute { () throws(DermaFusionError) in
+      try stored(classifier.classify(image, metadata: request.metadata, views: request.views))
+    }
   }
 
   func explain(file: [UInt8]) throws(Failure) -> StoredResult {
-    let select = try selection()
-    return stored(
-      try compute { () throws(DermaFusionError) in
-        try classifier.explain(
+    try compute { () throws(DermaFusionError) in
+      try stored(
+        classifier.explain(
           encodedImage: file, metadata: request.metadata, method: request.method, layer: request.layer,
-          selecting: select)
-      })
+          selecting: classifier.selection(request.labels(of: classifier))))
+    }
   }
 
   func explain(_ image: PixelImage) throws(Failure) -> StoredResult {
-    let select = try selection()
-    return stored(
-      try compute { () throws(DermaFusionError) in
-        try classifier.explain(
+    try compute { () throws(DermaFusionError) in
+      try stored(
+        classifier.explain(
           DecodedImage(image), metadata: request.metadata, method: request.method, layer: request.layer,
-          imageSHA256: nil, selecting: select)
-      })
+          imageSHA256: nil, selecting: classifier.selection(request.labels(of: classifier))))
+    }
   }
 
-  private func compute<Value>(_ work: () throws(DermaFusionError) -> Value) throws(Failure) -> Value {
+  private func compute(_ work: () throws(DermaFusionError) -> StoredResult) throws(Failure) -> StoredResult {
     try converting { () throws(DermaFusionError) in
-      request.usesCallingThreadOnly ? try classifier.withoutSharing(work) : try work()
+      usesCallingThreadOnly ? try classifier.withoutSharing(work) : try work()
     }
   }
 
   private func stored(_ classification: Classification) -> StoredResult {
-    StoredResult(classification, json: classification.json(imageName: request.name))
+    StoredResult(classification, json: classification.json(imageName: request.imageName))
   }
 
   private func stored(_ explanation: Explanation) -> StoredResult {
     StoredResult(
-      explanation.classification, json: explanation.classification.json(imageName: request.name),
-      maps: explanation.maps)
-  }
-
-  /// Which classes are explained.
-  private func selection() throws(Failure) -> (ClassScores) -> [LesionLabel] {
-    guard request.views == .upright else {
-      throw .argument("maps of several views are not made", remedy: "Set the request's symmetries to 0.")
-    }
-    var chosen: [LesionLabel] = []
-    if request.mapClass == "all" {
-      chosen = Array(classifier.labels)
-    } else if let name = request.mapClass {
-      guard let label = classifier.labels[name] else {
-        throw Failure(
-          DERMAFUSION_UNKNOWN_CLASS, message: "the model has no class '\(name)'",
-          remedy: "Take one of \(classifier.labels).")
-      }
-      chosen = [label]
-    }
-    return try converting { () throws(DermaFusionError) in try classifier.selection(chosen) }
+      explanation.classification, json: explanation.classification.json(imageName: request.imageName),
+      explanation: explanation, imageName: request.imageName)
   }
 }

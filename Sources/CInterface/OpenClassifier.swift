@@ -1,7 +1,4 @@
 import DermaFusion
-import ExplanationModule
-import JSONModule
-import ModelFiles
 
 /// A classifier and the texts that C programs read of it.
 ///
@@ -40,23 +37,6 @@ final class OpenClassifier: @unchecked Sendable {
   /// Valid as long as this object; nil beyond the last class.
   func classID(_ index: UInt32) -> UnsafePointer<CChar>? {
     classIDs.indices.contains(Int(index)) ? UnsafePointer(classIDs[Int(index)]) : nil
-  }
-
-  /// What a program can know of a model before it classifies.
-  var description: JSONValue {
-    let configuration = classifier.configuration
-    return .object([
-      "version": .string(DermaFusionVersion.current), "model": classifier.model.orderedJSON,
-      "architecture": .string(configuration.architecture),
-      "temperature": .number(configuration.temperature),
-      "inputSize": .integer(configuration.preprocessing.size),
-      "classes": .array(classifier.labels.map { $0.orderedJSON }),
-      "metadataUsed": .bool(configuration.fusion != nil),
-      "sites": .strings(BodySite.allCases.map { $0.rawValue }),
-      "methods": .strings(ActivationMapMethod.allCases.map { $0.rawValue }),
-      "layers": .strings(classifier.layers), "threads": .integer(classifier.threadCount),
-      "instructionSet": .string(classifier.instructionSet), "disclaimer": .string(Wording.disclaimer),
-    ])
   }
 }
 

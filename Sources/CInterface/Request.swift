@@ -1,24 +1,10 @@
 import CDermaFusion
 import DermaFusion
-import ExplanationModule
 
-/// What a C program knows of the patient and wants to know of the image.
-struct Request {
-  var metadata = PatientMetadata.unknown
-  var views = ImageViews.upright
-  var usesCallingThreadOnly = false
-  /// What the JSON calls the image.
-  var name = ""
-  /// A class, `all`, or nil for the likeliest.
-  var mapClass: String?
-  var method = ActivationMapMethod.gradcam
-  var layer: String?
-
-  /// - Parameter pointer: nil: nothing known, nothing special.
-  init(_ pointer: UnsafePointer<dermafusion_request>?) throws(Failure) {
-    guard let pointer else { return }
-    try requireSize(pointer.pointee.size, of: dermafusion_request.self, "request")
-    let request = pointer.pointee
+extension ImageRequest {
+  /// What a C program asks for.
+  init(_ request: dermafusion_request) throws(Failure) {
+    self.init()
     guard request.symmetries <= 1, request.calling_thread_only <= 1, request.reserved == 0 else {
       throw .argument(
         """
@@ -27,47 +13,47 @@ struct Request {
         """, remedy: "Set the request by dermafusion_request_init first.")
     }
     views = request.symmetries == 1 ? .symmetries : .upright
-    usesCallingThreadOnly = request.calling_thread_only == 1
-    let sex = try Self.choice(request.sex, "sex", of: Sex.allCases.map { $0.rawValue }) { Sex(name: $0) }
-    let site = try Self.choice(request.site, "site", of: BodySite.allCases.map { $0.rawValue }) {
-      BodySite(name: $0)
-    }
-    metadata = try converting { () throws(DermaFusionError) in
-      try PatientMetadata(
-        ageInYears: request.age.isNaN ? nil : request.age, sex: sex ?? .unknown, site: site ?? .unknown)
-    }
-    name = try CText.read(request.name, "name") ?? ""
-    mapClass = try CText.read(request.map_class, "map_class")
+    imageName = try CText.read(request.name, "name") ?? ""
     layer = try CText.read(request.map_layer, "map_layer")
-    if let name = try CText.read(request.map_method, "map_method") {
-      guard let method = ActivationMapMethod(rawValue: name) else {
-        throw .argument(
-          "map_method is '\(name)'",
-          remedy: "Give one of \(ActivationMapMethod.allCases.map { $0.rawValue }.joined(separator: ", ")).")
-      }
-      self.method = method
+    let sexName = try CText.read(request.sex, "sex")
+    let siteName = try CText.read(request.site, "site")
+    let methodName = try CText.read(request.map_method, "map_method")
+    switch try CText.read(request.map_class, "map_class") {
+    case nil: classes = .top
+    case "all": classes = .all
+    case .some(let name): classes = .named([name])
     }
-  }
-
-  private static func choice<Value>(
-    _ pointer: UnsafePointer<CChar>?, _ name: String, of names: [String], _ make: (String) -> Value?
-  ) throws(Failure) -> Value? {
-    guard let text = try CText.read(pointer, name) else { return nil }
-    guard let value = make(text) else {
-      throw Failure(
-        DERMAFUSION_INVALID_METADATA,
-        message: "\(name) '\(text)' is none of \(names.joined(separator: ", "))",
-        remedy: "Give one of the names, or none where it is not known.")
+    (metadata, method) = try converting { () throws(DermaFusionError) in
+      (
+        try PatientMetadata(
+          ageInYears: request.age.isNaN ? nil : request.age,
+          sex: sexName == nil ? .unknown : Self.sex(named: sexName!),
+          site: siteName == nil ? .unknown : Self.site(named: siteName!)),
+        try methodName == nil ? .gradcam : Self.method(named: methodName!, key: "map_method")
+      )
     }
-    return value
   }
 }
 
-/// Checks the size that a C program writes into a struct: at least that of the struct's first version, which all are still.
-func requireSize<Struct>(_ size: UInt32, of type: Struct.Type, _ name: String) throws(Failure) {
-  guard Int(size) >= MemoryLayout<Struct>.size else {
+/// Checks the size that a C program writes into a struct: at least that of the struct's first version.
+func requireSize(_ size: UInt32, atLeast first: Int, _ name: String) throws(Failure) {
+  guard Int(size) >= first else {
     throw .argument(
-      "the \(name)'s size is \(size), not \(MemoryLayout<Struct>.size)",
-      remedy: "Set size to the sizeof of the struct.")
+      "the \(name)'s size is \(size), not \(first)", remedy: "Set size to the sizeof of the struct.")
+  }
+}
+
+/// Fills a struct of a C program whose first member is its size: as much of it as the program knows.
+///
+/// - Parameter first: the size of the struct's first version.
+func fill<Struct: BitwiseCopyable>(
+  _ target: UnsafeMutablePointer<Struct>, size: UInt32, atLeast first: Int, _ name: String, with value: Struct
+) throws(Failure) {
+  try requireSize(size, atLeast: first, name)
+  withUnsafeBytes(of: value) {
+    let known = UnsafeRawBufferPointer(rebasing: $0.prefix(Int(size)))
+    let target = UnsafeMutableRawPointer(target)
+    target.copyMemory(from: known.baseAddress!, byteCount: known.count)
+    target.storeBytes(of: UInt32(known.count), as: UInt32.self)
   }
 }

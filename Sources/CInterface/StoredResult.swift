@@ -1,6 +1,9 @@
 import CDermaFusion
 import DermaFusion
 import ExplanationModule
+import Figures
+import ImageFiles
+import SystemModule
 
 /// A result in memory that C programs read.
 ///
@@ -14,17 +17,30 @@ final class StoredResult: @unchecked Sendable {
   private let probabilities: UnsafeMutableBufferPointer<Float>
   private let logits: UnsafeMutableBufferPointer<Float>
   private let maps: [StoredMap]
+  private let explanation: Explanation?
+  /// The image's file name, for the picture.
+  private let fileName: String?
+  /// The explanation as a PNG file, once it was asked for.
+  private let picture = Locked<StoredPicture?>(nil)
 
-  /// - Parameter json: the result as text.
-  init(_ classification: Classification?, json text: String, maps: [ActivationMap] = []) {
+  /// - Parameters:
+  ///   - json: the result as text.
+  ///   - imageName: a path, or empty.
+  init(
+    _ classification: Classification?, json text: String, explanation: Explanation? = nil,
+    imageName: String = ""
+  ) {
     self.classification = classification
+    self.explanation = explanation
+    // By bytes: as a character, a slash that an accent follows is another one.
+    fileName = imageName.utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String($0) }
     json = CText.copy(text)
     jsonSize = text.utf8.count
     summary = CText.copy(classification?.summary ?? "")
     disclaimer = CText.copy(Wording.disclaimer)
     probabilities = StoredMap.copy(classification?.probabilities.values ?? [])
     logits = StoredMap.copy(classification?.logits.values ?? [])
-    self.maps = maps.map { StoredMap($0) }
+    maps = (explanation?.maps ?? []).map { StoredMap($0) }
   }
 
   deinit {
@@ -33,10 +49,30 @@ final class StoredResult: @unchecked Sendable {
     logits.deallocate()
   }
 
+  /// The maps over the photograph, as `dermafusion gradcam` writes them: a PNG file, valid as long as this object.
+  func drawn() throws(Failure) -> UnsafeBufferPointer<UInt8> {
+    guard let explanation else {
+      throw .argument("the result has no maps to draw", remedy: "Ask for a picture of an explanation.")
+    }
+    if let drawn = picture.withLock({ $0 }) { return drawn.bytes }
+    let drawn = StoredPicture(
+      try converting { () throws(DermaFusionError) in
+        try explanation.png(FigureStyle(), imageName: fileName)
+      })
+    // Of two threads that draw at once, the first one's picture stays.
+    return picture.withLock { picture in
+      if picture == nil { picture = drawn }
+      return picture!
+    }.bytes
+  }
+
+  /// The size of `dermafusion_view` in the header's first version, and of `dermafusion_map`, which has grown since.
+  static let firstViewSize = MemoryLayout<dermafusion_view>.size
+  static let firstMapSize = MemoryLayout<dermafusion_map>.offset(of: \.placed_values)!
+
   /// Valid as long as this object.
   var view: dermafusion_view {
     var view = dermafusion_view()
-    view.size = UInt32(MemoryLayout<dermafusion_view>.size)
     view.class_count = UInt32(probabilities.count)
     view.probabilities = UnsafePointer(probabilities.baseAddress)
     view.logits = UnsafePointer(logits.baseAddress)
@@ -73,21 +109,37 @@ final class StoredResult: @unchecked Sendable {
   }
 }
 
+/// A picture's file in memory that C programs read.
+private final class StoredPicture: @unchecked Sendable {
+  let bytes: UnsafeBufferPointer<UInt8>
+
+  init(_ content: [UInt8]) {
+    let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: content.count)
+    _ = copy.initialize(from: content)
+    bytes = UnsafeBufferPointer(copy)
+  }
+
+  deinit { bytes.deallocate() }
+}
+
 /// An activation map in memory that C programs read.
 private final class StoredMap {
   private let map: ActivationMap
   private let values: UnsafeMutableBufferPointer<Float>
   private let signedValues: UnsafeMutableBufferPointer<Float>
+  private let placedValues: UnsafeMutableBufferPointer<Float>
 
   init(_ map: ActivationMap) {
     self.map = map
     values = Self.copy(map.values)
     signedValues = Self.copy(map.signedValues)
+    placedValues = Self.copy(map.placedValues)
   }
 
   deinit {
     values.deallocate()
     signedValues.deallocate()
+    placedValues.deallocate()
   }
 
   static func copy(_ values: [Float]) -> UnsafeMutableBufferPointer<Float> {
@@ -98,7 +150,6 @@ private final class StoredMap {
 
   var view: dermafusion_map {
     var view = dermafusion_map()
-    view.size = UInt32(MemoryLayout<dermafusion_map>.size)
     view.class_index = Int32(map.classIndex)
     view.status = Int32(Self.code(map.status))
     view.side = UInt32(map.size)
@@ -106,6 +157,7 @@ private final class StoredMap {
     view.signed_values = UnsafePointer(signedValues.baseAddress)
     view.signed_height = UInt32(map.height)
     view.signed_width = UInt32(map.width)
+    view.placed_values = UnsafePointer(placedValues.baseAddress)
     return view
   }
 

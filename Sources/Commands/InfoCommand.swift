@@ -27,64 +27,12 @@ enum InfoCommand: Command {
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     switch arguments.value(of: format) {
-    case .json: try terminal.write(json(classifier, folder: folder).text + "\n")
+    case .json:
+      let json = classifier.orderedJSON(folder: folder, decoders: ImageDecoder.libraries)
+      try terminal.write(json.text + "\n")
     case .text: try terminal.write(text(classifier, folder: folder, width: terminal.width))
     }
     return .success
-  }
-
-  private static func json(_ classifier: Classifier, folder: String) -> JSONValue {
-    let configuration = classifier.configuration
-    let preprocessing = configuration.preprocessing
-    let constancy = preprocessing.colorConstancy.map { method in
-      JSONValue.object([
-        "method": .string("shades_of_gray"), "p": .number(method.p),
-        "rounding": .string(method.rounding.rawValue),
-      ])
-    }
-    return .object([
-      "schemaVersion": .integer(Classification.schemaVersion),
-      "version": .string(DermaFusionVersion.current),
-      "model": .object(
-        [
-          ("name", .string(configuration.name)), ("version", .string(configuration.version)),
-          ("sha256", .string(classifier.model.sha256)), ("architecture", .string(configuration.architecture)),
-          ("precision", .string(configuration.precision.rawValue)),
-          ("folder", .string(folder)), ("usesMetadata", .bool(configuration.fusion != nil)),
-          ("temperature", .number(configuration.temperature)),
-          ("hasChecksums", .bool(classifier.hasChecksums)),
-        ] + members(classifier)),
-      "classes": .strings(classifier.labels.ids),
-      "labels": .array(classifier.labels.map(\.orderedJSON)),
-      "preprocessing": .object([
-        "size": .integer(preprocessing.size),
-        "colorConstancy": constancy ?? .null,
-        "mean": .array(preprocessing.mean.map(JSONValue.number)),
-        "std": .array(preprocessing.standardDeviation.map(JSONValue.number)),
-      ]),
-      "decoders": .strings(ImageDecoder.libraries),
-      "instructionSet": .string(classifier.instructionSet),
-      "threads": .integer(classifier.threadCount),
-      "disclaimer": .string(Wording.disclaimer),
-    ])
-  }
-
-  /// Of an ensemble: who votes.
-  private static func members(_ classifier: Classifier) -> [(key: String, value: JSONValue)] {
-    if classifier.members.isEmpty { return [] }
-    let members = classifier.members.map { member in
-      let configuration = member.model.configuration
-      return JSONValue.object([
-        "folder": .string(member.folder), "weight": .number(member.weight),
-        "name": .string(configuration.name),
-        "version": .string(configuration.version),
-        "architecture": .string(configuration.architecture),
-        "precision": .string(configuration.precision.rawValue),
-        "usesMetadata": .bool(configuration.fusion != nil),
-        "temperature": .number(configuration.temperature),
-      ])
-    }
-    return [("members", .array(members))]
   }
 
   private static func words(_ labels: Labels) -> String {
@@ -124,7 +72,7 @@ enum InfoCommand: Command {
         (index == 0 ? "Members" : "", "\(member.folder): \(model.name) \(model.version), weight \(weight)"))
     }
     rows += [
-      ("Metadata", configuration.fusion == nil ? "not used by this model" : "age, sex and site are used"),
+      ("Metadata", classifier.usesMetadata ? "age, sex and site are used" : "not used by this model"),
       ("Preprocessing", [size, constancy, constants].joined(separator: ", ")),
       ("Classes", words(classifier.labels)),
       ("Decoders", ImageDecoder.libraries.joined(separator: ", ")),

@@ -1,5 +1,6 @@
 import ExplanationModule
 import ImagePipeline
+import JSONModule
 import ModelFiles
 
 /// Why something could not be done: what went wrong, and what to do about it. The only error that this library throws.
@@ -29,6 +30,8 @@ public struct DermaFusionError: Error, Equatable, Sendable, CustomStringConverti
     public static let unknownClass = Code("unknownClass")
     /// Activation maps are of one network, and this is an ensemble.
     public static let ensembleNotExplained = Code("ensembleNotExplained")
+    /// What a program in another language asked for breaks a rule.
+    public static let invalidRequest = Code("invalidRequest")
   }
 
   /// What kind of error it is.
@@ -50,7 +53,7 @@ public struct DermaFusionError: Error, Equatable, Sendable, CustomStringConverti
 
 extension DermaFusionError {
   /// What `body` returns, its error as this library's.
-  static func converting<Value>(
+  package static func converting<Value>(
     _ body: () throws(ModelFileError) -> Value
   ) throws(DermaFusionError) -> Value {
     do throws(ModelFileError) {
@@ -116,12 +119,19 @@ extension DermaFusionError {
       remedy: "Load the folder of one of the members.")
   }
 
+  static func unknownClass(named name: String, among labels: Labels) -> DermaFusionError {
+    DermaFusionError(
+      .unknownClass, message: "the model has no class \(quoted(name))", remedy: remedy(among: labels))
+  }
+
+  private static func remedy(among labels: Labels) -> String {
+    "Take a label of this model: \(labels.ids.prefix(8).joined(separator: ", "))\(labels.count > 8 ? ", ..." : "")."
+  }
+
   static func unknownClass(_ label: LesionLabel, among labels: Labels) -> DermaFusionError {
     DermaFusionError(
       .unknownClass, message: "the model has no class '\(label.id)' at place \(label.index)",
-      remedy:
-        "Take a label of this model: \(labels.ids.prefix(8).joined(separator: ", "))\(labels.count > 8 ? ", ..." : "")."
-    )
+      remedy: remedy(among: labels))
   }
 
   static func ageOutOfRange(_ age: Double) -> DermaFusionError {

@@ -39,6 +39,15 @@ extension ActivationMap {
     }
   }
 
+  /// ``placedSupport(side:)`` at the network's input size, scaled to 0...1: what pictures draw. All 0 where the status is not
+  /// ``Status/ok``.
+  public var placedValues: [Float] {
+    if status != .ok { return values }
+    let support = placedSupport(side: size)
+    let greatest = support.max() ?? 0
+    return greatest > 0 ? support.map { $0 / greatest } : support
+  }
+
   private typealias Tap = (places: SIMD4<Int>, weights: SIMD4<Float>)
 
   /// For each of `side` pixels, the four of the map around it and their weights.

@@ -21,8 +21,8 @@ extension ModelConfiguration {
     preprocessing = try Preprocessing(try root.object("preprocessing"))
 
     var metadata = try root.object("metadata")
-    try metadata.vocabulary("sexes", mustBe: Self.sexes)
-    try metadata.vocabulary("sites", mustBe: Self.sites)
+    try metadata.vocabulary("sexes", mustBe: Sex.allCases.map { $0.rawValue })
+    try metadata.vocabulary("sites", mustBe: BodySite.allCases.map { $0.rawValue })
     try metadata.requireNoOtherKeys()
 
     fusion = try root.objectOrNull("fusion").map { (object) throws(ConfigurationError) in try Fusion(object) }

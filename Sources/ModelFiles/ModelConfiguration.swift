@@ -77,13 +77,6 @@ package struct ModelConfiguration: Sendable, Equatable {
     }
   }
 
-  /// What risk follows from is told by these words.
-  package enum Malignancy: String, Sendable, CaseIterable {
-    case malignant
-    case preMalignant = "pre-malignant"
-    case benign
-  }
-
   /// How many classes a model may have.
   package static let classCounts = 2...1000
 
@@ -120,15 +113,6 @@ package struct ModelConfiguration: Sendable, Equatable {
   package let fusion: Fusion?
   /// When the model does not answer, or nil for a model that was not fitted for it.
   package let abstention: Abstention?
-
-  /// The sexes in the order of their indices.
-  package static let sexes = ["male", "female", "unknown"]
-
-  /// The body sites in the order of their indices.
-  package static let sites = [
-    "abdomen", "acral", "back", "chest", "ear", "face", "foot", "genital", "hand", "lower extremity", "neck",
-    "scalp", "trunk", "unknown", "upper extremity",
-  ]
 
   /// Every architecture that a configuration may name.
   package static let knownArchitectures: [String] =

@@ -148,11 +148,100 @@ import ImageFiles
         [Float](
           UnsafeBufferPointer(start: map.signed_values, count: Int(map.signed_height * map.signed_width)))
           == expected.signedValues)
+      #expect(
+        [Float](UnsafeBufferPointer(start: map.placed_values, count: expected.values.count))
+          == expected.placedValues)
     }
     var map = dermafusion_map()
     map.size = UInt32(MemoryLayout<dermafusion_map>.size)
     #expect(
       dermafusion_result_map(result, UInt32(expected.maps.count), &map, nil) == DERMAFUSION_INVALID_ARGUMENT)
+  }
+
+  @Test func anOpenFileIsReadAsItsBytes() throws {
+    let classifier = try Self.open()
+    defer { dermafusion_classifier_close(classifier, nil) }
+    let bytes = [UInt8](try Data(contentsOf: image))
+    let expected = try classify(classifier, bytes)
+    defer { dermafusion_result_close(expected, nil) }
+    let file = try FileHandle(forReadingFrom: image)
+    var result: dermafusion_result = 0
+    #expect(
+      dermafusion_classify_file(classifier, file.fileDescriptor, nil, &result, nil) == DERMAFUSION_OK)
+    #expect(String(cString: try view(result).json) == String(cString: try view(expected).json))
+    dermafusion_result_close(result, nil)
+    // It is at its end and still open.
+    var error = dermafusion_error()
+    #expect(
+      dermafusion_explain_file(classifier, file.fileDescriptor, nil, &result, &error)
+        == DERMAFUSION_INVALID_IMAGE)
+    #expect(Self.message(error) == "the file is empty")
+    try file.seek(toOffset: 0)
+    #expect(dermafusion_explain_file(classifier, file.fileDescriptor, nil, &result, nil) == DERMAFUSION_OK)
+    #expect(try view(result).map_count == 1)
+    dermafusion_result_close(result, nil)
+    #expect(dermafusion_classify_file(classifier, -1, nil, &result, &error) == DERMAFUSION_INVALID_IMAGE)
+  }
+
+  @Test func aFileThatIsNoImageIsNotReadToItsEnd() throws {
+    let classifier = try Self.open()
+    defer { dermafusion_classifier_close(classifier, nil) }
+    let folder = TemporaryFolder()
+    let path = folder.write([UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20), to: "notes.txt")
+    let file = try FileHandle(forReadingFrom: URL(filePath: path))
+    var result: dermafusion_result = 0
+    #expect(
+      dermafusion_classify_file(classifier, file.fileDescriptor, nil, &result, nil)
+        == DERMAFUSION_INVALID_IMAGE)
+    #expect(try file.offset() < 1 << 17)
+  }
+
+  @Test func aProgramOfAnOlderHeaderGetsTheMembersThatItKnows() throws {
+    let classifier = try Self.open()
+    defer { dermafusion_classifier_close(classifier, nil) }
+    let bytes = [UInt8](try Data(contentsOf: image))
+    var result: dermafusion_result = 0
+    #expect(dermafusion_explain_bytes(classifier, bytes, bytes.count, nil, &result, nil) == DERMAFUSION_OK)
+    defer { dermafusion_result_close(result, nil) }
+    var map = dermafusion_map()
+    // The size of the header's first version.
+    map.size = 40
+    let foreign = UnsafePointer<Float>(bitPattern: 8)
+    map.placed_values = foreign
+    #expect(dermafusion_result_map(result, 0, &map, nil) == DERMAFUSION_OK)
+    #expect(map.size == 40 && map.side > 0 && map.signed_width > 0 && map.placed_values == foreign)
+    map.size = 39
+    #expect(dermafusion_result_map(result, 0, &map, nil) == DERMAFUSION_INVALID_ARGUMENT)
+  }
+
+  @Test func thePictureIsThatOfTheLibrary() throws {
+    let classifier = try Self.open()
+    defer { dermafusion_classifier_close(classifier, nil) }
+    let bytes = [UInt8](try Data(contentsOf: image))
+    let library = try Classifier(
+      configuration: Self.files.configuration, weights: Self.files.weights, threadCount: 1)
+    var result: dermafusion_result = 0
+    "folder/lesion.png".withCString { name in
+      var request = dermafusion_request()
+      dermafusion_request_init(&request)
+      request.name = name
+      #expect(
+        dermafusion_explain_bytes(classifier, bytes, bytes.count, &request, &result, nil) == DERMAFUSION_OK)
+    }
+    defer { dermafusion_result_close(result, nil) }
+    let expected = try library.explain(encodedImage: bytes).png(imageName: "lesion.png")
+    for _ in 0..<2 {
+      var (start, size): (UnsafePointer<UInt8>?, UInt64) = (nil, 0)
+      #expect(dermafusion_result_picture(result, &start, &size, nil) == DERMAFUSION_OK)
+      #expect([UInt8](UnsafeBufferPointer(start: start, count: Int(size))) == expected)
+    }
+    let classified = try classify(classifier, bytes)
+    defer { dermafusion_result_close(classified, nil) }
+    var (start, size): (UnsafePointer<UInt8>?, UInt64) = (nil, 1)
+    #expect(
+      dermafusion_result_picture(classified, &start, &size, nil) == DERMAFUSION_INVALID_ARGUMENT
+        && start == nil && size == 0)
+    #expect(dermafusion_result_picture(result, nil, &size, nil) == DERMAFUSION_INVALID_ARGUMENT)
   }
 
   @Test func manyThreadsShareAClassifierThatIsClosedMeanwhile() throws {

@@ -1,5 +1,6 @@
 import Foundation
 import ImageFiles
+import JSONModule
 import TestFiles
 import Testing
 
@@ -35,8 +36,10 @@ import Testing
         """)
   }
 
-  @Test func jsonHasItsKeysInOrder() {
+  @Test func jsonHasItsKeysInOrder() throws {
     let result = runTool("info", "--format", "json", usesMetadata: false)
+    let list = { (names: [String]) in JSONValue.strings(names).text }
+    let layers = try toyClassifier(threadCount: 2, usesMetadata: false).layers
     #expect(
       result.output == """
         {"schemaVersion":2,"version":"0.1.0","model":{"name":"toy","version":"0.0.1",\
@@ -53,6 +56,9 @@ import Testing
         "preprocessing":{"size":48,"colorConstancy":{"method":"shades_of_gray","p":6,"rounding":"round"},\
         "mean":[0.485,0.456,0.406],"std":[0.229,0.224,0.225]},\
         "decoders":[\(ImageDecoder.libraries.map { "\"\($0)\"" }.joined(separator: ","))],\
+        "sexes":["male","female","unknown"],"sites":\(list(BodySite.allCases.map(\.rawValue))),\
+        "pickerSites":\(list(BodySite.pickerSites.map(\.rawValue))),\
+        "methods":["gradcam","hirescam","gradcam++","layercam","eigencam"],"layers":\(list(layers)),\
         "instructionSet":"baseline","threads":2,"disclaimer":"\(Wording.disclaimer)"}
 
         """)

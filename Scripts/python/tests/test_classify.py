@@ -1,10 +1,15 @@
 """The package gives what the command line gives."""
 
+import base64
+import html
 import json
+import multiprocessing
 import os
 import pickle
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -84,10 +89,60 @@ def test_heatmap_is_the_command_lines(small_model: Path, tmp_path: Path) -> None
         [*arguments, "--raw", str(raw), "--output", str(tmp_path / "o.png")], check=True, capture_output=True
     )
     found = Classifier(small_model).heatmap(image, label="bkl", method="layercam")
-    assert np.array_equal(found.values, np.load(raw).reshape(found.values.shape))
+    assert np.array_equal(found.stretched, np.load(raw).reshape(found.stretched.shape))
     assert found.label == "bkl" and found.status == "ok"
     assert found.values.shape == (64, 64) and found.values.dtype == np.float32
     assert found.signed_values.ndim == 2
+    assert found.values.max() == 1 and found.values.min() >= 0
+
+
+def test_the_picture_is_the_commands_to_the_byte(tmp_path: Path) -> None:
+    image = IMAGES / "phantom_melanoma.jpg"
+    drawn = tmp_path / "command.png"
+    known = ["--age", "55", "--sex", "male", "--site", "back"]
+    subprocess.run(
+        [COMMAND, "gradcam", str(image), "--model", str(ROOT / "Weights"), *known, "--output", str(drawn)],
+        check=True,
+        capture_output=True,
+    )
+    heatmap = Classifier().heatmap(image, age=55, sex="male", site="back")
+    assert heatmap.picture() == drawn.read_bytes()
+    assert heatmap._repr_png_() == heatmap.picture()
+    heatmap.save(tmp_path / "saved.png")
+    assert (tmp_path / "saved.png").read_bytes() == drawn.read_bytes()
+
+
+def test_the_shipped_model_in_8_bits_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = Classifier("int8")
+    assert small.description["precision"] == "int8" and Classifier().description["precision"] == "float32"
+    expected = Classifier(ROOT / "Weights/int8").classify(IMAGES / "phantom_nevus.jpg").json
+    assert small.classify(IMAGES / "phantom_nevus.jpg").json == expected
+    assert pickle.loads(pickle.dumps(small)).classify(IMAGES / "phantom_nevus.jpg").json == expected
+    # A folder of that name comes first.
+    (tmp_path / "int8").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(dermafusion.ModelNotFoundError, match=r"config\.json"):
+        Classifier("int8")
+
+
+def test_pillows_images_are_taken(small_model: Path) -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    classifier = Classifier(small_model)
+    for name in ("phantom_nevus.jpg", "jpeg_orientation6.jpg"):
+        opened = pillow.open(IMAGES / name)
+        found = classifier.classify(opened)
+        assert found.image == str(IMAGES / name) and found.image_sha256 is None
+        expected = classifier.classify(IMAGES / name)
+        assert np.abs(found.logits - expected.logits).max() < 1e-2
+    image = pixels(11)
+    expected = classifier.classify(image)
+    for made in (pillow.fromarray(image), pillow.fromarray(image).convert("RGBA")):
+        assert np.array_equal(classifier.classify(made).logits, expected.logits)
+        assert classifier.heatmap(made).classification.image == ""
+    grey = np.arange(64 * 64, dtype=np.uint16).reshape(64, 64) * 16
+    high = np.repeat((grey >> 8).astype(np.uint8)[..., None], 3, axis=2)
+    deep = pillow.frombytes("I;16", (64, 64), grey.tobytes())
+    assert np.array_equal(classifier.classify(deep).logits, classifier.classify(high).logits)
 
 
 def test_heatmap_outlives_everything_else(small_model: Path) -> None:
@@ -144,15 +199,152 @@ def test_many_begins_few_images_ahead(small_model: Path) -> None:
     assert begun <= 5 + 4
 
 
+def test_a_slow_iterable_delays_no_result(small_model: Path) -> None:
+    classifier = Classifier(small_model)
+    asked = threading.Event()
+    served = threading.Event()
+
+    def slow():
+        yield pixels(1)
+        asked.set()
+        # The second image is there only when the first result was.
+        assert served.wait(60)
+        yield pixels(2)
+
+    with classifier.classify_many(slow(), threads=4) as results:
+        first = next(results)
+        assert asked.wait(60)
+        served.set()
+        assert [first.json, next(results).json] == [classifier.classify(pixels(seed)).json for seed in (1, 2)]
+        assert next(results, None) is None
+
+
+def test_an_error_of_the_iterable_comes_in_its_place(small_model: Path) -> None:
+    classifier = Classifier(small_model)
+
+    def broken():
+        yield pixels(1)
+        raise dermafusion.ImageError("the archive is damaged")
+
+    def rows():
+        raise KeyError("row")
+        yield {}
+
+    for errors in ("raise", "return"):
+        results = classifier.classify_many(broken(), errors=errors)
+        assert next(results).json == classifier.classify(pixels(1)).json
+        with pytest.raises(dermafusion.ImageError, match="damaged"):
+            next(results)
+        assert next(results, None) is None
+        with pytest.raises(KeyError, match="row"):
+            next(classifier.classify_many([pixels(1)], metadata=rows(), errors=errors))
+
+
+def test_several_threads_share_the_results(small_model: Path) -> None:
+    classifier = Classifier(small_model)
+    images = [pixels(seed) for seed in range(60)]
+    expected = sorted(classifier.classify(image).json for image in images)
+    results = classifier.classify_many(images, threads=3)
+    found: list[str] = []
+    readers = [threading.Thread(target=lambda: found.extend(result.json for result in results)) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join(120)
+    assert sorted(found) == expected
+
+
+def test_closing_while_others_read_ends_them(small_model: Path) -> None:
+    def endless():
+        while True:
+            yield pixels(1)
+
+    results = Classifier(small_model).classify_many(endless(), threads=2)
+    errors: list[BaseException] = []
+
+    def read() -> None:
+        try:
+            for _ in results:
+                pass
+        except BaseException as error:  # noqa: BLE001
+            errors.append(error)
+
+    readers = [threading.Thread(target=read, daemon=True) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    time.sleep(0.2)
+    results.close()
+    for reader in readers:
+        reader.join(60)
+    assert not errors and not any(reader.is_alive() for reader in readers)
+
+
 def test_frame_has_a_row_for_each_image(small_model: Path, tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     classifier = Classifier(small_model)
     frame = classifier.classify_many([IMAGES / "jpeg_420.jpg", tmp_path / "none.png"], errors="return").to_frame()
     assert isinstance(frame, pandas.DataFrame) and len(frame) == 2
     single = classifier.classify(IMAGES / "jpeg_420.jpg")
-    assert frame.loc[0, "p_mel"] == single.probabilities[single.classes.index("mel")]
+    assert np.float32(frame.loc[0, "mel"]) == single.probabilities[single.classes.index("mel")]
     assert frame.loc[0, "disclaimer"] == single.disclaimer
     assert "none.png" in frame.loc[1, "error"] and frame.loc[1, "image"] == str(tmp_path / "none.png")
+    assert frame.loc[1, "image_id"] == "none"
+
+
+@pytest.mark.parametrize("tta", [False, True])
+def test_frame_is_the_commands_table(small_model: Path, tmp_path: Path, tta: bool) -> None:
+    pandas = pytest.importorskip("pandas")
+    names = sorted(str(path) for path in IMAGES.glob("jpeg_4*.jpg"))
+    options = ["--age", "40.5", "--site", "hand", *(["--tta"] if tta else [])]
+    run = subprocess.run(
+        [COMMAND, "classify", *names, "--model", str(small_model), *options, "--format", "csv"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (tmp_path / "table.csv").write_text(run.stdout)
+    expected = pandas.read_csv(tmp_path / "table.csv", keep_default_na=False)
+    known = [{"age": 40.5, "site": "hand"}] * len(names)
+    found = Classifier(small_model).classify_many(names, metadata=known, tta=tta).to_frame()
+    assert list(found.columns) == [*expected.columns, "error"]
+    for column in expected.columns:
+        values = ["" if value is None else value for value in found[column]]
+        assert values == expected[column].tolist(), column
+
+
+def test_no_two_columns_have_one_name(copied_model: Path) -> None:
+    config = json.loads((copied_model / "config.json").read_text())
+    config["classes"] = ["risk", "probability_risk", "error", "image_id", "mel", "nv", "vasc"]
+    (copied_model / "config.json").write_text(json.dumps(config))
+    (copied_model / "SHA256SUMS").unlink(missing_ok=True)
+    columns = list(dermafusion.result.row(Classifier(copied_model).classify(pixels(1))))
+    assert len(columns) == len(set(columns))
+    expected = ["probability_probability_risk", "probability_risk", "probability_error", "probability_image_id"]
+    assert columns[5:9] == expected
+
+
+def test_a_result_is_shown_in_a_notebook_with_its_disclaimer(small_model: Path) -> None:
+    result = Classifier(small_model).classify(pixels(2), name="<b>.png")
+    shown = result._repr_html_()
+    assert html.escape(result.summary) in shown and html.escape(result.disclaimer) in shown
+    assert all(f">{name}</th>" in shown for name in result.classes) and "<b>.png" not in shown
+    assert (result.concern, result.urgent) == tuple(json.loads(result.json)[key] for key in ("concern", "urgent"))
+
+
+def test_a_report_has_every_image_and_the_disclaimer(tmp_path: Path) -> None:
+    classifier = Classifier()
+    names = [str(IMAGES / "phantom_nevus.jpg"), str(tmp_path / "<none>.png"), str(IMAGES / "solid.png")]
+    black = np.zeros((100, 100, 3), np.uint8)
+    found = classifier.report([*names[:2], black], tmp_path / "report.html", metadata=[{"age": 40}, {}, {}])
+    page = (tmp_path / "report.html").read_text()
+    first, missing, abstained = found
+    assert first == classifier.classify(names[0], age=40) and abstained.abstain
+    assert isinstance(missing, dermafusion.ImageNotFoundError) and "&lt;none&gt;.png" in page
+    picture = classifier.heatmap(names[0], age=40).picture()
+    assert page.count("data:image/png") == 1 and base64.b64encode(picture).decode() in page
+    assert page.count(html.escape(first.disclaimer)) == 3 and html.escape(abstained.summary) in page
+    assert "<script" not in page and "http" not in page
+    assert not (tmp_path / "report.html.part").exists()
 
 
 def test_a_model_in_memory_is_the_same_model(small_model: Path) -> None:
@@ -188,6 +380,15 @@ def test_a_child_of_a_fork_is_refused_and_harms_nobody(small_model: Path) -> Non
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert np.array_equal(parent.heatmap(pixels(6)).values, expected)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_pool_of_forks_is_told_instead_of_waiting_for_ever(small_model: Path) -> None:
+    parent = Classifier(small_model)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        waiting = pool.map_async(parent.classify, [str(IMAGES / "jpeg_420.jpg")] * 3)
+        with pytest.raises(dermafusion.ClosedError, match="forked"):
+            waiting.get(timeout=60)
 
 
 def test_spawned_processes_have_classifiers_of_their_own(small_model: Path) -> None:

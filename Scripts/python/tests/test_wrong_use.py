@@ -1,6 +1,8 @@
 """Wrong use is one clear exception."""
 
 import os
+import pickle
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -81,6 +83,35 @@ def test_an_image_that_is_none(classifier: Classifier, image: object, exception:
 def test_metadata_that_is_none(classifier: Classifier, known: dict[str, object]) -> None:
     with pytest.raises(MetadataError):
         classifier.classify(pixels(1), **known)  # type: ignore[arg-type]
+
+
+def test_a_file_that_is_missing_is_pythons_own_error_too(classifier: Classifier, tmp_path: Path) -> None:
+    path = tmp_path / "none.png"
+    for call in (classifier.classify, classifier.heatmap):
+        with pytest.raises(FileNotFoundError) as caught:
+            call(path)
+        assert caught.value.filename == str(path) and str(path) in str(caught.value)
+        assert isinstance(caught.value, dermafusion.ImageError) and caught.value.remedy
+    with pytest.raises(FileNotFoundError):
+        Classifier(tmp_path / "nowhere")
+    for error in (caught.value, dermafusion.ModelNotFoundError("gone", "look")):
+        copy = pickle.loads(pickle.dumps(error))
+        assert (str(copy), copy.remedy) == (str(error), error.remedy)
+
+
+def test_a_large_file_that_is_no_image_is_not_read(classifier: Classifier, tmp_path: Path) -> None:
+    path = tmp_path / "large.bin"
+    with open(path, "wb") as file:
+        file.truncate(500 << 20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ImageError, match=r"large\.bin: "):
+        classifier.classify(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 << 10
+    with open(path, "r+b") as file:
+        file.write(b"\xff\xd8\xff\xe0")
+        file.truncate(513 << 20)
+    with pytest.raises(ImageError, match=r"large\.bin: the file is larger than the limit of 512 MB"):
+        classifier.classify(path)
 
 
 def test_what_pandas_writes_for_missing_is_missing(classifier: Classifier) -> None:

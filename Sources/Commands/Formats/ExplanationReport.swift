@@ -44,9 +44,12 @@ struct ExplanationReport {
       ("model", result.model.orderedJSON),
       ("method", .string(first.method.rawValue)),
       ("layer", .string(first.layer)),
-      ("mapShape", .array([.integer(first.height), .integer(first.width)])),
-      ("maps", .array(explanation.maps.indices.map(json))),
+      ("mapShape", first.shapeJSON),
+      ("maps", explanation.mapsJSON(trusts: trusts, includesSignedMap: includesSignedMap)),
       ("prediction", result.prediction.map { .string($0.id) } ?? .null),
+    ]
+    members += result.dangerMembers
+    members += [
       ("metadata", result.metadata.orderedJSON),
       ("warnings", .strings(result.warnings.map(\.rawValue))),
     ]
@@ -57,33 +60,6 @@ struct ExplanationReport {
       ("summary", .string(result.summary)),
       ("disclaimer", .string(result.disclaimer)),
     ]
-    return .object(members)
-  }
-
-  private func json(_ index: Int) -> JSONValue {
-    let map = explanation.maps[index]
-    let label = explanation.label(of: map)
-    var members: [(key: String, value: JSONValue)] = [
-      ("class", .string(label.id)),
-      ("name", .string(label.name)),
-      ("probability", .float(result.probabilities[label])),
-      ("logit", .float(result.logits[label])),
-      ("status", .string(map.status.rawValue)),
-      ("minimum", .float(map.minimum)),
-      ("maximum", .float(map.maximum)),
-      (
-        "massCentre",
-        map.massCentre.map { .object(["x": .float(Float($0.x)), "y": .float(Float($0.y))]) } ?? .null
-      ),
-    ]
-    if trusts.indices.contains(index) { members.append(("trust", trusts[index].orderedJSON)) }
-    if includesSignedMap {
-      let rows = (0..<map.height).map { row in
-        JSONValue.array(
-          map.signedValues[row * map.width..<(row + 1) * map.width].map(JSONValue.float))
-      }
-      members.append(("signedMap", .array(rows)))
-    }
     return .object(members)
   }
 
@@ -138,16 +114,5 @@ extension Double {
       digits += 1
     }
     return fixed(digits: digits)
-  }
-}
-
-extension MapTrust {
-  fileprivate var orderedJSON: JSONValue {
-    .object([
-      "deletionAUC": .number(deletionAUC), "randomDeletionAUC": .number(randomDeletionAUC),
-      "insertionAUC": .number(insertionAUC), "randomInsertionAUC": .number(randomInsertionAUC),
-      "shuffledHeadCorrelation": shuffledHeadCorrelation.map(JSONValue.number) ?? .null,
-      "passes": .bool(passes), "words": .strings(sentences),
-    ])
   }
 }

@@ -57,10 +57,7 @@ struct ResultPrinter {
       try write(
         (isFirst ? "" : "\n") + text.text(result, imageName: imageName, timing: timing, shares: shares))
     case .json:
-      let extra =
-        (shares.map { [(key: "metadataShares", value: $0.orderedJSON)] } ?? [])
-        + (timing.map { [(key: "timing", value: $0.json)] } ?? [])
-      try write(result.orderedJSON(imageName: imageName, extra: extra).text + "\n")
+      try write(result.orderedJSON(imageName: imageName, shares: shares, timing: timing).text + "\n")
     case .csv:
       let header = ClassificationCSV.header(
         labels: result.probabilities.labels, showsTiming: timing != nil, views: result.views)
@@ -82,13 +79,6 @@ struct ResultPrinter {
 
 extension ClassificationTiming {
   var totalMilliseconds: Double { decodeMilliseconds + preprocessMilliseconds + networkMilliseconds }
-
-  var json: JSONValue {
-    .object([
-      "decodeMs": .number(decodeMilliseconds), "preprocessMs": .number(preprocessMilliseconds),
-      "networkMs": .number(networkMilliseconds),
-    ])
-  }
 
   var words: String {
     let parts = [

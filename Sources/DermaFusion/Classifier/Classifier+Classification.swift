@@ -83,7 +83,7 @@ extension Classifier {
     views: ImageViews = .upright, imageSHA256: String?
   ) throws(DermaFusionError) -> Classification {
     let logits = try calibration.scores(output.logits)
-    let probabilities = try calibration.probabilities(output.logits)
+    let probabilities = calibration.probabilities(of: logits)
     var warnings = input.warnings.map { ClassificationWarning($0) }
     if configuration.fusion == nil, !metadata.isEmpty { warnings.append(.metadataUnused) }
     warnings += self.warnings

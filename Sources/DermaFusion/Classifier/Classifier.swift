@@ -129,6 +129,8 @@ public final class Classifier: Sendable {
 
   /// The classes that the model tells apart.
   public var labels: Labels { first.labels }
+  /// Whether the age, the sex and the site change the result.
+  public var usesMetadata: Bool { configuration.fusion != nil }
   /// Threads that one classification computes with.
   public var threadCount: Int { pool.threadCount }
   /// The kernels in use: `baseline` (SSE2 or NEON), `avx2`, `avx512` or `avx512vnni`. `baseline` on a CPU that has AVX2 means

@@ -12,9 +12,13 @@ extension Classification {
     orderedJSON(imageName: imageName).text
   }
 
-  /// ``json(imageName:)`` before it is text, with `extra` members between the warnings and the summary.
+  /// ``json(imageName:)`` before it is text.
+  ///
+  /// - Parameters:
+  ///   - shares: of the same image and metadata; nil: not told.
+  ///   - timing: nil: not told.
   package func orderedJSON(
-    imageName: String, extra: [(key: String, value: JSONValue)] = []
+    imageName: String, shares: MetadataShares? = nil, timing: ClassificationTiming? = nil
   ) -> JSONValue {
     var members: [(key: String, value: JSONValue)] = [
       ("schemaVersion", .integer(Self.schemaVersion)),
@@ -24,19 +28,29 @@ extension Classification {
       ("prediction", answer.map { $0.orderedJSON } ?? .null),
       ("probabilities", probabilities.orderedJSON),
       ("logits", logits.orderedJSON),
-      ("risk", risk.map { .string($0.rawValue) } ?? .null),
-      ("concern", answer?.concern.map { .string($0.id) } ?? .null),
-      ("urgent", .bool(isUrgent)),
-      ("confidence", .string(confidence.rawValue)),
-      ("metadata", metadata.orderedJSON),
+    ]
+    members += dangerMembers
+    members += [
+      ("confidence", .string(confidence.rawValue)), ("metadata", metadata.orderedJSON),
       ("warnings", .strings(warnings.map { $0.rawValue })),
     ]
     if views != .upright { members.append(("views", .integer(views.count))) }
     members += abstention.jsonMembers
-    members += extra
+    if let shares { members.append(("metadataShares", shares.orderedJSON)) }
+    if let timing { members.append(("timing", timing.orderedJSON)) }
     members.append(("summary", .string(summary)))
     members.append(("disclaimer", .string(disclaimer)))
     return .object(members)
+  }
+}
+
+extension Classification {
+  /// How dangerous the lesion may be, as every result in JSON tells it.
+  package var dangerMembers: [(key: String, value: JSONValue)] {
+    [
+      ("risk", risk.map { .string($0.rawValue) } ?? .null),
+      ("concern", answer?.concern.map { .string($0.id) } ?? .null), ("urgent", .bool(isUrgent)),
+    ]
   }
 }
 
@@ -80,6 +94,26 @@ extension LesionLabel {
 extension ClassScores {
   package var orderedJSON: JSONValue {
     .object(labels.map { (key: $0.id, value: .float(self[$0])) })
+  }
+}
+
+extension ClassificationTiming {
+  fileprivate var orderedJSON: JSONValue {
+    .object([
+      "decodeMs": .number(decodeMilliseconds), "preprocessMs": .number(preprocessMilliseconds),
+      "networkMs": .number(networkMilliseconds),
+    ])
+  }
+}
+
+extension DermaFusionError {
+  /// Why there is no result, for programs that get all else as JSON.
+  package var orderedJSON: JSONValue {
+    .object([
+      "error": .object([
+        "code": .string(code.description), "message": .string(message), "remedy": .string(remedy),
+      ])
+    ])
   }
 }
 

@@ -15,6 +15,11 @@ package struct Calibration: Sendable {
   ///
   /// - Throws: ``DermaFusionError/Code/nonFiniteOutput``
   package func probabilities(_ logits: [Float]) throws(DermaFusionError) -> ClassScores {
-    try scores(logits).softmax(temperature: temperature)
+    try probabilities(of: scores(logits))
+  }
+
+  /// Softmax of scores that were checked.
+  package func probabilities(of scores: ClassScores) -> ClassScores {
+    scores.softmax(temperature: temperature)
   }
 }

@@ -32,6 +32,14 @@ class Result:
         self.library.call("result_map", self.handle, index, ctypes.byref(found))
         return found
 
+    def picture(self) -> bytes:
+        """The maps over the photograph, as a PNG file."""
+        # The library draws, which a child of a fork must not ask for.
+        self.library.require_own_process()
+        start, size = ctypes.c_void_p(), ctypes.c_uint64()
+        self.library.call("result_picture", self.handle, ctypes.byref(start), ctypes.byref(size))
+        return ctypes.string_at(start, size.value)
+
     def close(self) -> None:
         self._finalizer()
 

@@ -6,18 +6,18 @@ import math
 import numbers
 import os
 import stat
+import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _library
-from .errors import ArgumentError, ImageError, MetadataError
+from .errors import ArgumentError, ImageError, ImageNotFoundError, MetadataError
 
-# As the command line has it: no dermoscopy image comes near.
-FILE_LIMIT = 512 << 20
 # As the library has it; checked before anything is copied.
 PIXEL_LIMIT = 178_956_970
+_FILE_REMEDY = "Name a whole PNG, JPEG or PNM file."
 
 
 class Pixels:
@@ -30,13 +30,39 @@ class Pixels:
         self.bytes_per_row = array.strides[0]
 
 
+class File:
+    """A file that is open for the library to read."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        name = os.fsdecode(path)
+        try:
+            # Whatever would wait for a writer is not opened in a way that waits.
+            self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except FileNotFoundError as error:
+            raise ImageNotFoundError(f"{name}: {error.strerror}", _FILE_REMEDY, name) from None
+        except OSError as error:
+            raise ImageError(f"{name}: {error.strerror or error}", _FILE_REMEDY) from None
+        except ValueError as error:
+            raise ImageError(f"{name!r}: {error}", _FILE_REMEDY) from None
+        mode = os.fstat(self.descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            self.close()
+            kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+            raise ImageError(f"{name}: it is {kind}", _FILE_REMEDY)
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+
 def name_of(image: object) -> str:
     """What results call an image that was given no name: its path, or nothing."""
+    if _is_pillow(image):
+        image = getattr(image, "filename", "")
     return os.fsdecode(image) if isinstance(image, (str, os.PathLike)) else ""
 
 
-def read(image: object) -> NDArray[np.uint8] | Pixels:
-    """A file's bytes, or pixels."""
+def read(image: object) -> NDArray[np.uint8] | Pixels | File:
+    """A file's bytes, pixels, or an open file."""
     if isinstance(image, np.ndarray):
         return _pixels(image)
     if isinstance(image, (bytes, bytearray, memoryview)):
@@ -45,31 +71,33 @@ def read(image: object) -> NDArray[np.uint8] | Pixels:
         except (BufferError, ValueError) as error:
             raise ArgumentError(f"the bytes cannot be read: {error}", "Give a contiguous buffer.") from None
     if isinstance(image, (str, os.PathLike)):
-        return np.frombuffer(_file(image), dtype=np.uint8)
+        return File(image)
+    if _is_pillow(image):
+        return _pixels(_from_pillow(image))
     raise ArgumentError(
         f"the image is of type {type(image).__name__}",
-        "Give a path, a file's bytes or a uint8 array of shape (height, width, 3).",
+        "Give a path, a file's bytes, a PIL image or a uint8 array of shape (height, width, 3).",
     )
 
 
-def _file(path: str | os.PathLike[str]) -> bytes:
-    name = os.fsdecode(path)
-    remedy = "Name a whole PNG, JPEG or PNM file."
+def _is_pillow(image: object) -> bool:
+    """Who has such an image has imported Pillow; this package does without it."""
+    module = sys.modules.get("PIL.Image")
+    return module is not None and isinstance(image, module.Image)
+
+
+def _from_pillow(image: Any) -> NDArray[np.uint8]:
+    """As the library reads a file: turned upright, 16-bit grey by its high byte, without alpha."""
+    from PIL import ImageOps
+
     try:
-        # Whatever would wait for a writer is not opened in a way that waits.
-        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
-            status = os.fstat(file.fileno())
-            if stat.S_ISDIR(status.st_mode):
-                raise ImageError(f"{name}: it is a folder", remedy)
-            if not stat.S_ISREG(status.st_mode):
-                raise ImageError(f"{name}: it is not a regular file", remedy)
-            if status.st_size > FILE_LIMIT:
-                raise ImageError(f"{name}: {status.st_size} bytes are more than {FILE_LIMIT}", remedy)
-            return file.read()
-    except OSError as error:
-        raise ImageError(f"{name}: {error.strerror or error}", remedy) from None
-    except ValueError as error:
-        raise ImageError(f"{name!r}: {error}", remedy) from None
+        upright = ImageOps.exif_transpose(image)
+        if upright.mode.startswith("I;16"):
+            grey = (np.asarray(upright).astype(np.uint16) >> 8).astype(np.uint8)
+            return np.repeat(grey[..., None], 3, axis=2)
+        return np.asarray(upright.convert("RGB"))
+    except (OSError, SyntaxError, ValueError) as error:
+        raise ImageError(f"Pillow cannot read the image: {error}", _FILE_REMEDY) from error
 
 
 def _pixels(array: NDArray[Any]) -> Pixels:
@@ -99,6 +127,7 @@ def _pixels(array: NDArray[Any]) -> Pixels:
 def request(
     *, age: object, sex: object, site: object, name: str, tta: bool, calling_thread_only: bool
 ) -> _library.Request:
+    """What is asked of an image, as the library takes it, which checks the age and the names."""
     made = _library.Request()
     made.age = _age(age)
     made.sex = text(sex, "sex", MetadataError)
@@ -110,7 +139,7 @@ def request(
 
 
 def _age(age: object) -> float:
-    remedy = "Give years within 0...130, or None where it is not known."
+    remedy = "Give years as a number, or None where the age is not known."
     if age is None:
         return math.nan
     if isinstance(age, (bool, np.bool_)) or not isinstance(age, (numbers.Real, np.number)):

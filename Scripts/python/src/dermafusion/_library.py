@@ -72,6 +72,7 @@ class Map(ctypes.Structure):
         ("signed_values", ctypes.c_void_p),
         ("signed_height", ctypes.c_uint32),
         ("signed_width", ctypes.c_uint32),
+        ("placed_values", ctypes.c_void_p),
     ]
 
 
@@ -93,17 +94,21 @@ _POINTER = ctypes.c_void_p
 _HANDLE = ctypes.c_uint64
 _PIXELS = [_HANDLE, _POINTER, _SIZE, _SIZE, _SIZE, ctypes.c_int32, _POINTER, _POINTER, _POINTER]
 _BYTES = [_HANDLE, _POINTER, _SIZE, _POINTER, _POINTER, _POINTER]
+_FILE = [_HANDLE, ctypes.c_int32, _POINTER, _POINTER, _POINTER]
 _SIGNATURES: dict[str, list[Any]] = {
     "open": [ctypes.c_char_p, ctypes.c_int32, _POINTER, _POINTER],
     "open_memory": [_POINTER, _SIZE, _POINTER, _SIZE, ctypes.c_int32, _POINTER, _POINTER],
     "classifier_close": [_HANDLE, _POINTER],
     "describe": [_HANDLE, _POINTER, _POINTER],
     "classify_bytes": _BYTES,
+    "classify_file": _FILE,
     "classify_pixels": _PIXELS,
     "explain_bytes": _BYTES,
+    "explain_file": _FILE,
     "explain_pixels": _PIXELS,
     "result_view": [_HANDLE, _POINTER, _POINTER],
     "result_map": [_HANDLE, ctypes.c_uint32, _POINTER, _POINTER],
+    "result_picture": [_HANDLE, _POINTER, _POINTER, _POINTER],
     "result_close": [_HANDLE, _POINTER],
 }
 

@@ -5,24 +5,30 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _engine, _input, _library
-from .errors import ArgumentError, ClosedError, ImageError
+from .errors import ArgumentError, ClosedError, DermaFusionError, ImageError
 from .many import Classifications
+from .report import page
 from .result import Classification, Heatmap
 
-Image: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | memoryview | NDArray[np.uint8]"
+if TYPE_CHECKING:
+    import PIL.Image
+
+#: A path, a file's bytes, a uint8 array [height, width, 3], or a PIL image.
+Image: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | memoryview | NDArray[np.uint8] | PIL.Image.Image"
 
 
 class Classifier:
     """A model, or an ensemble of several, that classifies any number of images from any number of threads.
 
-    model: a folder with `config.json` and `model.safetensors`; None: the model in the package. Classifiers of one model
-        share its weights.
+    model: a folder with `config.json` and `model.safetensors`, or the name of a model in the package: `int8` is the
+        shipped one in 8 bits, which takes about half the time. None: the shipped model. Classifiers of one model share
+        its weights.
     threads: that share the work of one image, 1...1024; None: as many as the process may use. Results do not depend on
         it.
 
@@ -30,15 +36,21 @@ class Classifier:
     """
 
     def __init__(self, model: str | os.PathLike[str] | None = None, *, threads: int | None = None) -> None:
-        count = _input.thread_count(threads)
         if model is not None and not isinstance(model, (str, os.PathLike)):
             raise ArgumentError(f"the model is of type {type(model).__name__}", "Name a folder, or None.")
-        self._folder: str | None = os.fsdecode(_library.MODEL if model is None else model)
-        if "\0" in self._folder:
-            raise ArgumentError(f"the model {self._folder!r} holds a zero byte", "Name a folder.")
+        name = None if model is None else os.fsdecode(model)
+        if name is not None and "\0" in name:
+            raise ArgumentError(f"the model {name!r} holds a zero byte", "Name a folder.")
+        _input.thread_count(threads)
+        self._set(name, threads)
+        self._open()
+
+    def _set(self, model: str | None, threads: int | None) -> None:
+        self._model = model
         self._threads = threads
-        # One thread needs no weights of its own: the call says that it keeps to the calling one.
-        self._engine: _engine.Engine | None = _engine.folder_engine(self._folder, 0 if count == 1 else count)
+        self._is_in_memory = False
+        self._is_closed = False
+        self._engine: _engine.Engine | None = None
 
     @classmethod
     def from_bytes(cls, configuration: bytes, weights: bytes, *, threads: int | None = None) -> Classifier:
@@ -47,8 +59,8 @@ class Classifier:
             if not isinstance(value, bytes):
                 raise ArgumentError(f"a file of the model is of type {type(value).__name__}", "Give bytes.")
         made = cls.__new__(cls)
-        made._folder = None
-        made._threads = threads
+        made._set(None, threads)
+        made._is_in_memory = True
         made._engine = _engine.memory_engine(configuration, weights, _input.thread_count(threads))
         return made
 
@@ -59,7 +71,12 @@ class Classifier:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What is known of the model: version, model, architecture, inputSize, classes, sites, methods, layers, ..."""
+        """What is known of the model before it classifies.
+
+        `version` of the library, `model`, `architecture`, `precision`, `temperature`, `inputSize`, `classes` with their
+        names and malignancies, `metadataUsed`, the `sexes`, `sites`, `pickerSites` (those that a person picks from),
+        `methods` and `layers` that may be asked for, `threads`, `instructionSet`, `disclaimer`.
+        """
         return dict(self._open().description)
 
     def _processors(self) -> int:
@@ -78,9 +95,9 @@ class Classifier:
     ) -> Classification:
         """Classifies an image.
 
-        image: a path, a file's bytes (PNG, JPEG, PNM) or a uint8 array [height, width, 3], red, green, blue, rows from
-            the top; at least 32x32 pixels.
-        age: in years, 0...130. sex: male, female. site: one of `description["sites"]`. None: not known.
+        image: a path, a file's bytes (PNG, JPEG, PNM), a PIL image or a uint8 array [height, width, 3], red, green,
+            blue, rows from the top; at least 32x32 pixels.
+        age: in years. sex: one of `description["sexes"]`. site: one of `description["sites"]`. None: not known.
         tta: averages the eight symmetries of the square, at eight times the work.
         name: what the result calls the image; None: its path.
         """
@@ -112,16 +129,26 @@ class Classifier:
         """Classifies an image and shows where the network found what supports a class.
 
         label: the class to explain; None: the one with the greatest probability.
+        method: one of `description["methods"]`.
         layer: one of `description["layers"]`; None: the last.
-
-        The map's cells are stretched over the square, as the package `grad-cam` has them. The command `gradcam` draws
-        a cell at the centre of its receptive field instead, up to 15 pixels further down and right.
         """
+        return self._explain(image, age, sex, site, label, method, layer, name, self._threads == 1)
+
+    def _explain(
+        self,
+        image: object,
+        age: object,
+        sex: object,
+        site: object,
+        label: object,
+        method: object,
+        layer: object,
+        name: str | None,
+        alone: bool,
+    ) -> Heatmap:
         engine = self._open()
         shown = _input.name_of(image) if name is None else str(name)
-        request = _input.request(
-            age=age, sex=sex, site=site, name=shown, tta=False, calling_thread_only=self._threads == 1
-        )
+        request = _input.request(age=age, sex=sex, site=site, name=shown, tta=False, calling_thread_only=alone)
         if label == "all":
             raise ArgumentError("a heatmap is of one class", f"Name one of {', '.join(engine.classes[:8])}.")
         request.map_class = _input.text(label, "label", ArgumentError)
@@ -147,8 +174,40 @@ class Classifier:
         self._open()
         return Classifications(self, images, metadata, _input.thread_count(threads), tta, errors)
 
+    def report(
+        self,
+        images: Iterable[Image],
+        output: str | os.PathLike[str],
+        *,
+        metadata: Iterable[Mapping[str, Any]] | None = None,
+        threads: int | None = None,
+    ) -> list[Classification | DermaFusionError]:
+        """Writes a page with the result and the heatmap of each image: one HTML file without scripts.
+
+        images, metadata, threads: as `classify_many` has them.
+        output: the file, which is replaced where it exists. It contains the photographs, so keep it as private as
+            their files.
+
+        Returns the result of each image, or the exception of one that failed, which the page names too.
+        """
+        explains = bool(self.description["layers"])
+        entries: list[tuple[Classification | DermaFusionError, bytes | None]] = []
+        with Classifications(self, images, metadata, _input.thread_count(threads), False, "return", explains) as found:
+            for item in found:
+                if isinstance(item, Heatmap):
+                    # A map of the likeliest class would suggest that class.
+                    entries.append((item.classification, None if item.classification.abstain else item.picture()))
+                else:
+                    entries.append((item, None))
+        partial = f"{os.fspath(output)}.part"
+        with open(partial, "w", encoding="utf-8") as file:
+            file.write(page(entries, self.description["disclaimer"]))
+        os.replace(partial, output)
+        return [result for result, _ in entries]
+
     def close(self) -> None:
         """Lets go of the model, which is freed with its last classifier."""
+        self._is_closed = True
         self._engine = None
 
     def __enter__(self) -> Classifier:
@@ -158,19 +217,27 @@ class Classifier:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._folder is None:
+        if self._is_in_memory:
             raise ArgumentError("a classifier of a model in memory cannot be pickled", "Use a model's folder.")
-        return (_reopen, (self._folder if self._folder != os.fsdecode(_library.MODEL) else None, self._threads))
+        if self._is_closed:
+            raise ClosedError("the classifier is closed", "Make another one.")
+        return (_reopen, (self._model, self._threads))
 
     def __repr__(self) -> str:
-        if self._engine is None:
+        if self._is_closed:
             return "<Classifier, closed>"
+        if self._engine is None:
+            return f"<Classifier of {self._model or 'the shipped model'}, not opened in this process yet>"
         model = self._engine.description["model"]
         return f"<Classifier of {model['name']} {model['version']}, classes {', '.join(self._engine.classes[:12])}>"
 
     def _open(self) -> _engine.Engine:
-        if self._engine is None:
+        if self._is_closed:
             raise ClosedError("the classifier is closed", "Make another one.")
+        if self._engine is None:
+            # One thread needs no weights of its own: the call says that it keeps to the calling one.
+            count = _input.thread_count(self._threads)
+            self._engine = _engine.folder_engine(_folder(self._model), 0 if count == 1 else count)
         return self._engine
 
     @staticmethod
@@ -187,6 +254,8 @@ class Classifier:
                     0,
                     ctypes.byref(request),
                 )
+            if isinstance(content, _input.File):
+                return engine.make(f"{verb}_file", content.descriptor, ctypes.byref(request))
             # An empty array may have no address.
             start = content.ctypes.data if content.size else ctypes.byref(request)
             return engine.make(f"{verb}_bytes", start, content.size, ctypes.byref(request))
@@ -194,7 +263,23 @@ class Classifier:
             if not name:
                 raise
             raise ImageError(f"{name}: {error.message}", error.remedy) from None
+        finally:
+            if isinstance(content, _input.File):
+                content.close()
 
 
-def _reopen(folder: str | None, threads: int | None) -> Classifier:
-    return Classifier(folder, threads=threads)
+def _folder(model: str | None) -> str:
+    """The folder of a model: what is there by that name, else a model of the package."""
+    if model is None:
+        return os.fsdecode(_library.MODEL)
+    named = _library.MODEL / model
+    if os.sep not in model and not os.path.exists(model) and (named / "config.json").is_file():
+        return os.fsdecode(named)
+    return model
+
+
+def _reopen(model: str | None, threads: int | None) -> Classifier:
+    """Opens the model when it is first used: an error here would end a worker of a pool, which nobody is told of."""
+    made = Classifier.__new__(Classifier)
+    made._set(model, threads)
+    return made

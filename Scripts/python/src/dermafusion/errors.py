@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 
 class DermaFusionError(Exception):
     """Why something could not be done: what went wrong in one line, and in `remedy` what to do about it."""
@@ -30,12 +32,27 @@ class ModelError(DermaFusionError):
     """A file of the model breaks a rule."""
 
 
-class ModelNotFoundError(ModelError):
-    """The model's folder or one of its files is not there or cannot be read."""
+class ModelNotFoundError(ModelError, FileNotFoundError):
+    """The model's folder or one of its files is not there or cannot be read. Also Python's own FileNotFoundError."""
+
+    def __reduce__(self) -> tuple[type[ModelNotFoundError], tuple[str, str]]:
+        return (type(self), (self.message, self.remedy))
 
 
 class ImageError(DermaFusionError):
     """An image cannot be read, is in no known format, damaged, too small or too large."""
+
+
+class ImageNotFoundError(ImageError, FileNotFoundError):
+    """The image's file is not there. Also Python's own FileNotFoundError."""
+
+    def __init__(self, message: str, remedy: str = "", filename: str = "") -> None:
+        super().__init__(message, remedy)
+        self.errno = errno.ENOENT
+        self.filename = filename
+
+    def __reduce__(self) -> tuple[type[ImageNotFoundError], tuple[str, str, str]]:
+        return (type(self), (self.message, self.remedy, self.filename))
 
 
 class MetadataError(DermaFusionError, ValueError):

@@ -3,23 +3,95 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from . import _input
 from .errors import ArgumentError, DermaFusionError
-from .result import Classification, to_frame
+from .result import Classification, Heatmap, to_frame
 
 if TYPE_CHECKING:
     from .classifier import Classifier
 
 _KEYS = ("age", "sex", "site")
+# Stands for the metadata of an image where there is none left.
+_NO_ROW = object()
+
+
+class _Failed:
+    """An error of the caller's own iterable, in the place of an image."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+class _Feed:
+    """Takes images from the caller's iterable on a thread of its own, and begins a few ahead.
+
+    A slow iterable then delays no result that is there already, and memory does not grow with the number of images.
+    """
+
+    def __init__(self, pool: ThreadPoolExecutor, limit: int) -> None:
+        self._pool = pool
+        self._limit = limit
+        self._changed = threading.Condition()
+        self._waiting: deque[tuple[Any, Future[Any]] | _Failed] = deque()
+        self._has_ended = False
+        self._is_closed = False
+
+    def start(self, jobs: Iterator[tuple[Any, Any]], work: Any) -> None:
+        threading.Thread(target=self._run, args=(jobs, work), name="dermafusion-feed", daemon=True).start()
+
+    def _run(self, jobs: Iterator[tuple[Any, Any]], work: Any) -> None:
+        try:
+            while self._has_room():
+                job = next(jobs, None)
+                if job is None:
+                    break
+                with self._changed:
+                    if self._is_closed:
+                        break
+                    self._waiting.append((job[0], self._pool.submit(work, *job)))
+                    self._changed.notify_all()
+        except BaseException as error:
+            with self._changed:
+                self._waiting.append(_Failed(error))
+        finally:
+            with self._changed:
+                self._has_ended = True
+                self._changed.notify_all()
+
+    def _has_room(self) -> bool:
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closed or len(self._waiting) < self._limit)
+            return not self._is_closed
+
+    def take(self) -> tuple[Any, Future[Any]] | _Failed | None:
+        """The next image with what becomes of it; None behind the last one. Each is given to one thread."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closed or self._has_ended or bool(self._waiting))
+            if self._is_closed or not self._waiting:
+                return None
+            taken = self._waiting.popleft()
+            self._changed.notify_all()
+            return taken
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_closed = True
+            self._waiting.clear()
+            self._changed.notify_all()
 
 
 class Classifications(Iterator[Any]):
-    """The results of `Classifier.classify_many`, in the order of the images. Read it once, or close it."""
+    """The results of `Classifier.classify_many`, in the order of the images, each as soon as it is there.
+
+    Read it once, or close it. Several threads may read one: each result goes to one of them. The iterables of images
+    and metadata are read on a thread of their own.
+    """
 
     def __init__(
         self,
@@ -29,58 +101,38 @@ class Classifications(Iterator[Any]):
         threads: int,
         tta: bool,
         errors: str,
+        explains: bool = False,
     ) -> None:
         if isinstance(images, (str, bytes, bytearray, os.PathLike)):
             raise ArgumentError("the images are one path or one file", "Give a list of images.")
         if errors not in ("raise", "return"):
             raise ArgumentError(f"errors is {errors!r}", "Give 'raise' or 'return'.")
         workers = threads or classifier._processors()
-        self._classifier = classifier
-        self._tta = tta
+        is_alone = workers > 1 or classifier._threads == 1
         self._returns_errors = errors == "return"
-        self._jobs = self._pair(images, metadata)
-        self._is_alone = workers > 1 or classifier._threads == 1
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="dermafusion")
-        # Few are begun ahead of the one that is waited for, so memory does not grow with the number of images.
-        self._limit = 2 * workers
-        self._waiting: deque[tuple[Any, Future[Classification]]] = deque()
-        self._is_closed = False
+        self._feed = _Feed(self._pool, 2 * workers)
 
-    @staticmethod
-    def _pair(
-        images: Iterable[Any], metadata: Iterable[Mapping[str, Any]] | None
-    ) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-        if metadata is None:
-            for image in images:
-                yield image, {}
-            return
-        rows = iter(metadata)
-        for image in images:
-            try:
-                row = next(rows)
-            except StopIteration:
-                raise ArgumentError("there is less metadata than images", "Give a mapping for each image.") from None
-            yield image, row
+        def work(image: Any, row: Any) -> Classification | Heatmap:
+            if row is _NO_ROW:
+                raise ArgumentError("there is less metadata than images", "Give a mapping for each image.")
+            age, sex, site = _known(row)
+            if explains:
+                return classifier._explain(image, age, sex, site, None, None, None, None, is_alone)
+            return classifier._classify(image, age, sex, site, tta, None, is_alone)
 
-    def _work(self, image: Any, row: Mapping[str, Any]) -> Classification:
-        unknown = [key for key in row if key not in _KEYS]
-        if unknown:
-            raise ArgumentError(f"the metadata has a key {unknown[0]!r}", f"Give no others than {', '.join(_KEYS)}.")
-        age, sex, site = (row.get(key) for key in _KEYS)
-        return self._classifier._classify(image, age, sex, site, self._tta, None, self._is_alone)
+        self._feed.start(_paired(iter(images), None if metadata is None else iter(metadata)), work)
 
     def __next__(self) -> Any:
-        if self._is_closed:
+        job = self._feed.take()
+        if job is None:
+            self.close()
             raise StopIteration
+        if isinstance(job, _Failed):
+            self.close()
+            raise job.error
+        image, future = job
         try:
-            while len(self._waiting) < self._limit:
-                job = next(self._jobs, None)
-                if job is None:
-                    break
-                self._waiting.append((job[0], self._pool.submit(self._work, *job)))
-            if not self._waiting:
-                raise StopIteration
-            image, future = self._waiting.popleft()
             return future.result()
         except DermaFusionError as error:
             if not self._returns_errors or isinstance(error, ArgumentError):
@@ -88,15 +140,17 @@ class Classifications(Iterator[Any]):
                 raise
             error.image = _input.name_of(image)
             return error
+        except CancelledError:
+            # Another thread that reads the results has closed them.
+            raise StopIteration from None
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
         """Begins no more images and waits for those under way."""
-        self._is_closed = True
+        self._feed.close()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        self._waiting.clear()
 
     def __enter__(self) -> Classifications:
         return self
@@ -105,9 +159,23 @@ class Classifications(Iterator[Any]):
         self.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_pool"):
+        if hasattr(self, "_feed"):
+            self._feed.close()
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     def to_frame(self) -> Any:
         """All that is left as a pandas DataFrame; see `dermafusion.to_frame`."""
         return to_frame(self)
+
+
+def _paired(images: Iterator[Any], rows: Iterator[Mapping[str, Any]] | None) -> Iterator[tuple[Any, Any]]:
+    """Each image with its row of metadata."""
+    for image in images:
+        yield image, {} if rows is None else next(rows, _NO_ROW)
+
+
+def _known(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    unknown = [key for key in row if key not in _KEYS]
+    if unknown:
+        raise ArgumentError(f"the metadata has a key {unknown[0]!r}", f"Give no others than {', '.join(_KEYS)}.")
+    return tuple(row.get(key) for key in _KEYS)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 from collections.abc import Iterable
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -88,6 +90,16 @@ class Classification:
         return self._read()["risk"]  # type: ignore[no-any-return]
 
     @property
+    def concern(self) -> str | None:
+        """The class that makes the risk moderate or high where it is not `prediction`: show both. Else None."""
+        return self._read()["concern"]  # type: ignore[no-any-return]
+
+    @property
+    def urgent(self) -> bool:
+        """Whether an urgent consultation is advised; `summary` then says so."""
+        return bool(self._read()["urgent"])
+
+    @property
     def confidence(self) -> str:
         """normal, or low where no class stands out."""
         return str(self._read()["confidence"])
@@ -98,7 +110,14 @@ class Classification:
         return bool(self._read()["abstain"])
 
     @property
+    def conformal_set(self) -> tuple[str, ...] | None:
+        """Classes among which the right one is with a stated probability; None where the model makes no set."""
+        found = self._read()["conformalSet"]
+        return None if found is None else tuple(found)
+
+    @property
     def abstain_reasons(self) -> tuple[str, ...]:
+        """Why the model abstains; empty where it answers."""
         return tuple(self._read()["abstainReasons"])
 
     @property
@@ -130,6 +149,26 @@ class Classification:
         """A pandas DataFrame with one row; see `dermafusion.to_frame`."""
         return to_frame([self])
 
+    def _repr_html_(self) -> str:
+        """The result as notebooks show it: in words, with a bar for each class, and the disclaimer."""
+        ranked = sorted(zip(self.probabilities.tolist(), self.classes, strict=True), key=lambda item: -item[0])
+        rows = "".join(
+            f"<tr><th style='text-align: left'>{escape(name)}</th><td>{value:.4f}</td><td style='width: 14em'>"
+            f"<div style='width: {100 * value:.1f}%; height: 0.7em; background: #4a7fb5'></div></td></tr>"
+            for value, name in ranked[:10]
+        )
+        note = "" if len(ranked) <= 10 else f"<p>{len(ranked) - 10} more classes are less likely than these.</p>"
+        risk = "" if self.risk is None else f"<p>Risk: {escape(self.risk)}</p>"
+        lists = "".join(
+            f"<p>{title}: {escape(', '.join(words))}</p>"
+            for title, words in (("Abstains", self.abstain_reasons), ("Warnings", self.warnings))
+            if words
+        )
+        return (
+            f"<div><p><strong>{escape(self.summary)}</strong></p>{risk}{lists}<table>{rows}</table>{note}"
+            f"<p><small>{escape(self.disclaimer)}</small></p></div>"
+        )
+
     def __str__(self) -> str:
         return f"{self.summary}\n{self.disclaimer}"
 
@@ -143,21 +182,26 @@ class Classification:
 
 
 class Heatmap:
-    """Where in an image the network found what supports a class.
+    """Where in an image the network found what supports a class. A notebook shows its picture.
 
     The arrays lie in the library's memory, are read-only and stay valid as long as one of them is used.
     """
 
-    __slots__ = ("classification", "label", "signed_values", "status", "values")
+    __slots__ = ("_result", "classification", "label", "signed_values", "status", "stretched", "values")
 
+    _result: _engine.Result
     #: The result that is explained.
     classification: Classification
     #: The class that is explained.
     label: str
     #: ok; all_negative where no place supports the class, flat where all are alike: then `values` are 0.
     status: str
-    #: Float32 [side, side], 0...1, row 0 at the top, over the centre square of the image.
+    #: Float32 [side, side], 0...1, row 0 at the top, over the centre square of the image, where the picture draws it:
+    #: each cell of the map lies at the centre of its receptive field.
     values: NDArray[np.float32]
+    #: As `values`, but with the cells stretched over the square, as the package `grad-cam` and `gradcam --raw` have
+    #: them: for the shipped model up to 15 pixels further up and left.
+    stretched: NDArray[np.float32]
     #: Float32 [rows, columns] of the layer: before the negative part is cut off.
     signed_values: NDArray[np.float32]
 
@@ -165,12 +209,30 @@ class Heatmap:
     def _of(cls, result: _engine.Result, engine: _engine.Engine) -> Heatmap:
         found = result.map(0)
         made = cls.__new__(cls)
+        made._result = result
         made.classification = Classification._of(result, engine)
         made.label = engine.classes[found.class_index]
         made.status = _STATUSES[found.status] if found.status < len(_STATUSES) else str(found.status)
-        made.values = _shared(found.values, (found.side, found.side), result)
+        made.values = _shared(found.placed_values, (found.side, found.side), result)
+        made.stretched = _shared(found.values, (found.side, found.side), result)
         made.signed_values = _shared(found.signed_values, (found.signed_height, found.signed_width), result)
         return made
+
+    def picture(self) -> bytes:
+        """The picture of `dermafusion gradcam` as a PNG file, byte for byte.
+
+        The map over the photograph, with a colour bar, a caption and the disclaimer.
+        """
+        return self._result.picture()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes `picture` to a file, which is replaced where it exists."""
+        content = self.picture()
+        with open(path, "wb") as file:
+            file.write(content)
+
+    def _repr_png_(self) -> bytes:
+        return self.picture()
 
     def __repr__(self) -> str:
         shape = "x".join(str(side) for side in self.values.shape)
@@ -178,11 +240,10 @@ class Heatmap:
 
 
 def to_frame(results: Iterable[Classification | DermaFusionError]) -> Any:
-    """A pandas DataFrame with a row for each result and the disclaimer in each row.
+    """A pandas DataFrame with a row for each result: the columns of `dermafusion classify --format csv`, and `error`.
 
-    Columns: image, prediction, probability, risk, confidence, abstain, abstain_reasons, warnings, `p_` and the id of
-    each class, summary, disclaimer, error. An exception, as `classify_many(errors="return")` gives it, is a row with
-    its message.
+    Lists in a cell have blanks between their words. An exception, as `classify_many(errors="return")` gives it, is a
+    row with its message in `error`.
     """
     try:
         import pandas
@@ -194,24 +255,57 @@ def to_frame(results: Iterable[Classification | DermaFusionError]) -> Any:
 def row(result: Classification | DermaFusionError) -> dict[str, Any]:
     """The columns of one result."""
     if isinstance(result, DermaFusionError):
-        return {"image": result.image, "error": str(result)}
+        return {"image_id": _identifier(result.image), "image": result.image, "error": str(result)}
     if not isinstance(result, Classification):
         raise ArgumentError(f"a {type(result).__name__} is no result", "Give what classify or classify_many returns.")
-    scores = {f"p_{name}": value for name, value in zip(result.classes, result.probabilities, strict=True)}
-    return {
+    content = result._read()
+    prediction = content["prediction"] or {}
+    before = {
+        "image_id": _identifier(result.image),
         "image": result.image,
-        "prediction": result.prediction,
-        "probability": result.probability,
-        "risk": result.risk,
-        "confidence": result.confidence,
-        "abstain": result.abstain,
-        "abstain_reasons": ";".join(result.abstain_reasons),
-        "warnings": ";".join(result.warnings),
-        **scores,
-        "summary": result.summary,
-        "disclaimer": result.disclaimer,
-        "error": None,
+        "class": prediction.get("class"),
+        "name": prediction.get("name"),
+        "probability": prediction.get("probability"),
     }
+    after = {
+        **{key: content[key] for key in ("risk", "concern", "urgent", "confidence")},
+        **{key: content["metadata"][key] for key in ("age", "sex", "site")},
+        "missing": " ".join(content["metadata"]["missing"]),
+        "warnings": " ".join(content["warnings"]),
+        "model": content["model"]["name"],
+        "modelVersion": content["model"]["version"],
+        "modelSHA256": content["model"]["sha256"],
+        **({"views": content["views"]} if "views" in content else {}),
+        "summary": content["summary"],
+        "disclaimer": content["disclaimer"],
+        "abstain": content["abstain"],
+        "abstainReasons": " ".join(content["abstainReasons"]),
+        "conformalSet": " ".join(content["conformalSet"] or ()),
+    }
+    # The numbers as the JSON and the CSV write them.
+    columns = _columns(result.classes, {*before, *after, "error"})
+    scores = dict(zip(columns, content["probabilities"].values(), strict=True))
+    return {**before, **scores, **after, "error": None}
+
+
+def _identifier(image: str) -> str:
+    """The file's name without its folders and its ending, by which tables know the image."""
+    name = image.rstrip("/").rpartition("/")[2]
+    stem = name.rpartition(".")[0]
+    return stem or name or image
+
+
+def _columns(classes: tuple[str, ...], others: set[str]) -> list[str]:
+    """A column for each class; of one that is called like another column `probability_` and its name."""
+    taken = others | set(classes)
+    columns = []
+    for name in classes:
+        column = name
+        while column in others or (column != name and column in taken):
+            column = f"probability_{column}"
+        taken.add(column)
+        columns.append(column)
+    return columns
 
 
 def _copy(address: int, count: int) -> NDArray[np.float32]:

@@ -1,4 +1,3 @@
-import DermaFusion
 import ExplanationModule
 import JSONModule
 
