@@ -53,11 +53,9 @@ final class BrowserSession {
   ) throws(Failure) -> (JSONValue, Int32) {
     let classifier = try classifier(handle)
     do throws(DermaFusionError) {
-      var timing = ClassificationTiming()
       let (result, output) = try classifier.classify(
-        DecodedImage(image), metadata: request.metadata, views: request.views,
-        imageSHA256: request.imageSHA256,
-        timing: &timing)
+        classifier.preprocessed(image), metadata: request.metadata, views: request.views,
+        imageSHA256: request.imageSHA256)
       var extra: [(key: String, value: JSONValue)] = []
       if request.includesMetadataShares {
         let shares = try classifier.metadataShares(of: output, metadata: request.metadata)
@@ -75,18 +73,19 @@ final class BrowserSession {
     let classifier = try classifier(handle)
     let chosen = try labels(request.classes, of: classifier)
     do throws(DermaFusionError) {
+      let input = try classifier.preprocessed(image)
       let explanation = try classifier.explain(
-        DecodedImage(image), metadata: request.metadata, method: request.method, layer: request.layer,
+        input, metadata: request.metadata, method: request.method, layer: request.layer,
         imageSHA256: request.imageSHA256, selecting: classifier.selection(chosen))
       var extra: [(key: String, value: JSONValue)] = []
       if request.includesMetadataShares {
-        let shares = try classifier.metadataShares(of: image, metadata: request.metadata)
+        let shares = try classifier.metadataShares(of: input, metadata: request.metadata)
         extra.append(("metadataShares", shares.orderedJSON))
       }
       maps = explanation.maps
       let trusts =
         request.includesTrust
-        ? try classifier.trust(in: maps, of: image, metadata: request.metadata).map { Optional($0) }
+        ? try classifier.trust(in: maps, of: input, metadata: request.metadata).map { Optional($0) }
         : [MapTrust?](repeating: nil, count: maps.count)
       let json = JSONValue.object([
         "classification": explanation.classification.orderedJSON(imageName: request.image, extra: extra),

@@ -36,7 +36,8 @@ struct ImageCall {
       try compute { () throws(DermaFusionError) in
         try classifier.explain(
           encodedImage: file, metadata: request.metadata, method: request.method, layer: request.layer,
-          selecting: select)
+          selecting: select
+        ).0
       })
   }
 
@@ -45,7 +46,8 @@ struct ImageCall {
     return stored(
       try compute { () throws(DermaFusionError) in
         try classifier.explain(
-          DecodedImage(image), metadata: request.metadata, method: request.method, layer: request.layer,
+          classifier.preprocessed(image), metadata: request.metadata, method: request.method,
+          layer: request.layer,
           imageSHA256: nil, selecting: select)
       })
   }
