@@ -19,8 +19,8 @@ package enum ConfigurationError: Error, Equatable, Sendable {
   case malformedText(key: String)
   /// The key's array has another number of elements than required.
   case wrongCount(key: String, expected: String, found: Int)
-  /// The network is said to be in 8 bits, and its architecture has no such form.
-  case unquantizable(String)
+  /// The network is said to be in 8 bits, and its architecture has no such form; those that have one are given too.
+  case unquantizable(String, allowed: [String])
   /// Two classes have one name.
   case duplicateClass(String)
   /// One class says how malignant it is, and another does not.
@@ -58,8 +58,8 @@ extension ConfigurationError: CustomStringConvertible {
       "\(quoted(key)) must be a text of at least one character, without control characters"
     case .wrongCount(let key, let expected, let found):
       "\(quoted(key)) must have \(expected), and has \(found)"
-    case .unquantizable(let architecture):
-      "\"precision\" is \"int8\", and \"architecture\" must be one of efficientnet_lite0 to efficientnet_lite4 then; it is "
+    case .unquantizable(let architecture, let allowed):
+      "\"precision\" is \"int8\", and \"architecture\" must be one of \(allowed.joined(separator: ", ")) then; it is "
         + quoted(architecture)
     case .duplicateClass(let name):
       "\"classes\" has \(quoted(name)) twice"

@@ -11,10 +11,9 @@ extension ModelConfiguration {
     try root.requireFormatVersion()
     name = try root.text("name")
     version = try root.text("version")
-    architecture = try root.choice("architecture", of: Self.knownArchitectures)
+    architecture = try root.text("architecture")
     padding = try root.choice("padding")
     precision = root["precision"] == nil ? .float32 : try root.choice("precision")
-    if precision == .int8, !Self.isQuantizable(architecture) { throw .unquantizable(architecture) }
     batchNormEpsilon = try root.number("batch_norm_epsilon", .upToOne)
     classes = try Self.classes(&root)
     temperature = try root.number("temperature", .temperature)
@@ -30,9 +29,7 @@ extension ModelConfiguration {
     if root["abstention"] == nil {
       abstention = nil
     } else {
-      abstention = try Abstention(
-        try root.object("abstention"), classCount: classes.count,
-        stageCount: Self.stageCount(of: architecture))
+      abstention = try Abstention(try root.object("abstention"), classCount: classes.count)
     }
     root.ignore("training")
     try root.requireNoOtherKeys()

@@ -102,7 +102,7 @@ package struct ModelConfiguration: Sendable, Equatable {
   package let name: String
   /// The model's version, for people.
   package let version: String
-  /// One of `knownArchitectures`.
+  /// timm's name of the network. Which names there are, and what else each asks of a configuration, `NetworkModule` says.
   package let architecture: String
   /// How convolutions are padded.
   package let padding: Padding
@@ -129,20 +129,4 @@ package struct ModelConfiguration: Sendable, Equatable {
     "abdomen", "acral", "back", "chest", "ear", "face", "foot", "genital", "hand", "lower extremity", "neck",
     "scalp", "trunk", "unknown", "upper extremity",
   ]
-
-  /// Every architecture that a configuration may name.
-  package static let knownArchitectures: [String] =
-    (0...7).map { "efficientnet_b\($0)" } + (0...7).map { "tf_efficientnet_b\($0)" }
-    + (0...4).map { "efficientnet_lite\($0)" } + (0...4).map { "tf_efficientnet_lite\($0)" }
-    + ["mobilenetv3_small_100", "mobilenetv3_large_100", "resnet18", "resnet50"]
-
-  /// Whether an architecture has a form in 8 bits: ReLU6 and no squeeze-excite.
-  package static func isQuantizable(_ architecture: String) -> Bool {
-    architecture.hasPrefix("efficientnet_lite")
-  }
-
-  /// Stages of an architecture of ``knownArchitectures``.
-  package static func stageCount(of architecture: String) -> Int {
-    architecture.hasPrefix("resnet") ? 4 : architecture == "mobilenetv3_small_100" ? 6 : 7
-  }
 }

@@ -107,19 +107,3 @@ extension ModelFolder {
     }
   }
 }
-
-extension ModelFolder {
-  /// The last layers of the architectures, by timm's names.
-  private static let outputNames = ["classifier.weight", "fc.weight"]
-
-  /// Checks that the network's last layer has an output for each class of the configuration. A layer that is missing turns
-  /// out when the network is built.
-  package func requireOutputForEachClass() throws(ModelFileError) {
-    let scope = configuration.fusion == nil ? "" : "fusion."
-    for name in Self.outputNames.map({ scope + $0 }) {
-      guard let outputs = weights[name]?.shape.first, outputs != configuration.classes.count else { continue }
-      throw .outputCount(
-        file: weights.name, name: name, outputs: outputs, classes: configuration.classes.count)
-    }
-  }
-}

@@ -41,8 +41,7 @@ public struct Model: Sendable {
   ) throws(DermaFusionError) {
     folder.digest.prepare()
     let network = try DermaFusionError.converting { () throws(ModelFileError) in
-      try folder.requireOutputForEachClass()
-      return try Network(folder, threadCount: threadCount, pool: pool)
+      try Network(folder, threadCount: threadCount, pool: pool)
     }
     self.init(
       configuration: folder.configuration, file: folder.configurationPath, network: network,
