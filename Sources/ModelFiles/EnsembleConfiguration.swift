@@ -22,7 +22,11 @@ package struct EnsembleConfiguration: Sendable, Equatable {
   /// - Returns: nil when the file is JSON without the key `members`: the configuration of a single model.
   /// - Throws: `ConfigurationError` for the first broken rule.
   package init?(parsing bytes: [UInt8]) throws(ConfigurationError) {
-    var root = try ConfigurationObject(parsing: bytes)
+    try self.init(ConfigurationObject(parsing: bytes))
+  }
+
+  init?(_ object: ConfigurationObject) throws(ConfigurationError) {
+    var root = object
     guard root["members"] != nil else { return nil }
     try root.requireFormatVersion()
     name = try root.text("name")

@@ -6,7 +6,11 @@ extension ModelConfiguration {
   ///
   /// - Throws: `ConfigurationError` for the first broken rule.
   package init(parsing bytes: [UInt8]) throws(ConfigurationError) {
-    var root = try ConfigurationObject(parsing: bytes)
+    try self.init(ConfigurationObject(parsing: bytes))
+  }
+
+  init(_ object: ConfigurationObject) throws(ConfigurationError) {
+    var root = object
     if root["members"] != nil { throw .listsMembers }
     try root.requireFormatVersion()
     name = try root.text("name")

@@ -89,6 +89,10 @@ import Testing
   }
 }
 
+extension StoredModel {
+  fileprivate var ensemble: EnsembleFolder? { if case .ensemble(let folder) = self { folder } else { nil } }
+}
+
 @Suite struct EnsembleFolderTests {
   private static let model = ModelConfigurationTests.valid
   private static let weights = SafetensorsFileTests.mixed
@@ -118,7 +122,7 @@ import Testing
       .replacing("1.25", with: "0.75")
     try withEnsemble(second) { path in
       for folder in [path, path + "/"] {
-        let ensemble = try #require(try EnsembleFolder(directory: folder))
+        let ensemble = try #require(try StoredModel(directory: folder).ensemble)
         #expect(ensemble.configurationPath == "\(path)/config.json")
         #expect(
           ensemble.members.map(\.configuration.architecture) == ["efficientnet_lite2", "efficientnet_b4"])
@@ -128,18 +132,18 @@ import Testing
         Self.ensemble(["a", "b"]), Array(Self.model.utf8), Self.weights, Array(second.utf8), Self.weights,
       ]
       let identity = SHA256.hexDigest(Array(parts.joined()))
-      #expect(try EnsembleFolder(directory: path)?.digest.sha256 == identity)
+      #expect(try StoredModel(directory: path).ensemble?.digest.sha256 == identity)
       let fromBytes = try EnsembleFolder(
         configuration: parts[0], members: ["b": (parts[3], parts[4]), "a": (parts[1], parts[2])])
-      #expect(fromBytes?.digest.sha256 == identity)
-      #expect(fromBytes?.members[1].weights.name == "b/model.safetensors")
+      #expect(fromBytes.digest.sha256 == identity)
+      #expect(fromBytes.members[1].weights.name == "b/model.safetensors")
 
       let configuration = try ModelConfiguration(directory: path)
       #expect(configuration.name == "e" && configuration.version == "2" && configuration.temperature == 1)
       #expect(configuration.preprocessing == ensemblePreprocessing)
       #expect(configuration.architecture == "efficientnet_lite2 + efficientnet_b4")
       #expect(try ModelConfiguration(directory: path + "/b").temperature == 0.75)
-      #expect(try EnsembleFolder(directory: path + "/a") == nil)
+      #expect(try StoredModel(directory: path + "/a").ensemble == nil)
     }
   }
 
@@ -170,7 +174,7 @@ import Testing
     try withEnsemble(Self.model.replacing(piece, with: replacement)) { path in
       let error = ModelFileError.configuration(
         file: "\(path)/b/config.json", .unlikeFirstMember(key: key, found: found, first: first))
-      #expect(throws: error) { try EnsembleFolder(directory: path) }
+      #expect(throws: error) { try StoredModel(directory: path) }
       #expect(throws: error) { try ModelConfiguration(directory: path) }
       #expect(
         "\(error)"
@@ -183,14 +187,14 @@ import Testing
     try withEnsemble(Self.model) { path in
       try FileManager.default.removeItem(atPath: "\(path)/b/model.safetensors")
       #expect(throws: ModelFileError.fileMissing(name: "model.safetensors", folder: "\(path)/b")) {
-        try EnsembleFolder(directory: path)
+        try StoredModel(directory: path)
       }
       try FileManager.default.removeItem(atPath: "\(path)/b/config.json")
       #expect(throws: ModelFileError.fileMissing(name: "config.json", folder: "\(path)/b")) {
-        try EnsembleFolder(directory: path)
+        try StoredModel(directory: path)
       }
       try FileManager.default.removeItem(atPath: "\(path)/b")
-      #expect(throws: ModelFileError.folderMissing(path: "\(path)/b")) { try EnsembleFolder(directory: path) }
+      #expect(throws: ModelFileError.folderMissing(path: "\(path)/b")) { try StoredModel(directory: path) }
       #expect(throws: ModelFileError.folderMissing(path: "\(path)/b")) {
         try ModelConfiguration(directory: path)
       }
@@ -204,7 +208,7 @@ import Testing
   @Test func anEnsembleIsNeitherAMemberNorASingleModel() throws {
     try withEnsemble(String(decoding: Self.ensemble(["c"]), as: UTF8.self)) { path in
       let nested = ModelFileError.configuration(file: "\(path)/b/config.json", .listsMembers)
-      #expect(throws: nested) { try EnsembleFolder(directory: path) }
+      #expect(throws: nested) { try StoredModel(directory: path) }
       #expect(throws: nested) { try ModelConfiguration(directory: path) }
       let error = ModelFileError.configuration(file: "\(path)/config.json", .listsMembers)
       #expect(throws: error) { try ModelFolder(directory: path) }

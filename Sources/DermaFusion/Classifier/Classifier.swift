@@ -43,13 +43,12 @@ public final class Classifier: Sendable {
   /// - Throws: ``DermaFusionError/Code/modelNotFound`` or ``DermaFusionError/Code/invalidModel``, naming the file and the
   ///   rule that it broke.
   public convenience init(modelDirectory: String, threadCount: Int? = nil) throws(DermaFusionError) {
-    let ensemble = try DermaFusionError.converting { () throws(ModelFileError) in
-      try EnsembleFolder(directory: modelDirectory)
+    let stored = try DermaFusionError.converting { () throws(ModelFileError) in
+      try StoredModel(directory: modelDirectory)
     }
-    if let ensemble {
-      self.init(try Ensemble(ensemble, threadCount: threadCount))
-    } else {
-      self.init(try Model(directory: modelDirectory, threadCount: threadCount))
+    switch stored {
+    case .single(let folder): self.init(try Model(folder, threadCount: threadCount))
+    case .ensemble(let folder): self.init(try Ensemble(folder, threadCount: threadCount))
     }
   }
 
@@ -80,10 +79,7 @@ public final class Classifier: Sendable {
     ensemble: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])], threadCount: Int? = nil
   ) throws(DermaFusionError) {
     let folder = try DermaFusionError.converting { () throws(ModelFileError) in
-      guard let folder = try EnsembleFolder(configuration: ensemble, members: members) else {
-        throw .configuration(file: ModelFolder.configurationName, .missingKey("members"))
-      }
-      return folder
+      try EnsembleFolder(configuration: ensemble, members: members)
     }
     self.init(try Ensemble(folder, threadCount: threadCount))
   }
