@@ -139,7 +139,7 @@ let package = Package(
       name: "ImagePipeline", dependencies: ["SystemModule"],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
     .target(
-      name: "ModelFiles", dependencies: ["JSONModule", "HashModule", "SystemModule"],
+      name: "ModelFiles", dependencies: ["ImagePipeline", "JSONModule", "HashModule", "SystemModule"],
       swiftSettings: warningsAsErrors),
     .target(
       name: "TensorModule",
@@ -215,7 +215,8 @@ let package = Package(
       ]),
     .testTarget(
       name: "ImagePipelineTests", dependencies: ["ImagePipeline", "TestImages", "ReferenceLayers"]),
-    .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "HashModule", "ReferenceLayers"]),
+    .testTarget(
+      name: "ModelFilesTests", dependencies: ["ModelFiles", "ImagePipeline", "HashModule", "ReferenceLayers"]),
     .testTarget(
       name: "TensorModuleTests",
       dependencies: [

@@ -1,6 +1,7 @@
 import DermaFusion
 import ExplanationModule
 import JSONModule
+import ModelFiles
 
 /// Why a call gives nothing, as a page shows it.
 struct Failure: Error {

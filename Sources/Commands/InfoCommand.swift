@@ -37,7 +37,7 @@ package enum InfoCommand: Command {
   private static func json(_ classifier: Classifier, folder: String) -> JSONValue {
     let configuration = classifier.configuration
     let preprocessing = configuration.preprocessing
-    let constancy = preprocessing.colorConstancy.map { method in
+    let constancy = preprocessing.colorConstancy.shadesOfGray.map { method in
       JSONValue.object([
         "method": .string("shades_of_gray"), "p": .number(method.p),
         "rounding": .string(method.rounding.rawValue),
@@ -99,7 +99,7 @@ package enum InfoCommand: Command {
     let preprocessing = configuration.preprocessing
     let size = "\(preprocessing.size)x\(preprocessing.size) pixels"
     let constancy =
-      preprocessing.colorConstancy.map {
+      preprocessing.colorConstancy.shadesOfGray.map {
         "Shades of Gray (p \(JSONValue.decimal($0.p)), rounding \($0.rounding.rawValue))"
       } ?? "no colour constancy"
     let list = { (values: [Double]) in values.map(JSONValue.decimal).joined(separator: " ") }

@@ -4,3 +4,6 @@
 @_exported import struct ExplanationModule.MapTrust
 @_exported import enum ImagePipeline.ImageViews
 @_exported import struct ImagePipeline.PixelImage
+@_exported import enum ModelFiles.BodySite
+@_exported import enum ModelFiles.Malignancy
+@_exported import enum ModelFiles.Sex

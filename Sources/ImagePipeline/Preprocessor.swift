@@ -48,7 +48,7 @@ package struct Preprocessor: Sendable {
     var warnings: [ImageWarning] = image.damage == nil ? [] : [.damagedFile]
     if side < Self.smallImageSide { warnings.append(.smallImage) }
     var levels = ShadesOfGray.identityLevels
-    if case .shadesOfGray(let p, let rounding) = configuration.colorConstancy {
+    if let (p, rounding) = configuration.colorConstancy.shadesOfGray {
       let correction = ShadesOfGray.correctedLevels(of: resized, p: p, rounding: rounding)
       levels = correction.levels
       warnings += correction.warnings

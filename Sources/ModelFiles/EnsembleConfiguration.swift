@@ -1,3 +1,5 @@
+import ImagePipeline
+
 /// What the `config.json` of an ensemble says: models that vote, each in a folder of its own below the ensemble's.
 package struct EnsembleConfiguration: Sendable, Equatable {
   /// One model that votes.
@@ -80,7 +82,7 @@ extension ModelConfiguration {
     }
     try require("preprocessing.size") { "\($0.preprocessing.size)" }
     try require("preprocessing.color_constancy") { configuration in
-      configuration.preprocessing.colorConstancy.map {
+      configuration.preprocessing.colorConstancy.shadesOfGray.map {
         "shades_of_gray with p \($0.p) and rounding \($0.rounding.rawValue)"
       } ?? "none"
     }

@@ -1,3 +1,5 @@
+import ImagePipeline
+
 extension ModelConfiguration {
   /// The version of the format that this software reads.
   package static let formatVersion = 1
@@ -21,11 +23,11 @@ extension ModelConfiguration {
     batchNormEpsilon = try root.number("batch_norm_epsilon", .upToOne)
     classes = try Self.classes(&root)
     temperature = try root.number("temperature", .temperature)
-    preprocessing = try Preprocessing(try root.object("preprocessing"))
+    preprocessing = try PreprocessingConfiguration(try root.object("preprocessing"))
 
     var metadata = try root.object("metadata")
-    try metadata.vocabulary("sexes", mustBe: Self.sexes)
-    try metadata.vocabulary("sites", mustBe: Self.sites)
+    try metadata.vocabulary("sexes", mustBe: Sex.allCases.map { $0.rawValue })
+    try metadata.vocabulary("sites", mustBe: BodySite.allCases.map { $0.rawValue })
     try metadata.requireNoOtherKeys()
 
     fusion = try root.objectOrNull("fusion").map { (object) throws(ConfigurationError) in try Fusion(object) }
@@ -40,31 +42,32 @@ extension ModelConfiguration {
   }
 }
 
-extension ModelConfiguration.Preprocessing {
+extension PreprocessingConfiguration {
   /// Reads the object `preprocessing` of a `config.json`.
   package init(_ object: ConfigurationObject) throws(ConfigurationError) {
     var object = object
-    size = try object.integer("size", in: 32...2048)
-    colorConstancy = try Self.colorConstancy(try object.object("color_constancy"))
-    mean = try object.numbers("mean", count: 3, .pixelShift)
-    standardDeviation = try object.numbers("std", count: 3, .pixelDivisor)
+    self.init(
+      size: try object.integer("size", in: 32...2048),
+      colorConstancy: try Self.colorConstancy(try object.object("color_constancy")),
+      mean: try object.numbers("mean", count: 3, .pixelShift),
+      standardDeviation: try object.numbers("std", count: 3, .pixelDivisor))
     try object.requireNoOtherKeys()
   }
 
   private static func colorConstancy(
     _ object: ConfigurationObject
-  ) throws(ConfigurationError) -> ModelConfiguration.ShadesOfGray? {
+  ) throws(ConfigurationError) -> ColorConstancy {
     var object = object
     let method = try object.choice("method", of: ["shades_of_gray", "none"])
     // Without a method its parameters may be left out; what is there must be right all the same.
     if method == "none", object["p"] == nil, object["rounding"] == nil {
       try object.requireNoOtherKeys()
-      return nil
+      return .none
     }
-    let shadesOfGray = ModelConfiguration.ShadesOfGray(
+    let shadesOfGray = ColorConstancy.shadesOfGray(
       p: try object.number("p", .minkowskiExponent), rounding: try object.choice("rounding"))
     try object.requireNoOtherKeys()
-    return method == "none" ? nil : shadesOfGray
+    return method == "none" ? .none : shadesOfGray
   }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import HashModule
+import ImagePipeline
 import Testing
 
 @testable import ModelFiles
@@ -147,7 +148,7 @@ extension StoredModel {
     }
   }
 
-  private var ensemblePreprocessing: ModelConfiguration.Preprocessing? {
+  private var ensemblePreprocessing: PreprocessingConfiguration? {
     try? ModelConfiguration(parsing: Array(Self.model.utf8)).preprocessing
   }
 

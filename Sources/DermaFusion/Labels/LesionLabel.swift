@@ -3,14 +3,7 @@ import ModelFiles
 /// A class that a model tells apart, as the model's folder describes it.
 public struct LesionLabel: Sendable, Hashable {
   /// What a lesion of a class is.
-  public enum Malignancy: String, Sendable, CaseIterable {
-    /// Cancer.
-    case malignant
-    /// It may become cancer.
-    case preMalignant = "pre-malignant"
-    /// Neither.
-    case benign
-  }
+  public typealias Malignancy = ModelFiles.Malignancy
 
   /// The place among the model's outputs, from 0.
   public let index: Int
@@ -32,9 +25,7 @@ public struct Labels: Sendable, Hashable {
   package init(_ classes: [ModelConfiguration.Class]) {
     precondition(ModelConfiguration.classCounts.contains(classes.count), "\(classes.count) classes")
     labels = classes.enumerated().map { index, item in
-      LesionLabel(
-        index: index, id: item.id, name: item.name,
-        malignancy: item.malignancy.map { LesionLabel.Malignancy(rawValue: $0.rawValue)! })
+      LesionLabel(index: index, id: item.id, name: item.name, malignancy: item.malignancy)
     }
   }
 
@@ -77,7 +68,6 @@ extension Labels: CustomStringConvertible {
 
 #if !hasFeature(Embedded)
   extension LesionLabel: Codable {}
-  extension LesionLabel.Malignancy: Codable {}
 
   extension Labels: Codable {
     /// What breaks a rule of this type is an error.

@@ -57,7 +57,7 @@ public struct Model: Sendable {
   ) {
     self.configuration = configuration
     self.file = file
-    preprocessor = Preprocessor(PreprocessingConfiguration(configuration.preprocessing))
+    preprocessor = Preprocessor(configuration.preprocessing)
     self.network = network
     labels = Labels(configuration.classes)
     self.hasChecksums = hasChecksums

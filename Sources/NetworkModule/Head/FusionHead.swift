@@ -23,9 +23,9 @@ package struct FusionHead: Sendable {
     let encoded = 2 + fusion.sexEmbeddingSize + fusion.siteEmbeddingSize
     let epsilon = fusion.layerNormEpsilon
     sexEmbedding = try weights.embedding(
-      "sex_embedding", count: ModelConfiguration.sexes.count, size: fusion.sexEmbeddingSize)
+      "sex_embedding", count: Sex.allCases.count, size: fusion.sexEmbeddingSize)
     siteEmbedding = try weights.embedding(
-      "site_embedding", count: ModelConfiguration.sites.count, size: fusion.siteEmbeddingSize)
+      "site_embedding", count: BodySite.allCases.count, size: fusion.siteEmbeddingSize)
     metadataDense = try weights.dense("metadata_dense", inputs: encoded, outputs: fusion.metadataSize)
     metadataNorm = try weights.layerNorm("metadata_norm", count: fusion.metadataSize, epsilon: epsilon)
     hidden = try weights.dense(

@@ -20,7 +20,7 @@ public enum BodySite: String, Sendable, CaseIterable {
 
   /// Position in the metadata vector and in the model's embedding table, 0...14 in alphabetical order.
   package var index: Int {
-    // The order of declaration is the order in which models encode the sites; a test holds the two together.
+    // The order of declaration is the order in which models encode the sites.
     Self.allCases.firstIndex(of: self)!
   }
 
