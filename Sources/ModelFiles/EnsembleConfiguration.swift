@@ -10,13 +10,16 @@ package struct EnsembleConfiguration: Sendable, Equatable {
     package let weight: Double
   }
 
+  /// How many members an ensemble may have: each is a whole network in memory.
+  package static let memberCounts = 1...32
+
   /// The ensemble's name, for people.
   package let name: String
   /// The ensemble's version, for people.
   package let version: String
   /// The logits of the vote are divided by this before softmax; above 0.
   package let temperature: Double
-  /// At least one, in the order of the vote; their folders differ.
+  /// ``memberCounts`` of them, in the order of the vote; their folders differ.
   package let members: [Member]
 
   /// Parses and checks the bytes of a `config.json` that lists members.
@@ -34,21 +37,28 @@ package struct EnsembleConfiguration: Sendable, Equatable {
     name = try root.text("name")
     version = try root.text("version")
     temperature = try root.number("temperature", .temperature)
+    let objects = try root.objects("members")
+    guard Self.memberCounts.contains(objects.count) else {
+      throw .wrongCount(
+        key: "members",
+        expected: "\(Self.memberCounts.lowerBound) to \(Self.memberCounts.upperBound) members",
+        found: objects.count)
+    }
     var members: [Member] = []
-    var folders: Set<String> = []
-    for var object in try root.objects("members") {
+    // Bytes: to a file system two forms of one letter are two names, to a String they are equal.
+    var folders: Set<[UInt8]> = []
+    for var object in objects {
       let member = Member(folder: try object.text("folder"), weight: try object.number("weight", .voteWeight))
       try object.requireNoOtherKeys()
       let key = "members[\(members.count)].folder"
       guard !member.folder.contains("/"), member.folder != ".", member.folder != ".." else {
         throw .notAPlainName(key: key, value: member.folder)
       }
-      guard folders.insert(member.folder).inserted else {
+      guard folders.insert(Array(member.folder.utf8)).inserted else {
         throw .duplicateMember(key: key, folder: member.folder)
       }
       members.append(member)
     }
-    guard !members.isEmpty else { throw .wrongCount(key: "members", expected: "at least one", found: 0) }
     self.members = members
     root.ignore("training")
     try root.requireNoOtherKeys()

@@ -37,6 +37,32 @@ import Testing
     ) { try parse(Self.valid.replacing(#""weight":2"#, with: #""weight":\#(weight)"#)) }
   }
 
+  private func members(_ folders: [String]) throws -> [String]? {
+    let list = folders.map { #"{"folder":"\#($0)","weight":1}"# }.joined(separator: ",")
+    let text = #"{"format_version":1,"name":"e","version":"2","temperature":1,"members":[\#(list)]}"#
+    return try EnsembleConfiguration(parsing: Array(text.utf8))?.members.map(\.folder)
+  }
+
+  /// 400 members ended the process.
+  @Test func anEnsembleHasAtMost32Members() throws {
+    let folders = (0..<400).map { "m\($0)" }
+    #expect(try members(Array(folders.prefix(32))) == Array(folders.prefix(32)))
+    for count in [33, 400] {
+      let error = ConfigurationError.wrongCount(key: "members", expected: "1 to 32 members", found: count)
+      #expect(throws: error) { try members(Array(folders.prefix(count))) }
+    }
+  }
+
+  /// A String takes them for equal; they are two folders.
+  @Test func twoUnicodeFormsOfOneLetterAreTwoMembers() throws {
+    let forms = ["\u{E9}", "e\u{301}"]
+    #expect(forms[0] == forms[1])
+    #expect(try members(forms)?.map { Array($0.utf8) } == forms.map { Array($0.utf8) })
+    #expect(throws: ConfigurationError.duplicateMember(key: "members[1].folder", folder: forms[1])) {
+      try members([forms[1], forms[1]])
+    }
+  }
+
   @Test func aWeightThatIsNoNumberIsNoJSON() throws {
     #expect {
       try parse(Self.valid.replacing(#""weight":2"#, with: #""weight":NaN"#))
@@ -61,7 +87,7 @@ import Testing
     (#""lite2""#, #""""#, .malformedText(key: "members[1].folder")),
     (
       #"{"folder":"lite0","weight":0.5},{"folder":"lite2","weight":2}"#, "",
-      .wrongCount(key: "members", expected: "at least one", found: 0)
+      .wrongCount(key: "members", expected: "1 to 32 members", found: 0)
     ),
     (
       #"[{"folder":"lite0","weight":0.5},{"folder":"lite2","weight":2}]"#, "null",
