@@ -8,8 +8,7 @@ import TensorModule
 /// A model, or several that vote, ready to classify images on any number of threads at once.
 ///
 /// Classifying and explaining block the calling thread for as long as they take, tens of milliseconds and more: call
-/// them from a task or a thread of their own, not from the main actor. Build in release: without optimisation the kernels
-/// of a package's dependency are a thousand times slower.
+/// them from a task or a thread of their own, not from the main actor.
 ///
 /// ```swift
 /// let classifier = try Classifier(modelDirectory: "Weights")
@@ -128,7 +127,7 @@ public final class Classifier: Sendable {
   /// Threads that one classification computes with.
   public var threadCount: Int { pool.threadCount }
   /// The kernels in use: `baseline` (SSE2 or NEON), `avx2`, `avx512` or `avx512vnni`. `baseline` on a CPU that has AVX2 means
-  /// that the package was built without the flags for more, as SwiftPM builds a dependency.
+  /// that the package was built without the flags that `Package.swift` gives.
   public var instructionSet: String { first.network.kernels.instructionSet.rawValue }
 
   package var preprocessor: Preprocessor { first.preprocessor }
