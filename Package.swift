@@ -1,17 +1,5 @@
 // swift-tools-version: 6.2
-import Foundation
 import PackageDescription
-
-/// SwiftPM refuses a versioned dependency whose targets carry unsafe flags. The kernel modules get
-/// their instruction-set flags only where this package is built as the root; as a dependency the same
-/// sources build without them, and the choice at run time notices (see `Sources/TensorModule/KernelChoice/KernelChoice.swift`).
-/// A dependency lies in `checkouts/NAME` or `registry/downloads/SCOPE/NAME/VERSION` of a folder in which SwiftPM and
-/// Xcode note what they fetched.
-func isFetched(foldersUp: Int) -> Bool {
-  let up = String(repeating: "/..", count: foldersUp)
-  return FileManager.default.fileExists(atPath: "\(Context.packageDirectory)\(up)/workspace-state.json")
-}
-let isRootPackage = !isFetched(foldersUp: 2) && !isFetched(foldersUp: 5)
 
 #if arch(x86_64)
   let isX86 = true
@@ -21,16 +9,15 @@ let isRootPackage = !isFetched(foldersUp: 2) && !isFetched(foldersUp: 5)
 
 func kernelSettings(define: String, targetFeatures: [String]) -> [SwiftSetting] {
   var settings: [SwiftSetting] = [.define(define), .enableExperimentalFeature("BuiltinModule")]
-  if isRootPackage {
-    let features = isX86 ? targetFeatures.flatMap { ["-Xcc", "-m\($0)"] } : []
+  if isX86, !targetFeatures.isEmpty {
     // Some of their instructions have no other spelling.
-    if !features.isEmpty {
-      settings.append(.define("KERNEL_HAS_ITS_INSTRUCTIONS", .when(platforms: [.linux, .macOS])))
-    }
-    // Optimised as a whole in debug builds too: an unoptimised kernel is a thousand times slower than the product.
-    let optimisation = ["-Ounchecked", "-disable-batch-mode", "-wmo", "-num-threads", "2"]
-    settings.append(.unsafeFlags(features + optimisation, .when(platforms: [.linux, .macOS])))
+    settings.append(.define("KERNEL_HAS_ITS_INSTRUCTIONS", .when(platforms: [.linux, .macOS])))
+    settings.append(
+      .unsafeFlags(targetFeatures.flatMap { ["-Xcc", "-m\($0)"] }, .when(platforms: [.linux, .macOS])))
   }
+  // Optimised as a whole in debug builds too: an unoptimised kernel is a thousand times slower than the product.
+  let optimisation = ["-Ounchecked", "-disable-batch-mode", "-wmo", "-num-threads", "2"]
+  settings.append(.unsafeFlags(optimisation, .when(platforms: [.linux, .macOS, .iOS])))
   return settings
 }
 
@@ -38,12 +25,10 @@ let avx512 = ["avx512f", "avx512vl", "avx512bw", "avx512dq", "avx2", "fma"]
 
 /// `Scripts/test` asks for it. Whoever only builds may have a compiler that warns of more.
 let warningsAsErrors: [SwiftSetting] =
-  isRootPackage && Context.environment["DERMAFUSION_WARNINGS_AS_ERRORS"] != nil
-  ? [.unsafeFlags(["-warnings-as-errors"])] : []
+  Context.environment["DERMAFUSION_WARNINGS_AS_ERRORS"] == nil ? [] : [.unsafeFlags(["-warnings-as-errors"])]
 
 /// For loops over every pixel: unoptimised, the tests on photographs would take minutes.
-let optimizedInDebugBuilds: [SwiftSetting] =
-  isRootPackage ? [.unsafeFlags(["-O"], .when(configuration: .debug))] : []
+let optimizedInDebugBuilds: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 let package = Package(
   name: "DermaFusion",
@@ -128,7 +113,7 @@ let package = Package(
       name: "ImagePipeline", dependencies: ["SystemModule"],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
     .target(
-      name: "ModelFiles", dependencies: ["JSONModule", "HashModule", "SystemModule"],
+      name: "ModelFiles", dependencies: ["ImagePipeline", "JSONModule", "HashModule", "SystemModule"],
       swiftSettings: warningsAsErrors),
     .target(
       name: "TensorModule",
@@ -163,7 +148,7 @@ let package = Package(
 
     .target(
       name: "SHA256Instructions", dependencies: ["CBuiltins"],
-      swiftSettings: isRootPackage && isX86
+      swiftSettings: isX86
         ? kernelSettings(define: "SHA256_INSTRUCTIONS", targetFeatures: ["sha", "ssse3", "sse4.1"]) : []),
 
     // C modules: headers only
@@ -178,7 +163,7 @@ let package = Package(
     // For the unit tests only. Optimised in debug builds too: the plain loops would take minutes.
     .target(
       name: "ReferenceLayers", path: "Tests/ReferenceLayers",
-      swiftSettings: warningsAsErrors + (isRootPackage ? [.unsafeFlags(["-O"])] : [])),
+      swiftSettings: warningsAsErrors + [.unsafeFlags(["-O"])]),
     .target(name: "TestFiles", path: "Tests/TestFiles", swiftSettings: warningsAsErrors),
     .target(
       name: "TestModels",
@@ -190,7 +175,7 @@ let package = Package(
 
     .target(
       name: "TestImages", dependencies: ["ImagePipeline", "ReferenceLayers"], path: "Tests/TestImages",
-      swiftSettings: warningsAsErrors + (isRootPackage ? [.unsafeFlags(["-O"])] : [])),
+      swiftSettings: warningsAsErrors + [.unsafeFlags(["-O"])]),
 
     // Unit test bundles
     .testTarget(name: "SystemModuleTests", dependencies: ["SystemModule", "TestFiles"]),
@@ -204,7 +189,8 @@ let package = Package(
       ]),
     .testTarget(
       name: "ImagePipelineTests", dependencies: ["ImagePipeline", "TestImages", "ReferenceLayers"]),
-    .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "HashModule", "ReferenceLayers"]),
+    .testTarget(
+      name: "ModelFilesTests", dependencies: ["ModelFiles", "ImagePipeline", "HashModule", "ReferenceLayers"]),
     .testTarget(
       name: "TensorModuleTests",
       dependencies: [
@@ -250,20 +236,18 @@ let package = Package(
 )
 
 /// What is handed on: no paths of the machine that built it, and tables that nobody can write to once the program runs.
-if isRootPackage {
-  for target in package.targets where [.regular, .executable].contains(target.type) {
-    var settings: [SwiftSetting] = target.swiftSettings ?? []
-    settings.append(
+for target in package.targets where [.regular, .executable].contains(target.type) {
+  var settings: [SwiftSetting] = target.swiftSettings ?? []
+  settings.append(
+    .unsafeFlags(
+      ["-file-prefix-map", "\(Context.packageDirectory)=."], .when(configuration: .release)))
+  target.swiftSettings = settings
+  if target.type == .executable {
+    target.linkerSettings = [
       .unsafeFlags(
-        ["-file-prefix-map", "\(Context.packageDirectory)=."], .when(configuration: .release)))
-    target.swiftSettings = settings
-    if target.type == .executable {
-      target.linkerSettings = [
-        .unsafeFlags(
-          ["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"],
-          .when(platforms: [.linux]))
-      ]
-    }
+        ["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"],
+        .when(platforms: [.linux]))
+    ]
   }
 }
 

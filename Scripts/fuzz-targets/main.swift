@@ -31,7 +31,7 @@ private func decode(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   let bytes = Array(UnsafeBufferPointer(start: bytes, count: count))
   do {
     let whole = try ImageDecoder.decode(bytes, part: .whole, limits: limits)
-    guard case .whole(let image) = whole.content else { preconditionFailure("the whole was asked for") }
+    let image = whole.pixels
     precondition(image.pixels.count == image.width * image.height * 3)
     // What a network sees is refused only for its size.
     if min(image.width, image.height) >= Preprocessor.minimumSide {

@@ -41,7 +41,7 @@ struct ImageCall {
       try stored(
         classifier.explain(
           encodedImage: file, metadata: request.metadata, method: request.method, layer: request.layer,
-          selecting: classifier.selection(request.labels(of: classifier))))
+          selecting: classifier.selection(request.labels(of: classifier))).0)
     }
   }
 
@@ -49,7 +49,7 @@ struct ImageCall {
     try compute { () throws(DermaFusionError) in
       try stored(
         classifier.explain(
-          DecodedImage(image), metadata: request.metadata, method: request.method, layer: request.layer,
+          classifier.preprocessed(image), metadata: request.metadata, method: request.method, layer: request.layer,
           imageSHA256: nil, selecting: classifier.selection(request.labels(of: classifier))))
     }
   }

@@ -46,7 +46,7 @@ enum InfoCommand: Command {
     let preprocessing = configuration.preprocessing
     let size = "\(preprocessing.size)x\(preprocessing.size) pixels"
     let constancy =
-      preprocessing.colorConstancy.map {
+      preprocessing.colorConstancy.shadesOfGray.map {
         "Shades of Gray (p \(JSONValue.decimal($0.p)), rounding \($0.rounding.rawValue))"
       } ?? "no colour constancy"
     let list = { (values: [Double]) in values.map(JSONValue.decimal).joined(separator: " ") }

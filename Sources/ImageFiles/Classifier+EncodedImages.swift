@@ -27,9 +27,25 @@ extension Classifier {
     let image = try ClassificationTiming.measure(&timing.decodeMilliseconds) { () throws(DermaFusionError) in
       try Self.decoded(bytes, part: .square(size: configuration.preprocessing.size), limits: limits)
     }
-    let (result, output) = try classify(
-      image, metadata: metadata, views: views, imageSHA256: SHA256.hexDigest(bytes), timing: &timing)
+    let input = try ClassificationTiming.measure(&timing.preprocessMilliseconds) {
+      () throws(DermaFusionError) in
+      try preprocessed(image)
+    }
+    let output = try ClassificationTiming.measure(&timing.networkMilliseconds) {
+      () throws(DermaFusionError) in
+      try self.output(of: input, metadata: metadata.encoded(), views: views)
+    }
+    let result = try classification(
+      output, of: input, metadata: metadata, views: views, imageSHA256: SHA256.hexDigest(bytes))
     return (result, output, timing)
+  }
+
+  /// ``classify(encodedImage:metadata:views:)`` with what the network looked at, from which the whole image can be shown.
+  package func classify(
+    wholeImage bytes: [UInt8], metadata: PatientMetadata, limits: DecodingLimits = .standard
+  ) throws(DermaFusionError) -> (Classification, PreprocessedImage) {
+    let input = try preprocessed(Self.decoded(bytes, part: .whole, limits: limits))
+    return (try classify(input, metadata: metadata, imageSHA256: SHA256.hexDigest(bytes)).0, input)
   }
 
   /// Classifies an image from a file's bytes and explains one or more of its logits; see
@@ -39,31 +55,28 @@ extension Classifier {
     method: ActivationMapMethod = .gradcam, layer: String? = nil
   ) throws(DermaFusionError) -> Explanation {
     try explain(
-      encodedImage: bytes, metadata: metadata, method: method, layer: layer, selecting: selection(labels))
+      encodedImage: bytes, metadata: metadata, method: method, layer: layer, selecting: selection(labels)
+    ).0
   }
 
+  /// The same with what the network looked at, for the map's checks.
+  ///
   /// - Parameter select: the classes to explain, by the image's probabilities; at least one.
   package func explain(
     encodedImage bytes: [UInt8], metadata: PatientMetadata, method: ActivationMapMethod, layer: String?,
-    selecting select: (ClassScores) -> [LesionLabel]
-  ) throws(DermaFusionError) -> Explanation {
-    try explain(
-      Self.decoded(bytes, part: .whole), metadata: metadata, method: method, layer: layer,
-      imageSHA256: SHA256.hexDigest(bytes), selecting: select)
+    limits: DecodingLimits = .standard, selecting select: (ClassScores) -> [LesionLabel]
+  ) throws(DermaFusionError) -> (Explanation, PreprocessedImage) {
+    let input = try preprocessed(Self.decoded(bytes, part: .whole, limits: limits))
+    let explanation = try explain(
+      input, metadata: metadata, method: method, layer: layer, imageSHA256: SHA256.hexDigest(bytes),
+      selecting: select)
+    return (explanation, input)
   }
 
   /// The pixels of a file.
   ///
   /// - Throws: ``DermaFusionError/Code/invalidImage``
-  package static func decoded(_ bytes: [UInt8]) throws(DermaFusionError) -> PixelImage {
-    do throws(ImageError) {
-      return try ImageDecoder.decode(bytes)
-    } catch {
-      throw DermaFusionError(error)
-    }
-  }
-
-  private static func decoded(
+  package static func decoded(
     _ bytes: [UInt8], part: ImagePart, limits: DecodingLimits = .standard
   ) throws(DermaFusionError) -> DecodedImage {
     do throws(ImageError) {
@@ -78,5 +91,7 @@ extension PixelImage {
   /// Decodes the bytes of a PNG, JPEG (EXIF orientation applied) or PNM file.
   ///
   /// - Throws: ``DermaFusionError/Code/invalidImage``, naming the broken rule.
-  public init(decoding bytes: [UInt8]) throws(DermaFusionError) { self = try Classifier.decoded(bytes) }
+  public init(decoding bytes: [UInt8]) throws(DermaFusionError) {
+    self = try Classifier.decoded(bytes, part: .whole).pixels
+  }
 }

@@ -11,10 +11,7 @@ package enum ImageDecoder {
   /// - Parameter bytes: The whole file.
   /// - Throws: ``ImageError`` naming the broken rule.
   package static func decode(_ bytes: [UInt8]) throws(ImageError) -> PixelImage {
-    guard case .whole(let image) = try decode(bytes, part: .whole).content else {
-      preconditionFailure("the whole image was asked for")
-    }
-    return image
+    try decode(bytes, part: .whole).pixels
   }
 
   /// Decodes a PNG, JPEG or PNM file.

@@ -54,7 +54,7 @@ enum JPEGDecoder {
       let square = resizer.finish()
       let swaps = orientation.placement.transposes
       return DecodedImage(
-        width: swaps ? height : width, height: swaps ? width : height, content: .square(square),
+        square: square, width: swaps ? height : width, height: swaps ? width : height,
         damage: damage(reader), reservation: reservation)
     }
 

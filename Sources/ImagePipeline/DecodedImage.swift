@@ -1,40 +1,37 @@
 /// What a decoder made of a file: an upright image, or only its centre square at a network's size, and what was wrong with
 /// the file.
 package struct DecodedImage: Sendable {
-  /// The pixels that were kept.
-  package enum Content: Sendable {
-    /// The whole image, `[height, width, 3]`.
-    case whole(PixelImage)
-    /// The centre square of a large image, resized on the way: `[size, size, 3]`, equal to the bit to what a
-    /// ``Preprocessor`` makes of the whole.
-    case square(PixelImage)
-  }
-
   /// The number of columns of the upright image, whatever was kept of it.
   package let width: Int
   /// The number of rows of the upright image, whatever was kept of it.
   package let height: Int
-  package let content: Content
+  /// The whole image, `[height, width, 3]`, or the centre square of a large one, resized on the way: `[size, size, 3]`,
+  /// equal to the bit to what a ``Preprocessor`` makes of the whole.
+  package let pixels: PixelImage
   /// Nil when the decoder found nothing wrong.
   package let damage: ImageDamage?
   /// What the decoder holds for as long as the pixels are in use.
   private let reservation: (AnyObject & Sendable)?
 
+  /// Whether every pixel was kept.
+  package var isWhole: Bool { pixels.width == width && pixels.height == height }
+
+  /// The whole of an image.
   package init(
     _ image: PixelImage, damage: ImageDamage? = nil, reservation: (AnyObject & Sendable)? = nil
   ) {
     self.init(
-      width: image.width, height: image.height, content: .whole(image), damage: damage,
-      reservation: reservation)
+      square: image, width: image.width, height: image.height, damage: damage, reservation: reservation)
   }
 
+  /// The centre square of an image of `width` x `height` pixels.
   package init(
-    width: Int, height: Int, content: Content, damage: ImageDamage?,
+    square: PixelImage, width: Int, height: Int, damage: ImageDamage?,
     reservation: (AnyObject & Sendable)? = nil
   ) {
     self.width = width
     self.height = height
-    self.content = content
+    pixels = square
     self.damage = damage
     self.reservation = reservation
   }

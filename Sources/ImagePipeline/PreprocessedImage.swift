@@ -8,10 +8,9 @@ package struct PreprocessedImage: Sendable {
   ///
   /// - Precondition: the decoder was asked for the whole of it.
   package var decoded: PixelImage {
-    guard case .whole(let image) = source.content else {
-      preconditionFailure("of \(source.width)x\(source.height) pixels only the network's square was kept")
-    }
-    return image
+    precondition(
+      source.isWhole, "of \(source.width)x\(source.height) pixels only the network's square was kept")
+    return source.pixels
   }
 
   /// What was wrong with the file; nil where nothing was found.

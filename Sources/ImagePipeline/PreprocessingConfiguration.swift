@@ -16,6 +16,11 @@ package struct PreprocessingConfiguration: Sendable, Equatable {
     case none
     /// Shades of Gray: the Minkowski `p`-means of the channels are made equal. `p` is positive; 6 is usual.
     case shadesOfGray(p: Double, rounding: Rounding)
+
+    /// What Shades of Gray works with, where it is used.
+    package var shadesOfGray: (p: Double, rounding: Rounding)? {
+      if case .shadesOfGray(let p, let rounding) = self { (p, rounding) } else { nil }
+    }
   }
 
   /// The side of the network's square input, in pixels.

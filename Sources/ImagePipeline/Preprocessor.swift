@@ -38,22 +38,17 @@ package struct Preprocessor: Sendable {
     let side = min(image.width, image.height)
     let square = BilinearResizer.Region(
       left: (image.width - side) / 2, top: (image.height - side) / 2, width: side, height: side)
-    let resized: PixelImage
-    switch image.content {
-    case .square(let square):
-      precondition(
-        square.width == configuration.size && square.height == configuration.size,
-        "a square of \(square.width)x\(square.height) for a network of \(configuration.size)")
-      resized = square
-    case .whole(let image):
-      resized = BilinearResizer.resize(
-        image, region: square, width: configuration.size, height: configuration.size)
-    }
+    let (kept, size) = (image.pixels, configuration.size)
+    precondition(
+      image.isWhole || (kept.width == size && kept.height == size),
+      "a square of \(kept.width)x\(kept.height) for a network of \(size)")
+    let resized =
+      image.isWhole ? BilinearResizer.resize(kept, region: square, width: size, height: size) : kept
 
     var warnings: [ImageWarning] = image.damage == nil ? [] : [.damagedFile]
     if side < Self.smallImageSide { warnings.append(.smallImage) }
     var levels = ShadesOfGray.identityLevels
-    if case .shadesOfGray(let p, let rounding) = configuration.colorConstancy {
+    if let (p, rounding) = configuration.colorConstancy.shadesOfGray {
       let correction = ShadesOfGray.correctedLevels(of: resized, p: p, rounding: rounding)
       levels = correction.levels
       warnings += correction.warnings

@@ -15,12 +15,12 @@ package enum ConfigurationError: Error, Equatable, Sendable {
   case outOfRange(key: String, value: String, rule: String)
   /// The key's string is not one of those allowed.
   case unknownValue(key: String, value: String, allowed: [String])
-  /// The key's string is empty or has control characters.
+  /// The key's string is empty, too long, or has characters that are unfit for names.
   case malformedText(key: String)
   /// The key's array has another number of elements than required.
   case wrongCount(key: String, expected: String, found: Int)
-  /// The network is said to be in 8 bits, and its architecture has no such form.
-  case unquantizable(String)
+  /// The network is said to be in 8 bits, and its architecture has no such form; those that have one are given too.
+  case unquantizable(String, allowed: [String])
   /// Two classes have one name.
   case duplicateClass(String)
   /// One class says how malignant it is, and another does not.
@@ -51,15 +51,16 @@ extension ConfigurationError: CustomStringConvertible {
     case .wrongType(let key, let expected, let found):
       "\(quoted(key)) must be \(expected), and is \(found)"
     case .outOfRange(let key, let value, let rule):
-      "\(quoted(key)) is \(value), and must be \(rule)"
+      "\(quoted(key)) is \(shortened(value, to: 40)), and must be \(rule)"
     case .unknownValue(let key, let value, let allowed):
       "\(quoted(key)) is \(quoted(value)), and must be one of \(allowed.joined(separator: ", "))"
     case .malformedText(let key):
-      "\(quoted(key)) must be a text of at least one character, without control characters"
+      "\(quoted(key)) must be a text of 1 to \(ConfigurationObject.textLimit) characters, without control characters, "
+        + "marks of the direction of writing and code points that are no characters"
     case .wrongCount(let key, let expected, let found):
       "\(quoted(key)) must have \(expected), and has \(found)"
-    case .unquantizable(let architecture):
-      "\"precision\" is \"int8\", and \"architecture\" must be one of efficientnet_lite0 to efficientnet_lite4 then; it is "
+    case .unquantizable(let architecture, let allowed):
+      "\"precision\" is \"int8\", and \"architecture\" must be one of \(allowed.joined(separator: ", ")) then; it is "
         + quoted(architecture)
     case .duplicateClass(let name):
       "\"classes\" has \(quoted(name)) twice"
@@ -72,7 +73,8 @@ extension ConfigurationError: CustomStringConvertible {
     case .duplicateMember(let key, let folder):
       "\(quoted(key)) is \(quoted(folder)), which another member has already"
     case .unlikeFirstMember(let key, let found, let first):
-      "\(quoted(key)) is \(found), and must be \(first), as in the ensemble's first member"
+      "\(quoted(key)) is \(shortened(found, to: 400)), and must be \(shortened(first, to: 400)), as in the ensemble's "
+        + "first member"
     case .vocabularyDiffers(let key, let index, let expected, let found):
       "\(quoted(key)) has \(found.map(quoted) ?? "nothing") at index \(index), and this software encodes "
         + "\(expected.map(quoted) ?? "nothing") there"

@@ -21,6 +21,9 @@ package struct ConfigurationObject {
     static let temperature = NumberRule(words: "above 0, in 0.001...1000") { (0.001...1000).contains($0) }
   }
 
+  /// The most characters of a text: names stand in tables, in pictures and on lines of their own.
+  static let textLimit = 200
+
   private let object: JSONObject
   private let path: String
   private var asked: Set<String> = []
@@ -205,8 +208,10 @@ extension ConfigurationObject {
     guard case .string(let text) = value else {
       throw .wrongType(key: key(), expected: "a string", found: value.typeInWords)
     }
-    let hasControls = text.unicodeScalars.contains { $0.properties.generalCategory == .control }
-    guard !text.isEmpty, !hasControls else { throw .malformedText(key: key()) }
+    let scalars = text.unicodeScalars
+    guard !text.isEmpty, scalars.prefix(textLimit + 1).count <= textLimit,
+      !scalars.contains(where: { $0.isUnfitForNames })
+    else { throw .malformedText(key: key()) }
     return text
   }
 

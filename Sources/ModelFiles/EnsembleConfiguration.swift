@@ -1,3 +1,5 @@
+import ImagePipeline
+
 /// What the `config.json` of an ensemble says: models that vote, each in a folder of its own below the ensemble's.
 package struct EnsembleConfiguration: Sendable, Equatable {
   /// One model that votes.
@@ -8,13 +10,16 @@ package struct EnsembleConfiguration: Sendable, Equatable {
     package let weight: Double
   }
 
+  /// How many members an ensemble may have: each is a whole network in memory.
+  package static let memberCounts = 1...32
+
   /// The ensemble's name, for people.
   package let name: String
   /// The ensemble's version, for people.
   package let version: String
   /// The logits of the vote are divided by this before softmax; above 0.
   package let temperature: Double
-  /// At least one, in the order of the vote; their folders differ.
+  /// ``memberCounts`` of them, in the order of the vote; their folders differ.
   package let members: [Member]
 
   /// Parses and checks the bytes of a `config.json` that lists members.
@@ -22,27 +27,38 @@ package struct EnsembleConfiguration: Sendable, Equatable {
   /// - Returns: nil when the file is JSON without the key `members`: the configuration of a single model.
   /// - Throws: `ConfigurationError` for the first broken rule.
   package init?(parsing bytes: [UInt8]) throws(ConfigurationError) {
-    var root = try ConfigurationObject(parsing: bytes)
+    try self.init(ConfigurationObject(parsing: bytes))
+  }
+
+  init?(_ object: ConfigurationObject) throws(ConfigurationError) {
+    var root = object
     guard root["members"] != nil else { return nil }
     try root.requireFormatVersion()
     name = try root.text("name")
     version = try root.text("version")
     temperature = try root.number("temperature", .temperature)
+    let objects = try root.objects("members")
+    guard Self.memberCounts.contains(objects.count) else {
+      throw .wrongCount(
+        key: "members",
+        expected: "\(Self.memberCounts.lowerBound) to \(Self.memberCounts.upperBound) members",
+        found: objects.count)
+    }
     var members: [Member] = []
-    var folders: Set<String> = []
-    for var object in try root.objects("members") {
+    // Bytes: to a file system two forms of one letter are two names, to a String they are equal.
+    var folders: Set<[UInt8]> = []
+    for var object in objects {
       let member = Member(folder: try object.text("folder"), weight: try object.number("weight", .voteWeight))
       try object.requireNoOtherKeys()
       let key = "members[\(members.count)].folder"
       guard !member.folder.contains("/"), member.folder != ".", member.folder != ".." else {
         throw .notAPlainName(key: key, value: member.folder)
       }
-      guard folders.insert(member.folder).inserted else {
+      guard folders.insert(Array(member.folder.utf8)).inserted else {
         throw .duplicateMember(key: key, folder: member.folder)
       }
       members.append(member)
     }
-    guard !members.isEmpty else { throw .wrongCount(key: "members", expected: "at least one", found: 0) }
     self.members = members
     root.ignore("training")
     try root.requireNoOtherKeys()
@@ -76,7 +92,7 @@ extension ModelConfiguration {
     }
     try require("preprocessing.size") { "\($0.preprocessing.size)" }
     try require("preprocessing.color_constancy") { configuration in
-      configuration.preprocessing.colorConstancy.map {
+      configuration.preprocessing.colorConstancy.shadesOfGray.map {
         "shades_of_gray with p \($0.p) and rounding \($0.rounding.rawValue)"
       } ?? "none"
     }

@@ -1,5 +1,27 @@
 import HashModule
 
+/// The files of a model's folder: of a single model, or of an ensemble and its members.
+package enum StoredModel: Sendable {
+  case single(ModelFolder)
+  case ensemble(EnsembleFolder)
+
+  /// Reads the files of a folder.
+  ///
+  /// - Throws: `ModelFileError` when a file is missing or breaks a rule, or an ensemble's members do not agree on classes and
+  ///   preprocessing.
+  package init(directory path: String) throws(ModelFileError) {
+    let file = try ConfigurationFile(in: path)
+    guard let configuration = try file.ensemble() else {
+      self = .single(try ModelFolder(file, directory: path))
+      return
+    }
+    self = .ensemble(
+      try EnsembleFolder(configuration, file) { (folder) throws(ModelFileError) in
+        try ModelFolder(directory: FileContent.path(of: folder, in: path))
+      })
+  }
+}
+
 /// An ensemble's files, read and checked: its `config.json` and the two files of each member.
 package struct EnsembleFolder: Sendable {
   /// What `config.json` says.
@@ -11,44 +33,27 @@ package struct EnsembleFolder: Sendable {
   /// What tells the ensemble from all others.
   package let digest: ModelDigest
 
-  /// Reads the files of a folder.
-  ///
-  /// - Returns: nil when the folder's `config.json` lists no members: the folder of a single model.
-  /// - Throws: `ModelFileError` when a file is missing or breaks a rule, or the members do not agree on classes and
-  ///   preprocessing.
-  package init?(directory path: String) throws(ModelFileError) {
-    let (bytes, name) = try ModelFolder.configurationFile(in: path)
-    try ModelChecksums(directory: path)?.check(bytes, of: ModelFolder.configurationName)
-    try self.init(configuration: bytes, name: name) { (folder) throws(ModelFileError) in
-      try ModelFolder(directory: FileContent.path(of: folder, in: path))
-    }
-  }
-
   /// Reads an ensemble from the bytes of its files.
   ///
   /// - Parameter members: the two files of each member by the name of its folder; others are not looked at.
-  /// - Returns: nil when `configuration` lists no members.
-  /// - Throws: `ModelFileError` as for a folder.
-  package init?(
+  /// - Throws: `ModelFileError` as for a folder, and where `configuration` lists no members.
+  package init(
     configuration: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])]
   ) throws(ModelFileError) {
-    try self.init(configuration: configuration, name: ModelFolder.configurationName) {
-      (folder) throws(ModelFileError) in
+    let file = try ConfigurationFile(configuration, path: ModelFolder.configurationName)
+    guard let ensemble = try file.ensemble() else {
+      throw .configuration(file: file.path, .missingKey("members"))
+    }
+    try self.init(ensemble, file) { (folder) throws(ModelFileError) in
       guard let files = members[folder] else { throw .folderMissing(path: folder) }
       return try ModelFolder(configuration: files.configuration, weights: files.weights, folder: folder)
     }
   }
 
-  private init?(
-    configuration bytes: [UInt8], name: String, member: (String) throws(ModelFileError) -> ModelFolder
+  fileprivate init(
+    _ configuration: EnsembleConfiguration, _ file: ConfigurationFile,
+    member: (String) throws(ModelFileError) -> ModelFolder
   ) throws(ModelFileError) {
-    let configuration: EnsembleConfiguration
-    do throws(ConfigurationError) {
-      guard let parsed = try EnsembleConfiguration(parsing: bytes) else { return nil }
-      configuration = parsed
-    } catch {
-      throw .configuration(file: name, error)
-    }
     var members: [ModelFolder] = []
     for listed in configuration.members {
       let folder = try member(listed.folder)
@@ -57,9 +62,9 @@ package struct EnsembleFolder: Sendable {
       members.append(folder)
     }
     self.configuration = configuration
-    configurationPath = name
+    configurationPath = file.path
     self.members = members
-    digest = ModelDigest { [members] hash in
+    digest = ModelDigest { [bytes = file.bytes, members] hash in
       hash.update(bytes)
       for member in members {
         member.addBytes(&hash)
@@ -73,11 +78,8 @@ package struct EnsembleFolder: Sendable {
 extension ModelFolder {
   /// The files that a model's folder has or, where it is an ensemble's, that its members' folders have too; there or not.
   package static func filePaths(in folder: String) -> [String] {
-    let configuration = FileContent.path(of: configurationName, in: folder)
-    guard let bytes = try? configurationFile(in: folder).bytes,
-      let ensemble = try? EnsembleConfiguration(parsing: bytes)
-    else { return paths(in: folder) }
-    return [configuration, FileContent.path(of: ModelChecksums.fileName, in: folder)]
+    guard let ensemble = try? ConfigurationFile(in: folder).ensemble() else { return paths(in: folder) }
+    return [configurationName, ModelChecksums.fileName].map { FileContent.path(of: $0, in: folder) }
       + ensemble.members.flatMap { paths(in: FileContent.path(of: $0.folder, in: folder)) }
   }
 
@@ -92,23 +94,16 @@ extension ModelConfiguration {
   ///
   /// - Throws: `ModelFileError` when a file is missing or breaks a rule.
   package init(directory path: String) throws(ModelFileError) {
-    let (bytes, name) = try ModelFolder.configurationFile(in: path)
-    try ModelChecksums(directory: path)?.check(bytes, of: ModelFolder.configurationName)
-    let ensemble: EnsembleConfiguration
-    do throws(ConfigurationError) {
-      guard let parsed = try EnsembleConfiguration(parsing: bytes) else {
-        try self.init(parsing: bytes)
-        return
-      }
-      ensemble = parsed
-    } catch {
-      throw .configuration(file: name, error)
+    let file = try ConfigurationFile(in: path)
+    guard let ensemble = try file.ensemble() else {
+      self = try file.model()
+      return
     }
     var members: [ModelConfiguration] = []
     for listed in ensemble.members {
-      let (bytes, name) = try ModelFolder.configurationFile(in: FileContent.path(of: listed.folder, in: path))
-      let member = try ModelFolder.configuration(parsing: bytes, name: name)
-      try (members.first ?? member).requireMember(member, file: name)
+      let file = try ConfigurationFile(in: FileContent.path(of: listed.folder, in: path))
+      let member = try file.model()
+      try (members.first ?? member).requireMember(member, file: file.path)
       members.append(member)
     }
     self.init(ensemble, members: members)
@@ -116,10 +111,8 @@ extension ModelConfiguration {
 
   /// Checks that `member` can vote with this first one; errors name its file.
   fileprivate func requireMember(_ member: ModelConfiguration, file: String) throws(ModelFileError) {
-    do throws(ConfigurationError) {
+    try ConfigurationFile.naming(file) { () throws(ConfigurationError) in
       try member.requireAgreement(with: self)
-    } catch {
-      throw .configuration(file: file, error)
     }
   }
 }

@@ -43,7 +43,7 @@ extension ModelConfiguration {
 }
 
 extension ModelConfiguration.Abstention {
-  init(_ object: ConfigurationObject, classCount: Int, stageCount: Int) throws(ConfigurationError) {
+  init(_ object: ConfigurationObject, classCount: Int) throws(ConfigurationError) {
     var object = object
     var quality = try object.object("quality")
     self.quality = Quality(
@@ -57,7 +57,7 @@ extension ModelConfiguration.Abstention {
     try quality.requireNoOtherKeys()
     var distance = try object.object("distance")
     self.distance = Distance(
-      stage: try distance.integer("stage", in: 0...stageCount - 1),
+      stage: try distance.integer("stage", in: 0...Int.max),
       threshold: try distance.number("threshold", .positive))
     try distance.requireNoOtherKeys()
     var conformal = try object.object("conformal")

@@ -1,3 +1,5 @@
+import ImagePipeline
+
 extension ModelConfiguration {
   /// The version of the format that this software reads.
   package static let formatVersion = 1
@@ -6,19 +8,22 @@ extension ModelConfiguration {
   ///
   /// - Throws: `ConfigurationError` for the first broken rule.
   package init(parsing bytes: [UInt8]) throws(ConfigurationError) {
-    var root = try ConfigurationObject(parsing: bytes)
+    try self.init(ConfigurationObject(parsing: bytes))
+  }
+
+  init(_ object: ConfigurationObject) throws(ConfigurationError) {
+    var root = object
     if root["members"] != nil { throw .listsMembers }
     try root.requireFormatVersion()
     name = try root.text("name")
     version = try root.text("version")
-    architecture = try root.choice("architecture", of: Self.knownArchitectures)
+    architecture = try root.text("architecture")
     padding = try root.choice("padding")
     precision = root["precision"] == nil ? .float32 : try root.choice("precision")
-    if precision == .int8, !Self.isQuantizable(architecture) { throw .unquantizable(architecture) }
     batchNormEpsilon = try root.number("batch_norm_epsilon", .upToOne)
     classes = try Self.classes(&root)
     temperature = try root.number("temperature", .temperature)
-    preprocessing = try Preprocessing(try root.object("preprocessing"))
+    preprocessing = try PreprocessingConfiguration(try root.object("preprocessing"))
 
     var metadata = try root.object("metadata")
     try metadata.vocabulary("sexes", mustBe: Sex.allCases.map { $0.rawValue })
@@ -30,40 +35,39 @@ extension ModelConfiguration {
     if root["abstention"] == nil {
       abstention = nil
     } else {
-      abstention = try Abstention(
-        try root.object("abstention"), classCount: classes.count,
-        stageCount: Self.stageCount(of: architecture))
+      abstention = try Abstention(try root.object("abstention"), classCount: classes.count)
     }
     root.ignore("training")
     try root.requireNoOtherKeys()
   }
 }
 
-extension ModelConfiguration.Preprocessing {
+extension PreprocessingConfiguration {
   /// Reads the object `preprocessing` of a `config.json`.
   package init(_ object: ConfigurationObject) throws(ConfigurationError) {
     var object = object
-    size = try object.integer("size", in: 32...2048)
-    colorConstancy = try Self.colorConstancy(try object.object("color_constancy"))
-    mean = try object.numbers("mean", count: 3, .pixelShift)
-    standardDeviation = try object.numbers("std", count: 3, .pixelDivisor)
+    self.init(
+      size: try object.integer("size", in: 32...2048),
+      colorConstancy: try Self.colorConstancy(try object.object("color_constancy")),
+      mean: try object.numbers("mean", count: 3, .pixelShift),
+      standardDeviation: try object.numbers("std", count: 3, .pixelDivisor))
     try object.requireNoOtherKeys()
   }
 
   private static func colorConstancy(
     _ object: ConfigurationObject
-  ) throws(ConfigurationError) -> ModelConfiguration.ShadesOfGray? {
+  ) throws(ConfigurationError) -> ColorConstancy {
     var object = object
     let method = try object.choice("method", of: ["shades_of_gray", "none"])
     // Without a method its parameters may be left out; what is there must be right all the same.
     if method == "none", object["p"] == nil, object["rounding"] == nil {
       try object.requireNoOtherKeys()
-      return nil
+      return .none
     }
-    let shadesOfGray = ModelConfiguration.ShadesOfGray(
+    let shadesOfGray = ColorConstancy.shadesOfGray(
       p: try object.number("p", .minkowskiExponent), rounding: try object.choice("rounding"))
     try object.requireNoOtherKeys()
-    return method == "none" ? nil : shadesOfGray
+    return method == "none" ? .none : shadesOfGray
   }
 }
 

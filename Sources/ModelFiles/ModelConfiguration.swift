@@ -1,3 +1,5 @@
+import ImagePipeline
+
 /// What `config.json` says of a model: everything that software needs besides the weights. Parsed strictly: a key that
 /// is missing, unknown, of another type or out of range is an error, so no model runs on a guess.
 package struct ModelConfiguration: Sendable, Equatable {
@@ -9,42 +11,12 @@ package struct ModelConfiguration: Sendable, Equatable {
     case symmetric
   }
 
-  /// How a value after colour constancy becomes the network's input.
-  package enum Rounding: String, Sendable, CaseIterable {
-    /// floor(v x gain + 0.5), clipped to 0...255.
-    case round
-    /// floor(v x gain), clipped to 0...255.
-    case truncate
-    /// v x gain in Double, clipped to 0...255.
-    case none
-  }
-
-  /// Colour constancy by Shades of Gray.
-  package struct ShadesOfGray: Sendable, Equatable {
-    /// The exponent of the Minkowski mean, 1...100.
-    package let p: Double
-    /// What becomes of the corrected values.
-    package let rounding: Rounding
-  }
-
   /// The numbers that a network multiplies.
   package enum Precision: String, Sendable, CaseIterable {
     /// Weights and maps are floats.
     case float32
     /// The weights of the blocks after the first stage are 8-bit integers, and so are the maps that they multiply.
     case int8
-  }
-
-  /// The constants that take an image to the network's input.
-  package struct Preprocessing: Sendable, Equatable {
-    /// Width and height of the input in pixels, 32...2048.
-    package let size: Int
-    /// The colour constancy, or nil for none.
-    package let colorConstancy: ShadesOfGray?
-    /// Subtracted per channel (R, G, B) from values of 0...1.
-    package let mean: [Double]
-    /// Divided by per channel (R, G, B); above 0.
-    package let standardDeviation: [Double]
   }
 
   /// The sizes of the head that joins the patient's metadata to the image's features.
@@ -95,7 +67,7 @@ package struct ModelConfiguration: Sendable, Equatable {
   package let name: String
   /// The model's version, for people.
   package let version: String
-  /// One of `knownArchitectures`.
+  /// timm's name of the network. Which names there are, and what else each asks of a configuration, `NetworkModule` says.
   package let architecture: String
   /// How convolutions are padded.
   package let padding: Padding
@@ -108,25 +80,9 @@ package struct ModelConfiguration: Sendable, Equatable {
   /// The logits are divided by this before softmax; above 0.
   package let temperature: Double
   /// The way from an image to the network's input.
-  package let preprocessing: Preprocessing
+  package let preprocessing: PreprocessingConfiguration
   /// The metadata head, or nil for a model that sees the image alone.
   package let fusion: Fusion?
   /// When the model does not answer, or nil for a model that was not fitted for it.
   package let abstention: Abstention?
-
-  /// Every architecture that a configuration may name.
-  package static let knownArchitectures: [String] =
-    (0...7).map { "efficientnet_b\($0)" } + (0...7).map { "tf_efficientnet_b\($0)" }
-    + (0...4).map { "efficientnet_lite\($0)" } + (0...4).map { "tf_efficientnet_lite\($0)" }
-    + ["mobilenetv3_small_100", "mobilenetv3_large_100", "resnet18", "resnet50"]
-
-  /// Whether an architecture has a form in 8 bits: ReLU6 and no squeeze-excite.
-  package static func isQuantizable(_ architecture: String) -> Bool {
-    architecture.hasPrefix("efficientnet_lite")
-  }
-
-  /// Stages of an architecture of ``knownArchitectures``.
-  package static func stageCount(of architecture: String) -> Int {
-    architecture.hasPrefix("resnet") ? 4 : architecture == "mobilenetv3_small_100" ? 6 : 7
-  }
 }

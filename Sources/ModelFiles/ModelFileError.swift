@@ -90,7 +90,7 @@ extension ModelFileError: CustomStringConvertible {
     case .missingTensor(let file, let name):
       "\(file): the tensor \(quoted(name)) is missing"
     case .misshapenTensor(let file, let name, let expected, let found):
-      "\(file): the tensor \(quoted(name)) has shape \(found), and the network needs \(expected)"
+      "\(file): the tensor \(quoted(name)) has shape \(inWords(found)), and the network needs \(expected)"
     case .wrongDataType(let file, let name, let found, let expected):
       "\(file): the tensor \(quoted(name)) has the data type \(quoted(found)), and the network needs \(expected)"
     case .unusableQuantization(let file, let name, let rule):

@@ -4,8 +4,6 @@ import HashModule
 package struct ModelFolder: Sendable {
   /// The name of the configuration's file.
   package static let configurationName = "config.json"
-  /// The most bytes of a `config.json` that are read; the shipped one has two thousand.
-  static let configurationLimit = 4 << 20
   /// The name of the weights' file.
   package static let weightsName = "model.safetensors"
 
@@ -27,18 +25,17 @@ package struct ModelFolder: Sendable {
   ///
   /// - Throws: `ModelFileError` when the folder or a file is missing or breaks a rule.
   package init(directory path: String) throws(ModelFileError) {
-    let (bytes, name) = try Self.configurationFile(in: path)
-    let checksums = try ModelChecksums(directory: path)
-    try checksums?.check(bytes, of: Self.configurationName)
+    try self.init(ConfigurationFile(in: path), directory: path)
+  }
+
+  init(_ file: ConfigurationFile, directory path: String) throws(ModelFileError) {
     // Before the weights, which an ensemble has none of.
-    let configuration = try Self.configuration(parsing: bytes, name: name)
+    let configuration = try file.model()
     let weights = FileContent.path(of: Self.weightsName, in: path)
     guard try FileContent.isFolder(weights) != nil else {
       throw .fileMissing(name: Self.weightsName, folder: path)
     }
-    try self.init(
-      configuration, name: name, bytes: bytes, weights: SafetensorsFile(path: weights),
-      checksums: checksums)
+    try self.init(configuration, file, weights: SafetensorsFile(path: weights))
   }
 
   /// Reads a model from the bytes of its two files.
@@ -53,73 +50,29 @@ package struct ModelFolder: Sendable {
     let names = [Self.configurationName, Self.weightsName].map { name in
       folder.map { FileContent.path(of: name, in: $0) } ?? name
     }
-    try self.init(
-      Self.configuration(parsing: bytes, name: names[0]), name: names[0], bytes: bytes,
-      weights: SafetensorsFile(bytes: weights, name: names[1]), checksums: nil)
+    let file = try ConfigurationFile(bytes, path: names[0])
+    try self.init(file.model(), file, weights: SafetensorsFile(bytes: weights, name: names[1]))
   }
 
   private init(
-    _ configuration: ModelConfiguration, name: String, bytes: [UInt8], weights: SafetensorsFile,
-    checksums: ModelChecksums?
+    _ configuration: ModelConfiguration, _ file: ConfigurationFile, weights: SafetensorsFile
   ) throws(ModelFileError) {
     self.configuration = configuration
     self.weights = weights
-    configurationPath = name
-    hasChecksums = checksums != nil
-    addBytes = { hash in
+    configurationPath = file.path
+    hasChecksums = file.checksums != nil
+    addBytes = { [bytes = file.bytes] hash in
       hash.update(bytes)
       weights.file.withBytes { hash.update($0) }
     }
-    let expected = try checksums?.digest(of: Self.weightsName)
+    let expected = try file.checksums?.digest(of: Self.weightsName)
     digest = ModelDigest(
       addBytes,
       checksum: expected.map { expected in
-        ModelDigest.Checksum(path: weights.name, expected: expected, identity: checksums?.identity) { hash in
+        let identity = file.checksums?.identity
+        return ModelDigest.Checksum(path: weights.name, expected: expected, identity: identity) { hash in
           weights.file.withBytes { hash.update($0) }
         }
       })
-  }
-}
-
-extension ModelFolder {
-  /// The bytes of the `config.json` in a folder, and its path.
-  static func configurationFile(
-    in folder: String
-  ) throws(ModelFileError) -> (bytes: [UInt8], name: String) {
-    guard let isFolder = try FileContent.isFolder(folder) else { throw .folderMissing(path: folder) }
-    guard isFolder else { throw .notAFolder(path: folder) }
-    let name = FileContent.path(of: configurationName, in: folder)
-    guard try FileContent.isFolder(name) != nil else {
-      throw .fileMissing(name: configurationName, folder: folder)
-    }
-    let content = try FileContent(path: name, limit: configurationLimit)
-    return (content.withBytes { [UInt8]($0) }, name)
-  }
-
-  /// What the bytes of a `config.json` say of a single model.
-  static func configuration(parsing bytes: [UInt8], name: String) throws(ModelFileError) -> ModelConfiguration
-  {
-    guard !bytes.isEmpty else { throw .emptyFile(path: name) }
-    do throws(ConfigurationError) {
-      return try ModelConfiguration(parsing: bytes)
-    } catch {
-      throw .configuration(file: name, error)
-    }
-  }
-}
-
-extension ModelFolder {
-  /// The last layers of the architectures, by timm's names.
-  private static let outputNames = ["classifier.weight", "fc.weight"]
-
-  /// Checks that the network's last layer has an output for each class of the configuration. A layer that is missing turns
-  /// out when the network is built.
-  package func requireOutputForEachClass() throws(ModelFileError) {
-    let scope = configuration.fusion == nil ? "" : "fusion."
-    for name in Self.outputNames.map({ scope + $0 }) {
-      guard let outputs = weights[name]?.shape.first, outputs != configuration.classes.count else { continue }
-      throw .outputCount(
-        file: weights.name, name: name, outputs: outputs, classes: configuration.classes.count)
-    }
   }
 }

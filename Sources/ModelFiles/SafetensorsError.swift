@@ -1,10 +1,15 @@
 import JSONModule
 
+/// `[32, 3, 3, 3]`; of a shape that no tensor here has only the beginning.
+func inWords(_ shape: [Int]) -> String {
+  shape.count > 8 ? "[" + shape.prefix(8).map(String.init).joined(separator: ", ") + ", ...]" : "\(shape)"
+}
+
 /// The rules of the safetensors format, one case each. Source: `tensor.rs` of the safetensors project.
 package enum SafetensorsError: Error, Equatable, Sendable {
   /// The file is shorter than the eight bytes that give the header's length.
   case headerLengthMissing(fileSize: Int)
-  /// The header's length is above the format's limit.
+  /// The header's length is above the limit.
   case headerTooLarge(length: UInt64, limit: Int)
   /// The header's length reaches past the end of the file.
   case headerTruncated(length: Int, available: Int)
@@ -71,7 +76,7 @@ extension SafetensorsError: CustomStringConvertible {
     case .unsupportedDataType(let tensor, let dataType):
       "the tensor \(quoted(tensor)) has the data type \(quoted(dataType)); only F32, F16, BF16 and I8 are supported"
     case .shapeOverflow(let tensor, let shape):
-      "the tensor \(quoted(tensor)) has shape \(shape), whose size in bytes overflows"
+      "the tensor \(quoted(tensor)) has shape \(inWords(shape)), whose size in bytes overflows"
     case .offsetsReversed(let tensor, let begin, let end):
       "the tensor \(quoted(tensor)) begins at \(begin) and ends before it, at \(end)"
     case .hole(let tensor, let expectedBegin, let begin):

@@ -2,7 +2,8 @@
 ///
 /// Format (little-endian): 8 bytes giving the header's length, the header (a JSON object from names to `dtype`, `shape`
 /// and `data_offsets`, and optionally `__metadata__`), then the data. Source: the safetensors project's `tensor.rs`,
-/// whose rules are enforced here without exception; on top of them only F32, F16, BF16 and I8 are accepted.
+/// whose rules are enforced here without exception; on top of them only F32, F16, BF16 and I8 are accepted, and
+/// headers of up to 4 MB.
 package struct SafetensorsFile: Sendable {
   /// The file's path or name, for errors.
   package let name: String

@@ -3,9 +3,9 @@ package struct MetadataVector: Sendable, Equatable {
   /// Age / 100, clamped to 0...1; 0 when it is missing.
   package let age: Float
   package let isAgeMissing: Bool
-  /// Among `Sex`.
+  /// Among `Sex.allCases`.
   package let sexIndex: Int
-  /// Among `BodySite`.
+  /// Among `BodySite.allCases`.
   package let siteIndex: Int
 
   package init(age: Float, isAgeMissing: Bool, sexIndex: Int, siteIndex: Int) {

@@ -41,9 +41,7 @@ package final class Network: Sendable {
     kernels: KernelSet = KernelChoice.current
   ) throws(ModelFileError) {
     let configuration = model.configuration
-    guard let architecture = Architecture.named(configuration.architecture) else {
-      preconditionFailure("architecture \(configuration.architecture) passed the configuration's check")
-    }
+    let architecture = try Architecture(of: model)
     let weights = NetworkWeights(
       binder: WeightBinder(model.weights), padding: configuration.padding,
       batchNormEpsilon: configuration.batchNormEpsilon, precision: configuration.precision, kernels: kernels)
@@ -106,15 +104,6 @@ package final class Network: Sendable {
     // As many as can run side by side; one moment of many more callers would else hold their memory for good.
     defer { idleWorkspaces.withLock { if $0.count < Self.sideBySideCount { $0.append(workspace) } } }
     return try body(workspace)
-  }
-}
-
-extension Architecture {
-  /// The index of the block that each stage ends with.
-  var stageEnds: [Int] {
-    blocks.indices.filter {
-      blocks[$0].stage != nil && ($0 + 1 == blocks.count || blocks[$0 + 1].stage != blocks[$0].stage)
-    }
   }
 }
 

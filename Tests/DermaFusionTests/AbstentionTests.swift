@@ -206,6 +206,6 @@ import Testing
 extension ModelConfiguration.Abstention {
   /// The object `abstention` of a `config.json` of seven classes, by itself.
   static func parsing(_ text: String) throws -> Self {
-    try Self(ConfigurationObject(parsing: Array(text.utf8)), classCount: 7, stageCount: 7)
+    try Self(ConfigurationObject(parsing: Array(text.utf8)), classCount: 7)
   }
 }

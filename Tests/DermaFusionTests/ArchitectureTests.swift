@@ -1,4 +1,5 @@
 import ModelFiles
+import TestModels
 @testable import NetworkModule
 import Testing
 
@@ -74,13 +75,74 @@ import Testing
     let architecture = try #require(Architecture.named(name))
     #expect(architecture.blocks.count == count)
     #expect(architecture.stageEnds.map { architecture.blocks[$0].name } == ends)
-    #expect(ModelConfiguration.stageCount(of: name) == ends.count)
   }
 
-  @Test func everyNameThatAConfigurationMayHaveIsHere() {
-    for name in ModelConfiguration.knownArchitectures { #expect(Architecture.named(name) != nil, "\(name)") }
-    for name in ["", "efficientnet_b8", "tf_mobilenetv3_small_100", "resnet34", "efficientnet_", "conv1"] {
-      #expect(Architecture.named(name) == nil, "\(name)")
+  /// The architecture of a `config.json` with another name, and something in the place of the padding.
+  private func architecture(_ name: String, padding: String = "", stage: Int? = nil) throws -> Architecture {
+    let abstention = stage.map {
+      """
+      {"quality":{"minimum_brightness":0,"maximum_brightness":255,"minimum_contrast":0,"minimum_sharpness":0,
+        "minimum_structure":0},
+       "distance":{"stage":\($0),"threshold":1},"conformal":{"coverage":0.9,"thresholds":[0,0,0,0,0,0,0]}}
+      """
     }
+    let text = StandIn.configuration(abstention: abstention)
+      .replacing("\"efficientnet_lite2\"", with: "\"\(name)\"")
+      .replacing("\"padding\":", with: "\(padding)\"padding\":")
+    return try Architecture(ModelConfiguration(parsing: Array(text.utf8)))
+  }
+
+  @Test func everyNameOfTheTableIsAnArchitecture() throws {
+    #expect(Architecture.names.count == 30)
+    #expect(Set(Architecture.names).count == 30)
+    for name in Architecture.names { #expect(try architecture(name) == Architecture.named(name), "\(name)") }
+  }
+
+  @Test(arguments: [
+    "efficientnet_b8", "efficientnet_lite5", "resnet34", "EfficientNet_B0", "efficientnet_b0 ",
+    "tf_mobilenetv3_small_100", "efficientnet_", "conv1",
+  ])
+  func anotherNameIsRefusedWithThoseThatThereAre(name: String) {
+    let expected = ConfigurationError.unknownValue(
+      key: "architecture", value: name, allowed: Architecture.names)
+    #expect(throws: expected) { try architecture(name) }
+  }
+
+  @Test func onlyTheLiteNetworksHaveAFormIn8Bits() throws {
+    let quantizable = (0...4).map { "efficientnet_lite\($0)" }
+    for name in Architecture.names {
+      if quantizable.contains(name) {
+        #expect(try architecture(name, padding: #""precision":"int8","#).isQuantizable, "\(name)")
+      } else {
+        #expect(throws: ConfigurationError.unquantizable(name, allowed: quantizable)) {
+          try architecture(name, padding: #""precision":"int8","#)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "resnet18": 4, "mobilenetv3_small_100": 6, "mobilenetv3_large_100": 7, "efficientnet_b0": 7,
+  ])
+  func abstentionLooksAtAStageThatThereIs(name: String, count: Int) throws {
+    _ = try architecture(name, stage: count - 1)
+    let expected = ConfigurationError.outOfRange(
+      key: "abstention.distance.stage", value: "\(count)", rule: "an integer in 0...\(count - 1)")
+    #expect(throws: expected) { try architecture(name, stage: count) }
+  }
+
+  /// A model's folder with an architecture that does not exist ends in one line that names the file.
+  @Test func anUnknownArchitectureIsAnErrorOfTheFile() throws {
+    var (configuration, weights) = try LightDetector.files(classes: ["a", "b"], rising: 0, falling: 1)
+    configuration = Array(
+      String(decoding: configuration, as: UTF8.self).replacing("efficientnet_lite0", with: "resnet34").utf8)
+    let error = #expect(throws: DermaFusionError.self) {
+      try Classifier(configuration: configuration, weights: weights)
+    }
+    #expect(error?.code == .invalidModel)
+    let message = error?.message ?? ""
+    #expect(
+      message.hasPrefix(#"config.json: "architecture" is "resnet34", and must be one of efficientnet_b0, "#))
+    #expect(message.hasSuffix("resnet18, resnet50"))
   }
 }

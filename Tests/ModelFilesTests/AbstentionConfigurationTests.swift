@@ -75,8 +75,8 @@ import Testing
       .outOfRange(key: "abstention.quality.maximum_green", value: "1.5", rule: "in 0...1")
     ),
     (
-      #""stage":2"#, #""stage":7"#,
-      .outOfRange(key: "abstention.distance.stage", value: "7", rule: "an integer in 0...6")
+      #""stage":2"#, #""stage":-1"#,
+      .outOfRange(key: "abstention.distance.stage", value: "-1", rule: "an integer from 0 up")
     ),
     (
       #""threshold":2.5"#, #""threshold":-2.5"#,

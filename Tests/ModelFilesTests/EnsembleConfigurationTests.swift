@@ -1,5 +1,6 @@
 import Foundation
 import HashModule
+import ImagePipeline
 import Testing
 
 @testable import ModelFiles
@@ -36,6 +37,32 @@ import Testing
     ) { try parse(Self.valid.replacing(#""weight":2"#, with: #""weight":\#(weight)"#)) }
   }
 
+  private func members(_ folders: [String]) throws -> [String]? {
+    let list = folders.map { #"{"folder":"\#($0)","weight":1}"# }.joined(separator: ",")
+    let text = #"{"format_version":1,"name":"e","version":"2","temperature":1,"members":[\#(list)]}"#
+    return try EnsembleConfiguration(parsing: Array(text.utf8))?.members.map(\.folder)
+  }
+
+  /// 400 members ended the process.
+  @Test func anEnsembleHasAtMost32Members() throws {
+    let folders = (0..<400).map { "m\($0)" }
+    #expect(try members(Array(folders.prefix(32))) == Array(folders.prefix(32)))
+    for count in [33, 400] {
+      let error = ConfigurationError.wrongCount(key: "members", expected: "1 to 32 members", found: count)
+      #expect(throws: error) { try members(Array(folders.prefix(count))) }
+    }
+  }
+
+  /// A String takes them for equal; they are two folders.
+  @Test func twoUnicodeFormsOfOneLetterAreTwoMembers() throws {
+    let forms = ["\u{E9}", "e\u{301}"]
+    #expect(forms[0] == forms[1])
+    #expect(try members(forms)?.map { Array($0.utf8) } == forms.map { Array($0.utf8) })
+    #expect(throws: ConfigurationError.duplicateMember(key: "members[1].folder", folder: forms[1])) {
+      try members([forms[1], forms[1]])
+    }
+  }
+
   @Test func aWeightThatIsNoNumberIsNoJSON() throws {
     #expect {
       try parse(Self.valid.replacing(#""weight":2"#, with: #""weight":NaN"#))
@@ -60,7 +87,7 @@ import Testing
     (#""lite2""#, #""""#, .malformedText(key: "members[1].folder")),
     (
       #"{"folder":"lite0","weight":0.5},{"folder":"lite2","weight":2}"#, "",
-      .wrongCount(key: "members", expected: "at least one", found: 0)
+      .wrongCount(key: "members", expected: "1 to 32 members", found: 0)
     ),
     (
       #"[{"folder":"lite0","weight":0.5},{"folder":"lite2","weight":2}]"#, "null",
@@ -87,6 +114,10 @@ import Testing
     #expect(throws: error) { try parse(parts.joined(separator: replacement)) }
     #expect(!"\(error)".contains("\n"))
   }
+}
+
+extension StoredModel {
+  fileprivate var ensemble: EnsembleFolder? { if case .ensemble(let folder) = self { folder } else { nil } }
 }
 
 @Suite struct EnsembleFolderTests {
@@ -118,7 +149,7 @@ import Testing
       .replacing("1.25", with: "0.75")
     try withEnsemble(second) { path in
       for folder in [path, path + "/"] {
-        let ensemble = try #require(try EnsembleFolder(directory: folder))
+        let ensemble = try #require(try StoredModel(directory: folder).ensemble)
         #expect(ensemble.configurationPath == "\(path)/config.json")
         #expect(
           ensemble.members.map(\.configuration.architecture) == ["efficientnet_lite2", "efficientnet_b4"])
@@ -128,22 +159,22 @@ import Testing
         Self.ensemble(["a", "b"]), Array(Self.model.utf8), Self.weights, Array(second.utf8), Self.weights,
       ]
       let identity = SHA256.hexDigest(Array(parts.joined()))
-      #expect(try EnsembleFolder(directory: path)?.digest.sha256 == identity)
+      #expect(try StoredModel(directory: path).ensemble?.digest.sha256 == identity)
       let fromBytes = try EnsembleFolder(
         configuration: parts[0], members: ["b": (parts[3], parts[4]), "a": (parts[1], parts[2])])
-      #expect(fromBytes?.digest.sha256 == identity)
-      #expect(fromBytes?.members[1].weights.name == "b/model.safetensors")
+      #expect(fromBytes.digest.sha256 == identity)
+      #expect(fromBytes.members[1].weights.name == "b/model.safetensors")
 
       let configuration = try ModelConfiguration(directory: path)
       #expect(configuration.name == "e" && configuration.version == "2" && configuration.temperature == 1)
       #expect(configuration.preprocessing == ensemblePreprocessing)
       #expect(configuration.architecture == "efficientnet_lite2 + efficientnet_b4")
       #expect(try ModelConfiguration(directory: path + "/b").temperature == 0.75)
-      #expect(try EnsembleFolder(directory: path + "/a") == nil)
+      #expect(try StoredModel(directory: path + "/a").ensemble == nil)
     }
   }
 
-  private var ensemblePreprocessing: ModelConfiguration.Preprocessing? {
+  private var ensemblePreprocessing: PreprocessingConfiguration? {
     try? ModelConfiguration(parsing: Array(Self.model.utf8)).preprocessing
   }
 
@@ -170,7 +201,7 @@ import Testing
     try withEnsemble(Self.model.replacing(piece, with: replacement)) { path in
       let error = ModelFileError.configuration(
         file: "\(path)/b/config.json", .unlikeFirstMember(key: key, found: found, first: first))
-      #expect(throws: error) { try EnsembleFolder(directory: path) }
+      #expect(throws: error) { try StoredModel(directory: path) }
       #expect(throws: error) { try ModelConfiguration(directory: path) }
       #expect(
         "\(error)"
@@ -183,14 +214,14 @@ import Testing
     try withEnsemble(Self.model) { path in
       try FileManager.default.removeItem(atPath: "\(path)/b/model.safetensors")
       #expect(throws: ModelFileError.fileMissing(name: "model.safetensors", folder: "\(path)/b")) {
-        try EnsembleFolder(directory: path)
+        try StoredModel(directory: path)
       }
       try FileManager.default.removeItem(atPath: "\(path)/b/config.json")
       #expect(throws: ModelFileError.fileMissing(name: "config.json", folder: "\(path)/b")) {
-        try EnsembleFolder(directory: path)
+        try StoredModel(directory: path)
       }
       try FileManager.default.removeItem(atPath: "\(path)/b")
-      #expect(throws: ModelFileError.folderMissing(path: "\(path)/b")) { try EnsembleFolder(directory: path) }
+      #expect(throws: ModelFileError.folderMissing(path: "\(path)/b")) { try StoredModel(directory: path) }
       #expect(throws: ModelFileError.folderMissing(path: "\(path)/b")) {
         try ModelConfiguration(directory: path)
       }
@@ -204,7 +235,7 @@ import Testing
   @Test func anEnsembleIsNeitherAMemberNorASingleModel() throws {
     try withEnsemble(String(decoding: Self.ensemble(["c"]), as: UTF8.self)) { path in
       let nested = ModelFileError.configuration(file: "\(path)/b/config.json", .listsMembers)
-      #expect(throws: nested) { try EnsembleFolder(directory: path) }
+      #expect(throws: nested) { try StoredModel(directory: path) }
       #expect(throws: nested) { try ModelConfiguration(directory: path) }
       let error = ModelFileError.configuration(file: "\(path)/config.json", .listsMembers)
       #expect(throws: error) { try ModelFolder(directory: path) }

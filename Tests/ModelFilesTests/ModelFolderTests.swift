@@ -94,7 +94,7 @@ import Testing
         try ModelFolder(directory: folder)
       }
       try write(weights, to: weightsPath)
-      let limit = ModelFolder.configurationLimit
+      let limit = ConfigurationFile.byteLimit
       try write(
         configuration + [UInt8](repeating: 0x20, count: limit - configuration.count), to: configurationPath)
       _ = try ModelFolder(directory: folder)

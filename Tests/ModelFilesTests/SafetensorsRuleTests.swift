@@ -23,18 +23,35 @@ import Testing
   }
 
   @Test func headerAboveTheLimit() {
-    // 100,000,001 little-endian; the limit itself fails only for want of bytes.
+    // 4 MB and a byte, little-endian; the limit itself fails only because the bytes are missing.
     expectError(
-      .headerTooLarge(length: 100_000_001, limit: 100_000_000), [0x01, 0xE1, 0xF5, 0x05, 0, 0, 0, 0, 0x7B])
+      .headerTooLarge(length: 4_194_305, limit: 4_194_304), [0x01, 0, 0x40, 0, 0, 0, 0, 0, 0x7B])
+    expectError(.headerTruncated(length: 4_194_304, available: 1), [0, 0, 0x40, 0, 0, 0, 0, 0, 0x7B])
     expectError(
-      .headerTruncated(length: 100_000_000, available: 1), [0x00, 0xE1, 0xF5, 0x05, 0, 0, 0, 0, 0x7B])
-    expectError(
-      .headerTooLarge(length: .max, limit: 100_000_000), [UInt8](repeating: 0xFF, count: 8) + [0x7B])
+      .headerTooLarge(length: .max, limit: 4_194_304), [UInt8](repeating: 0xFF, count: 8) + [0x7B])
+  }
+
+  /// 93 MB of header took 1.7 GB of memory.
+  @Test func aHeaderOf93MegabytesIsRefusedBeforeItIsParsed() {
+    let tensor = Array(#""a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"#.utf8)
+    let header = String(
+      decoding: [UInt8(ascii: "{")] + Array(repeatElement(tensor, count: 90_000).joined()), as: UTF8.self)
+    expectError(.headerTooLarge(length: UInt64(header.utf8.count), limit: 4_194_304), safetensors(header))
+  }
+
+  @Test func ofAShapeThatNoTensorHasOnlyTheBeginningIsShown() throws {
+    let shape = [Int](repeating: 2, count: 100_000)
+    let file = safetensors(#"{"a":{"dtype":"F32","shape":\#(shape),"data_offsets":[0,4]}}"#, [0, 0, 0, 0])
+    let error = #expect(throws: ModelFileError.self) { try SafetensorsFile(bytes: file, name: "x") }
+    #expect(
+      error?.description == """
+        x: the tensor "a" has shape [2, 2, 2, 2, 2, 2, 2, 2, ...], whose size in bytes overflows
+        """)
   }
 
   @Test func headerLengthIsLittleEndian() {
     expectError(
-      .headerTooLarge(length: 0x0200_0000_0000_0000, limit: 100_000_000),
+      .headerTooLarge(length: 0x0200_0000_0000_0000, limit: 4_194_304),
       [0, 0, 0, 0, 0, 0, 0, 2] + Array("{}".utf8))
   }
 

@@ -6,8 +6,7 @@ import Testing
 
 @Suite struct KernelChoiceTests {
   #if arch(x86_64) && os(Linux)
-    /// The kernel's list of what the CPU has is read apart from the compiler's functions that the choice asks; the tests
-    /// belong to the root package, whose kernels have the flags of their instruction sets.
+    /// The kernel's list of what the CPU has is read apart from the compiler's functions that the choice asks.
     @Test func theSetsAreThoseThatTheSystemListsForThisCPU() throws {
       let list = try String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
       let line = try #require(list.split(separator: "\n").first { $0.hasPrefix("flags") })

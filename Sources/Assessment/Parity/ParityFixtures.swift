@@ -70,7 +70,7 @@ package struct ParityFixtures: Sendable {
 
   /// Refusals, every stage from the file to the network's input, and metadata.
   private func comparePreprocessing(in report: inout ParityReport, onFixture: () -> Void) throws {
-    let preprocessor = Preprocessor(PreprocessingConfiguration(manifest.preprocessing))
+    let preprocessor = Preprocessor(manifest.preprocessing)
     for refused in manifest.refused {
       try compare(refused, preprocessor: preprocessor, in: &report)
       onFixture()
@@ -151,9 +151,9 @@ package struct ParityFixtures: Sendable {
 
   /// The same pictures under other constants than the model's.
   private func compare(_ variant: ParityManifest.Variant, in report: inout ParityReport) throws {
-    let preprocessor = Preprocessor(PreprocessingConfiguration(variant.preprocessing))
+    let preprocessor = Preprocessor(variant.preprocessing)
     let image = try preprocessed(variant.file, preprocessor)
-    let constancy = variant.preprocessing.colorConstancy.map {
+    let constancy = variant.preprocessing.colorConstancy.shadesOfGray.map {
       "p \($0.p), \($0.rounding.rawValue)"
     }
     let fixture =

@@ -1,3 +1,4 @@
+import ImagePipeline
 import ModelFiles
 
 /// A part of the manifest that is an object.
@@ -19,7 +20,7 @@ extension ParityManifest {
     }
     versions = try root.textsByKey("versions")
     model = try root.hasValue("model") ? root.part("model") : nil
-    preprocessing = try ModelConfiguration.Preprocessing(try root.object("preprocessing"))
+    preprocessing = try PreprocessingConfiguration(try root.object("preprocessing"))
     images = try root.parts("images")
     refused = try root.parts("refused")
     variants = try root.parts("variants")
@@ -91,7 +92,7 @@ extension ParityManifest.Refused: ParityManifestPart {
 extension ParityManifest.Variant: ParityManifestPart {
   init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
     file = try object.text("file")
-    preprocessing = try ModelConfiguration.Preprocessing(try object.object("preprocessing"))
+    preprocessing = try PreprocessingConfiguration(try object.object("preprocessing"))
     constancySHA256 = try object.hasValue("constancySHA256") ? object.text("constancySHA256") : nil
     normalized = try object.part("normalized")
   }

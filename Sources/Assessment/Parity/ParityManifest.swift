@@ -1,3 +1,4 @@
+import ImagePipeline
 import ModelFiles
 
 /// `manifest.json` of the parity fixtures; what each field means stands in `ParityFixtures/README.md`.
@@ -39,7 +40,7 @@ struct ParityManifest: Sendable {
 
   struct Variant: Sendable {
     let file: String
-    let preprocessing: ModelConfiguration.Preprocessing
+    let preprocessing: PreprocessingConfiguration
     let constancySHA256: String?
     let normalized: Samples
   }
@@ -104,7 +105,7 @@ struct ParityManifest: Sendable {
 
   let versions: [String: String]
   let model: Model?
-  let preprocessing: ModelConfiguration.Preprocessing
+  let preprocessing: PreprocessingConfiguration
   let images: [Image]
   let refused: [Refused]
   let variants: [Variant]

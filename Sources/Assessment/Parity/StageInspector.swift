@@ -20,8 +20,7 @@ package struct StageInspector: Sendable {
 
   /// - Throws: `ModelFileError` naming the file and the rule that it broke.
   package init(modelDirectory: String) throws(ModelFileError) {
-    preprocessor = Preprocessor(
-      PreprocessingConfiguration(try ModelConfiguration(directory: modelDirectory).preprocessing))
+    preprocessor = Preprocessor(try ModelConfiguration(directory: modelDirectory).preprocessing)
   }
 
   /// The image at one stage, and the warnings that a result would carry (none for the decoded image, which

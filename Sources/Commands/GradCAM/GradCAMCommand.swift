@@ -4,6 +4,7 @@ import DermaFusion
 import Figures
 import ExplanationModule
 import ImageFiles
+import ImagePipeline
 import SystemModule
 
 /// Draws heatmaps of the regions that support a class.
@@ -206,10 +207,11 @@ enum GradCAMCommand: Command {
     ) throws -> ExplanationReport {
       let bytes = try source.read(terminal: terminal)
       let explanation: Explanation
+      let input: PreprocessedImage
       var trusts: [MapTrust] = []
       do {
         let patient = try MetadataOptions.metadata(arguments, entry: entry)
-        explanation = try classifier.explain(
+        (explanation, input) = try classifier.explain(
           encodedImage: bytes, metadata: patient, method: arguments.value(of: method),
           layer: arguments[layer], selecting: select)
         if arguments[trust] {
@@ -218,8 +220,7 @@ enum GradCAMCommand: Command {
             unit: "runs of the network", isQuiet: arguments[Flag.quiet] || isBatch)
           defer { progress.clear() }
           trusts = try classifier.trust(
-            in: explanation.maps, of: Classifier.decoded(bytes), metadata: patient,
-            onRun: { progress.advance() })
+            in: explanation.maps, of: input, metadata: patient, onRun: { progress.advance() })
         }
       } catch {
         // Only the model knows its layers, so it was not found out when the words were read.

@@ -50,9 +50,9 @@ extension ReportEntry {
         : explanation.maps[0].status.sentence ?? explanation.sentence
       ramp = overlay == nil ? [] : style.ramp(over: square)
     } else {
-      let image = try Classifier.decoded(bytes)
-      result = try classifier.classify(encodedImage: bytes, metadata: metadata)
-      square = shown(try classifier.preprocessor(image).cropped, side)
+      let input: PreprocessedImage
+      (result, input) = try classifier.classify(wholeImage: bytes, metadata: metadata)
+      square = shown(input.cropped, side)
       (heatmap, ramp) = (nil, [])
       mapSentence = "An ensemble has no map of its own; ask gradcam for one of a member."
     }

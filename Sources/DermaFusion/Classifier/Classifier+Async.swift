@@ -14,10 +14,7 @@
       _ image: PixelImage, metadata: PatientMetadata = .unknown, views: ImageViews = .upright
     ) async throws(DermaFusionError) -> Classification {
       try await onThread { () throws(DermaFusionError) in
-        var timing = ClassificationTiming()
-        return try self.classify(
-          DecodedImage(image), metadata: metadata, views: views, imageSHA256: nil, timing: &timing
-        ).0
+        try self.classify(image, metadata: metadata, views: views)
       }
     }
 

@@ -14,29 +14,16 @@ extension Classifier {
   public func classify(
     _ image: PixelImage, metadata: PatientMetadata = .unknown, views: ImageViews = .upright
   ) throws(DermaFusionError) -> Classification {
-    var timing = ClassificationTiming()
-    return try classify(
-      DecodedImage(image), metadata: metadata, views: views, imageSHA256: nil, timing: &timing
-    ).0
+    try classify(preprocessed(image), metadata: metadata, views: views, imageSHA256: nil).0
   }
 
-  /// The same of what a decoder made of a file, with what the network gave.
+  /// The same of an image that is preprocessed already, with what the network gave.
   ///
-  /// - Parameters:
-  ///   - imageSHA256: of the file that the image comes from; nil where there is none.
-  ///   - timing: is told how long each step took.
+  /// - Parameter imageSHA256: of the file that the image comes from; nil where there is none.
   package func classify(
-    _ image: DecodedImage, metadata: PatientMetadata, views: ImageViews, imageSHA256: String?,
-    timing: inout ClassificationTiming
+    _ input: PreprocessedImage, metadata: PatientMetadata, views: ImageViews = .upright, imageSHA256: String?
   ) throws(DermaFusionError) -> (Classification, NetworkOutput) {
-    let input = try ClassificationTiming.measure(&timing.preprocessMilliseconds) {
-      () throws(DermaFusionError) in
-      try preprocessed(image)
-    }
-    let output = try ClassificationTiming.measure(&timing.networkMilliseconds) {
-      () throws(DermaFusionError) in
-      try self.output(of: input, metadata: metadata.encoded(), views: views)
-    }
+    let output = try output(of: input, metadata: metadata.encoded(), views: views)
     let result = try classification(
       output, of: input, metadata: metadata, views: views, imageSHA256: imageSHA256)
     return (result, output)

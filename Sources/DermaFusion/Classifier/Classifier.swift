@@ -8,8 +8,7 @@ import TensorModule
 /// A model, or several that vote, ready to classify images on any number of threads at once.
 ///
 /// Classifying and explaining block the calling thread for as long as they take, tens of milliseconds and more: call
-/// them from a task or a thread of their own, not from the main actor. Build in release: without optimisation the kernels
-/// of a package's dependency are a thousand times slower.
+/// them from a task or a thread of their own, not from the main actor.
 ///
 /// ```swift
 /// let classifier = try Classifier(modelDirectory: "Weights")
@@ -43,13 +42,12 @@ public final class Classifier: Sendable {
   /// - Throws: ``DermaFusionError/Code/modelNotFound`` or ``DermaFusionError/Code/invalidModel``, naming the file and the
   ///   rule that it broke.
   public convenience init(modelDirectory: String, threadCount: Int? = nil) throws(DermaFusionError) {
-    let ensemble = try DermaFusionError.converting { () throws(ModelFileError) in
-      try EnsembleFolder(directory: modelDirectory)
+    let stored = try DermaFusionError.converting { () throws(ModelFileError) in
+      try StoredModel(directory: modelDirectory)
     }
-    if let ensemble {
-      self.init(try Ensemble(ensemble, threadCount: threadCount))
-    } else {
-      self.init(try Model(directory: modelDirectory, threadCount: threadCount))
+    switch stored {
+    case .single(let folder): self.init(try Model(folder, threadCount: threadCount))
+    case .ensemble(let folder): self.init(try Ensemble(folder, threadCount: threadCount))
     }
   }
 
@@ -80,10 +78,7 @@ public final class Classifier: Sendable {
     ensemble: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])], threadCount: Int? = nil
   ) throws(DermaFusionError) {
     let folder = try DermaFusionError.converting { () throws(ModelFileError) in
-      guard let folder = try EnsembleFolder(configuration: ensemble, members: members) else {
-        throw .configuration(file: ModelFolder.configurationName, .missingKey("members"))
-      }
-      return folder
+      try EnsembleFolder(configuration: ensemble, members: members)
     }
     self.init(try Ensemble(folder, threadCount: threadCount))
   }
@@ -134,7 +129,7 @@ public final class Classifier: Sendable {
   /// Threads that one classification computes with.
   public var threadCount: Int { pool.threadCount }
   /// The kernels in use: `baseline` (SSE2 or NEON), `avx2`, `avx512` or `avx512vnni`. `baseline` on a CPU that has AVX2 means
-  /// that the package was built without the flags for more, as SwiftPM builds a dependency.
+  /// that the package was built without the flags that `Package.swift` gives.
   public var instructionSet: String { first.network.kernels.instructionSet.rawValue }
 
   package var preprocessor: Preprocessor { first.preprocessor }

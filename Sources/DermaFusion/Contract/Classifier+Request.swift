@@ -8,10 +8,9 @@ extension Classifier {
   ///
   /// - Throws: ``DermaFusionError/Code/invalidImage`` or ``DermaFusionError/Code/nonFiniteOutput``.
   package func answer(_ request: ImageRequest, of image: PixelImage) throws(DermaFusionError) -> JSONValue {
-    var timing = ClassificationTiming()
     let (result, output) = try classify(
-      DecodedImage(image), metadata: request.metadata, views: request.views,
-      imageSHA256: request.imageSHA256, timing: &timing)
+      preprocessed(image), metadata: request.metadata, views: request.views,
+      imageSHA256: request.imageSHA256)
     let shares =
       request.includesMetadataShares ? try metadataShares(of: output, metadata: request.metadata) : nil
     return result.orderedJSON(imageName: request.imageName, shares: shares)
@@ -23,14 +22,15 @@ extension Classifier {
   package func explanation(
     _ request: ImageRequest, of image: PixelImage
   ) throws(DermaFusionError) -> (Explanation, JSONValue) {
+    let input = try preprocessed(image)
     let explanation = try explain(
-      DecodedImage(image), metadata: request.metadata, method: request.method, layer: request.layer,
+      input, metadata: request.metadata, method: request.method, layer: request.layer,
       imageSHA256: request.imageSHA256, selecting: selection(request.labels(of: self)))
     let shares =
-      request.includesMetadataShares ? try metadataShares(of: image, metadata: request.metadata) : nil
+      request.includesMetadataShares ? try metadataShares(of: input, metadata: request.metadata) : nil
     let trusts =
       request.includesTrust
-      ? try trust(in: explanation.maps, of: image, metadata: request.metadata) : []
+      ? try trust(in: explanation.maps, of: input, metadata: request.metadata) : []
     return (
       explanation,
       .object([

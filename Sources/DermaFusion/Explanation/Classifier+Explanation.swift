@@ -56,7 +56,7 @@ extension Classifier {
     method: ActivationMapMethod = .gradcam, layer: String? = nil
   ) throws(DermaFusionError) -> Explanation {
     try explain(
-      DecodedImage(image), metadata: metadata, method: method, layer: layer, imageSHA256: nil,
+      preprocessed(image), metadata: metadata, method: method, layer: layer, imageSHA256: nil,
       selecting: selection(labels))
   }
 
@@ -80,16 +80,15 @@ extension Classifier {
   }
 
   /// - Parameters:
-  ///   - image: the whole of it.
+  ///   - input: of the whole image.
   ///   - imageSHA256: of the file that the image comes from; nil where there is none.
   ///   - select: the classes to explain, by the image's probabilities; at least one.
   package func explain(
-    _ image: DecodedImage, metadata: PatientMetadata, method: ActivationMapMethod, layer: String?,
+    _ input: PreprocessedImage, metadata: PatientMetadata, method: ActivationMapMethod, layer: String?,
     imageSHA256: String?, selecting select: (ClassScores) -> [LesionLabel]
   ) throws(DermaFusionError) -> Explanation {
     let network = try singleModel().network
     let layer = try layerName(layer, in: network)
-    let input = try preprocessed(image)
     var explained: [LesionLabel] = []
     let run = network.runWithGradients(
       layer: layer, metadata: metadata.encoded(), needsGradients: method.usesGradient,

@@ -17,17 +17,17 @@ extension Classifier {
   public func trust(
     in maps: [ActivationMap], of image: PixelImage, metadata: PatientMetadata = .unknown
   ) throws(DermaFusionError) -> [MapTrust] {
-    try trust(in: maps, of: image, metadata: metadata, onRun: {})
+    try trust(in: maps, of: preprocessed(image), metadata: metadata)
   }
 
   /// ``trust(in:of:metadata:)`` that tells of each of ``MapTrust/runCount(maps:)`` runs of the network.
   package func trust(
-    in maps: [ActivationMap], of image: PixelImage, metadata: PatientMetadata, onRun: @escaping () -> Void
+    in maps: [ActivationMap], of input: PreprocessedImage, metadata: PatientMetadata,
+    onRun: @escaping () -> Void = {}
   ) throws(DermaFusionError) -> [MapTrust] {
     if maps.isEmpty { return [] }
     let network = try singleModel().network
     for map in maps { _ = try layerName(map.layer, in: network) }
-    let input = try preprocessed(image)
     var pixels = [Float](repeating: 0, count: input.normalizedCount)
     pixels.withUnsafeMutableBufferPointer { input.writeNormalizedNHWC(to: $0.baseAddress!) }
     return try network.trust(in: maps, pixels: pixels, metadata: metadata.encoded(), onRun: onRun) {

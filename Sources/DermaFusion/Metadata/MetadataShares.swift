@@ -30,8 +30,15 @@ extension Classifier {
   public func metadataShares(
     of image: PixelImage, metadata: PatientMetadata
   ) throws(DermaFusionError) -> MetadataShares {
-    let output = try output(of: preprocessed(image), metadata: metadata.encoded(), views: .upright)
-    return try metadataShares(of: output, metadata: metadata)
+    try metadataShares(of: preprocessed(image), metadata: metadata)
+  }
+
+  /// ``metadataShares(of:metadata:)`` of an image that is preprocessed already.
+  package func metadataShares(
+    of input: PreprocessedImage, metadata: PatientMetadata
+  ) throws(DermaFusionError) -> MetadataShares {
+    try metadataShares(
+      of: output(of: input, metadata: metadata.encoded(), views: .upright), metadata: metadata)
   }
 
   /// The same from what the network made of an image, upright and with all of the metadata.

@@ -1,4 +1,5 @@
 import JSONModule
+import ModelFiles
 import NetworkModule
 
 /// What is known about the patient and the lesion besides the image.

@@ -41,8 +41,7 @@ public struct Model: Sendable {
   ) throws(DermaFusionError) {
     folder.digest.prepare()
     let network = try DermaFusionError.converting { () throws(ModelFileError) in
-      try folder.requireOutputForEachClass()
-      return try Network(folder, threadCount: threadCount, pool: pool)
+      try Network(folder, threadCount: threadCount, pool: pool)
     }
     self.init(
       configuration: folder.configuration, file: folder.configurationPath, network: network,
@@ -58,7 +57,7 @@ public struct Model: Sendable {
   ) {
     self.configuration = configuration
     self.file = file
-    preprocessor = Preprocessor(PreprocessingConfiguration(configuration.preprocessing))
+    preprocessor = Preprocessor(configuration.preprocessing)
     self.network = network
     labels = Labels(configuration.classes)
     self.hasChecksums = hasChecksums

@@ -12,7 +12,7 @@ public enum ClassificationWarning: String, Sendable, CaseIterable {
   case smallImage = "small_image"
   /// Metadata was given, but this model uses the image alone.
   case metadataUnused = "metadata_unused"
-  /// The package was built as another's dependency without optimisation: an image takes about a minute.
+  /// The package was built without optimisation, which SwiftPM does not do: an image takes about a minute.
   case unoptimizedBuild = "unoptimized_build"
 
   /// The warning in words, one sentence.

@@ -26,9 +26,61 @@ package struct Architecture: Sendable, Equatable {
   /// timm's name of the last layer, where there is no fusion head in its place.
   package var classifier = "classifier"
 
-  /// The architecture of a timm name; nil for one that is not in the tables.
-  package static func named(_ name: String) -> Architecture? {
-    efficientNet(name) ?? mobileNetV3(name) ?? resNet(name)
+  /// Whether its blocks have a form in 8 bits: ReLU6 and no squeeze-excite.
+  package var isQuantizable = false
+
+  /// An architecture of the table, by timm's name.
+  typealias Entry = (name: String, make: @Sendable () -> Architecture)
+
+  /// Every architecture that a configuration may name.
+  private static let table: [Entry] = efficientNets + mobileNetsV3 + resNets
+
+  package static var names: [String] { table.map { $0.name } }
+
+  /// The architecture of a timm name; nil for one that is not in the table.
+  package static func named(_ name: String) -> Architecture? { table.first { $0.name == name }?.make() }
+
+  /// The indices of the blocks that the stages end with.
+  package var stageEnds: [Int] {
+    blocks.indices.filter {
+      blocks[$0].stage != nil && ($0 + 1 == blocks.count || blocks[$0 + 1].stage != blocks[$0].stage)
+    }
+  }
+}
+
+extension Architecture {
+  /// The architecture that a model's `config.json` names.
+  ///
+  /// - Throws: `ModelFileError` where there is no such architecture, it cannot be what the file asks of it, or the last layer
+  ///   does not have an output for each class. A layer that is missing turns out when the network is built.
+  init(of model: ModelFolder) throws(ModelFileError) {
+    let configuration = model.configuration
+    do throws(ConfigurationError) {
+      try self.init(configuration)
+    } catch {
+      throw .configuration(file: model.configurationPath, error)
+    }
+    let last = (configuration.fusion == nil ? classifier : "fusion.classifier") + ".weight"
+    if let outputs = model.weights[last]?.shape.first, outputs != configuration.classes.count {
+      throw .outputCount(
+        file: model.weights.name, name: last, outputs: outputs, classes: configuration.classes.count)
+    }
+  }
+
+  package init(_ configuration: ModelConfiguration) throws(ConfigurationError) {
+    guard let architecture = Self.named(configuration.architecture) else {
+      throw .unknownValue(key: "architecture", value: configuration.architecture, allowed: Self.names)
+    }
+    if configuration.precision == .int8, !architecture.isQuantizable {
+      let allowed = Self.table.filter { $0.make().isQuantizable }
+      throw .unquantizable(configuration.architecture, allowed: allowed.map { $0.name })
+    }
+    let stageCount = architecture.stageEnds.count
+    if let stage = configuration.abstention?.distance.stage, stage >= stageCount {
+      throw .outOfRange(
+        key: "abstention.distance.stage", value: "\(stage)", rule: "an integer in 0...\(stageCount - 1)")
+    }
+    self = architecture
   }
 }
 

@@ -26,23 +26,31 @@ extension Architecture {
     Stage(blockCount: 1, kernelSize: 3, stride: 1, expansion: 6, channels: 320),
   ]
 
-  private static let multipliers: [String: (width: Double, depth: Double)] = [
-    "b0": (1.0, 1.0), "b1": (1.0, 1.1), "b2": (1.1, 1.2), "b3": (1.2, 1.4), "b4": (1.4, 1.8),
-    "b5": (1.6, 2.2), "b6": (1.8, 2.6), "b7": (2.0, 3.1), "lite0": (1.0, 1.0), "lite1": (1.0, 1.1),
-    "lite2": (1.1, 1.2), "lite3": (1.2, 1.4), "lite4": (1.4, 1.8),
+  private static let scales: [(name: String, width: Double, depth: Double)] = [
+    ("b0", 1.0, 1.0), ("b1", 1.0, 1.1), ("b2", 1.1, 1.2), ("b3", 1.2, 1.4), ("b4", 1.4, 1.8),
+    ("b5", 1.6, 2.2), ("b6", 1.8, 2.6), ("b7", 2.0, 3.1),
+    ("lite0", 1.0, 1.0), ("lite1", 1.0, 1.1), ("lite2", 1.1, 1.2), ("lite3", 1.2, 1.4), ("lite4", 1.4, 1.8),
   ]
 
-  /// The architecture of a timm name such as `efficientnet_b4`, `tf_efficientnet_b4` or `efficientnet_lite2`; nil for
-  /// any other name. Padding and epsilon, in which the `tf_` variants differ, stand in the model's configuration.
-  static func efficientNet(_ name: String) -> Architecture? {
-    let plain = name.hasPrefix("tf_") ? name.dropFirst(3) : name[...]
-    guard plain.hasPrefix("efficientnet_"),
-      let scale = multipliers[String(plain.dropFirst("efficientnet_".count))]
-    else { return nil }
-    // Lite: no squeeze-excite, and ReLU6 in the place of SiLU, for what is awkward on integer hardware.
-    let isLite = plain.hasPrefix("efficientnet_lite")
+  /// Padding and epsilon, in which the `tf_` variants differ, stand in the model's configuration.
+  static let efficientNets: [Entry] = ["efficientnet_", "tf_efficientnet_"].flatMap { prefix in
+    scales.map { scale in
+      let isLite = scale.name.hasPrefix("lite")
+      return (
+        prefix + scale.name,
+        {
+          var architecture = efficientNet(width: scale.width, depth: scale.depth, isLite: isLite)
+          architecture.isQuantizable = isLite && prefix == "efficientnet_"
+          return architecture
+        }
+      )
+    }
+  }
+
+  /// - Parameter isLite: without squeeze-excite, and with ReLU6 in the place of SiLU, for what is awkward on integer hardware.
+  private static func efficientNet(width: Double, depth: Double, isLite: Bool) -> Architecture {
     let activation: Activation = isLite ? .relu6 : .silu
-    var channels = isLite ? 32 : scaled(32, by: scale.width)
+    var channels = isLite ? 32 : scaled(32, by: width)
     var blocks = [
       Place(
         name: "conv_stem",
@@ -52,8 +60,8 @@ extension Architecture {
     for (stageIndex, stage) in stages.enumerated() {
       let isFixed = isLite && (stageIndex == 0 || stageIndex == stages.count - 1)
       let blockCount =
-        isFixed ? stage.blockCount : Int((Double(stage.blockCount) * scale.depth).rounded(.up))
-      let outputs = scaled(stage.channels, by: scale.width)
+        isFixed ? stage.blockCount : Int((Double(stage.blockCount) * depth).rounded(.up))
+      let outputs = scaled(stage.channels, by: width)
       for index in 0..<blockCount {
         let reduced = Int((Double(channels) * squeezeRatio).rounded(.toNearestOrEven))
         blocks.append(
@@ -73,7 +81,7 @@ extension Architecture {
         name: "conv_head",
         configuration: .pointwise(
           .init(
-            convolution: "conv_head", norm: "bn2", channels: isLite ? 1280 : scaled(1280, by: scale.width),
+            convolution: "conv_head", norm: "bn2", channels: isLite ? 1280 : scaled(1280, by: width),
             activation: activation))))
     return Architecture(blocks: blocks)
   }

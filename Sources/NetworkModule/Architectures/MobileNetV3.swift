@@ -75,14 +75,10 @@ extension Architecture {
     ],
   ]
 
-  /// The architecture of `mobilenetv3_small_100` or `mobilenetv3_large_100`; nil for any other name.
-  static func mobileNetV3(_ name: String) -> Architecture? {
-    switch name {
-    case "mobilenetv3_small_100": mobileNetV3(small, lastChannels: 576, hiddenChannels: 1024)
-    case "mobilenetv3_large_100": mobileNetV3(large, lastChannels: 960, hiddenChannels: 1280)
-    default: nil
-    }
-  }
+  static let mobileNetsV3: [Entry] = [
+    ("mobilenetv3_small_100", { mobileNetV3(small, lastChannels: 576, hiddenChannels: 1024) }),
+    ("mobilenetv3_large_100", { mobileNetV3(large, lastChannels: 960, hiddenChannels: 1280) }),
+  ]
 
   private static func mobileNetV3(
     _ stages: [[Row]], lastChannels: Int, hiddenChannels: Int

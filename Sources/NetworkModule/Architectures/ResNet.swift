@@ -3,14 +3,10 @@ import KernelInterface
 /// ResNet-18 and ResNet-50: He et al., "Deep Residual Learning for Image Recognition", 2016, table 1, with the stride in
 /// the 3x3 convolution, as timm has them.
 extension Architecture {
-  /// The architecture of `resnet18` or `resnet50`; nil for any other name.
-  static func resNet(_ name: String) -> Architecture? {
-    switch name {
-    case "resnet18": resNet(.basic, blockCounts: [2, 2, 2, 2])
-    case "resnet50": resNet(.bottleneck, blockCounts: [3, 4, 6, 3])
-    default: nil
-    }
-  }
+  static let resNets: [Entry] = [
+    ("resnet18", { resNet(.basic, blockCounts: [2, 2, 2, 2]) }),
+    ("resnet50", { resNet(.bottleneck, blockCounts: [3, 4, 6, 3]) }),
+  ]
 
   private static func resNet(
     _ kind: ResidualBlock.Configuration.Kind, blockCounts: [Int]

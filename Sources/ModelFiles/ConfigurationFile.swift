@@ -1,0 +1,54 @@
+/// The `config.json` of a model or an ensemble: read, held against the folder's `SHA256SUMS` and parsed, each once.
+struct ConfigurationFile {
+  /// The file's path or name, for errors.
+  let path: String
+  let bytes: [UInt8]
+  /// What the folder states of its files; nil where it states nothing.
+  let checksums: ModelChecksums?
+  private let root: ConfigurationObject
+
+  /// The most bytes of a `config.json` that are read; the shipped one has two thousand.
+  static let byteLimit = 4 << 20
+
+  /// Reads the file of a folder.
+  init(in folder: String) throws(ModelFileError) {
+    guard let isFolder = try FileContent.isFolder(folder) else { throw .folderMissing(path: folder) }
+    guard isFolder else { throw .notAFolder(path: folder) }
+    let name = ModelFolder.configurationName
+    let path = FileContent.path(of: name, in: folder)
+    guard try FileContent.isFolder(path) != nil else { throw .fileMissing(name: name, folder: folder) }
+    let bytes = try FileContent(path: path, limit: Self.byteLimit).withBytes { [UInt8]($0) }
+    let checksums = try ModelChecksums(directory: folder)
+    try checksums?.check(bytes, of: name)
+    try self.init(bytes, path: path, checksums: checksums)
+  }
+
+  init(_ bytes: [UInt8], path: String, checksums: ModelChecksums? = nil) throws(ModelFileError) {
+    guard !bytes.isEmpty else { throw .emptyFile(path: path) }
+    self.path = path
+    self.bytes = bytes
+    self.checksums = checksums
+    root = try Self.naming(path) { () throws(ConfigurationError) in try ConfigurationObject(parsing: bytes) }
+  }
+
+  /// What the file says of an ensemble; nil where it is that of a single model.
+  func ensemble() throws(ModelFileError) -> EnsembleConfiguration? {
+    try Self.naming(path) { () throws(ConfigurationError) in try EnsembleConfiguration(root) }
+  }
+
+  /// What the file says of a single model.
+  func model() throws(ModelFileError) -> ModelConfiguration {
+    try Self.naming(path) { () throws(ConfigurationError) in try ModelConfiguration(root) }
+  }
+
+  /// What `body` returns, its error with the path of the file that it speaks of.
+  static func naming<Value>(
+    _ path: String, _ body: () throws(ConfigurationError) -> Value
+  ) throws(ModelFileError) -> Value {
+    do throws(ConfigurationError) {
+      return try body()
+    } catch {
+      throw .configuration(file: path, error)
+    }
+  }
+}
