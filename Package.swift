@@ -76,7 +76,7 @@ let package = Package(
       name: "ImageFiles",
       dependencies: [
         "DermaFusion", "ExplanationFigures", "ExplanationModule", "FigureModule", "NetworkModule",
-        "ImagePipeline", "HashModule", "SystemModule", "CPNG", "CJPEG",
+        "ImagePipeline", "HashModule", "SystemModule", "CPNG", "CJPEG", "CImageLibraries",
       ],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
 
@@ -198,6 +198,8 @@ let package = Package(
     .systemLibrary(
       name: "CJPEG", pkgConfig: "libjpeg",
       providers: [.apt(["libjpeg-dev"]), .brew(["jpeg-turbo"])]),
+    // Links nothing: the libraries are opened at run time, where they are there.
+    .systemLibrary(name: "CImageLibraries"),
     .systemLibrary(name: "CCPUFeatures"),
     .systemLibrary(name: "CMathematics"),
     .systemLibrary(name: "CDermaFusion"),
