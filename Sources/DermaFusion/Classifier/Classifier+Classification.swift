@@ -33,12 +33,14 @@ extension Classifier {
       () throws(DermaFusionError) in
       try preprocessed(image)
     }
+    let known = metadata.filled(from: image.patient)
     let output = try ClassificationTiming.measure(&timing.networkMilliseconds) {
       () throws(DermaFusionError) in
-      try self.output(of: input, metadata: metadata.encoded(), views: views)
+      try self.output(of: input, metadata: known.encoded(), views: views)
     }
     let result = try classification(
-      output, of: input, metadata: metadata, views: views, imageSHA256: imageSHA256)
+      output, of: input, metadata: known, isFromFile: known != metadata, views: views,
+      imageSHA256: imageSHA256)
     return (result, output)
   }
 
@@ -77,15 +79,17 @@ extension Classifier {
 
   /// The result that the network's output for an image makes.
   ///
+  /// - Parameter isFromFile: whether some of the metadata is the image file's own.
   /// - Throws: ``DermaFusionError/Code/nonFiniteOutput``
   package func classification(
-    _ output: NetworkOutput, of input: PreprocessedImage, metadata: PatientMetadata,
+    _ output: NetworkOutput, of input: PreprocessedImage, metadata: PatientMetadata, isFromFile: Bool = false,
     views: ImageViews = .upright, imageSHA256: String?
   ) throws(DermaFusionError) -> Classification {
     let logits = try calibration.scores(output.logits)
     let probabilities = try calibration.probabilities(output.logits)
     var warnings = input.warnings.map { ClassificationWarning($0) }
     if configuration.fusion == nil, !metadata.isEmpty { warnings.append(.metadataUnused) }
+    if isFromFile { warnings.append(.metadataFromFile) }
     warnings += self.warnings
     let abstention = Abstention(
       of: input, judges: judges(output),
