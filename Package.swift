@@ -59,7 +59,7 @@ let package = Package(
       name: "ImageFiles",
       dependencies: [
         "DermaFusion", "Figures", "ExplanationModule", "NetworkModule",
-        "ImagePipeline", "HashModule", "SystemModule", "CPNG", "CJPEG",
+        "ImagePipeline", "HashModule", "SystemModule", "CPNG", "CJPEG", "CImageLibraries",
       ],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
 
@@ -157,6 +157,8 @@ let package = Package(
     .systemLibrary(
       name: "CJPEG", pkgConfig: "libjpeg",
       providers: [.apt(["libjpeg-dev"]), .brew(["jpeg-turbo"])]),
+    // Links nothing: the libraries are opened at run time, where they are there.
+    .systemLibrary(name: "CImageLibraries"),
     .systemLibrary(name: "CBuiltins"),
     .systemLibrary(name: "CDermaFusion"),
 

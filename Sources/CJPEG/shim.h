@@ -240,6 +240,14 @@ static inline cjpeg_status cjpeg_read_header(cjpeg_reader *reader) {
   return CJPEG_OK;
 }
 
+// For three components of which neither JFIF nor Adobe says what they are: takes them as red, green and blue rather than as
+// YCbCr, which libjpeg assumes. Asked for after the header.
+static inline void cjpeg_take_as_rgb(cjpeg_reader *reader) {
+  struct jpeg_decompress_struct *info = &reader->state->info;
+  if (info->num_components != 3 || info->saw_JFIF_marker || info->saw_Adobe_marker) return;
+  info->jpeg_color_space = JCS_RGB;
+}
+
 // Starts decoding with libjpeg's defaults: the slow integer DCT and fancy upsampling.
 static inline cjpeg_status cjpeg_start(cjpeg_reader *reader) {
   struct jpeg_decompress_struct *info = &reader->state->info;

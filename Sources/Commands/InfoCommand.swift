@@ -28,7 +28,8 @@ enum InfoCommand: Command {
     let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
     switch arguments.value(of: format) {
     case .json:
-      let json = classifier.orderedJSON(folder: folder, decoders: ImageDecoder.libraries)
+      let json = classifier.orderedJSON(
+        folder: folder, formats: ImageDecoder.formats, decoders: ImageDecoder.libraries)
       try terminal.write(json.text + "\n")
     case .text: try terminal.write(text(classifier, folder: folder, width: terminal.width))
     }
@@ -75,6 +76,7 @@ enum InfoCommand: Command {
       ("Metadata", classifier.usesMetadata ? "age, sex and site are used" : "not used by this model"),
       ("Preprocessing", [size, constancy, constants].joined(separator: ", ")),
       ("Classes", words(classifier.labels)),
+      ("Formats", ImageDecoder.formats.joined(separator: ", ")),
       ("Decoders", ImageDecoder.libraries.joined(separator: ", ")),
       ("Instruction set", classifier.instructionSet),
       ("Threads", String(classifier.threadCount)),

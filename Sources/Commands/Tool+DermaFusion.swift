@@ -1,5 +1,6 @@
 import CommandLineSupport
 import DermaFusion
+import ImageFiles
 import SystemModule
 
 extension Tool {
@@ -42,6 +43,10 @@ extension Tool {
 
   /// Runs what the process's own command line asks for, and ends the process.
   package static func main() -> Never {
+    if DecodingProcess.isAsked(Program.words) {
+      Program.exit(status: DecodingProcess.answer(Program.words))
+    }
+    if let executable = Program.executablePath() { DecodingProcess.use(executable: executable) }
     // Before the commands are listed: want of memory for the list is told too.
     let terminal = Terminal.system()
     Program.exit(status: dermafusion.run(Program.words, session: Session(terminal: terminal)).rawValue)

@@ -79,7 +79,7 @@ extension DermaFusionError {
   package init(_ error: ImageError) {
     self.init(
       .invalidImage, message: error.description,
-      remedy: "Use a whole PNG, JPEG or PNM file of at least 32x32 pixels.")
+      remedy: "Use a whole image file of at least 32x32 pixels.")
   }
 
   package init(encoding error: ImageError) {

@@ -5,7 +5,11 @@ import ImagePipeline
 import NetworkModule
 
 extension Classifier {
-  /// Classifies an image from a file's bytes: PNG, JPEG (EXIF orientation applied) or PNM.
+  /// Classifies an image from a file's bytes: PNG, JPEG, PNM, BMP, DICOM, and WebP, TIFF, HEIC and AVIF where the system has
+  /// their libraries. An EXIF orientation is applied.
+  ///
+  /// What a DICOM file says of the patient's age, sex and site is used where `metadata` does not say it; the result then
+  /// has the warning ``ClassificationWarning/metadataFromFile``.
   ///
   /// - Parameters:
   ///   - bytes: the whole file; its SHA-256 goes into the result.
@@ -31,12 +35,13 @@ extension Classifier {
       () throws(DermaFusionError) in
       try preprocessed(image)
     }
+    let known = metadata.filled(from: input.patient)
     let output = try ClassificationTiming.measure(&timing.networkMilliseconds) {
       () throws(DermaFusionError) in
-      try self.output(of: input, metadata: metadata.encoded(), views: views)
+      try self.output(of: input, metadata: known.encoded(), views: views)
     }
     let result = try classification(
-      output, of: input, metadata: metadata, views: views, imageSHA256: SHA256.hexDigest(bytes))
+      output, of: input, metadata: known, isFromFile: known != metadata, views: views, imageSHA256: SHA256.hexDigest(bytes))
     return (result, output, timing)
   }
 
@@ -88,7 +93,8 @@ extension Classifier {
 }
 
 extension PixelImage {
-  /// Decodes the bytes of a PNG, JPEG (EXIF orientation applied) or PNM file.
+  /// Decodes the bytes of an image file in any of the formats that ``Classifier/classify(encodedImage:metadata:views:)``
+  /// takes.
   ///
   /// - Throws: ``DermaFusionError/Code/invalidImage``, naming the broken rule.
   public init(decoding bytes: [UInt8]) throws(DermaFusionError) {

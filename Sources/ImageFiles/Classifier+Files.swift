@@ -15,7 +15,7 @@ extension Classifier {
   /// ```
   ///
   /// - Parameters:
-  ///   - paths: of PNG, JPEG or PNM files of at most 512 MB.
+  ///   - paths: of image files of at most 512 MB; see ``classify(encodedImage:metadata:views:)``.
   ///   - metadata: what is known of the patient on a file's image; called on several threads at once.
   ///   - views: how the network looks at an image; ``ImageViews/symmetries`` takes eight runs.
   /// - Returns: a sequence with an element for each path. Its errors name the file; their codes are
@@ -42,7 +42,7 @@ extension Classifier {
         path: path, limit: ImageDecoder.fileByteLimit, refusal: ImageDecoder.refusal(ofStart:))
     } catch {
       throw DermaFusionError(
-        .invalidImage, message: error.description, remedy: "Name a PNG, JPEG or PNM file that can be read.")
+        .invalidImage, message: error.description, remedy: "Name an image file that can be read.")
     }
   }
 }

@@ -4,9 +4,9 @@ import ImagePipeline
 /// `ImageOps.exif_transpose(Image.open(file)).convert("RGB")`.
 ///
 /// Alpha is dropped, gamma and colour profiles are not applied, and 16-bit values are taken by their high byte (for
-/// 16-bit grey Pillow itself would turn everything above 255 white).
+/// 16-bit grey Pillow itself would turn everything above 255 white). Of an animation or several pages the first counts.
 package enum ImageDecoder {
-  /// Decodes a PNG, JPEG or PNM file.
+  /// Decodes an image file of any ``ImageFormat``.
   ///
   /// - Parameter bytes: The whole file.
   /// - Throws: ``ImageError`` naming the broken rule.
@@ -14,7 +14,7 @@ package enum ImageDecoder {
     try decode(bytes, part: .whole).pixels
   }
 
-  /// Decodes a PNG, JPEG or PNM file.
+  /// Decodes an image file of any ``ImageFormat``.
   ///
   /// - Parameter bytes: The whole file.
   /// - Throws: ``ImageError`` naming the broken rule.
@@ -26,7 +26,7 @@ package enum ImageDecoder {
     }
   }
 
-  /// Decodes a PNG, JPEG or PNM file.
+  /// Decodes an image file of any ``ImageFormat``.
   ///
   /// - Parameter bytes: The whole file.
   /// - Throws: ``ImageError`` naming the broken rule.
@@ -38,6 +38,10 @@ package enum ImageDecoder {
     case .supported(.png): return try PNGDecoder.decode(bytes, part: part, limits: limits)
     case .supported(.jpeg): return try JPEGDecoder.decode(bytes, part: part, limits: limits)
     case .supported(.pnm): return try PNMDecoder.decode(bytes, part: part, limits: limits)
+    case .supported(.bmp): return try BMPDecoder.decode(bytes, part: part, limits: limits)
+    case .supported(.dicom): return try DICOMDecoder.decode(bytes, part: part, limits: limits)
+    case .supported(let format):
+      return try LibraryDecoder.decode(bytes, format, part: part, limits: limits)
     case .unsupported(let name): throw .unsupportedFormat(name: name)
     case .unknown: throw .unrecognizedFormat(leadingBytes: Array(bytes.prefix(8)))
     }
@@ -46,20 +50,21 @@ package enum ImageDecoder {
   /// No file of a dermoscopy image comes near it.
   package static let fileByteLimit = 512 * 1024 * 1024
 
-  /// Why a file that begins so is no image that can be decoded, or nil where it may be one: a file that is none need not be read
-  /// to its end.
+  /// Why a file that begins so cannot be decoded on this machine, or nil. Lets callers stop reading early.
   ///
   /// - Parameter start: at least 256 bytes, or the whole file.
   package static func refusal(ofStart start: UnsafeRawBufferPointer) -> String? {
     switch RecognizedFormat(start) {
-    case .supported: nil
+    case .supported(let format):
+      LibraryDecoder.isThere(format) ? nil : SystemLibrary(decoding: format)?.missing.description
     case .unsupported(let name): ImageError.unsupportedFormat(name: name).description
     case .unknown: ImageError.unrecognizedFormat(leadingBytes: Array(start.prefix(8))).description
     }
   }
 
-  /// The libraries that decode, such as `libjpeg-turbo 2.1.5` and `libpng 1.6.39`.
-  package static var libraries: [String] { [jpegLibrary, PNGDecoder.library] }
+  /// The libraries that decode, such as `libjpeg-turbo 2.1.5` and `libpng 1.6.39`: those that the program is linked to, and
+  /// those that this machine has.
+  package static var libraries: [String] { [jpegLibrary, PNGDecoder.library] + LibraryDecoder.libraries }
 
   /// The library that decodes JPEG, such as `libjpeg-turbo 2.1.5`.
   package static var jpegLibrary: String { JPEGDecoder.library }

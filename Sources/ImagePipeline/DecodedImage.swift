@@ -10,6 +10,8 @@ package struct DecodedImage: Sendable {
   package let pixels: PixelImage
   /// Nil when the decoder found nothing wrong.
   package let damage: ImageDamage?
+  /// What the file says about the patient; nil where it says nothing.
+  package var patient: FilePatient?
   /// What the decoder holds for as long as the pixels are in use.
   private let reservation: (AnyObject & Sendable)?
 
@@ -54,4 +56,20 @@ package struct ImageDamage: Sendable, Equatable {
 
   /// Whether so much may be invented that nothing should be concluded from the image.
   package var isSevere: Bool { share >= Self.severeShare }
+}
+
+/// What an image file says about the patient.
+package struct FilePatient: Sendable, Equatable {
+  /// Within the ages that are accepted.
+  package let ageInYears: Double?
+  /// A sex by its name.
+  package let sex: String?
+  /// A site by its name.
+  package let site: String?
+
+  package init(ageInYears: Double? = nil, sex: String? = nil, site: String? = nil) {
+    self.ageInYears = ageInYears
+    self.sex = sex
+    self.site = site
+  }
 }

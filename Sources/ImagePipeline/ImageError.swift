@@ -9,6 +9,15 @@ package enum ImageError: Error, Equatable, Sendable {
   /// A known kind of file, but not one that is decoded here.
   case unsupportedFormat(name: String)
 
+  /// A format that a library of the system decodes, which is not there; the packages have it.
+  case missingLibrary(ImageFormat, library: String, debian: String, homebrew: String)
+
+  /// The library that decodes the format crashed; it ran in a process of its own.
+  case crashedLibrary(ImageFormat, library: String, signal: Int)
+
+  /// The process in which the format is decoded cannot be started; the reason is the system's own words.
+  case noDecodingProcess(ImageFormat, reason: String)
+
   /// A variant of a decoded kind of file that is not decoded here.
   case unsupportedVariant(ImageFormat, reason: String)
 
@@ -53,9 +62,18 @@ extension ImageError: CustomStringConvertible {
     case .empty:
       "the image is empty (0 bytes)"
     case .unrecognizedFormat(let bytes):
-      "not a PNG, JPEG or PNM image (it starts with \(Self.hexadecimal(bytes)))"
+      "not a PNG, JPEG, PNM, BMP, DICOM, WebP, TIFF, HEIC or AVIF image (it starts with \(Self.hexadecimal(bytes)))"
     case .unsupportedFormat(let name):
-      "\(name) images are not supported: convert it to PNG, JPEG or PNM"
+      "\(name) images are not supported: convert it to PNG or JPEG"
+    case .missingLibrary(let format, let library, let debian, let homebrew):
+      """
+      \(format.rawValue) images are decoded by \(library), which this machine lacks: install Debian's \(debian) or \
+      Homebrew's \(homebrew), or convert the image to PNG or JPEG
+      """
+    case .crashedLibrary(let format, let library, let signal):
+      "the \(format.rawValue) cannot be decoded: \(library) crashed on it (signal \(signal))"
+    case .noDecodingProcess(let format, let reason):
+      "the \(format.rawValue) cannot be decoded: a process for it cannot be started: \(reason)"
     case .unsupportedVariant(let format, let reason):
       "this kind of \(format.rawValue) is not supported: \(reason)"
     case .truncated(let format, let reason):

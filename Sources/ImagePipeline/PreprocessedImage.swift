@@ -16,6 +16,9 @@ package struct PreprocessedImage: Sendable {
   /// What was wrong with the file; nil where nothing was found.
   package var damage: ImageDamage? { source.damage }
 
+  /// What the file says of the patient; nil where it says nothing.
+  package var patient: FilePatient? { source.patient }
+
   /// Resized to the network's side, before colour constancy: `[size, size, 3]`.
   package private(set) var resized: PixelImage
 

@@ -69,7 +69,8 @@ import Testing
     #expect(images(result) == [good])
     let lines = result.errors.split(separator: "\n").map(String.init)
     #expect(lines.count == 6, "\(result.errors)")
-    #expect(lines[0].hasPrefix("Error: \(text): not a PNG, JPEG or PNM image"))
+    #expect(
+      lines[0].hasPrefix("Error: \(text): not a PNG, JPEG, PNM, BMP, DICOM, WebP, TIFF, HEIC or AVIF image"))
     #expect(lines[1] == "Error: \(empty): the file is empty")
     #expect(lines[2] == "Error: \(missing): no such file or folder")
     #expect(lines[3] == "Error: \(tiny): the image is too small: 31x200 is under 32x32")

@@ -116,7 +116,9 @@ import Testing
     #expect(
       lines[0] == "Note: \(folders[0])/below.jpg is taken for 'below', not \(folders[0])/deep/below.PNM.")
     #expect(lines[1] == "Error: \(labels): line 2: no folder given has an image of the name 'none'")
-    #expect(lines[2].hasPrefix("Error: \(folders[0])/below.jpg: not a PNG, JPEG or PNM image"))
+    #expect(
+      lines[2].hasPrefix(
+        "Error: \(folders[0])/below.jpg: not a PNG, JPEG, PNM, BMP, DICOM, WebP, TIFF, HEIC or AVIF image"))
     let json = try object(result)
     #expect(json["n"] as? Int == 1)
     #expect(json["listed"] as? Int == 3)

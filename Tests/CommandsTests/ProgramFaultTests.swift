@@ -57,6 +57,7 @@ import Testing
     #expect(result.status == 1)
     #expect(
       result.errors
-        == "Error: /dev/zero: not a PNG, JPEG or PNM image (it starts with 00 00 00 00 00 00 00 00)\n")
+        == "Error: /dev/zero: not a PNG, JPEG, PNM, BMP, DICOM, WebP, TIFF, HEIC or AVIF image (it starts with 00 00 00 00 00 00 00 00)\n"
+    )
   }
 }

@@ -17,20 +17,15 @@ import Testing
       of: Array("P6#no space\n1 1 255\n...".utf8), .unrecognizedFormat(leadingBytes: Array("P6#no sp".utf8)))
     #expect(
       ImageError.unrecognizedFormat(leadingBytes: [0x0A, 0xFF]).description
-        == "not a PNG, JPEG or PNM image (it starts with 0A FF)")
+        == "not a PNG, JPEG, PNM, BMP, DICOM, WebP, TIFF, HEIC or AVIF image (it starts with 0A FF)")
   }
 
   @Test func namesKnownKindsThatAreNotSupported() {
     let files: [(String, [UInt8])] = [
-      ("GIF", Array("GIF89a".utf8)), ("WebP", Array("RIFF\0\0\0\0WEBPVP8 ".utf8)),
-      ("TIFF", [0x49, 0x49, 0x2A, 0]),
-      ("TIFF", [0x4D, 0x4D, 0, 0x2A]), ("BigTIFF", [0x49, 0x49, 0x2B, 0]),
-      ("HEIF", Array("\0\0\0\u{18}ftypheic".utf8)),
-      ("AVIF", Array("\0\0\0\u{18}ftypavif".utf8)), ("MP4 or QuickTime", Array("\0\0\0\u{18}ftypqt  ".utf8)),
+      ("GIF", Array("GIF89a".utf8)), ("MP4 or QuickTime", Array("\0\0\0\u{18}ftypqt  ".utf8)),
       ("JPEG 2000", [0xFF, 0x4F, 0xFF, 0x51]), ("JPEG XL", [0xFF, 0x0A]), ("Photoshop", Array("8BPS".utf8)),
       ("PDF", Array("%PDF-1.7".utf8)), ("ICO", [0, 0, 1, 0, 1]), ("PAM", Array("P7\nWIDTH".utf8)),
-      ("PFM", Array("PF\n1 1".utf8)), ("BMP", Array("BM".utf8) + [UInt8](repeating: 0, count: 12)),
-      ("DICOM", [UInt8](repeating: 0, count: 128) + Array("DICM".utf8)),
+      ("PFM", Array("PF\n1 1".utf8)),
     ]
     for (name, bytes) in files { expectRefusal(of: bytes, .unsupportedFormat(name: name)) }
   }

@@ -74,7 +74,7 @@ enum ImageSource: Equatable, Sendable {
   static func sources(
     inFolder folder: String
   ) throws(FileError) -> (sources: [ImageSource], failures: [FileError]) {
-    let walk = try FolderWalk(folder, endings: ImageFileName.endings)
+    let walk = try FolderWalk(folder, endings: ImageFileName.readableEndings)
     if walk.paths.isEmpty, walk.failures.isEmpty { throw .folderWithout(folder, kind: ImageFileName.kind) }
     return (walk.paths.map(ImageSource.file), walk.failures)
   }

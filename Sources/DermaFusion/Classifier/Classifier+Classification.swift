@@ -23,9 +23,11 @@ extension Classifier {
   package func classify(
     _ input: PreprocessedImage, metadata: PatientMetadata, views: ImageViews = .upright, imageSHA256: String?
   ) throws(DermaFusionError) -> (Classification, NetworkOutput) {
-    let output = try output(of: input, metadata: metadata.encoded(), views: views)
+    let known = metadata.filled(from: input.patient)
+    let output = try output(of: input, metadata: known.encoded(), views: views)
     let result = try classification(
-      output, of: input, metadata: metadata, views: views, imageSHA256: imageSHA256)
+      output, of: input, metadata: known, isFromFile: known != metadata, views: views,
+      imageSHA256: imageSHA256)
     return (result, output)
   }
 
@@ -64,15 +66,17 @@ extension Classifier {
 
   /// The result that the network's output for an image makes.
   ///
+  /// - Parameter isFromFile: whether some of the metadata is the image file's own.
   /// - Throws: ``DermaFusionError/Code/nonFiniteOutput``
   package func classification(
-    _ output: NetworkOutput, of input: PreprocessedImage, metadata: PatientMetadata,
+    _ output: NetworkOutput, of input: PreprocessedImage, metadata: PatientMetadata, isFromFile: Bool = false,
     views: ImageViews = .upright, imageSHA256: String?
   ) throws(DermaFusionError) -> Classification {
     let logits = try calibration.scores(output.logits)
     let probabilities = calibration.probabilities(of: logits)
     var warnings = input.warnings.map { ClassificationWarning($0) }
     if configuration.fusion == nil, !metadata.isEmpty { warnings.append(.metadataUnused) }
+    if isFromFile { warnings.append(.metadataFromFile) }
     warnings += self.warnings
     let abstention = Abstention(
       of: input, judges: judges(output),

@@ -24,8 +24,9 @@ extension Classifier {
   ///
   /// - Parameters:
   ///   - folder: the model's, as the user named it.
+  ///   - formats: those that can be read.
   ///   - decoders: the libraries that read images.
-  package func orderedJSON(folder: String, decoders: [String]) -> JSONValue {
+  package func orderedJSON(folder: String, formats: [String], decoders: [String]) -> JSONValue {
     var known: [(key: String, value: JSONValue)] = [
       ("name", .string(configuration.name)), ("version", .string(configuration.version)),
       ("sha256", .string(model.sha256)), ("architecture", .string(configuration.architecture)),
@@ -39,7 +40,8 @@ extension Classifier {
         ("schemaVersion", .integer(Classification.schemaVersion)),
         ("version", .string(DermaFusionVersion.current)), ("model", .object(known)),
         ("classes", .strings(labels.ids)), ("labels", .array(labels.map { $0.orderedJSON })),
-        ("preprocessing", configuration.preprocessing.orderedJSON), ("decoders", .strings(decoders)),
+        ("preprocessing", configuration.preprocessing.orderedJSON), ("formats", .strings(formats)),
+        ("decoders", .strings(decoders)),
       ] + choices + [
         ("instructionSet", .string(instructionSet)), ("threads", .integer(threadCount)),
         ("disclaimer", .string(Wording.disclaimer)),

@@ -89,9 +89,10 @@ extension Classifier {
   ) throws(DermaFusionError) -> Explanation {
     let network = try singleModel().network
     let layer = try layerName(layer, in: network)
+    let known = metadata.filled(from: input.patient)
     var explained: [LesionLabel] = []
     let run = network.runWithGradients(
-      layer: layer, metadata: metadata.encoded(), needsGradients: method.usesGradient,
+      layer: layer, metadata: known.encoded(), needsGradients: method.usesGradient,
       logits: { output in
         // Of what is not finite nothing is explained; the classification refuses it.
         if let probabilities = try? calibration.probabilities(output.logits) {
@@ -101,7 +102,7 @@ extension Classifier {
       },
       writeInput: { input.writeNormalizedNHWC(to: $0) })
     let result = try classification(
-      run.output, of: input, metadata: metadata, imageSHA256: imageSHA256)
+      run.output, of: input, metadata: known, isFromFile: known != metadata, imageSHA256: imageSHA256)
     // The network asks which logits to follow only where a method needs gradients.
     if explained.isEmpty { explained = select(result.probabilities) }
     var maps: [ActivationMap] = []

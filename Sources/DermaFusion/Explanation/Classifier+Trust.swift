@@ -30,7 +30,9 @@ extension Classifier {
     for map in maps { _ = try layerName(map.layer, in: network) }
     var pixels = [Float](repeating: 0, count: input.normalizedCount)
     pixels.withUnsafeMutableBufferPointer { input.writeNormalizedNHWC(to: $0.baseAddress!) }
-    return try network.trust(in: maps, pixels: pixels, metadata: metadata.encoded(), onRun: onRun) {
+    return try network.trust(
+      in: maps, pixels: pixels, metadata: metadata.filled(from: input.patient).encoded(), onRun: onRun
+    ) {
       (output) throws(DermaFusionError) in
       try calibration.probabilities(output.logits).values.map { Double($0) }
     }

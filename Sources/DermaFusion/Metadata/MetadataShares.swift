@@ -37,8 +37,9 @@ extension Classifier {
   package func metadataShares(
     of input: PreprocessedImage, metadata: PatientMetadata
   ) throws(DermaFusionError) -> MetadataShares {
-    try metadataShares(
-      of: output(of: input, metadata: metadata.encoded(), views: .upright), metadata: metadata)
+    let known = metadata.filled(from: input.patient)
+    return try metadataShares(
+      of: output(of: input, metadata: known.encoded(), views: .upright), metadata: known)
   }
 
   /// The same from what the network made of an image, upright and with all of the metadata.

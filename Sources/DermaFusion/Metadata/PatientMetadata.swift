@@ -1,3 +1,4 @@
+import ImagePipeline
 import JSONModule
 import ModelFiles
 import NetworkModule
@@ -62,6 +63,20 @@ public struct PatientMetadata: Sendable, Equatable {
     MetadataVector(
       age: Float(ageInYears.map { min(max($0 / 100, 0), 1) } ?? 0), isAgeMissing: ageInYears == nil,
       sexIndex: sex.index, siteIndex: site.index)
+  }
+}
+
+extension PatientMetadata {
+  /// With what an image file says in the place of the fields that are not known.
+  package func filled(from patient: FilePatient?) -> PatientMetadata {
+    guard let patient else { return self }
+    let sex = sex == .unknown ? patient.sex.flatMap(Sex.init(name:)) ?? .unknown : sex
+    let site = site == .unknown ? patient.site.flatMap(BodySite.init(name:)) ?? .unknown : site
+    do throws(DermaFusionError) {
+      return try PatientMetadata(ageInYears: ageInYears ?? patient.ageInYears, sex: sex, site: site)
+    } catch {
+      return self
+    }
   }
 }
 

@@ -12,6 +12,8 @@ public enum ClassificationWarning: String, Sendable, CaseIterable {
   case smallImage = "small_image"
   /// Metadata was given, but this model uses the image alone.
   case metadataUnused = "metadata_unused"
+  /// Age, sex or site that nobody gave was taken from the image's file.
+  case metadataFromFile = "metadata_from_file"
   /// The package was built without optimisation, which SwiftPM does not do: an image takes about a minute.
   case unoptimizedBuild = "unoptimized_build"
 
@@ -24,6 +26,7 @@ public enum ClassificationWarning: String, Sendable, CaseIterable {
     case .nearBlack: "A colour channel of the image is almost black; colour constancy was skipped."
     case .smallImage: "The image is smaller than 100x100 pixels; fine structures are lost."
     case .metadataUnused: "The age, sex or site was not used: this model works from the image alone."
+    case .metadataFromFile: "The age, sex or site that was not given was taken from the image's file (DICOM)."
     case .unoptimizedBuild:
       "DermaFusion was built without optimisation, and an image takes about a minute; build in release, or with -Xswiftc -O."
     }

@@ -31,6 +31,19 @@ package enum StandardStreams {
     try FileBytes.read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
   }
 
+  /// Reads from standard input until the buffer is full.
+  ///
+  /// - Returns: false where it ends before.
+  package static func readInput(into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+    var count = 0
+    while count < buffer.count {
+      let got = systemRead(STDIN_FILENO, buffer.baseAddress! + count, buffer.count - count)
+      if got == 0 || (got < 0 && errno != EINTR) { return false }
+      count += max(got, 0)
+    }
+    return true
+  }
+
   @Sendable package static func isStandardOutput(_ path: String) -> Bool {
     // By name too: a stream that was closed is none that a file could be compared with.
     if ["-", "/dev/stdout", "/dev/fd/1"].contains(path) { return true }

@@ -26,4 +26,8 @@ func systemWait(_ descriptor: Int32, _ event: Int32, milliseconds: Int32 = -1) -
   return poll(&waiting, 1, milliseconds) != 0
 }
 
+func systemPipe(_ ends: inout [Int32]) -> Int32 { pipe(&ends) }
+
+func systemClose(_ descriptor: Int32) { close(descriptor) }
+
 func systemExit(_ status: Int32) -> Never { exit(status) }

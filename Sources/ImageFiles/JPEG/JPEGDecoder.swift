@@ -14,9 +14,18 @@ enum JPEGDecoder {
     try decode(bytes, part: part, limits: limits, largeByteCount: largeByteCount)
   }
 
-  /// - Parameter largeByteCount: for tests, which have no large images.
+  /// What a file that a JPEG lies in says of it.
+  struct Container {
+    /// Components are red, green and blue where the JPEG itself does not say what they are.
+    let isRGB: Bool
+  }
+
+  /// - Parameters:
+  ///   - largeByteCount: for tests, which have no large images.
+  ///   - container: the JPEG's own orientation does not count in it.
   static func decode(
-    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits, largeByteCount: Int
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits, largeByteCount: Int,
+    container: Container? = nil
   ) throws(ImageError) -> DecodedImage {
     let start = bytes.bindMemory(to: UInt8.self).baseAddress
     guard let reader = cjpeg_open(start, bytes.count) else { throw .outOfMemory(.jpeg) }
@@ -37,7 +46,8 @@ enum JPEGDecoder {
     guard width * height * scans <= limits.scannedPixels else {
       throw .tooManyScans(width: width, height: height, scans: scans, limit: limits.scannedPixels)
     }
-    let orientation = orientation(reader)
+    let orientation = container == nil ? orientation(reader) : .upright
+    if container?.isRGB == true { cjpeg_take_as_rgb(reader) }
 
     let coefficientBytes = Int(cjpeg_coefficient_bytes(reader))
     let pixelBytes = width * height * 3

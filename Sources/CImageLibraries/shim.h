@@ -1,0 +1,57 @@
+// Why this module exists: libheif returns a struct, and libtiff sets tags and reports errors with variable arguments. Swift can
+// call neither through a pointer from dlsym. The declarations are those of the libraries' stable interfaces; their headers are
+// not needed to build.
+#pragma once
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+// libheif: what each call returns; code 0 is success, the message belongs to libheif.
+typedef struct {
+  int code;
+  int subcode;
+  const char *message;
+} cheif_error;
+
+typedef cheif_error (*cheif_read_function)(void *context, const void *bytes, size_t count, const void *options);
+typedef cheif_error (*cheif_primary_function)(void *context, void **handle);
+typedef cheif_error (*cheif_decode_function)(
+    const void *handle, void **image, int colorspace, int chroma, const void *options);
+
+// libtiff: TIFFSetField(tiff, tag, value) for a tag whose value is an int.
+static inline int ctiff_set_int(void *set_field, void *tiff, uint32_t tag, int value) {
+  return ((int (*)(void *, uint32_t, ...))set_field)(tiff, tag, value);
+}
+
+// Where libtiff's first error is kept; it is the user's data of TIFFOpenOptionsSetErrorHandlerExtR.
+typedef struct {
+  char message[256];
+} ctiff_report;
+
+// A TIFFErrorHandlerExtR: 1 means that no other handler is called.
+static inline int ctiff_keep_error(void *tiff, void *report, const char *module, const char *format, va_list values) {
+  (void)tiff;
+  (void)module;
+  char *message = ((ctiff_report *)report)->message;
+  if (message[0] == 0) vsnprintf(message, sizeof ((ctiff_report *)report)->message, format, values);
+  return 1;
+}
+
+static inline int ctiff_ignore_warning(void *tiff, void *report, const char *module, const char *format, va_list values) {
+  (void)tiff;
+  (void)report;
+  (void)module;
+  (void)format;
+  (void)values;
+  return 1;
+}
+
+// Sends a file's errors to the report and its warnings nowhere. The functions are TIFFOpenOptionsSetErrorHandlerExtR and
+// TIFFOpenOptionsSetWarningHandlerExtR.
+static inline void ctiff_set_handlers(void *set_error, void *set_warning, void *options, ctiff_report *report) {
+  typedef int (*handler)(void *, void *, const char *, const char *, va_list);
+  typedef void (*setter)(void *, handler, void *);
+  ((setter)set_error)(options, ctiff_keep_error, report);
+  ((setter)set_warning)(options, ctiff_ignore_warning, NULL);
+}

@@ -1,0 +1,99 @@
+import CImageLibraries
+import ImagePipeline
+import SystemModule
+
+/// libheif's interface of version 1, by the names that its versions from 1.3 on have.
+struct HEIFLibrary: @unchecked Sendable {
+  private typealias Pointer = UnsafeMutableRawPointer
+
+  static let shared = SystemLibrary.heif.open().flatMap(HEIFLibrary.init)
+
+  let version: String
+  let decodesHEVC: Bool
+  let decodesAV1: Bool
+  private let allocate: @convention(c) () -> Pointer?
+  private let free: @convention(c) (Pointer?) -> Void
+  private let read: cheif_read_function
+  private let primary: cheif_primary_function
+  private let releaseHandle: @convention(c) (Pointer?) -> Void
+  private let decode: cheif_decode_function
+  private let releaseImage: @convention(c) (Pointer?) -> Void
+  private let plane: @convention(c) (Pointer?, Int32, UnsafeMutablePointer<Int32>?) -> UnsafePointer<UInt8>?
+  private let width: @convention(c) (Pointer?, Int32) -> Int32
+  private let height: @convention(c) (Pointer?, Int32) -> Int32
+
+  init?(_ library: DynamicLibrary) {
+    typealias Free = @convention(c) (Pointer?) -> Void
+    typealias Size = @convention(c) (Pointer?, Int32) -> Int32
+    guard
+      let version = library.function(
+        "heif_get_version", as: (@convention(c) () -> UnsafePointer<CChar>?).self),
+      let allocate = library.function("heif_context_alloc", as: (@convention(c) () -> Pointer?).self),
+      let free = library.function("heif_context_free", as: Free.self),
+      let read = library.function("heif_context_read_from_memory_without_copy", as: cheif_read_function.self),
+      let primary = library.function(
+        "heif_context_get_primary_image_handle", as: cheif_primary_function.self),
+      let releaseHandle = library.function("heif_image_handle_release", as: Free.self),
+      let decode = library.function("heif_decode_image", as: cheif_decode_function.self),
+      let releaseImage = library.function("heif_image_release", as: Free.self),
+      let plane = library.function(
+        "heif_image_get_plane_readonly",
+        as: (@convention(c) (Pointer?, Int32, UnsafeMutablePointer<Int32>?) -> UnsafePointer<UInt8>?).self),
+      let width = library.function("heif_image_get_width", as: Size.self),
+      let height = library.function("heif_image_get_height", as: Size.self),
+      let decodes = library.function(
+        "heif_have_decoder_for_format", as: (@convention(c) (Int32) -> Int32).self)
+    else { return nil }
+    // Loads the decoders that are plug-ins; without it in older versions there are none.
+    if let initialize = library.symbol("heif_init") {
+      _ = unsafeBitCast(initialize, to: (@convention(c) (Pointer?) -> cheif_error).self)(nil)
+    }
+    self.version = version().map { String(cString: $0) } ?? "of an unknown version"
+    (decodesHEVC, decodesAV1) = (decodes(1) != 0, decodes(4) != 0)
+    (self.allocate, self.free, self.read, self.primary) = (allocate, free, read, primary)
+    (self.releaseHandle, self.decode, self.releaseImage) = (releaseHandle, decode, releaseImage)
+    (self.plane, self.width, self.height) = (plane, width, height)
+  }
+
+  /// The pixels of the primary image, turned as the file says.
+  func pixels(_ bytes: UnsafeRawBufferPointer, limits: DecodingLimits) throws(ImageError) -> PixelImage {
+    guard let context = allocate() else { throw .outOfMemory(.heif) }
+    defer { free(context) }
+    try check(read(context, bytes.baseAddress, bytes.count, nil))
+    var handle: Pointer?
+    try check(primary(context, &handle))
+    defer { releaseHandle(handle) }
+    var image: Pointer?
+    let (rgb, interleavedRGB): (Int32, Int32) = (1, 10)
+    try check(decode(handle, &image, rgb, interleavedRGB, nil))
+    defer { releaseImage(image) }
+    var stride: Int32 = 0
+    let (width, height) = (Int(width(image, interleavedRGB)), Int(height(image, interleavedRGB)))
+    guard let rows = plane(image, interleavedRGB, &stride), width > 0, height > 0, Int(stride) >= width * 3
+    else {
+      throw .corrupt(.heif, reason: "libheif gives no pixels")
+    }
+    try limits.check(width: width, height: height, part: .whole)
+    return PixelImage(width: width, height: height) { pixels in
+      for y in 0..<height {
+        (pixels + y * width * 3).update(from: rows + y * Int(stride), count: width * 3)
+      }
+    }
+  }
+
+  /// Without the codes: the messages say enough.
+  private func check(_ error: cheif_error) throws(ImageError) {
+    let (endOfData, unsupportedKind, unsupportedFeature, memory): (Int32, Int32, Int32, Int32) = (
+      100, 3, 4, 6
+    )
+    if error.code == 0 { return }
+    let reason = error.message.map { String(cString: $0) } ?? "libheif's error \(error.code)"
+    switch error.code {
+    case memory: throw .outOfMemory(.heif)
+    case unsupportedKind, unsupportedFeature: throw .unsupportedVariant(.heif, reason: reason)
+    default:
+      if error.subcode == endOfData { throw .truncated(.heif, reason: reason) }
+      throw .corrupt(.heif, reason: reason)
+    }
+  }
+}

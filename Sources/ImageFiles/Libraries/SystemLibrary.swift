@@ -1,0 +1,53 @@
+import ImagePipeline
+import SystemModule
+
+/// A library of the system that decodes a format: opened at run time, so that no build and no installation needs it.
+struct SystemLibrary: Sendable {
+  let format: ImageFormat
+  let name: String
+  let debian: String
+  let homebrew: String
+  /// What the loader is asked for: the interfaces that the declarations here are of.
+  let files: [String]
+
+  func open() -> DynamicLibrary? {
+    #if canImport(Darwin)
+      let folders = ["", "/opt/homebrew/lib/", "/usr/local/lib/"]
+      return DynamicLibrary(names: folders.flatMap { folder in files.map { folder + $0 } })
+    #else
+      return DynamicLibrary(names: files)
+    #endif
+  }
+
+  var missing: ImageError { .missingLibrary(format, library: name, debian: debian, homebrew: homebrew) }
+}
+
+extension SystemLibrary {
+  /// Nil for the formats that need no library beside those that the program is linked to.
+  init?(decoding format: ImageFormat) {
+    switch format {
+    case .webp: self = .webp
+    case .tiff: self = .tiff
+    case .heif: self = .heif
+    case .png, .jpeg, .pnm, .bmp, .dicom: return nil
+    }
+  }
+
+  #if canImport(Darwin)
+    static let webp = SystemLibrary(
+      format: .webp, name: "libwebp", debian: "libwebp7", homebrew: "webp", files: ["libwebp.7.dylib"])
+    static let tiff = SystemLibrary(
+      format: .tiff, name: "libtiff", debian: "libtiff6", homebrew: "libtiff",
+      files: ["libtiff.6.dylib", "libtiff.5.dylib"])
+    static let heif = SystemLibrary(
+      format: .heif, name: "libheif", debian: "libheif1", homebrew: "libheif", files: ["libheif.1.dylib"])
+  #else
+    static let webp = SystemLibrary(
+      format: .webp, name: "libwebp", debian: "libwebp7", homebrew: "webp", files: ["libwebp.so.7"])
+    static let tiff = SystemLibrary(
+      format: .tiff, name: "libtiff", debian: "libtiff6", homebrew: "libtiff",
+      files: ["libtiff.so.6", "libtiff.so.5"])
+    static let heif = SystemLibrary(
+      format: .heif, name: "libheif", debian: "libheif1", homebrew: "libheif", files: ["libheif.so.1"])
+  #endif
+}

@@ -1,0 +1,76 @@
+import ImagePipeline
+
+/// The chunks of a WebP file, as far as they are needed here.
+struct WebPFile {
+  /// The canvas.
+  let width: Int
+  let height: Int
+  let orientation: Orientation
+  /// What libwebp is given: the file, or an animation's first frame.
+  let frame: Range<Int>
+  /// Where the frame lies in the canvas; nil where it is all of it.
+  let place: (x: Int, y: Int, width: Int, height: Int)?
+
+  init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+    let reader = ByteReader(bytes)
+    func integer24(at position: Int) -> Int? {
+      guard let low = reader.integer16(at: position), let high = reader.byte(at: position + 2) else {
+        return nil
+      }
+      return low | high << 16
+    }
+    let data = 20
+    var size: (width: Int, height: Int)?
+    var (flags, frameStart): (Int, Int?) = (0, nil)
+    if reader.holds("VP8 ", at: 12),
+      reader.bytes(at: data + 3, count: 3)?.elementsEqual([0x9D, 1, 0x2A]) == true,
+      let width = reader.integer16(at: data + 6), let height = reader.integer16(at: data + 8)
+    {
+      size = (width & 0x3FFF, height & 0x3FFF)
+    } else if reader.holds("VP8L", at: 12), reader.byte(at: data) == 0x2F,
+      let bits = reader.integer32(at: data + 1)
+    {
+      size = (bits & 0x3FFF + 1, bits >> 14 & 0x3FFF + 1)
+    } else if reader.holds("VP8X", at: 12), let width = integer24(at: data + 4),
+      let height = integer24(at: data + 7), let stated = reader.byte(at: data)
+    {
+      size = (width + 1, height + 1)
+      flags = stated
+    }
+    guard let size, size.width > 0, size.height > 0 else {
+      throw bytes.count < 30
+        ? .truncated(.webp, reason: "the data end in the header") : .corrupt(.webp, reason: "it has no size")
+    }
+    (width, height) = size
+
+    var (exif, xmp): ([UInt8]?, [UInt8]?)
+    let (animationFlag, exifFlag, xmpFlag) = (0x02, 0x08, 0x04)
+    var frame = 0..<bytes.count
+    var place: (x: Int, y: Int, width: Int, height: Int)?
+    var position = 12
+    while flags != 0, let length = reader.integer32(at: position + 4),
+      let content = reader.bytes(at: position + 8, count: length)
+    {
+      if exif == nil, flags & exifFlag != 0, reader.holds("EXIF", at: position) { exif = Array(content) }
+      if xmp == nil, flags & xmpFlag != 0, reader.holds("XMP ", at: position) { xmp = Array(content) }
+      if frameStart == nil, flags & animationFlag != 0, reader.holds("ANMF", at: position), length > 16,
+        let x = integer24(at: position + 8), let y = integer24(at: position + 11),
+        let width = integer24(at: position + 14), let height = integer24(at: position + 17)
+      {
+        frameStart = position
+        frame = position + 24..<position + 8 + length
+        place = (2 * x, 2 * y, width + 1, height + 1)
+      }
+      position += 8 + length + length % 2
+    }
+    if flags & animationFlag != 0 {
+      guard let place else { throw .truncated(.webp, reason: "the data end before the first frame does") }
+      guard place.x + place.width <= width, place.y + place.height <= height else {
+        throw .corrupt(.webp, reason: "the first frame lies outside of the image")
+      }
+    }
+    self.frame = frame
+    self.place = place
+    orientation = Orientation(exif: exif, xmp: xmp)
+  }
+}

@@ -1,0 +1,186 @@
+#if canImport(Glibc)
+  // For `environ`, which C does not say who may change.
+  @preconcurrency import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Another run of a program: it is given bytes, gives bytes back, and is killed when its time is over.
+///
+/// Whoever uses it must ignore SIGPIPE, as ``StandardStreams/prepare()`` does: a child that has died cannot be written to.
+package final class ChildProcess {
+  package enum End: Equatable, Sendable {
+    case exited(status: Int32)
+    case killed(signal: Int32)
+    /// It was killed because its time was over.
+    case late
+  }
+
+  /// One at a time: between a pipe and its closing in other programs, another child could inherit it and keep it open.
+  private static let starting = Locked(())
+
+  private let process: pid_t
+  private let input: Int32
+  private let output: Int32
+  private let deadline: Double
+  private var isInputOpen = true
+  private var ended = false
+
+  /// - Parameters:
+  ///   - executable: its path.
+  ///   - arguments: without the program's name.
+  ///   - seconds: how long it may live.
+  /// - Throws: ``FileError`` where the system has no process or no pipe to give.
+  package init(executable: String, arguments: [String], seconds: Double) throws(FileError) {
+    (process, input, output) = try Self.starting.withLock { _ throws(FileError) in
+      try Self.start(executable, arguments)
+    }
+    deadline = MonotonicClock.milliseconds / 1000 + seconds
+    for descriptor in [input, output] {
+      let flags = fcntl(descriptor, F_GETFL)
+      if flags != -1 { _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) }
+    }
+  }
+
+  deinit {
+    if !ended {
+      kill(process, SIGKILL)
+      _ = wait(options: 0)
+    }
+    Self.close(isInputOpen ? [input, output] : [output])
+  }
+
+  /// Writes to the child's standard input and closes it. A child that does not take everything says why by its end.
+  package func write(_ bytes: UnsafeRawBufferPointer) {
+    var rest = bytes
+    while !rest.isEmpty, waits(for: input, POLLOUT) {
+      let count = systemWrite(input, rest.baseAddress!, rest.count)
+      if count > 0 {
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      } else if errno != EAGAIN, errno != EINTR {
+        break
+      }
+    }
+    Self.close([input])
+    isInputOpen = false
+  }
+
+  /// Reads from the child's standard output until the buffer is full.
+  ///
+  /// - Returns: false where the output or the time ended before.
+  package func read(into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+    var rest = buffer
+    while !rest.isEmpty {
+      guard waits(for: output, POLLIN) else { return false }
+      let count = systemRead(output, rest.baseAddress!, rest.count)
+      if count == 0 { return false }
+      if count > 0 {
+        rest = UnsafeMutableRawBufferPointer(rebasing: rest[count...])
+      } else if errno != EAGAIN, errno != EINTR {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Waits until the child has ended, or ends it when its time is over.
+  package func end() -> End {
+    var status: Int32?
+    while status == nil, MonotonicClock.milliseconds / 1000 < deadline {
+      status = wait(options: WNOHANG)
+      if status == nil { usleep(500) }
+    }
+    ended = true
+    guard let status else {
+      kill(process, SIGKILL)
+      _ = wait(options: 0)
+      return .late
+    }
+    let signal = status & 0x7F
+    return signal == 0 ? .exited(status: status >> 8 & 0xFF) : .killed(signal: signal)
+  }
+
+  /// - Returns: nil where it still runs.
+  private func wait(options: Int32) -> Int32? {
+    var status: Int32 = 0
+    while true {
+      let found = waitpid(process, &status, options)
+      if found == process { return status }
+      // A program that ignores SIGCHLD is not told how its children ended.
+      if found == -1, errno != EINTR { return 0 }
+      if found == 0 { return nil }
+    }
+  }
+
+  private func waits(for descriptor: Int32, _ event: Int32) -> Bool {
+    let left = deadline - MonotonicClock.milliseconds / 1000
+    guard left > 0 else { return false }
+    return systemWait(descriptor, event, milliseconds: Int32(min(left * 1000 + 1, 1e9)))
+  }
+
+  private static func close(_ descriptors: [Int32]) {
+    for descriptor in descriptors { systemClose(descriptor) }
+  }
+
+  private static func start(
+    _ executable: String, _ arguments: [String]
+  ) throws(FileError) -> (process: pid_t, input: Int32, output: Int32) {
+    let toChild = try Self.pipe(executable)
+    let fromChild: (reading: Int32, writing: Int32)
+    do throws(FileError) {
+      fromChild = try Self.pipe(executable)
+    } catch {
+      Self.close([toChild.reading, toChild.writing])
+      throw error
+    }
+    var process: pid_t = 0
+    let failure = Self.spawn(
+      &process, executable, arguments, input: toChild.reading, output: fromChild.writing)
+    Self.close([toChild.reading, fromChild.writing])
+    guard failure == 0 else {
+      Self.close([toChild.writing, fromChild.reading])
+      throw .unreadable(executable, reason: String(cString: strerror(failure)))
+    }
+    return (process, toChild.writing, fromChild.reading)
+  }
+
+  /// Neither end outlives an `exec`.
+  private static func pipe(_ name: String) throws(FileError) -> (reading: Int32, writing: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard systemPipe(&ends) == 0 else { throw .unreadable(name, reason: FileBytes.reason) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+  }
+
+  /// - Returns: 0, or the number of the error.
+  private static func spawn(
+    _ process: inout pid_t, _ executable: String, _ arguments: [String], input: Int32, output: Int32
+  ) -> Int32 {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    #if canImport(Darwin)
+      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
+    #endif
+    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+    // What the libraries print is of no use to the person.
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    var words: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) }
+    defer { for word in words { free(word) } }
+    words.append(nil)
+    return posix_spawn(&process, executable, &actions, &attributes, words, environ)
+  }
+}
