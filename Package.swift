@@ -63,7 +63,7 @@ let package = Package(
       ],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
 
-    // Functions for a web page. Built for it by Scripts/web and, for other machines too, by Scripts/check-platforms.
+    // Functions for a web page. Built for it by Scripts/web and, for other machines too, by Scripts/checks/platforms.
     .target(
       name: "BrowserModule",
       dependencies: [
@@ -133,7 +133,7 @@ let package = Package(
     // One kernel source, compiled once per instruction set
     .target(name: "KernelInterface", swiftSettings: warningsAsErrors),
     .target(
-      name: "KernelsBaseline", dependencies: ["KernelInterface", "CBuiltins"],
+      name: "KernelsBaseline", dependencies: ["KernelInterface", "CBuiltins"], exclude: ["README.md"],
       swiftSettings: kernelSettings(define: "KERNEL_BASELINE", targetFeatures: [])),
     .target(
       name: "KernelsAVX2", dependencies: ["KernelInterface", "CBuiltins"],
@@ -265,7 +265,7 @@ if Context.environment["DERMAFUSION_THREAD_SANITIZER"] != nil {
   }
 }
 
-/// `Scripts/fuzz` asks for them: libFuzzer's targets, which nothing else builds.
+/// `Scripts/checks/fuzz` asks for them: libFuzzer's targets, which nothing else builds.
 if Context.environment["DERMAFUSION_FUZZ"] != nil {
   package.targets.append(
     .executableTarget(
@@ -273,6 +273,6 @@ if Context.environment["DERMAFUSION_FUZZ"] != nil {
       dependencies: [
         "CommandLineSupport", "Commands", "ImageFiles", "ImagePipeline", "JSONModule", "ModelFiles",
       ],
-      path: "Scripts/fuzz-targets",
+      path: "Scripts/fuzz",
       exclude: ["arguments", "config", "csv", "jpeg", "png", "safetensors"].map { "\($0).dict" }))
 }
