@@ -8,9 +8,8 @@ import Testing
 
 /// What a page asks for in JSON, and what it is answered.
 @Suite struct ImageRequestTests {
-  private func request(_ json: String) throws(DermaFusionError) -> ImageRequest {
-    let bytes = Array(json.utf8)
-    return try bytes.withUnsafeBytes { (bytes) throws(DermaFusionError) in try ImageRequest(json: bytes) }
+  private func request(_ json: String) throws -> ImageRequest {
+    try Array(json.utf8).withUnsafeBytes { try ImageRequest(json: $0) }
   }
 
   @Test func nothingAsksForNothingSpecial() throws {
@@ -147,9 +146,8 @@ import Testing
     for case .string(let site) in sites {
       #expect(try request(#"{"site":"\#(site)"}"#).metadata.site.rawValue == site)
     }
-    guard case .object(let info) = classifier.orderedJSON(folder: "m", decoders: ["libpng 1"]) else {
-      return #expect(Bool(false))
-    }
+    let described = classifier.orderedJSON(folder: "m", formats: ["png"], decoders: ["libpng 1"])
+    guard case .object(let info) = described else { return #expect(Bool(false)) }
     for key in ["sexes", "sites", "pickerSites", "methods", "layers", "threads", "instructionSet"] {
       #expect(info[key] == description[key], "\(key)")
     }

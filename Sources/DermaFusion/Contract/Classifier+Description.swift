@@ -1,4 +1,5 @@
 import ExplanationModule
+import ImagePipeline
 import JSONModule
 import ModelFiles
 
@@ -72,10 +73,10 @@ extension Ensemble.Member {
   }
 }
 
-extension ModelConfiguration.Preprocessing {
+extension PreprocessingConfiguration {
   fileprivate var orderedJSON: JSONValue {
     let constancy: JSONValue =
-      if let method = colorConstancy {
+      if let method = colorConstancy.shadesOfGray {
         .object([
           "method": .string("shades_of_gray"), "p": .number(method.p),
           "rounding": .string(method.rounding.rawValue),
