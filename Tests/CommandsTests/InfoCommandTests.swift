@@ -24,7 +24,8 @@ import Testing
         Preprocessing    48x48 pixels, Shades of Gray (p 6, rounding round), mean 0.485
                          0.456 0.406, std 0.229 0.224 0.225
         Classes          7: akiec, bcc, bkl, df, mel, nv, vasc
-        Decoders         \(ImageDecoder.libraries.joined(separator: ", "))
+        Formats          \(ImageDecoder.formats.joined(separator: ", "))
+        \(ImageDecoder.libraries.joined(separator: ", ").labelled("Decoders", column: 17, width: 80))
         Instruction set  baseline
         Threads          3
 
@@ -55,7 +56,7 @@ import Testing
         {"class":"vasc","name":"Vascular lesions","malignancy":"benign"}],\
         "preprocessing":{"size":48,"colorConstancy":{"method":"shades_of_gray","p":6,"rounding":"round"},\
         "mean":[0.485,0.456,0.406],"std":[0.229,0.224,0.225]},\
-        "decoders":[\(ImageDecoder.libraries.map { "\"\($0)\"" }.joined(separator: ","))],\
+        "formats":\(list(ImageDecoder.formats)),"decoders":\(list(ImageDecoder.libraries)),\
         "sexes":["male","female","unknown"],"sites":\(list(BodySite.allCases.map(\.rawValue))),\
         "pickerSites":\(list(BodySite.pickerSites.map(\.rawValue))),\
         "methods":["gradcam","hirescam","gradcam++","layercam","eigencam"],"layers":\(list(layers)),\

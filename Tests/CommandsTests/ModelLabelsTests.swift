@@ -194,8 +194,8 @@ import Testing
       "probability_probability_risk", "nv", "label", "probability_risk", "views",
       "probability_abstain", "probability_image",
     ]
-    #expect(Array(table.header[4..<11]) == names)
-    let sum = table.rows[0].fields[4..<11].reduce(0) { $0 + (Double($1) ?? .nan) }
+    #expect(Array(table.header[5..<12]) == names)
+    let sum = table.rows[0].fields[5..<12].reduce(0) { $0 + (Double($1) ?? .nan) }
     #expect(abs(sum - 1) < 1e-5, "\(table.rows[0].fields)")
     folder.write(Array(whole.dropLast(20)), to: "results.csv")
     #expect(run(words: words + ["--resume"]).status == .success)

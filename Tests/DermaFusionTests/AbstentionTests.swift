@@ -193,7 +193,7 @@ import Testing
         """)
     let json = result.json(imageName: "x")
     #expect(json.contains(#""prediction":null,"probabilities":{"akiec":"#), "\(json)")
-    #expect(json.contains(#""risk":null,"confidence":"normal""#), "\(json)")
+    #expect(json.contains(#""risk":null,"concern":null,"urgent":false,"confidence":"normal""#), "\(json)")
     #expect(
       result.json(imageName: "x").contains(
         """

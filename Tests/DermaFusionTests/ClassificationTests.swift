@@ -102,7 +102,7 @@ func classification(
         "probabilities":{"akiec":\(p[0]),"bcc":\(p[1]),"bkl":\(p[2]),"df":\(p[3]),"mel":\(p[4]),\
         "nv":\(p[5]),"vasc":\(p[6])},\
         "logits":{"akiec":-1.2,"bcc":0.1,"bkl":0.0,"df":-5.0,"mel":1e-07,"nv":3.0,"vasc":-2.0},\
-        "risk":"low","confidence":"normal",\
+        "risk":"low","concern":null,"urgent":false,"confidence":"normal",\
         "metadata":{"age":55,"sex":"male","site":"back","missing":[]},\
         "warnings":["small_image","metadata_unused"],\
         "abstain":false,"abstainReasons":[],"conformalSet":null,"conformalCoverage":null,\
