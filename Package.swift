@@ -63,7 +63,7 @@ let package = Package(
       ],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
 
-    // Functions for a web page. Built for it by Scripts/web and, for other machines too, by Scripts/check-platforms.
+    // Functions for a web page. Built for it by Scripts/web and, for other machines too, by Scripts/checks/platforms.
     .target(
       name: "BrowserModule",
       dependencies: [
@@ -263,7 +263,7 @@ if Context.environment["DERMAFUSION_THREAD_SANITIZER"] != nil {
   }
 }
 
-/// `Scripts/fuzz` asks for them: libFuzzer's targets, which nothing else builds.
+/// `Scripts/checks/fuzz` asks for them: libFuzzer's targets, which nothing else builds.
 if Context.environment["DERMAFUSION_FUZZ"] != nil {
   package.targets.append(
     .executableTarget(
@@ -271,6 +271,6 @@ if Context.environment["DERMAFUSION_FUZZ"] != nil {
       dependencies: [
         "CommandLineSupport", "Commands", "ImageFiles", "ImagePipeline", "JSONModule", "ModelFiles",
       ],
-      path: "Scripts/fuzz-targets",
+      path: "Scripts/fuzz",
       exclude: ["arguments", "config", "csv", "jpeg", "png", "safetensors"].map { "\($0).dict" }))
 }

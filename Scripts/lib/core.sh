@@ -85,7 +85,7 @@ install_packages() {
 
 # The environment of what looks at pages in Chromium: .build/web-checks/env.
 set_up_web_checks() {
-  local environment=$root/.build/web-checks/env requirements=$root/Scripts/web_checks/requirements.txt
+  local environment=$root/.build/web-checks/env requirements=$root/Scripts/checks/tests/web/requirements.txt
   # The copy of the requirements is there only when all of them were installed.
   cmp -s "$requirements" "$environment/requirements.txt" && return
   say "Installing what looks at pages in Chromium ..."

@@ -1,5 +1,5 @@
 // platform_driver CONFIG WEIGHTS OPERATIONS RESULTS: runs the portable core on a machine that has files, for
-// Scripts/check-platforms. Both files are frames of little-endian 32-bit numbers and bytes:
+// Scripts/checks/platforms. Both files are frames of little-endian 32-bit numbers and bytes:
 // an operation: kind (0 preprocess, 1 classify, 2 explain), width, height, bytes of the request, bytes of the result beside
 //   its text; the request; the pixels [height, width, 4];
 // a result: status, bytes of the text, bytes of the result, microseconds; the text; the result.

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What the scripts share that need Python.
 
-# make_environment FOLDER: a virtual environment with the package dermafusion, editable, and its pinned requirements.
+# make_environment FOLDER: a virtual environment with the package dermafusion_training, editable, and its pinned requirements.
 # It is made anew when pyproject.toml has changed.
 make_environment() {
   local folder=$1 scripts

@@ -3,7 +3,7 @@ import HashModule
 import ImagePipeline
 import JSONModule
 
-// The functions that a page calls, and `Scripts/check-platforms` on each machine. Pointers and counts are into the module's
+// The functions that a page calls, and `Scripts/checks/platforms` on each machine. Pointers and counts are into the module's
 // own memory, counts are in bytes. A call that gives 0 leaves its error as the text. Everything runs on the calling thread.
 
 /// Memory for what the page hands over, 16-byte aligned; nil when there is none left.

@@ -1,4 +1,4 @@
-// Made by Scripts/make_typeface.py; do not edit. How a glyph is written stands in Typeface.swift.
+// Made by `dermafusion_training typeface`; do not edit. How a glyph is written stands in Typeface.swift.
 //
 // Outlines of Roboto Regular and Roboto Medium, version 2.138, from Debian's fonts-roboto-unhinted 2:0~20170802-3.
 // Copyright 2015 Google Inc., licensed under the Apache License, Version 2.0 (see LICENSE). Changed: of the fonts only

@@ -7,7 +7,7 @@ import ImageFiles
 @testable import DermaFusion
 @testable import ImagePipeline
 
-/// The two formula networks as an ensemble, whose predictions `Scripts/dump_ensemble_fixtures.py` dumps.
+/// The two formula networks as an ensemble, whose predictions `python -m dermafusion_training fixtures ensemble` dumps.
 @Suite struct EnsembleParityTests {
   private struct Files {
     let ensemble: [UInt8]

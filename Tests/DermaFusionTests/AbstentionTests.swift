@@ -98,7 +98,7 @@ import Testing
     #expect(abs(ramp.structure - 1166.6666666666667 / 1199.9166666666667) < 1e-12)
   }
 
-  /// From `measure` in Scripts/dermafusion/model/abstention.py.
+  /// From `measure` in Scripts/dermafusion_training/model/abstention.py.
   @Test(
     arguments: [
       (

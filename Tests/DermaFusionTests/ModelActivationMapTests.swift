@@ -40,7 +40,7 @@ import Testing
     let classifier = try Classifier(modelDirectory: Self.weights.path, threadCount: 2)
     try #require(
       classifier.model.sha256 == fixture.model,
-      "of another model: python Scripts/dump_gradcam_fixtures.py --model Weights")
+      "of another model: python -m dermafusion_training fixtures maps --model Weights")
     let network = try classifier.singleModel().network
     let image = try classifier.preprocessor(
       ImageDecoder.decode(Fixtures.read("images/\(fixture.picture)")))

@@ -1,4 +1,4 @@
-// What a program outside finds missing, `Scripts/check-dependency-use` tells: here all that the package's modules share is visible.
+// What a program outside finds missing, `Scripts/checks/dependency` tells: here all that the package's modules share is visible.
 import DermaFusion
 import TestModels
 import Testing

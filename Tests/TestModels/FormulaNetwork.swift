@@ -2,7 +2,7 @@ import Foundation
 
 import DermaFusion
 
-/// A network whose weights follow a formula that `Scripts/dump_gradcam_fixtures.py` computes too.
+/// A network whose weights follow a formula that `python -m dermafusion_training fixtures maps` computes too.
 package struct FormulaNetwork: Decodable {
   package let name: String
   package let shapes: [String: [Int]]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The formula network in 8 bits of `Scripts/dermafusion/fixtures/quantized.py`, and what Python makes of a map.
+/// The formula network in 8 bits of `Scripts/dermafusion_training/fixtures/quantized.py`, and what Python makes of a map.
 package struct QuantizedFormula: Decodable {
   package let shapes: [String: [Int]]
   /// The tensors of 8-bit integers.

@@ -3,7 +3,7 @@ import ModelFiles
 import NetworkModule
 import SystemModule
 
-/// Models that get the same input and whose probabilities are averaged, as `Scripts/dermafusion/model/ensemble.py` defines.
+/// Models that get the same input and whose probabilities are averaged, as `Scripts/dermafusion_training/model/ensemble.py` defines.
 public struct Ensemble: Sendable {
   /// One model that votes.
   public struct Member: Sendable {

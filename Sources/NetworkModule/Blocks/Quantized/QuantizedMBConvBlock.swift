@@ -6,7 +6,7 @@ import TensorModule
 /// A mobile inverted bottleneck in 8 bits: an ``MBConvBlock`` with an expansion, ReLU6 and no squeeze-excite.
 ///
 /// Its input and its output are values. In between are levels, and sums of products of whole numbers, which are exact: every
-/// machine and the Python definition (`Scripts/dermafusion/model/quantized.py`) give the same bits.
+/// machine and the Python definition (`Scripts/dermafusion_training/model/quantized.py`) give the same bits.
 package final class QuantizedMBConvBlock: Block {
   package let name: String
   package let input: FeatureShape

@@ -1,0 +1,71 @@
+"""Decisions on probabilities, the distance's threshold and what it is fitted to."""
+
+import unittest
+
+import numpy as np
+
+from dermafusion_training.data.dataset import Record
+from dermafusion_training.evaluation.abstention_fit import PER_CLASS, distance_threshold, drawn_for_space
+from dermafusion_training.evaluation.decisions import balanced_decision, decision_figures, melanoma_points, risk_shares
+from dermafusion_training.model.config import CLASSES
+
+AKIEC, BCC, BKL, MEL, NV = (CLASSES.index(name) for name in ("akiec", "bcc", "bkl", "mel", "nv"))
+
+
+def probabilities(*rows):
+    """Each row: {class: probability}; moles get the rest."""
+    made = np.zeros((len(rows), len(CLASSES)))
+    for line, row in zip(made, rows):
+        for label, value in row.items():
+            line[label] = value
+        line[NV] += 1 - line.sum()
+    return made
+
+
+class DecisionTests(unittest.TestCase):
+    def test_a_rare_class_needs_less(self):
+        labels = np.array([MEL, NV])
+        given = probabilities({MEL: 0.3}, {MEL: 0.1})
+        even = np.full(len(CLASSES), 1 / len(CLASSES))
+        self.assertEqual(balanced_decision(given, labels, even), 0.5)
+        uneven = np.where(np.arange(len(CLASSES)) == NV, 0.7, 0.05)
+        uneven[MEL] = 0.2
+        self.assertEqual(balanced_decision(given, labels, uneven), 1)
+
+    def test_points_by_hand(self):
+        scores = [0.05, 0.2, 0.5, 0.01, 0.15, 0.4]
+        labels = np.array([MEL, MEL, MEL, NV, NV, NV])
+        points = melanoma_points(probabilities(*({MEL: score} for score in scores)), labels)
+        self.assertAlmostEqual(points[0]["sensitivity"], 2 / 3)
+        self.assertAlmostEqual(points[0]["specificity"], 1 / 3)
+        self.assertAlmostEqual(points[1]["sensitivity"], 1 / 3)
+        self.assertAlmostEqual(points[1]["specificity"], 2 / 3)
+        self.assertEqual((points[2]["sensitivity"], points[2]["threshold"]), (1, 0.05))
+
+    def test_the_risk_counts_both_malignant_classes_and_akiec_from_a_tenth(self):
+        given = probabilities({MEL: 0.09}, {BCC: 0.3}, {AKIEC: 0.1}, {BKL: 0.9})
+        shares = risk_shares(given, np.array([MEL, MEL, NV, BKL]))
+        self.assertEqual(shares, {"melanomas_at_low_risk": 0.5, "harmless_above": 0.5})
+
+    def test_no_melanoma_no_points(self):
+        result = decision_figures(probabilities({}, {}), np.array([NV, NV]), np.full(len(CLASSES), 1 / 7))
+        self.assertEqual(result, {"balanced_decision": 1.0})
+
+
+class AbstentionTests(unittest.TestCase):
+    def test_a_rare_camera_moves_the_threshold_and_a_handful_does_not(self):
+        ours, other, few = np.linspace(0, 1, 201), np.linspace(1, 2, 101), np.full(9, 50.0)
+        sources = np.array(["ham10000"] * 201 + ["other"] * 101 + ["few"] * 9)
+        self.assertAlmostEqual(distance_threshold(np.concatenate([ours, other, few]), sources), 1.97)
+        self.assertAlmostEqual(distance_threshold(ours, sources[:201]), 0.99)
+
+    def test_as_many_of_each_source_are_looked_at(self):
+        kinds = [(0, "ham10000")] * 500 + [(0, "other")] * 130 + [(1, "other")] * 7
+        records = [Record(str(i), str(i), kind[1], kind[0], None, kind[1]) for i, kind in enumerate(kinds)]
+        drawn = drawn_for_space(records, list(range(len(records))))
+        self.assertEqual(len(drawn), 2 * PER_CLASS + 7)
+        self.assertEqual(len(set(drawn)), len(drawn))
+
+
+if __name__ == "__main__":
+    unittest.main()

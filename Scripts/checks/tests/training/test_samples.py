@@ -1,0 +1,50 @@
+"""What a training epoch draws, and how views are changed."""
+
+import unittest
+
+import numpy as np
+
+from dermafusion_training.data.augmentation import augment_image, augment_metadata
+from dermafusion_training.data.dataset import Record
+from dermafusion_training.data.metadata import encode_metadata
+from dermafusion_training.training.samples import class_shares, photograph_weights
+
+
+def record(number, label, source):
+    return Record(f"I{number}", f"L{number}", source, label, np.zeros(4, np.float32), source)
+
+
+class WeightTests(unittest.TestCase):
+    def test_classes_get_their_shares_and_sources_the_root_of_their_sizes(self):
+        kinds = [(0, "ham10000")] * 4 + [(0, "milk10k")] * 9 + [(1, "milk10k")] * 25
+        records = [record(i, *kind) for i, kind in enumerate(kinds)]
+        training = list(range(len(records)))
+        weights = photograph_weights(records, training)
+        self.assertAlmostEqual(weights.sum(), 1)
+        self.assertAlmostEqual(weights[:13].sum(), class_shares(records, training)[0])
+        self.assertAlmostEqual(weights[:4].sum() / weights[4:13].sum(), 1.5 * 2 / 3)
+        self.assertAlmostEqual(weights[0], weights[3])
+
+    def test_with_one_source_classes_alone_decide(self):
+        records = [record(i, i % 2, "ham10000") for i in range(10)]
+        np.testing.assert_allclose(photograph_weights(records, list(range(10))), 0.1)
+
+
+class ViewTests(unittest.TestCase):
+    def test_every_kind_of_view_is_a_picture_and_a_seed_gives_it_again(self):
+        image = np.random.default_rng(1).integers(0, 256, (48, 48, 3), np.uint8)
+        for seed in range(60):
+            first, second = (augment_image(image, 40, (0.8, 1.5), np.random.default_rng(seed)) for _ in range(2))
+            self.assertEqual((first.shape, first.dtype), ((40, 40, 3), np.float32))
+            self.assertTrue(first.min() >= 0 and first.max() <= 255, seed)
+            np.testing.assert_array_equal(first, second)
+
+    def test_metadata_is_often_hidden(self):
+        known, missing = encode_metadata(50, "male", "back")[0], encode_metadata()[0]
+        rng = np.random.default_rng(2)
+        hidden = sum((augment_metadata(known, rng) == missing).all() for _ in range(2000))
+        self.assertAlmostEqual(hidden / 2000, 0.3, delta=0.04)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+"""The networks against timm's own, where timm can be imported, PyTorch in float64 with the same weights on both sides;
+and the checkpoints that timm's training saves.
+"""
+
+import argparse
+import tempfile
+import unittest
+from pathlib import Path
+
+import torch
+
+from dermafusion_training.fixtures.formula_networks import formula_model
+from dermafusion_training.model.build import build_config
+from dermafusion_training.model.checkpoint import read_checkpoint
+
+try:
+    import timm
+    import timm.utils
+except (ImportError, RuntimeError):  # the second where its torchvision is for another torch
+    timm = None
+
+CLASSES = ["a", "b", "c", "d", "e"]
+# Ours -> timm's. Lite is TensorFlow's here, which timm calls tf_.
+NAMES = {
+    "mobilenetv3_small_100": "mobilenetv3_small_100",
+    "mobilenetv3_large_100": "mobilenetv3_large_100",
+    "resnet18": "resnet18",
+    "resnet50": "resnet50",
+    "efficientnet_b0": "efficientnet_b0",
+    "efficientnet_lite0": "tf_efficientnet_lite0",
+}
+
+
+@unittest.skipIf(timm is None, "timm cannot be imported: the networks are not compared with its own")
+class TimmTests(unittest.TestCase):
+    def pair(self, name):
+        """Our formula network in float64 and timm's network with its weights."""
+        own = formula_model(build_config(name, CLASSES, fusion=False, size=64)).double()
+        theirs = timm.create_model(NAMES[name], num_classes=len(CLASSES)).double().eval()
+        # Strict: every name and every shape is the same.
+        theirs.load_state_dict(own.state_dict(), strict=True)
+        return own, theirs
+
+    def test_the_same_weights_give_the_same_features_and_logits(self):
+        generator = torch.Generator().manual_seed(41)
+        for name in NAMES:
+            own, theirs = self.pair(name)
+            for height, width in ((64, 64), (75, 91)):
+                with self.subTest(name=name, size=(height, width)), torch.no_grad():
+                    image = torch.randn(2, 3, height, width, generator=generator, dtype=torch.float64)
+                    expected = theirs.forward_features(image)
+                    pre_logits = theirs.forward_head(expected, pre_logits=True)
+                    logits = theirs(image)
+                    features = own.features(image)
+                    self.close(features, expected)
+                    self.close(own.pool(features), pre_logits)
+                    self.close(own(image), logits)
+                    self.assertGreater(float((logits[0] - logits[1]).abs().max()), 1e-3)
+
+    def test_the_average_is_read_from_a_checkpoint_that_timm_saved(self):
+        torch.manual_seed(42)
+        network = timm.create_model("mobilenetv3_small_100", num_classes=8)
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.1, momentum=0.9)
+        average = timm.utils.ModelEmaV3(network, decay=0.5)
+        network(torch.randn(2, 3, 64, 64)).square().sum().backward()
+        optimizer.step()
+        average.update(network)
+        arguments = argparse.Namespace(model="mobilenetv3_small_100", img_size=64, num_classes=8)
+        with tempfile.TemporaryDirectory() as folder:
+            saver = timm.utils.CheckpointSaver(
+                network, optimizer, args=arguments, model_ema=average, checkpoint_dir=folder, recovery_dir=folder
+            )
+            saver.save_checkpoint(0, metric=0.5)
+            checkpoint = read_checkpoint(Path(folder) / "model_best.pth.tar")
+        self.assertEqual(checkpoint.taken_from, ["state_dict_ema"])
+        self.assertEqual(checkpoint.arguments["img_size"], 64)
+        self.assertFalse(torch.equal(checkpoint.state["classifier.weight"], network.state_dict()["classifier.weight"]))
+        for name, tensor in average.module.state_dict().items():
+            if not name.endswith(".num_batches_tracked"):
+                self.assertTrue(torch.equal(checkpoint.state[name], tensor), name)
+
+    def close(self, found, expected):
+        self.assertEqual(found.shape, expected.shape)
+        self.assertLess(float((found - expected).abs().max()), 1e-10 * float(expected.abs().max()))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,146 @@
+"""What the checks of the browser page share: Chromium, an opened page, and what must never happen on it."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[4]
+FIXTURES = ROOT / "ParityFixtures" / "images"
+PAGE = Path(os.environ.get("DERMAFUSION_PAGE", ROOT / ".build" / "web" / "dermafusion.html")).resolve()
+PROGRAM = Path(os.environ.get("DERMAFUSION_PROGRAM", ROOT / ".build" / "release" / "dermafusion"))
+MODEL = Path(os.environ.get("DERMAFUSION_MODEL", ROOT / "Weights"))
+# How long something may be waited for, in milliseconds.
+PATIENCE = 120_000
+PICTURES = ROOT / ".build" / "web" / "pictures"
+
+
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="leave out what takes long")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: left out by --quick")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--quick"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+def launch_arguments() -> list[str]:
+    # Chromium's sandbox does not run as root, as in a container.
+    return ["--no-sandbox"] if os.geteuid() == 0 else []
+
+
+@pytest.fixture(scope="session")
+def playwright():
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    return shutil.which("chromium") or pytest.exit("there is no chromium")
+
+
+@pytest.fixture(scope="session")
+def browser(playwright, chromium):
+    browser = playwright.chromium.launch(
+        executable_path=chromium,
+        args=[*launch_arguments(), "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"],
+    )
+    yield browser
+    browser.close()
+
+
+class Visit:
+    """One page in a browser of its own, with everything it asked for or complained of."""
+
+    def __init__(self, browser, accepted: bool = True, script: str = "", ready: bool = True, **options):
+        options = {"viewport": {"width": 1280, "height": 900}, "locale": "en-US", "reduced_motion": "reduce"} | options
+        self.context = browser.new_context(**options)
+        # A machine with other work is slow, not wrong.
+        self.context.set_default_timeout(PATIENCE)
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.page: Page = self.context.new_page()
+        if script:
+            self.page.add_init_script(script)
+        self.context.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("console", lambda line: line.type in ("error", "warning") and self.complaints.append(line.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.goto(PAGE.as_uri())
+        if accepted:
+            self.page.get_by_role("button", name="I understand").click()
+        if ready:
+            self.wait_until_ready()
+
+    def wait_until_ready(self) -> dict:
+        self.page.wait_for_function("() => window.dermafusion")
+        return self.page.evaluate("() => window.dermafusion.ready")
+
+    def go(self, place: str) -> None:
+        self.page.evaluate("place => { location.hash = '#' + place }", place)
+        self.page.wait_for_timeout(150)
+
+    def open_image(self, path: Path | dict | list) -> None:
+        self.page.set_input_files("[data-role=choose]", path)
+
+    def scan(
+        self, image: str | Path = "phantom_nevus.jpg", age: str = "55", sex: str = "male", site: str = "back"
+    ) -> None:
+        """From the landing to the result, by pointer."""
+        self.open_image(FIXTURES / image)
+        self.page.get_by_role("button", name="Next").click()
+        if age:
+            self.page.get_by_label("Age", exact=True).fill(age)
+        self.page.locator(f".choices.inline input[value='{sex}']").check()
+        self.page.locator(f".site-list input[value='{site}']").check()
+        self.page.get_by_role("button", name="Analyse").click()
+        self.page.wait_for_selector(".result")
+        self.page.wait_for_selector(".heatmap figcaption p")
+
+    def save(self) -> None:
+        self.page.get_by_role("button", name="Save to history").click()
+        turn_on = self.page.get_by_role("button", name="Turn the history on")
+        saved = self.page.get_by_role("button", name="Saved")
+        turn_on.or_(saved).first.wait_for()
+        if turn_on.count():
+            turn_on.click()
+        saved.wait_for()
+
+    def close(self) -> None:
+        self.context.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Opens pages; afterwards none of them may have asked for anything or complained."""
+    visits: list[Visit] = []
+
+    def opened(**options) -> Visit:
+        visits.append(Visit(browser, **options))
+        return visits[-1]
+
+    yield opened
+    for each in visits:
+        each.close()
+        foreign = [
+            url
+            for url in each.requests
+            if not url.startswith(("blob:", "data:")) and url.split("#")[0] != PAGE.as_uri()
+        ]
+        assert foreign == [], "the page asked for something"
+        assert each.complaints == []
+
+
+def run_program(*arguments: str) -> str:
+    """The standard output of the command line."""
+    done = subprocess.run([str(PROGRAM), *arguments, "--model", str(MODEL)], capture_output=True, text=True, check=True)
+    return done.stdout

@@ -1,0 +1,238 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
+"""Measures the page in Chromium and prints its figures; Scripts/checks/web --measure runs it. Nothing here passes or fails.
+
+Other pages, named as arguments, are opened in turn with the page, for a comparison.
+
+Beside the time that passes stands the processors' own, of all threads of the page: on a machine with other work the first
+says little.
+"""
+
+import base64
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+from conftest import FIXTURES, PAGE, PATIENCE, Visit, launch_arguments, run_program, shutil, sync_playwright
+
+OPENINGS = 7
+WARM_UP = 2
+RUNS = 15
+SCANS = 100
+# Seconds in which the page gets ready, on a machine with other work too.
+UNWATCHED = 5
+
+CLASSIFY = """async ([text, run]) => {
+  window.file = new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], `lesion ${run}.jpg`);
+  const start = performance.now();
+  await window.dermafusion.classify(window.file, { age: 55, sex: 'male', site: 'back' });
+  return performance.now() - start;
+}"""
+
+HEATMAP = """async (lesionClass) => {
+  const start = performance.now();
+  await window.dermafusion.heatmap(window.file, { class: lesionClass, age: 55, sex: 'male', site: 'back' });
+  return performance.now() - start;
+}"""
+
+LONG_TASKS = """() => {
+  window.longTasks = [];
+  new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: 'longtask' });
+}"""
+
+# What the browser kept of an opening at which nobody looked.
+OPENING = """() => new Promise((resolve) => {
+  const tasks = [];
+  new PerformanceObserver((list) => tasks.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: 'longtask', buffered: true });
+  setTimeout(() => resolve({ ready: performance.getEntriesByName('engine-ready')[0]?.startTime, paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime, tasks }), 500);
+})"""
+
+
+def resident(pids: set[int]) -> int:
+    """The proportional share of memory of the processes, in bytes."""
+    total = 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/smaps_rollup") as lines:
+                total += sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+        except OSError:
+            continue
+    return total
+
+
+def processor_time(pids: set[int]) -> float:
+    """What all threads of the processes have had of the processors, in milliseconds."""
+    total = 0
+    for pid in pids:
+        for schedule in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+            try:
+                total += int(schedule.read_text().split()[0])
+            except OSError:  # the thread has ended
+                continue
+    return total / 1e6
+
+
+def renderers(session) -> set[int]:
+    return {
+        each["id"] for each in session.send("SystemInfo.getProcessInfo")["processInfo"] if each["type"] == "renderer"
+    }
+
+
+class Unwatched:
+    """A running browser to which nobody is connected while a page opens in a new tab.
+
+    A connected browser decodes the whole file a second time, on the page's own thread, to show it to whoever watches.
+    """
+
+    def __enter__(self):
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.process = subprocess.Popen(
+            [
+                shutil.which("chromium"),
+                "--headless=new",
+                "--remote-debugging-port=0",
+                f"--user-data-dir={self.profile.name}",
+                "--no-first-run",
+                *launch_arguments(),
+                "about:blank",
+            ],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        lines = iter(self.process.stderr)
+        self.address, self.host = next(
+            match.groups() for line in lines if (match := re.search(r"(ws://([^/]+)/\S+)", line))
+        )
+        threading.Thread(target=lambda: list(lines), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        os.killpg(self.process.pid, signal.SIGTERM)
+        self.process.wait()
+        self.profile.cleanup()
+
+    def renderers(self) -> set[int]:
+        found = set()
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                own = os.getpgid(int(folder.name)) == self.process.pid
+                if own and "--type=renderer" in (folder / "cmdline").read_text():
+                    found.add(int(folder.name))
+            except OSError:  # the process has ended
+                continue
+        return found
+
+    def open(self, playwright, page: Path) -> dict:
+        """What the browser kept of the opening, and the processors' time of the page's process."""
+        before = self.renderers()
+        request = urllib.request.Request(f"http://{self.host}/json/new?{page.as_uri()}", method="PUT")
+        urllib.request.urlopen(request).close()
+        time.sleep(UNWATCHED)
+        own = processor_time(self.renderers() - before)
+        browser = playwright.chromium.connect_over_cdp(self.address)
+        tab = next(tab for context in browser.contexts for tab in context.pages if tab.url == page.as_uri())
+        tab.wait_for_function("() => performance.getEntriesByName('engine-ready').length > 0", timeout=PATIENCE)
+        figures = tab.evaluate(OPENING) | {"processors": own}
+        tab.close()
+        browser.close()
+        return figures
+
+
+def measure_openings(playwright, pages: list[Path]) -> None:
+    """Opens the pages in turn, so that what else the machine does weighs on all of them."""
+    openings: dict[Path, list[dict]] = {page: [] for page in pages}
+    with Unwatched() as browser:
+        browser.open(playwright, pages[0])
+        for _ in range(OPENINGS):
+            for page in pages:
+                openings[page].append(browser.open(playwright, page))
+    for page, figures in openings.items():
+        middle = {key: statistics.median(each[key] for each in figures) for key in ("paint", "ready", "processors")}
+        ready = [each["ready"] for each in figures]
+        print(
+            f"{page.name} opened with nobody watching: first words {middle['paint']:.0f} ms, ready {middle['ready']:.0f} ms "
+            f"({min(ready):.0f} to {max(ready):.0f}), of the processors {middle['processors']:.0f} ms, longest task of the page's "
+            f"own thread {statistics.median(max(each['tasks'], default=0) for each in figures):.0f} ms; medians of {len(figures)}"
+        )
+
+
+def main() -> None:
+    text = base64.b64encode((FIXTURES / "phantom_nevus.jpg").read_bytes()).decode()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=launch_arguments())
+        session = browser.new_browser_cdp_session()
+        times: dict[str, list[tuple[float, float]]] = {
+            "page opened to ready": [],
+            "photograph to result": [],
+            "heatmap": [],
+        }
+        for _ in range(OPENINGS):
+            context = browser.new_context()
+            context.set_default_timeout(PATIENCE)
+            page = context.new_page()
+            page.goto("about:blank")
+            start = time.perf_counter()
+            page.goto(PAGE.as_uri(), wait_until="commit")
+            page.wait_for_function("() => window.dermafusion")
+            page.evaluate("() => window.dermafusion.ready")
+            passed = 1000 * (time.perf_counter() - start)
+            times["page opened to ready"].append((passed, processor_time(renderers(session))))
+            context.close()
+
+        on = Visit(browser)
+        first = on.page.evaluate("() => window.dermafusion.ready.then(({ classes }) => classes[0].class)")
+        for run in range(RUNS + WARM_UP):
+            for name, action, argument in (
+                ("photograph to result", CLASSIFY, [text, run]),
+                ("heatmap", HEATMAP, first),
+            ):
+                before = processor_time(renderers(session))
+                passed = on.page.evaluate(action, argument)
+                if run >= WARM_UP:
+                    times[name].append((passed, processor_time(renderers(session)) - before))
+        for name, pairs in times.items():
+            passed, own = zip(*pairs, strict=True)
+            print(
+                f"{name}: {statistics.median(passed):.0f} ms ({min(passed):.0f} to {max(passed):.0f}), of the processors "
+                f"{statistics.median(own):.0f} ms ({min(own):.0f} to {max(own):.0f}); medians of {len(pairs)}"
+            )
+
+        scan = "async ([text, run]) => { await window.dermafusion.classify(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], `scan ${run}.jpg`)); }"
+        memory = {}
+        for run in range(1, SCANS + 1):
+            on.page.evaluate(scan, [text, run])
+            if run in (10, SCANS):
+                on.page.request_gc() if hasattr(on.page, "request_gc") else None
+                on.page.wait_for_timeout(500)
+                memory[run] = resident(renderers(session))
+        print(
+            f"memory of the page after 10 scans {memory[10] / 1e6:.0f} MB, after {SCANS} {memory[SCANS] / 1e6:.0f} MB ({memory[SCANS] / memory[10] - 1:+.1%})"
+        )
+        on.close()
+
+        on = Visit(browser)
+        on.page.evaluate(LONG_TASKS)
+        on.scan()
+        on.save()
+        on.go("history")
+        on.page.wait_for_timeout(500)
+        tasks = on.page.evaluate("() => window.longTasks")
+        print(f"longest task of the page's own thread: {max(tasks, default=0):.0f} ms ({len(tasks)} above 50 ms)")
+        on.close()
+        browser.close()
+        measure_openings(playwright, [PAGE, *(Path(name).resolve() for name in sys.argv[1:])])
+    native = run_program("bench", "--threads", "1", "--runs", "9", "--format", "json")
+    print(f"the command line, one thread: {native.strip()}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+"""Evaluates a model folder on the validation lesions, through the full preprocessing, and calibrates it.
+
+HAM10000's validation photographs are looked at three ways: with their metadata, without any, and with the metadata but
+shrunk to 150 pixels first. Those of other sources are looked at one source at a time, with and without metadata. The
+calibration is fitted on HAM10000 alone. What is cross-fitted (calibrated on four fifths of the lesions for the last
+fifth) is the mean over several ways of dealing them out. With
+--write, the temperature and a bias for each class go into the model, the figures into its config.json and, all of
+them, into <model>/training/figures.json, with the reliability diagram beside them. A model that was calibrated is not
+calibrated again: its bias would be fitted on top of its own.
+"""
+
+from dermafusion_training.evaluation.validation import evaluate
+from dermafusion_training.options import new_validation_parser
+
+
+def main():
+    evaluate(new_validation_parser(__doc__).parse_args())

@@ -1,0 +1,42 @@
+"""The network that a config.json describes, and the config.json of a new model."""
+
+from dermafusion_training.model.architecture import EFFICIENTNETS, EPSILONS, MOBILENETS, padding_of
+from dermafusion_training.model.config import SEXES, SITES, default_fusion, default_preprocessing
+from dermafusion_training.model.efficientnet import EfficientNet
+from dermafusion_training.model.layers import Convention
+from dermafusion_training.model.mobilenetv3 import MobileNetV3
+from dermafusion_training.model.quantized import QUANTIZED, make_quantized
+from dermafusion_training.model.resnet import ResNet
+
+
+def network_class(architecture):
+    if architecture in EFFICIENTNETS:
+        return EfficientNet
+    return MobileNetV3 if architecture in MOBILENETS else ResNet
+
+
+def build_model(config, dropout=0.0):
+    """The network of a config.json, whose padding and epsilon count whatever is usual for its name; random weights."""
+    name = config["architecture"]
+    convention = Convention(padding_of(name, config["padding"]), config["batch_norm_epsilon"])
+    model = network_class(name)(name, convention, len(config["classes"]), config["fusion"], dropout)
+    return make_quantized(model) if config.get("precision") == QUANTIZED else model
+
+
+def build_config(architecture, classes, fusion=True, size=380, name=None, version="1.0.0", padding=None):
+    """The config.json of a new model; `classes` is its list of classes as config.json has it."""
+    padding = padding_of(architecture, padding)
+    return {
+        "format_version": 1,
+        "name": name or architecture,
+        "version": version,
+        "architecture": architecture,
+        "padding": padding,
+        "batch_norm_epsilon": EPSILONS[padding],
+        "classes": list(classes),
+        "temperature": 1.0,
+        "preprocessing": default_preprocessing(size),
+        "metadata": {"sexes": list(SEXES), "sites": list(SITES)},
+        "fusion": default_fusion() if fusion else None,
+        "training": {},
+    }

@@ -1,0 +1,123 @@
+"""The classes of a model: the `classes` list of config.json and the option --classes.
+
+An entry is a string, the class's id, or an object {"class": id, "name": name, "malignancy": malignancy}. An id alone is
+its own name. `malignancy` is one of MALIGNANCIES and stands in all entries or in none; without it a model has no risk.
+"""
+
+import json
+from pathlib import Path
+
+from dermafusion_training.model.config import CLASSES
+
+NAMES = {
+    "akiec": "Actinic keratoses",
+    "bcc": "Basal cell carcinoma",
+    "bkl": "Benign keratosis-like lesions",
+    "df": "Dermatofibroma",
+    "mel": "Melanoma",
+    "nv": "Melanocytic nevi",
+    "vasc": "Vascular lesions",
+}
+MALIGNANCIES = ("malignant", "pre-malignant", "benign")
+KNOWN_MALIGNANCIES = dict.fromkeys(CLASSES, "benign") | {
+    "mel": "malignant",
+    "bcc": "malignant",
+    "akiec": "pre-malignant",
+}
+COUNT = (2, 1000)  # least and greatest
+
+
+class ClassesError(ValueError):
+    """Classes that no model can have; the message is one line that names the value and the rule."""
+
+
+def entry_of(item, place):
+    """An item of the list as an entry. Raises ClassesError, which names its place."""
+    if isinstance(item, str):
+        item = {"class": item}
+    if not isinstance(item, dict):
+        raise ClassesError(f"{place} {json.dumps(item)}: must be a string or an object with the key class")
+    for key in item:
+        if key not in ("class", "name", "malignancy"):
+            raise ClassesError(f"{place}: key {key!r}: must be one of class, name, malignancy")
+    if "class" not in item:
+        raise ClassesError(f"{place}: the key class is missing")
+    entry = {"class": item["class"], "name": item.get("name", item["class"])}
+    for key, value in entry.items():
+        if not isinstance(value, str) or not value.strip():
+            raise ClassesError(f"{place}: {key} {json.dumps(value)}: must be a string that is not empty")
+    if "malignancy" in item:
+        if item["malignancy"] not in MALIGNANCIES:
+            raise ClassesError(
+                f"{place}: malignancy {json.dumps(item['malignancy'])}: must be one of {', '.join(MALIGNANCIES)}"
+            )
+        entry["malignancy"] = item["malignancy"]
+    return entry
+
+
+def entries_of(items, source):
+    """The `classes` list of config.json from strings and objects, checked; `source` begins every message."""
+    if not isinstance(items, list):
+        raise ClassesError(f"{source}: must be a list of classes, {{'classes': a list}} or {{id: name}}")
+    if not COUNT[0] <= len(items) <= COUNT[1]:
+        raise ClassesError(f"{source}: {len(items)} classes: must be {COUNT[0]} to {COUNT[1]}")
+    if set(CLASSES) == {item for item in items if isinstance(item, str)} and len(items) == len(CLASSES):
+        return [{"class": item, "name": NAMES[item], "malignancy": KNOWN_MALIGNANCIES[item]} for item in items]
+    entries = [entry_of(item, f"{source}: class {number}") for number, item in enumerate(items, 1)]
+    ids = [entry["class"] for entry in entries]
+    for name in ids:
+        if ids.count(name) > 1:
+            raise ClassesError(f"{source}: class {name!r} occurs {ids.count(name)} times: must be unique")
+    without = [entry["class"] for entry in entries if "malignancy" not in entry]
+    if 0 < len(without) < len(entries):
+        raise ClassesError(f"{source}: class {without[0]!r} has no malignancy: it stands in all classes or in none")
+    if all(isinstance(item, str) for item in items):
+        return ids
+    return entries
+
+
+def without_duplicates(pairs):
+    keys = [key for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ClassesError(f"key {key!r} occurs {keys.count(key)} times: must be unique")
+    return dict(pairs)
+
+
+def read_classes(text):
+    """The classes that --classes names: ids with commas between them, or a .json file."""
+    if not text.endswith(".json"):
+        return entries_of([item.strip() for item in text.split(",")], "--classes")
+    try:
+        value = json.loads(Path(text).read_text(), object_pairs_hook=without_duplicates)
+    except FileNotFoundError:
+        raise ClassesError(f"{text}: no such file") from None
+    except OSError as error:
+        raise ClassesError(f"{text}: {error.strerror}") from None
+    except ClassesError as error:
+        raise ClassesError(f"{text}: {error}") from None
+    except ValueError as error:
+        raise ClassesError(f"{text}: not JSON: {error}") from None
+    if isinstance(value, dict):
+        if isinstance(value.get("classes"), list):
+            value = value["classes"]
+        else:
+            value = [{"class": name, "name": shown} for name, shown in value.items()]
+    return entries_of(value, text)
+
+
+def choose_classes(text, count):
+    """The classes for the values of --classes and --num-classes, either of which may be None."""
+    if text is None:
+        if count is None:
+            raise ClassesError("--num-classes or --classes is needed")
+        if count != len(CLASSES):
+            raise ClassesError(
+                f"--num-classes {count}: say which they are by --classes; only the {len(CLASSES)} classes "
+                f"{','.join(CLASSES)} are known without"
+            )
+        return entries_of(list(CLASSES), "--num-classes")
+    classes = read_classes(text)
+    if count is not None and count != len(classes):
+        raise ClassesError(f"--classes {text}: {len(classes)} classes: --num-classes is {count}")
+    return classes

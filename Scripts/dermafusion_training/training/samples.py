@@ -1,0 +1,109 @@
+"""What a training epoch draws, and what a model answers to samples."""
+
+from collections import Counter
+
+import numpy as np
+import torch
+from PIL import Image
+from torch.utils.data import DataLoader, Dataset
+
+from dermafusion_training.data.augmentation import augment_image, augment_metadata
+from dermafusion_training.data.dataset import HAM10000
+from dermafusion_training.data.preprocessing import normalize
+from dermafusion_training.model.config import CLASSES
+
+# The wide range teaches, at few pixels, lesions as large in pixels as they are in the finished network's input.
+ZOOM_RANGE = (0.85, 1.5)
+FULL_SIZE_ZOOM_RANGE = (0.85, 1.2)
+
+SOURCE_WEIGHTS = {HAM10000: 1.5}  # what the model is judged on resembles it; the others count 1
+
+
+def parse_epochs(text):
+    """`160x4500*3,380x2000` means three epochs of 4500 images at 160 pixels, then one of 2000 at 380."""
+    epochs = []
+    for part in text.split(","):
+        epoch, _, repeats = part.partition("*")
+        size, images = map(int, epoch.split("x"))
+        epochs += [(size, images)] * int(repeats or 1)
+    return epochs
+
+
+def batch_size_at(size):
+    """Images a step: fewer at large sizes, to bound memory and keep the number of steps."""
+    return 32 if size <= 224 else 24 if size <= 300 else 16
+
+
+class Samples(Dataset):
+    """Pairs of image float32 [3, size, size] and metadata float32 [4], with labels; augmented when it has a seed,
+    a tuple of integers."""
+
+    def __init__(self, cache, records, indices, size, preprocessing, seed=None):
+        self.cache, self.records, self.indices, self.size = cache, records, indices, size
+        self.preprocessing, self.seed = preprocessing, seed
+
+    def __len__(self):
+        return len(self.indices)
+
+    def __getitem__(self, position):
+        index = self.indices[position]
+        image, metadata = np.array(self.cache[index]), self.records[index].metadata
+        if self.seed is not None:
+            rng = np.random.default_rng((*self.seed, position))
+            full_size = self.size == self.preprocessing["size"]
+            image = augment_image(image, self.size, FULL_SIZE_ZOOM_RANGE if full_size else ZOOM_RANGE, rng)
+            metadata = augment_metadata(metadata, rng)
+        elif self.size != image.shape[0]:
+            image = np.asarray(Image.fromarray(image).resize((self.size, self.size), Image.Resampling.BILINEAR))
+        pixels = normalize(image, self.preprocessing["mean"], self.preprocessing["std"])
+        return torch.from_numpy(pixels), torch.from_numpy(metadata), self.records[index].label
+
+
+def class_shares(records, training):
+    """How often each class is drawn, float64 [7]: in proportion to the square root of its size."""
+    roots = np.bincount([records[i].label for i in training], minlength=len(CLASSES)) ** 0.5
+    return roots / roots.sum()
+
+
+def photograph_weights(records, training):
+    """How often each photograph is drawn, float64 [N]: classes by their shares, the sources of a class by the square
+    root of their sizes, and the photographs of one class and source evenly.
+
+    Most photographs of a class often come from one source. The root keeps the others from being drowned.
+    """
+    groups = [(records[i].label, records[i].source) for i in training]
+    sizes = Counter(groups)
+    shares = class_shares(records, training)
+    roots = {group: size**0.5 * SOURCE_WEIGHTS.get(group[1], 1) for group, size in sizes.items()}
+    totals = Counter()
+    for (label, _), root in roots.items():
+        totals[label] += root
+    weights = np.array([shares[group[0]] * roots[group] / totals[group[0]] / sizes[group] for group in groups])
+    return weights / weights.sum()
+
+
+def sample_epoch(records, training, images, seed):
+    """Draws `images` indices by their weights."""
+    return np.random.default_rng(seed).choice(training, images, p=photograph_weights(records, training))
+
+
+def capped_validation(records, validation, cap):
+    """At most `cap` indices of each class, in order."""
+    counts, kept = [0] * len(CLASSES), []
+    for index in validation:
+        counts[records[index].label] += 1
+        if counts[records[index].label] <= cap:
+            kept.append(index)
+    return kept
+
+
+def predict(model, samples, device):
+    """Logits float32 [N, 7] and labels [N] of every sample."""
+    model.eval()
+    logits, labels = [], []
+    with torch.inference_mode():
+        for images, metadata, label in DataLoader(samples, batch_size=32, num_workers=1):
+            images = images.to(device, memory_format=torch.channels_last)
+            logits.append(model(images, metadata.to(device)).float().cpu())
+            labels.append(label)
+    return torch.cat(logits).numpy(), torch.cat(labels).numpy()
