@@ -66,7 +66,7 @@ embedded_library() {
 # install_packages PACKAGE...: installs those of Debian's packages that are missing.
 install_packages() {
   local package missing=()
-  command -v dpkg-query > /dev/null || fail "Debian's packages are needed: $*"
+  command -v dpkg-query > /dev/null || cannot_run "Debian's packages are needed: $*"
   for package in "$@"; do
     dpkg-query -W -f '${Status}' "$package" 2> /dev/null | grep -q 'ok installed' || missing+=("$package")
   done
@@ -78,7 +78,7 @@ install_packages() {
     apt-get install -y --no-install-recommends "${missing[@]}"; } < /dev/null > "$log" 2>&1 || {
     tail -n 20 "$log" >&2
     rm -f "$log"
-    fail_for_want_of "${missing[*]}"
+    cannot_run "${missing[*]} could not be installed"
   }
   rm -f "$log"
 }
@@ -89,7 +89,9 @@ set_up_web_checks() {
   # The copy of the requirements is there only when all of them were installed.
   cmp -s "$requirements" "$environment/requirements.txt" && return
   say "Installing what looks at pages in Chromium ..."
-  python3.11 -m venv "$environment"
-  "$environment/bin/pip" install --quiet -r "$requirements" || fail_for_want_of "what $requirements lists"
+  local python
+  find_python
+  { "$python" -m venv "$environment" && "$environment/bin/pip" install --quiet -r "$requirements"; } >&2 \
+    || cannot_run "what $requirements lists could not be installed"
   cp "$requirements" "$environment/requirements.txt"
 }

@@ -3,13 +3,15 @@
 
 library_soname=libdermafusion.so.1
 
-# build_library: builds the shared library with all libraries in it but the C library. Sets `library`. Linux only: other
-# systems take the product DermaFusionC as SwiftPM builds it.
+# build_library: builds the shared library with all libraries in it but the C library, in `configuration`. Sets `library`.
+# Linux only: other systems take the product DermaFusionC as SwiftPM builds it.
 build_library() {
-  local folder=$root/.build/release/library archive
+  local folder=$root/.build/$configuration/library archive
   find_portable_flags
-  # The objects are those of build_portable. SwiftPM's own library would need Swift's shared ones, and cannot be linked with
-  # the archives, whose code is not position-independent for symbols that others may replace: it is linked anew below.
+  # The objects are those of build_portable, or of the tests in debug. SwiftPM's own library would need Swift's shared ones,
+  # and cannot be linked with the archives, whose code is not position-independent for symbols that others may replace: it
+  # is linked anew below.
+  if [ "$configuration" = debug ]; then portable_flags=(); fi
   product=DermaFusionC build "the shared library" "${portable_flags[@]}"
   for archive in libpng16.a libjpeg.a libz.a libstdc++.a; do
     [ -f "$archives/$archive" ] || fail "$archive is needed, which the development files of its library bring"
@@ -18,24 +20,22 @@ build_library() {
   "${CC:-cc}" -fPIC -O2 -Wall -c "$root/Scripts/lib/library_stderr.c" -o "$folder/library_stderr.o"
   library=$folder/$library_soname
   swiftc -emit-library -static-stdlib -use-ld=lld -o "$library" \
-    "@$root/.build/release/DermaFusionC.product/Objects.LinkFileList" "$folder/library_stderr.o" \
+    "@$root/.build/$configuration/DermaFusionC.product/Objects.LinkFileList" "$folder/library_stderr.o" \
     "-L$archives" -lpng16 -ljpeg -lz -lm -Xclang-linker -static-libgcc \
     -Xlinker -soname -Xlinker "$library_soname" -Xlinker --gc-sections -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now \
     -Xlinker "--version-script=$root/Sources/CDermaFusion/dermafusion.map" || fail "the shared library could not be linked"
   strip --strip-unneeded "$library"
 }
 
-# stage_library FOLDER: puts the shared library, its header and its pkg-config file under FOLDER, and prints their names,
-# one a line.
+# stage_library FOLDER: puts the shared library, its header and its pkg-config file under FOLDER, where none of them is yet.
 stage_library() {
   local folder=$1
   install -d "$folder/lib/pkgconfig" "$folder/include"
-  # Beside the old file first: a program that runs keeps the file that it was started with.
-  install -m 755 "$library" "$folder/lib/$library_soname.new"
-  mv -f "$folder/lib/$library_soname.new" "$folder/lib/$library_soname"
-  ln -sfn "$library_soname" "$folder/lib/libdermafusion.so"
+  install -m 755 "$library" "$folder/lib/$library_soname"
+  ln -s "$library_soname" "$folder/lib/libdermafusion.so"
   install -m 644 "$root/Sources/CDermaFusion/dermafusion.h" "$folder/include/dermafusion.h"
-  # Goes by its own place, so that the folder may be moved.
+  # Paths start from this file's own folder, so that the installation may be moved. The rpath lets a program start where
+  # the loader does not look by itself, such as below ~/.local.
   cat > "$folder/lib/pkgconfig/dermafusion.pc" << END
 prefix=\${pcfiledir}/../..
 libdir=\${prefix}/lib
@@ -45,8 +45,7 @@ model=\${prefix}/share/dermafusion/Weights
 Name: dermafusion
 Description: Classifies dermoscopy images; a research and educational tool, not a medical device
 Version: $(program_version)
-Libs: -L\${libdir} -ldermafusion
+Libs: -L\${libdir} -Wl,-rpath,\${libdir} -ldermafusion
 Cflags: -I\${includedir}
 END
-  printf '%s\n' "lib/$library_soname" lib/libdermafusion.so include/dermafusion.h lib/pkgconfig/dermafusion.pc
 }

@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # What installing and releasing share. Source setup.sh first.
 
+umask 022 # what is installed, all may read and none but its owner may write
+
 # read_prefix [--prefix DIR]: sets `prefix`, an absolute path.
 read_prefix() {
   if [ "$(id -u)" = 0 ]; then prefix=/usr/local; else prefix=$HOME/.local; fi
@@ -8,13 +10,14 @@ read_prefix() {
     case $1 in
       --prefix) [ $# -ge 2 ] || fail "--prefix needs a folder"; prefix=$2; shift 2 ;;
       --prefix=*) prefix=${1#--prefix=}; shift ;;
-      -h | --help) sed -n 's/^# //p' "$0" | head -n 2; exit 0 ;;
+      -h | --help) sed -n '2,/^set/s/^# //p' "$0"; exit 0 ;;
       *) say "error: unknown argument '$1'; usage: $(basename "$0") [--prefix DIR]"; exit 64 ;;
     esac
   done
   [ -n "$prefix" ] || fail "--prefix needs a folder"
-  mkdir -p "$prefix"
-  prefix=$(cd "$prefix" && pwd)
+  case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
+  mkdir -p -- "$prefix"
+  prefix=$(cd -- "$prefix" && pwd)
 }
 
 # What SwiftPM is told so that the standard libraries of Swift and C++, libpng, libjpeg and zlib are in what it builds, which
@@ -46,39 +49,77 @@ build_portable() {
   program=$root/.build/release/dermafusion
 }
 
-# stage FOLDER: puts the program and all that belongs to it under FOLDER, and a list of it, by which uninstall goes.
+# make_staging: sets `staging` to an empty folder that is gone when the script ends, however it ends.
+make_staging() {
+  mkdir -p "$root/.build"
+  staging=$(mktemp -d "$root/.build/staging.XXXXXX")
+  trap 'rm -rf "$staging"' EXIT
+  # Without these a signal would end the shell without the above.
+  trap 'exit 129' HUP
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+}
+
+# stage FOLDER: puts the program and all that belongs to it under FOLDER, which is empty. The list of it, by which uninstall
+# goes, names files, and with a '/' at the end the folders that nothing else is in.
 stage() {
-  local folder=$1 share=share/dermafusion files=() name
+  local folder=$1 share=share/dermafusion name
   put() {
-    # Beside the old file first: a program that runs keeps the file that it was started from.
     install -d "$folder/$(dirname "$3")"
-    install -m "$1" "$2" "$folder/$3.new"
-    mv -f "$folder/$3.new" "$folder/$3"
-    files+=("$3")
+    install -m "$1" "$2" "$folder/$3"
   }
-  local stripped text
-  stripped=$(mktemp)
-  text=$(mktemp)
-  cp "$program" "$stripped"
-  strip "$stripped"
-  put 755 "$stripped" bin/dermafusion
+  put_output() {
+    install -d "$folder/$(dirname "$1")"
+    "$program" "${@:2}" > "$folder/$1"
+  }
+  put 755 "$program" bin/dermafusion
+  strip "$folder/bin/dermafusion"
   while IFS= read -r name; do put 644 "$root/Weights/$name" "$share/Weights/$name"; done \
-    < <(cd "$root/Weights" && find . -type f | sed 's|^\./||' | sort)
+    < <(cd "$root/Weights" && find . -type f | sed 's|^\./||' | LC_ALL=C sort)
   put 644 "$root/LICENSE" "$share/LICENSE"
-  "$program" completions bash > "$text"
-  put 644 "$text" share/bash-completion/completions/dermafusion
-  "$program" completions zsh > "$text"
-  put 644 "$text" share/zsh/site-functions/_dermafusion
-  "$program" completions fish > "$text"
-  put 644 "$text" share/fish/vendor_completions.d/dermafusion.fish
-  "$program" manual > "$text"
-  put 644 "$text" share/man/man1/dermafusion.1
+  put_output share/bash-completion/completions/dermafusion completions bash
+  put_output share/zsh/site-functions/_dermafusion completions zsh
+  put_output share/fish/vendor_completions.d/dermafusion.fish completions fish
+  put_output share/man/man1/dermafusion.1 manual
   # Where install built it.
-  if [ -n "${library:-}" ]; then
-    while IFS= read -r name; do files+=("$name"); done < <(stage_library "$folder")
-  fi
-  printf '%s\n' "${files[@]}" > "$folder/$share/installed-files"
-  rm -f "$stripped" "$text"
+  if [ -n "${library:-}" ]; then stage_library "$folder"; fi
+  (cd "$folder" && { find . ! -type d; find "./$share" -type d | sed 's|$|/|'; } | sed 's|^\./||' | LC_ALL=C sort) \
+    > "$staging/list"
+  install -m 644 "$staging/list" "$folder/$share/installed-files"
+}
+
+# check_targets FOLDER PREFIX: refuses to install over a folder, and over a link to one: a program cannot take its place.
+check_targets() {
+  local name
+  while IFS= read -r name; do
+    if [ -d "$2/$name" ]; then fail "$2/$name is a folder; remove or rename it, then try again"; fi
+  done < <(cd "$1" && find . ! -type d | sed 's|^\./||')
+}
+
+# install_tree FOLDER PREFIX: puts what `stage` made under PREFIX, and adds the folders that it makes to the list. A program
+# that runs keeps the file that it was started from. A link in the place of a file is replaced, not followed.
+install_tree() {
+  local folder=$1 list=share/dermafusion/installed-files name parent made=()
+  while IFS= read -r name; do
+    parent=$(dirname "$name")
+    while [ ! -d "$2/$parent" ]; do
+      made+=("$parent/")
+      parent=$(dirname "$parent")
+    done
+    mkdir -p -- "$2/$(dirname "$name")"
+    rm -f -- "$2/$name.new"
+    cp -pP -- "$folder/$name" "$2/$name.new"
+    mv -f -- "$2/$name.new" "$2/$name"
+  done < <(cd "$folder" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort | grep -vxF "$list")
+  # The folders that an earlier installation made are still ours.
+  {
+    cat "$folder/$list"
+    grep '/$' "$2/$list" 2> /dev/null || true
+    printf '%s\n' ${made[@]+"${made[@]}"}
+  } | sed '/^$/d' | LC_ALL=C sort -u > "$staging/list"
+  rm -f -- "$2/$list.new"
+  install -m 644 "$staging/list" "$2/$list.new"
+  mv -f -- "$2/$list.new" "$2/$list"
 }
 
 # file_size FILE: in MB.

@@ -2,7 +2,9 @@
 # What the other scripts share: finding Swift, and libpng's and libjpeg-turbo's development files.
 # Everything here speaks on standard error, so that standard output belongs to the program that is run.
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+unset CDPATH # with it, cd goes elsewhere and prints where
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+configuration=release
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -11,10 +13,18 @@ fail() {
   exit 1
 }
 
-# For what this machine lacks and cannot get, a package of Debian or of Python: Scripts/test counts it as not run.
-fail_for_want_of() {
-  say "error: $* could not be installed"
+# cannot_run REASON: ends a check that this machine cannot run. Scripts/test counts it as not run.
+cannot_run() {
+  say "not run: $*"
   exit 69
+}
+
+# find_python: sets `python` to Python 3.11 or newer.
+find_python() {
+  for python in python3.11 python3; do
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && return
+  done
+  cannot_run "Python 3.11 or newer is needed"
 }
 
 program_version() { sed -n 's/.*static let current = "\(.*\)"/\1/p' "$root/Sources/DermaFusion/DermaFusionVersion.swift"; }
@@ -96,14 +106,15 @@ set_up() {
   install_libraries
 }
 
-# build WHAT [FLAGS...]: builds the program, or the product that `product` names, in release, with flags for SwiftPM. On a terminal one line tells what happens and
-# for how long; the compiler is heard only when it fails.
+# build WHAT [FLAGS...]: builds the program, or the product that `product` names, in release or in the configuration that
+# `configuration` names, with flags for SwiftPM. On a terminal one line tells what happens and for how long; the compiler
+# is heard only when it fails.
 build() {
   local what=$1 log first="" seconds=0 step
   shift
   log=$(mktemp)
-  [ -d "$root/.build/release" ] || first=" (the first time this takes about five minutes on two cores)"
-  swift build --package-path "$root" -c release --product "${product:-dermafusion}" "$@" < /dev/null > "$log" 2>&1 &
+  [ -d "$root/.build/$configuration" ] || first=" (the first time this takes about five minutes on two cores)"
+  swift build --package-path "$root" -c "$configuration" --product "${product:-dermafusion}" "$@" < /dev/null > "$log" 2>&1 &
   local compiler=$!
   # What is built already takes a second or two: nobody needs to be told.
   trap 'kill "$compiler" 2> /dev/null; rm -f "$log"; exit 130' INT TERM
