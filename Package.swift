@@ -133,7 +133,7 @@ let package = Package(
     // One kernel source, compiled once per instruction set
     .target(name: "KernelInterface", swiftSettings: warningsAsErrors),
     .target(
-      name: "KernelsBaseline", dependencies: ["KernelInterface", "CBuiltins"],
+      name: "KernelsBaseline", dependencies: ["KernelInterface", "CBuiltins"], exclude: ["README.md"],
       swiftSettings: kernelSettings(define: "KERNEL_BASELINE", targetFeatures: [])),
     .target(
       name: "KernelsAVX2", dependencies: ["KernelInterface", "CBuiltins"],
