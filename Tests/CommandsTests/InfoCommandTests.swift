@@ -14,7 +14,7 @@ import Testing
     #expect(result.status == .success)
     #expect(
       result.output == """
-        Version          0.1.0
+        Version          1.0.0
         Model            toy 0.0.1, in model
         SHA-256          0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
         Checksums        none: the folder has no SHA256SUMS, and a damaged file would
@@ -42,7 +42,7 @@ import Testing
     let layers = try toyClassifier(threadCount: 2, usesMetadata: false).layers
     #expect(
       result.output == """
-        {"schemaVersion":2,"version":"0.1.0","model":{"name":"toy","version":"0.0.1",\
+        {"schemaVersion":2,"version":"1.0.0","model":{"name":"toy","version":"0.0.1",\
         "sha256":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",\
         "architecture":"efficientnet_lite2","precision":"float32","folder":"model","usesMetadata":false,"temperature":1,"hasChecksums":false},\
         "classes":["akiec","bcc","bkl","df","mel","nv","vasc"],\
