@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Comparing what two builds of the program make of one image. Source setup.sh first.
+# Compares the results of two builds of the program on one image. Source setup.sh first.
 
 # find_model: sets `model` to the folder to classify with, the shipped one where DERMAFUSION_MODEL names no other.
 find_model() {

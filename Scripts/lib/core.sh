@@ -1,8 +1,7 @@
 # shellcheck shell=bash
-# Compiling the portable core as Embedded Swift, for machines on which Swift has no library of the system. Source setup.sh
-# first.
+# Compiles the portable core as Embedded Swift, for platforms without Swift's system library. Source setup.sh first.
 
-# The modules of the core and its door, each after those that it imports.
+# The modules of the core and BrowserModule, each after those that it imports.
 core_modules="KernelInterface SystemModule JSONModule SHA256Instructions HashModule KernelsBaseline \
 TensorModule ImagePipeline ModelFiles NetworkModule ExplanationModule DermaFusion Figures BrowserModule"
 
@@ -18,12 +17,12 @@ embedded_swift() {
       settings+=(-D KERNEL_BASELINE -enable-experimental-feature BuiltinModule)
       ;;
     TensorModule) settings+=(-enable-upcoming-feature InternalImportsByDefault) ;;
-    # Nothing in them takes time.
+    # They hold no hot loops.
     JSONModule | NetworkModule | DermaFusion | Figures | BrowserModule) optimisation=-Osize ;;
   esac
   settings+=(-Xcc "-fmodule-map-file=$root/Sources/CBuiltins/module.modulemap")
   local sources=()
-  # What only a program with a command line needs has no form without a system.
+  # Leaves out the folder that needs an operating system.
   mapfile -t sources < <(find -L "$root/Sources/$module" -name '*.swift' ! -path '*/SystemModule/CommandLine/*' | sort)
   # shellcheck disable=SC2086  # the flags are words to be split
   swiftc -target "$triple" -enable-experimental-feature Embedded -swift-version 6 -wmo -parse-as-library \
@@ -31,7 +30,7 @@ embedded_swift() {
     "${settings[@]}" ${TARGET_FLAGS:-} "$optimisation" "$@" "${sources[@]}"
 }
 
-# compile_core TRIPLE FOLDER: the object files of all modules in FOLDER, made anew where a source is newer.
+# compile_core TRIPLE FOLDER: the object files of all modules in FOLDER, compiled again where a source is newer.
 compile_core() {
   local triple=$1 folder=$2 module is_stale=false
   mkdir -p "$folder"
@@ -40,7 +39,7 @@ compile_core() {
       || [ -n "$(find -L "$root/Sources/$module" -newer "$folder/$module.o" -name '*.swift' | head -n 1)" ]; then
       is_stale=true
     fi
-    # Whatever comes after a module may have its code inlined.
+    # Later modules may have inlined its code.
     $is_stale || continue
     say "  $module"
     embedded_swift "$triple" "$module" "$folder" -emit-module -emit-module-path "$folder/$module.swiftmodule" \
@@ -83,12 +82,12 @@ install_packages() {
   rm -f "$log"
 }
 
-# The environment of what looks at pages in Chromium: .build/web-checks/env.
+# The Python environment of the checks that drive Chromium: .build/web-checks/env.
 set_up_web_checks() {
   local environment=$root/.build/web-checks/env requirements=$root/Scripts/checks/tests/web/requirements.txt
-  # The copy of the requirements is there only when all of them were installed.
+  # The requirements are copied only after all of them were installed.
   cmp -s "$requirements" "$environment/requirements.txt" && return
-  say "Installing what looks at pages in Chromium ..."
+  say "Installing the Python packages that drive Chromium ..."
   local python
   find_python
   { "$python" -m venv "$environment" && "$environment/bin/pip" install --quiet -r "$requirements"; } >&2 \

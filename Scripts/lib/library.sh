@@ -27,15 +27,15 @@ build_library() {
   strip --strip-unneeded "$library"
 }
 
-# stage_library FOLDER: puts the shared library, its header and its pkg-config file under FOLDER, where none of them is yet.
+# stage_library FOLDER: puts the shared library, its header and its pkg-config file under FOLDER, which has none of them yet.
 stage_library() {
   local folder=$1
   install -d "$folder/lib/pkgconfig" "$folder/include"
   install -m 755 "$library" "$folder/lib/$library_soname"
   ln -s "$library_soname" "$folder/lib/libdermafusion.so"
   install -m 644 "$root/Sources/CDermaFusion/dermafusion.h" "$folder/include/dermafusion.h"
-  # Paths start from this file's own folder, so that the installation may be moved. The rpath lets a program start where
-  # the loader does not look by itself, such as below ~/.local.
+  # Paths start from this file's own folder, so that the installation may be moved. With the rpath, a program finds the
+  # library in folders that the loader does not search, such as ~/.local/lib.
   cat > "$folder/lib/pkgconfig/dermafusion.pc" << END
 prefix=\${pcfiledir}/../..
 libdir=\${prefix}/lib

@@ -1,5 +1,7 @@
 # shellcheck shell=bash
-# What installing and releasing share. Source setup.sh first.
+# Installing and releasing. Source setup.sh first.
+
+umask 022 # everybody may read what is installed, its owner alone may write it
 
 umask 022 # what is installed, all may read and none but its owner may write
 
@@ -20,14 +22,14 @@ read_prefix() {
   prefix=$(cd -- "$prefix" && pwd)
 }
 
-# What SwiftPM is told so that the standard libraries of Swift and C++, libpng, libjpeg and zlib are in what it builds, which
-# then runs where only the C library is. Sets `portable_flags` and, on Linux, `archives`, a folder with the static libraries.
+# Flags for SwiftPM that link the standard libraries of Swift and C++, libpng, libjpeg and zlib statically: the program then
+# needs the C library alone. Sets `portable_flags` and, on Linux, `archives`, a folder with the static libraries.
 find_portable_flags() {
   local name path folder
   portable_flags=(--static-swift-stdlib)
   [ "$(uname)" = Linux ] || return 0
-  # The linker takes the first folder that has a library of the name: one with archives alone. SwiftPM puts the folders that
-  # pkg-config's files name before all others, so these files have to name it too.
+  # The linker takes a library from the first folder that has it, so a folder with archives alone has to be the first. SwiftPM
+  # puts the folders from pkg-config's files before all others, so these files have to name it too.
   archives=$root/.build/archives
   rm -rf "$archives"
   mkdir -p "$archives"
@@ -49,19 +51,19 @@ build_portable() {
   program=$root/.build/release/dermafusion
 }
 
-# make_staging: sets `staging` to an empty folder that is gone when the script ends, however it ends.
+# make_staging: sets `staging` to an empty folder that is removed when the script ends.
 make_staging() {
   mkdir -p "$root/.build"
   staging=$(mktemp -d "$root/.build/staging.XXXXXX")
   trap 'rm -rf "$staging"' EXIT
-  # Without these a signal would end the shell without the above.
+  # Without these traps a signal ends the shell without running the one above.
   trap 'exit 129' HUP
   trap 'exit 130' INT
   trap 'exit 143' TERM
 }
 
-# stage FOLDER: puts the program and all that belongs to it under FOLDER, which is empty. The list of it, by which uninstall
-# goes, names files, and with a '/' at the end the folders that nothing else is in.
+# stage FOLDER: puts the program and all that belongs to it under FOLDER, which is empty. The list that uninstall reads names
+# the files and, with a '/' at the end, the folders that hold nothing else.
 stage() {
   local folder=$1 share=share/dermafusion name
   put() {
@@ -81,14 +83,14 @@ stage() {
   put_output share/zsh/site-functions/_dermafusion completions zsh
   put_output share/fish/vendor_completions.d/dermafusion.fish completions fish
   put_output share/man/man1/dermafusion.1 manual
-  # Where install built it.
+  # Only install builds it.
   if [ -n "${library:-}" ]; then stage_library "$folder"; fi
   (cd "$folder" && { find . ! -type d; find "./$share" -type d | sed 's|$|/|'; } | sed 's|^\./||' | LC_ALL=C sort) \
     > "$staging/list"
   install -m 644 "$staging/list" "$folder/$share/installed-files"
 }
 
-# check_targets FOLDER PREFIX: refuses to install over a folder, and over a link to one: a program cannot take its place.
+# check_targets FOLDER PREFIX: refuses to install over a folder or a link to one.
 check_targets() {
   local name
   while IFS= read -r name; do
@@ -111,7 +113,7 @@ install_tree() {
     cp -pP -- "$folder/$name" "$2/$name.new"
     mv -f -- "$2/$name.new" "$2/$name"
   done < <(cd "$folder" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort | grep -vxF "$list")
-  # The folders that an earlier installation made are still ours.
+  # Folders that an earlier installation made stay in the list.
   {
     cat "$folder/$list"
     grep '/$' "$2/$list" 2> /dev/null || true

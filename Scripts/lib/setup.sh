@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What the other scripts share: finding Swift, and libpng's and libjpeg-turbo's development files.
-# Everything here speaks on standard error, so that standard output belongs to the program that is run.
+# All messages go to standard error; standard output is the program's.
 
 unset CDPATH # with it, cd goes elsewhere and prints where
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -29,7 +29,7 @@ find_python() {
 
 program_version() { sed -n 's/.*static let current = "\(.*\)"/\1/p' "$root/Sources/DermaFusion/DermaFusionVersion.swift"; }
 
-# Puts the Swift toolchain on the PATH, or says where to get it.
+# Puts the Swift toolchain on the PATH, or fails and says where to get it.
 find_swift() {
   local folder
   for folder in "" /opt/swift/usr/bin /usr/share/swift/usr/bin /usr/libexec/swift/bin /usr/local/swift/usr/bin \
@@ -44,11 +44,11 @@ find_swift() {
   fail "Swift 6.2 or newer is needed and was not found; see https://www.swift.org/install"
 }
 
-# Whether a C program that uses both libraries compiles and links, as the package will.
+# Whether a C program that uses both libraries compiles and links.
 libraries_are_there() {
   local compiler flags=""
   compiler=$(command -v clang || command -v cc || true)
-  # Without a compiler to ask, SwiftPM will be the one to complain.
+  # Without a compiler, SwiftPM reports what is missing.
   [ -n "$compiler" ] || return 0
   if command -v pkg-config > /dev/null; then
     flags=$(pkg-config --cflags --libs-only-L libpng libjpeg 2> /dev/null || true)
@@ -108,7 +108,7 @@ set_up() {
 
 # build WHAT [FLAGS...]: builds the program, or the product that `product` names, in release or in the configuration that
 # `configuration` names, with flags for SwiftPM. On a terminal one line tells what happens and for how long; the compiler
-# is heard only when it fails.
+# speaks only when it fails.
 build() {
   local what=$1 log first="" seconds=0 step
   shift
@@ -116,7 +116,7 @@ build() {
   [ -d "$root/.build/$configuration" ] || first=" (the first time this takes about five minutes on two cores)"
   swift build --package-path "$root" -c "$configuration" --product "${product:-dermafusion}" "$@" < /dev/null > "$log" 2>&1 &
   local compiler=$!
-  # What is built already takes a second or two: nobody needs to be told.
+  # A build with nothing to do takes a second or two and needs no message.
   trap 'kill "$compiler" 2> /dev/null; rm -f "$log"; exit 130' INT TERM
   while kill -0 "$compiler" 2> /dev/null; do
     sleep 1
@@ -149,6 +149,6 @@ build_release() {
   local program=$root/.build/release/dermafusion
   if is_built; then return; fi
   build dermafusion
-  # SwiftPM leaves a program alone that comes out the same.
+  # SwiftPM does not write a program again that comes out the same.
   touch "$program"
 }

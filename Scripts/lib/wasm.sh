@@ -11,7 +11,7 @@ build_wasm() {
   install_packages wasi-libc
   TARGET_FLAGS="-Xcc -msimd128" compile_core "$triple" "$folder"
   clang --target=wasm32-unknown-wasi -O2 -c "$root/Scripts/lib/embedded_runtime.c" -o "$folder/runtime.o"
-  # The stack lies first, so that one that grows too far traps instead of writing over other memory.
+  # The stack comes first in memory, so an overflow traps instead of overwriting other memory.
   # shellcheck disable=SC2046  # one word a line
   wasm-ld --no-entry --gc-sections -O2 --strip-all --stack-first -z stack-size=1048576 -o "$folder/linked.wasm" \
     /usr/lib/wasm32-wasi/crt1-reactor.o $(core_objects "$folder") "$folder/runtime.o" \

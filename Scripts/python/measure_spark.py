@@ -19,7 +19,7 @@ from typing import NamedTuple
 from dermafusion import Classifier, spark
 
 ROOT = Path(os.environ.get("DERMAFUSION_ROOT", Path(__file__).resolve().parents[2]))
-PHOTOGRAPH = ROOT / "ParityFixtures/images/phantom_nevus.jpg"
+PHOTOGRAPH = ROOT / "ParityFixtures/images/phantom_brown.jpg"
 MARK = "DERMAFUSION_MEASURE"
 
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Manifests that break a rule, each in one place.
 @Suite struct ParityManifestTests {
-  static let file = "images/phantom_nevus.jpg"
+  static let file = "images/phantom_brown.jpg"
 
   private func expectUnreadable(
     _ reason: String, file: String? = Self.file, sourceLocation: SourceLocation = #_sourceLocation,

@@ -10,7 +10,7 @@ import Testing
 /// The stage `map`, held against what the engine itself gives, with something spoiled.
 @Suite struct ParityMapTests {
   static let classifier = try! LightDetector.classifier()
-  static let file = "images/phantom_nevus.jpg"
+  static let file = "images/phantom_brown.jpg"
   static let layer = "stage5"
 
   /// The engine's own maps as fixtures have them: every second value of each.

@@ -71,9 +71,9 @@ extension [String: Any] {
 
   /// The hash of the stage agrees, as it does when only the file with the array is damaged.
   @Test func whereTheWholeArrayIsAtHandTheValueIsNamed() throws {
-    let array = "arrays/phantom_nevus.resized.npy"
+    let array = "arrays/phantom_brown.resized.npy"
     let fixtures = try Fixtures.load(
-      file: "images/phantom_nevus.jpg",
+      file: "images/phantom_brown.jpg",
       read: { name in
         var bytes = try Fixtures.read(name)
         // Row 5, column 7, green of [380, 380, 3].
@@ -93,7 +93,7 @@ extension [String: Any] {
   }
 
   @Test func anArrayThatIsMissingOrOfAnotherShapeIsNamed() throws {
-    let name = "arrays/phantom_nevus.resized.npy"
+    let name = "arrays/phantom_brown.resized.npy"
     let array = try NPYFile.readBytes(try Fixtures.read(name)).values
     let cut = Array(try Fixtures.read(name).dropLast(3))
     for (bytes, reason) in [
@@ -104,14 +104,14 @@ extension [String: Any] {
       ),
     ] {
       let fixtures = try Fixtures.load(
-        file: "images/phantom_nevus.jpg", read: { $0 == name ? bytes : try Fixtures.read($0) })
+        file: "images/phantom_brown.jpg", read: { $0 == name ? bytes : try Fixtures.read($0) })
       #expect(throws: ParityError.unreadable(file: name, reason: reason)) {
         try fixtures.report(classifier: nil)
       }
     }
     struct Missing: Error, Equatable { let name: String }
     let fixtures = try Fixtures.load(
-      file: "images/phantom_nevus.jpg",
+      file: "images/phantom_brown.jpg",
       read: { if $0 == name { throw Missing(name: $0) } else { return try Fixtures.read($0) } })
     #expect(throws: Missing(name: name)) { try fixtures.report(classifier: nil) }
   }
@@ -140,7 +140,7 @@ extension [String: Any] {
   @Test func aNormalizedValueThatIsNotEqualIsNamedByItsPlace() throws {
     for (steps, agrees) in [(1, false), (-1, false), (0, true)] {
       let fixtures = try Fixtures.load(
-        file: "images/phantom_nevus.jpg",
+        file: "images/phantom_brown.jpg",
         changing: {
           $0.changeFirst("images") { image in
             var normalized = image["normalized"] as! [String: Any]
@@ -161,7 +161,7 @@ extension [String: Any] {
   }
 
   @Test func anImageThatMustBeRefusedAndIsNotDeparts() throws {
-    let good = try Fixtures.read("images/phantom_nevus.jpg")
+    let good = try Fixtures.read("images/phantom_brown.jpg")
     let fixtures = try Fixtures.load(
       file: "images/refused_text.png",
       read: { $0 == "images/refused_text.png" ? good : try Fixtures.read($0) })

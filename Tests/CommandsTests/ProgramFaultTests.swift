@@ -14,7 +14,7 @@ import Testing
     try program.shell(
       """
       mkfifo in; sleep 60 > in & writer=$!
-      $dermafusion classify \(repository)/ParityFixtures/images/phantom_nevus.jpg - --threads 1 --format json \
+      $dermafusion classify \(repository)/ParityFixtures/images/phantom_brown.jpg - --threads 1 --format json \
       --model \(repository)/Weights < in > out & program=$!
       while ! [ -s out ] && kill -0 $program; do sleep 0.1; done
       kill -\(signal) $program; wait $program; status=$?; kill $writer; exit $status

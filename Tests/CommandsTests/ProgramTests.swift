@@ -80,7 +80,7 @@ import Testing
       let result = try shell(
         """
         DERMAFUSION_INSTRUCTION_SET=\(name) $dermafusion classify --format json --model \(repository)/Weights \
-        \(repository)/ParityFixtures/images/phantom_nevus.jpg
+        \(repository)/ParityFixtures/images/phantom_brown.jpg
         """)
       // What this machine cannot run is refused, as the test above holds; the baseline runs everywhere.
       if result.status == 64, name != "baseline" { continue }

@@ -6,7 +6,7 @@ import Testing
 /// The built program as a person sees it, on a terminal.
 @Suite struct TerminalTests {
   private static let weights = Fixtures.root.appendingPathComponent("Weights").path
-  private static let images = ["phantom_nevus.jpg", "phantom_melanoma.jpg"].map {
+  private static let images = ["phantom_brown.jpg", "phantom_melanoma.jpg"].map {
     Fixtures.root.appendingPathComponent("ParityFixtures/images/\($0)").path
   }.filter { FileManager.default.fileExists(atPath: $0) }
 
@@ -44,7 +44,7 @@ import Testing
     let lines = screen(text)
     for line in lines { #expect(line.count <= min(width, 100), "\(width): '\(line)'") }
     #expect(!lines.contains { $0.contains("of \(words.count - 1) images") }, "progress was left: \(lines)")
-    #expect(lines.count { $0.contains("phantom_nevus.jpg") || $0.contains("tom_nevus.jpg") } == 2, "\(lines)")
+    #expect(lines.count { $0.contains("phantom_brown.jpg") || $0.contains("tom_brown.jpg") } == 2, "\(lines)")
     #expect(lines.joined(separator: " ").components(separatedBy: "NOT a medical device").count == 2)
     #expect(lines.contains { $0.contains("missing.jpg") && $0.hasPrefix("Error: ") })
   }

@@ -102,7 +102,7 @@ import Testing
   @Test(
     arguments: [
       (
-        "phantom_nevus.jpg",
+        "phantom_brown.jpg",
         [148.70472385734072, 34.29598498717099, 0.26040928957036236, 0.9087721954186139, 0]
       ),
       (

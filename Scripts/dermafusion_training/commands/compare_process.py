@@ -15,7 +15,7 @@ from dermafusion_training.paths import IMAGES, WEIGHTS
 def main():
     parser = new_parser(__doc__)
     parser.add_argument("--model", type=Path, nargs="+", default=[WEIGHTS], help="exported model folders")
-    parser.add_argument("--image", type=Path, default=IMAGES / "phantom_nevus.jpg")
+    parser.add_argument("--image", type=Path, default=IMAGES / "phantom_brown.jpg")
     parser.add_argument("--photographs", type=Path, help="a folder of JPEGs to time decoding and preprocessing on")
     parser.add_argument("--photograph-count", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)

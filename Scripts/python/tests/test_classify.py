@@ -115,9 +115,9 @@ def test_the_picture_is_the_commands_to_the_byte(tmp_path: Path) -> None:
 def test_the_shipped_model_in_8_bits_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = Classifier("int8")
     assert small.description["precision"] == "int8" and Classifier().description["precision"] == "float32"
-    expected = Classifier(ROOT / "Weights/int8").classify(IMAGES / "phantom_nevus.jpg").json
-    assert small.classify(IMAGES / "phantom_nevus.jpg").json == expected
-    assert pickle.loads(pickle.dumps(small)).classify(IMAGES / "phantom_nevus.jpg").json == expected
+    expected = Classifier(ROOT / "Weights/int8").classify(IMAGES / "phantom_brown.jpg").json
+    assert small.classify(IMAGES / "phantom_brown.jpg").json == expected
+    assert pickle.loads(pickle.dumps(small)).classify(IMAGES / "phantom_brown.jpg").json == expected
     # A folder of that name comes first.
     (tmp_path / "int8").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -128,7 +128,7 @@ def test_the_shipped_model_in_8_bits_is_found_by_its_name(tmp_path: Path, monkey
 def test_pillows_images_are_taken(small_model: Path) -> None:
     pillow = pytest.importorskip("PIL.Image")
     classifier = Classifier(small_model)
-    for name in ("phantom_nevus.jpg", "jpeg_orientation6.jpg"):
+    for name in ("phantom_brown.jpg", "jpeg_orientation6.jpg"):
         opened = pillow.open(IMAGES / name)
         found = classifier.classify(opened)
         assert found.image == str(IMAGES / name) and found.image_sha256 is None
@@ -333,7 +333,7 @@ def test_a_result_is_shown_in_a_notebook_with_its_disclaimer(small_model: Path) 
 
 def test_a_report_has_every_image_and_the_disclaimer(tmp_path: Path) -> None:
     classifier = Classifier()
-    names = [str(IMAGES / "phantom_nevus.jpg"), str(tmp_path / "<none>.png"), str(IMAGES / "solid.png")]
+    names = [str(IMAGES / "phantom_brown.jpg"), str(tmp_path / "<none>.png"), str(IMAGES / "solid.png")]
     black = np.zeros((100, 100, 3), np.uint8)
     found = classifier.report([*names[:2], black], tmp_path / "report.html", metadata=[{"age": 40}, {}, {}])
     page = (tmp_path / "report.html").read_text()

@@ -22,9 +22,9 @@ DISCLAIMER = "DermaFusion is a research and educational tool. It is NOT a medica
 # Under each name: what is reported, the exit status and the number of printed pages. The folder of all images holds
 # those that the model abstains from, those of odd sizes and some that cannot be read.
 REPORTS = {
-    "one": ([IMAGES / "phantom_nevus.jpg", "--age", "55", "--sex", "male", "--site", "lower extremity"], 0, 1),
+    "one": ([IMAGES / "phantom_brown.jpg", "--age", "55", "--sex", "male", "--site", "lower extremity"], 0, 1),
     "abstention": ([IMAGES / "noise.png"], 0, 1),
-    "three": ([IMAGES / f"phantom_{name}.jpg" for name in ("nevus", "melanoma", "keratosis")], 0, 4),
+    "three": ([IMAGES / f"phantom_{name}.jpg" for name in ("brown", "melanoma", "keratosis")], 0, 4),
     "all": ([IMAGES], 1, None),
 }
 

@@ -93,7 +93,7 @@ class Visit:
         self.page.set_input_files("[data-role=choose]", path)
 
     def scan(
-        self, image: str | Path = "phantom_nevus.jpg", age: str = "55", sex: str = "male", site: str = "back"
+        self, image: str | Path = "phantom_brown.jpg", age: str = "55", sex: str = "male", site: str = "back"
     ) -> None:
         """From the landing to the result, by pointer."""
         self.open_image(FIXTURES / image)

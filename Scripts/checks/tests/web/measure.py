@@ -166,7 +166,7 @@ def measure_openings(playwright, pages: list[Path]) -> None:
 
 
 def main() -> None:
-    text = base64.b64encode((FIXTURES / "phantom_nevus.jpg").read_bytes()).decode()
+    text = base64.b64encode((FIXTURES / "phantom_brown.jpg").read_bytes()).decode()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=launch_arguments())
         session = browser.new_browser_cdp_session()

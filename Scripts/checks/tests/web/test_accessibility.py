@@ -28,7 +28,7 @@ def screens(on):
     on.open_image(FIXTURES / "refused_text.png")
     page.get_by_text("could not be opened").first.wait_for()
     yield "unreadable"
-    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    on.open_image(FIXTURES / "phantom_brown.jpg")
     page.get_by_role("button", name="Next").wait_for()
     yield "review"
     page.get_by_role("button", name="Next").click()
@@ -70,7 +70,7 @@ def screens(on):
         yield name.replace("/", "-")
     on.go("scan")
     page.get_by_role("button", name="Discard").click()
-    on.open_image([FIXTURES / "phantom_nevus.jpg", FIXTURES / "refused_text.png"])
+    on.open_image([FIXTURES / "phantom_brown.jpg", FIXTURES / "refused_text.png"])
     page.get_by_text("2 of 2 done").wait_for()
     yield "list"
 
@@ -123,7 +123,7 @@ def test_reduced_motion_is_static(visit):
 
 def test_the_result_is_read_as_a_sentence(visit):
     on = visit()
-    on.scan("phantom_nevus.jpg")
+    on.scan("phantom_brown.jpg")
     spoken = on.page.locator("[role=status]").first.inner_text()
     assert spoken.startswith(("Classification suggests", "No classification is suggested"))
     rows = on.page.locator(".bar").all_inner_texts()

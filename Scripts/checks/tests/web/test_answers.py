@@ -27,7 +27,7 @@ def change(on, words: str) -> None:
 
 
 def analyse(on) -> None:
-    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    on.open_image(FIXTURES / "phantom_brown.jpg")
     on.page.get_by_role("button", name="Next").click()
     on.page.get_by_role("button", name="Analyse").click()
 

@@ -34,7 +34,7 @@ def test_off_until_it_is_turned_on(visit):
 def test_saved_found_noted_compared_deleted(visit):
     on = visit()
     page = on.page
-    for image in ("phantom_nevus.jpg", "phantom_vascular.jpg"):
+    for image in ("phantom_brown.jpg", "phantom_vascular.jpg"):
         on.scan(image)
         on.save()
         page.get_by_role("button", name="Discard").click()
@@ -261,7 +261,7 @@ def test_a_page_closed_while_saving_loses_no_earlier_scan(visit):
     other.goto(PAGE.as_uri() + "#history")
     other.locator(".scan-row").first.wait_for()
     names = other.locator(".scan-row").all_inner_texts()
-    assert any("phantom_nevus.jpg" in name for name in names)
+    assert any("phantom_brown.jpg" in name for name in names)
     assert len(names) <= 2 and other.locator(".message.warning").count() == 0, "half a scan was stored"
 
 
@@ -297,7 +297,7 @@ def test_a_kill_while_saving_loses_no_earlier_scan(playwright, chromium, tmp_pat
 
     page.goto(PAGE.as_uri())
     page.get_by_role("button", name="I understand").click()
-    page.set_input_files("[data-role=choose]", FIXTURES / "phantom_nevus.jpg")
+    page.set_input_files("[data-role=choose]", FIXTURES / "phantom_brown.jpg")
     page.get_by_role("button", name="Next").click()
     page.get_by_role("button", name="Analyse").click()
     page.get_by_role("button", name="Save to history").click()

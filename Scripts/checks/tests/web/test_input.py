@@ -54,7 +54,7 @@ def test_a_truncated_photograph_is_refused_or_marked(visit):
 @pytest.mark.slow
 def test_forty_megapixels(visit, tmp_path):
     path = tmp_path / "large.jpg"
-    Image.open(FIXTURES / "phantom_nevus.jpg").resize((7728, 5152)).save(path, quality=80)
+    Image.open(FIXTURES / "phantom_brown.jpg").resize((7728, 5152)).save(path, quality=80)
     on = visit()
     on.scan(path)
     assert on.page.locator(".bar").count() == 7
@@ -62,7 +62,7 @@ def test_forty_megapixels(visit, tmp_path):
 
 def test_over_8000_pixels_is_reduced_and_said(visit, tmp_path):
     path = tmp_path / "wide.jpg"
-    Image.open(FIXTURES / "phantom_nevus.jpg").resize((9000, 3000)).save(path, quality=60)
+    Image.open(FIXTURES / "phantom_brown.jpg").resize((9000, 3000)).save(path, quality=60)
     on = visit()
     on.open_image(path)
     on.page.get_by_text("larger than 8000 pixels on a side and was reduced to 8,000 by 2,667").wait_for()
@@ -129,7 +129,7 @@ def test_a_damaged_page(visit, text):
 
 def test_repeated_taps_analyse_once(visit):
     on = visit()
-    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    on.open_image(FIXTURES / "phantom_brown.jpg")
     on.page.get_by_role("button", name="Next").click()
     on.page.get_by_role("button", name="Analyse").dblclick()
     on.page.wait_for_selector(".result")
@@ -139,7 +139,7 @@ def test_repeated_taps_analyse_once(visit):
 
 def test_an_analysis_is_cancelled(visit):
     on = visit()
-    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    on.open_image(FIXTURES / "phantom_brown.jpg")
     on.page.get_by_role("button", name="Next").click()
     on.page.evaluate("""() => {
       document.querySelector('.actions .primary').click();

@@ -38,7 +38,7 @@ IMAGES = [
     "phantom_dark_skin.jpg",
     "phantom_keratosis.jpg",
     "phantom_melanoma.jpg",
-    "phantom_nevus.jpg",
+    "phantom_brown.jpg",
     "phantom_pale.jpg",
     "phantom_vascular.jpg",
     "png_grey8.png",
@@ -147,7 +147,7 @@ def test_classes_and_version_are_the_command_lines(page):
 
 def test_hashes_without_the_browsers_own(playwright, chromium):
     """Over plain HTTP, from another machine than one's own, the browser offers no hash: the engine computes it."""
-    path = FIXTURES / "phantom_nevus.jpg"
+    path = FIXTURES / "phantom_brown.jpg"
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), QuietFiles) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         browser = playwright.chromium.launch(
@@ -168,7 +168,7 @@ def test_hashes_without_the_browsers_own(playwright, chromium):
 
 
 def test_heatmap_has_its_place(page):
-    text = base64.b64encode((FIXTURES / "phantom_nevus.jpg").read_bytes()).decode()
+    text = base64.b64encode((FIXTURES / "phantom_brown.jpg").read_bytes()).decode()
     answer = page.evaluate(
         """async (text) => {
       const file = new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], 'n.jpg');
@@ -182,7 +182,7 @@ def test_heatmap_has_its_place(page):
     )
     expected = json.loads(
         run_program(
-            "gradcam", str(FIXTURES / "phantom_nevus.jpg"), "--class", "nv", "--format", "json", "--output", "/dev/null"
+            "gradcam", str(FIXTURES / "phantom_brown.jpg"), "--class", "nv", "--format", "json", "--output", "/dev/null"
         )
     )["maps"][0]
     assert answer["facts"]["status"] == expected["status"]
@@ -193,7 +193,7 @@ def test_heatmap_has_its_place(page):
 
 
 def test_a_new_request_cancels_the_one_before(page):
-    text = base64.b64encode((FIXTURES / "phantom_nevus.jpg").read_bytes()).decode()
+    text = base64.b64encode((FIXTURES / "phantom_brown.jpg").read_bytes()).decode()
     names = page.evaluate(
         """async (text) => {
       const file = (name) => new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name);

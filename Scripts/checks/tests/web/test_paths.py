@@ -76,7 +76,7 @@ def test_scan_by_keyboard_alone(visit):
     with page.expect_file_chooser() as chooser:
         press_until(page, "Choose photographs")
         page.keyboard.press("Enter")
-    chooser.value.set_files(FIXTURES / "phantom_nevus.jpg")
+    chooser.value.set_files(FIXTURES / "phantom_brown.jpg")
     page.get_by_role("heading", name="Check the photograph").wait_for()
     press_until(page, "Zoom in")
     page.keyboard.press("Enter")
@@ -112,7 +112,7 @@ def test_scan_by_keyboard_alone(visit):
 def test_square_is_moved_and_zoomed_by_pointer(visit):
     on = visit()
     page = on.page
-    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    on.open_image(FIXTURES / "phantom_brown.jpg")
     stage = page.locator(".crop-stage")
     frame = page.locator(".crop-square")
     before = frame.bounding_box()
@@ -147,7 +147,7 @@ def test_square_is_moved_and_zoomed_by_pointer(visit):
 def test_body_map_and_list_are_one_choice(visit):
     on = visit()
     page = on.page
-    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    on.open_image(FIXTURES / "phantom_brown.jpg")
     page.get_by_role("button", name="Next").click()
     sites = set()
     for side in ("Front", "Back"):
@@ -172,7 +172,7 @@ def test_body_map_and_list_are_one_choice(visit):
 def test_ages_at_the_edges(visit):
     on = visit()
     page = on.page
-    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    on.open_image(FIXTURES / "phantom_brown.jpg")
     page.get_by_role("button", name="Next").click()
     age = page.get_by_label("Age", exact=True)
     analyse = page.get_by_role("button", name="Analyse")
@@ -198,7 +198,7 @@ def test_ages_at_the_edges(visit):
 def test_several_at_once_become_a_list(visit):
     on = visit()
     page = on.page
-    on.open_image([FIXTURES / name for name in ("phantom_nevus.jpg", "refused_text.png", "phantom_vascular.jpg")])
+    on.open_image([FIXTURES / name for name in ("phantom_brown.jpg", "refused_text.png", "phantom_vascular.jpg")])
     page.get_by_text("3 of 3 done").wait_for()
     rows = page.locator(".batch-rows li")
     assert rows.count() == 3
@@ -206,7 +206,7 @@ def test_several_at_once_become_a_list(visit):
     with page.expect_download() as download:
         page.get_by_role("button", name="JSON").click()
     lines = [json.loads(line) for line in download.value.path().read_text().splitlines()]
-    assert [line["image"] for line in lines] == ["phantom_nevus.jpg", "phantom_vascular.jpg"]
+    assert [line["image"] for line in lines] == ["phantom_brown.jpg", "phantom_vascular.jpg"]
     assert all(line["metadata"]["missing"] == ["age", "sex", "site"] for line in lines)
     page.get_by_role("button", name="Open phantom_vascular.jpg").click()
     page.wait_for_selector(".result")
@@ -218,9 +218,9 @@ def test_several_at_once_become_a_list(visit):
 def test_a_result_opened_while_the_list_runs_takes_nothing_from_it(visit):
     on = visit()
     page = on.page
-    names = ["phantom_nevus.jpg", "phantom_vascular.jpg", "phantom_melanoma.jpg", "noise.png"]
+    names = ["phantom_brown.jpg", "phantom_vascular.jpg", "phantom_melanoma.jpg", "noise.png"]
     on.open_image([FIXTURES / name for name in names])
-    page.get_by_role("button", name="Open phantom_nevus.jpg").click()
+    page.get_by_role("button", name="Open phantom_brown.jpg").click()
     page.wait_for_selector(".result")
     page.get_by_role("button", name="Back to the list").click()
     page.get_by_role("dialog").get_by_role("button", name="Discard").click()
@@ -235,7 +235,7 @@ def test_exports_hold_the_contracts_fields(visit):
     with page.expect_download() as download:
         page.get_by_role("button", name="JSON").click()
     result = json.loads(download.value.path().read_text())
-    assert result["schemaVersion"] == 2 and result["image"] == "phantom_nevus.jpg"
+    assert result["schemaVersion"] == 2 and result["image"] == "phantom_brown.jpg"
     assert set(result["probabilities"]) == {"akiec", "bcc", "bkl", "df", "mel", "nv", "vasc"}
     assert result["disclaimer"].startswith("DermaFusion is a research and educational tool.")
     assert result["page"]["square"]["moved"] is False
@@ -245,7 +245,7 @@ def test_exports_hold_the_contracts_fields(visit):
     assert header.startswith(
         "image_id,image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,concern,urgent,confidence,age,sex,site,missing,warnings,model"
     )
-    assert row.startswith("phantom_nevus,phantom_nevus.jpg,")
+    assert row.startswith("phantom_brown,phantom_brown.jpg,")
 
 
 def test_the_browsers_own_command_prints_what_is_shown(visit):
@@ -275,7 +275,7 @@ def test_a_browser_that_does_not_print_says_what_else_can_be_done(visit):
 def test_dropped_and_pasted_images_are_opened(visit):
     on = visit()
     page = on.page
-    data = list((FIXTURES / "phantom_nevus.jpg").read_bytes())
+    data = list((FIXTURES / "phantom_brown.jpg").read_bytes())
     for kind in ("drop", "paste"):
         page.evaluate(
             """([kind, bytes]) => {
@@ -387,7 +387,9 @@ def test_a_map_is_checked_when_asked_for_and_the_check_can_be_left(visit):
     assert page.get_by_text("Checking the map").count() == 0
 
 
-@pytest.mark.parametrize("change_of_result", ["", "Object.assign(answer.result, { risk: 'high', concern: 'mel', urgent: true })"])
+@pytest.mark.parametrize(
+    "change_of_result", ["", "Object.assign(answer.result, { risk: 'high', concern: 'mel', urgent: true })"]
+)
 def test_german_says_the_same(visit, change_of_result):
     """Every sentence that the result's fields ask for, and no other."""
     texts = json.loads((ROOT / "Sources/BrowserPage/texts/de.json").read_text())
@@ -396,7 +398,7 @@ def test_german_says_the_same(visit, change_of_result):
     page.get_by_role("button", name=texts["disclaimer"]["accept"]).click()
     if change_of_result:
         change(on, f"if (answer?.result) {change_of_result}")
-    on.open_image(FIXTURES / "phantom_nevus.jpg")
+    on.open_image(FIXTURES / "phantom_brown.jpg")
     page.get_by_role("button", name=texts["common"]["next"]).click()
     page.get_by_role("button", name=texts["scan"]["analyse"]).click()
     page.wait_for_selector(".result")
@@ -414,7 +416,9 @@ def test_german_says_the_same(visit, change_of_result):
         values["other"], values["otherPercent"] = named(result["concern"])
     sentences = [texts["result"]["suggestsBoth" if result["concern"] else "suggests"].format(**values)]
     sentences += [texts["result"]["notDiagnosis"]] + [texts["result"]["urgent"]] * result["urgent"]
-    assert page.locator(".result .summary").inner_text().replace("\u00a0", " ") == " ".join(sentences).replace("\u00a0", " ")
+    assert page.locator(".result .summary").inner_text().replace("\u00a0", " ") == " ".join(sentences).replace(
+        "\u00a0", " "
+    )
     risk = page.locator(".result .risk").inner_text()
     assert all(words in risk for words in texts["risk"][result["risk"]].values())
     assert page.evaluate("() => document.documentElement.lang") == "de"
