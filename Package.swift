@@ -16,7 +16,8 @@ func kernelSettings(define: String, targetFeatures: [String]) -> [SwiftSetting] 
       .unsafeFlags(targetFeatures.flatMap { ["-Xcc", "-m\($0)"] }, .when(platforms: [.linux, .macOS])))
   }
   // Optimised as a whole in debug builds too: an unoptimised kernel is a thousand times slower than the product.
-  let optimisation = ["-Ounchecked", "-disable-batch-mode", "-wmo", "-num-threads", "2"]
+  // In one piece: cut into several, the matrix kernel's tiles no longer stay in registers.
+  let optimisation = ["-Ounchecked", "-disable-batch-mode", "-wmo"]
   settings.append(.unsafeFlags(optimisation, .when(platforms: [.linux, .macOS, .iOS])))
   return settings
 }
@@ -118,7 +119,7 @@ let package = Package(
     .target(
       name: "TensorModule",
       dependencies: [
-        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelsAVX512VNNI", "KernelInterface",
+        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelsVNNI", "KernelInterface",
         "SystemModule", "CBuiltins",
       ],
       swiftSettings: warningsAsErrors + [.enableUpcomingFeature("InternalImportsByDefault")]),
@@ -142,7 +143,7 @@ let package = Package(
       name: "KernelsAVX512", dependencies: ["KernelInterface", "CBuiltins"],
       swiftSettings: kernelSettings(define: "KERNEL_AVX512", targetFeatures: avx512)),
     .target(
-      name: "KernelsAVX512VNNI", dependencies: ["KernelInterface", "CBuiltins"],
+      name: "KernelsVNNI", dependencies: ["KernelInterface", "CBuiltins"],
       swiftSettings: kernelSettings(define: "KERNEL_AVX512", targetFeatures: avx512 + ["avx512vnni"])
         + [.define("KERNEL_VNNI")]),
 

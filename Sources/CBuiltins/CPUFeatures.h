@@ -21,6 +21,10 @@ static inline bool cpu_runs_avx512vnni(void) {
   __builtin_cpu_init();
   return cpu_runs_avx512() && __builtin_cpu_supports("avx512vnni");
 }
+static inline bool cpu_runs_avx512bf16(void) {
+  __builtin_cpu_init();
+  return cpu_runs_avx512vnni() && __builtin_cpu_supports("avx512bf16");
+}
 static inline bool cpu_runs_sha256(void) {
   unsigned a, b, c, d;
   __builtin_cpu_init();
@@ -30,6 +34,7 @@ static inline bool cpu_runs_sha256(void) {
 static inline bool cpu_runs_avx2_fma(void) { return false; }
 static inline bool cpu_runs_avx512(void) { return false; }
 static inline bool cpu_runs_avx512vnni(void) { return false; }
+static inline bool cpu_runs_avx512bf16(void) { return false; }
 #endif
 
 #if defined(__SHA__)
@@ -65,6 +70,14 @@ static inline bool caller_is_built_for_avx512(void) {
 }
 static inline bool caller_is_built_for_avx512vnni(void) {
 #if defined(__AVX512VNNI__)
+  return caller_is_built_for_avx512();
+#else
+  return false;
+#endif
+}
+
+static inline bool caller_is_built_for_avx512bf16(void) {
+#if defined(__AVX512BF16__)
   return caller_is_built_for_avx512();
 #else
   return false;

@@ -12,6 +12,32 @@ public enum InstructionSet: String, Sendable, CaseIterable {
 
 /// The hot loops of one instruction set. A kernel never allocates, never starts a thread and never validates.
 public struct KernelSet: Sendable {
+  /// The products of an instruction set.
+  public struct Products: Sendable {
+    /// See ``ElementType/float32``.
+    public let float32: ProductKernels
+    /// See ``ElementType/int8``.
+    public let int8: ProductKernels
+    /// See ``ElementType/bfloat16``; nil without an instruction for it.
+    public let bfloat16: ProductKernels?
+
+    /// Collects the kernels.
+    public init(float32: ProductKernels, int8: ProductKernels, bfloat16: ProductKernels?) {
+      self.float32 = float32
+      self.int8 = int8
+      self.bfloat16 = bfloat16
+    }
+
+    /// Those of a type of values; nil where there are none.
+    public subscript(type: ElementType) -> ProductKernels? {
+      switch type {
+      case .float32: float32
+      case .int8: int8
+      case .bfloat16: bfloat16
+      }
+    }
+  }
+
   /// The instruction set the kernels are written for.
   public let instructionSet: InstructionSet
   /// Whether the compiler was given the flags that let it use that instruction set.
@@ -20,11 +46,8 @@ public struct KernelSet: Sendable {
   public let vectorWidth: Int
   /// Rows that the matrix kernel computes at a time in a panel of two vectors; row counts that it divides cost least.
   public let rowTile: Int
-  /// Values of a quantised map in a word of 32 bits: 4 bytes where one instruction adds up the products of four, else 2
-  /// numbers of 16 bits.
-  public let valuesPerWord: Int
-  /// Computes a ``MatrixProduct``.
-  public let multiply: @Sendable (MatrixProduct) -> Void
+  /// The matrix products, for each type of values.
+  public let products: Products
   /// Computes a ``DepthwiseRow``.
   public let depthwiseRow: @Sendable (DepthwiseRow) -> Void
   /// Computes a ``MaxPoolingRow``.
@@ -45,10 +68,6 @@ public struct KernelSet: Sendable {
   public let applyDerivative: @Sendable (DerivativePass) -> Void
   /// Computes a ``ProductSum``.
   public let addProducts: @Sendable (ProductSum) -> Void
-  /// Computes a ``QuantizedProduct``.
-  public let multiplyQuantized: @Sendable (QuantizedProduct) -> Void
-  /// Computes a ``QuantizationPass``.
-  public let quantize: @Sendable (QuantizationPass) -> Void
   /// Runs `repetitions` rounds of 12 or more independent multiply-adds and returns the floating-point operations
   /// done: what this CPU can reach at best.
   public let peakProbe: @Sendable (_ repetitions: Int) -> Int
@@ -56,8 +75,7 @@ public struct KernelSet: Sendable {
   /// Collects the kernels of one instruction set.
   public init(
     instructionSet: InstructionSet, isBuiltForInstructionSet: Bool, vectorWidth: Int, rowTile: Int,
-    valuesPerWord: Int,
-    multiply: @escaping @Sendable (MatrixProduct) -> Void,
+    products: Products,
     depthwiseRow: @escaping @Sendable (DepthwiseRow) -> Void,
     maxPoolingRow: @escaping @Sendable (MaxPoolingRow) -> Void,
     winogradInput: @escaping @Sendable (WinogradInput) -> Void,
@@ -68,16 +86,13 @@ public struct KernelSet: Sendable {
     activate: @escaping @Sendable (ActivationPass) -> Void,
     applyDerivative: @escaping @Sendable (DerivativePass) -> Void,
     addProducts: @escaping @Sendable (ProductSum) -> Void,
-    multiplyQuantized: @escaping @Sendable (QuantizedProduct) -> Void,
-    quantize: @escaping @Sendable (QuantizationPass) -> Void,
     peakProbe: @escaping @Sendable (Int) -> Int
   ) {
     self.instructionSet = instructionSet
     self.isBuiltForInstructionSet = isBuiltForInstructionSet
     self.vectorWidth = vectorWidth
     self.rowTile = rowTile
-    self.valuesPerWord = valuesPerWord
-    self.multiply = multiply
+    self.products = products
     self.depthwiseRow = depthwiseRow
     self.maxPoolingRow = maxPoolingRow
     self.winogradInput = winogradInput
@@ -88,8 +103,6 @@ public struct KernelSet: Sendable {
     self.activate = activate
     self.applyDerivative = applyDerivative
     self.addProducts = addProducts
-    self.multiplyQuantized = multiplyQuantized
-    self.quantize = quantize
     self.peakProbe = peakProbe
   }
 }

@@ -1,48 +1,67 @@
-/// The arguments of the matrix kernel: `C[m, n] = activation(A[m, k] B[k, n] + bias[n] + residual[m, n])`.
+/// The arguments of a matrix kernel:
+/// `C[m, n] = activation(scale[n] * (bias[n] + sum over k of A[m, k] B[k, n]) + residual[m, n])`.
 ///
-/// `A`, `C` and the residual are row-major Float32 with the row strides given (in floats); rows of `C` and of
-/// the residual hold a whole number of vectors. `B` is packed in panels (see ``PanelLayout``). Every element of
-/// `C` is one sum over `k` in ascending order, so how rows and panels are divided among calls never changes a bit.
+/// `A` and `B` hold words of 32 bits, see ``ElementType``; strides and depths are in words. `C` and the residual are
+/// row-major Float32, their rows whole vectors. `B` is packed in panels (see ``PanelLayout``). Every element of `C` is one
+/// sum over `k` in ascending order, so how rows and panels are divided among calls never changes a bit.
 public struct MatrixProduct {
-  /// First element of `A`.
-  public var a: UnsafePointer<Float>
-  /// Floats from one row of `A` to the next.
+  /// First word of `A`.
+  public var a: UnsafeRawPointer
+  /// Words from one row of `A` to the next.
   public var aStride: Int
   /// First panel of `B`.
-  public var panels: UnsafePointer<Float>
-  /// One value for each column of `C`, padded to whole vectors.
-  public var bias: UnsafePointer<Float>
+  public var panels: UnsafeRawPointer
+  /// One sum for each column of `C`, padded to whole vectors.
+  public var bias: UnsafeRawPointer
   /// First element of `C`. Must not overlap `A` or the residual.
   public var c: UnsafeMutablePointer<Float>
   /// Floats from one row of `C` to the next.
   public var cStride: Int
-  /// Added before the activation, or nil. Has the row stride of `C`.
-  public var residual: UnsafePointer<Float>?
   /// Rows of `A` and `C` to compute, in each run of them.
   public var rowCount: Int
   /// Runs of rows. In `A` they follow each other.
-  public var runCount: Int
+  public var runCount = 1
   /// Floats from one run to the next in `C` and the residual, which may have something else in between.
-  public var runStride: Int
+  public var runStride = 0
   /// Pieces that each row of `A` lies in, one after another in the sums.
-  public var segmentCount: Int
+  public var segmentCount = 1
   /// The length of a piece.
   public var segmentDepth: Int
-  /// Floats from one piece of a row to the next. Pieces of different rows may overlap.
-  public var segmentStride: Int
+  /// Words from one piece of a row to the next. Pieces of different rows may overlap.
+  public var segmentStride = 0
   /// The panels to compute: columns `2 * vectorWidth * panelRange.lowerBound ...` of `C`.
   public var panelRange: Range<Int>
   /// The layout of `B`.
   public var layout: PanelLayout
+  /// What a step of a sum stands for, one value for each column, padded to whole vectors. Sums that are whole numbers need
+  /// it, others have none.
+  public var scale: UnsafePointer<Float>?
+  /// Added before the activation, or nil. Has the row stride of `C`.
+  public var residual: UnsafePointer<Float>?
   /// Applied last.
-  public var activation: Activation
+  public var activation = Activation.identity
+  /// Makes levels of the values; for sums that are whole numbers, without a residual.
+  public var levels: Levels?
 
-  /// Collects the arguments.
+  /// The whole number of 0...255 nearest to `value * factor + zeroPoint`, halves to the even one, as a float. The product is
+  /// rounded to Float, the sum is not.
+  public struct Levels: Sendable, Equatable {
+    /// Multiplies a value after an activation. Without an activation it is part of the scale, and not looked at.
+    public var factor: Float
+    /// What stands for 0: a whole number of 0...255.
+    public var zeroPoint: Float
+
+    /// Collects the numbers.
+    public init(factor: Float, zeroPoint: Float) {
+      self.factor = factor
+      self.zeroPoint = zeroPoint
+    }
+  }
+
+  /// The product of one run of rows that lie in one piece. The rest can be set.
   public init(
-    a: UnsafePointer<Float>, aStride: Int, panels: UnsafePointer<Float>, bias: UnsafePointer<Float>,
-    c: UnsafeMutablePointer<Float>, cStride: Int, residual: UnsafePointer<Float>?, rowCount: Int,
-    runCount: Int, runStride: Int, segmentCount: Int, segmentDepth: Int, segmentStride: Int,
-    panelRange: Range<Int>, layout: PanelLayout, activation: Activation
+    a: UnsafeRawPointer, aStride: Int, panels: UnsafeRawPointer, bias: UnsafeRawPointer,
+    c: UnsafeMutablePointer<Float>, cStride: Int, rowCount: Int, depth: Int, layout: PanelLayout
   ) {
     self.a = a
     self.aStride = aStride
@@ -50,19 +69,13 @@ public struct MatrixProduct {
     self.bias = bias
     self.c = c
     self.cStride = cStride
-    self.residual = residual
     self.rowCount = rowCount
-    self.runCount = runCount
-    self.runStride = runStride
-    self.segmentCount = segmentCount
-    self.segmentDepth = segmentDepth
-    self.segmentStride = segmentStride
-    self.panelRange = panelRange
+    segmentDepth = depth
+    panelRange = 0..<layout.panelCount
     self.layout = layout
-    self.activation = activation
   }
 
-  /// The length of the sums.
+  /// The length of the sums in words.
   @inlinable
   public var depth: Int { segmentCount &* segmentDepth }
 }

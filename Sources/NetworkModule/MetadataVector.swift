@@ -3,9 +3,9 @@ package struct MetadataVector: Sendable, Equatable {
   /// Age / 100, clamped to 0...1; 0 when it is missing.
   package let age: Float
   package let isAgeMissing: Bool
-  /// Among `Sex.allCases`.
+  /// Among `Sex`.
   package let sexIndex: Int
-  /// Among `BodySite.allCases`.
+  /// Among `BodySite`.
   package let siteIndex: Int
 
   package init(age: Float, isAgeMissing: Bool, sexIndex: Int, siteIndex: Int) {

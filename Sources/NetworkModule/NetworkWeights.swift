@@ -24,7 +24,8 @@ struct NetworkWeights {
   func convolution(
     _ name: String, norm: String, shape: [Int]
   ) throws(ModelFileError) -> (weight: [Float], bias: [Float]) {
-    try batchNorm(norm, channels: shape[0]).folded(into: tensor("\(name).weight", shape: shape))
+    let fold = try foldedBatchNorm(norm, channels: shape[0])
+    return (fold.applied(to: try tensor("\(name).weight", shape: shape)), fold.bias)
   }
 
   /// A 1x1 convolution without bias and the batch norm after it, as one convolution with bias, packed as it is read.
@@ -32,7 +33,7 @@ struct NetworkWeights {
     _ name: String, norm: String, inputs: Int, outputs: Int, activation: Activation
   ) throws(ModelFileError) -> PointwiseConvolution {
     let weight = try binder.storedTensor("\(name).weight", shape: [outputs, inputs, 1, 1])
-    let fold = try batchNorm(norm, channels: outputs).fold
+    let fold = try foldedBatchNorm(norm, channels: outputs)
     let matrix = try PackedMatrix(columnCount: outputs, depth: inputs, bias: fold.bias, kernels: kernels) {
       (column, start, target) throws(ModelFileError) in
       let first = column * inputs + start
@@ -70,18 +71,21 @@ struct NetworkWeights {
     }
   }
 
-  private func batchNorm(_ name: String, channels: Int) throws(ModelFileError) -> BatchNormalization {
+  private func foldedBatchNorm(
+    _ name: String, channels: Int
+  ) throws(ModelFileError) -> BatchNormalization.Fold {
     let scope = scope(name)
     let norm = BatchNormalization(
       scale: try scope.tensor("weight", shape: [channels]),
       offset: try scope.tensor("bias", shape: [channels]),
       mean: try scope.tensor("running_mean", shape: [channels]),
       variance: try scope.tensor("running_var", shape: [channels]), epsilon: batchNormEpsilon)
-    if let channel = norm.firstNonFiniteChannel {
+    let fold = norm.fold
+    if let channel = fold.firstNonFiniteChannel {
       throw .unusableBatchNorm(
         file: binder.fileName, name: scope.binder.path, channel: channel, variance: norm.variance[channel])
     }
-    return norm
+    return fold
   }
 
   func dense(

@@ -179,10 +179,11 @@ import Testing
       scale: generator.floats(channels, scale: 3), offset: generator.floats(channels),
       mean: generator.floats(channels, scale: 2), variance: generator.floats(channels, in: 0...4),
       epsilon: 1e-3)
-    let folded = norm.folded(into: weight)
+    let fold = norm.fold
     let window = Window(kernelSize: 3, padding: .symmetric(1))
     let layer = Convolution2D(
-      weight: folded.weight, bias: folded.bias, inputChannels: 5, window: window, activation: .identity,
+      weight: fold.applied(to: weight), bias: fold.bias, inputChannels: 5, window: window,
+      activation: .identity,
       kernels: kernels)
     let output = GuardedMap(window.outputShape(shape, channels: channels), kernels: kernels)
     let scratch = GuardedBuffer(count: layer.scratchCount(shape, pool: Pools.alone))

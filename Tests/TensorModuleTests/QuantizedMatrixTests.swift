@@ -12,23 +12,31 @@ import Testing
   static let columnCounts = [1, 7, 8, 9, 16, 17, 19, 24, 33, 40, 56, 112]
   static let input = Quantization(scale: 0.043, zeroPoint: 113)
 
+  /// What becomes of the sums. The activations are those of which a sum has one right answer to the bit.
+  private struct Ending {
+    var activation = Activation.identity
+    /// A step of the output's levels; nil for values.
+    var outputScale: Float?
+    var zeroPoint = 0
+  }
+
   @Test(arguments: KernelChoice.runnable, columnCounts)
   func equalsSumsOfWholeNumbers(kernels: KernelSet, columnCount: Int) throws {
-    let endings: [QuantizedProduct.Ending] = [
-      .values(.identity), .levels, .values(.relu6), .values(.relu),
+    let endings = [
+      Ending(), Ending(outputScale: 0.037), Ending(activation: .relu6), Ending(activation: .relu),
+      Ending(outputScale: 0.37, zeroPoint: 131), Ending(activation: .relu6, outputScale: 0.021, zeroPoint: 7),
     ]
     for (i, depth) in Self.depths.enumerated() {
       for (j, rowCount) in Self.rowCounts.enumerated() {
         try check(
           kernels: kernels, rowCount: rowCount, depth: depth, columnCount: columnCount,
-          ending: endings[(i + j) % 4], hasResidual: j % 2 == 0)
+          ending: endings[(i + j) % endings.count], hasResidual: j % 2 == 0)
       }
     }
   }
 
   private func check(
-    kernels: KernelSet, rowCount: Int, depth: Int, columnCount: Int, ending: QuantizedProduct.Ending,
-    hasResidual: Bool
+    kernels: KernelSet, rowCount: Int, depth: Int, columnCount: Int, ending: Ending, hasResidual: Bool
   ) throws {
     let seed = UInt64(rowCount * 1_000_000 + depth * 1000 + columnCount)
     let context: Comment =
@@ -37,12 +45,16 @@ import Testing
     let weight = QuantizedSamples.weight(
       outputs: columnCount, depth: depth, keepsPairs: true, &generator)
     let levels = QuantizedSamples.levels(rowCount * depth, &generator)
+    let isResidualAdded = hasResidual && ending.outputScale == nil
     let residual = generator.floats(rowCount * columnCount, scale: 4)
-    let outputScale: Float? = ending == .levels ? 0.037 : nil
+    // Without an activation the step of the levels is part of the matrix.
+    let hasActivation = ending.activation != .identity
     let matrix = try #require(
-      QuantizedMatrix(weight, input: Self.input, outputScale: outputScale, kernels: kernels))
+      QuantizedMatrix(
+        weight, input: Self.input, outputScale: hasActivation ? nil : ending.outputScale, kernels: kernels))
     // Words beyond the depth's are multiplied by zeros, those beyond the row's are not read.
-    let wordCount = (depth + kernels.valuesPerWord - 1) / kernels.valuesPerWord
+    let valuesPerWord = kernels.products.int8.valuesPerWord
+    let wordCount = (depth + valuesPerWord - 1) / valuesPerWord
     let words = QuantizedSamples.words(levels, depth: depth, wordStride: wordCount + 2, kernels: kernels)
     let shape = FeatureShape(height: rowCount, width: 1, channels: columnCount)
     let output = GuardedMap(shape, kernels: kernels)
@@ -50,23 +62,29 @@ import Testing
     words.withUnsafeBufferPointer { words in
       matrix.multiply(
         a: words.baseAddress!, aStride: wordCount + 2, rowCount: rowCount, into: output.map.pointer,
-        cStride: output.map.pixelStride, ending: ending,
-        residual: hasResidual && ending != .levels ? UnsafePointer(added.map.pointer) : nil)
+        cStride: output.map.pixelStride, activation: ending.activation,
+        levels: ending.outputScale.map {
+          MatrixProduct.Levels(factor: hasActivation ? 1 / $0 : 1, zeroPoint: Float(ending.zeroPoint))
+        }, residual: isResidualAdded ? UnsafePointer(added.map.pointer) : nil)
     }
 
     let sums = QuantizedSamples.sums(levels, weight, input: Self.input)
     let expected = sums.indices.map { place in
       let step = QuantizedSamples.step(weight, input: Self.input, output: place % columnCount)
-      guard let outputScale else {
-        let value = Float(sums[place]) * step + (hasResidual ? residual[place] : 0)
-        return switch ending {
-        case .values(.relu): max(value, 0)
-        case .values(.relu6): min(max(value, 0), 6)
-        default: value
-        }
+      if let outputScale = ending.outputScale, !hasActivation {
+        let factor = Float(Double(step) / Double(outputScale))
+        return Float(QuantizedSamples.level(Float(sums[place]), factor: factor, zeroPoint: ending.zeroPoint))
       }
-      let factor = Float(Double(step) / Double(outputScale))
-      return Float(QuantizedSamples.level(Float(sums[place]), factor: factor, zeroPoint: 0))
+      let sum = Float(sums[place]) * step + (isResidualAdded ? residual[place] : 0)
+      let value =
+        switch ending.activation {
+        case .relu: max(sum, 0)
+        case .relu6: min(max(sum, 0), 6)
+        default: sum
+        }
+      return ending.outputScale.map {
+        Float(QuantizedSamples.level(value, factor: 1 / $0, zeroPoint: ending.zeroPoint))
+      } ?? value
     }
     #expect(firstDifference(output.dense(), expected) == nil, context)
     #expect(output.isIntact && added.isIntact, context)
@@ -83,13 +101,14 @@ import Testing
         QuantizedMatrix(
           QuantizedWeight(levels: levels, scale: [1], bias: [0]), input: input, kernels: kernels))
       let words = QuantizedSamples.words(
-        [Int](repeating: 255, count: depth), depth: depth, wordStride: depth / kernels.valuesPerWord,
+        [Int](repeating: 255, count: depth), depth: depth,
+        wordStride: depth / kernels.products.int8.valuesPerWord,
         kernels: kernels)
       let output = GuardedBuffer(count: kernels.vectorWidth)
       words.withUnsafeBufferPointer {
         matrix.multiply(
           a: $0.baseAddress!, aStride: $0.count, rowCount: 1, into: output.pointer,
-          cStride: kernels.vectorWidth, ending: .values(.identity))
+          cStride: kernels.vectorWidth)
       }
       let sum = levels.reduce(0) { $0 + 255 * Int($1) }
       #expect(output.values[0] == Float(sum), "\(kernels.testDescription), \(pair)")
@@ -122,10 +141,10 @@ import Testing
       for (place, value) in awkward.enumerated() where place * 5 < values.count {
         values[place * 5] = value / factors[place * 5 % columnCount]
       }
-      let wordStride = columnCount / kernels.valuesPerWord + 3
+      let wordStride = columnCount / kernels.products.int8.valuesPerWord + 3
       let words = GuardedBuffer(count: rowCount * wordStride)
-      kernels.quantize(
-        QuantizationPass(
+      kernels.products.int8.pack!(
+        PackingPass(
           values: values, valueStride: columnCount, rowCount: rowCount, columnCount: columnCount,
           words: UnsafeMutableRawPointer(words.pointer).assumingMemoryBound(to: Int32.self),
           wordStride: wordStride, factors: factors, zeroPoint: Float(zeroPoint)))

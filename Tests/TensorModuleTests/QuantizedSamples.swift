@@ -71,7 +71,7 @@ enum QuantizedSamples {
 
   /// The words of `[rows, depth]` levels, as the kernels read them, each row `wordStride` words long.
   static func words(_ levels: [Int], depth: Int, wordStride: Int, kernels: KernelSet) -> [Int32] {
-    let perWord = kernels.valuesPerWord
+    let perWord = kernels.products.int8.valuesPerWord
     let bits = 32 / perWord
     var words = [UInt32](repeating: 0, count: levels.count / depth * wordStride)
     for (place, level) in levels.enumerated() {

@@ -91,20 +91,15 @@ extension Classifier {
     let layer = try layerName(layer, in: network)
     let known = metadata.filled(from: input.patient)
     var explained: [LesionLabel] = []
-    let run = network.runWithGradients(
+    let run = try network.runWithGradients(
       layer: layer, metadata: known.encoded(), needsGradients: method.usesGradient,
-      logits: { output in
-        // Of what is not finite nothing is explained; the classification refuses it.
-        if let probabilities = try? calibration.probabilities(output.logits) {
-          explained = select(probabilities)
-        }
+      logits: { (output) throws(DermaFusionError) in
+        explained = select(try calibration.probabilities(output.logits))
         return explained.map { (network.head, $0.index) }
       },
-      writeInput: { input.writeNormalizedNHWC(to: $0) })
+      writeInput: { (target) throws(DermaFusionError) in input.writeNormalizedNHWC(to: target) })
     let result = try classification(
       run.output, of: input, metadata: known, isFromFile: known != metadata, imageSHA256: imageSHA256)
-    // The network asks which logits to follow only where a method needs gradients.
-    if explained.isEmpty { explained = select(result.probabilities) }
     var maps: [ActivationMap] = []
     for (index, label) in explained.enumerated() {
       do throws(ActivationMapError) {

@@ -21,11 +21,12 @@ extension Network {
   ///   - layer: One of ``featureMapNames``.
   ///   - metadata: held fixed; ignored by a model without a fusion head.
   ///   - needsGradients: False when only the activations are wanted.
-  ///   - logits: Chooses the logits, each a head and the index of one of its outputs, when the run is done.
+  ///   - logits: Chooses the logits, each a head and the index of one of its outputs, when the run is done; asked even where
+  ///     no gradients are wanted.
   ///   - writeInput: Writes the normalised image, NHWC `[inputSize, inputSize, 3]`.
   package func runWithGradients<Failure: Error>(
     layer: String, metadata: MetadataVector, needsGradients: Bool,
-    logits: (NetworkOutput) -> [(head: ClassifierHead, index: Int)],
+    logits: (NetworkOutput) throws(Failure) -> [(head: ClassifierHead, index: Int)],
     writeInput: (UnsafeMutablePointer<Float>) throws(Failure) -> Void
   ) throws(Failure) -> NetworkGradients {
     guard let index = featureMapNames.firstIndex(of: layer) else {
@@ -43,10 +44,10 @@ extension Network {
         position += 1
       })
     let activations = kept.withMap(index) { Tensor($0) }
+    let chosen = try logits(output)
     guard needsGradients else {
       return NetworkGradients(output: output, activations: activations, gradients: [])
     }
-    let chosen = logits(output)
     let gradients = ThreadPool.withDenormalsFlushed {
       gradientsThroughBlocks(
         to: index, kept: kept,
@@ -64,7 +65,7 @@ extension Network {
   ) throws(Failure) -> NetworkGradients {
     try runWithGradients(
       layer: layer, metadata: metadata, needsGradients: needsGradients,
-      logits: { _ in classes.map { (head, $0) } }, writeInput: writeInput)
+      logits: { (_) throws(Failure) in classes.map { (head, $0) } }, writeInput: writeInput)
   }
 
   /// - Parameters:

@@ -6,7 +6,7 @@ import SystemModule
 #if arch(x86_64)
   import KernelsAVX2
   import KernelsAVX512
-  import KernelsAVX512VNNI
+  import KernelsVNNI
 #endif
 
 /// Chooses the kernels, once, in this one place.
@@ -76,26 +76,53 @@ package enum KernelChoice {
     #if arch(x86_64)
       case .avx2: KernelsAVX2.isBuiltForInstructionSet()
       case .avx512: KernelsAVX512.isBuiltForInstructionSet()
-      case .avx512vnni: KernelsAVX512VNNI.isBuiltForInstructionSet()
+      case .avx512vnni: KernelsAVX512.isBuiltForInstructionSet() && KernelsVNNI.isBuiltForInstructionSet()
     #else
       case .avx2, .avx512, .avx512vnni: false
     #endif
     }
   }
 
-  private static func kernels(_ instructionSet: InstructionSet) -> KernelSet {
-    switch instructionSet {
-    case .baseline: KernelsBaseline.makeKernelSet()
+  private static func kernels(_ set: InstructionSet) -> KernelSet {
+    let products = KernelSet.Products(
+      float32: product(.float32, set)!, int8: product(.int8, set)!, bfloat16: product(.bfloat16, set))
+    let isBuilt = isBuilt(set)
+    switch set {
+    case .baseline: return KernelsBaseline.makeKernelSet(set, isBuilt: isBuilt, products: products)
     #if arch(x86_64)
-      case .avx2: KernelsAVX2.makeKernelSet()
-      case .avx512: KernelsAVX512.makeKernelSet()
-      case .avx512vnni: KernelsAVX512VNNI.makeKernelSet()
+      case .avx2: return KernelsAVX2.makeKernelSet(set, isBuilt: isBuilt, products: products)
+      case .avx512, .avx512vnni:
+        return KernelsAVX512.makeKernelSet(set, isBuilt: isBuilt, products: products)
     #else
-      case .avx2, .avx512, .avx512vnni:
-        preconditionFailure("\(instructionSet.rawValue) on a machine that is not x86-64")
+      case .avx2, .avx512, .avx512vnni: isNotHere(set)
     #endif
     }
   }
+
+  /// The table of products: for each type of values the kernels of each instruction set, those of a smaller one where it
+  /// adds none of its own.
+  private static func product(_ type: ElementType, _ set: InstructionSet) -> ProductKernels? {
+    switch (type, set) {
+    case (.float32, .baseline): KernelsBaseline.float32Product()
+    case (.int8, .baseline): KernelsBaseline.int8Product()
+    #if arch(x86_64)
+      case (.float32, .avx2): KernelsAVX2.float32Product()
+      case (.float32, .avx512), (.float32, .avx512vnni): KernelsAVX512.float32Product()
+      case (.int8, .avx2): KernelsAVX2.int8Product()
+      case (.int8, .avx512): KernelsAVX512.int8Product()
+      case (.int8, .avx512vnni): KernelsVNNI.int8Product()
+    #else
+      case (.float32, _), (.int8, _): isNotHere(set)
+    #endif
+    case (.bfloat16, _): nil
+    }
+  }
+
+  #if !arch(x86_64)
+    private static func isNotHere(_ set: InstructionSet) -> Never {
+      preconditionFailure("\(set.rawValue) on a machine that is not x86-64")
+    }
+  #endif
 }
 
 /// A value of ``KernelChoice/variable`` that names no instruction set, or one that cannot be used here.

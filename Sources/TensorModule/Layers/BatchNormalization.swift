@@ -30,6 +30,30 @@ package struct BatchNormalization: Sendable {
     /// The convolution's bias.
     package let bias: [Float]
 
+    /// The first channel whose gain or bias is not finite as Float, as with a variance below minus its epsilon; nil: none.
+    package var firstNonFiniteChannel: Int? {
+      gains.indices.first { !Float(gains[$0]).isFinite || !bias[$0].isFinite }
+    }
+
+    /// The weights of the convolution before the batch norm times the gains, each rounded once.
+    ///
+    /// - Parameter weight: `[channels, ...]`, the same number of values for each channel.
+    package func applied(to weight: [Float]) -> [Float] {
+      precondition(
+        weight.count % gains.count == 0, "\(weight.count) weights for \(gains.count) channels")
+      let perChannel = weight.count / gains.count
+      var folded = weight
+      folded.withUnsafeMutableBufferPointer { folded in
+        for channel in gains.indices {
+          apply(
+            to: UnsafeMutableBufferPointer(
+              rebasing: folded[channel * perChannel..<(channel + 1) * perChannel]),
+            channel: channel)
+        }
+      }
+      return folded
+    }
+
     /// Multiplies weights of one channel, each rounded once.
     package func apply(to weights: UnsafeMutableBufferPointer<Float>, channel: Int) {
       let gain = gains[channel]
@@ -42,31 +66,5 @@ package struct BatchNormalization: Sendable {
     let gains = scale.indices.map { Double(scale[$0]) / (Double(variance[$0]) + epsilon).squareRoot() }
     let bias = offset.indices.map { Float(Double(offset[$0]) - Double(mean[$0]) * gains[$0]) }
     return Fold(gains: gains, bias: bias)
-  }
-
-  /// The first channel whose gain or bias is not finite as Float, as with a variance below minus ``epsilon``; nil: none.
-  package var firstNonFiniteChannel: Int? {
-    let fold = fold
-    return scale.indices.first { !Float(fold.gains[$0]).isFinite || !fold.bias[$0].isFinite }
-  }
-
-  /// The convolution that does the same as a convolution without bias followed by this.
-  ///
-  /// - Parameter weight: `[channels, ...]`, the same number of values for each channel.
-  /// - Returns: The weight and the bias, worked out in Double and rounded once.
-  package func folded(into weight: [Float]) -> (weight: [Float], bias: [Float]) {
-    precondition(
-      weight.count % scale.count == 0, "\(weight.count) weights for \(scale.count) channels")
-    let perChannel = weight.count / scale.count
-    let fold = fold
-    var folded = weight
-    folded.withUnsafeMutableBufferPointer { folded in
-      for channel in scale.indices {
-        fold.apply(
-          to: UnsafeMutableBufferPointer(rebasing: folded[channel * perChannel..<(channel + 1) * perChannel]),
-          channel: channel)
-      }
-    }
-    return (folded, fold.bias)
   }
 }

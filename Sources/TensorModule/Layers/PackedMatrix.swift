@@ -105,12 +105,25 @@ package struct PackedMatrix: Sendable {
   ) {
     precondition(
       depth.isMultiple(of: segmentCount), "rows of \(depth) values in \(segmentCount) pieces of one length")
-    kernels.multiply(
-      MatrixProduct(
-        a: a, aStride: aStride, panels: scaledPanels ?? UnsafePointer(panels.pointer),
-        bias: UnsafePointer(bias.pointer), c: c, cStride: cStride, residual: residual, rowCount: rowCount,
-        runCount: runCount, runStride: runStride, segmentCount: segmentCount,
-        segmentDepth: depth / segmentCount, segmentStride: segmentStride,
-        panelRange: panelRange ?? 0..<layout.panelCount, layout: layout, activation: activation))
+    var product = product(a: a, aStride: aStride, rowCount: rowCount, into: c, cStride: cStride)
+    if let scaledPanels { product.panels = UnsafeRawPointer(scaledPanels) }
+    product.runCount = runCount
+    product.runStride = runStride
+    product.segmentCount = segmentCount
+    product.segmentDepth = depth / segmentCount
+    product.segmentStride = segmentStride
+    if let panelRange { product.panelRange = panelRange }
+    product.residual = residual
+    product.activation = activation
+    kernels.products.float32.multiply(product)
+  }
+
+  /// The product with all panels, of rows that lie in one piece, without an ending.
+  func product(
+    a: UnsafeRawPointer, aStride: Int, rowCount: Int, into c: UnsafeMutablePointer<Float>, cStride: Int
+  ) -> MatrixProduct {
+    MatrixProduct(
+      a: a, aStride: aStride, panels: panels.pointer, bias: bias.pointer, c: c, cStride: cStride,
+      rowCount: rowCount, depth: depth, layout: layout)
   }
 }

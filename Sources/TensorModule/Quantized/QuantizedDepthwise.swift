@@ -81,7 +81,8 @@ extension QuantizedMatrix {
       multiply(
         a: input.words + rows.first * input.pixelStride, aStride: input.pixelStride,
         rowCount: rows.pixelCount, runCount: rows.runCount, into: rows.output, cStride: rows.pixelStride,
-        runStride: rows.runStride, panelRange: rows.panels, ending: .levels)
+        runStride: rows.runStride, panelRange: rows.panels,
+        levels: MatrixProduct.Levels(factor: 1, zeroPoint: 0))
     }
   }
 }

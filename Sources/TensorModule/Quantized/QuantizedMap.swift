@@ -16,12 +16,14 @@ package struct QuantizedMap {
     words = UnsafeMutableRawPointer(memory).assumingMemoryBound(to: Int32.self)
     self.shape = shape
     self.kernels = kernels
-    pixelStride = shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth) / kernels.valuesPerWord
+    pixelStride =
+      shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth) / kernels.products.int8.valuesPerWord
   }
 
   /// Words that a map of the given shape takes: as many floats.
   package static func count(_ shape: FeatureShape, kernels: KernelSet) -> Int {
-    shape.pixelCount * shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth) / kernels.valuesPerWord
+    shape.pixelCount * shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth)
+      / kernels.products.int8.valuesPerWord
   }
 
   /// Writes some pixels of some channels: the levels of `values * factors + zeroPoint`.
@@ -35,11 +37,11 @@ package struct QuantizedMap {
     pixel: Int, count: Int, channels: Range<Int>, values: UnsafePointer<Float>, valueStride: Int,
     factors: UnsafePointer<Float>, zeroPoint: Int
   ) {
-    kernels.quantize(
-      QuantizationPass(
+    kernels.products.int8.pack!(
+      PackingPass(
         values: values, valueStride: valueStride, rowCount: count,
         columnCount: channels.count.roundedUp(toMultipleOf: kernels.vectorWidth),
-        words: words + pixel * pixelStride + channels.lowerBound / kernels.valuesPerWord,
+        words: words + pixel * pixelStride + channels.lowerBound / kernels.products.int8.valuesPerWord,
         wordStride: pixelStride, factors: factors + channels.lowerBound, zeroPoint: Float(zeroPoint)))
   }
 }

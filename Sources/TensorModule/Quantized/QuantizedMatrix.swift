@@ -34,7 +34,7 @@ package struct QuantizedMatrix: Sendable {
     self.input = input
     self.kernels = kernels
     let width = kernels.vectorWidth
-    let perWord = kernels.valuesPerWord
+    let perWord = kernels.products.int8.valuesPerWord
     let columnCount = biases.count
     let depth = weight.depth
     layout = PanelLayout(columnCount: columnCount, vectorWidth: width)
@@ -76,19 +76,33 @@ package struct QuantizedMatrix: Sendable {
   ///   - c: The first row of the result at column 0, `cStride` floats from one to the next.
   ///   - runCount: So many times `rowCount` rows, which follow each other in `A`.
   ///   - runStride: Floats from one run to the next in the result.
-  ///   - ending: What becomes of a sum.
+  ///   - activation: Applied to each value.
+  ///   - levels: Makes levels of the values, where the matrix has no residual.
   package func multiply(
     a: UnsafePointer<Int32>, aStride: Int, rowCount: Int, runCount: Int = 1,
     into c: UnsafeMutablePointer<Float>, cStride: Int, runStride: Int = 0, panelRange: Range<Int>? = nil,
-    ending: QuantizedProduct.Ending, residual: UnsafePointer<Float>? = nil
+    activation: Activation = .identity, levels: MatrixProduct.Levels? = nil,
+    residual: UnsafePointer<Float>? = nil
   ) {
-    kernels.multiplyQuantized(
-      QuantizedProduct(
-        a: a, aStride: aStride, wordCount: wordCount,
-        panels: UnsafeRawPointer(panels.pointer).assumingMemoryBound(to: Int32.self),
-        bias: UnsafeRawPointer(bias.pointer).assumingMemoryBound(to: Int32.self),
-        scale: UnsafePointer(scale.pointer), c: c, cStride: cStride, residual: residual, rowCount: rowCount,
-        runCount: runCount, runStride: runStride, panelRange: panelRange ?? 0..<layout.panelCount,
-        layout: layout, ending: ending))
+    precondition(levels == nil || residual == nil, "a residual added to levels")
+    var product = product(a: a, aStride: aStride, rowCount: rowCount, into: c, cStride: cStride)
+    product.runCount = runCount
+    product.runStride = runStride
+    if let panelRange { product.panelRange = panelRange }
+    product.residual = residual
+    product.activation = activation
+    product.levels = levels
+    kernels.products.int8.multiply(product)
+  }
+
+  /// The product with all panels, without an ending.
+  func product(
+    a: UnsafeRawPointer, aStride: Int, rowCount: Int, into c: UnsafeMutablePointer<Float>, cStride: Int
+  ) -> MatrixProduct {
+    var product = MatrixProduct(
+      a: a, aStride: aStride, panels: panels.pointer, bias: bias.pointer, c: c, cStride: cStride,
+      rowCount: rowCount, depth: wordCount, layout: layout)
+    product.scale = UnsafePointer(scale.pointer)
+    return product
   }
 }

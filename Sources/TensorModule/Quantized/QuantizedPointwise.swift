@@ -69,7 +69,7 @@ package struct QuantizedPointwise: Sendable {
         a: input.words + rows.lowerBound * input.pixelStride, aStride: input.pixelStride,
         rowCount: rows.count,
         into: output.pointer + rows.lowerBound * output.pixelStride, cStride: output.pixelStride,
-        ending: .values(activation),
+        activation: activation,
         residual: residual.map { UnsafePointer($0.pointer + rows.lowerBound * $0.pixelStride) })
     }
   }

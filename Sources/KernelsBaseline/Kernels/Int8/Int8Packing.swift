@@ -1,22 +1,7 @@
 import KernelInterface
 
-/// The nearest whole number of 0...255, halves to the even one.
-///
-/// Rounded first: were the limits there before the sum with ``magic``, the compiler would draw that sum into their choice,
-/// which then takes two instructions more.
-enum Level: ActivationFunction {
-  @inline(__always)
-  static func apply(_ x: Vector) -> Vector { ((x + magic) - magic).raised(to: 0).lowered(to: 255) }
-
-  static func derivative(_ x: Vector) -> Vector { Vector(repeating: 0) }
-}
-
-/// Adding 1.5 x 2^23 rounds to a whole number and leaves it in the low bits.
-@inline(__always)
-var magic: Vector { Vector(repeating: 12_582_912) }
-
-/// See ``QuantizationPass``.
-func quantize(_ pass: QuantizationPass) {
+/// See ``PackingPass``.
+func packInt8(_ pass: PackingPass) {
   let vectors = pass.columnCount / Vector.scalarCount
   for row in 0..<pass.rowCount {
     let values = pass.values + row &* pass.valueStride
@@ -45,7 +30,7 @@ func quantize(_ pass: QuantizationPass) {
   }
 }
 
-extension QuantizationPass {
+extension PackingPass {
   /// ``magic`` and a vector's nearest whole numbers, 0 or more. The sum with the zero point is not rounded.
   ///
   /// The limit stands before the sum, and is no constant: else the compiler would draw the sum into their choice, which then

@@ -11,9 +11,9 @@ struct NextPanel {
 
   /// - Parameter requestCount: How often ``ask()`` is called while the panel in use is computed with.
   @inline(__always)
-  init(_ start: UnsafePointer<Float>, count: Int, requestCount: Int) {
-    address = start
-    end = start + count
+  init(_ start: UnsafeRawPointer, count: Int, requestCount: Int) {
+    address = start.assumingMemoryBound(to: Float.self)
+    end = address + count
     step = max(count / max(requestCount, 1), 1)
   }
 

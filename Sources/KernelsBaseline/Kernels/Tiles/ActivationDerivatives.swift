@@ -1,5 +1,3 @@
-import KernelInterface
-
 extension Identity {
   @inline(__always)
   static func derivative(_ x: Vector) -> Vector { Vector(repeating: 1) }
@@ -57,38 +55,3 @@ extension HardSigmoid {
     ReLU6.derivative(x + Vector(repeating: 3)) * Vector(repeating: 1 / 6)
   }
 }
-
-extension DerivativePass: ActivationLoop {
-  @inline(__always)
-  func run<Function: ActivationFunction>(_: Function.Type) {
-    for r in 0..<rowCount {
-      let row = gradient + r &* rowStride
-      let arguments = preActivation + r &* rowStride
-      forEachVector(columnCount) { c in
-        var value = load(row + c)
-        if let factors { value *= load(factors + c) }
-        if let offsets { value += load(offsets + c) }
-        store(value * Function.derivative(load(arguments + c)), row + c)
-      }
-    }
-  }
-}
-
-func applyDerivative(_ pass: DerivativePass) { pass.activation.select(pass) }
-
-extension ProductSum: ActivationLoop {
-  @inline(__always)
-  func run<Function: ActivationFunction>(_: Function.Type) {
-    for r in 0..<rowCount {
-      let row = gradient + r &* rowStride
-      let arguments = preActivation + r &* rowStride
-      forEachVector(columnCount) { c in
-        var sum = load(sums + c)
-        sum.accumulate(load(row + c), Function.apply(load(arguments + c)))
-        store(sum, sums + c)
-      }
-    }
-  }
-}
-
-func addProducts(_ sum: ProductSum) { sum.activation.select(sum) }

@@ -1,4 +1,25 @@
 import Builtin
+import KernelInterface
+
+/// See ``KernelInterface/ElementType/int8``. A multiplication of words adds up the products of their values.
+enum Int8Elements: ProductElements {
+  static var areWholeNumbers: Bool { true }
+  static var areStepsUnrolled: Bool { false }
+
+  @inline(__always)
+  static func accumulate(_ sums: inout Words, _ a: Int32, _ b: Words) {
+    sums.accumulate(Words(repeating: a), b)
+  }
+
+  @inline(__always)
+  static func floats(_ sums: Words) -> Vector { sums.floats }
+}
+
+/// The kernels of 8-bit products.
+public func int8Product() -> ProductKernels {
+  ProductKernels(
+    valuesPerWord: valuesPerWord, multiply: { multiply($0, Int8Elements.self) }, pack: { packInt8($0) })
+}
 
 // A word holds the values of a few steps of the depth: four bytes where an instruction multiplies bytes, else two numbers
 // of 16 bits.
@@ -16,19 +37,9 @@ import Builtin
   let valuesPerWord = 2
 #endif
 
-@inline(__always)
-func load(_ pointer: UnsafePointer<Int32>) -> Words {
-  UnsafeRawPointer(pointer).loadUnaligned(as: Words.self)
-}
-
-@inline(__always)
-func store(_ words: Words, _ pointer: UnsafeMutablePointer<Float>) {
-  UnsafeMutableRawPointer(pointer).storeBytes(of: words, as: Words.self)
-}
-
 extension Words {
   /// Adds, lane by lane, the products of a word's values: those of `a`, at most 255, and those of `b`, as
-  /// ``QuantizedProduct`` bounds them. None of the instructions can overflow.
+  /// ``KernelInterface/ElementType/int8`` bounds them. None of the instructions can overflow.
   @inline(__always)
   mutating func accumulate(_ a: Words, _ b: Words) {
     #if KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_VNNI

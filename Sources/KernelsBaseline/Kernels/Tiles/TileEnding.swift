@@ -1,0 +1,88 @@
+import KernelInterface
+
+/// Turns the sums of a tile, which lie in `C`, into the product's elements: compiled once for a type of elements rather
+/// than once for each tile and activation, because a call costs less than a step of the depth.
+enum TileEnding<Elements: ProductElements> {
+  @inline(__always)
+  static func finish(_ product: MatrixProduct, row: Int, rows: Int, column: Int, vectors: Int) {
+    if !Elements.areWholeNumbers && product.residual == nil && product.activation == .identity { return }
+    apply(product, row: row, rows: rows, column: column, vectors: vectors)
+  }
+
+  @inline(never)
+  private static func apply(_ product: MatrixProduct, row: Int, rows: Int, column: Int, vectors: Int) {
+    let place = row &* product.cStride &+ column
+    if Elements.areWholeNumbers, let levels = product.levels {
+      product.activation.select(
+        Levels(product: product, levels: levels, place: place, column: column, rows: rows, vectors: vectors))
+    } else {
+      product.activation.select(
+        Values(product: product, place: place, column: column, rows: rows, vectors: vectors))
+    }
+  }
+
+  /// The sums times their scales.
+  @inline(__always)
+  private static func value(_ place: UnsafeMutablePointer<Float>, scale: Vector) -> Vector {
+    let sums = Elements.floats(UnsafeRawPointer(place).loadUnaligned(as: Elements.Sums.self))
+    return Elements.areWholeNumbers ? sums * scale : sums
+  }
+
+  @inline(__always)
+  private static func scale(_ product: MatrixProduct, _ column: Int) -> Vector {
+    Elements.areWholeNumbers ? load(product.scale! + column) : Vector(repeating: 1)
+  }
+
+  private struct Values: ActivationLoop {
+    let product: MatrixProduct
+    let place, column, rows, vectors: Int
+
+    @inline(__always)
+    func run<Function: ActivationFunction>(_: Function.Type) {
+      for j in 0..<vectors {
+        let first = place &+ j &* Vector.scalarCount
+        let scale = scale(product, column &+ j &* Vector.scalarCount)
+        if let residual = product.residual {
+          for i in 0..<rows {
+            let place = first &+ i &* product.cStride
+            let sum = value(product.c + place, scale: scale) + load(residual + place)
+            store(Function.apply(sum), product.c + place)
+          }
+        } else {
+          for i in 0..<rows {
+            let place = product.c + (first &+ i &* product.cStride)
+            store(Function.apply(value(place, scale: scale)), place)
+          }
+        }
+      }
+    }
+  }
+
+  private struct Levels: ActivationLoop {
+    let product: MatrixProduct
+    let levels: MatrixProduct.Levels
+    let place, column, rows, vectors: Int
+
+    /// Rounded first: were the limits there before the sum with ``magic``, the compiler would draw that sum into their
+    /// choice, which then takes two instructions more.
+    @inline(__always)
+    func run<Function: ActivationFunction>(_: Function.Type) {
+      let factor = Vector(repeating: levels.factor)
+      let raise = magic + Vector(repeating: levels.zeroPoint)
+      for j in 0..<vectors {
+        let first = product.c + (place &+ j &* Vector.scalarCount)
+        let scale = scale(product, column &+ j &* Vector.scalarCount)
+        for i in 0..<rows {
+          let place = first + i &* product.cStride
+          var number = value(place, scale: scale)
+          if Function.self != Identity.self { number = Function.apply(number) * factor }
+          store(((number + raise) - magic).raised(to: 0).lowered(to: 255), place)
+        }
+      }
+    }
+  }
+}
+
+/// Adding 1.5 x 2^23 rounds to a whole number and leaves it in the low bits.
+@inline(__always)
+var magic: Vector { Vector(repeating: 12_582_912) }
