@@ -16,8 +16,7 @@ func kernelSettings(define: String, targetFeatures: [String]) -> [SwiftSetting] 
       .unsafeFlags(targetFeatures.flatMap { ["-Xcc", "-m\($0)"] }, .when(platforms: [.linux, .macOS])))
   }
   // Optimised as a whole in debug builds too: an unoptimised kernel is a thousand times slower than the product.
-  // In one piece: cut into several, the matrix kernel's tiles no longer stay in registers.
-  let optimisation = ["-Ounchecked", "-disable-batch-mode", "-wmo"]
+  let optimisation = ["-Ounchecked", "-disable-batch-mode", "-wmo", "-num-threads", "2"]
   settings.append(.unsafeFlags(optimisation, .when(platforms: [.linux, .macOS, .iOS])))
   return settings
 }
