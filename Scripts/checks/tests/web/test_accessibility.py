@@ -47,7 +47,7 @@ def screens(on):
     yield "confirmation"
     page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     on.save()
-    page.get_by_role("button", name="Discard").click()
+    page.get_by_role("button", name="New scan").click()
     on.scan("noise.png", age="", sex="unknown", site="unknown")
     yield "abstention"
     on.save()
@@ -68,8 +68,9 @@ def screens(on):
         on.go(name)
         page.wait_for_timeout(200)
         yield name.replace("/", "-")
-    on.go("scan")
+    page.get_by_role("link", name="Scan", exact=True).click()
     page.get_by_role("button", name="Discard").click()
+    page.get_by_role("heading", name="Scan a lesion").wait_for()
     on.open_image([FIXTURES / "phantom_brown.jpg", FIXTURES / "refused_text.png"])
     page.get_by_text("2 of 2 done").wait_for()
     yield "list"
@@ -124,7 +125,8 @@ def test_reduced_motion_is_static(visit):
 def test_the_result_is_read_as_a_sentence(visit):
     on = visit()
     on.scan("phantom_brown.jpg")
-    spoken = on.page.locator("[role=status]").first.inner_text()
-    assert spoken.startswith(("Classification suggests", "No classification is suggested"))
+    on.page.wait_for_function("() => /^(Classification suggests|No classification)/.test(document.querySelector('body > [role=status]').textContent)")
+    spoken = on.page.locator("body > [role=status]").inner_text()
+    assert on.page.locator(".risk-word, .abstention .lead").first.inner_text() in spoken, "the risk is not said"
     rows = on.page.locator(".bar").all_inner_texts()
     assert all("%" in row for row in rows)
