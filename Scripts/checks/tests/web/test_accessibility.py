@@ -130,3 +130,63 @@ def test_the_result_is_read_as_a_sentence(visit):
     assert on.page.locator(".risk-word, .abstention .lead").first.inner_text() in spoken, "the risk is not said"
     rows = on.page.locator(".bar").all_inner_texts()
     assert all("%" in row for row in rows)
+
+
+def test_nothing_disappears_in_forced_colours(visit):
+    """Bars, tracks and what is chosen are told by fills elsewhere: here by the system's own colours."""
+    on = visit(forced_colors="active")
+    page = on.page
+    colours = """(pairs) => pairs.flatMap(([selector, against, property]) => {
+      const element = document.querySelector(selector);
+      const other = document.querySelector(against);
+      const of = (each) => getComputedStyle(each)[property ?? 'backgroundColor'];
+      return element && other && of(element) !== of(other) ? [] : [`${selector} is ${element && of(element)}, ${against} ${other && of(other)}`];
+    })"""
+    assert (
+        page.evaluate(colours, [["[aria-pressed=true].language", "[aria-pressed=false].language"], [".tab[aria-current]", ".tab:not([aria-current])"]])
+        == []
+    )
+    on.open_image(FIXTURES / "phantom_brown.jpg")
+    page.get_by_role("button", name="Next").click()
+    page.locator(".site-list input[value='back']").check()
+    page.get_by_role("button", name="Back", exact=True).click()
+    pairs = [
+        [".choice:has(:checked)", ".choice:not(:has(:checked))", "outlineStyle"],
+        [".segment[aria-pressed=true]", ".segment[aria-pressed=false]"],
+        [".region[aria-pressed=true] .region-shape", ".region[aria-pressed=false] .region-shape", "fill"],
+        [".steps [aria-current] .step-dot", "body"],
+    ]
+    assert page.evaluate(colours, pairs) == []
+    page.get_by_role("button", name="Analyse").click()
+    page.wait_for_selector(".heatmap figcaption p")
+    assert page.evaluate(colours, [[".bar-fill", ".bar-track"], [".switch:checked", "body"]]) == []
+    before = page.locator(".slider").first.screenshot()
+    page.evaluate("() => { document.querySelector('.slider').style.visibility = 'hidden'; }")
+    assert before != page.screenshot(clip=page.locator(".slider").first.bounding_box()), "the slider cannot be seen"
+
+
+def focused(page) -> str:
+    return page.evaluate("() => document.activeElement.tagName")
+
+
+def test_the_focus_is_never_lost(visit):
+    on = visit(accepted=False)
+    page = on.page
+    page.get_by_role("button", name="I understand").click()
+    page.wait_for_function("() => document.activeElement.tagName === 'H1'")
+    page.get_by_role("button", name="Deutsch").click()
+    assert page.evaluate("() => document.activeElement.lang") == "de", "changing the language loses the focus"
+    page.get_by_role("button", name="English").click()
+    on.wait_until_ready()
+    for _ in range(2):
+        on.scan()
+        on.save()
+        assert page.evaluate("() => document.activeElement.textContent") == "Saved"
+        page.get_by_role("button", name="New scan").click()
+        page.wait_for_function("() => document.activeElement.tagName === 'H1'")
+    on.go("history")
+    page.locator(".scan-row").nth(1).wait_for()
+    for left in ("A", "H1"):
+        page.get_by_role("button", name="Delete phantom_brown.jpg").first.click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        page.wait_for_function("(tag) => document.activeElement.tagName === tag && !document.querySelector('dialog')", arg=left)

@@ -1,14 +1,16 @@
 import { app } from '../app.js';
-import { download, fileName, h, replace, uniqueID } from '../dom.js';
-import { icon, riskIcon } from '../icons.js';
-import { className, formatDate, formatPercent, siteName, t } from '../texts.js';
+import { download, h, replace, uniqueID } from '../dom.js';
+import { icon } from '../icons.js';
+import { formatDate, t } from '../texts.js';
 import { exportArchive, importArchive } from '../history/archive.js';
 import { canSeal, isSealed, seal, unseal } from '../history/sealed.js';
 import { exportScans } from '../exports.js';
 import { bodyCounts } from '../parts/body-map.js';
-import { confirmAction, message, openDialog } from '../parts/dialog.js';
+import { confirmAction, message } from '../parts/dialog.js';
+import { passphrase } from '../parts/passphrase.js';
 import { ensureHistory, storingFailed, tell } from '../parts/saving.js';
-import { failureWords, riskWords } from '../wording.js';
+import { isLookedFor, scanSummary } from '../parts/scan-summary.js';
+import { failureWords } from '../wording.js';
 
 /** @typedef {import('../types.js').Scan} Scan */
 
@@ -18,34 +20,6 @@ const RISKS = ['high', 'moderate', 'low', 'none'];
 
 /** What the person was looking for, kept while a scan is looked at. */
 const looking = { query: '', risk: '', site: '', grouped: false, count: PAGE, chosen: /** @type {string[]} */ ([]) };
-
-/**
- * A scan in a list: thumbnail, name, date, what the result suggests.
- * @param {Scan} scan
- * @param {string} address of the thumbnail
- */
-export function scanSummary(scan, address) {
-  const risk = riskWords(scan.result);
-  const { prediction } = scan.result;
-  return [
-    h('img', { src: address, alt: '', width: 72, height: 72, loading: 'lazy', decoding: 'async' }),
-    h('span', { class: 'stack close grow' },
-      h('span', { class: 'strong file-name' }, fileName(scan.lesion || scan.name)),
-      h('span', { class: 'soft small' }, formatDate(scan.created)),
-      h('span', { class: 'small' }, prediction && !scan.result.abstain
-        ? `${className(prediction.class, prediction.name)}, ${formatPercent(prediction.probability)}` : t('history.noSuggestion'))),
-    h('span', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), h('span', {}, risk.word)),
-  ];
-}
-
-/** @param {Scan} scan */
-function isLookedFor(scan) {
-  const { result: { prediction, risk, metadata }, lesion, name, note } = scan;
-  if (looking.risk && (risk ?? 'none') !== looking.risk) return false;
-  if (looking.site && metadata.site !== looking.site) return false;
-  const words = [lesion, name, note, formatDate(scan.created), prediction ? className(prediction.class, prediction.name) : '', siteName(metadata.site)].join(' ').toLowerCase();
-  return looking.query.toLowerCase().split(/\s+/).every((word) => words.includes(word));
-}
 
 /** @returns {Promise<import('../shell.js').View>} */
 export async function historyView() {
@@ -150,7 +124,7 @@ export async function historyView() {
     /** @param {number} [focus] the row that has the focus next */
     function draw(focus) {
       forget();
-      const found = scans.filter(isLookedFor);
+      const found = scans.filter((scan) => isLookedFor(scan, looking));
       const shown = found.slice(0, looking.count);
       const isFiltered = Boolean(looking.query || looking.risk || looking.site);
       count.textContent = isFiltered ? t('history.found', { count: found.length, all: scans.length }) : t('history.count', { count: scans.length });
@@ -200,27 +174,6 @@ export async function historyView() {
         h('label', { class: 'switch-row' }, grouped, h('span', {}, t('history.group')))),
       map,
       h('div', { class: 'row spread' }, count, compare), hint, list);
-  }
-
-  /**
-   * Asks for a passphrase.
-   * @param {string} title
-   * @param {string} text
-   * @param {boolean} twice whether it is new, and written twice
-   * @returns {Promise<string>} empty where the person went back
-   */
-  async function passphrase(title, text, twice) {
-    const fields = (twice ? ['passphrase', 'passphraseAgain'] : ['passphrase']).map((key) => {
-      const input = h('input', { class: 'input', type: 'password', id: uniqueID('passphrase'), autocomplete: twice ? 'new-password' : 'current-password', required: true, minlength: twice ? 8 : 1 });
-      return { input, element: h('div', { class: 'stack close' }, h('label', { class: 'label', for: input.id }, t(`history.${key}`)), input) };
-    });
-    const [first, second] = fields.map(({ input }) => input);
-    const check = () => second?.setCustomValidity(first.value === second.value ? '' : t('history.passphrasesDiffer'));
-    first.addEventListener('input', check);
-    second?.addEventListener('input', check);
-    const answer = await openDialog(title, [h('p', {}, text), ...fields.map(({ element }) => element)], [
-      { label: t('common.cancel'), value: '' }, { label: t(twice ? 'history.encrypt' : 'history.decrypt'), value: 'yes', kind: 'primary' }]);
-    return answer === 'yes' ? first.value : '';
   }
 
   /** @param {Scan[]} scans */

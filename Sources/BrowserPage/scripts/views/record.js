@@ -11,7 +11,7 @@ import { resultPanel } from '../parts/result-panel.js';
 import { storingFailed, tell } from '../parts/saving.js';
 import { Session } from '../session.js';
 import { failureWords } from '../wording.js';
-import { scanSummary } from './history.js';
+import { scanSummary } from '../parts/scan-summary.js';
 
 /** @typedef {import('../types.js').Scan} Scan */
 
