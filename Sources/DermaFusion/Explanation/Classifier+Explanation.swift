@@ -91,7 +91,7 @@ extension Classifier {
     let layer = try layerName(layer, in: network)
     let known = metadata.filled(from: input.patient)
     var explained: [LesionLabel] = []
-    let run = network.runWithGradients(
+    let run = unsafe network.runWithGradients(
       layer: layer, metadata: known.encoded(), needsGradients: method.usesGradient,
       logits: { output in
         // Of what is not finite nothing is explained; the classification refuses it.
@@ -100,7 +100,7 @@ extension Classifier {
         }
         return explained.map { (network.head, $0.index) }
       },
-      writeInput: { input.writeNormalizedNHWC(to: $0) })
+      writeInput: { unsafe input.writeNormalizedNHWC(to: $0) })
     let result = try classification(
       run.output, of: input, metadata: known, isFromFile: known != metadata, imageSHA256: imageSHA256)
     // The network asks which logits to follow only where a method needs gradients.
