@@ -220,7 +220,8 @@ package enum GradCAMCommand: Command {
             unit: "runs of the network", isQuiet: arguments[Flag.quiet] || isBatch)
           defer { progress.clear() }
           trusts = try classifier.trust(
-            in: explanation.maps, of: Classifier.decoded(bytes), metadata: patient,
+            in: explanation.maps, of: Classifier.decoded(bytes),
+            metadata: explanation.classification.metadata,
             onRun: { progress.advance() })
         }
       } catch {

@@ -54,7 +54,7 @@ def read(image: object) -> NDArray[np.uint8] | Pixels:
 
 def _file(path: str | os.PathLike[str]) -> bytes:
     name = os.fsdecode(path)
-    remedy = "Name a whole PNG, JPEG or PNM file."
+    remedy = "Name a whole image file."
     try:
         # Whatever would wait for a writer is not opened in a way that waits.
         with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
