@@ -3,8 +3,6 @@
 
 umask 022 # everybody may read what is installed, its owner alone may write it
 
-umask 022 # what is installed, all may read and none but its owner may write
-
 # read_prefix [--prefix DIR]: sets `prefix`, an absolute path.
 read_prefix() {
   if [ "$(id -u)" = 0 ]; then prefix=/usr/local; else prefix=$HOME/.local; fi
