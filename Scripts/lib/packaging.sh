@@ -10,7 +10,6 @@ read_prefix() {
     case $1 in
       --prefix) [ $# -ge 2 ] || fail "--prefix needs a folder"; prefix=$2; shift 2 ;;
       --prefix=*) prefix=${1#--prefix=}; shift ;;
-      -h | --help) sed -n '2,/^set/s/^# //p' "$0"; exit 0 ;;
       *) say "error: unknown argument '$1'; usage: $(basename "$0") [--prefix DIR]"; exit 64 ;;
     esac
   done
