@@ -9,9 +9,12 @@ import base64
 import gzip
 import hashlib
 import json
+import math
 import re
+import struct
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,8 +22,15 @@ SOURCES = ROOT / "Sources" / "BrowserPage"
 # What a page may hold besides the model.
 SIZE_LIMIT = 1_500_000
 NO_HASH = "0" * 64
+ICON_SIDES = (192, 512)
 # Bytes of the weights in one element, a multiple of three; the browser keeps 65,536 characters of text in one piece.
 PART = 49_152
+
+
+SITE_LINKS = (
+    '<link rel="manifest" href="manifest.webmanifest">\n<link rel="apple-touch-icon" href="icon-192.png">\n'
+    '<meta name="theme-color" content="#1a73e8">\n'
+)
 
 
 def bundled(entry: Path, file_format: str | None = None) -> str:
@@ -127,6 +137,17 @@ def disclaimer() -> str:
     return json.loads((SOURCES / "texts" / "en.json").read_text())["disclaimer"]["text"]
 
 
+def languages() -> dict:
+    """All texts by the language's code, English first: a file of the folder `texts` is a language of the page."""
+    paths = sorted((SOURCES / "texts").glob("*.json"), key=lambda path: (path.stem != "en", path.stem))
+    return {path.stem: json.loads(path.read_text()) for path in paths}
+
+
+def data_block(value: object) -> str:
+    """JSON that ends no script element."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
 def digest(text: str) -> str:
     """The source expression of an inline script or style."""
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
@@ -140,8 +161,11 @@ def in_parts(weights: bytes) -> str:
     )
 
 
-def page(engine: Path, model: Path, worker_entry: Path) -> str:
-    """The file's text, with 64 zeros where its own hash belongs."""
+def page(engine: Path, model: Path, worker_entry: Path, is_site: bool = False) -> str:
+    """The file's text, with 64 zeros where its own hash belongs.
+
+    A page for a site names its manifest and may start its service worker; both come from the page's own folder.
+    """
     styles = palette_styles(json.loads((SOURCES / "palette.json").read_text())) + bundled(
         SOURCES / "styles" / "page.css"
     )
@@ -152,7 +176,7 @@ def page(engine: Path, model: Path, worker_entry: Path) -> str:
             f"script-src {digest(script)} 'wasm-unsafe-eval'",
             f"style-src {digest(styles)}",
             "img-src blob: data:",
-            "worker-src blob:",
+            *(["worker-src blob: 'self'", "manifest-src 'self'"] if is_site else ["worker-src blob:"]),
             "base-uri 'none'",
             "form-action 'none'",
         ]
@@ -164,11 +188,14 @@ def page(engine: Path, model: Path, worker_entry: Path) -> str:
         "modelLicence": licence(model),
         "disclaimer": disclaimer(),
         "figures": figures(model),
+        "isSite": is_site,
     }
     values = {
         "POLICY": policy,
         "STYLES": styles,
-        "FACTS": json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c"),
+        "LINKS": SITE_LINKS if is_site else "",
+        "FACTS": data_block(facts),
+        "TEXTS": data_block(languages()),
         "SCRIPT": script,
         "WORKER": inline_script(bundled(worker_entry, "iife")),
         "CONFIGURATION": base64.b64encode((model / "config.json").read_bytes()).decode(),
@@ -178,11 +205,62 @@ def page(engine: Path, model: Path, worker_entry: Path) -> str:
     return re.sub(r"@@([A-Z]+)@@", lambda match: values[match.group(1)], (SOURCES / "index.html").read_text())
 
 
+def write_whole(path: Path, content: bytes) -> None:
+    """Whole or not at all: a page that is half written would open and fail."""
+    draft = path.with_name(f"{path.name}.part")
+    draft.write_bytes(content)
+    draft.replace(path)
+
+
+def icon(side: int) -> bytes:
+    """The product's mark as a PNG: rings on the brand's colour, each pixel averaged over 3 x 3 points."""
+
+    def colour(x: float, y: float) -> tuple[int, int, int]:
+        radius = math.hypot(x - 0.5, y - 0.5) * 32
+        return (255, 255, 255) if radius < 3.5 or 7.75 <= radius < 10.25 else (26, 115, 232)
+
+    points = [(a / 3 + 1 / 6, b / 3 + 1 / 6) for a in range(3) for b in range(3)]
+    rows = bytearray()
+    for y in range(side):
+        rows.append(0)
+        for x in range(side):
+            seen = [colour((x + a) / side, (y + b) / side) for a, b in points]
+            rows += bytes(sum(channel) // len(seen) for channel in zip(*seen, strict=True))
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(rows), 9)) + chunk(b"IEND", b"")
+
+
+def write_site(folder: Path, text: str) -> None:
+    """The page as a site that a browser can install: beside it a manifest, icons and a service worker."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    description = json.loads((SOURCES / "texts" / "en.json").read_text())["about"]["lead"]
+    icons = [{"src": f"icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png", "purpose": "any maskable"} for side in ICON_SIDES]
+    manifest = {
+        "name": "DermaFusion", "short_name": "DermaFusion", "description": description, "start_url": "./", "scope": "./",
+        "display": "standalone", "background_color": "#f5f7fa", "theme_color": "#1a73e8", "icons": icons,
+    }
+    worker = (SOURCES / "site" / "service-worker.js").read_text().replace("@@HASH@@", digest)
+    folder.mkdir(parents=True, exist_ok=True)
+    for side in ICON_SIDES:
+        write_whole(folder / f"icon-{side}.png", icon(side))
+    write_whole(folder / "manifest.webmanifest", json.dumps(manifest, indent=2).encode())
+    # The page last: who opens it in between gets the old one whole.
+    write_whole(folder / "index.html", text.replace(NO_HASH, digest).encode())
+    write_whole(folder / "service-worker.js", worker.encode())
+    print(f"{folder}: a site; serve it over https", file=sys.stderr)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--engine", type=Path, required=True, help="the WebAssembly module")
     parser.add_argument("--model", type=Path, required=True, help="a folder with config.json and model.safetensors")
-    parser.add_argument("--output", type=Path, required=True)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--output", type=Path, help="one file")
+    where.add_argument("--site", type=Path, metavar="DIR", help="a folder for a web server, which browsers can install")
     parser.add_argument(
         "--worker", type=Path, default=SOURCES / "scripts" / "engine" / "worker.js", help=argparse.SUPPRESS
     )
@@ -191,6 +269,9 @@ def main() -> None:
         if not (options.model / name).is_file():
             sys.exit(f"error: {options.model}: there is no {name}; name a model's folder, not an ensemble's")
 
+    if options.site:
+        write_site(options.site, page(options.engine, options.model, options.worker, is_site=True))
+        return
     text = page(options.engine, options.model, options.worker)
     text = text.replace(NO_HASH, hashlib.sha256(text.encode()).hexdigest())
     weights = len(base64.b64encode((options.model / "model.safetensors").read_bytes()))
@@ -198,10 +279,7 @@ def main() -> None:
     if rest > SIZE_LIMIT:
         sys.exit(f"error: the page has {rest} bytes besides the weights; at most {SIZE_LIMIT} are allowed")
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    # Whole or not at all: a page that is half written would open and fail.
-    draft = options.output.with_suffix(".part")
-    draft.write_text(text)
-    draft.replace(options.output)
+    write_whole(options.output, text.encode())
     print(f"{options.output}: {len(text.encode())} bytes, {rest} of them besides the weights", file=sys.stderr)
 
 

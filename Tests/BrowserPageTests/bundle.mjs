@@ -1,8 +1,13 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const scripts = join(dirname(fileURLToPath(import.meta.url)), '../../Sources/BrowserPage/scripts');
+const folder = join(dirname(fileURLToPath(import.meta.url)), '../../Sources/BrowserPage');
+const scripts = join(folder, 'scripts');
+
+/** The page's languages besides English. */
+export const languages = readdirSync(join(folder, 'texts')).map((name) => name.replace('.json', '')).filter((code) => code !== 'en').sort();
 
 /**
  * Scripts of the page as one module, put together by esbuild as the page is: node imports no JSON as the page does.
@@ -10,7 +15,9 @@ const scripts = join(dirname(fileURLToPath(import.meta.url)), '../../Sources/Bro
  */
 export async function load(...names) {
   globalThis.navigator ??= /** @type {any} */ ({ languages: ['en'] });
-  globalThis.document ??= /** @type {any} */ ({ documentElement: {} });
+  // The page finds its texts in the document, where the build puts them.
+  const texts = JSON.stringify(Object.fromEntries(['en', ...languages].map((code) => [code, JSON.parse(readFileSync(join(folder, 'texts', `${code}.json`), 'utf8'))])));
+  globalThis.document ??= /** @type {any} */ ({ documentElement: {}, getElementById: (/** @type {string} */ id) => (id === 'page-texts' ? { textContent: texts } : null) });
   const input = names.map((name) => `export * from './${name}';`).join('\n');
   const run = spawnSync('esbuild', ['--bundle', '--format=esm', '--charset=utf8', '--log-level=warning'], { cwd: scripts, input, encoding: 'utf8' });
   if (run.status !== 0) throw new Error(`esbuild: ${run.error ?? run.stderr}`);

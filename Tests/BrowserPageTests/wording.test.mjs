@@ -1,13 +1,12 @@
-// Puts the library's results into words, in both languages of the page. results.jsonl is held by PageResultsTests in Swift.
+// Puts the library's results into words, in all languages of the page. results.jsonl is held by PageResultsTests in Swift.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { load } from './bundle.mjs';
+import { languages, load } from './bundle.mjs';
 
 const page = await load('wording.js', 'texts.js');
 const textsOf = (/** @type {string} */ language) =>
   JSON.parse(readFileSync(new URL(`../../Sources/BrowserPage/texts/${language}.json`, import.meta.url), 'utf8'));
-const german = textsOf('de');
 const english = textsOf('en');
 const cases = readFileSync(new URL('results.jsonl', import.meta.url), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
 
@@ -39,10 +38,10 @@ for (const { name, classes, result } of cases) {
     assert.equal(page.composedSummary(result, classes), result.summary);
   });
 
-  test(`German says as much: ${name}`, () => {
-    page.setLanguage('de');
+  for (const language of languages) test(`${language} says as much: ${name}`, () => {
+    page.setLanguage(language);
     const words = page.summary(result, classes);
-    const { result: texts, abstain, classes: known } = german;
+    const { result: texts, abstain, classes: known } = textsOf(language);
     let rest = words;
     /** Takes a sentence from the beginning of what is left. */
     const take = (/** @type {string} */ sentence) => {
@@ -61,13 +60,13 @@ for (const { name, classes, result } of cases) {
       const both = filled(`${first}.`, english.result.suggestsBoth);
       const values = both ?? filled(`${first}.`, english.result.suggests);
       assert(values, first);
-      const inGerman = (/** @type {string} */ value) => {
-        if (value.endsWith('%')) return value.replace('%', '\u00a0%');
+      const translated = (/** @type {string} */ value) => {
+        if (value.endsWith('%')) return new Intl.NumberFormat(language, { style: 'percent' }).format(Number(value.slice(0, -1)) / 100);
         const { class: id } = classes.find((/** @type {{name: string}} */ each) => each.name === value);
         return known[id] ?? value;
       };
       let index = 0;
-      take((both ? texts.suggestsBoth : texts.suggests).replace(/\{\w+\}/g, () => inGerman(values[index++])));
+      take((both ? texts.suggestsBoth : texts.suggests).replace(/\{\w+\}/g, () => translated(values[index++])));
     }
     take(texts.notDiagnosis);
     if (said.includes(english.result.urgent)) take(texts.urgent);
@@ -75,10 +74,10 @@ for (const { name, classes, result } of cases) {
     assert.deepEqual(numbers(words), numbers(said));
   });
 
-  for (const language of ['en', 'de']) {
+  for (const language of ['en', ...languages]) {
     test(`reasons, warnings and risk have texts in ${language}: ${name}`, () => {
       page.setLanguage(language);
-      const texts = language === 'de' ? german : english;
+      const texts = textsOf(language);
       assert.deepEqual(page.abstainReasons(result), result.abstainReasons.map((/** @type {string} */ reason) => texts.abstain[reason]));
       assert.deepEqual(page.warnings(result), result.warnings.map((/** @type {string} */ warning) => texts.warnings[warning]));
       assert([...page.abstainReasons(result), ...page.warnings(result)].every((text) => typeof text === 'string'));

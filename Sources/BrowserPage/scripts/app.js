@@ -48,10 +48,10 @@ export const app = {
   /** @type {import('./types.js').Description | undefined} */
   description: undefined,
   store: new Store(),
-  /** What is being worked on in the Scan view, kept while other views are looked at. */
-  /** @type {import('./session.js').Session | undefined} */
-  session: undefined,
   announcer,
+  /** Shows the view of the address again, as its state is now; the shell puts its own here. */
+  /** @type {(options?: {focus?: boolean}) => Promise<void>} */
+  refresh: async () => {},
 
   startEngine() {
     app.engine = new EngineClient({
@@ -73,8 +73,15 @@ export const app = {
     requestAnimationFrame(() => { announcer.textContent = text; });
   },
 
-  /** @param {string} place `scan`, `history/ID`, ... */
-  go(place) {
-    location.hash = `#${place}`;
+  /**
+   * @param {string} place `scan`, `history/ID`, ...
+   * @param {boolean} [replaced] whether the browser's Back does not lead to where the person is now
+   */
+  go(place, replaced = false) {
+    if (location.hash === `#${place}`) app.refresh({ focus: true });
+    else if (replaced) {
+      history.replaceState(null, '', `#${place}`);
+      app.refresh({ focus: true });
+    } else location.hash = `#${place}`;
   },
 };

@@ -1,39 +1,112 @@
-import { Session } from './session.js';
+import { nothingKnown } from './parts/metadata-form.js';
+import { THUMBNAIL_SIDE, Session, newID } from './session.js';
+import { readTable, imageID } from './tables.js';
 
-/**
- * @typedef {object} Item
- * @property {File} file
- * @property {'waiting' | 'running' | 'done' | 'failed'} state
- * @property {import('./types.js').Scan} [scan]
- * @property {string} [thumbnail] its address
- * @property {unknown} [error]
- */
+/** The order in which risks are looked at. */
+const URGENCY = ['high', 'moderate', 'low'];
 
-/** Several photographs at once: classified one after the other, with nothing known about the patients. */
+/** One photograph of a list. */
+export class Item {
+  id = newID();
+  /** @type {'waiting' | 'running' | 'done' | 'failed'} */
+  state = 'waiting';
+  metadata = nothingKnown();
+  /** @type {import('./types.js').Scan | undefined} */
+  scan;
+  /** Whether the scan lies in the history as it is. */
+  saved = false;
+  /** The thumbnail's address. */
+  thumbnail = '';
+  /** @type {unknown} */
+  error;
+
+  /** @param {File} file */
+  constructor(file) {
+    this.file = file;
+  }
+
+  /**
+   * Takes what was entered and answered for the photograph.
+   * @param {Session} session
+   */
+  take(session) {
+    this.scan = session.scan;
+    this.saved = session.saved;
+    this.metadata = JSON.parse(/** @type {any} */ (session.outcome).metadata);
+    this.state = 'done';
+    this.error = undefined;
+    if (!this.thumbnail) this.thumbnail = URL.createObjectURL(this.scan.thumbnail);
+  }
+}
+
+/** Several photographs at once, classified one after the other. */
 export class Batch {
   /** Called when an item has changed. */
   changed = () => {};
   running = false;
+  /** @type {'given' | 'risk'} */
+  order = 'given';
+  /**
+   * What became of the table of patients.
+   * @type {{name: string, used: number, columns: boolean} | undefined}
+   */
+  table;
 
   /** @param {File[]} files */
   constructor(files) {
-    /** @type {Item[]} */
-    this.items = files.map((file) => ({ file, state: 'waiting' }));
+    this.items = files.map((file) => new Item(file));
+  }
+
+  /** What would be lost with the list. */
+  get unsaved() {
+    return this.items.filter(({ scan, saved }) => scan && !saved);
+  }
+
+  /** The items in the order that the person wants. */
+  get sorted() {
+    if (this.order === 'given') return this.items;
+    const rank = (/** @type {Item} */ { scan, state }) => {
+      const level = URGENCY.indexOf(scan?.result.risk ?? '');
+      return level >= 0 ? level : URGENCY.length + (state === 'done' ? 0 : 1);
+    };
+    return [...this.items].sort((first, second) => rank(first) - rank(second));
+  }
+
+  /**
+   * Takes age, sex and place from a table with the command line's columns; what was classified otherwise is done again.
+   * A bad cell costs its photograph.
+   * @param {File} file
+   */
+  async useTable(file) {
+    const { rows, columns } = readTable(await file.text());
+    this.table = { name: file.name, used: 0, columns };
+    for (const item of this.items) {
+      const row = rows.get(imageID(item.file.name));
+      if (!row) continue;
+      this.table.used += 1;
+      if (row.flaw) {
+        item.state = 'failed';
+        item.scan = undefined;
+        item.error = Object.assign(new Error(`${file.name}, ${row.flaw}`), { code: 'table_cell' });
+      } else if (JSON.stringify(row.metadata) !== JSON.stringify(item.metadata) || item.state === 'failed') {
+        item.metadata = row.metadata;
+        item.state = 'waiting';
+      }
+    }
+    if (!this.running && this.items.some(({ state }) => state === 'waiting') && this.items.some(({ state }) => state !== 'waiting')) this.start();
+    this.changed();
   }
 
   async start() {
     this.running = true;
-    for (const item of this.items) {
-      if (!this.running) break;
+    for (let item = this.#next(); item && this.running; item = this.#next()) {
       item.state = 'running';
       this.changed();
       try {
         const session = await Session.open(item.file, 'batch-open');
         try {
-          const outcome = await session.classify('batch');
-          item.scan = outcome.scan;
-          item.thumbnail = URL.createObjectURL(outcome.scan.thumbnail);
-          item.state = 'done';
+          session.belongTo(item);
+          await session.classify('batch', THUMBNAIL_SIDE);
         } finally {
           session.preview.close();
         }
@@ -45,6 +118,10 @@ export class Batch {
     }
     this.running = false;
     this.changed();
+  }
+
+  #next() {
+    return this.items.find(({ state }) => state === 'waiting');
   }
 
   /** What is running still ends; what waits is left. */

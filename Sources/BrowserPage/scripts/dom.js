@@ -72,6 +72,15 @@ export function replace(element, ...children) {
   append(element, children);
 }
 
+/**
+ * A file's name, which may be broken behind the signs that stand between its words rather than inside of them.
+ * @param {string} name
+ * @returns {Child[]}
+ */
+export function fileName(name) {
+  return name.split(/(?<=[\s._-])/).flatMap((part, index) => (index === 0 ? [part] : [document.createElement('wbr'), part]));
+}
+
 let counter = 0;
 
 /**

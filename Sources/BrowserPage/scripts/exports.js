@@ -1,26 +1,29 @@
 import { download } from './dom.js';
 
 /**
- * RFC 4180: quoted where the text holds a comma, a quote or a line break.
- * @param {string} text
+ * A cell of a table, by RFC 4180: quoted where the text holds a comma, a quote or a line break. What a spreadsheet would take
+ * for a formula gets an apostrophe before it: file names and notes come from anywhere.
+ * @param {string | number} value
  */
-function quoted(text) {
+export function csvCell(value) {
+  if (typeof value === 'number') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /**
  * The columns of `dermafusion classify --format csv`, and behind them what only the page knows.
  * @param {import('./types.js').Scan} scan
- * @returns {[string, string][]}
+ * @returns {[string, string | number][]}
  */
 function cells({ result, classes, created, square, lesion, note }) {
   const words = (/** @type {string[] | null} */ list) => (list ?? []).join(' ');
   return [
     ['image_id', result.image.replace(/(?<=.)\.[^.]*$/, '')], ['image', result.image], ['class', result.prediction?.class ?? ''], ['name', result.prediction?.name ?? ''],
-    ['probability', String(result.prediction?.probability ?? '')],
-    ...classes.map(({ class: id }) => /** @type {[string, string]} */ ([id, String(result.probabilities[id])])),
+    ['probability', result.prediction?.probability ?? ''],
+    ...classes.map(({ class: id }) => /** @type {[string, number]} */ ([id, result.probabilities[id]])),
     ['risk', result.risk ?? ''], ['concern', result.concern ?? ''], ['urgent', String(result.urgent ?? '')], ['confidence', result.confidence],
-    ['age', String(result.metadata.age ?? '')], ['sex', result.metadata.sex], ['site', result.metadata.site],
+    ['age', result.metadata.age ?? ''], ['sex', result.metadata.sex], ['site', result.metadata.site],
     ['missing', words(result.metadata.missing)], ['warnings', words(result.warnings)],
     ['model', result.model.name], ['modelVersion', result.model.version], ['modelSHA256', result.model.sha256],
     ['summary', result.summary], ['disclaimer', result.disclaimer], ['abstain', String(result.abstain)],
@@ -31,18 +34,33 @@ function cells({ result, classes, created, square, lesion, note }) {
 }
 
 /**
- * Scans of several models have columns of their own, so each model gets a table of its own in the file.
+ * Scans of several models have columns of their own, so each model gets a table of its own in the file. What could not be
+ * classified is there with the reason in the last column.
  * @param {import('./types.js').Scan[]} scans
+ * @param {{name: string, error: string}[]} [failures]
+ * @param {string} [disclaimer]
  */
-export function csvOf(scans) {
+export function csvOf(scans, failures = [], disclaimer = '') {
   let header = '';
-  return scans.map((scan) => {
+  const hasFailures = failures.length > 0;
+  const lines = scans.map((scan) => {
     const row = cells(scan);
-    const columns = row.map(([column]) => column).join(',');
+    const columns = [...row.map(([column]) => column), ...(hasFailures ? ['error'] : [])].join(',');
     const prefix = columns === header ? '' : `${header ? '\n' : ''}${columns}\n`;
     header = columns;
-    return `${prefix}${row.map(([, value]) => quoted(value)).join(',')}\n`;
-  }).join('');
+    return `${prefix}${[...row.map(([, value]) => csvCell(value)), ...(hasFailures ? [''] : [])].join(',')}\n`;
+  });
+  if (hasFailures && !header) {
+    header = 'image_id,image,disclaimer,error';
+    lines.push(`${header}\n`);
+  }
+  for (const { name, error } of failures) {
+    /** @type {Record<string, string>} */
+    const known = { image_id: name.replace(/(?<=.)\.[^.]*$/, ''), image: name, disclaimer, error };
+    lines.push(`${header.split(',').map((column) => csvCell(known[column] ?? '')).join(',')}\n`);
+  }
+  // Excel takes a table without this mark for one in the machine's old encoding.
+  return `\ufeff${lines.join('')}`;
 }
 
 /**
@@ -65,9 +83,10 @@ export function jsonOf(scans) {
  * @param {import('./types.js').Scan[]} scans
  * @param {'json' | 'csv'} format
  * @param {string} name without its ending
+ * @param {{name: string, error: string}[]} [failures] what could not be classified, and why
  */
-export function exportScans(scans, format, name) {
-  const text = format === 'json' ? jsonOf(scans) : csvOf(scans);
+export function exportScans(scans, format, name, failures = []) {
+  const text = format === 'json' ? jsonOf(scans) : csvOf(scans, failures, scans[0]?.result.disclaimer);
   download(`${name}.${format === 'json' && scans.length > 1 ? 'jsonl' : format}`, new Blob([text], { type: format === 'json' ? 'application/json' : 'text/csv' }));
 }
 

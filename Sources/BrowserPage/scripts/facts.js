@@ -5,6 +5,7 @@
  * @property {number} weightsByteCount of model.safetensors
  * @property {string} modelLicence
  * @property {string} disclaimer word for word, as the library has it
+ * @property {boolean} isSite whether the page lies on a host of its own, with a manifest and a service worker
  * @property {Figures | null} figures what the model's folder states of its evaluation
  *
  * @typedef {object} Figures

@@ -24,11 +24,27 @@ function sourceOf(blob) {
 }
 
 /**
+ * What a caller says of the patient; nothing that is not said is made up, and nothing that is wrong is taken for missing.
  * @param {any} options
  * @returns {import('./types.js').Metadata}
  */
-function metadataOf({ age = null, sex = 'unknown', site = 'unknown' }) {
-  return { age, sex, site };
+function metadataOf(options) {
+  const { age, sex, site } = options;
+  if (age !== undefined && age !== null && !(typeof age === 'number' && age >= 0 && age <= 130)) {
+    throw new RangeError(`an age is a number from 0 to 130, or null where it is not known, and not ${String(age)}`);
+  }
+  return { age: age ?? null, sex: sex ?? 'unknown', site: site ?? 'unknown' };
+}
+
+/**
+ * An object and all in it, which nobody changes any more.
+ * @template T
+ * @param {T} value
+ * @returns {T}
+ */
+function frozen(value) {
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(frozen);
+  return Object.freeze(value);
 }
 
 /**
@@ -38,38 +54,43 @@ function metadataOf({ age = null, sex = 'unknown', site = 'unknown' }) {
 export function publishInterface() {
   const nameOf = (/** @type {Blob} */ blob, /** @type {any} */ options) => options.name ?? (blob instanceof File ? blob.name : 'image');
 
-
+  const ready = app.engine.ready.then((description) => frozen(structuredClone(description)));
+  ready.catch(() => {});
   Object.defineProperty(window, 'dermafusion', {
     value: Object.freeze({
       /** Resolves to the description of engine and model. */
-      ready: app.engine.ready,
+      ready,
 
       /**
        * @param {Blob} blob an image's file
-       * @param {{age?: number | null, sex?: string, site?: string, name?: string}} [options]
+       * @param {{age?: number | null, sex?: string, site?: string, name?: string}} [given]
        * @returns {Promise<import('./types.js').Result>} the object of `dermafusion classify --format json`
        */
-      async classify(blob, options = {}) {
+      async classify(blob, given) {
+        const options = given ?? {};
+        const metadata = metadataOf(options);
         const from = sourceOf(blob);
         const size = await probe(blob);
         await app.engine.ready;
-        const job = { source: { ...from, size }, name: nameOf(blob, options), metadata: metadataOf(options) };
+        const job = { source: { ...from, size }, name: nameOf(blob, options), metadata };
         return (await app.engine.request('classify', job, 'interface')).result;
       },
 
       /**
        * @param {Blob} blob an image's file
-       * @param {{class?: string, method?: string, layer?: string, trust?: boolean, age?: number | null, sex?: string, site?: string, name?: string}} [options]
+       * @param {{class?: string, method?: string, layer?: string, trust?: boolean, age?: number | null, sex?: string, site?: string, name?: string}} [given]
        *   `class` is the likeliest one where it is missing
        * @returns {Promise<{class: string, method: string, layer: string, status: string, width: number, height: number, values: Float32Array}>}
        *   the map over the centre square: `[height, width]`, 0...1
        */
-      async heatmap(blob, options = {}) {
+      async heatmap(blob, given) {
+        const options = given ?? {};
+        const metadata = metadataOf(options);
         const from = sourceOf(blob);
         const size = await probe(blob);
         await app.engine.ready;
         const job = {
-          source: { ...from, size }, name: nameOf(blob, options), metadata: metadataOf(options),
+          source: { ...from, size }, name: nameOf(blob, options), metadata,
           class: options.class ?? 'top', method: options.method ?? 'gradcam', layer: options.layer, trust: options.trust,
         };
         const { facts, values } = await app.engine.request('map', job, 'interface-map');

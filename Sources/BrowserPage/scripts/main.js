@@ -1,4 +1,5 @@
 import { app } from './app.js';
+import facts from './facts.js';
 import { publishInterface } from './interface.js';
 import { acceptDisclaimer, disclaimerAccepted, showDisclaimer } from './views/disclaimer.js';
 import { showShell } from './shell.js';
@@ -12,11 +13,13 @@ function open() {
   else {
     showDisclaimer(() => {
       acceptDisclaimer();
-      showShell();
+      showShell(true);
     }, open);
   }
 }
 
+// A page on a host of its own can be installed; one that is opened as a file needs no worker to be there again.
+if (facts.isSite && 'serviceWorker' in navigator) navigator.serviceWorker.register('service-worker.js').catch(() => {});
 app.startEngine();
 publishInterface();
 open();

@@ -1,11 +1,15 @@
 import { app } from './app.js';
 import { centreSquare } from './engine/decode.js';
+import { EngineError } from './engine/module.js';
 import { blobOf, drawn, probe } from './image.js';
 import { nothingKnown } from './parts/metadata-form.js';
 
-/** The least side at which fine structures are still there. */
+/** The least side at which fine structures are still there, and the least that the engine takes. */
 const SMALL = 100;
-const THUMBNAIL_SIDE = 160;
+export const LEAST = 32;
+export const THUMBNAIL_SIDE = 160;
+/** The model's square is shown with at most this side. */
+const PICTURE_SIDE = 1200;
 
 let counter = 0;
 
@@ -13,6 +17,17 @@ let counter = 0;
 export function newID() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
+
+/**
+ * What the engine answered, for which square and metadata.
+ * @typedef {object} Outcome
+ * @property {import('./types.js').Scan} scan
+ * @property {HTMLCanvasElement} picture the square that the model saw
+ * @property {import('./types.js').MapFacts[] | null} maps
+ * @property {string} metadata
+ * @property {string} square
+ * @property {{decode: number, engine: number}} milliseconds
+ */
 
 /** One photograph on its way from the file to the result. */
 export class Session {
@@ -22,13 +37,35 @@ export class Session {
   metadata = nothingKnown();
   metadataValid = true;
   moved = false;
-  /**
-   * What the engine answered, for which square and metadata.
-   * @type {{scan: import('./types.js').Scan, maps: import('./types.js').MapFacts[] | null, metadata: string, square: string, milliseconds: {decode: number, engine: number}} | undefined}
-   */
+  /** What the person calls the lesion, and what they note of it. */
+  words = { lesion: '', note: '' };
+  /** @type {Outcome | undefined} */
   outcome;
-  /** Whether the outcome lies in the history as it is. */
-  saved = false;
+  /**
+   * The analysis under way.
+   * @type {Promise<Outcome> | undefined}
+   */
+  running;
+  /**
+   * Why the last analysis gave nothing.
+   * @type {unknown}
+   */
+  failure;
+  /** What of it lies in the history, as text; empty where nothing does. */
+  #stored = '';
+  /**
+   * Where the photograph is one of a list.
+   * @type {import('./batch.js').Item | undefined}
+   */
+  item;
+  /**
+   * The square and the photograph's size of a scan whose square alone was kept.
+   * @type {import('./types.js').Scan['square'] | undefined}
+   */
+  origin;
+  id = newID();
+  created = '';
+  #start = JSON.stringify(nothingKnown());
 
   /**
    * @param {File} file
@@ -54,10 +91,57 @@ export class Session {
    */
   static async open(file, group = 'open') {
     const size = await probe(file);
+    if (Math.min(size.width, size.height) < LEAST) throw new EngineError('image_too_small', `${size.width}x${size.height}`);
     counter += 1;
     const source = { key: `session-${counter}`, blob: file, size };
     await app.engine.ready;
     return new Session(file, source, await app.engine.request('open', { source }, group));
+  }
+
+  /**
+   * Goes on with a scan of the history.
+   * @param {import('./types.js').Scan} scan
+   * @param {Blob} photograph
+   */
+  static async ofScan(scan, photograph) {
+    const session = await Session.open(new File([photograph], scan.name, { type: photograph.type }));
+    const { age, sex, site } = scan.result.metadata;
+    session.metadata = { age, sex: /** @type {'unknown'} */ (sex), site };
+    session.#start = JSON.stringify(session.metadata);
+    session.words = { lesion: scan.lesion, note: scan.note };
+    session.id = scan.id;
+    session.created = scan.created;
+    session.reduced = scan.reduced;
+    session.#stored = fingerprint(scan);
+    session.moved = scan.square.moved;
+    if (scan.kept === 'square') session.origin = scan.square;
+    else {
+      const scale = session.width / scan.square.width;
+      const side = Math.min(Math.round(scan.square.side * scale), session.width, session.height);
+      session.square = {
+        side, left: Math.min(Math.round(scan.square.left * scale), session.width - side),
+        top: Math.min(Math.round(scan.square.top * scale), session.height - side),
+      };
+    }
+    return session;
+  }
+
+  /**
+   * The photograph is one of a list, which gets what is entered and answered here.
+   * @param {import('./batch.js').Item} item
+   */
+  belongTo(item) {
+    this.item = item;
+    this.id = item.id;
+    this.metadata = { ...item.metadata };
+    this.#start = JSON.stringify(item.metadata);
+    if (!item.scan) return;
+    this.words = { lesion: item.scan.lesion, note: item.scan.note };
+    this.created = item.scan.created;
+    const { left, top, side, moved } = item.scan.square;
+    this.square = { left, top, side };
+    this.moved = moved;
+    if (item.saved) this.#stored = fingerprint(item.scan);
   }
 
   get isSmall() {
@@ -70,6 +154,36 @@ export class Session {
       && (this.outcome.metadata !== JSON.stringify(this.metadata) || this.outcome.square !== JSON.stringify(this.square));
   }
 
+  /** The outcome with what the person wrote beside it. */
+  get scan() {
+    if (!this.outcome) throw new Error('there is no result yet');
+    return { ...this.outcome.scan, lesion: this.words.lesion.trim(), note: this.words.note };
+  }
+
+  /** Whether the outcome lies in the history as it is. */
+  get saved() {
+    return this.outcome !== undefined && this.#stored === fingerprint(this.scan);
+  }
+
+  /** Whether an earlier state of it lies in the history. */
+  get wasSaved() {
+    return this.#stored !== '';
+  }
+
+  /** @param {import('./types.js').Scan} scan what lies in the history now */
+  keptAs(scan) {
+    this.#stored = fingerprint(scan);
+    if (this.item) {
+      this.item.scan = scan;
+      this.item.saved = true;
+    }
+  }
+
+  /** Whether something would be lost with it. */
+  get hasUnsaved() {
+    return this.outcome ? !this.saved || this.isStale : JSON.stringify(this.metadata) !== this.#start;
+  }
+
   /** @returns {import('./types.js').Job} */
   get job() {
     return { source: this.source, name: this.name, square: this.square, metadata: this.metadata };
@@ -78,26 +192,62 @@ export class Session {
   /**
    * Runs the engine; the newest request counts.
    * @param {string} [group]
+   * @param {number} [side] of the picture that is made of the square
+   * @returns {Promise<Outcome>}
    */
-  async classify(group = 'session') {
-    const job = { ...this.job, metadata: { ...this.metadata } };
+  classify(group = 'session', side = PICTURE_SIDE) {
+    const running = this.#classify(group, side);
+    this.running = running;
+    const ended = () => { if (this.running === running) this.running = undefined; };
+    running.then(ended, ended);
+    return running;
+  }
+
+  /**
+   * @param {string} group
+   * @param {number} side
+   */
+  async #classify(group, side) {
+    const job = { ...this.job, metadata: { ...this.metadata }, picture: side };
     const { moved, square } = this;
     const answer = await app.engine.request('classify', job, group);
     if (!answer.result || Object.values(answer.result.logits).some((logit) => !Number.isFinite(logit))) {
       throw Object.assign(new Error('the logits are not numbers'), { code: 'not_finite' });
     }
-    this.outcome = {
-      scan: {
-        id: newID(), created: new Date().toISOString(), name: this.name, result: answer.result,
-        classes: /** @type {any} */ (app.description).classes,
-        square: { ...square, width: this.width, height: this.height, moved }, reduced: this.reduced,
-        lesion: '', note: '', thumbnail: await blobOf(drawn(this.preview, THUMBNAIL_SIDE, this.previewSquare), 'image/jpeg', 0.8),
-      },
-      maps: answer.maps, metadata: JSON.stringify(job.metadata), square: JSON.stringify(job.square), milliseconds: answer.milliseconds,
+    const picture = drawn(answer.picture, side);
+    answer.picture.close();
+    this.created ||= new Date().toISOString();
+    /** @type {import('./types.js').Scan} */
+    const scan = {
+      id: this.id, created: this.created, name: this.name, result: answer.result,
+      classes: /** @type {any} */ (app.description).classes,
+      square: this.#squareOf(square, moved), reduced: this.reduced,
+      lesion: '', note: '', kept: this.origin ? 'square' : 'whole', thumbnail: await blobOf(drawn(picture, THUMBNAIL_SIDE), 'image/jpeg', 0.8),
     };
-    this.saved = false;
+    this.outcome = { scan, picture, maps: answer.maps, metadata: JSON.stringify(job.metadata), square: JSON.stringify(job.square), milliseconds: answer.milliseconds };
     this.step = 'result';
+    this.item?.take(this);
     return this.outcome;
+  }
+
+  /**
+   * The square in pixels of the photograph that was classified first, which may be larger than what was kept of it.
+   * @param {import('./types.js').Square} square
+   * @param {boolean} moved
+   */
+  #squareOf(square, moved) {
+    if (!this.origin) return { ...square, width: this.width, height: this.height, moved };
+    const scale = this.origin.side / Math.min(this.width, this.height);
+    return {
+      left: Math.round(this.origin.left + square.left * scale), top: Math.round(this.origin.top + square.top * scale),
+      side: Math.round(square.side * scale), width: this.origin.width, height: this.origin.height, moved: this.origin.moved || moved,
+    };
+  }
+
+  /** Takes the analysis back. */
+  cancel() {
+    this.running = undefined;
+    app.engine.cancel('session');
   }
 
   /** Whether something is known of the patient, and not yet what it did to the result. */
@@ -115,14 +265,13 @@ export class Session {
     const { outcome } = this;
     if (!outcome || !this.lacksEffect) return;
     const { result } = outcome.scan;
-    const { shares } = await app.engine.request('effect', { ...this.job, square: JSON.parse(outcome.square), metadata: JSON.parse(outcome.metadata) }, 'effect');
+    const { shares } = await app.engine.request('effect', this.#outcomeJob(outcome), 'effect');
     result.metadataShares = shares;
   }
 
-  /** The square in pixels of the preview. */
-  get previewSquare() {
-    const scale = this.preview.width / this.width;
-    return { left: this.square.left * scale, top: this.square.top * scale, side: this.square.side * scale };
+  /** @param {Outcome} outcome */
+  #outcomeJob(outcome) {
+    return { ...this.job, square: JSON.parse(outcome.square), metadata: JSON.parse(outcome.metadata) };
   }
 
   /**
@@ -130,15 +279,21 @@ export class Session {
    * @param {boolean} trust
    */
   map(lesionClass, trust) {
-    return app.engine.request('map', { ...this.job, ...JSON.parse(`{"square":${this.outcome?.square},"metadata":${this.outcome?.metadata}}`),
-      class: lesionClass, method: 'gradcam', trust }, 'map');
+    const outcome = /** @type {Outcome} */ (this.outcome);
+    return app.engine.request('map', { ...this.#outcomeJob(outcome), class: lesionClass, method: 'gradcam', trust }, 'map');
   }
 
   release() {
-    app.engine.cancel('session');
-    app.engine.cancel('map');
-    app.engine.cancel('effect');
+    for (const group of ['session', 'map', 'effect', 'look']) app.engine.cancel(group);
     app.engine.request('release', {}).catch(() => {});
     this.preview.close();
   }
+}
+
+/**
+ * What must be equal for a scan to be in the history as it is.
+ * @param {import('./types.js').Scan} scan
+ */
+function fingerprint({ result, square, lesion, note }) {
+  return JSON.stringify([result.probabilities, result.metadata, square, lesion, note]);
 }

@@ -1,8 +1,9 @@
-import german from '../texts/de.json';
-import english from '../texts/en.json';
-
-/** @type {Record<string, any>} */
-const LANGUAGES = { en: english, de: german };
+/**
+ * All languages of the page: the files of the folder `texts`, which the build writes into the page. English comes first and
+ * stands in for what another language lacks.
+ * @type {Record<string, any>}
+ */
+const LANGUAGES = JSON.parse(document.getElementById('page-texts')?.textContent ?? '{}');
 
 let language = choose();
 
@@ -10,12 +11,12 @@ let language = choose();
 function choose() {
   for (const wish of navigator.languages ?? [navigator.language]) {
     const code = wish.slice(0, 2).toLowerCase();
-    if (code in LANGUAGES) return code;
+    if (Object.hasOwn(LANGUAGES, code)) return code;
   }
   return 'en';
 }
 
-/** `en` or `de`. */
+/** Its code: `en`, `de`, ... */
 export function currentLanguage() {
   return language;
 }
@@ -27,7 +28,7 @@ export function languages() {
 
 /** @param {string} code */
 export function setLanguage(code) {
-  if (!(code in LANGUAGES)) throw new Error(`the page does not speak ${code}`);
+  if (!Object.hasOwn(LANGUAGES, code)) throw new Error(`the page does not speak ${code}`);
   language = code;
   document.documentElement.lang = code;
 }
@@ -36,7 +37,7 @@ export function setLanguage(code) {
 function find(key) {
   for (const texts of [LANGUAGES[language], LANGUAGES.en]) {
     let value = texts;
-    for (const name of key.split('.')) value = value?.[name];
+    for (const name of key.split('.')) value = typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? value[name] : undefined;
     if (value !== undefined) return value;
   }
   return undefined;
@@ -72,7 +73,7 @@ export function t(key, values = {}) {
   return text.replace(/\{(\w+)\}/g, (/** @type {string} */ _, /** @type {string} */ name) => {
     if (!(name in values)) throw new Error(`the text ${key} wants a value ${name}`);
     const value = values[name];
-    return typeof value === 'number' ? formatNumber(value) : value;
+    return typeof value === 'number' ? formatNumber(value, Number.isInteger(value) ? 0 : 1) : value;
   });
 }
 
@@ -109,7 +110,7 @@ export function formatPercent(probability) {
  * @param {number} probability
  */
 export function wholePercent(probability) {
-  return `${Math.min(Math.round(probability * 100), 99)}${language === 'de' ? '\u00a0' : ''}%`;
+  return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 }).format(Math.min(Math.round(probability * 100), 99) / 100);
 }
 
 /**
@@ -136,4 +137,19 @@ export function className(id, name) {
  */
 export function siteName(site) {
   return has(`sites.${site}`) ? t(`sites.${site}`) : site;
+}
+
+/**
+ * The units of a time that has passed, from the longest, in milliseconds.
+ * @type {[string, number][]}
+ */
+const UNITS = [['year', 365.25 * 86_400_000], ['month', 30.44 * 86_400_000], ['week', 7 * 86_400_000], ['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000]];
+
+/**
+ * How much time lies between two moments, in the largest unit that it fills at least twice; less than two minutes in minutes.
+ * @param {number} milliseconds
+ */
+export function formatDuration(milliseconds) {
+  const [unit, length] = UNITS.find(([, each]) => milliseconds >= 2 * each) ?? UNITS[UNITS.length - 1];
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(Math.floor(milliseconds / length));
 }

@@ -84,6 +84,7 @@
  * @property {boolean} reduced
  * @property {string} lesion a name that the person gave the lesion
  * @property {string} note
+ * @property {'whole' | 'square'} [kept] what the history keeps of the photograph: its file, or of a large one the square that the model saw; older records have neither
  * @property {Blob} thumbnail
  */
 export {};

@@ -47,7 +47,7 @@ def screens(on):
     yield "confirmation"
     page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     on.save()
-    page.get_by_role("button", name="Discard").click()
+    page.get_by_role("button", name="New scan").click()
     on.scan("noise.png", age="", sex="unknown", site="unknown")
     yield "abstention"
     on.save()
@@ -68,8 +68,9 @@ def screens(on):
         on.go(name)
         page.wait_for_timeout(200)
         yield name.replace("/", "-")
-    on.go("scan")
+    page.get_by_role("link", name="Scan", exact=True).click()
     page.get_by_role("button", name="Discard").click()
+    page.get_by_role("heading", name="Scan a lesion").wait_for()
     on.open_image([FIXTURES / "phantom_brown.jpg", FIXTURES / "refused_text.png"])
     page.get_by_text("2 of 2 done").wait_for()
     yield "list"
@@ -124,7 +125,68 @@ def test_reduced_motion_is_static(visit):
 def test_the_result_is_read_as_a_sentence(visit):
     on = visit()
     on.scan("phantom_brown.jpg")
-    spoken = on.page.locator("[role=status]").first.inner_text()
-    assert spoken.startswith(("Classification suggests", "No classification is suggested"))
+    on.page.wait_for_function("() => /^(Classification suggests|No classification)/.test(document.querySelector('body > [role=status]').textContent)")
+    spoken = on.page.locator("body > [role=status]").inner_text()
+    assert on.page.locator(".risk-word, .abstention .lead").first.inner_text() in spoken, "the risk is not said"
     rows = on.page.locator(".bar").all_inner_texts()
     assert all("%" in row for row in rows)
+
+
+def test_nothing_disappears_in_forced_colours(visit):
+    """Bars, tracks and what is chosen are told by fills elsewhere: here by the system's own colours."""
+    on = visit(forced_colors="active")
+    page = on.page
+    colours = """(pairs) => pairs.flatMap(([selector, against, property]) => {
+      const element = document.querySelector(selector);
+      const other = document.querySelector(against);
+      const of = (each) => getComputedStyle(each)[property ?? 'backgroundColor'];
+      return element && other && of(element) !== of(other) ? [] : [`${selector} is ${element && of(element)}, ${against} ${other && of(other)}`];
+    })"""
+    assert (
+        page.evaluate(colours, [["[aria-pressed=true].language", "[aria-pressed=false].language"], [".tab[aria-current]", ".tab:not([aria-current])"]])
+        == []
+    )
+    on.open_image(FIXTURES / "phantom_brown.jpg")
+    page.get_by_role("button", name="Next").click()
+    page.locator(".site-list input[value='back']").check()
+    page.get_by_role("button", name="Back", exact=True).click()
+    pairs = [
+        [".choice:has(:checked)", ".choice:not(:has(:checked))", "outlineStyle"],
+        [".segment[aria-pressed=true]", ".segment[aria-pressed=false]"],
+        [".region[aria-pressed=true] .region-shape", ".region[aria-pressed=false] .region-shape", "fill"],
+        [".steps [aria-current] .step-dot", "body"],
+    ]
+    assert page.evaluate(colours, pairs) == []
+    page.get_by_role("button", name="Analyse").click()
+    page.wait_for_selector(".heatmap figcaption p")
+    assert page.evaluate(colours, [[".bar-fill", ".bar-track"], [".switch:checked", "body"]]) == []
+    before = page.locator(".slider").first.screenshot()
+    page.evaluate("() => { document.querySelector('.slider').style.visibility = 'hidden'; }")
+    assert before != page.screenshot(clip=page.locator(".slider").first.bounding_box()), "the slider cannot be seen"
+
+
+def focused(page) -> str:
+    return page.evaluate("() => document.activeElement.tagName")
+
+
+def test_the_focus_is_never_lost(visit):
+    on = visit(accepted=False)
+    page = on.page
+    page.get_by_role("button", name="I understand").click()
+    page.wait_for_function("() => document.activeElement.tagName === 'H1'")
+    page.get_by_role("button", name="Deutsch").click()
+    assert page.evaluate("() => document.activeElement.lang") == "de", "changing the language loses the focus"
+    page.get_by_role("button", name="English").click()
+    on.wait_until_ready()
+    for _ in range(2):
+        on.scan()
+        on.save()
+        assert page.evaluate("() => document.activeElement.textContent") == "Saved"
+        page.get_by_role("button", name="New scan").click()
+        page.wait_for_function("() => document.activeElement.tagName === 'H1'")
+    on.go("history")
+    page.locator(".scan-row").nth(1).wait_for()
+    for left in ("A", "H1"):
+        page.get_by_role("button", name="Delete phantom_brown.jpg").first.click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        page.wait_for_function("(tag) => document.activeElement.tagName === tag && !document.querySelector('dialog')", arg=left)

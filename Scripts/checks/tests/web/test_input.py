@@ -30,7 +30,7 @@ FILES = {
     "text": ("notes.jpg", b"this is no image", "cannot read this file as an image"),
     "empty": ("empty.jpg", b"", "cannot read this file as an image"),
     "heic": ("photo.heic", HEIC, "can be converted by the phone or computer"),
-    "bomb": ("bomb.png", png_bomb(60_000, 60_000), "The image is too large"),
+    "bomb": ("bomb.png", png_bomb(60_000, 60_000), "The image has too many pixels"),
     "script": ("<img src=x onerror=alert(1)>.png", b"<svg onload=alert(1)>", "cannot read this file as an image"),
 }
 
@@ -84,11 +84,10 @@ def test_a_small_photograph_is_warned_about(visit):
 
 def test_one_that_is_too_small_is_refused(visit):
     on = visit()
+    # Before anything is asked about the patient.
     on.open_image(FIXTURES / "refused_31x200.png")
-    on.page.get_by_role("button", name="Next").click()
-    on.page.get_by_role("button", name="Analyse").click()
-    on.page.get_by_role("heading", name="The analysis failed").wait_for()
-    assert "32" in on.page.locator(".message.danger").inner_text()
+    on.page.get_by_text("smaller than 32 by 32 pixels").wait_for()
+    assert "refused_31x200.png" in on.page.locator(".message.danger").inner_text()
 
 
 def test_abstention_shows_no_class_and_no_risk(visit):
@@ -143,8 +142,8 @@ def test_an_analysis_is_cancelled(visit):
     on.page.get_by_role("button", name="Next").click()
     on.page.evaluate("""() => {
       document.querySelector('.actions .primary').click();
-      document.querySelector('.waiting button').click();
     }""")
+    on.page.locator(".waiting button").click()
     on.page.get_by_role("heading", name="What is known").wait_for()
     on.page.wait_for_timeout(700)
     assert on.page.get_by_role("heading", name="What is known").count() == 1

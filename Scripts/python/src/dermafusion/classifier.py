@@ -95,7 +95,7 @@ class Classifier:
     ) -> Classification:
         """Classifies an image.
 
-        image: a path, a file's bytes (PNG, JPEG, PNM), a PIL image or a uint8 array [height, width, 3], red, green,
+        image: a path, a file's bytes (any format that is read), a PIL image or a uint8 array [height, width, 3], red, green,
             blue, rows from the top; at least 32x32 pixels.
         age: in years. sex: one of `description["sexes"]`. site: one of `description["sites"]`. None: not known.
         tta: averages the eight symmetries of the square, at eight times the work.

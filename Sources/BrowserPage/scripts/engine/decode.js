@@ -25,7 +25,7 @@ const PREVIEW_SIDE = 1600;
  * @returns {Promise<Photograph>}
  */
 export async function decode(blob, size) {
-  /** @type {ImageBitmapOptions} */
+  /** @type {any} */
   const options = { imageOrientation: 'from-image', colorSpaceConversion: 'none', premultiplyAlpha: 'none' };
   const scale = size ? Math.min(1, MAX_SIDE / Math.max(size.width, size.height)) : 1;
   if (size && scale < 1) {
@@ -43,19 +43,51 @@ export async function decode(blob, size) {
 }
 
 /**
- * The pixels of a square of a photograph, as they are; a square with a side above MAX_SQUARE is reduced.
+ * A square of a photograph, as it is; one with a side above MAX_SQUARE is reduced.
  * @param {Photograph} photograph
  * @param {import('../types.js').Square} square
- * @returns {ImageData}
  */
-export function cut({ bitmap }, { left, top, side }) {
+function cutOut({ bitmap }, { left, top, side }) {
   const target = Math.min(side, MAX_SQUARE);
-  const context = new OffscreenCanvas(target, target).getContext('2d', { willReadFrequently: true });
+  const canvas = new OffscreenCanvas(target, target);
+  const context = canvas.getContext('2d', { willReadFrequently: true });
   if (!context) throw new EngineError('memory', 'the browser gives no canvas');
   context.imageSmoothingEnabled = target < side;
   context.imageSmoothingQuality = 'high';
   context.drawImage(bitmap, left, top, side, side, 0, 0, target, target);
+  return { canvas, context, target };
+}
+
+/**
+ * The pixels of a square of a photograph, for the engine.
+ * @param {Photograph} photograph
+ * @param {import('../types.js').Square} square
+ * @returns {ImageData}
+ */
+export function cut(photograph, square) {
+  const { context, target } = cutOut(photograph, square);
   return context.getImageData(0, 0, target, target);
+}
+
+/**
+ * The square that the model sees as a JPEG, with all the pixels that it saw.
+ * @param {Photograph} photograph
+ * @param {import('../types.js').Square} square
+ */
+export function kept(photograph, square) {
+  return cutOut(photograph, square).canvas.convertToBlob({ type: 'image/jpeg', quality: 0.7 });
+}
+
+/**
+ * A part of a photograph from its own pixels, to be looked at.
+ * @param {Photograph} photograph
+ * @param {{left: number, top: number, width: number, height: number}} area
+ * @param {number} scale at most 1
+ */
+export function part({ bitmap }, { left, top, width, height }, scale) {
+  return createImageBitmap(bitmap, left, top, width, height, {
+    resizeWidth: Math.max(1, Math.round(width * scale)), resizeHeight: Math.max(1, Math.round(height * scale)), resizeQuality: 'high',
+  });
 }
 
 /**

@@ -1,5 +1,5 @@
 // Runs the engine beside the page: one message in, one message out, in order.
-import { centreSquare, cut, decode, preview } from './decode.js';
+import { centreSquare, cut, decode, kept, part, preview } from './decode.js';
 import { EngineError, EngineModule } from './module.js';
 
 /**
@@ -158,7 +158,7 @@ const actions = {
     return { width, height, reduced, digest, preview: await preview(photograph) };
   },
 
-  /** @param {import('../types.js').Job} job */
+  /** @param {import('../types.js').Job & {picture?: number}} job `picture`: the side of a picture of the square, where one is wanted */
   async classify(job) {
     const started = performance.now();
     const opened = await photographOf(job.source);
@@ -182,7 +182,9 @@ const actions = {
       result = engine.classify(pixels, request).result;
     }
     const milliseconds = { decode: decoded - started, engine: performance.now() - decoded };
-    return { result, maps, mapFailure, square, digest: opened.digest, milliseconds, memory: engine.memorySize };
+    const { left, top, side } = square;
+    const picture = job.picture ? await part(opened.photograph, { left, top, width: side, height: side }, Math.min(1, job.picture / side)) : null;
+    return { result, maps, mapFailure, square, picture, digest: opened.digest, milliseconds, memory: engine.memorySize };
   },
 
   /**
@@ -226,6 +228,22 @@ const actions = {
     return { width: pixels.width, height: pixels.height, data: pixels.data };
   },
 
+  /**
+   * A part of the photograph from its own pixels.
+   * @param {{source: import('../types.js').Source, area: {left: number, top: number, width: number, height: number}, scale: number}} job
+   */
+  async look({ source, area, scale }) {
+    return { bitmap: await part((await photographOf(source)).photograph, area, scale) };
+  },
+
+  /**
+   * What the history keeps of a photograph whose file is too large for it.
+   * @param {{source: import('../types.js').Source, square: import('../types.js').Square}} job
+   */
+  async keep({ source, square }) {
+    return kept((await photographOf(source)).photograph, square);
+  },
+
   async release() {
     release();
     explained = undefined;
@@ -248,7 +266,7 @@ function mapAnswer(facts, index, started) {
  * @param {any} answer
  */
 function transferable(answer) {
-  return [answer.preview, answer.values?.buffer, answer.data?.buffer].filter(Boolean);
+  return [answer.preview, answer.picture, answer.bitmap, answer.values?.buffer, answer.data?.buffer].filter(Boolean);
 }
 
 onmessage = async ({ data: { serial, action, job } }) => {

@@ -1,28 +1,84 @@
 /**
- * What a record of the history must hold to be shown. Records come from this page, from older ones and from files.
+ * What a record of the history must hold to be shown. Records come from this page, from older ones and from files, so every
+ * field that a view looks at is held against the contract. A sex or a site is one that the page has words for.
+ */
+import { has } from '../texts.js';
+
+const FIELDS = ['age', 'sex', 'site'];
+/** A code of the engine, such as `small_image`: no name of JavaScript's own. */
+const CODE = /^[a-z0-9]+(_[a-z0-9]+)*$/;
+const HASH = /^[0-9a-f]{64}$/;
+
+const isText = (/** @type {unknown} */ value) => typeof value === 'string';
+const isObject = (/** @type {unknown} */ value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isShare = (/** @type {unknown} */ value) => typeof value === 'number' && value >= 0 && value <= 1;
+const isNumber = (/** @type {unknown} */ value) => Number.isFinite(value);
+/**
+ * @param {unknown} value
+ * @param {(each: any) => boolean} rule
+ */
+const isListOf = (value, rule) => Array.isArray(value) && value.every(rule);
+
+/**
+ * The rules, in the order in which they are looked at: the name of what breaks and whether it holds.
+ * @type {[string, (record: any) => boolean][]}
+ */
+const RULES = [
+  ['record', isObject],
+  ['id', ({ id }) => isText(id) && /^[0-9a-f]{32}$/.test(id)],
+  ['created', ({ created }) => isText(created) && !Number.isNaN(Date.parse(created))],
+  ['name', ({ name }) => isText(name)],
+  ['lesion', ({ lesion }) => isText(lesion)],
+  ['note', ({ note }) => isText(note)],
+  ['classes', ({ classes }) => isListOf(classes, (each) => isObject(each) && isText(each.class) && isText(each.name)) && classes.length >= 2
+    && new Set(classes.map((/** @type {any} */ each) => each.class)).size === classes.length],
+  ['result', ({ result }) => isObject(result) && isText(result.summary) && isText(result.image)],
+  ['probabilities', ({ classes, result }) => isObject(result.probabilities) && classes.every((/** @type {any} */ each) =>
+    Object.hasOwn(result.probabilities, each.class) && isShare(result.probabilities[each.class]))],
+  ['logits', ({ classes, result }) => isObject(result.logits) && classes.every((/** @type {any} */ each) =>
+    Object.hasOwn(result.logits, each.class) && isNumber(result.logits[each.class]))],
+  ['prediction', ({ classes, result: { prediction } }) => prediction === null
+    || (isObject(prediction) && isShare(prediction.probability) && isText(prediction.name) && isOneOf(classes, prediction.class))],
+  ['abstain', ({ result: { abstain, prediction } }) => typeof abstain === 'boolean' && abstain === (prediction === null)],
+  ['risk', ({ result: { risk, abstain } }) => ['low', 'moderate', 'high', null].includes(risk) && !(abstain && risk !== null)],
+  ['concern', ({ classes, result: { concern } }) => concern === undefined || concern === null || isOneOf(classes, concern)],
+  ['urgent', ({ result: { urgent } }) => urgent === undefined || typeof urgent === 'boolean'],
+  ['confidence', ({ result: { confidence } }) => ['normal', 'low'].includes(confidence)],
+  ['warnings', ({ result: { warnings } }) => isListOf(warnings, (each) => isText(each) && CODE.test(each))],
+  ['abstainReasons', ({ result: { abstainReasons } }) => isListOf(abstainReasons, (each) => isText(each) && CODE.test(each))],
+  ['conformalSet', ({ classes, result: { conformalSet } }) => conformalSet === undefined || conformalSet === null
+    || isListOf(conformalSet, (each) => isOneOf(classes, each))],
+  ['conformalCoverage', ({ result: { conformalCoverage } }) => conformalCoverage === undefined || conformalCoverage === null || isShare(conformalCoverage)],
+  ['age', ({ result: { metadata } }) => isObject(metadata) && (metadata.age === null || (isNumber(metadata.age) && metadata.age >= 0 && metadata.age <= 130))],
+  ['sex', ({ result: { metadata } }) => isText(metadata.sex) && has(`metadata.sexes.${metadata.sex}`)],
+  ['site', ({ result: { metadata } }) => isText(metadata.site) && has(`sites.${metadata.site}`)],
+  ['missing', ({ result: { metadata } }) => isListOf(metadata.missing, (each) => FIELDS.includes(each))],
+  ['metadataShares', ({ classes, result: { metadataShares: shares } }) => shares === undefined || shares === null
+    || ['imageAlone', 'everything', 'withoutAge', 'withoutSex', 'withoutSite'].every((key) => isObject(shares[key])
+      && classes.every((/** @type {any} */ each) => isNumber(shares[key][each.class])))],
+  ['model', ({ result: { model } }) => isObject(model) && isText(model.name) && isText(model.version) && isText(model.sha256) && HASH.test(model.sha256)],
+  ['imageSHA256', ({ result: { imageSHA256 } }) => imageSHA256 === null || (isText(imageSHA256) && HASH.test(imageSHA256))],
+  ['disclaimer', ({ result: { disclaimer } }) => isText(disclaimer) && disclaimer !== ''],
+  ['square', ({ square }) => isObject(square) && ['left', 'top', 'side', 'width', 'height'].every((key) => isNumber(square[key]) && square[key] >= 0)
+    && square.side > 0 && square.left + square.side <= square.width && square.top + square.side <= square.height],
+  ['kept', ({ kept }) => [undefined, 'whole', 'square'].includes(kept)],
+  ['thumbnail', ({ thumbnail }) => thumbnail instanceof Blob],
+];
+
+/**
+ * @param {{class: string}[]} classes
+ * @param {unknown} id
+ */
+function isOneOf(classes, id) {
+  return classes.some((each) => each.class === id);
+}
+
+/**
  * @param {any} record
  * @returns {string} the rule that it breaks; empty where it breaks none
  */
 export function flaw(record) {
-  if (typeof record !== 'object' || record === null) return 'record';
-  if (typeof record.id !== 'string' || !/^[0-9a-f]{32}$/.test(record.id)) return 'id';
-  if (Number.isNaN(Date.parse(record.created))) return 'created';
-  for (const key of ['name', 'lesion', 'note']) if (typeof record[key] !== 'string') return key;
-  if (!Array.isArray(record.classes) || record.classes.length < 2) return 'classes';
-  const { result } = record;
-  if (typeof result !== 'object' || result === null || typeof result.summary !== 'string') return 'result';
-  for (const each of record.classes) {
-    const probability = result.probabilities?.[each?.class];
-    if (typeof each.name !== 'string' || !Number.isFinite(probability) || probability < 0 || probability > 1) return 'probabilities';
-  }
-  if (!['low', 'moderate', 'high', null].includes(result.risk)) return 'risk';
-  if (result.prediction !== null && !(result.prediction?.class in result.probabilities)) return 'prediction';
-  for (const key of ['warnings', 'abstainReasons']) if (!Array.isArray(result[key])) return key;
-  if (typeof result.metadata !== 'object' || !Array.isArray(result.metadata?.missing)) return 'metadata';
-  if (typeof result.model?.sha256 !== 'string' || typeof result.disclaimer !== 'string') return 'model';
-  if (!Number.isFinite(record.square?.side)) return 'square';
-  if (!(record.thumbnail instanceof Blob)) return 'thumbnail';
-  return '';
+  return RULES.find(([, holds]) => !holds(record))?.[0] ?? '';
 }
 
 /**

@@ -32,17 +32,28 @@ function done(transaction) {
   });
 }
 
-/** Whether the database is there; asking does not make it. */
-async function exists() {
-  if (indexedDB.databases) return (await indexedDB.databases()).some(({ name }) => name === NAME);
-  // Firefox before 126 lists none. A database that is not there would be made: that is taken back.
-  const request = indexedDB.open(NAME);
-  request.onupgradeneeded = () => request.transaction?.abort();
+/** The history was turned off, by another tab perhaps: nothing is stored, and nothing turns it on again but the person. */
+class HistoryOff extends Error {
+  code = 'history_off';
+}
+
+/**
+ * Opens the database.
+ * @param {boolean} creates whether it is made where it is not there
+ * @returns {Promise<IDBDatabase>}
+ */
+async function connect(creates) {
+  const request = indexedDB.open(NAME, VERSION);
+  request.onupgradeneeded = () => {
+    // Opening a database that is not there makes it; the abort takes that back.
+    if (!creates) return request.transaction?.abort();
+    request.result.createObjectStore('scans', { keyPath: 'id' });
+    request.result.createObjectStore('photographs');
+  };
   try {
-    (await answer(request)).close();
-    return true;
+    return await answer(request);
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') return false;
+    if (!creates && error instanceof DOMException && error.name === 'AbortError') throw new HistoryOff('the history is off');
     throw error;
   }
 }
@@ -54,6 +65,14 @@ async function exists() {
 export class Store {
   /** @type {IDBDatabase | undefined} */
   #database;
+  /** @type {Promise<IDBDatabase> | undefined} */
+  #connecting;
+  /**
+   * The history being turned on or off. Whoever asks for its state meanwhile waits: on a busy machine it takes a while until
+   * a new database is listed, and a second question to the person must not come between.
+   * @type {Promise<unknown>}
+   */
+  #turning = Promise.resolve();
   /**
    * Scans and photographs of a browser that stores nothing.
    * @type {Map<string, {scan: Scan, photograph: Blob | null}> | undefined}
@@ -62,10 +81,9 @@ export class Store {
 
   /** @returns {Promise<'off' | 'on' | 'memory'>} */
   async state() {
+    await this.#turning;
     if (this.#memory) return 'memory';
-    if (this.#database) return 'on';
     try {
-      if (!await exists()) return 'off';
       await this.#open();
       return 'on';
     } catch {
@@ -77,33 +95,41 @@ export class Store {
    * Turns the history on.
    * @returns {Promise<'on' | 'memory'>}
    */
-  async turnOn() {
-    try {
-      await this.#open();
-      navigator.storage?.persist?.().catch(() => {});
-      return 'on';
-    } catch {
-      this.#memory = new Map();
-      return 'memory';
-    }
+  turnOn() {
+    const turning = this.#turning.then(async () => {
+      try {
+        await this.#open(true);
+        navigator.storage?.persist?.().catch(() => {});
+        return /** @type {const} */ ('on');
+      } catch {
+        this.#memory ??= new Map();
+        return /** @type {const} */ ('memory');
+      }
+    });
+    this.#turning = turning;
+    return turning;
   }
 
   /** Turns the history off, with all that is in it. */
-  async turnOff() {
-    this.#memory = undefined;
-    this.#database?.close();
-    this.#database = undefined;
-    await answer(indexedDB.deleteDatabase(NAME));
+  turnOff() {
+    const turning = this.#turning.then(async () => {
+      const wasMemory = this.#memory !== undefined;
+      this.#memory = undefined;
+      this.#database?.close();
+      this.#database = undefined;
+      if (!wasMemory) await answer(indexedDB.deleteDatabase(NAME));
+    });
+    this.#turning = turning.catch(() => {});
+    return turning;
   }
 
-  async #open() {
+  /** @param {boolean} [creates] */
+  async #open(creates = false) {
+    // An attempt that makes nothing must not answer for one that does.
+    if (creates) await this.#connecting?.catch(() => {});
     if (this.#database) return this.#database;
-    const request = indexedDB.open(NAME, VERSION);
-    request.onupgradeneeded = () => {
-      request.result.createObjectStore('scans', { keyPath: 'id' });
-      request.result.createObjectStore('photographs');
-    };
-    const database = await answer(request);
+    this.#connecting ??= connect(creates).finally(() => { this.#connecting = undefined; });
+    const database = await this.#connecting;
     // Another tab may delete the history: this one lets go of it, and sees the history turned off.
     database.onversionchange = () => {
       database.close();

@@ -2,6 +2,12 @@ import body from '../body.json';
 import { h, replace, s } from '../dom.js';
 import { siteName, t } from '../texts.js';
 
+/**
+ * @typedef {{site: string, path: string, name?: string, reach?: string, mirrored?: boolean}} Region
+ * @type {Record<'front' | 'back', {outline: string[], regions: Region[]}>}
+ */
+const BODY = body;
+
 const MIRROR = 'translate(200 0) scale(-1 1)';
 
 /**
@@ -9,26 +15,58 @@ const MIRROR = 'translate(200 0) scale(-1 1)';
  * @param {'front' | 'back'} side
  * @param {string} chosen
  * @param {(site: string) => void} choose
- * @param {(site: string) => void} pointed a region that the pointer or the focus is on; empty for none
+ * @param {(name: string) => void} pointed the name of the region that the pointer or the focus is on; empty for none
+ * @param {(site: string) => number} [countOf] how many lesions a region has, where that is what the figure shows
  */
-function figure(side, chosen, choose, pointed) {
-  const { outline, regions } = body[side];
+function figure(side, chosen, choose, pointed, countOf) {
+  const { outline, regions } = BODY[side];
   const shapes = (/** @type {string} */ path, /** @type {boolean | undefined} */ mirrored, /** @type {string} */ kind) => [
     s('path', { d: path, class: kind }), mirrored && s('path', { d: path, class: kind, transform: MIRROR })];
   return s('svg', { class: 'body-figure', viewBox: '0 0 200 540', role: 'group', 'aria-label': t(`body.${side}`) },
     outline.map((path) => s('path', { d: path, class: 'body-outline' })),
-    regions.map(({ site, path, reach, mirrored }) => s('g', {
-      class: 'region', role: 'button', tabindex: 0, 'data-site': site,
-      'aria-label': t('body.select', { site: siteName(site) }), 'aria-pressed': String(site === chosen),
+    regions.filter(({ name }) => !countOf || !name).map(({ site, path, reach, mirrored, name }) => s('g', {
+      class: `region${countOf ? (countOf(site) > 0 ? ' counted' : ' vacant') : ''}`, role: 'button', tabindex: 0, 'data-site': name ? null : site,
+      'aria-label': countOf ? t('body.lesions', { site: siteName(site), count: countOf(site) }) : name ? t(`body.${name}`) : t('body.select', { site: siteName(site) }), 'aria-pressed': name ? null : String(site === chosen),
       onclick: () => choose(site),
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
         if (event.key !== 'Enter' && event.key !== ' ') return;
         event.preventDefault();
         choose(site);
       },
-      onpointerenter: () => pointed(site), onpointerleave: () => pointed(''),
-      onfocus: () => pointed(site), onblur: () => pointed(''),
+      onpointerenter: () => pointed(name ? t(`body.${name}`) : siteName(site)), onpointerleave: () => pointed(''),
+      onfocus: () => pointed(name ? t(`body.${name}`) : siteName(site)), onblur: () => pointed(''),
     }, reach ? shapes(reach, mirrored, 'region-reach') : null, shapes(path, mirrored, 'region-shape'))));
+}
+
+/**
+ * How many lesions the history has in each region: a region chooses those of it, a second touch all.
+ * @param {import('../types.js').Scan[]} scans
+ * @param {string} chosen the region whose scans are listed; empty for all
+ * @param {(site: string) => void} changed
+ */
+export function bodyCounts(scans, chosen, changed) {
+  /** @type {Map<string, Set<string>>} */
+  const lesions = new Map();
+  for (const { id, lesion, result: { metadata: { site } } } of scans) lesions.set(site, (lesions.get(site) ?? new Set()).add(lesion ? `lesion ${lesion}` : `scan ${id}`));
+  let site = chosen;
+  const root = h('div', { class: 'stack' });
+  const choose = (/** @type {string} */ next) => {
+    site = next === site ? '' : next;
+    changed(site);
+    draw();
+  };
+  const countOf = (/** @type {string} */ each) => lesions.get(each)?.size ?? 0;
+  const draw = () => {
+    const focused = root.contains(document.activeElement) ? document.activeElement?.getAttribute('data-site') : null;
+    const places = [...lesions.keys()].sort((first, second) => countOf(second) - countOf(first));
+    replace(root,
+      h('div', { class: 'body-pair' }, /** @type {const} */ (['front', 'back']).map((side) => figure(side, site, choose, () => {}, countOf))),
+      h('div', { class: 'row' }, places.map((each) => h('button', { type: 'button', class: 'button', 'data-site': each, 'aria-pressed': String(each === site), onclick: () => choose(each) },
+        t('body.lesions', { site: each === 'unknown' ? t('body.unknown') : siteName(each), count: countOf(each) })))));
+    if (focused) /** @type {HTMLElement | null} */ (root.querySelector(`[data-site="${focused}"]`))?.focus({ preventScroll: true });
+  };
+  draw();
+  return root;
 }
 
 /**
@@ -46,12 +84,12 @@ export function bodyMap(sites, site, changed) {
   const name = `site-${Math.random().toString(36).slice(2)}`;
 
   const describe = (/** @type {string} */ pointed) => {
-    caption.textContent = pointed || chosen !== 'unknown' ? siteName(pointed || chosen) : t('body.none');
+    caption.textContent = pointed || (chosen !== 'unknown' ? siteName(chosen) : t('body.none'));
     caption.classList.toggle('chosen', !pointed && chosen !== 'unknown');
   };
   const choose = (/** @type {string} */ next) => {
     chosen = next;
-    for (const region of stage.querySelectorAll('.region')) {
+    for (const region of stage.querySelectorAll('.region[data-site]')) {
       region.setAttribute('aria-pressed', String(region.getAttribute('data-site') === chosen));
     }
     for (const input of list.querySelectorAll('input')) input.checked = input.value === chosen;

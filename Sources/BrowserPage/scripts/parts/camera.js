@@ -40,7 +40,6 @@ export async function takePhotograph() {
   // Whoever leaves in the middle does not leave the camera on.
   const leave = () => document.querySelector('dialog')?.close('');
   document.addEventListener('visibilitychange', leave);
-  window.addEventListener('hashchange', leave);
   const answer = await openDialog(t('camera.title'), [
     h('p', { class: 'soft' }, t('camera.hint')),
     h('div', { class: 'camera-stage' }, video, guide),
@@ -49,7 +48,6 @@ export async function takePhotograph() {
     { label: t('camera.shoot'), value: 'shoot', kind: 'primary', autofocus: true },
   ], { wide: true });
   document.removeEventListener('visibilitychange', leave);
-  window.removeEventListener('hashchange', leave);
   try {
     if (answer !== 'shoot') return null;
     if (video.videoWidth === 0) return { problem: t('camera.failed') };

@@ -21,11 +21,17 @@ export function openDialog(title, content, choices, options = {}) {
     h('h2', { id }, title),
     ...content,
     h('div', { class: 'dialog-actions' }, choices.map(({ label, value, kind = 'plain', autofocus }) =>
-      h('button', { class: `button ${kind}`, value, autofocus }, label)))));
+      // Enter in a field answers with the dialog's own action, not with the way back.
+      kind === 'plain' ? h('button', { class: 'button plain', type: 'button', autofocus, onclick: () => dialog.close(value) }, label)
+        : h('button', { class: `button ${kind}`, value, autofocus }, label)))));
   document.body.append(dialog);
   dialog.showModal();
+  // The browser's Back leads to another view: the question belongs to the one before.
+  const leave = () => dialog.close('');
+  window.addEventListener('hashchange', leave);
   return new Promise((resolve) => {
     dialog.addEventListener('close', () => {
+      window.removeEventListener('hashchange', leave);
       dialog.remove();
       options.closed?.();
       resolve(dialog.returnValue);

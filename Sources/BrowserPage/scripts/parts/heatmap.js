@@ -2,9 +2,13 @@ import { h, replace, uniqueID } from '../dom.js';
 import { icon } from '../icons.js';
 import { className, formatNumber, formatPercent, t } from '../texts.js';
 import { failureWords } from '../wording.js';
+import { app } from '../app.js';
 import { isCancelled } from '../engine/client.js';
 import { message } from './dialog.js';
 import { INFERNO } from './inferno.js';
+
+/** How many runs of the network the checks of one map take. */
+const CHECK_RUNS = 140;
 
 /** Below this share of the map's maximum nothing is drawn, so that skin stays as it is. */
 const FLOOR = 0.15;
@@ -63,8 +67,9 @@ export function colourBar() {
  * @param {import('../types.js').Scan['classes']} options.classes
  * @param {(lesionClass: string, trust: boolean) => Promise<{facts: import('../types.js').MapFacts, values: Float32Array, milliseconds: number}>} options.request
  * @param {(canvas: HTMLCanvasElement | null, lesionClass: string) => void} [options.drawn] what a report shows
+ * @param {number} [options.milliseconds] how long one run of the network takes
  */
-export function heatmap({ photograph, result, classes, request, drawn }) {
+export function heatmap({ photograph, result, classes, request, drawn, milliseconds = 250 }) {
   const overlay = h('canvas', { class: 'heatmap-overlay', hidden: true });
   const caption = h('div', { class: 'small soft', 'aria-live': 'polite' });
   const trustBox = h('div', { class: 'stack close', 'aria-live': 'polite' });
@@ -85,6 +90,7 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
   const toggle = h('input', { type: 'checkbox', role: 'switch', class: 'switch', checked: visible, onchange: () => {
     visible = toggle.checked;
     showOverlay();
+    describe();
   } });
   const picker = h('select', { class: 'input', id: uniqueID('map-class'), onchange: () => {
     lesionClass = picker.value;
@@ -98,6 +104,17 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
     photograph.setAttribute('aria-label', t(overlay.hidden ? 'heatmap.photographAlone' : 'heatmap.photographWithMap', { name: nameOf(lesionClass) }));
   }
 
+  /** @type {import('../types.js').MapFacts['status']} */
+  let status = 'ok';
+  /** What the map says, where it is shown; each class's map has a scale of its own. */
+  function describe() {
+    const name = nameOf(lesionClass);
+    replace(caption, result.abstain ? h('p', {}, t('heatmap.abstains')) : null,
+      !available ? h('p', {}, t(`heatmap.${status}`, { name }))
+        : !visible ? (result.abstain ? null : h('p', {}, t('heatmap.hidden')))
+          : [h('p', {}, t('heatmap.caption', { name })), h('p', {}, t('heatmap.scale', { name, percent: formatPercent(result.probabilities[lesionClass]) }))]);
+  }
+
   async function load() {
     turn += 1;
     const mine = turn;
@@ -107,8 +124,8 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
       if (mine !== turn) return;
       available = facts.status === 'ok';
       if (available) drawMap(overlay, values, facts.width, facts.height);
-      replace(caption, result.abstain ? h('p', {}, t('heatmap.abstains')) : null, h('p', {}, available ? t('heatmap.caption', { name: nameOf(lesionClass) })
-        : t(`heatmap.${facts.status}`, { name: nameOf(lesionClass) })));
+      status = facts.status;
+      describe();
       if (available) replace(trustBox, h('p', { class: 'small soft' }, t('heatmap.trust')), result.abstain ? null : trustOffer());
       drawn?.(available ? overlay : null, lesionClass);
     } catch (error) {
@@ -123,23 +140,53 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
 
   /** The checks of one map take many runs of the network, so they are made only when asked for. */
   function trustOffer() {
-    const button = h('button', { type: 'button', class: 'button', onclick: async () => {
-      const mine = turn;
-      replace(trustBox, h('p', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('heatmap.checking')));
-      try {
-        const { facts } = await request(lesionClass, true);
-        if (mine !== turn) return;
-        const { trust } = facts;
-        if (!trust) return;
-        replace(trustBox, message(trust.passes ? 'notice' : 'warning', t(trust.passes ? 'heatmap.passes' : 'heatmap.fails'),
-            h('details', {}, h('summary', {}, t('heatmap.measurements')), h('ul', {}, measurements(trust).map((sentence) => h('li', {}, sentence))))));
-      } catch (error) {
-        if (mine !== turn) return;
-        if (isCancelled(error)) replace(trustBox, trustOffer());
-        else replace(trustBox, message('warning', failureWords(error)), trustOffer());
-      }
-    } }, t('heatmap.check'));
-    return h('div', { class: 'stack close' }, h('p', { class: 'small soft' }, t('heatmap.checks')), h('div', {}, button));
+    const button = h('button', { type: 'button', class: 'button', onclick: check }, t('heatmap.check'));
+    return h('div', { class: 'stack close' }, h('p', { class: 'small soft' }, t('heatmap.checks', { count: Math.max(1, Math.round(CHECK_RUNS * milliseconds / 1000)) })), h('div', {}, button));
+  }
+
+  async function check() {
+    const mine = turn;
+    const started = performance.now();
+    const expected = CHECK_RUNS * milliseconds;
+    // The engine says nothing while it computes: the bar follows the time that its runs have taken so far.
+    const bar = h('progress', { class: 'progress', max: 100, value: 0, 'aria-label': t('heatmap.checking') });
+    const passed = h('span', { class: 'numbers', 'aria-hidden': 'true' });
+    const tick = () => {
+      const elapsed = performance.now() - started;
+      bar.value = Math.min(95, 100 * elapsed / expected);
+      passed.textContent = t('heatmap.elapsed', { seconds: Math.round(elapsed / 1000), expected: Math.max(1, Math.round(expected / 1000)) });
+    };
+    const stop = h('button', { type: 'button', class: 'button', onclick: () => app.engine.cancel('map') }, t('common.cancel'));
+    replace(trustBox, h('p', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('heatmap.checking'), passed), bar, h('div', {}, stop));
+    stop.focus({ preventScroll: true });
+    tick();
+    const timer = setInterval(tick, 500);
+    try {
+      const { facts } = await request(lesionClass, true);
+      if (mine !== turn) return;
+      const { trust } = facts;
+      if (!trust) return;
+      const verdict = message(trust.passes ? 'notice' : 'warning', t(trust.passes ? 'heatmap.passes' : 'heatmap.fails'),
+        h('details', {}, h('summary', {}, t('heatmap.measurements')), h('ul', {}, measurements(trust).map((sentence) => h('li', {}, sentence)))));
+      showTrust(verdict, 'summary');
+    } catch (error) {
+      if (mine !== turn) return;
+      if (isCancelled(error)) showTrust(trustOffer(), 'button');
+      else showTrust(h('div', { class: 'stack close' }, message('warning', failureWords(error)), trustOffer()), 'button');
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  /**
+   * Puts the end of a check in the place of its progress; who waited there goes on there.
+   * @param {HTMLElement} content
+   * @param {string} next
+   */
+  function showTrust(content, next) {
+    const waited = trustBox.contains(document.activeElement);
+    replace(trustBox, content);
+    if (waited) /** @type {HTMLElement | null} */ (trustBox.querySelector(next))?.focus({ preventScroll: true });
   }
 
   setOpacity();
@@ -147,7 +194,7 @@ export function heatmap({ photograph, result, classes, request, drawn }) {
   const ready = load();
   return {
     ready,
-    element: h('figure', { class: 'stack heatmap' },
+    element: h('figure', { class: 'stack heatmap', 'aria-label': t('heatmap.figure') },
       h('div', { class: 'heatmap-stage' }, photograph, overlay),
       colourBar(),
       h('div', { class: 'stack close no-print' },

@@ -1,7 +1,10 @@
 import { h, replace, uniqueID } from '../dom.js';
-import { t } from '../texts.js';
+import { siteName, t } from '../texts.js';
 import { bodyMap } from './body-map.js';
 import { message } from './dialog.js';
+
+/** Where the slider stands while no age is given. */
+const UNKNOWN_AGE = 50;
 
 /** @returns {import('../types.js').Metadata} */
 export function nothingKnown() {
@@ -21,10 +24,10 @@ export function metadataForm(description, start, changed) {
   const ids = { age: uniqueID('age'), slider: uniqueID('age'), hint: uniqueID('age-hint') };
   const hint = h('div', { id: ids.hint, class: 'field-hint', 'aria-live': 'polite' });
 
-  const number = h('input', { id: ids.age, class: 'input age-number', type: 'number', inputmode: 'numeric', min: 0, max: 130, step: 1,
+  const number = h('input', { id: ids.age, class: 'input age-number', type: 'number', inputmode: 'numeric', min: 0, max: 130, step: 'any',
     value: start.age ?? '', 'aria-describedby': ids.hint, oninput: () => read(number.value) });
   const slider = h('input', { id: ids.slider, class: 'slider', type: 'range', min: 0, max: 100, step: 1,
-    value: Math.min(start.age ?? 50, 100), 'aria-label': t('metadata.ageSlider'),
+    value: Math.min(start.age ?? UNKNOWN_AGE, 100), 'aria-label': t('metadata.ageSlider'),
     oninput: () => {
       number.value = slider.value;
       read(slider.value);
@@ -54,7 +57,7 @@ export function metadataForm(description, start, changed) {
     number.setAttribute('aria-invalid', String(!valid));
     slider.classList.toggle('empty', metadata.age === null);
     slider.setAttribute('aria-valuetext', metadata.age === null ? t('metadata.ageMissing') : t('metadata.years', { count: metadata.age }));
-    if (valid && metadata.age !== null) slider.value = String(Math.min(metadata.age, 100));
+    if (valid) slider.value = String(Math.min(metadata.age ?? UNKNOWN_AGE, 100));
     if (!valid) replace(hint, h('p', { class: 'field-error' }, t('metadata.ageInvalid')));
     else if (metadata.age === null) replace(hint, h('p', {}, t('metadata.ageMissing')));
     else if (metadata.age > 100) replace(hint, h('p', {}, t('metadata.ageClamped')));
@@ -103,6 +106,18 @@ export function metadataWords({ age, sex, site }) {
   return [
     { label: t('metadata.age'), value: age === null ? t('metadata.notGiven') : t('metadata.years', { count: age }) },
     { label: t('metadata.sex'), value: t(`metadata.sexes.${sex}`) },
-    { label: t('metadata.site'), value: site === 'unknown' ? t('metadata.notGiven') : t(`sites.${site}`) },
+    { label: t('metadata.site'), value: site === 'unknown' ? t('metadata.notGiven') : siteName(site) },
   ];
+}
+
+/**
+ * What is known, in a line.
+ * @param {{age: number | null, sex: string, site: string}} metadata
+ */
+export function metadataLine(metadata) {
+  const { age, sex, site } = metadata;
+  const known = [
+    age === null ? '' : t('metadata.years', { count: age }), sex === 'unknown' ? '' : t(`metadata.sexes.${sex}`), site === 'unknown' ? '' : siteName(site),
+  ].filter(Boolean);
+  return known.length > 0 ? known.join(', ') : t('metadata.nothing');
 }

@@ -3,6 +3,7 @@ import { h } from '../dom.js';
 import { formatDate, t } from '../texts.js';
 import { disclaimer, openDialog } from './dialog.js';
 import { colourBar } from './heatmap.js';
+import { metadataLine } from './metadata-form.js';
 import { metadataList, modelFacts } from './result-panel.js';
 import { bars, headline, setSentence, unreliable } from './result.js';
 
@@ -21,6 +22,31 @@ function copyOf(canvas) {
  */
 export function printReport(scan, photograph, map) {
   buildReport(scan, photograph, map);
+  print();
+}
+
+/**
+ * Prints several results, a few lines each.
+ * @param {import('../types.js').Scan[]} scans
+ */
+export async function printList(scans) {
+  dropReport();
+  const addresses = scans.map(({ thumbnail }) => URL.createObjectURL(thumbnail));
+  const pictures = addresses.map((address) => h('img', { src: address, alt: '', width: 96, height: 96 }));
+  document.body.append(h('article', { class: 'report', 'aria-hidden': 'true' },
+    disclaimer(facts.disclaimer),
+    h('header', { class: 'report-head' }, h('h1', {}, t('report.title')), h('p', {}, t('report.scans', { count: scans.length }))),
+    ...scans.map((scan, index) => h('section', { class: 'report-item' }, pictures[index],
+      h('div', {}, h('h2', {}, [scan.lesion, scan.name].filter(Boolean).join(' · ')),
+        h('p', { class: 'small' }, [formatDate(scan.created), metadataLine(scan.result.metadata)].join(' · ')),
+        headline(scan.result, scan.classes), scan.note ? h('p', { class: 'report-note' }, scan.note) : null))),
+    h('section', {}, h('p', { class: 'small' }, t('report.page', { hash: facts.hash })))));
+  await Promise.all(pictures.map((picture) => picture.decode().catch(() => {})));
+  print();
+  addresses.forEach((address) => URL.revokeObjectURL(address));
+}
+
+function print() {
   try {
     // The browsers inside of other apps often have no way to print.
     window.print();

@@ -1,5 +1,5 @@
 import { app } from '../app.js';
-import { h, replace } from '../dom.js';
+import { fileName, h, replace } from '../dom.js';
 import { formatDate, formatNumber, t } from '../texts.js';
 import { disclaimer, message } from './dialog.js';
 import { heatmap } from './heatmap.js';
@@ -18,7 +18,7 @@ import { bars, headline, metadataEffect, setSentence, unreliable } from './resul
  */
 export function resultPanel({ scan, photograph, request, drawn, milliseconds, beside = [] }) {
   const { result, classes, square } = scan;
-  const map = photograph ? heatmap({ photograph, result, classes, request, drawn }) : null;
+  const map = photograph ? heatmap({ photograph, result, classes, request, drawn, milliseconds: milliseconds?.engine }) : null;
   const effect = h('div', { 'aria-live': 'polite' });
   const showEffect = () => replace(effect, metadataEffect(result, classes, app.description?.temperature ?? 1));
   showEffect();
@@ -75,7 +75,7 @@ export function metadataList(metadata) {
  */
 export function modelFacts({ result, square, created, name }, milliseconds) {
   const rows = [
-    [t('facts.image'), name], [t('facts.date'), formatDate(created)],
+    [t('facts.image'), fileName(name)], [t('facts.date'), formatDate(created)],
     [t('facts.imageHash'), h('code', {}, result.imageSHA256 ?? '')],
     [t('facts.square'), t('facts.squareValue', { side: square.side, left: square.left, top: square.top, width: square.width, height: square.height })],
     [t('facts.model'), `${result.model.name} ${result.model.version}`], [t('facts.modelHash'), h('code', {}, result.model.sha256)],

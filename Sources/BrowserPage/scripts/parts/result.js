@@ -1,6 +1,6 @@
 import { h, s, uniqueID } from '../dom.js';
 import { riskIcon } from '../icons.js';
-import { className, formatPercent, t } from '../texts.js';
+import { className, currentLanguage, formatPercent, t } from '../texts.js';
 import { abstainReasons, riskWords, summary, warnings } from '../wording.js';
 import { message } from './dialog.js';
 import { classColor } from './palette.js';
@@ -66,7 +66,10 @@ export function setSentence(result, classes) {
   if (result.abstain || !result.conformalSet) return null;
   const names = result.conformalSet.map((id) => className(id, classes.find((each) => each.class === id)?.name ?? id));
   const percent = Math.round(100 * (result.conformalCoverage ?? 0));
-  return h('p', { class: 'soft' }, t('result.set', { percent, count: names.length, names: names.join(', ') }));
+  return h('div', { class: 'stack close' },
+    h('p', { class: 'soft' }, t('result.set', { percent, count: names.length, names: new Intl.ListFormat(currentLanguage()).format(names) })),
+    // A class of a smaller probability can be in the set while one of a greater is not.
+    h('p', { class: 'small soft' }, t('result.setWhy')));
 }
 
 /**

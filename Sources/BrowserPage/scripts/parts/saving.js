@@ -1,14 +1,11 @@
 import { app } from '../app.js';
 import { h } from '../dom.js';
-import { blobOf, drawn } from '../image.js';
 import { isFull } from '../history/store.js';
 import { t } from '../texts.js';
 import { openDialog } from './dialog.js';
 
-/** A photograph's file is stored as it is up to here; a larger one as JPEG of STORED_SIDE. */
+/** A photograph's file is stored as it is up to here; of a larger one the square, with the pixels that the model saw. */
 const STORED_BYTES = 1_500_000;
-const STORED_SIDE = 1600;
-const STORED_QUALITY = 0.7;
 
 /**
  * Tells what happened in a dialog with one button.
@@ -33,22 +30,35 @@ export async function ensureHistory() {
 }
 
 /**
- * Saves a scan with its photograph.
- * @param {import('../types.js').Scan} scan
- * @param {Blob} file
- * @param {ImageBitmap} preview
- * @returns {Promise<boolean>} whether it was saved
+ * Why the browser did not store something, in a sentence.
+ * @param {unknown} error
  */
-export async function saveScan(scan, file, preview) {
-  if (!await ensureHistory()) return false;
+export function storingFailed(error) {
+  const { code, message } = /** @type {any} */ (error);
+  if (isFull(error)) return t('history.full');
+  return code === 'history_off' ? t('errors.history_off') : t('history.saveFailed', { message: String(message) });
+}
+
+/**
+ * Saves a scan with its photograph; a scan with the same identifier gets the place of the one before.
+ * @param {import('../types.js').Scan} scan
+ * @param {import('../types.js').Source} source
+ * @param {import('../types.js').Square} square of the photograph, in its own pixels
+ * @returns {Promise<import('../types.js').Scan | null>} as it was stored; null where it was not
+ */
+export async function saveScan(scan, source, square) {
+  if (!await ensureHistory()) return null;
   try {
-    const photograph = file.size <= STORED_BYTES ? new Blob([await file.arrayBuffer()], { type: file.type })
-      : await blobOf(drawn(preview, STORED_SIDE), 'image/jpeg', STORED_QUALITY);
-    await app.store.put(scan, photograph);
-    app.announce(t('result.saved'));
-    return true;
+    const { width, height } = source.size ?? { width: 0, height: 0 };
+    // Of what was kept of a larger photograph nothing is encoded a second time, unless a part of it was chosen.
+    const isWhole = scan.kept === 'square' ? square.side === Math.min(width, height) : source.blob.size <= STORED_BYTES;
+    const photograph = isWhole ? new Blob([await source.blob.arrayBuffer()], { type: source.blob.type })
+      : await app.engine.request('keep', { source, square });
+    const stored = isWhole ? scan : { ...scan, kept: /** @type {const} */ ('square') };
+    await app.store.put(stored, photograph);
+    return stored;
   } catch (error) {
-    await tell(t('history.notSaved'), isFull(error) ? t('history.full') : t('history.saveFailed', { message: String(/** @type {any} */ (error).message) }));
-    return false;
+    await tell(t('history.notSaved'), storingFailed(error));
+    return null;
   }
 }

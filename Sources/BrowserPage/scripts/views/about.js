@@ -1,7 +1,7 @@
 import { app } from '../app.js';
 import facts from '../facts.js';
 import { h, replace } from '../dom.js';
-import { t, texts } from '../texts.js';
+import { className, t, texts } from '../texts.js';
 import { disclaimer, message } from '../parts/dialog.js';
 import { failureWords } from '../wording.js';
 
@@ -11,7 +11,7 @@ export async function aboutView() {
   app.engine.ready.then((description) => {
     const rows = [
       [t('about.version'), description.version], [t('facts.model'), `${description.model.name} ${description.model.version}`],
-      [t('facts.modelHash'), h('code', {}, description.model.sha256)], [t('about.classes'), description.classes.map(({ name }) => name).join(', ')],
+      [t('facts.modelHash'), h('code', {}, description.model.sha256)], [t('about.classes'), description.classes.map(({ class: id, name }) => className(id, name)).join(', ')],
       [t('about.pageHash'), h('code', {}, facts.hash)],
     ];
     replace(identity, h('dl', { class: 'facts long' }, rows.map(([label, value]) => h('div', {}, h('dt', {}, label), h('dd', {}, value)))),

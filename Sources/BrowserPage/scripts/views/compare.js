@@ -1,13 +1,13 @@
 import { app } from '../app.js';
-import { h } from '../dom.js';
+import { fileName, h } from '../dom.js';
 import { icon, riskIcon } from '../icons.js';
-import { formatDate, t } from '../texts.js';
+import { formatDate, formatDuration, t } from '../texts.js';
 import { riskWords, summary } from '../wording.js';
+import { comparison } from '../parts/comparison.js';
 import { disclaimer, message } from '../parts/dialog.js';
+import { metadataLine } from '../parts/metadata-form.js';
 import { bars, unreliable } from '../parts/result.js';
 import { missingRecord, storedSquare } from './record.js';
-
-const DAY = 86_400_000;
 
 /**
  * Two scans side by side.
@@ -20,28 +20,29 @@ export async function compareView(firstID, secondID) {
   const scans = off ? [] : (await Promise.all([firstID, secondID].map((id) => app.store.get(id)))).flatMap((scan) => scan ?? []);
   if (scans.length < 2) return { title: t('record.missing'), content: missingRecord() };
   scans.sort((first, second) => Date.parse(first.created) - Date.parse(second.created));
-  const days = Math.round((Date.parse(scans[1].created) - Date.parse(scans[0].created)) / DAY);
+  const passed = Date.parse(scans[1].created) - Date.parse(scans[0].created);
   const [first, second] = scans;
-  const columns = await Promise.all(scans.map(async (scan) => {
-    const stored = await storedSquare(scan, await app.store.photograph(scan.id));
-    stored?.canvas.setAttribute('role', 'img');
-    stored?.canvas.setAttribute('aria-label', t('compare.photograph', { date: formatDate(scan.created) }));
+  const squares = await Promise.all(scans.map(async (scan) => (await storedSquare(scan, await app.store.photograph(scan.id)))?.canvas ?? null));
+  const labels = scans.map((scan) => t('compare.photograph', { name: scan.lesion || scan.name, date: formatDate(scan.created) }));
+  const columns = scans.map((scan) => {
     const risk = riskWords(scan.result);
     return h('section', { class: 'card stack' },
-      h('h2', {}, h('a', { href: `#history/${scan.id}` }, formatDate(scan.created))),
-      stored ? h('div', { class: 'heatmap-stage' }, stored.canvas) : message('notice', t('heatmap.noPhotograph')),
+      h('h2', {}, h('a', { class: 'file-name', href: `#history/${scan.id}` }, fileName(scan.lesion || scan.name))),
+      h('p', { class: 'soft' }, [formatDate(scan.created), scan.lesion ? scan.name : '', metadataLine(scan.result.metadata)].filter(Boolean).join(' · ')),
       h('p', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word),
       h('p', {}, summary(scan.result, scan.classes)),
       unreliable(scan.result), bars(scan.result, scan.classes));
-  }));
+  });
+  const isOneLesion = Boolean(first.lesion) && first.lesion === second.lesion;
   return {
     title: t('compare.title'),
     content: h('div', { class: 'view stack wide' },
       h('div', {}, h('a', { class: 'back-link', href: '#history' }, icon('back'), t('record.back'))),
-      h('div', { class: 'stack close' }, h('h1', {}, first.lesion && first.lesion === second.lesion ? t('compare.of', { name: first.lesion }) : t('compare.title')),
-        h('p', { class: 'lead' }, t('compare.days', { count: days }))),
+      h('div', { class: 'stack close' }, h('h1', {}, isOneLesion ? t('compare.of', { name: first.lesion }) : t('compare.title')),
+        h('p', { class: 'lead' }, passed < 60_000 ? t('compare.together') : t('compare.between', { duration: formatDuration(passed) }))),
       first.result.model.sha256 === second.result.model.sha256 ? null : message('warning', t('compare.models')),
-      first.lesion && first.lesion === second.lesion ? null : message('notice', t('compare.lesions')),
+      isOneLesion ? null : message('notice', t('compare.lesions')),
+      squares[0] && squares[1] ? comparison([squares[0], squares[1]], labels) : message('notice', t('heatmap.noPhotograph')),
       h('div', { class: 'compare' }, columns),
       message('notice', t('compare.caution')),
       disclaimer(second.result.disclaimer)),

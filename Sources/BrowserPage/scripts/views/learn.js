@@ -48,7 +48,8 @@ function limits() {
     figures ? [
       h('p', {}, t(figures.crossFitted ? 'learn.figuresLead' : 'learn.figuresLeadStored', { n: figures.n, lesions: figures.lesions })),
       h('dl', { class: 'facts long' }, Object.entries(figures.overall).map(([key, figure]) =>
-        h('div', {}, h('dt', {}, t(`learn.figures.${key}`)), h('dd', { class: 'numbers' }, withInterval(figure))))),
+        // An area under a curve is no share of anything; the others are.
+        h('div', {}, h('dt', {}, t(`learn.figures.${key}`)), h('dd', { class: 'numbers' }, (key === 'macroAUROC' ? withInterval : inPercent)(figure))))),
       h('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': t('learn.recallTitle') },
         h('table', { class: 'table' }, h('caption', {}, t('learn.recallTitle')),
           h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('effect.class')), h('th', { scope: 'col' }, t('learn.photographs')), h('th', { scope: 'col' }, t('learn.recall')))),
@@ -64,7 +65,7 @@ function limits() {
  */
 export function learnView(id) {
   const classes = texts('learn.classes');
-  if (id && id in classes) return classPage(id, classes[id]);
+  if (id && Object.hasOwn(classes, id)) return classPage(id, classes[id]);
   return {
     title: t('tabs.learn'),
     content: h('div', { class: 'view stack wide' },

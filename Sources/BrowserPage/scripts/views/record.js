@@ -1,14 +1,17 @@
 import { app } from '../app.js';
-import { h, replace, uniqueID } from '../dom.js';
+import { fileName, h, replace, uniqueID } from '../dom.js';
+import { resume } from '../flow.js';
 import { icon } from '../icons.js';
 import { className, formatDate, t } from '../texts.js';
-import { isFull } from '../history/store.js';
 import { drawn, probe } from '../image.js';
 import { baseName, exportScans } from '../exports.js';
 import { confirmAction, message } from '../parts/dialog.js';
 import { printReport } from '../parts/report.js';
 import { resultPanel } from '../parts/result-panel.js';
-import { scanSummary } from './history.js';
+import { storingFailed, tell } from '../parts/saving.js';
+import { Session } from '../session.js';
+import { failureWords } from '../wording.js';
+import { scanSummary } from '../parts/scan-summary.js';
 
 /** @typedef {import('../types.js').Scan} Scan */
 
@@ -29,13 +32,14 @@ export async function storedSquare(scan, blob) {
   try {
     const size = await probe(blob);
     const scale = size.width / scan.square.width;
-    const side = Math.min(Math.round(scan.square.side * scale), size.width, size.height);
-    const square = {
+    const side = scan.kept === 'square' ? Math.min(size.width, size.height) : Math.min(Math.round(scan.square.side * scale), size.width, size.height);
+    const square = scan.kept === 'square' ? { left: 0, top: 0, side } : {
       side, left: Math.min(Math.round(scan.square.left * scale), size.width - side),
       top: Math.min(Math.round(scan.square.top * scale), size.height - side),
     };
-    const bitmap = await createImageBitmap(blob, { colorSpaceConversion: 'none' });
-    const canvas = drawn(bitmap, 1200, square);
+    // Only the square is decoded into memory at its own size.
+    const bitmap = await createImageBitmap(blob, square.left, square.top, side, side, { colorSpaceConversion: 'none' });
+    const canvas = drawn(bitmap, 1200);
     bitmap.close();
     return { canvas, square, size };
   } catch {
@@ -56,7 +60,7 @@ export async function recordView(id) {
   let map = null;
 
   const root = h('div', { class: 'view stack wide' });
-  const title = h('h1', {}, scan.lesion || scan.name);
+  const title = h('h1', { class: 'file-name' }, fileName(scan.lesion || scan.name));
   const status = h('p', { class: 'small soft', role: 'status' });
   const ids = { lesion: uniqueID('lesion'), note: uniqueID('note'), names: uniqueID('names') };
   /** @type {string[]} */
@@ -81,20 +85,21 @@ export async function recordView(id) {
       }
       Object.assign(scan, fields);
       status.textContent = t('record.stored');
-      title.textContent = scan.lesion || scan.name;
+      replace(title, fileName(scan.lesion || scan.name));
       if ('lesion' in fields) drawTimeLine();
     } catch (error) {
       known = before;
-      status.textContent = isFull(error) ? t('history.full') : t('history.saveFailed', { message: String(/** @type {any} */ (error).message) });
+      status.textContent = storingFailed(error);
     }
   };
-  // While somebody types too: a page that is closed then has lost at most the last second.
+  // While somebody types too: a page that is closed then has lost next to nothing.
   const typing = () => {
     status.textContent = '';
     clearTimeout(timer);
-    timer = setTimeout(store, 1000);
+    timer = setTimeout(store, 400);
   };
-  const lesion = h('input', { class: 'input', id: ids.lesion, value: scan.lesion, list: ids.names, maxlength: 80, autocomplete: 'off', onchange: store });
+  window.addEventListener('pagehide', store);
+  const lesion = h('input', { class: 'input', id: ids.lesion, value: scan.lesion, list: ids.names, maxlength: 80, autocomplete: 'off', oninput: typing, onchange: store });
   const note = h('textarea', { class: 'input', id: ids.note, rows: 4, value: scan.note, maxlength: 4000, oninput: typing, onchange: store });
 
   const timeLine = h('div', { class: 'stack close' });
@@ -111,6 +116,16 @@ export async function recordView(id) {
       }))]);
   }
   drawTimeLine();
+
+  /** Age, sex or place are corrected and the photograph is analysed again, in the Scan view; saving puts it in this scan's place. */
+  async function again() {
+    await store();
+    try {
+      await resume(await Session.ofScan(/** @type {Scan} */ (scan), /** @type {Blob} */ (blob)));
+    } catch (error) {
+      await tell(t('scan.cannotOpen', { name: /** @type {Scan} */ (scan).name }), failureWords(error));
+    }
+  }
 
   const sameModel = app.description?.model.sha256 === scan.result.model.sha256;
   const panel = resultPanel({
@@ -143,10 +158,12 @@ export async function recordView(id) {
         app.go('history');
       } }, icon('trash'), t('common.delete')),
       h('div', { class: 'row' },
+        blob ? h('button', { class: 'button', onclick: again }, icon('pencil'), t('record.again')) : null,
         h('button', { class: 'button', onclick: () => exportScans([scan], 'json', baseName(scan.name)) }, icon('export'), 'JSON'),
         h('button', { class: 'button', onclick: () => exportScans([scan], 'csv', baseName(scan.name)) }, icon('export'), 'CSV'),
         h('button', { class: 'button', onclick: () => printReport(scan, stored?.canvas ?? null, map) }, icon('print'), t('result.report')))));
   return { title: scan.lesion || scan.name, content: root, leave: () => {
+    window.removeEventListener('pagehide', store);
     store();
     addresses.forEach((address) => URL.revokeObjectURL(address));
   } };

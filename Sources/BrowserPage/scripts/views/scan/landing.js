@@ -1,23 +1,30 @@
 import { app } from '../../app.js';
-import { h, replace } from '../../dom.js';
+import { fileName, h, replace } from '../../dom.js';
 import { icon, riskIcon } from '../../icons.js';
 import { cameraObstacle, takePhotograph } from '../../parts/camera.js';
 import { message } from '../../parts/dialog.js';
 import { formatDate, t } from '../../texts.js';
+import { discard, take, work } from '../../flow.js';
 import { failureWords, riskWords } from '../../wording.js';
 
 /**
  * Where a scan begins: the ways to hand over a photograph.
- * @param {import('../scan.js').Flow} flow
- * @param {Node | null} [problem] why the photograph before could not be opened
+ * @returns {Promise<import('../scan.js').Part>}
  */
-export async function landing({ take, onLeave }, problem = null) {
-  const picker = h('input', { type: 'file', accept: 'image/*', multiple: true, class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true',
+export async function landing() {
+  /** @type {(() => void)[]} */
+  const leaving = [];
+  const picker = h('input', { type: 'file', accept: 'image/*,.csv,.tsv', multiple: true, class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true',
     'data-role': 'choose', onchange: () => take([...(picker.files ?? [])]) });
   const phone = h('input', { type: 'file', accept: 'image/*', capture: 'environment', class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true',
     onchange: () => take([...(phone.files ?? [])]) });
+  const { problem } = work;
+  // It is told once.
+  work.problem = undefined;
   const obstacle = cameraObstacle();
-  const notes = h('div', { class: 'stack', 'aria-live': 'polite' }, problem);
+  const notes = h('div', { class: 'stack', 'aria-live': 'polite' },
+    problem ? message('danger', h('p', { class: 'strong' }, t('scan.cannotOpen', { name: problem.name })), failureWords(problem.error)) : null);
+  if (problem) app.announce(t('scan.cannotOpen', { name: problem.name }));
   const camera = h('button', { class: 'button', onclick: async () => {
     if (obstacle) {
       replace(notes, message('warning', obstacle));
@@ -41,16 +48,29 @@ export async function landing({ take, onLeave }, problem = null) {
     h('div', { class: 'row centre' },
       h('button', { class: 'button primary', onclick: () => picker.click() }, icon('image'), t('scan.choose')),
       camera,
-      h('button', { class: 'button', onclick: () => pasteFromClipboard(notes, take) }, icon('paste'), t('scan.paste'))),
+      h('button', { class: 'button', onclick: () => pasteFromClipboard(notes) }, icon('paste'), t('scan.paste'))),
     picker, phone);
-  return h('div', { class: 'stack wide' },
+  return { leave: () => leaving.forEach((action) => action()), content: h('div', { class: 'stack wide' },
     h('div', { class: 'stack close measure' }, h('h1', {}, t('scan.title')), h('p', { class: 'lead soft' }, t('scan.lead'))),
-    engineState(), zone, notes,
+    engineState(), underWay(), zone, notes,
     h('ul', { role: 'list', class: 'promises' },
       h('li', {}, icon('lock'), h('span', {}, t('scan.promisePrivate'))),
       h('li', {}, icon('scan'), h('span', {}, t('scan.promiseDermoscopy'))),
       h('li', {}, icon('person'), h('span', {}, t('scan.promiseDoctor')))),
-    await lastScan(onLeave));
+    await lastScan((action) => leaving.push(action))) };
+}
+
+/** What is being worked on, for whoever went back to the beginning. */
+function underWay() {
+  const { session, batch } = work;
+  if (!session && !batch) return null;
+  return h('section', { class: 'card stack close', 'aria-label': t('scan.underWay') }, h('h2', {}, t('scan.underWay')),
+    session ? h('div', { class: 'row spread' }, h('span', { class: 'file-name' }, fileName(session.name)),
+      h('div', { class: 'row' },
+        session.item ? null : h('button', { class: 'button danger-plain', onclick: () => discard() }, icon('trash'), t('scan.discard')),
+        h('a', { class: 'button', href: `#scan/${session.step}` }, t('scan.continue'), icon('forward')))) : null,
+    batch ? h('div', { class: 'row spread' }, h('span', {}, t('batch.photographs', { count: batch.items.length })),
+      h('a', { class: 'button', href: '#scan/list' }, t('batch.back'), icon('forward'))) : null);
 }
 
 /** What keeps the page from classifying: nothing, time, or an error. */
@@ -63,11 +83,10 @@ function engineState() {
 
 /**
  * The newest scan of the history, where there is one.
- * @param {import('../scan.js').Flow['onLeave']} onLeave
+ * @param {(action: () => void) => void} onLeave
  */
 async function lastScan(onLeave) {
-  if (await app.store.state() === 'off') return null;
-  const [scan] = (await app.store.list()).scans;
+  const [scan] = await app.store.state() === 'off' ? [] : (await app.store.list()).scans;
   if (!scan) return null;
   const risk = riskWords(scan.result);
   const address = URL.createObjectURL(scan.thumbnail);
@@ -76,15 +95,14 @@ async function lastScan(onLeave) {
     h('a', { class: 'scan-card', href: `#history/${scan.id}` },
       h('img', { src: address, alt: '', width: 72, height: 72 }),
       h('span', { class: 'stack close' },
-        h('span', { class: 'strong' }, scan.lesion || scan.name), h('span', { class: 'soft small' }, formatDate(scan.created)),
+        h('span', { class: 'strong file-name' }, fileName(scan.lesion || scan.name)), h('span', { class: 'soft small' }, formatDate(scan.created)),
         h('span', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word))));
 }
 
 /**
  * @param {HTMLElement} notes
- * @param {import('../scan.js').Flow['take']} take
  */
-async function pasteFromClipboard(notes, take) {
+async function pasteFromClipboard(notes) {
   try {
     for (const item of await navigator.clipboard.read()) {
       const type = item.types.find((each) => each.startsWith('image/'));

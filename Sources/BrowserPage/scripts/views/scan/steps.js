@@ -4,6 +4,7 @@ import { icon } from '../../icons.js';
 import { cropEditor } from '../../parts/crop.js';
 import { message } from '../../parts/dialog.js';
 import { metadataForm } from '../../parts/metadata-form.js';
+import { discard, run } from '../../flow.js';
 import { t } from '../../texts.js';
 
 /** @typedef {import('../../session.js').Session} Session */
@@ -23,36 +24,39 @@ export function progress(step) {
 /**
  * The photograph with the square that the model sees.
  * @param {Session} session
- * @param {import('../scan.js').Flow} flow
+ * @returns {import('../scan.js').Part}
  */
-export function review(session, { go, discard }) {
+export function review(session) {
   const notes = [
     ...(session.isSmall ? [message('warning', t('scan.small', { width: session.width, height: session.height }))] : []),
     ...(session.reduced ? [message('notice', t('scan.reducedNow', { width: session.width, height: session.height }))] : []),
   ];
-  return h('div', { class: 'stack wide' }, progress('review'),
+  const crop = cropEditor(session, session.square, (square, moved) => {
+    session.square = square;
+    session.moved = moved;
+  });
+  return { leave: crop.leave, content: h('div', { class: 'stack wide' }, progress('review'),
     h('div', { class: 'stack close measure' }, h('h1', {}, t('scan.reviewTitle')), h('p', { class: 'soft' }, t('scan.reviewHint'))),
-    ...notes,
-    cropEditor(session, session.square, (square, moved) => {
-      session.square = square;
-      session.moved = moved;
-    }),
+    ...notes, crop.element,
     h('div', { class: 'actions' },
-      h('button', { class: 'button', onclick: discard }, icon('back'), t('scan.another')),
-      h('button', { class: 'button primary', onclick: () => go('details') }, t('common.next'), icon('forward'))));
+      h('button', { class: 'button', onclick: () => discard() }, icon('back'), t('scan.another')),
+      h('button', { class: 'button primary', onclick: () => app.go('scan/details') }, t('common.next'), icon('forward')))) };
 }
 
 /**
  * What is known of the patient.
  * @param {Session} session
- * @param {import('../scan.js').Flow} flow
+ * @returns {import('../scan.js').Part}
  */
-export function details(session, { go, run }) {
+export function details(session) {
   const hint = h('p', { class: 'soft', 'aria-live': 'polite' });
   const tell = () => { hint.textContent = session.metadata.site === 'unknown' ? t('metadata.siteHelps') : ''; };
-  const analyse = h('button', { class: 'button primary', onclick: () => run(session) }, icon('scan'), t('scan.analyse'));
+  const analyse = h('button', { class: 'button primary', disabled: !session.metadataValid, onclick: () => {
+    // The first touch counts.
+    if (!session.running) run(session);
+  } }, icon('scan'), t('scan.analyse'));
   tell();
-  return h('div', { class: 'stack wide' }, progress('details'),
+  return { content: h('div', { class: 'stack wide' }, progress('details'),
     h('div', { class: 'stack close measure' }, h('h1', {}, t('metadata.title')), h('p', { class: 'soft' }, t('metadata.lead'))),
     app.description && !app.description.metadataUsed ? message('notice', t('metadata.unused')) : null,
     h('div', { class: 'card' }, metadataForm(app.description, session.metadata, (metadata, valid) => {
@@ -62,5 +66,5 @@ export function details(session, { go, run }) {
       tell();
     })), hint,
     h('div', { class: 'actions' },
-      h('button', { class: 'button', onclick: () => go('review') }, icon('back'), t('common.back')), analyse));
+      h('button', { class: 'button', onclick: () => app.go('scan/review') }, icon('back'), t('common.back')), analyse)) };
 }

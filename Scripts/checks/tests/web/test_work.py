@@ -1,0 +1,342 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
+"""Nothing that a person made is lost without a question: results, details, lists, names and notes."""
+
+import csv
+import io
+import json
+
+from conftest import FIXTURES
+
+NAMES = ["phantom_brown.jpg", "phantom_vascular.jpg", "refused_text.png"]
+
+
+def drop(page, names) -> None:
+    files = [[name, list((FIXTURES / name).read_bytes())] for name in names]
+    page.evaluate(
+        """(files) => {
+      const data = new DataTransfer();
+      for (const [name, bytes] of files) data.items.add(new File([new Uint8Array(bytes)], name, { type: 'image/jpeg' }));
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+    }""",
+        files,
+    )
+
+
+def listed(on, names=NAMES) -> None:
+    on.open_image([FIXTURES / name for name in names])
+    on.page.get_by_text(f"{len(names)} of {len(names)} done").wait_for()
+
+
+def asks_before_closing(page) -> bool:
+    return page.evaluate("""() => {
+      const event = new Event('beforeunload', { cancelable: true });
+      window.dispatchEvent(event);
+      return event.defaultPrevented;
+    }""")
+
+
+def test_photographs_dropped_on_an_unsaved_result_ask_first(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    drop(page, NAMES)
+    page.get_by_role("dialog", name="Discard this result?").get_by_role("button", name="Cancel").click()
+    assert page.locator(".result").count() == 1
+    drop(page, NAMES[:1])
+    page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    page.get_by_role("heading", name="Check the photograph").wait_for()
+
+
+def test_a_photograph_dropped_on_another_view_is_opened_not_shown_by_the_browser(visit):
+    on = visit()
+    on.go("learn")
+    on.page.get_by_role("heading", name="Learn").wait_for()
+    drop(on.page, NAMES[:1])
+    on.page.get_by_role("heading", name="Check the photograph").wait_for()
+
+
+def test_closing_the_page_asks_only_where_something_would_be_lost(visit):
+    on = visit()
+    page = on.page
+    assert not asks_before_closing(page)
+    on.open_image(FIXTURES / NAMES[0])
+    page.get_by_role("button", name="Next").click()
+    assert not asks_before_closing(page)
+    page.get_by_label("Age", exact=True).fill("50")
+    assert asks_before_closing(page), "details that were entered go without a question"
+    page.get_by_role("button", name="Analyse").click()
+    page.wait_for_selector(".result")
+    assert asks_before_closing(page)
+    on.save()
+    assert not asks_before_closing(page)
+    page.get_by_role("button", name="New scan").click()
+    listed(on)
+    assert asks_before_closing(page), "a list of results goes without a question"
+    page.get_by_role("button", name="Save all").click()
+    page.get_by_role("button", name="All saved").wait_for()
+    assert not asks_before_closing(page)
+
+
+def test_a_list_is_closed_after_a_question(visit):
+    on = visit()
+    page = on.page
+    listed(on)
+    page.get_by_role("button", name="Close the list").click()
+    dialog = page.get_by_role("dialog", name="Close the list?")
+    dialog.get_by_text("2 results have not been saved").wait_for()
+    dialog.get_by_role("button", name="Cancel").click()
+    assert page.locator(".batch-rows li").count() == 3
+    page.get_by_role("button", name="Close the list").click()
+    page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    page.get_by_role("heading", name="Scan a lesion").wait_for()
+
+
+def rows_of(page) -> list[dict]:
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    text = download.value.path().read_text(encoding="utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_what_is_entered_for_one_of_a_list_is_in_the_list_and_its_table(visit):
+    on = visit()
+    page = on.page
+    listed(on)
+    before = rows_of(page)
+    assert [row["image"] for row in before] == NAMES, "a photograph that failed is missing in the table"
+    assert "cannot read this file" in before[2]["error"] and not before[0]["error"]
+    page.get_by_role("button", name="Open phantom_brown.jpg").click()
+    page.wait_for_selector(".result")
+    page.get_by_text("Change age, sex or place").click()
+    page.get_by_label("Age", exact=True).fill("80")
+    page.get_by_role("button", name="Update the result").click()
+    page.get_by_text("80 years").first.wait_for()
+    page.get_by_label("Name of the lesion").fill("left ear")
+    # What was answered stays in the list: there is nothing to be asked.
+    page.get_by_role("button", name="Back to the list").click()
+    page.get_by_text("3 of 3 done").wait_for()
+    page.locator(".batch-rows li").first.get_by_text("80 years").wait_for()
+    after = rows_of(page)
+    assert after[0]["age"] == "80" and after[0]["lesion"] == "left ear"
+    assert after[0]["probability"] != before[0]["probability"]
+    assert after[1] == before[1]
+
+
+def test_a_list_is_saved_whole_sorted_by_risk_and_printed_as_one_report(visit):
+    on = visit()
+    page = on.page
+    page.evaluate("() => { window.printed = 0; window.print = () => { window.printed += 1; }; }")
+    names = ["phantom_keratosis.jpg", "phantom_melanoma.jpg", "phantom_brown.jpg", "phantom_vascular.jpg", "noise.png"]
+    listed(on, names)
+    page.get_by_label("Order").select_option("risk")
+    words = page.locator(".batch-rows .risk-line").all_inner_texts()
+    order = ["High", "Moderate", "Low", "No"]
+    ranks = [order.index(word.split()[0]) for word in words]
+    assert ranks == sorted(ranks) and len(set(ranks)) > 1, words
+    page.get_by_role("button", name="Print or PDF of all").click()
+    page.wait_for_function("() => window.printed === 1")
+    report = page.locator(".report")
+    assert report.evaluate("(element) => element.firstElementChild.className") == "disclaimer"
+    assert all(name in report.text_content() for name in names)
+    page.get_by_role("button", name="Save all").click()
+    page.get_by_role("button", name="Turn the history on").click()
+    page.get_by_role("button", name="All saved").wait_for()
+    on.go("history")
+    page.get_by_text("5 scans, newest first").wait_for()
+
+
+TABLE = "image_id;age;sex;anatom_site_general\nphantom_brown;61;M;posterior torso\nphantom_vascular;7;robot;back\n"
+
+
+def test_a_table_tells_a_list_what_is_known(visit, tmp_path):
+    on = visit()
+    page = on.page
+    listed(on)
+    without = rows_of(page)
+    table = tmp_path / "patients.csv"
+    table.write_text(TABLE)
+    page.set_input_files("[data-role=table]", table)
+    page.get_by_text("patients.csv has rows for 2 of 3 photographs.").wait_for()
+    page.locator(".batch-rows li").first.get_by_text("61 years, Male").wait_for()
+    first, second, third = rows_of(page)
+    if first["image"] != NAMES[0]:
+        first, second = second, first
+    assert (first["age"], first["sex"], first["site"]) == ("61", "male", "unknown")
+    assert first["probability"] != without[0]["probability"], "the table changed nothing"
+    # A bad cell costs its photograph, with the table's line.
+    failed = next(row for row in (second, third) if row["image"] == "phantom_vascular.jpg")
+    assert 'line 3: sex "robot"' in failed["error"] and not failed["class"]
+
+
+def test_a_table_may_come_with_the_photographs(visit, tmp_path):
+    on = visit()
+    table = tmp_path / "patients.csv"
+    table.write_text("image,age\nphantom_brown,44\n")
+    on.open_image([FIXTURES / "phantom_brown.jpg", table])
+    on.page.get_by_text("1 of 1 done").wait_for()
+    on.page.locator(".batch-rows li").first.get_by_text("44 years").wait_for()
+
+
+def test_saving_again_updates_the_record(visit):
+    on = visit()
+    page = on.page
+    on.scan(age="30")
+    page.get_by_label("Name of the lesion").fill("left ear")
+    page.get_by_label("Notes", exact=True).fill("itches")
+    on.save()
+    assert page.evaluate("() => document.activeElement !== document.body"), "saving loses the focus"
+    page.get_by_text("Change age, sex or place").click()
+    page.get_by_label("Age", exact=True).fill("70")
+    page.get_by_role("button", name="Update the result").click()
+    page.get_by_text("70 years").first.wait_for()
+    page.get_by_role("button", name="Save the changes").click()
+    page.get_by_role("button", name="Saved").wait_for()
+    page.get_by_role("button", name="New scan").click()
+    page.get_by_role("heading", name="Scan a lesion").wait_for()
+    assert page.get_by_role("dialog").count() == 0
+    on.go("history")
+    page.get_by_text("1 scan, newest first").wait_for()
+    page.locator("a.scan-card").click()
+    assert page.get_by_label("Notes", exact=True).input_value() == "itches"
+    assert "70 years" in page.locator(".result").inner_text()
+
+
+def test_a_saved_scan_is_corrected_and_analysed_again(visit):
+    on = visit()
+    page = on.page
+    on.scan(age="30", sex="female", site="face")
+    on.save()
+    on.go("history")
+    page.locator("a.scan-card").click()
+    page.get_by_label("Name of the lesion").fill("left ear")
+    page.get_by_text("Stored").wait_for()
+    before = page.locator(".bars").inner_text()
+    page.get_by_role("button", name="Correct and analyse again").click()
+    page.get_by_role("heading", name="What is known").wait_for()
+    assert page.get_by_label("Age", exact=True).input_value() == "30"
+    page.locator(".site-list input[value='ear']").check()
+    page.get_by_label("Age", exact=True).fill("85")
+    page.get_by_role("button", name="Analyse").click()
+    page.wait_for_selector(".result")
+    assert page.get_by_label("Name of the lesion").input_value() == "left ear"
+    page.get_by_role("button", name="Save the changes").click()
+    page.get_by_role("button", name="Saved").wait_for()
+    on.go("history")
+    page.get_by_text("1 scan, newest first").wait_for()
+    page.locator("a.scan-card").click()
+    page.wait_for_selector(".result")
+    assert "85 years" in page.locator(".result").inner_text()
+    assert page.locator(".bars").inner_text() != before
+
+
+def test_the_browsers_back_leads_through_the_steps(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    page.go_back()
+    page.get_by_role("heading", name="What is known").wait_for()
+    page.go_back()
+    page.get_by_role("heading", name="Check the photograph").wait_for()
+    page.go_back()
+    page.get_by_role("heading", name="Scan a lesion").wait_for()
+    page.get_by_role("link", name="Continue").click()
+    page.get_by_role("heading", name="Check the photograph").wait_for()
+    page.get_by_role("link", name="Scan", exact=True).click()
+    on.go("scan/result")
+    page.wait_for_selector(".result")
+    # A question belongs to the view that asks it.
+    page.get_by_role("button", name="Discard").click()
+    page.get_by_role("dialog").wait_for()
+    page.go_back()
+    page.wait_for_function("() => !document.querySelector('dialog')")
+
+
+def test_leaving_during_the_analysis_and_coming_back(visit):
+    on = visit()
+    page = on.page
+    on.open_image(FIXTURES / "phantom_brown.jpg")
+    page.get_by_role("button", name="Next").click()
+    page.evaluate("() => { document.querySelector('.actions .primary').click(); location.hash = '#learn'; }")
+    page.get_by_role("heading", name="Learn").wait_for()
+    page.get_by_role("link", name="Scan", exact=True).click()
+    page.wait_for_selector(".result")
+    page.wait_for_selector(".heatmap figcaption p")
+    assert page.get_by_role("heading", level=1).all_inner_texts() == ["Result"]
+
+
+def test_opening_is_cancelled(visit):
+    on = visit()
+    page = on.page
+    page.evaluate("""() => {
+      const original = window.createImageBitmap;
+      Image.prototype.decode = original;
+      window.Image = class extends Image { set src(value) { setTimeout(() => { super.src = value; }, 3000); } };
+    }""")
+    page.evaluate(
+        """(bytes) => {
+      const data = new DataTransfer();
+      // No header that the page knows: it asks the browser for the size, which takes its time here.
+      data.items.add(new File([new Uint8Array(bytes)], 'slow.bmp', { type: 'image/bmp' }));
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+    }""",
+        list(b"BM" + bytes(80)),
+    )
+    page.get_by_role("heading", name="Opening the photograph").wait_for()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("heading", name="Scan a lesion").wait_for()
+    page.wait_for_timeout(3500)
+    assert page.locator(".message.danger").count() == 0, "what was cancelled is complained of"
+
+
+def test_places_that_are_none_show_something(visit):
+    on = visit()
+    page = on.page
+    for place in ("%", "nowhere", "scan/result", "scan/list", "learn/toString", "history/%E0%A4%A", "compare/a/b"):
+        page.evaluate("place => { location.hash = '#' + place }", place)
+        page.wait_for_function("() => document.querySelector('main h1')?.textContent.length > 0")
+
+
+def test_the_interface_takes_nothing_wrong_for_missing(visit):
+    on = visit()
+    found = on.page.evaluate(
+        """async (bytes) => {
+      const file = new File([new Uint8Array(bytes)], 'n.jpg');
+      const { classify, ready } = window.dermafusion;
+      const told = async (promise) => promise.then((result) => JSON.stringify(result.metadata), (error) => error.name);
+      const description = await ready;
+      let mutable = true;
+      try { description.classes[0].name = 'x'; } catch { /* in strict code it throws */ }
+      mutable = description.classes[0].name === 'x';
+      return { none: await told(classify(file, null)), nan: await told(classify(file, { age: NaN })), text: await told(classify(file, { age: '5' })),
+        old: await told(classify(file, { age: 131 })), mutable };
+    }""",
+        list((FIXTURES / "phantom_brown.jpg").read_bytes()),
+    )
+    assert json.loads(found.pop("none"))["missing"] == ["age", "sex", "site"]
+    assert found == {"nan": "RangeError", "text": "RangeError", "old": "RangeError", "mutable": False}
+
+
+def test_the_map_of_an_unlikely_class_says_what_its_colours_mean(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    page.get_by_label("Class", exact=True).select_option("vasc")
+    caption = page.locator(".heatmap figcaption")
+    caption.get_by_text("scaled to this map alone").wait_for()
+    assert "%" in caption.inner_text()
+    page.get_by_label("Show the heatmap").uncheck()
+    assert "Bright areas support" not in caption.inner_text()
+
+
+def test_why_a_rarer_class_can_be_in_the_set(visit):
+    on = visit()
+    on.scan()
+    on.page.get_by_text("Each class has a threshold of its own").wait_for()
+
+
+def test_the_browsers_print_leaves_the_navigation_out(visit):
+    on = visit()
+    on.scan()
+    on.page.emulate_media(media="print")
+    assert on.page.locator(".header").is_hidden() and on.page.locator(".actions").is_hidden()
+    assert on.page.locator(".result .disclaimer").first.is_visible()

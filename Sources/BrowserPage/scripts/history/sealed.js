@@ -1,0 +1,96 @@
+/**
+ * A history's file that only a passphrase opens: a line that says how it was made, then parts of at most PART bytes, each
+ * encrypted with a number of its own. The first line and the part's place are authenticated with it, so that no part can be
+ * left out, exchanged or repeated.
+ */
+const FORMAT = 'dermafusion-history-sealed';
+/** OWASP's advice for PBKDF2 with SHA-256. */
+const ITERATIONS = 600_000;
+const PART = 1 << 20;
+const encoder = new TextEncoder();
+
+/** Whether the browser encrypts here: it does not on a page that came over plain HTTP. */
+export function canSeal() {
+  return globalThis.crypto?.subtle !== undefined;
+}
+
+/** @param {Uint8Array} bytes */
+function textOf(bytes) {
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += 32_768) binary += String.fromCharCode(...bytes.subarray(at, at + 32_768));
+  return btoa(binary);
+}
+
+/** @param {string} text */
+function bytesOf(text) {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
+/** @param {string} code */
+function failure(code) {
+  return Object.assign(new Error(code), { code });
+}
+
+/**
+ * @param {string} passphrase
+ * @param {Uint8Array} salt
+ * @param {number} iterations
+ */
+async function keyOf(passphrase, salt, iterations) {
+  const secret = await crypto.subtle.importKey('raw', encoder.encode(passphrase.normalize('NFC')), 'PBKDF2', false, ['deriveKey']);
+  return crypto.subtle.deriveKey({ name: 'PBKDF2', hash: 'SHA-256', salt: /** @type {BufferSource} */ (salt), iterations }, secret, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']);
+}
+
+/**
+ * @param {Blob} file
+ * @param {string} passphrase
+ */
+export async function seal(file, passphrase) {
+  const salt = crypto.getRandomValues(new Uint8Array(16));
+  const parts = Math.ceil(file.size / PART);
+  const head = JSON.stringify({ format: FORMAT, version: 1, derivation: 'PBKDF2-HMAC-SHA-256', iterations: ITERATIONS, salt: textOf(salt), cipher: 'AES-256-GCM', parts });
+  const key = await keyOf(passphrase, salt, ITERATIONS);
+  const lines = [`${head}\n`];
+  for (let index = 0; index < parts; index += 1) {
+    const iv = crypto.getRandomValues(new Uint8Array(12));
+    const plain = await file.slice(index * PART, (index + 1) * PART).arrayBuffer();
+    const cipher = new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: encoder.encode(`${head}:${index}`) }, key, plain));
+    lines.push(`${textOf(iv)} ${textOf(cipher)}\n`);
+  }
+  return new Blob(lines, { type: 'application/x-ndjson' });
+}
+
+/**
+ * Whether a file is one of these.
+ * @param {Blob} file
+ */
+export async function isSealed(file) {
+  return (await file.slice(0, 200).text()).startsWith(`{"format":"${FORMAT}"`);
+}
+
+/**
+ * @param {Blob} file
+ * @param {string} passphrase
+ * @returns {Promise<Blob>}
+ */
+export async function unseal(file, passphrase) {
+  const [head, ...lines] = (await file.text()).split('\n').filter((line) => line !== '');
+  let facts;
+  try {
+    facts = JSON.parse(head);
+    if (facts.version !== 1 || !(facts.iterations >= 1 && facts.iterations <= 10_000_000) || facts.parts !== lines.length) throw failure('sealed_broken');
+  } catch {
+    throw failure('sealed_broken');
+  }
+  const key = await keyOf(passphrase, bytesOf(facts.salt), facts.iterations);
+  const parts = [];
+  for (const [index, line] of lines.entries()) {
+    const [iv, cipher] = line.split(' ').map(bytesOf);
+    try {
+      parts.push(await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: encoder.encode(`${head}:${index}`) }, key, cipher));
+    } catch {
+      throw failure(index === 0 ? 'sealed_passphrase' : 'sealed_broken');
+    }
+  }
+  return new Blob(parts);
+}

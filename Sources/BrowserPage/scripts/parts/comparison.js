@@ -1,0 +1,95 @@
+import { h, uniqueID } from '../dom.js';
+import { icon } from '../icons.js';
+import { t } from '../texts.js';
+import { wheelFactor } from './crop-geometry.js';
+
+const LARGEST = 8;
+
+/**
+ * Two photographs that are enlarged and moved together, beside each other or one over the other with a slider between them.
+ * @param {[HTMLCanvasElement, HTMLCanvasElement]} photographs the earlier one first
+ * @param {string[]} labels
+ */
+export function comparison(photographs, labels) {
+  /** What both show: how much they are enlarged, and where the middle of the view lies in them, 0...1. */
+  const view = { scale: 1, x: 0.5, y: 0.5 };
+  const stages = photographs.map((canvas, index) => {
+    canvas.setAttribute('role', 'img');
+    canvas.setAttribute('aria-label', labels[index]);
+    return h('div', { class: 'heatmap-stage compare-stage', tabindex: 0, role: 'group', 'aria-label': t('compare.stage') }, canvas);
+  });
+  const [, later] = stages;
+  const root = h('div', { class: 'compare-photographs' }, stages.map((stage, index) => h('figure', { class: 'stack close' }, stage, h('figcaption', { class: 'small soft' }, labels[index]))));
+
+  function show() {
+    const half = 0.5 / view.scale;
+    view.x = Math.min(Math.max(view.x, half), 1 - half);
+    view.y = Math.min(Math.max(view.y, half), 1 - half);
+    for (const canvas of photographs) canvas.style.transform = `scale(${view.scale}) translate(${(0.5 - view.x) * 100}%, ${(0.5 - view.y) * 100}%)`;
+    out.disabled = view.scale === 1;
+    closer.disabled = view.scale === LARGEST;
+  }
+
+  /**
+   * @param {number} factor
+   * @param {{x: number, y: number}} [point] of the view, -0.5...0.5 from its middle, that stays where it is
+   */
+  function zoom(factor, point = { x: 0, y: 0 }) {
+    const scale = Math.min(Math.max(view.scale * factor, 1), LARGEST);
+    view.x += point.x * (1 / view.scale - 1 / scale);
+    view.y += point.y * (1 / view.scale - 1 / scale);
+    view.scale = scale;
+    show();
+  }
+  const move = (/** @type {number} */ x, /** @type {number} */ y) => {
+    view.x += x / view.scale;
+    view.y += y / view.scale;
+    show();
+  };
+  for (const stage of stages) {
+    stage.addEventListener('wheel', (event) => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      const box = stage.getBoundingClientRect();
+      zoom(1 / wheelFactor(event), { x: (event.clientX - box.left) / box.width - 0.5, y: (event.clientY - box.top) / box.height - 0.5 });
+    }, { passive: false });
+    stage.addEventListener('pointerdown', (event) => {
+      stage.setPointerCapture(event.pointerId);
+      const box = stage.getBoundingClientRect();
+      let [x, y] = [event.clientX, event.clientY];
+      const follow = (/** @type {PointerEvent} */ now) => {
+        move((x - now.clientX) / box.width, (y - now.clientY) / box.height);
+        [x, y] = [now.clientX, now.clientY];
+      };
+      stage.addEventListener('pointermove', follow);
+      stage.addEventListener('lostpointercapture', () => stage.removeEventListener('pointermove', follow), { once: true });
+    });
+    stage.addEventListener('keydown', (event) => {
+      /** @type {Record<string, () => void>} */
+      const keys = {
+        ArrowLeft: () => move(-0.1, 0), ArrowRight: () => move(0.1, 0), ArrowUp: () => move(0, -0.1), ArrowDown: () => move(0, 0.1),
+        '+': () => zoom(1.25), '=': () => zoom(1.25), '-': () => zoom(0.8),
+      };
+      if (!Object.hasOwn(keys, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      keys[event.key]();
+    });
+  }
+
+  const share = h('input', { class: 'slider', type: 'range', id: uniqueID('share'), min: 0, max: 100, step: 1, value: 50, oninput: () => divide() });
+  const shareRow = h('div', { class: 'field-row', hidden: true }, h('label', { for: share.id }, t('compare.share')), share);
+  const over = h('input', { type: 'checkbox', role: 'switch', class: 'switch', onchange: () => divide() });
+  function divide() {
+    root.classList.toggle('over', over.checked);
+    shareRow.hidden = !over.checked;
+    later.style.clipPath = over.checked ? `inset(0 0 0 ${100 - Number(share.value)}%)` : '';
+    share.setAttribute('aria-valuetext', t('compare.shareValue', { percent: Number(share.value) }));
+  }
+  const out = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomOut'), onclick: () => zoom(0.8) }, icon('minus'));
+  const closer = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomIn'), onclick: () => zoom(1.25) }, icon('plus'));
+  show();
+  divide();
+  return h('section', { class: 'card stack', 'aria-label': t('compare.photographs') }, root,
+    h('div', { class: 'row spread no-print' }, h('label', { class: 'switch-row' }, over, h('span', {}, t('compare.over'))), h('div', { class: 'row' }, out, closer)),
+    shareRow, h('p', { class: 'small soft no-print' }, t('compare.hint')));
+}

@@ -1,0 +1,75 @@
+/**
+ * The square that the model sees, moved and zoomed over a photograph: numbers only.
+ *
+ * @typedef {import('../types.js').Square} Square
+ * @typedef {{width: number, height: number}} Size
+ */
+
+/** The engine takes no smaller square. */
+const SMALLEST = 32;
+
+/**
+ * The sides that the square can have.
+ * @param {Size} size
+ */
+export function sidesOf(size) {
+  const largest = Math.min(size.width, size.height);
+  return { smallest: Math.min(largest, SMALLEST), largest };
+}
+
+/**
+ * The nearest square that lies within the photograph, in whole pixels.
+ * @param {Square} square
+ * @param {Size} size
+ * @returns {Square}
+ */
+export function within({ left, top, side }, size) {
+  const { smallest, largest } = sidesOf(size);
+  const bounded = Math.round(Math.min(Math.max(side, smallest), largest));
+  return {
+    side: bounded,
+    left: Math.round(Math.min(Math.max(left, 0), size.width - bounded)),
+    top: Math.round(Math.min(Math.max(top, 0), size.height - bounded)),
+  };
+}
+
+/**
+ * The square with another side, about a point of it that stays where it is on the screen.
+ * @param {Square} square
+ * @param {number} side
+ * @param {Size} size
+ * @param {{x: number, y: number}} [point] 0...1 across the square; its centre where it is missing
+ */
+export function resized(square, side, size, point = { x: 0.5, y: 0.5 }) {
+  const { smallest, largest } = sidesOf(size);
+  const bounded = Math.min(Math.max(side, smallest), largest);
+  return within({ side: bounded, left: square.left + (square.side - bounded) * point.x, top: square.top + (square.side - bounded) * point.y }, size);
+}
+
+/**
+ * How far zoomed in a side is: 0 the whole, 100 the smallest; equal steps enlarge by equal factors.
+ * @param {number} side
+ * @param {Size} size
+ */
+export function zoomOf(side, size) {
+  const { smallest, largest } = sidesOf(size);
+  return smallest === largest ? 0 : 100 * Math.log(largest / side) / Math.log(largest / smallest);
+}
+
+/**
+ * @param {number} zoom
+ * @param {Size} size
+ */
+export function sideOfZoom(zoom, size) {
+  const { smallest, largest } = sidesOf(size);
+  return Math.round(largest * (smallest / largest) ** (zoom / 100));
+}
+
+/**
+ * By what a turn of the wheel enlarges: the same for a mouse that counts lines and a touchpad that counts pixels.
+ * @param {{deltaY: number, deltaMode: number}} wheel
+ */
+export function wheelFactor({ deltaY, deltaMode }) {
+  const pixels = deltaY * [1, 16, 400][deltaMode];
+  return Math.exp(Math.min(Math.max(pixels, -120), 120) / 400);
+}

@@ -1,0 +1,67 @@
+// The page's languages: each is one file, and has what English has.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { languages, load } from './bundle.mjs';
+
+const page = await load('texts.js');
+const textsOf = (/** @type {string} */ language) =>
+  JSON.parse(readFileSync(new URL(`../../Sources/BrowserPage/texts/${language}.json`, import.meta.url), 'utf8'));
+
+/** Each text by its path; a text with plurals is one, by its form for many. @returns {Map<string, string>} */
+function flat(/** @type {any} */ value, path = '', found = new Map()) {
+  if (typeof value === 'string') found.set(path, value);
+  else if (typeof value.other === 'string') found.set(path, value.other);
+  else for (const [key, each] of Object.entries(value)) flat(each, path ? `${path}.${key}` : key, found);
+  return found;
+}
+
+/** The values that a text wants. */
+const wanted = (/** @type {string} */ text) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
+
+const english = flat(textsOf('en'));
+
+test('there are three languages, English first', () => {
+  assert.deepEqual(page.languages().map(({ code }) => code), ['en', ...languages]);
+  assert(languages.length >= 2);
+});
+
+for (const language of languages) {
+  test(`${language} has every text, with the same values in it`, () => {
+    const own = flat(textsOf(language));
+    assert.deepEqual([...own.keys()].sort(), [...english.keys()].sort());
+    for (const [path, text] of english) assert.deepEqual(wanted(own.get(path) ?? ''), wanted(text), path);
+  });
+
+  test(`${language} has a form for each plural that Intl chooses`, () => {
+    page.setLanguage(language);
+    for (const count of [0, 1, 2, 5, 21, 1000, 1_000_000]) {
+      assert(page.t('history.count', { count }).includes(page.formatNumber(count)));
+      assert(page.t('metadata.years', { count }).length > 0);
+    }
+  });
+
+  test(`${language} says nothing that the product never says`, () => {
+    const forbidden = { de: /sicher gutartig|ungefährlich|Sie haben eine? |diagnostiziert/i, fr: /vous avez une? |sans danger|diagnostiqu|certainement bénin/i };
+    for (const [path, text] of flat(textsOf(language))) assert(!/** @type {any} */ (forbidden)[language]?.test(text), `${path}: ${text}`);
+  });
+}
+
+test('numbers, shares and times are written as the language writes them', () => {
+  page.setLanguage('fr');
+  assert.equal(page.wholePercent(0.874), new Intl.NumberFormat('fr', { style: 'percent' }).format(0.87));
+  assert.equal(page.wholePercent(0.9999), new Intl.NumberFormat('fr', { style: 'percent' }).format(0.99));
+  page.setLanguage('en');
+  assert.equal(page.wholePercent(0.874), '87%');
+  assert.equal(page.t('metadata.years', { count: 1.5 }), '1.5 years');
+  assert.equal(page.t('metadata.years', { count: 1 }), '1 year');
+  const minute = 60_000;
+  const durations = [0, 1, 59, 3 * 60, 3 * 24 * 60, 20 * 24 * 60, 100 * 24 * 60, 1000 * 24 * 60].map((minutes) => page.formatDuration(minutes * minute));
+  assert.deepEqual(durations, ['0 minutes', '1 minute', '59 minutes', '3 hours', '3 days', '2 weeks', '3 months', '2 years']);
+  page.setLanguage('de');
+  assert.equal(page.formatDuration(3 * 24 * 60 * minute), '3 Tage');
+});
+
+test('names of JavaScript are no texts', () => {
+  for (const name of ['toString', 'constructor', '__proto__']) assert.equal(page.has(`warnings.${name}`), false);
+});
