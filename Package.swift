@@ -80,7 +80,7 @@ let package = Package(
       name: "CInterface",
       dependencies: [
         "CDermaFusion", "DermaFusion", "Figures", "ImageFiles", "ExplanationModule", "ImagePipeline",
-        "SystemModule",
+        "JSONModule", "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
 

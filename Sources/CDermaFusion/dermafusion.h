@@ -207,7 +207,8 @@ const char *dermafusion_class_id(dermafusion_classifier classifier, uint32_t ind
 
 /* What a program can know of a model before it classifies, as the JSON of a result without scores: version, model,
    architecture, precision, temperature, inputSize, classes, metadataUsed, sexes, sites, pickerSites (those that a person
-   picks from), methods, layers, threads, instructionSet, disclaimer. */
+   picks from), methods, layers, formats (that can be read), endings (of their files' names), threads, instructionSet,
+   disclaimer. */
 dermafusion_status dermafusion_describe(
     dermafusion_classifier classifier, dermafusion_result *result, dermafusion_error *error);
 

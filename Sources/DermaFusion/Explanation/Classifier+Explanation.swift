@@ -91,7 +91,7 @@ extension Classifier {
     let layer = try layerName(layer, in: network)
     let known = metadata.filled(from: input.patient)
     var explained: [LesionLabel] = []
-    let run = unsafe try network.runWithGradients(
+    let run = try unsafe network.runWithGradients(
       layer: layer, metadata: known.encoded(), needsGradients: method.usesGradient,
       logits: { (output) throws(DermaFusionError) in
         explained = select(try calibration.probabilities(output.logits))
