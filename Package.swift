@@ -110,7 +110,7 @@ let package = Package(
       swiftSettings: warningsAsErrors),
     .target(
       name: "NetworkModule",
-      dependencies: ["ModelFiles", "TensorModule", "KernelInterface", "SystemModule"],
+      dependencies: ["ModelFiles", "ImagePipeline", "TensorModule", "KernelInterface", "SystemModule"],
       swiftSettings: warningsAsErrors),
     .target(
       name: "ImagePipeline", dependencies: ["SystemModule"],

@@ -1,3 +1,4 @@
+import ImagePipeline
 import KernelInterface
 import ModelFiles
 import SystemModule
