@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageFiles
 
-/// The files that `python -m dermafusion.fixtures.formats` made, with the pixels that Pillow makes of them.
+/// The files that `python -m dermafusion_training fixtures formats` made, with the pixels that Pillow makes of them.
 struct FormatFixture: Decodable, CustomTestStringConvertible {
   struct Patient: Decodable {
     let age: Double?
