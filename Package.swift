@@ -16,8 +16,7 @@ func kernelSettings(define: String, targetFeatures: [String]) -> [SwiftSetting] 
       .unsafeFlags(targetFeatures.flatMap { ["-Xcc", "-m\($0)"] }, .when(platforms: [.linux, .macOS])))
   }
   // Optimised as a whole in debug builds too: an unoptimised kernel is a thousand times slower than the product.
-  // In one piece: cut into several, the matrix kernel's tiles no longer stay in registers.
-  let optimisation = ["-Ounchecked", "-disable-batch-mode", "-wmo"]
+  let optimisation = ["-Ounchecked", "-disable-batch-mode", "-wmo", "-num-threads", "2"]
   settings.append(.unsafeFlags(optimisation, .when(platforms: [.linux, .macOS, .iOS])))
   return settings
 }
@@ -27,6 +26,9 @@ let avx512 = ["avx512f", "avx512vl", "avx512bw", "avx512dq", "avx2", "fma"]
 /// `Scripts/test` asks for it. Whoever only builds may have a compiler that warns of more.
 let warningsAsErrors: [SwiftSetting] =
   Context.environment["DERMAFUSION_WARNINGS_AS_ERRORS"] == nil ? [] : [.unsafeFlags(["-warnings-as-errors"])]
+
+/// Whatever may go beyond its memory is marked `unsafe`. For modules in which little or nothing does.
+let memorySafe: [SwiftSetting] = warningsAsErrors + [.strictMemorySafety()]
 
 /// For loops over every pixel: unoptimised, the tests on photographs would take minutes.
 let optimizedInDebugBuilds: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
@@ -51,11 +53,11 @@ let package = Package(
         "ExplanationModule", "NetworkModule", "ImagePipeline", "ModelFiles", "TensorModule",
         "KernelInterface", "JSONModule", "SystemModule",
       ],
-      swiftSettings: warningsAsErrors),
+      swiftSettings: memorySafe),
     .target(
       name: "Figures",
       dependencies: ["DermaFusion", "ExplanationModule", "ImagePipeline", "JSONModule"],
-      swiftSettings: warningsAsErrors),
+      swiftSettings: memorySafe),
     .target(
       name: "ImageFiles",
       dependencies: [
@@ -78,13 +80,13 @@ let package = Package(
       name: "CInterface",
       dependencies: [
         "CDermaFusion", "DermaFusion", "Figures", "ImageFiles", "ExplanationModule", "ImagePipeline",
-        "SystemModule",
+        "JSONModule", "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
 
     // Command line
     .executableTarget(
-      name: "CommandLineTool", dependencies: ["Commands"], swiftSettings: warningsAsErrors),
+      name: "CommandLineTool", dependencies: ["Commands"], swiftSettings: memorySafe),
     .target(
       name: "Commands",
       dependencies: [
@@ -92,7 +94,7 @@ let package = Package(
         "ImagePipeline", "Assessment", "ExplanationModule", "JSONModule", "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
-    .target(name: "CommandLineSupport", dependencies: ["SystemModule"], swiftSettings: warningsAsErrors),
+    .target(name: "CommandLineSupport", dependencies: ["SystemModule"], swiftSettings: memorySafe),
     .target(
       name: "Assessment",
       dependencies: [

@@ -44,6 +44,18 @@ private func decode(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   return 0
 }
 
+/// What is read of a file before a library of the system sees it, and what a DICOM file says of the patient.
+private func header(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+  let bytes = Array(UnsafeBufferPointer(start: bytes, count: count))
+  do {
+    if let size = try ImageDecoder.statedSize(bytes) { precondition(size.width > 0 && size.height > 0) }
+  } catch {
+    requireLine(error)
+  }
+  _ = ImageDecoder.patient(bytes)
+  return 0
+}
+
 private func safetensors(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   do {
     let file = try SafetensorsFile(bytes: Array(UnsafeBufferPointer(start: bytes, count: count)))
@@ -97,7 +109,8 @@ private func arguments(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 }
 
 private let targets: [String: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32] = [
-  "png": decode, "jpeg": decode, "pnm": decode, "safetensors": safetensors, "config": configuration,
+  "png": decode, "jpeg": decode, "pnm": decode, "bmp": decode, "dicom": decode, "webp": header,
+  "tiff": header, "heif": header, "safetensors": safetensors, "config": configuration,
   "csv": table,
   "arguments": arguments,
 ]

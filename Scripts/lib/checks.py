@@ -32,5 +32,8 @@ def enter_environment():
     """Goes on in the training package's environment, which it makes where it is missing."""
     folder = ROOT / ".build/python"
     if Path(sys.prefix) != folder:
+        if {"-h", "--help"} & set(sys.argv):
+            print(sys.modules["__main__"].__doc__)  # that needs no environment
+            sys.exit()
         shell("make_environment", folder)
         os.execv(folder / "bin/python", [str(folder / "bin/python"), *sys.argv])

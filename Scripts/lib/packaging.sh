@@ -3,8 +3,6 @@
 
 umask 022 # everybody may read what is installed, its owner alone may write it
 
-umask 022 # what is installed, all may read and none but its owner may write
-
 # read_prefix [--prefix DIR]: sets `prefix`, an absolute path.
 read_prefix() {
   if [ "$(id -u)" = 0 ]; then prefix=/usr/local; else prefix=$HOME/.local; fi
@@ -12,7 +10,6 @@ read_prefix() {
     case $1 in
       --prefix) [ $# -ge 2 ] || fail "--prefix needs a folder"; prefix=$2; shift 2 ;;
       --prefix=*) prefix=${1#--prefix=}; shift ;;
-      -h | --help) sed -n '2,/^set/s/^# //p' "$0"; exit 0 ;;
       *) say "error: unknown argument '$1'; usage: $(basename "$0") [--prefix DIR]"; exit 64 ;;
     esac
   done

@@ -13,6 +13,16 @@ fail() {
   exit 1
 }
 
+# show_help "$@": prints the comment at the head of the script and ends it, where its first argument asks for help.
+show_help() {
+  case ${1:-} in
+    -h | --help)
+      sed -n '2,/^set /s/^# \{0,1\}//p' "$0"
+      exit
+      ;;
+  esac
+}
+
 # cannot_run REASON: ends a check that this machine cannot run. Scripts/test counts it as not run.
 cannot_run() {
   say "not run: $*"

@@ -45,6 +45,6 @@ extension BrowserSession {
 
   /// What a page can know of a model before it classifies.
   func describe(_ handle: Int32) throws(DermaFusionError) -> (JSONValue, Int32) {
-    (try classifier(handle).orderedJSON, 1)
+    (try classifier(handle).orderedJSON(), 1)
   }
 }

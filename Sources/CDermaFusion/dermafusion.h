@@ -207,14 +207,17 @@ const char *dermafusion_class_id(dermafusion_classifier classifier, uint32_t ind
 
 /* What a program can know of a model before it classifies, as the JSON of a result without scores: version, model,
    architecture, precision, temperature, inputSize, classes, metadataUsed, sexes, sites, pickerSites (those that a person
-   picks from), methods, layers, threads, instructionSet, disclaimer. */
+   picks from), methods, layers, formats (that can be read), endings (of their files' names), threads, instructionSet,
+   disclaimer. */
 dermafusion_status dermafusion_describe(
     dermafusion_classifier classifier, dermafusion_result *result, dermafusion_error *error);
 
 /* Sets a request to "nothing known, nothing special". */
 void dermafusion_request_init(dermafusion_request *request);
 
-/* Classifies a file's bytes: PNG, JPEG (EXIF orientation applied) or PNM, at least 32x32 pixels.
+/* Classifies a file's bytes: PNG, JPEG, PNM, BMP, DICOM, and WebP, TIFF, HEIC and AVIF where the system has libwebp, libtiff
+   and libheif; at least 32x32 pixels. An EXIF orientation is applied. These libraries run in the calling process: a file that
+   crashes them ends it. The program `dermafusion` runs them in a process of their own.
    request: NULL: nothing known, nothing special. */
 dermafusion_status dermafusion_classify_bytes(
     dermafusion_classifier classifier, const void *bytes, size_t size, const dermafusion_request *request,

@@ -14,6 +14,16 @@ typedef struct {
   const char *message;
 } cheif_error;
 
+// libheif: which colours the values of an image mean, by the numbers of ITU-T H.273. Later versions have more fields.
+typedef struct {
+  uint8_t version;
+  int primaries;
+  int transfer;
+  int matrix;
+  uint8_t is_full_range;
+} cheif_nclx;
+
+typedef cheif_error (*cheif_nclx_function)(const void *handle, cheif_nclx **profile);
 typedef cheif_error (*cheif_read_function)(void *context, const void *bytes, size_t count, const void *options);
 typedef cheif_error (*cheif_primary_function)(void *context, void **handle);
 typedef cheif_error (*cheif_decode_function)(

@@ -2,6 +2,7 @@
 import CDermaFusion
 import DermaFusion
 import ImageFiles
+import JSONModule
 import SystemModule
 
 // The functions of dermafusion.h, which documents them: callers see the header, never this file.
@@ -75,7 +76,12 @@ public func describeClassifier(
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   make(result, error) { () throws(Failure) in
-    StoredResult(nil, json: try Handles.classifier(classifier).classifier.orderedJSON.text)
+    let files = [
+      (key: "formats", value: JSONValue.strings(ImageDecoder.formats)),
+      ("endings", .strings(ImageDecoder.readableEndings)),
+    ]
+    return StoredResult(
+      nil, json: try Handles.classifier(classifier).classifier.orderedJSON(files: files).text)
   }
 }
 
@@ -233,7 +239,7 @@ private func file(_ descriptor: Int32) throws(Failure) -> [UInt8] {
     // Callers know the file's name, and messages about images do not tell it either.
     throw Failure(
       DERMAFUSION_INVALID_IMAGE, message: String(error.description.dropFirst("\(name): ".count)),
-      remedy: "Open a whole PNG, JPEG or PNM file.")
+      remedy: "Use a whole image file of at least 32x32 pixels.")
   }
 }
 

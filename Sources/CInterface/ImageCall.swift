@@ -41,7 +41,8 @@ struct ImageCall {
       try stored(
         classifier.explain(
           encodedImage: file, metadata: request.metadata, method: request.method, layer: request.layer,
-          selecting: classifier.selection(request.labels(of: classifier))).0)
+          selecting: classifier.selection(request.labels(of: classifier))
+        ).0)
     }
   }
 
@@ -49,7 +50,8 @@ struct ImageCall {
     try compute { () throws(DermaFusionError) in
       try stored(
         classifier.explain(
-          classifier.preprocessed(image), metadata: request.metadata, method: request.method, layer: request.layer,
+          classifier.preprocessed(image), metadata: request.metadata, method: request.method,
+          layer: request.layer,
           imageSHA256: nil, selecting: classifier.selection(request.labels(of: classifier))))
     }
   }

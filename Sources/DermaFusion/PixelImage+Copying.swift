@@ -14,7 +14,7 @@ extension PixelImage {
     copying bytes: UnsafeRawBufferPointer, width: Int, height: Int, bytesPerRow: Int, layout: Layout
   ) throws(DermaFusionError) {
     do throws(ImageError) {
-      try self.init(
+      try unsafe self.init(
         laidOut: bytes, width: width, height: height, bytesPerRow: bytesPerRow, layout: layout)
     } catch {
       throw DermaFusionError(error)

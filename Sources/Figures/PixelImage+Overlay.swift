@@ -10,15 +10,16 @@ extension PixelImage {
     precondition(values.count == width * height, "\(values.count) values over \(width)x\(height)")
     let colors = colorMap.table
     let share = Int((alpha * 256).rounded())
-    let blended = [UInt8](unsafeUninitializedCapacity: pixels.count) { target, count in
-      pixels.withUnsafeBufferPointer { photograph in
-        colors.withUnsafeBufferPointer { colors in
+    let blended = unsafe [UInt8](unsafeUninitializedCapacity: pixels.count) { target, count in
+      unsafe pixels.withUnsafeBufferPointer { photograph in
+        unsafe colors.withUnsafeBufferPointer { colors in
           for pixel in values.indices {
             let color = min(Int(values[pixel] * 256), 255) * 3
             for channel in 0..<3 {
               let place = pixel * 3 + channel
-              let sum = Int(photograph[place]) * (256 - share) + Int(colors[color + channel]) * share + 128
-              target[place] = UInt8(sum >> 8)
+              let sum =
+                unsafe Int(photograph[place]) * (256 - share) + Int(colors[color + channel]) * share + 128
+              unsafe target[place] = UInt8(sum >> 8)
             }
           }
         }

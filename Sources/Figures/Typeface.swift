@@ -63,7 +63,7 @@ enum Typeface {
 
   private static func number(_ digits: StaticString, at index: Int) -> Int {
     func digit(_ place: Int) -> Int {
-      let code = Int(digits.utf8Start[place])
+      let code = unsafe Int(digits.utf8Start[place])
       return code - (code > 92 ? 36 : 35)
     }
     return digit(index * 2) * 91 + digit(index * 2 + 1)

@@ -41,7 +41,8 @@ extension Classifier {
       try self.output(of: input, metadata: known.encoded(), views: views)
     }
     let result = try classification(
-      output, of: input, metadata: known, isFromFile: known != metadata, views: views, imageSHA256: SHA256.hexDigest(bytes))
+      output, of: input, metadata: known, isFromFile: known != metadata, views: views,
+      imageSHA256: SHA256.hexDigest(bytes))
     return (result, output, timing)
   }
 

@@ -33,6 +33,9 @@ extension ImageDecoder {
   /// The endings of the formats that are decoded here or where their library is there, with a dot and in lower case.
   package static let endings = endingsOfFormats.flatMap(\.endings)
 
+  /// Those of the formats that can be read on this machine.
+  package static var readableEndings: [String] { endings.filter { support(ofEnding: $0) == .readable } }
+
   /// What a file's ending says; nil for an ending of no image format.
   ///
   /// - Parameter ending: with its dot, in any letter case.

@@ -47,6 +47,26 @@ package enum ImageDecoder {
     }
   }
 
+  /// What the header of a WebP, TIFF or HEIF file claims, read as before its library sees the file; nil for other formats.
+  package static func statedSize(_ bytes: [UInt8]) throws(ImageError) -> (width: Int, height: Int)? {
+    try bytes.withUnsafeBufferPointer { (bytes) throws(ImageError) in
+      let bytes = UnsafeRawBufferPointer(bytes)
+      guard case .supported(let format) = RecognizedFormat(bytes), SystemLibrary(decoding: format) != nil
+      else {
+        return nil
+      }
+      let header = try LibraryDecoder.header(bytes, format)
+      return (header.width, header.height)
+    }
+  }
+
+  /// What an image file says about the patient; nil where it says nothing.
+  package static func patient(_ bytes: [UInt8]) -> FilePatient? {
+    bytes.withUnsafeBytes { bytes in
+      DICOMFile.isRecognized(bytes) ? (try? DICOMFile(bytes))?.patient : nil
+    }
+  }
+
   /// No file of a dermoscopy image comes near it.
   package static let fileByteLimit = 512 * 1024 * 1024
 

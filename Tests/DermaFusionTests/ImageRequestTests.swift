@@ -132,7 +132,7 @@ import Testing
 
   @Test func theDescriptionTellsWhatMayBeAskedFor() throws {
     let classifier = try LightDetector.classifier()
-    guard case .object(let description) = classifier.orderedJSON else { return #expect(Bool(false)) }
+    guard case .object(let description) = classifier.orderedJSON() else { return #expect(Bool(false)) }
     #expect(
       description.members.map(\.key) == [
         "schemaVersion", "version", "model", "architecture", "precision", "temperature", "inputSize",

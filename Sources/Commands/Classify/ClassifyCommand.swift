@@ -179,10 +179,12 @@ extension ClassifyCommand {
         remaining = try items.filter { item in
           guard let source = item.source else { return true }
           let metadata = try MetadataOptions.metadata(arguments, entry: table?.entry(for: source))
-          return try !results.take(source.name, metadata: metadata) {
-            // An image that cannot be read keeps its result.
-            (try? source.read(terminal: terminal)).map { SHA256.hexDigest($0) }
-          }
+          // An image that cannot be read keeps its result.
+          let bytes = { try? source.read(terminal: terminal) }
+          return try !results.take(
+            source.name, metadata: metadata,
+            completed: { bytes().map { metadata.filled(from: ImageDecoder.patient($0)) } },
+            imageSHA256: { bytes().map { SHA256.hexDigest($0) } })
         }
         // Only a file that is gone on with is changed.
         try continued.truncate(to: results.byteCount)

@@ -52,14 +52,15 @@ struct WrittenResults {
   ///
   /// - Parameters:
   ///   - metadata: what this batch knows of the patient.
+  ///   - completed: the same with what the image's file says besides, asked for where a result was made with other metadata.
   ///   - imageSHA256: of the image's bytes as they are now, asked for where the file tells it; nil: not known.
   /// - Throws: ``NamedFailure`` where the result was made with other metadata or from another image: a file must not hold both.
   mutating func take(
-    _ name: String, metadata: PatientMetadata, imageSHA256: () -> String?
+    _ name: String, metadata: PatientMetadata, completed: () -> PatientMetadata?, imageSHA256: () -> String?
   ) throws(NamedFailure) -> Bool {
     let key = Array((isTable ? CSVCell.neutralized(name) : name).utf8)
     guard let first = results[key]?.first else { return false }
-    if first.metadata != metadata {
+    if first.metadata != metadata, first.metadata != completed() {
       throw failure(first.line, "was made with \(first.metadata), and now \(name) has \(metadata)")
     }
     if let made = first.imageSHA256, let now = imageSHA256(), made != now {

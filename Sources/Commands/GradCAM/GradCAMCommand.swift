@@ -220,7 +220,8 @@ enum GradCAMCommand: Command {
             unit: "runs of the network", isQuiet: arguments[Flag.quiet] || isBatch)
           defer { progress.clear() }
           trusts = try classifier.trust(
-            in: explanation.maps, of: input, metadata: patient, onRun: { progress.advance() })
+            in: explanation.maps, of: input, metadata: explanation.classification.metadata,
+            onRun: { progress.advance() })
         }
       } catch {
         // Only the model knows its layers, so it was not found out when the words were read.

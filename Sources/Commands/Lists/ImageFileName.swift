@@ -6,9 +6,7 @@ enum ImageFileName {
   static let endings = ImageDecoder.endings
 
   /// Those of the formats that can be read on this machine.
-  static var readableEndings: [String] {
-    endings.filter { ImageDecoder.support(ofEnding: $0) == .readable }
-  }
+  static var readableEndings: [String] { ImageDecoder.readableEndings }
 
   /// What a folder without any lacks.
   static var kind: String { "image (\(readableEndings.joined(separator: ", ")))" }

@@ -5,7 +5,9 @@ import ModelFiles
 
 extension Classifier {
   /// What can be known of the classifier before it classifies, for programs that hold it: those in C and Python, and the page.
-  package var orderedJSON: JSONValue {
+  ///
+  /// - Parameter files: what a door that reads image files says of them.
+  package func orderedJSON(files: [(key: String, value: JSONValue)] = []) -> JSONValue {
     .object(
       [
         ("schemaVersion", .integer(Classification.schemaVersion)),
@@ -15,7 +17,7 @@ extension Classifier {
         ("temperature", .number(configuration.temperature)),
         ("inputSize", .integer(configuration.preprocessing.size)),
         ("classes", .array(labels.map { $0.orderedJSON })), ("metadataUsed", .bool(usesMetadata)),
-      ] + choices + [
+      ] + choices + files + [
         ("threads", .integer(threadCount)), ("instructionSet", .string(instructionSet)),
         ("disclaimer", .string(Wording.disclaimer)),
       ])

@@ -7,10 +7,10 @@ extension ImageRequest {
   /// - Throws: ``DermaFusionError/Code/invalidRequest``, ``DermaFusionError/Code/invalidMetadata``
   package init(json text: UnsafeRawBufferPointer) throws(DermaFusionError) {
     self.init()
-    if text.isEmpty { return }
+    if unsafe text.isEmpty { return }
     let json: JSONValue
     do throws(JSONError) {
-      json = try JSONParser.parse(text)
+      json = try unsafe JSONParser.parse(text)
     } catch {
       throw .request("the request: \(error.description)", remedy: "Send a JSON object.")
     }

@@ -91,13 +91,13 @@ extension Classifier {
     let layer = try layerName(layer, in: network)
     let known = metadata.filled(from: input.patient)
     var explained: [LesionLabel] = []
-    let run = try network.runWithGradients(
+    let run = try unsafe network.runWithGradients(
       layer: layer, metadata: known.encoded(), needsGradients: method.usesGradient,
       logits: { (output) throws(DermaFusionError) in
         explained = select(try calibration.probabilities(output.logits))
         return explained.map { (network.head, $0.index) }
       },
-      writeInput: { (target) throws(DermaFusionError) in input.writeNormalizedNHWC(to: target) })
+      writeInput: { (target) throws(DermaFusionError) in unsafe input.writeNormalizedNHWC(to: target) })
     let result = try classification(
       run.output, of: input, metadata: known, isFromFile: known != metadata, imageSHA256: imageSHA256)
     var maps: [ActivationMap] = []

@@ -29,7 +29,7 @@ extension Classifier {
     let network = try singleModel().network
     for map in maps { _ = try layerName(map.layer, in: network) }
     var pixels = [Float](repeating: 0, count: input.normalizedCount)
-    pixels.withUnsafeMutableBufferPointer { input.writeNormalizedNHWC(to: $0.baseAddress!) }
+    unsafe pixels.withUnsafeMutableBufferPointer { unsafe input.writeNormalizedNHWC(to: $0.baseAddress!) }
     return try network.trust(
       in: maps, pixels: pixels, metadata: metadata.filled(from: input.patient).encoded(), onRun: onRun
     ) {

@@ -85,8 +85,8 @@ public struct Model: Sendable {
     observe: ((_ name: String, _ map: FeatureMap) -> Void)? = nil
   ) -> NetworkOutput {
     if let standIn { return standIn(image, metadata) }
-    return network.run(
-      metadata: metadata, writeInput: { image.writeNormalizedNHWC(to: $0) }, observe: observe)
+    return unsafe network.run(
+      metadata: metadata, writeInput: { unsafe image.writeNormalizedNHWC(to: $0) }, observe: observe)
   }
 
   /// The mean of the views' logits, added up in Double in one order and rounded once; the features of the first view,

@@ -96,6 +96,13 @@ struct DICOMElements {
     try forEachItem(of: element, depth: depth) { _ throws(ImageError) in }
   }
 
+  /// Whether the element at a position is written with its type.
+  func hasType(at position: Int) -> Bool {
+    reader.bytes(at: position + 4, count: 2)?.allSatisfy {
+      (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
+    } ?? true
+  }
+
   private func element(
     at position: Int, end: Int, isImplicit: Bool
   ) throws(ImageError) -> DICOMElement {
@@ -108,10 +115,10 @@ struct DICOMElements {
     var hasImplicitItems = isImplicit
     // Items have no type.
     if !isImplicit, group != 0xFFFE {
-      let type = reader.bytes(at: position + 4, count: 2).map(Array.init) ?? []
-      guard type.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else {
+      guard hasType(at: position) else {
         throw .corrupt(.dicom, reason: "an element has no type, at byte \(position)")
       }
+      let type = reader.bytes(at: position + 4, count: 2).map(Array.init) ?? []
       if Self.longTypes.contains(String(decoding: type, as: UTF8.self)) {
         length = reader.integer32(at: position + 8)
         start += 4

@@ -43,7 +43,8 @@ struct DICOMFile {
       if element.tag == 0x0002_0010 { identifier = text(element) }
       return true
     }
-    let isImplicit = try readSyntax(identifier)
+    // Some programs leave the types out and say that they are there.
+    let isImplicit = try readSyntax(identifier) || !elements.hasType(at: dataStart)
     try elements.forEach(in: dataStart..<max(dataStart, bytes.count), isImplicit: isImplicit) {
       element throws(ImageError) in
       try read(element, elements)

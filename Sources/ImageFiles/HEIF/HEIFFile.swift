@@ -5,6 +5,8 @@ struct HEIFFile {
   /// Of the image with the most pixels: the image itself, since its tiles, its thumbnails and its transparency are no larger.
   let width: Int
   let height: Int
+  /// Whether it is an AVIF of 8 bits whose colours are stored for every second pixel and row.
+  let isSubsampledAVIF: Bool
 
   /// The brands of images, and whether they say that they are AVIF.
   private static let brands: [(name: StaticString, isAVIF: Bool)] = [
@@ -25,20 +27,21 @@ struct HEIFFile {
   init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
     let reader = ByteReader(bytes, isBigEndian: true)
     var largest = (width: 0, height: 0)
-    Self.forEachBox(reader, in: 0..<bytes.count) { type, content in
-      // A full box: four bytes of version and flags come first.
-      guard type == "meta", content.count >= 4 else { return }
-      Self.forEachBox(reader, in: content.lowerBound + 4..<content.upperBound) { type, content in
-        guard type == "iprp" else { return }
-        Self.forEachBox(reader, in: content) { type, content in
-          guard type == "ipco" else { return }
-          Self.forEachBox(reader, in: content) { type, content in
-            guard type == "ispe", content.count >= 12,
-              let width = reader.integer32(at: content.lowerBound + 4),
-              let height = reader.integer32(at: content.lowerBound + 8),
+    var isSubsampled = false
+    // A full box: four bytes of version and flags come first.
+    Self.forEachBox(reader, "meta", in: 0..<bytes.count) { meta in
+      Self.forEachBox(reader, "iprp", in: meta.dropFirst(4)) { properties in
+        Self.forEachBox(reader, "ipco", in: properties) { list in
+          Self.forEachBox(reader, "ispe", in: list) { size in
+            guard size.count >= 12, let width = reader.integer32(at: size.lowerBound + 4),
+              let height = reader.integer32(at: size.lowerBound + 8),
               width * height > largest.width * largest.height
             else { return }
             largest = (width, height)
+          }
+          // High depth, 12 bits, monochrome, and whether columns and rows are halved.
+          Self.forEachBox(reader, "av1C", in: list) { codec in
+            if let kind = reader.byte(at: codec.lowerBound + 2), kind & 0x7C == 0x0C { isSubsampled = true }
           }
         }
       }
@@ -47,15 +50,15 @@ struct HEIFFile {
       throw .corrupt(.heif, reason: "it states no size, or the data end before")
     }
     (width, height) = largest
+    isSubsampledAVIF = isSubsampled && Self.isAVIF(bytes) == true
   }
 
   private static func forEachBox(
-    _ reader: ByteReader, in range: Range<Int>, _ visit: (_ type: String, _ content: Range<Int>) -> Void
+    _ reader: ByteReader, _ wanted: StaticString, in range: Range<Int>,
+    _ visit: (_ content: Range<Int>) -> Void
   ) {
     var position = range.lowerBound
-    while position + 8 <= range.upperBound, let size = reader.integer32(at: position),
-      let type = reader.bytes(at: position + 4, count: 4)
-    {
+    while position + 8 <= range.upperBound, let size = reader.integer32(at: position) {
       var (start, length) = (position + 8, size)
       if size == 1 {
         guard let long = reader.integer64(at: position + 8) else { return }
@@ -63,7 +66,7 @@ struct HEIFFile {
       }
       if size == 0 { length = range.upperBound - position }
       guard length >= start - position, length <= range.upperBound - position else { return }
-      visit(String(decoding: type, as: UTF8.self), start..<position + length)
+      if reader.holds(wanted, at: position + 4) { visit(start..<position + length) }
       position += length
     }
   }

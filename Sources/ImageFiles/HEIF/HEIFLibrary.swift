@@ -21,6 +21,10 @@ struct HEIFLibrary: @unchecked Sendable {
   private let plane: @convention(c) (Pointer?, Int32, UnsafeMutablePointer<Int32>?) -> UnsafePointer<UInt8>?
   private let width: @convention(c) (Pointer?, Int32) -> Int32
   private let height: @convention(c) (Pointer?, Int32) -> Int32
+  /// Since version 1.6; without them AVIF is as libheif makes it.
+  private let colorsOfImage: cheif_nclx_function?
+  private let colorsOfHandle: cheif_nclx_function?
+  private let freeColors: (@convention(c) (Pointer?) -> Void)?
 
   init?(_ library: DynamicLibrary) {
     typealias Free = @convention(c) (Pointer?) -> Void
@@ -53,6 +57,10 @@ struct HEIFLibrary: @unchecked Sendable {
     (self.allocate, self.free, self.read, self.primary) = (allocate, free, read, primary)
     (self.releaseHandle, self.decode, self.releaseImage) = (releaseHandle, decode, releaseImage)
     (self.plane, self.width, self.height) = (plane, width, height)
+    colorsOfImage = library.function("heif_image_get_nclx_color_profile", as: cheif_nclx_function.self)
+    colorsOfHandle = library.function(
+      "heif_image_handle_get_nclx_color_profile", as: cheif_nclx_function.self)
+    freeColors = library.function("heif_nclx_color_profile_free", as: Free.self)
   }
 
   /// The pixels of the primary image, turned as the file says.
@@ -63,6 +71,9 @@ struct HEIFLibrary: @unchecked Sendable {
     var handle: Pointer?
     try check(primary(context, &handle))
     defer { releaseHandle(handle) }
+    if try HEIFFile(bytes).isSubsampledAVIF, let image = try subsampledPixels(handle, limits: limits) {
+      return image
+    }
     var image: Pointer?
     let (rgb, interleavedRGB): (Int32, Int32) = (1, 10)
     try check(decode(handle, &image, rgb, interleavedRGB, nil))
@@ -81,13 +92,63 @@ struct HEIFLibrary: @unchecked Sendable {
     }
   }
 
+  /// What the values of a decoded image mean; nil where that is not known. Up to version 1.15 only the file says it, and the
+  /// values are in the full range whatever it says.
+  private func colors(of image: Pointer?, _ handle: Pointer?) -> AVIFColors? {
+    func colors(_ function: cheif_nclx_function?, _ source: Pointer?, isFullRange: Bool) -> AVIFColors? {
+      var profile: UnsafeMutablePointer<cheif_nclx>?
+      guard let function, let freeColors, function(source, &profile).code == 0, let profile else {
+        return nil
+      }
+      defer { freeColors(profile) }
+      return AVIFColors(
+        matrix: Int(profile.pointee.matrix), isFullRange: isFullRange || profile.pointee.is_full_range != 0)
+    }
+    return colors(colorsOfImage, image, isFullRange: false)
+      ?? colors(colorsOfHandle, handle, isFullRange: true)
+  }
+
+  /// The pixels as libavif makes them, which decodes for Pillow: libheif interpolates the colours in another way.
+  ///
+  /// - Returns: nil where the file does not say what its values mean.
+  private func subsampledPixels(
+    _ handle: Pointer?, limits: DecodingLimits
+  ) throws(ImageError) -> PixelImage? {
+    var image: Pointer?
+    let (ycbcr, halved): (Int32, Int32) = (0, 1)
+    try check(decode(handle, &image, ycbcr, halved, nil))
+    defer { releaseImage(image) }
+    guard let colors = colors(of: image, handle) else { return nil }
+    var planes: [AVIFColors.Plane] = []
+    for channel: Int32 in 0..<3 {
+      var stride: Int32 = 0
+      guard let start = plane(image, channel, &stride) else {
+        throw .corrupt(.heif, reason: "libheif gives no pixels")
+      }
+      let plane = AVIFColors.Plane(
+        start: start, width: Int(width(image, channel)), height: Int(height(image, channel)),
+        stride: Int(stride))
+      guard plane.width > 0, plane.height > 0, plane.stride >= plane.width else {
+        throw .corrupt(.heif, reason: "libheif gives no pixels")
+      }
+      planes.append(plane)
+    }
+    try limits.check(width: planes[0].width, height: planes[0].height, part: .whole)
+    guard
+      planes.dropFirst().allSatisfy({
+        $0.width == (planes[0].width + 1) / 2 && $0.height == (planes[0].height + 1) / 2
+      })
+    else { throw .corrupt(.heif, reason: "libheif gives colours of another size") }
+    return colors.image(planes)
+  }
+
   /// Without the codes: the messages say enough.
   private func check(_ error: cheif_error) throws(ImageError) {
     let (endOfData, unsupportedKind, unsupportedFeature, memory): (Int32, Int32, Int32, Int32) = (
       100, 3, 4, 6
     )
     if error.code == 0 { return }
-    let reason = error.message.map { String(cString: $0) } ?? "libheif's error \(error.code)"
+    let reason = error.message.map { String(cString: $0).onOneLine } ?? "libheif's error \(error.code)"
     switch error.code {
     case memory: throw .outOfMemory(.heif)
     case unsupportedKind, unsupportedFeature: throw .unsupportedVariant(.heif, reason: reason)

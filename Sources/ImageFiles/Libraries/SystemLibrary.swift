@@ -51,3 +51,10 @@ extension SystemLibrary {
       format: .heif, name: "libheif", debian: "libheif1", homebrew: "libheif", files: ["libheif.so.1"])
   #endif
 }
+
+extension String {
+  /// With blanks for the line breaks that some libraries have in their messages.
+  var onOneLine: String {
+    String(String.UnicodeScalarView(unicodeScalars.map { $0.value < 0x20 ? " " : $0 }))
+  }
+}

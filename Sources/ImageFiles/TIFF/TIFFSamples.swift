@@ -31,6 +31,13 @@ struct TIFFSamples {
     let (bits, stored) = (layout.bits, layout.isPlanar ? 1 : layout.samples)
     let samples = layout.isPlanar ? plane..<plane + 1 : 0..<used
     guard samples.upperBound <= used else { return }
+    if bits == 8, stored == used, !isReversed {
+      values.withUnsafeMutableBytes { values in
+        values.baseAddress?.advanced(by: (y * layout.width + x) * used)
+          .copyMemory(from: row.baseAddress!, byteCount: width * used)
+      }
+      return
+    }
     let isIndex = layout.color == .palette
     let start = (y * layout.width + x) * used
     values.withUnsafeMutableBufferPointer { values in
@@ -74,7 +81,8 @@ struct TIFFSamples {
         case .grey(let isInverted):
           let value = isInverted ? 255 - values[from] : values[from]
           for channel in 0..<3 { to[channel] = value }
-        case .rgb:
+        // libjpeg has made the colours of a compressed one.
+        case .ycbcr where layout.isCompressed, .rgb:
           for channel in 0..<3 { to[channel] = values[from + channel] }
         case .palette:
           for channel in 0..<3 { to[channel] = layout.palette[Int(values[from]) * 3 + channel] }

@@ -64,7 +64,7 @@ final class TIFFStream {
     let text = withUnsafeBytes(of: report.pointee.message) {
       String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
     }
-    return text.isEmpty ? "libtiff cannot read it" : text
+    return text.isEmpty ? "libtiff cannot read it" : text.onOneLine
   }
 
   private static let read: TIFFLibrary.Transfer = { handle, target, count in

@@ -17,7 +17,7 @@ from .errors import ArgumentError, ImageError, ImageNotFoundError, MetadataError
 
 # As the library has it; checked before anything is copied.
 PIXEL_LIMIT = 178_956_970
-_FILE_REMEDY = "Name a whole PNG, JPEG or PNM file."
+_FILE_REMEDY = "Name a whole image file."
 
 
 class Pixels:

@@ -75,7 +75,8 @@ class Classifier:
 
         `version` of the library, `model`, `architecture`, `precision`, `temperature`, `inputSize`, `classes` with their
         names and malignancies, `metadataUsed`, the `sexes`, `sites`, `pickerSites` (those that a person picks from),
-        `methods` and `layers` that may be asked for, `threads`, `instructionSet`, `disclaimer`.
+        `methods` and `layers` that may be asked for, the `formats` that can be read and the `endings` of their files,
+        `threads`, `instructionSet`, `disclaimer`.
         """
         return dict(self._open().description)
 
@@ -95,8 +96,8 @@ class Classifier:
     ) -> Classification:
         """Classifies an image.
 
-        image: a path, a file's bytes (PNG, JPEG, PNM), a PIL image or a uint8 array [height, width, 3], red, green,
-            blue, rows from the top; at least 32x32 pixels.
+        image: a path, a file's bytes in one of `description["formats"]`, a PIL image or a uint8 array
+            [height, width, 3], red, green, blue, rows from the top; at least 32x32 pixels.
         age: in years. sex: one of `description["sexes"]`. site: one of `description["sites"]`. None: not known.
         tta: averages the eight symmetries of the square, at eight times the work.
         name: what the result calls the image; None: its path.

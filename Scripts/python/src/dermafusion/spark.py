@@ -15,8 +15,6 @@ from typing import Any
 from .classifier import Classifier
 from .errors import ArgumentError, DermaFusionError
 
-# As the command line has them.
-ENDINGS = (".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".ppm", ".pgm", ".pbm", ".pnm")
 METADATA = {"age": "double", "sex": "string", "site": "string"}
 SCORES = {
     "image_sha256": "string",
@@ -112,11 +110,15 @@ def _row(classifier: Classifier, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def image_paths(folder: Path) -> Iterator[str]:
-    """The images of a folder and of those below it, hidden ones left out."""
+    """The images of a folder and of those below it, hidden ones left out.
+
+    Their names end as those of a format do that can be read here.
+    """
+    endings = tuple(Classifier(threads=1).description["endings"])
     for base, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if name.lower().endswith(ENDINGS) and not name.startswith("."):
+            if name.lower().endswith(endings) and not name.startswith("."):
                 yield os.path.abspath(os.path.join(base, name))
 
 

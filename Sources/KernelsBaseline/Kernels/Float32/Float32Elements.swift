@@ -5,8 +5,9 @@ enum Float32Elements: ProductElements {
   static var areWholeNumbers: Bool { false }
 
   static var areStepsUnrolled: Bool {
-    #if arch(wasm32)
-      // Compilers of WebAssembly know no fence for loads.
+    #if arch(wasm32) || KERNEL_AVX512
+      // Compilers of WebAssembly know no fence for loads. With 24 sums the fence does not always help, and a loop's own
+      // instructions are few beside 24 multiplications.
       false
     #else
       true

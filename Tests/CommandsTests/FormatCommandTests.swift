@@ -1,0 +1,97 @@
+import Foundation
+import HashModule
+import TestFiles
+import Testing
+
+@testable import Commands
+@testable import ImageFiles
+
+/// Formats beside PNG, JPEG and PNM, through whole commands.
+@Suite struct FormatCommandTests {
+  private let folder = TemporaryFolder()
+
+  private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("../../ParityFixtures/formats").standardizedFileURL.path
+
+  private func copy(_ name: String, to other: String? = nil) throws -> String {
+    let path = "\(folder.path)/\(other ?? name)"
+    try FileManager.default.copyItem(atPath: "\(Self.fixtures)/\(name)", toPath: path)
+    return path
+  }
+
+  @Test func infoListsTheFormats() throws {
+    let result = runTool("info", "--format", "json")
+    #expect(result.output.contains(#""formats":["png","jpeg","pnm","bmp","dicom""#), "\(result.output)")
+    #expect(runTool("info").output.contains("png, jpeg, pnm, bmp, dicom"))
+  }
+
+  @Test func aDICOMFileTellsOfThePatientAndTheResultSaysSo() throws {
+    let path = try copy("dicom_patient.dcm")
+    let result = runTool("classify", path, "--format", "json")
+    #expect(
+      result.output.contains(#""metadata":{"age":45.0,"sex":"female","site":"back","missing":[]}"#),
+      "\(result.output)")
+    #expect(result.output.contains(#""warnings":["small_image","metadata_from_file"]"#), "\(result.output)")
+    // What a person says counts.
+    let given = runTool("classify", path, "--age", "50", "--site", "ear", "--format", "json")
+    #expect(given.output.contains(#""metadata":{"age":50.0,"sex":"female","site":"ear","missing":[]}"#))
+    let all = runTool(
+      "classify", path, "--age", "50", "--sex", "male", "--site", "ear", "--format", "json")
+    #expect(!all.output.contains("metadata_from_file"))
+  }
+
+  /// The results hold the file's metadata, which the command line does not give.
+  @Test(arguments: ["json", "csv"]) func aBatchOfDICOMFilesGoesOn(format: String) throws {
+    let images = [try copy("dicom_patient.dcm"), try copy("dicom_part.dcm")]
+    let path = folder.path + "/results"
+    let words = ["classify"] + images + ["--format", format, "--output", path]
+    #expect(runTool(words: words).status == .success)
+    let whole = try #require(folder.contents(of: "results"))
+    folder.write(Array(whole.dropLast(20)), to: "results")
+    let result = runTool(words: words + ["--resume"])
+    #expect(result.status == .success, "\(result.errors)")
+    #expect(folder.contents(of: "results") == whole)
+  }
+
+  @Test func filesInFoldersAreFoundByTheirEndings() throws {
+    _ = try copy("bmp_24.bmp")
+    _ = try copy("dicom_explicit.dcm")
+    _ = try copy("dicom_implicit.dcm", to: "scan.DICOM")
+    let nameless = try copy("dicom_planar.dcm", to: "IM000001")
+    let result = runTool("classify", folder.path, "--format", "csv", "--quiet")
+    #expect(result.status == .success, "\(result.errors)")
+    #expect(result.output.split(separator: "\n").count == 4, "\(result.output)")
+    #expect(runTool("classify", nameless).status == .success)
+  }
+
+  /// Decoded by another run of the program.
+  @Test(arguments: ["webp_lossy.webp", "tiff_planar_tiles_deflate.tif", "tiff_orientation6.tif"])
+  func theProgramDecodesAsTheTestsDo(name: String) throws {
+    let bytes = try #require(FileManager.default.contents(atPath: "\(Self.fixtures)/\(name)"))
+    let support = Array(bytes.prefix(256)).withUnsafeBytes { ImageDecoder.support(ofStart: $0) }
+    guard support == .readable else { return }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: ProgramTests.program)
+    process.arguments = [
+      "preprocess", "\(Self.fixtures)/\(name)", "--stage", "decoded", "--output",
+      "\(folder.path)/decoded.npy",
+    ]
+    process.environment = ["DERMAFUSION_MODEL": "\(Self.fixtures)/../../Weights"]
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    let image = try ImageDecoder.decode([UInt8](bytes))
+    let array = try #require(folder.contents(of: "decoded.npy"))
+    #expect(Array(array.suffix(image.pixels.count)) == image.pixels)
+  }
+
+  @Test func aDamagedFileIsOneLine() throws {
+    let path = try copy("tiff_rgb_tiff_lzw.tif")
+    let whole = try #require(folder.contents(of: "tiff_rgb_tiff_lzw.tif"))
+    folder.write(Array(whole.prefix(whole.count / 2)), to: "tiff_rgb_tiff_lzw.tif")
+    let result = runTool("classify", path)
+    #expect(result.status == .failure)
+    #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+    #expect(result.errors.hasPrefix("Error: \(path): "), "\(result.errors)")
+  }
+}

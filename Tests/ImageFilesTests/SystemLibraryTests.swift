@@ -1,0 +1,64 @@
+import ImagePipeline
+import SystemModule
+import Testing
+
+@testable import ImageFiles
+
+@Suite struct SystemLibraryTests {
+  @Test func aMissingLibraryIsNamedWithItsPackages() {
+    let library = SystemLibrary(
+      format: .webp, name: "libnowhere", debian: "libnowhere7", homebrew: "nowhere",
+      files: ["libnowhere.so.7"])
+    #expect(library.open() == nil)
+    #expect(
+      library.missing.description == """
+        WebP images are decoded by libnowhere, which this machine lacks: install Debian's libnowhere7 or Homebrew's \
+        nowhere, or convert the image to PNG or JPEG
+        """)
+  }
+
+  @Test func formatsAreThoseOfTheLibrariesThatAreThere() {
+    let formats = ImageDecoder.formats
+    #expect(formats.prefix(5) == ["png", "jpeg", "pnm", "bmp", "dicom"])
+    #expect(formats.contains("webp") == (SystemLibrary.webp.open() != nil))
+    #expect(formats.contains("tiff") == (SystemLibrary.tiff.open() != nil))
+  }
+
+  @Test func endingsTellWhetherAFormatIsRead() {
+    #expect(ImageDecoder.support(ofEnding: ".PNG") == .readable)
+    #expect(ImageDecoder.support(ofEnding: ".dcm") == .readable)
+    #expect(ImageDecoder.support(ofEnding: ".gif") == .unsupported(name: "GIF"))
+    #expect(ImageDecoder.support(ofEnding: ".nef") == .unsupported(name: "raw camera"))
+    #expect(ImageDecoder.support(ofEnding: ".txt") == nil)
+    let tiff = ImageDecoder.support(ofEnding: ".tif")
+    #expect(
+      tiff
+        == (TIFFLibrary.shared == nil
+          ? .missingLibrary("libtiff", debian: "libtiff6", homebrew: "libtiff") : .readable))
+  }
+
+  @Test func contentsTellWhetherAFormatIsRead() {
+    func support(_ text: String) -> FormatSupport? {
+      Array(text.utf8).withUnsafeBytes { ImageDecoder.support(ofStart: $0) }
+    }
+    #expect(support("GIF89a") == .unsupported(name: "GIF"))
+    #expect(support("P6 1 1 255") == .readable)
+    #expect(support("hello") == nil)
+  }
+
+  /// What a child says arrives as it was said, and what it cannot have said is no answer.
+  @Test func repliesOfTheDecodingProcessAreChecked() {
+    let heads: [DecodingProcess.Reply] = [
+      .pixels(width: 70_000, height: 3), .failure(.truncated, textCount: 12), .failure(.time, textCount: 0),
+    ]
+    for head in heads {
+      let read = head.head.withUnsafeBytes { DecodingProcess.Reply(head: $0) }
+      #expect(read.map { "\($0)" } == "\(head)")
+    }
+    for head: [UInt8] in [
+      [9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 255, 255, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0],
+    ] {
+      #expect(head.withUnsafeBytes { DecodingProcess.Reply(head: $0) } == nil)
+    }
+  }
+}
