@@ -3,6 +3,9 @@ import { EngineClient } from './engine/client.js';
 import { Store } from './history/store.js';
 import { h } from './dom.js';
 
+/** Characters of a part when the weights are read again: a multiple of four. */
+const PART = 1 << 20;
+
 /**
  * The text of a block of data of the page.
  * @param {string} id
@@ -12,18 +15,34 @@ function block(id) {
 }
 
 /**
+ * The weights in base64 for a worker that is started again: a file of the browser's, which the page need not hold in memory.
+ * @type {Blob | undefined}
+ */
+let kept;
+
+/**
  * The weights in base64, part by part. They stand behind the page's script in the file, so that the engine decodes what the
- * browser has read while it reads on.
+ * browser has read while it reads on. What has been read is taken out of the document.
  * @returns {AsyncGenerator<string, void>}
  */
 async function* weightParts() {
-  const parts = document.getElementsByClassName('weights');
-  for (let index = 0; ; index += 1) {
-    // A part is whole when something follows it.
-    while (document.readyState === 'loading' && !parts[index]?.nextElementSibling) await documentGrown();
-    if (!parts[index]) return;
-    yield parts[index].textContent ?? '';
+  if (kept) {
+    for (let start = 0; start < kept.size; start += PART) yield kept.slice(start, start + PART).text();
+    return;
   }
+  const parts = document.getElementsByClassName('weights');
+  /** @type {string[]} */
+  const texts = [];
+  for (;;) {
+    // A part is whole when something follows it.
+    while (document.readyState === 'loading' && !parts[0]?.nextElementSibling) await documentGrown();
+    if (!parts[0]) break;
+    const text = parts[0].textContent ?? '';
+    parts[0].remove();
+    texts.push(text);
+    yield text;
+  }
+  kept = new Blob(texts);
 }
 
 /** @returns {Promise<void>} */

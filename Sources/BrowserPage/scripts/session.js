@@ -11,6 +11,9 @@ export const THUMBNAIL_SIDE = 160;
 /** The model's square is shown with at most this side. */
 const PICTURE_SIDE = 1200;
 
+/** The engine's memory after a photograph of a usual camera; after a much larger one it is given back. */
+const ENGINE_MEMORY = 200_000_000;
+
 let counter = 0;
 
 /** An identifier that no other scan has; `randomUUID` is not to be had on every origin. */
@@ -285,7 +288,7 @@ export class Session {
 
   release() {
     for (const group of ['session', 'map', 'effect', 'look']) app.engine.cancel(group);
-    app.engine.request('release', {}).catch(() => {});
+    app.engine.request('release', {}).then(({ memory }) => { if (memory > ENGINE_MEMORY) app.engine.renew(); }, () => {});
     this.preview.close();
   }
 }

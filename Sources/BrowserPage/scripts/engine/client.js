@@ -126,6 +126,14 @@ export class EngineClient {
     return description;
   }
 
+  /**
+   * Lets go of the memory that a large photograph needed, which the engine does not give back by itself: a new worker takes
+   * the place of one that nothing is asked of.
+   */
+  renew() {
+    if (this.#loaded && !this.#running && this.#waiting.length === 0) this.#restart();
+  }
+
   /** A new worker in place of one that is broken or busy with what nobody waits for. */
   #restart() {
     this.#worker?.terminate();

@@ -90,6 +90,14 @@ async function fileDigest(blob) {
   return await digestOf(bytes) ?? engine.digest(new Uint8Array(bytes));
 }
 
+/** A photograph of more pixels is not kept in memory while its result is looked at: what is asked for then decodes it again. */
+const KEPT_PIXELS = 24_000_000;
+
+/** Lets go of a large photograph when its result is there. */
+function spare() {
+  if (current && current.photograph.width * current.photograph.height > KEPT_PIXELS) release();
+}
+
 function release() {
   current?.photograph.bitmap.close();
   current = undefined;
@@ -184,6 +192,7 @@ const actions = {
     const milliseconds = { decode: decoded - started, engine: performance.now() - decoded };
     const { left, top, side } = square;
     const picture = job.picture ? await part(opened.photograph, { left, top, width: side, height: side }, Math.min(1, job.picture / side)) : null;
+    spare();
     return { result, maps, mapFailure, square, picture, digest: opened.digest, milliseconds, memory: engine.memorySize };
   },
 
@@ -194,24 +203,26 @@ const actions = {
   async effect(job) {
     const opened = await photographOf(job.source);
     const pixels = cut(opened.photograph, job.square ?? centreSquare(opened.photograph));
+    spare();
     return { shares: engine.classify(pixels, { ...requestOf(job, opened), metadataShares: true }).result.metadataShares };
   },
 
   /** @param {import('../types.js').MapJob} job */
   async map(job) {
     const started = performance.now();
-    const opened = await photographOf(job.source);
-    const square = job.square ?? centreSquare(opened.photograph);
     const lastLayer = description.layers.at(-1);
-    let facts = job.method === 'gradcam' && (job.layer ?? lastLayer) === lastLayer && !job.trust
-      && explained?.key === inputKey({ ...job, square })
-      ? explained.maps.find((map) => map.class === job.class) : undefined;
+    const isPlain = job.method === 'gradcam' && (job.layer ?? lastLayer) === lastLayer && !job.trust;
+    // The maps of the last result need the photograph no more.
+    const square = job.square ?? centreSquare((await photographOf(job.source)).photograph);
+    let facts = isPlain && explained?.key === inputKey({ ...job, square }) ? explained.maps.find((map) => map.class === job.class) : undefined;
     if (!facts) {
+      const opened = await photographOf(job.source);
       explained = undefined;
       const { maps } = engine.explain(cut(opened.photograph, square), {
         ...requestOf(job, opened), classes: job.class === 'top' ? 'top' : [job.class], method: job.method,
         ...(job.layer ? { layer: job.layer } : {}), ...(job.trust ? { trust: true } : {}),
       });
+      spare();
       facts = maps[0];
       if (!facts) throw new EngineError('map', 'the engine gave no map');
       return mapAnswer(facts, 0, started);
@@ -247,7 +258,7 @@ const actions = {
   async release() {
     release();
     explained = undefined;
-    return {};
+    return { memory: engine.memorySize };
   },
 };
 

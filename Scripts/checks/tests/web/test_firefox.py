@@ -1,0 +1,88 @@
+"""The page in Firefox: answers, history, import and report. The paths themselves are walked in Chromium."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+from conftest import FIXTURES, PAGE, PATIENCE, run_program
+from firefox import Firefox
+from test_parity import CLASSIFY, METADATA, TOLERANCE, expected_pixels
+
+
+@pytest.fixture(scope="module")
+def firefox():
+    if Firefox.program() is None:
+        pytest.exit("there is no firefox")
+    browser = Firefox(PATIENCE / 1000)
+    browser.open(PAGE.as_uri())
+    browser.press("I understand")
+    browser.wait("() => window.dermafusion.ready.then((description) => description.version)")
+    yield browser
+    foreign = [url for url in browser.requests if not url.startswith(("blob:", "data:", PAGE.as_uri(), "about:"))]
+    complaints = browser.complaints
+    browser.close()
+    assert foreign == [], "the page asked for something"
+    assert complaints == []
+
+
+def scan(browser, name="phantom_brown.jpg") -> None:
+    browser.run("() => { location.hash = '#scan'; }")
+    browser.wait("() => document.querySelector('[data-role=choose]') !== null")
+    browser.choose("[data-role=choose]", FIXTURES / name)
+    browser.press("Next")
+    browser.press("Analyse")
+    browser.wait("() => document.querySelector('.heatmap figcaption p') !== null")
+
+
+@pytest.mark.parametrize("name", ["checks.png", "noise.png", "png_rgb8.png", "phantom_brown.jpg", "jpeg_orientation6.jpg"])
+def test_logits_equal_the_command_lines(firefox, tmp_path, name):
+    path = FIXTURES / name
+    answer = firefox.run(
+        f"(name, text, metadata) => ({CLASSIFY})([name, text, metadata])",
+        name,
+        base64.b64encode(path.read_bytes()).decode(),
+        METADATA,
+    )
+    expected = json.loads(
+        run_program("classify", str(path), "--format", "json", "--age", "55", "--sex", "male", "--site", "back")
+    )
+    side = answer["side"]
+    found = np.frombuffer(base64.b64decode(answer["pixels"]), np.uint8).reshape(side, side, 4)[..., :3]
+    distance = np.abs(found.astype(int) - expected_pixels(path, tmp_path))
+    assert distance.max() == 0 or path.suffix == ".jpg", "the pixels of a PNG differ"
+    if distance.max() == 0:
+        for key, value in expected["logits"].items():
+            assert abs(answer["result"]["logits"][key] - value) <= TOLERANCE, key
+        assert answer["result"]["summary"] == expected["summary"]
+    assert answer["result"]["imageSHA256"] == expected["imageSHA256"]
+
+
+def test_saved_found_exported_imported_printed(firefox):
+    browser = firefox
+    browser.run("() => { window.print = () => { window.printed = true; }; }")
+    scan(browser)
+    assert browser.run("() => document.querySelectorAll('.bar').length") == 7
+    browser.press("Print or PDF")
+    report = browser.run("() => window.printed && document.querySelector('.report').textContent")
+    assert report.startswith("DermaFusion is a research and educational tool.")
+    browser.press("Save to history")
+    browser.press("Turn the history on")
+    browser.wait("() => [...document.querySelectorAll('button')].some((each) => each.textContent === 'Saved')")
+    browser.reload()
+    browser.run("() => { location.hash = '#history'; }")
+    browser.wait("() => document.querySelectorAll('.scan-row').length === 1")
+    browser.press("Export the history")
+    archive = browser.downloaded("dermafusion-history-*.jsonl")
+    lines = [json.loads(line) for line in archive.read_text().splitlines()]
+    assert lines[0]["scans"] == 1 and lines[1]["photograph"].startswith("data:image/jpeg")
+    browser.press("Turn off and delete")
+    browser.press("Turn off and delete")
+    browser.wait("() => document.body.innerText.includes('The history is off')")
+    browser.press("Turn the history on")
+    browser.wait("() => document.body.innerText.includes('There are no scans yet.')")
+    browser.choose("[data-role=import]", archive)
+    browser.wait("() => document.body.innerText.includes('Scans added: 1.')")
+    browser.run("() => document.querySelector('a.scan-card').click()")
+    browser.wait("() => document.querySelector('.heatmap figcaption p') !== null")
+    assert browser.run("() => document.querySelector('.heatmap-stage canvas').width") == 450
