@@ -45,6 +45,10 @@ package final class Network: Sendable {
     let weights = NetworkWeights(
       binder: WeightBinder(model.weights), padding: configuration.padding,
       batchNormEpsilon: configuration.batchNormEpsilon, precision: configuration.precision, kernels: kernels)
+    if configuration.precision == .bfloat16 {
+      try weights.requireBFloat16(
+        architecture, name: configuration.architecture, file: model.configurationPath)
+    }
     let pool = pool ?? ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
     let size = configuration.preprocessing.size
     let blocks = try Self.blocks(architecture, inputSize: size, weights: weights, pool: pool)
@@ -125,6 +129,25 @@ extension ClassifierHead {
     } else {
       let layer = try weights.dense(architecture.classifier, inputs: featureCount, outputs: classCount)
       self.init(hidden: hidden, output: .dense(layer))
+    }
+  }
+}
+
+extension NetworkWeights {
+  /// Checks that the network has a form in bfloat16 and that these kernels can compute it.
+  fileprivate func requireBFloat16(
+    _ architecture: Architecture, name: String, file: String
+  ) throws(ModelFileError) {
+    guard architecture.hasBFloat16Form else {
+      throw .unusablePrecision(
+        file: file, rule: "bfloat16 is for EfficientNet and MobileNetV3, and this network is \(name)")
+    }
+    guard kernels.products.bfloat16 != nil else {
+      throw .unusablePrecision(
+        file: file,
+        rule: "bfloat16 needs a CPU with AVX-512 BF16 and the instruction set "
+          + "\(InstructionSet.avx512vnni.rawValue), and this process computes with "
+          + kernels.instructionSet.rawValue)
     }
   }
 }
