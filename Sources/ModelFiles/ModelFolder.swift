@@ -8,7 +8,7 @@ package struct ModelFolder: Sendable {
   package static let weightsName = "model.safetensors"
 
   /// What `config.json` says.
-  package let configuration: ModelConfiguration
+  package private(set) var configuration: ModelConfiguration
   /// The tensors of `model.safetensors`.
   package let weights: SafetensorsFile
   /// The path of `config.json`, as errors name it.
@@ -74,5 +74,24 @@ package struct ModelFolder: Sendable {
           weights.file.withBytes { hash.update($0) }
         }
       })
+  }
+}
+
+extension ModelFolder {
+  /// The same model, to be computed in another precision than its `config.json` says.
+  ///
+  /// - Throws: `ModelFileError` for a model in 8 bits, whose weights have no other form.
+  package func computed(in precision: ModelConfiguration.Precision) throws(ModelFileError) -> ModelFolder {
+    guard precision != configuration.precision else { return self }
+    guard configuration.precision != .int8, precision != .int8 else {
+      throw .unusablePrecision(
+        file: configurationPath,
+        rule:
+          "\"precision\" is \"\(configuration.precision.rawValue)\", and such a model cannot be computed in "
+          + precision.rawValue)
+    }
+    var folder = self
+    folder.configuration.precision = precision
+    return folder
   }
 }

@@ -45,7 +45,12 @@ package final class Network: Sendable {
     let architecture = try Architecture(of: model)
     let weights = NetworkWeights(
       binder: WeightBinder(model.weights), padding: configuration.padding,
-      batchNormEpsilon: configuration.batchNormEpsilon, precision: configuration.precision, kernels: kernels)
+      batchNormEpsilon: configuration.batchNormEpsilon, precision: configuration.precision,
+      inputLimit: Self.largestInput(configuration), kernels: kernels)
+    if configuration.precision == .bfloat16 {
+      try weights.requireBFloat16(
+        architecture, name: configuration.architecture, file: model.configurationPath)
+    }
     let pool = pool ?? ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
     let size = configuration.preprocessing.size
     let blocks = try Self.blocks(architecture, inputSize: size, weights: weights, pool: pool)
@@ -73,6 +78,13 @@ package final class Network: Sendable {
     inputSize = size
     featureMapNames = blocks.map { $0.name }
     plan = NetworkPlan(blocks, kernels: kernels)
+  }
+
+  /// The largest magnitude of a normalised pixel.
+  private static func largestInput(_ configuration: ModelConfiguration) -> Float {
+    let preprocessing = configuration.preprocessing
+    let limits = zip(preprocessing.mean, preprocessing.standardDeviation).map { max($0, 1 - $0) / $1 }
+    return Float(limits.reduce(0) { max($0, $1) })
   }
 
   private static func blocks(
@@ -126,6 +138,25 @@ extension ClassifierHead {
     } else {
       let layer = try weights.dense(architecture.classifier, inputs: featureCount, outputs: classCount)
       self.init(hidden: hidden, output: .dense(layer))
+    }
+  }
+}
+
+extension NetworkWeights {
+  /// Checks that the network has a form in bfloat16 and that these kernels can compute it.
+  fileprivate func requireBFloat16(
+    _ architecture: Architecture, name: String, file: String
+  ) throws(ModelFileError) {
+    guard architecture.hasBFloat16Form else {
+      throw .unusablePrecision(
+        file: file, rule: "bfloat16 is for EfficientNet and MobileNetV3, and this network is \(name)")
+    }
+    guard kernels.products.bfloat16 != nil else {
+      throw .unusablePrecision(
+        file: file,
+        rule: "bfloat16 needs a CPU with AVX-512 BF16 and the instruction set "
+          + "\(InstructionSet.avx512vnni.rawValue), and this process computes with "
+          + kernels.instructionSet.rawValue)
     }
   }
 }

@@ -8,12 +8,14 @@ struct NetworkWeights {
   let padding: ModelConfiguration.Padding
   let batchNormEpsilon: Double
   let precision: ModelConfiguration.Precision
+  /// The largest magnitude of the network's input.
+  let inputLimit: Float
   let kernels: KernelSet
 
   func scope(_ name: String) -> NetworkWeights {
     NetworkWeights(
       binder: binder.scope(name), padding: padding, batchNormEpsilon: batchNormEpsilon, precision: precision,
-      kernels: kernels)
+      inputLimit: inputLimit, kernels: kernels)
   }
 
   func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> [Float] {
@@ -34,7 +36,10 @@ struct NetworkWeights {
   ) throws(ModelFileError) -> PointwiseConvolution {
     let weight = try binder.storedTensor("\(name).weight", shape: [outputs, inputs, 1, 1])
     let fold = try foldedBatchNorm(norm, channels: outputs)
-    let matrix = try PackedMatrix(columnCount: outputs, depth: inputs, bias: fold.bias, kernels: kernels) {
+    let matrix = try PackedMatrix(
+      columnCount: outputs, depth: inputs, bias: fold.bias, kernels: kernels,
+      type: precision == .bfloat16 ? .bfloat16 : .float32
+    ) {
       (column, start, target) throws(ModelFileError) in
       let first = column * inputs + start
       try weight.convert(first..<first + target.count, into: target)
@@ -93,7 +98,8 @@ struct NetworkWeights {
   ) throws(ModelFileError) -> Dense {
     Dense(
       weight: try tensor("\(name).weight", shape: [outputs, inputs]),
-      bias: try tensor("\(name).bias", shape: [outputs]), activation: activation, kernels: kernels)
+      bias: try tensor("\(name).bias", shape: [outputs]), activation: activation,
+      isExact: precision == .int8, kernels: kernels)
   }
 
   func layerNorm(_ name: String, count: Int, epsilon: Double) throws(ModelFileError) -> LayerNormalization {
