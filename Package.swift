@@ -121,7 +121,8 @@ let package = Package(
     .target(
       name: "TensorModule",
       dependencies: [
-        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelsVNNI", "KernelInterface",
+        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelsVNNI", "KernelsBF16",
+        "KernelInterface",
         "SystemModule", "CBuiltins",
       ],
       swiftSettings: warningsAsErrors + [.enableUpcomingFeature("InternalImportsByDefault")]),
@@ -148,6 +149,10 @@ let package = Package(
       name: "KernelsVNNI", dependencies: ["KernelInterface", "CBuiltins"],
       swiftSettings: kernelSettings(define: "KERNEL_AVX512", targetFeatures: avx512 + ["avx512vnni"])
         + [.define("KERNEL_VNNI")]),
+    .target(
+      name: "KernelsBF16", dependencies: ["KernelInterface", "CBuiltins"],
+      swiftSettings: kernelSettings(define: "KERNEL_AVX512", targetFeatures: avx512 + ["avx512bf16"])
+        + [.define("KERNEL_BF16")]),
 
     .target(
       name: "SHA256Instructions", dependencies: ["CBuiltins"],

@@ -13,7 +13,7 @@ enum BenchCommand: Command {
     """
   static let positionals: [Positional] = []
   static let options: [any Parameter] = [
-    ModelLocation.option, Option<Int>.threads, runs, profile, maps, format,
+    ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, runs, profile, maps, format,
   ]
   static let examples = [
     "dermafusion bench --threads 1 --profile",
@@ -42,7 +42,9 @@ enum BenchCommand: Command {
     let terminal = session.terminal
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let benchmark = Benchmark(
-      try Model(directory: folder, threadCount: arguments[Option<Int>.threads]))
+      try Model(
+        directory: folder, threadCount: arguments[Option<Int>.threads],
+        precision: arguments[Option<Precision>.precision]))
     let report = try benchmark.run(
       runCount: arguments.value(of: runs), profiles: arguments[profile], timesMaps: arguments[maps])
     switch arguments.value(of: format) {

@@ -95,7 +95,7 @@ enum DoctorCommand: Command {
 
   private static func model(_ folder: String, _ threads: Int?, _ session: Session) throws -> [Finding] {
     var start = Progress.seconds()
-    let classifier = try session.loadClassifier(folder, threads)
+    let classifier = try session.loadClassifier(folder, threads, nil)
     let loading = Progress.seconds() - start
     start = Progress.seconds()
     let result = try classifier.classify(drawing)

@@ -9,7 +9,7 @@ enum InfoCommand: Command {
   static let abstract = "Show the version, the model, the instruction set, threads and preprocessing."
   static let positionals: [Positional] = []
   static let options: [any Parameter] = [
-    ModelLocation.option, Option<Int>.threads, format,
+    ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, format,
   ]
   static let examples = [
     "dermafusion info",
@@ -25,7 +25,7 @@ enum InfoCommand: Command {
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
-    let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
+    let classifier = try session.classifier(folder, arguments)
     switch arguments.value(of: format) {
     case .json:
       let json = classifier.orderedJSON(
@@ -64,7 +64,9 @@ enum InfoCommand: Command {
       ),
       (
         "Architecture",
-        configuration.architecture + (configuration.precision == .int8 ? " in 8 bits" : "")
+        configuration.architecture
+          + (configuration.precision == .int8
+            ? " in 8 bits" : configuration.precision == .bfloat16 ? " in bfloat16" : "")
       ),
     ]
     for (index, member) in classifier.members.enumerated() {

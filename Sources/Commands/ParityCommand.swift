@@ -16,7 +16,7 @@ enum ParityCommand: Command {
     """
   static let positionals: [Positional] = []
   static let options: [any Parameter] = [
-    fixtures, ModelLocation.option, Option<Int>.threads, format,
+    fixtures, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, format,
   ]
   static let examples = [
     "dermafusion parity",
@@ -47,7 +47,7 @@ enum ParityCommand: Command {
     var classifier: Classifier?
     if fixtures.needsModel {
       let model = try ModelLocation.folder(arguments, terminal: terminal)
-      classifier = try session.loadClassifier(model, arguments[Option<Int>.threads])
+      classifier = try session.classifier(model, arguments)
     }
     var progress = Progress(
       terminal: terminal, total: fixtures.fixtureCount(withModel: classifier != nil), unit: "fixtures")

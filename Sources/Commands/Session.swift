@@ -4,8 +4,13 @@ import DermaFusion
 /// What a command works with: the terminal, and the way to a model.
 package struct Session: Sendable {
   package let terminal: Terminal
-  /// Loads the model of a folder, to compute with so many threads (`nil`: as many as there are processors).
-  package let loadClassifier: @Sendable (_ folder: String, _ threadCount: Int?) throws -> Classifier
+  /// Loads a model.
+  package typealias Loader =
+    @Sendable (_ folder: String, _ threadCount: Int?, _ precision: Precision?) throws -> Classifier
+
+  /// Loads the model of a folder, to compute with so many threads (`nil`: as many as there are processors) in a precision
+  /// (`nil`: the model's own).
+  package let loadClassifier: Loader
 
   /// Why the instruction set that the environment asks for cannot be had; `nil` when it can, or none is asked for.
   package let instructionSetRefusal: String?
@@ -13,8 +18,8 @@ package struct Session: Sendable {
   package init(
     terminal: Terminal,
     instructionSetRefusal: String? = Classifier.unavailableInstructionSet?.description,
-    loadClassifier: @escaping @Sendable (_ folder: String, _ threadCount: Int?) throws -> Classifier = {
-      try Classifier(modelDirectory: $0, threadCount: $1)
+    loadClassifier: @escaping Loader = {
+      try Classifier(modelDirectory: $0, threadCount: $1, precision: $2)
     }
   ) {
     self.terminal = terminal

@@ -69,6 +69,9 @@ extension DermaFusionError {
       self.init(
         .modelNotFound, message: error.description,
         remedy: "Name a folder that holds config.json and model.safetensors.")
+    case .unusablePrecision:
+      self.init(
+        .invalidModel, message: error.description, remedy: "Leave the precision to the model's config.json.")
     default:
       self.init(
         .invalidModel, message: error.description,

@@ -8,7 +8,8 @@ public enum ElementType: String, Sendable, CaseIterable {
   /// Neighbours of one sign in `B`, `B[2i, n]` and `B[2i + 1, n]`, add up to at most 128 in magnitude: two products then fit
   /// in 16 bits.
   case int8
-  /// bfloat16 by bfloat16, two in a word; sums are Float32.
+  /// bfloat16 by bfloat16, two in a word; sums are Float32. The product of a word's second values is added first, then that
+  /// of the first ones, and each sum is rounded.
   case bfloat16
 }
 

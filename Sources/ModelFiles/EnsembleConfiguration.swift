@@ -74,7 +74,7 @@ extension ModelConfiguration {
     self.init(
       name: ensemble.name, version: ensemble.version,
       architecture: members.map { $0.architecture }.joined(separator: " + "), padding: members[0].padding,
-      precision: members.contains { $0.precision == .int8 } ? .int8 : .float32,
+      precision: members.first { $0.precision != .float32 }?.precision ?? .float32,
       batchNormEpsilon: members[0].batchNormEpsilon, classes: members[0].classes,
       temperature: ensemble.temperature, preprocessing: members[0].preprocessing,
       fusion: members.lazy.compactMap { $0.fusion }.first, abstention: nil)

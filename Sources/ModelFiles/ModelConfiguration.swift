@@ -15,6 +15,8 @@ package struct ModelConfiguration: Sendable, Equatable {
   package enum Precision: String, Sendable, CaseIterable {
     /// Weights and maps are floats.
     case float32
+    /// The 1x1 convolutions multiply bfloat16 and add up floats; all else is floats. The stored weights may be of any type.
+    case bfloat16
     /// The weights of the blocks after the first stage are 8-bit integers, and so are the maps that they multiply.
     case int8
   }
@@ -72,7 +74,7 @@ package struct ModelConfiguration: Sendable, Equatable {
   /// How convolutions are padded.
   package let padding: Padding
   /// What the network multiplies.
-  package let precision: Precision
+  package internal(set) var precision: Precision
   /// Added to the variance in batch norm; above 0.
   package let batchNormEpsilon: Double
   /// The network's outputs, in order.

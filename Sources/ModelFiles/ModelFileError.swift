@@ -40,6 +40,8 @@ package enum ModelFileError: Error, Equatable, Sendable {
   case wrongDataType(file: String, name: String, found: String, expected: String)
   /// A tensor of a quantised layer breaks a rule, given in words.
   case unusableQuantization(file: String, name: String, rule: String)
+  /// The network cannot be computed in the precision that the configuration or the caller asks for; a rule in words.
+  case unusablePrecision(file: String, rule: String)
   /// The last layer's outputs are not as many as the configuration's classes.
   case outputCount(file: String, name: String, outputs: Int, classes: Int)
   /// The tensor has a NaN or an infinity; the index counts elements in the order stored, the
@@ -95,6 +97,8 @@ extension ModelFileError: CustomStringConvertible {
       "\(file): the tensor \(quoted(name)) has the data type \(quoted(found)), and the network needs \(expected)"
     case .unusableQuantization(let file, let name, let rule):
       "\(file): the tensor \(quoted(name)) \(rule)"
+    case .unusablePrecision(let file, let rule):
+      "\(file): \(rule)"
     case .outputCount(let file, let name, let outputs, let classes):
       "\(file): the last layer \(quoted(name)) has \(outputs) outputs, and config.json lists \(classes) classes"
     case .nonFiniteValue(let file, let name, let index, let value):

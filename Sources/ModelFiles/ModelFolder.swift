@@ -8,7 +8,7 @@ package struct ModelFolder: Sendable {
   package static let weightsName = "model.safetensors"
 
   /// What `config.json` says.
-  package let configuration: ModelConfiguration
+  package private(set) var configuration: ModelConfiguration
   /// The tensors of `model.safetensors`.
   package let weights: SafetensorsFile
   /// The path of `config.json`, as errors name it.

@@ -45,6 +45,10 @@ package final class Network: Sendable {
     let weights = NetworkWeights(
       binder: WeightBinder(model.weights), padding: configuration.padding,
       batchNormEpsilon: configuration.batchNormEpsilon, precision: configuration.precision, kernels: kernels)
+    if configuration.precision == .bfloat16 {
+      try weights.requireBFloat16(
+        architecture, name: configuration.architecture, file: model.configurationPath)
+    }
     let pool = pool ?? ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
     let size = configuration.preprocessing.size
     let blocks = try Self.blocks(architecture, inputSize: size, weights: weights, pool: pool)

@@ -34,7 +34,10 @@ struct NetworkWeights {
   ) throws(ModelFileError) -> PointwiseConvolution {
     let weight = try binder.storedTensor("\(name).weight", shape: [outputs, inputs, 1, 1])
     let fold = try foldedBatchNorm(norm, channels: outputs)
-    let matrix = try PackedMatrix(columnCount: outputs, depth: inputs, bias: fold.bias, kernels: kernels) {
+    let matrix = try PackedMatrix(
+      columnCount: outputs, depth: inputs, bias: fold.bias, kernels: kernels,
+      type: precision == .bfloat16 ? .bfloat16 : .float32
+    ) {
       (column, start, target) throws(ModelFileError) in
       let first = column * inputs + start
       try weight.convert(first..<first + target.count, into: target)

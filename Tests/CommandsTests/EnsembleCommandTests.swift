@@ -50,7 +50,7 @@ import Testing
     let terminal = Terminal(
       output: output, errors: errors, readInput: { (_) throws(FileError) in throw .empty("standard input") },
       width: nil, usesColour: false, environment: { _ in nil }, executablePath: nil)
-    let session = Session(terminal: terminal) { folder, threadCount in
+    let session = Session(terminal: terminal) { folder, threadCount, _ in
       try loading ?? Self.toyEnsemble(threadCount: threadCount ?? 2, in: folder)
     }
     let status = Tool.dermafusion.run(words + ["--model", model], session: session)

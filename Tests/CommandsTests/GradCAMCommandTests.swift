@@ -49,7 +49,7 @@ import Testing
       width: nil, usesColour: false, showsProgress: false,
       environment: { $0 == "DERMAFUSION_MODEL" ? "model" : nil },
       isStandardOutput: { streams.contains($0) }, executablePath: nil)
-    let session = Session(terminal: terminal) { _, _ in classifier }
+    let session = Session(terminal: terminal) { _, _, _ in classifier }
     let status = Tool.dermafusion.run(
       ["gradcam", image, "--output", picture ?? "\(folder.path)/out.png"] + words, session: session)
     return ToolResult(

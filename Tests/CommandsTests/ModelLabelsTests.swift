@@ -37,7 +37,7 @@ import Testing
     let terminal = Terminal(
       output: output, errors: errors, readInput: { (_) throws(FileError) in throw .empty("standard input") },
       width: 100, usesColour: false, environment: { _ in nil }, executablePath: nil)
-    let session = Session(terminal: terminal) { folder, threadCount in
+    let session = Session(terminal: terminal) { folder, threadCount, _ in
       try classifier ?? Classifier(modelDirectory: folder, threadCount: threadCount ?? 2)
     }
     let status = Tool.dermafusion.run(words, session: session)

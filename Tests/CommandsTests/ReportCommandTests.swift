@@ -22,7 +22,7 @@ import Testing
       width: nil, usesColour: false, environment: { $0 == "DERMAFUSION_MODEL" ? "model" : nil },
       executablePath: nil)
     let status = Tool.dermafusion.run(
-      ["report"] + words, session: Session(terminal: terminal) { _, _ in classifier })
+      ["report"] + words, session: Session(terminal: terminal) { _, _, _ in classifier })
     return ToolResult(status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
   }
 

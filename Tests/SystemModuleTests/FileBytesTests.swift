@@ -40,7 +40,7 @@ import Testing
         fputs("late", pipe)
         fclose(pipe)
       }
-      #expect(try FileBytes.read(path: path, limit: 9, patience: 100) == Array("late".utf8))
+      #expect(try FileBytes.read(path: path, limit: 9, patience: 10) == Array("late".utf8))
     }
   }
 

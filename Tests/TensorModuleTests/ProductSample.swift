@@ -47,11 +47,18 @@ struct ProductSample {
     self.columnCount = columnCount
     switch kernel.type {
     case .float32, .bfloat16:
-      words = generator.floats(rowCount * depth).map { $0.bitPattern }
+      let values = generator.floats(rowCount * valueCount)
+      words =
+        kernel.type == .float32
+        ? values.map { $0.bitPattern } : BFloat16Samples.words(values, depth: valueCount, wordStride: depth)
+      let weight = generator.floats(columnCount * valueCount)
       operand = .floats(
         PackedMatrix(
-          weight: generator.floats(columnCount * depth), columnCount: columnCount, depth: depth,
-          bias: generator.floats(columnCount), kernels: kernels))
+          columnCount: columnCount, depth: valueCount, bias: generator.floats(columnCount), kernels: kernels,
+          type: kernel.type
+        ) { column, start, target in
+          for k in target.indices { target[k] = weight[column * valueCount + start + k] }
+        })
     case .int8:
       let levels = QuantizedSamples.levels(rowCount * valueCount, &generator)
       words = QuantizedSamples.words(levels, depth: valueCount, wordStride: depth, kernels: kernels)

@@ -78,12 +78,12 @@ import Testing
     for pool in Pools.all {
       let context: Comment =
         "\(kernels.testDescription), \(item.testDescription), \(pool.threadCount) threads, seed \(seed)"
-      let levels = GuardedBuffer(count: QuantizedMap.count(shape, kernels: kernels))
-      let filtered = GuardedBuffer(count: QuantizedMap.count(plan.output, kernels: kernels))
+      let levels = GuardedBuffer(count: PackedMap.count(shape, .int8, kernels: kernels))
+      let filtered = GuardedBuffer(count: PackedMap.count(plan.output, .int8, kernels: kernels))
       let scratch = GuardedBuffer(count: filter.scratchCount(plan))
       let output = GuardedMap(outputShape, kernels: kernels)
-      let words = QuantizedMap(levels.pointer, shape, kernels: kernels)
-      let between = QuantizedMap(filtered.pointer, plan.output, kernels: kernels)
+      let words = PackedMap(levels.pointer, shape, .int8, kernels: kernels)
+      let between = PackedMap(filtered.pointer, plan.output, .int8, kernels: kernels)
       // The padding of a map's pixels may hold anything.
       expansion.quantize(input.map, into: words, pool: pool)
       filter(words, into: between, plan: plan, scratch: scratch.pointer, pool: pool)

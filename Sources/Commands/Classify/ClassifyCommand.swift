@@ -36,7 +36,8 @@ enum ClassifyCommand: Command {
   ]
   static let options: [any Parameter] =
     MetadataOptions.all + [
-      MetadataOptions.table, ModelLocation.option, Option<Int>.threads, ImageViews.flag, explainMetadata,
+      MetadataOptions.table, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision,
+      ImageViews.flag, explainMetadata,
       format, timing, output, resume, Flag.quiet,
     ] + DecodingOptions.all
   static let examples = [
@@ -96,7 +97,7 @@ enum ClassifyCommand: Command {
       arguments[output].map { [(output.display, $0)] } ?? [], images: items.compactMap(\.source),
       table: arguments[MetadataOptions.table].map { ("the table of metadata", $0) }, model: folder,
       terminal: terminal)
-    let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
+    let classifier = try session.classifier(folder, arguments)
     var destination = try Destination(
       arguments, outputs: outputs, items: items, table: table, classifier: classifier, terminal: terminal)
 

@@ -37,7 +37,8 @@ enum EvaluateCommand: Command {
     """
   static let positionals: [Positional] = []
   static let options: [any Parameter] = [
-    labels, images, ModelLocation.option, Option<Int>.threads, ImageViews.flag, format, plots, predictions,
+    labels, images, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, ImageViews.flag,
+    format, plots, predictions,
     Flag.allowTrainingLesions, Flag.quiet,
   ]
   static let examples = [
@@ -84,7 +85,7 @@ enum EvaluateCommand: Command {
     let labelsPath = arguments.value(of: labels)
     let table = try FileBytes.read(path: labelsPath, limit: MetadataTable.byteLimit)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
-    let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
+    let classifier = try session.classifier(folder, arguments)
     let list = try TestList(table, path: labelsPath, labels: classifier.labels)
     let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
     if let seenBy = overlap.trainedFolder, !arguments[Flag.allowTrainingLesions] {

@@ -30,7 +30,9 @@ enum GradCAMCommand: Command {
   static let options: [any Parameter] =
     MetadataOptions.all + [
       MetadataOptions.table, lesionClass, method, layer, output, raw, signed, trust,
-    ] + FigureOptions.all + [ModelLocation.option, Option<Int>.threads, Flag.quiet, format]
+    ] + FigureOptions.all + [
+      ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, Flag.quiet, format,
+    ]
   static let examples = [
     "dermafusion gradcam lesion.jpg --age 55 --output heatmap.png",
     "dermafusion gradcam lesion.jpg --class all --method layercam --layer stage4",
@@ -69,7 +71,7 @@ enum GradCAMCommand: Command {
     if let entries, let path = arguments[MetadataOptions.table], !arguments[Flag.quiet] {
       for note in entries.notes(on: sources, path: path) { terminal.note("Note: \(note)") }
     }
-    let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
+    let classifier = try session.classifier(folder, arguments)
     let work = try Work(
       arguments: arguments, classifier: classifier.singleModel(), outputs: outputs, terminal: terminal,
       isBatch: items.count > 1)

@@ -11,6 +11,25 @@ extension Option where Value == Int {
     convert: { wholeNumber($0, in: 1...256) })
 }
 
+extension Option where Value == Precision {
+  /// What the network is computed in.
+  static let precision = Option(
+    "precision", valueName: "type",
+    abstract: """
+      What the network multiplies. bfloat16 is faster, needs a CPU with AVX-512 BF16, and changes probabilities by some \
+      thousandths. Without this option the model's config.json decides; of the shipped model it is float32.
+      """,
+    allowedValues: Precision.allCases.map { $0.rawValue },
+    convert: { Precision(rawValue: $0) })
+}
+
+extension Session {
+  /// The model of a folder, as the options say.
+  func classifier(_ folder: String, _ arguments: ParsedArguments) throws -> Classifier {
+    try loadClassifier(folder, arguments[Option<Int>.threads], arguments[Option<Precision>.precision])
+  }
+}
+
 extension ImageViews {
   /// Test-time augmentation.
   static let flag = Flag(

@@ -21,7 +21,8 @@ enum ReportCommand: Command {
   ]
   static let options: [any Parameter] =
     MetadataOptions.all + [
-      MetadataOptions.table, output, ModelLocation.option, Option<Int>.threads, Flag.quiet,
+      MetadataOptions.table, output, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision,
+      Flag.quiet,
     ]
   static let examples = [
     "dermafusion report lesion.jpg --age 55 --site back --output report.html",
@@ -58,7 +59,7 @@ enum ReportCommand: Command {
       [(output.display, path)], images: sources,
       table: arguments[MetadataOptions.table].map { ("the table of metadata", $0) }, model: folder,
       terminal: terminal)
-    let classifier = try session.loadClassifier(folder, arguments[Option<Int>.threads])
+    let classifier = try session.classifier(folder, arguments)
 
     for failure in failures { terminal.report(failure) }
     var progress = Progress(terminal: terminal, total: sources.count, isQuiet: arguments[Flag.quiet])

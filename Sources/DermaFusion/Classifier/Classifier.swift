@@ -39,15 +39,23 @@ public final class Classifier: Sendable {
   ///     and the folders of its members.
   ///   - threadCount: threads that one classification computes with, at least 1; `nil`: as many as the
   ///     process may use. Results do not depend on it.
+  ///   - precision: what the networks are computed in; `nil`: what each model's `config.json` says.
   /// - Throws: ``DermaFusionError/Code/modelNotFound`` or ``DermaFusionError/Code/invalidModel``, naming the file and the
   ///   rule that it broke.
-  public convenience init(modelDirectory: String, threadCount: Int? = nil) throws(DermaFusionError) {
+  public convenience init(
+    modelDirectory: String, threadCount: Int? = nil, precision: Precision? = nil
+  ) throws(DermaFusionError) {
     let stored = try DermaFusionError.converting { () throws(ModelFileError) in
       try StoredModel(directory: modelDirectory)
     }
     switch stored {
-    case .single(let folder): self.init(try Model(folder, threadCount: threadCount))
-    case .ensemble(let folder): self.init(try Ensemble(folder, threadCount: threadCount))
+    case .single(let folder):
+      let computed = try DermaFusionError.converting { () throws(ModelFileError) in
+        try folder.computed(in: precision)
+      }
+      self.init(try Model(computed, threadCount: threadCount))
+    case .ensemble(let folder):
+      self.init(try Ensemble(folder, threadCount: threadCount, precision: precision))
     }
   }
 

@@ -24,10 +24,15 @@ public struct Ensemble: Sendable {
   private let sha256: @Sendable () -> String
 
   /// Loads the members, which share one set of threads.
-  init(_ folder: EnsembleFolder, threadCount: Int?) throws(DermaFusionError) {
+  init(
+    _ folder: EnsembleFolder, threadCount: Int?, precision: Precision? = nil
+  ) throws(DermaFusionError) {
     folder.digest.prepare()
     var models: [Model] = []
     for member in folder.members {
+      let member = try DermaFusionError.converting { () throws(ModelFileError) in
+        try member.computed(in: precision)
+      }
       models.append(try Model(member, threadCount: threadCount, pool: models.first?.network.pool))
     }
     self.init(

@@ -26,12 +26,15 @@ public struct Model: Sendable {
   /// - Parameters:
   ///   - directory: a folder with `config.json` and `model.safetensors`.
   ///   - threadCount: threads that share each layer's work, at least 1; `nil`: as many as the process may use.
+  ///   - precision: what the network is computed in; `nil`: what the model's `config.json` says.
   /// - Throws: ``DermaFusionError/Code/modelNotFound`` or ``DermaFusionError/Code/invalidModel``, naming the file and the
   ///   rule that it broke.
-  public init(directory: String, threadCount: Int? = nil) throws(DermaFusionError) {
+  public init(
+    directory: String, threadCount: Int? = nil, precision: Precision? = nil
+  ) throws(DermaFusionError) {
     try self.init(
       try DermaFusionError.converting { () throws(ModelFileError) in
-        try ModelFolder(directory: directory)
+        try ModelFolder(directory: directory).computed(in: precision)
       }, threadCount: threadCount)
   }
 

@@ -29,6 +29,13 @@ package struct Architecture: Sendable, Equatable {
   /// Whether its blocks have a form in 8 bits: ReLU6 and no squeeze-excite.
   package var isQuantizable = false
 
+  /// Whether it has a form in bfloat16: most of the products are 1x1 convolutions.
+  package var hasBFloat16Form: Bool {
+    blocks.allSatisfy {
+      if case .residual = $0.configuration { false } else { true }
+    }
+  }
+
   /// An architecture of the table, by timm's name.
   typealias Entry = (name: String, make: @Sendable () -> Architecture)
 

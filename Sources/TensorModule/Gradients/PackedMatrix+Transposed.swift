@@ -4,6 +4,7 @@ import SystemModule
 extension PackedMatrix {
   /// The weights, `[depth, columnCount]`, row-major.
   func unpacked() -> [Float] {
+    precondition(type == .float32, "a matrix of \(type.rawValue) unpacked as floats")
     let width = kernels.vectorWidth
     return [Float](unsafeUninitializedCapacity: depth * columnCount) { target, count in
       for panel in 0..<layout.panelCount {
@@ -17,6 +18,24 @@ extension PackedMatrix {
         }
       }
       count = depth * columnCount
+    }
+  }
+
+  /// The same values as Float32.
+  package var floats: PackedMatrix {
+    guard type == .bfloat16 else { return self }
+    let width = kernels.vectorWidth
+    let halves = UnsafeRawPointer(panels.pointer).assumingMemoryBound(to: UInt16.self)
+    let bias = Array(UnsafeBufferPointer(start: bias.pointer, count: columnCount))
+    return PackedMatrix(columnCount: columnCount, depth: depth, bias: bias, kernels: kernels) {
+      column, start, target in
+      let panel = min(column / (2 * width), layout.panelCount - 1)
+      let lanes = layout.vectorCount(ofPanel: panel) * width
+      let first = panel * 2 * width
+      for (place, k) in (start..<start + target.count).enumerated() {
+        let word = first * ((depth + 1) / 2) + k / 2 * lanes + column - first
+        target[place] = Float(bitPattern: UInt32(halves[2 * word + k % 2]) << 16)
+      }
     }
   }
 

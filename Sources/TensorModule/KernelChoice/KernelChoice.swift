@@ -6,6 +6,7 @@ import SystemModule
 #if arch(x86_64)
   import KernelsAVX2
   import KernelsAVX512
+  import KernelsBF16
   import KernelsVNNI
 #endif
 
@@ -111,6 +112,7 @@ package enum KernelChoice {
       case (.int8, .avx2): KernelsAVX2.int8Product()
       case (.int8, .avx512): KernelsAVX512.int8Product()
       case (.int8, .avx512vnni): KernelsVNNI.int8Product()
+      case (.bfloat16, .avx512vnni) where cpu_runs_avx512bf16(): KernelsBF16.bfloat16Product()
     #else
       case (.float32, _), (.int8, _): isNotHere(set)
     #endif

@@ -11,9 +11,12 @@ package struct PackedMatrix: Sendable {
   package let layout: PanelLayout
   /// The kernels it is packed for.
   package let kernels: KernelSet
+  /// What its values are: ``ElementType/float32``, or ``ElementType/bfloat16``, to which they are rounded.
+  package let type: ElementType
 
+  /// Words.
   let panels: AlignedBuffer
-  private let bias: AlignedBuffer
+  let bias: AlignedBuffer
 
   /// Packs a weight.
   ///
@@ -35,9 +38,10 @@ package struct PackedMatrix: Sendable {
   ///
   /// - Parameters:
   ///   - bias: One value for each column, or nil for zeros.
+  ///   - type: One that the kernels have, of those that a matrix may hold.
   ///   - read: Writes weights `start ..< start + target.count` of a column's `depth`.
   package init<Failure: Error>(
-    columnCount: Int, depth: Int, bias: [Float]?, kernels: KernelSet,
+    columnCount: Int, depth: Int, bias: [Float]?, kernels: KernelSet, type: ElementType = .float32,
     read: (_ column: Int, _ start: Int, _ target: UnsafeMutableBufferPointer<Float>) throws(Failure) -> Void
   ) throws(Failure) {
     precondition(
@@ -45,10 +49,12 @@ package struct PackedMatrix: Sendable {
     self.depth = depth
     self.columnCount = columnCount
     self.kernels = kernels
+    self.type = type
     let width = kernels.vectorWidth
     layout = PanelLayout(columnCount: columnCount, vectorWidth: width)
     let paddedColumns = layout.vectorCount * width
-    panels = AlignedBuffer(count: paddedColumns * depth)
+    let wordCount = type.wordCount(depth)
+    panels = AlignedBuffer(count: paddedColumns * wordCount)
     self.bias = AlignedBuffer(count: paddedColumns)
     bias?.withUnsafeBufferPointer { self.bias.pointer.update(from: $0.baseAddress!, count: columnCount) }
     let piece = UnsafeMutableBufferPointer<Float>.allocate(capacity: Self.pieceLength)
@@ -58,16 +64,22 @@ package struct PackedMatrix: Sendable {
       let lanes = layout.vectorCount(ofPanel: panel) * width
       for start in stride(from: 0, to: depth, by: Self.pieceLength) {
         let count = min(Self.pieceLength, depth - start)
-        let target = panels.pointer + (firstColumn * depth + start * lanes)
+        let target = panels.pointer + (firstColumn * wordCount + type.wordCount(start) * lanes)
         for lane in 0..<min(lanes, columnCount - firstColumn) {
           try read(firstColumn + lane, start, UnsafeMutableBufferPointer(rebasing: piece[..<count]))
-          for k in 0..<count { target[k * lanes + lane] = piece[k] }
+          if type == .float32 {
+            for k in 0..<count { target[k * lanes + lane] = piece[k] }
+          } else {
+            let halves = UnsafeMutableRawPointer(target).assumingMemoryBound(to: UInt16.self)
+            for k in 0..<count { halves[2 * (k / 2 * lanes + lane) + k % 2] = piece[k].bfloat16Bits }
+          }
         }
       }
     }
   }
 
-  /// Weights that are read at a time: the part of a panel that they are spread over stays in the first-level cache.
+  /// Weights that are read at a time, whole words: the part of a panel that they are spread over stays in the first-level
+  /// cache.
   private static let pieceLength = 128
 
   /// Floats in the panels: what ``writePanels(scaledBy:to:pool:)`` fills.
@@ -90,21 +102,23 @@ package struct PackedMatrix: Sendable {
   /// Computes rows of `activation(A * matrix + bias + residual)` for a range of panels.
   ///
   /// - Parameters:
-  ///   - a: The first row of `A`, `aStride` floats from one to the next.
+  ///   - a: The first row of `A` in words of the matrix's type, `aStride` words from one to the next. So are the depth's
+  ///     pieces.
   ///   - c: The first row of the result at column 0, `cStride` floats from one to the next.
   ///   - segmentCount: Pieces that each row of `A` lies in, `segmentStride` floats from one to the next.
   ///   - runCount: So many times `rowCount` rows, which follow each other in `A`.
   ///   - runStride: Floats from one run to the next in the result and the residual.
   ///   - scaledPanels: Panels from ``writePanels(scaledBy:to:pool:)``, in the place of the matrix's own.
   package func multiply(
-    a: UnsafePointer<Float>, aStride: Int, segmentCount: Int = 1, segmentStride: Int = 0, rowCount: Int,
+    a: UnsafeRawPointer, aStride: Int, segmentCount: Int = 1, segmentStride: Int = 0, rowCount: Int,
     runCount: Int = 1, into c: UnsafeMutablePointer<Float>, cStride: Int, runStride: Int = 0,
     panelRange: Range<Int>? = nil,
     activation: Activation = .identity,
     residual: UnsafePointer<Float>? = nil, scaledPanels: UnsafePointer<Float>? = nil
   ) {
+    let depth = type.wordCount(depth)
     precondition(
-      depth.isMultiple(of: segmentCount), "rows of \(depth) values in \(segmentCount) pieces of one length")
+      depth.isMultiple(of: segmentCount), "rows of \(depth) words in \(segmentCount) pieces of one length")
     var product = product(a: a, aStride: aStride, rowCount: rowCount, into: c, cStride: cStride)
     if let scaledPanels { product.panels = UnsafeRawPointer(scaledPanels) }
     product.runCount = runCount
@@ -115,7 +129,7 @@ package struct PackedMatrix: Sendable {
     if let panelRange { product.panelRange = panelRange }
     product.residual = residual
     product.activation = activation
-    kernels.products.float32.multiply(product)
+    kernels.products[type]!.multiply(product)
   }
 
   /// The product with all panels, of rows that lie in one piece, without an ending.
@@ -124,6 +138,20 @@ package struct PackedMatrix: Sendable {
   ) -> MatrixProduct {
     MatrixProduct(
       a: a, aStride: aStride, panels: panels.pointer, bias: bias.pointer, c: c, cStride: cStride,
-      rowCount: rowCount, depth: depth, layout: layout)
+      rowCount: rowCount, depth: type.wordCount(depth), layout: layout)
+  }
+}
+
+extension ElementType {
+  /// Words of so many values of a matrix.
+  fileprivate func wordCount(_ valueCount: Int) -> Int {
+    self == .bfloat16 ? (valueCount + 1) / 2 : valueCount
+  }
+}
+
+extension Float {
+  /// The upper half of the nearest number that is 0 in its lower half, halves to the even one; for finite numbers.
+  var bfloat16Bits: UInt16 {
+    UInt16(truncatingIfNeeded: (bitPattern &+ 0x7FFF &+ (bitPattern >> 16 & 1)) >> 16)
   }
 }

@@ -21,10 +21,17 @@ package struct PointwiseConvolution: Sendable {
   ///     padded channels. Where there are fewer pixels than output channels, the input is overwritten by the product.
   ///   - residual: Added before the activation, or nil; the output's shape and stride.
   ///   - scratch: ``scratchCount`` floats when there is a gate.
+  ///   - taskScratch: ``taskScratchCount(pixelCount:)`` floats for each task, where the matrix is not of floats.
   package func callAsFunction(
     _ input: FeatureMap, gate: UnsafePointer<Float>? = nil, residual: FeatureMap? = nil,
-    into output: FeatureMap, scratch: UnsafeMutablePointer<Float>? = nil, pool: ThreadPool
+    into output: FeatureMap, scratch: UnsafeMutablePointer<Float>? = nil,
+    taskScratch: UnsafeMutablePointer<Float>? = nil, pool: ThreadPool
   ) {
+    if matrix.type != .float32 {
+      multiplyPacked(
+        input, gate: gate, residual: residual, into: output, taskScratch: taskScratch!, pool: pool)
+      return
+    }
     precondition(
       input.shape.channels == matrix.depth && output.shape.channels == matrix.columnCount
         && input.shape.pixelCount == output.shape.pixelCount,
@@ -61,7 +68,7 @@ package struct PointwiseConvolution: Sendable {
 
   /// Floats of scratch memory for a gated product over so many pixels.
   package func scratchCount(pixelCount: Int) -> Int {
-    matrix.columnCount <= pixelCount ? matrix.panelFloatCount : 0
+    matrix.type == .float32 && matrix.columnCount <= pixelCount ? matrix.panelFloatCount : 0
   }
 }
 

@@ -56,7 +56,7 @@ package struct QuantizedDepthwise: Sendable {
   ///
   /// - Parameter scratch: ``scratchCount(_:)`` floats.
   package func callAsFunction(
-    _ input: QuantizedMap, into output: QuantizedMap, plan: DepthwisePlan,
+    _ input: PackedMap, into output: PackedMap, plan: DepthwisePlan,
     scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     precondition(
@@ -76,7 +76,7 @@ package struct QuantizedDepthwise: Sendable {
 
 extension QuantizedMatrix {
   /// Rows of levels that the matrix makes of a map.
-  fileprivate func rows(of input: QuantizedMap) -> RowSource {
+  fileprivate func rows(of input: PackedMap) -> RowSource {
     .expanded(layout, vectorWidth: kernels.vectorWidth) { rows in
       multiply(
         a: input.words + rows.first * input.pixelStride, aStride: input.pixelStride,

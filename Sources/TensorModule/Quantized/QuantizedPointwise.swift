@@ -28,27 +28,16 @@ package struct QuantizedPointwise: Sendable {
       activation: activation)
   }
 
-  /// Pixels of a task.
-  private static let pixelsPerTask = 1024
-
   /// Writes the levels of the layer's input.
-  package func quantize(_ input: FeatureMap, into levels: QuantizedMap, pool: ThreadPool) {
-    precondition(input.shape == levels.shape, "levels of \(input.shape) into \(levels.shape)")
-    let pixels = input.shape.pixelCount
-    pool.run(taskCount: (pixels + Self.pixelsPerTask - 1) / Self.pixelsPerTask) { task, _ in
-      let first = task * Self.pixelsPerTask
-      levels.write(
-        pixel: first, count: min(Self.pixelsPerTask, pixels - first), channels: 0..<input.shape.channels,
-        values: input.pointer + first * input.pixelStride, valueStride: input.pixelStride,
-        factors: factors.pointer, zeroPoint: matrix.input.zeroPoint)
-    }
+  package func quantize(_ input: FeatureMap, into levels: PackedMap, pool: ThreadPool) {
+    levels.write(input, factors: factors.pointer, zeroPoint: matrix.input.zeroPoint, pool: pool)
   }
 
   /// Computes all output pixels.
   ///
   /// - Parameter residual: Added before the activation, or nil; the output's shape and stride.
   package func callAsFunction(
-    _ input: QuantizedMap, residual: FeatureMap? = nil, into output: FeatureMap, pool: ThreadPool
+    _ input: PackedMap, residual: FeatureMap? = nil, into output: FeatureMap, pool: ThreadPool
   ) {
     precondition(
       input.shape.channels == matrix.weight.depth && output.shape.channels == matrix.weight.scale.count

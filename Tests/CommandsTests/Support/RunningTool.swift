@@ -72,7 +72,7 @@ func runTool(
     width: width, usesColour: usesColour, showsProgress: showsProgress,
     environment: { environment[$0] }, executablePath: executablePath)
   let session = Session(terminal: terminal, instructionSetRefusal: instructionSetRefusal) {
-    folder, threadCount in
+    folder, threadCount, _ in
     guard !folder.contains("missing") else {
       throw DermaFusionError(ModelFileError.folderMissing(path: folder))
     }

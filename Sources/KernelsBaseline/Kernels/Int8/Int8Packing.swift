@@ -38,7 +38,7 @@ extension PackingPass {
   @inline(__always)
   fileprivate func raised(_ values: UnsafePointer<Float>, _ vector: Int) -> Vector {
     let column = vector &* Vector.scalarCount
-    let scaled = (load(values + column) * load(factors + column)).raised(to: Vector(repeating: -zeroPoint))
+    let scaled = (load(values + column) * load(factors! + column)).raised(to: Vector(repeating: -zeroPoint))
     return scaled + (magic + Vector(repeating: zeroPoint))
   }
 

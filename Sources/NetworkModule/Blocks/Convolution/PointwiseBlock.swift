@@ -38,10 +38,12 @@ package final class PointwiseBlock: Block {
   }
 
   package var windows: [Window] { [] }
-  package var memory: BlockMemory { BlockMemory() }
+  package var memory: BlockMemory {
+    BlockMemory(taskScratchCount: layer.taskScratchCount(pixelCount: input.pixelCount))
+  }
 
   package func run(_ input: FeatureMap, into output: FeatureMap, in run: BlockRun) {
-    run.measure(step) { layer(input, into: output, pool: run.pool) }
+    run.measure(step) { layer(input, into: output, taskScratch: run.taskScratch, pool: run.pool) }
   }
 
   private var step: NetworkStep {
@@ -53,7 +55,9 @@ package final class PointwiseBlock: Block {
   /// Where the output tells as much as what the activation got.
   package var gradientReadsOutput: Bool { layer.activation.isIdempotent }
 
-  package func makeGradient(pool: ThreadPool) -> (any BlockGradient)? { PointwiseBlockGradient(self) }
+  package func makeGradient(pool: ThreadPool) -> (any BlockGradient)? {
+    PointwiseBlockGradient(PointwiseBlock(name: name, input: input, layer: layer.floats))
+  }
 }
 
 private final class PointwiseBlockGradient: BlockGradient {

@@ -5,7 +5,16 @@ import TensorModule
 extension MBConvBlock {
   package var gradientReadsOutput: Bool { false }
 
-  package func makeGradient(pool: ThreadPool) -> (any BlockGradient)? { MBConvBlockGradient(self) }
+  /// Through the weights as Float32, whatever the forward pass multiplies.
+  package func makeGradient(pool: ThreadPool) -> (any BlockGradient)? {
+    if projection.matrix.type == .float32 { return MBConvBlockGradient(self) }
+    return MBConvBlockGradient(
+      MBConvBlock(
+        name: name, input: input,
+        filter: ExpandedDepthwise(
+          expansion: filter.expansion.map { $0.floats }, depthwise: filter.depthwise),
+        squeezeExcite: squeezeExcite, projection: projection.floats, hasSkip: hasSkip))
+  }
 }
 
 final class MBConvBlockGradient: BlockGradient {

@@ -59,14 +59,14 @@ package final class QuantizedMBConvBlock: Block {
     BlockMemory(
       stepCount: 3, firstOutputStep: 2, lastInputStep: hasSkip ? 2 : 0,
       buffers: [
-        .init(count: QuantizedMap.count(input, kernels: kernels), steps: 0...1),
-        .init(count: QuantizedMap.count(plan.output, kernels: kernels), steps: 1...2),
+        .init(count: PackedMap.count(input, .int8, kernels: kernels), steps: 0...1),
+        .init(count: PackedMap.count(plan.output, .int8, kernels: kernels), steps: 1...2),
       ], taskScratchCount: filter.scratchCount(plan))
   }
 
   package func run(_ input: FeatureMap, into output: FeatureMap, in run: BlockRun) {
-    let levels = QuantizedMap(run.buffers[0], self.input, kernels: kernels)
-    let filtered = QuantizedMap(run.buffers[1], plan.output, kernels: kernels)
+    let levels = PackedMap(run.buffers[0], self.input, .int8, kernels: kernels)
+    let filtered = PackedMap(run.buffers[1], plan.output, .int8, kernels: kernels)
     run.measure(NetworkStep(layer: name, operation: .quantization, input: self.input)) {
       filter.expansion.quantize(input, into: levels, pool: run.pool)
     }

@@ -31,11 +31,11 @@ package final class QuantizedPointwiseBlock: Block {
   package var memory: BlockMemory {
     BlockMemory(
       stepCount: 2, firstOutputStep: 1, lastInputStep: 0,
-      buffers: [.init(count: QuantizedMap.count(input, kernels: kernels), steps: 0...1)])
+      buffers: [.init(count: PackedMap.count(input, .int8, kernels: kernels), steps: 0...1)])
   }
 
   package func run(_ input: FeatureMap, into output: FeatureMap, in run: BlockRun) {
-    let levels = QuantizedMap(run.buffers[0], self.input, kernels: kernels)
+    let levels = PackedMap(run.buffers[0], self.input, .int8, kernels: kernels)
     run.measure(NetworkStep(layer: name, operation: .quantization, input: self.input)) {
       layer.quantize(input, into: levels, pool: run.pool)
     }

@@ -1,0 +1,105 @@
+import Foundation
+import ImageFiles
+import ImagePipeline
+import KernelInterface
+import ModelFiles
+import ReferenceLayers
+import TensorModule
+import TestModels
+import Testing
+
+@testable import DermaFusion
+@testable import NetworkModule
+
+/// Networks computed in bfloat16, beside the same networks in floats.
+@Suite struct BFloat16NetworkTests {
+  private static let kernels = KernelChoice.runnable.filter { $0.products.bfloat16 != nil }
+
+  private static func folder(_ item: (network: FormulaNetwork, configuration: [UInt8])) throws -> ModelFolder
+  {
+    try ModelFolder(configuration: item.configuration, weights: item.network.weights())
+  }
+
+  private static func logits(
+    _ network: FormulaNetwork, _ folder: ModelFolder, threadCount: Int, kernels: KernelSet
+  ) throws -> [Float] {
+    let input = network.inputValues()
+    return try Network(folder, threadCount: threadCount, kernels: kernels).run(
+      metadata: PatientMetadata.unknown.encoded(),
+      writeInput: { $0.update(from: input, count: input.count) }
+    ).logits
+  }
+
+  /// Every architecture that has a form in bfloat16: close to floats, not equal to them, and the same for any threads.
+  @Test(arguments: kernels)
+  func logitsAreCloseToThoseOfFloatsForAnyNumberOfThreads(kernels: KernelSet) throws {
+    var found = 0
+    for item in try FormulaNetwork.all() + FormulaNetwork.all(in: FormulaNetwork.architectures) {
+      let folder = try Self.folder(item)
+      guard folder.configuration.precision == .float32,
+        try Architecture(folder.configuration).hasBFloat16Form
+      else { continue }
+      let half = try folder.computed(in: ModelConfiguration.Precision.bfloat16)
+      let exact = try Self.logits(item.network, folder, threadCount: 1, kernels: kernels)
+      let one = try Self.logits(item.network, half, threadCount: 1, kernels: kernels)
+      for threadCount in [2, 3] {
+        let more = try Self.logits(item.network, half, threadCount: threadCount, kernels: kernels)
+        #expect(more == one, "\(item.network.name), \(threadCount) threads")
+      }
+      let largest = exact.reduce(0) { max($0, abs($1)) }
+      let change = zip(exact, one).reduce(0) { max($0, abs($1.0 - $1.1)) }
+      #expect(change > 0 && change < largest / 16, "\(item.network.name): \(exact) and \(one)")
+      found += 1
+    }
+    #expect(found >= 2)
+  }
+
+  /// The shipped model's answers hardly change, and its maps neither.
+  @Test(arguments: kernels.isEmpty ? [] : ["phantom_nevus.jpg", "phantom_melanoma.jpg"])
+  func theShippedModelAnswersAsInFloats(picture: String) throws {
+    guard KernelChoice.current.products.bfloat16 != nil else { return }
+    let image = try ImageDecoder.decode(Fixtures.read("images/\(picture)"))
+    let path = Fixtures.root.appending(path: "Weights").path
+    let answers = try [Precision.float32, .bfloat16].map {
+      try Classifier(modelDirectory: path, threadCount: 2, precision: $0).classify(image)
+    }
+    #expect(answers[0].prediction == answers[1].prediction)
+    let changes = zip(answers[0].logits.values, answers[1].logits.values).map { abs($0 - $1) }
+    #expect(changes.allSatisfy { $0 < 0.1 } && changes.contains { $0 > 0 }, "\(picture): \(changes)")
+  }
+
+  @Test func aMachineWithoutTheInstructionRefuses() throws {
+    let item = try #require(try FormulaNetwork.all().first)
+    let folder = try Self.folder(item).computed(in: ModelConfiguration.Precision.bfloat16)
+    for kernels in KernelChoice.runnable where kernels.products.bfloat16 == nil {
+      let error = #expect(throws: ModelFileError.self) { _ = try Network(folder, kernels: kernels) }
+      #expect(
+        error?.description
+          == "config.json: bfloat16 needs a CPU with AVX-512 BF16 and the instruction set avx512vnni, and this "
+          + "process computes with \(kernels.instructionSet.rawValue)")
+    }
+  }
+
+  @Test func anArchitectureWithoutAFormRefuses() throws {
+    let item = try #require(
+      try FormulaNetwork.all(in: FormulaNetwork.architectures)
+        .first { try Self.folder($0).configuration.architecture == "resnet18" })
+    let folder = try Self.folder(item).computed(in: ModelConfiguration.Precision.bfloat16)
+    let error = #expect(throws: ModelFileError.self) { _ = try Network(folder) }
+    #expect(
+      error?.description
+        == "config.json: bfloat16 is for EfficientNet and MobileNetV3, and this network is resnet18")
+  }
+
+  @Test func weightsIn8BitsHaveNoOtherForm() throws {
+    let (formula, configuration) = try QuantizedFormula.load()
+    let folder = try ModelFolder(
+      configuration: configuration, weights: safetensors(formula.tensors { _ in true }))
+    let error = #expect(throws: ModelFileError.self) {
+      _ = try folder.computed(in: ModelConfiguration.Precision.bfloat16)
+    }
+    #expect(
+      error?.description
+        == "config.json: \"precision\" is \"int8\", and such a model cannot be computed in bfloat16")
+  }
+}
