@@ -13,6 +13,8 @@ package struct ImageMeasures: Sendable, Equatable {
   package let structure: Double
   /// The share of pixels that are greener than red, 0...1; skin through a dermatoscope hardly ever is.
   package let green: Double
+  /// Whether there is colour, and that of skin.
+  package let color: ColorMeasures
 
   /// Pixels of a side of a block.
   static let block = 20
@@ -43,6 +45,7 @@ package struct ImageMeasures: Sendable, Equatable {
     let centre = means.reduce(0, +) / Double(means.count)
     let between = means.reduce(0) { $0 + ($1 - centre) * ($1 - centre) } / Double(means.count)
     structure = variance > 0 ? between / variance : 0
+    color = ColorMeasures(image, luma: luma, blockSums: sums)
   }
 
   /// `[side * side]`, 0...65280, with their sum and the number of pixels that count as green.

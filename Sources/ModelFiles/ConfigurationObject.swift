@@ -138,6 +138,11 @@ package struct ConfigurationObject {
     try Self.number(try value(key), key: fullKey(key), rule)
   }
 
+  /// The number under a key; nil where there is no such key.
+  mutating func optionalNumber(_ key: String, _ rule: NumberRule) throws(ConfigurationError) -> Double? {
+    object[key] == nil ? nil : try number(key, rule)
+  }
+
   /// - Parameter count: How many there must be; nil: any number.
   package mutating func numbers(
     _ key: String, count: Int? = nil, _ rule: NumberRule

@@ -15,6 +15,10 @@ extension ModelConfiguration {
       package let minimumStructure: Double
       /// Of the share of pixels greener than red, 0...1; nil: any.
       package let maximumGreen: Double?
+      /// Of the colours that pixels of equal luma have; nil: any.
+      package let minimumColorVariety: Double?
+      /// Of the distance from a picture with red and blue exchanged; nil: any.
+      package let minimumWarmth: Double?
     }
 
     /// The distance to the nearest class, of the features that a stage of the network ends with.
@@ -52,8 +56,9 @@ extension ModelConfiguration.Abstention {
       minimumContrast: try quality.number("minimum_contrast", .finite),
       minimumSharpness: try quality.number("minimum_sharpness", .finite),
       minimumStructure: try quality.number("minimum_structure", .finite),
-      maximumGreen: quality["maximum_green"] == nil
-        ? nil : try quality.number("maximum_green", .probability))
+      maximumGreen: try quality.optionalNumber("maximum_green", .probability),
+      minimumColorVariety: try quality.optionalNumber("minimum_color_variety", .finite),
+      minimumWarmth: try quality.optionalNumber("minimum_warmth", .finite))
     try quality.requireNoOtherKeys()
     var distance = try object.object("distance")
     self.distance = Distance(

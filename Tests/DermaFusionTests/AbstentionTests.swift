@@ -131,6 +131,62 @@ import Testing
     #expect(settings.quality.reasons(for: measures).isEmpty == name.hasPrefix("phantom"))
   }
 
+  /// From `color_variety` and `warmth` in Scripts/dermafusion_training/model/abstention.py, to the bit.
+  @Test(
+    arguments: [
+      ("phantom_dark_skin.jpg", 5.847880167128211, 0.9639889417436253, 7.677983538262017),
+      ("noise.png", 3846.685973016488, -0.0035610778265120872, 3797.2378141515587),
+      ("gradient.png", 2018.1748905618003, -0.1040527997571545, 1684.4480240177784),
+      ("checks.png", 0, 0, 0), ("png_grey8.png", 0, 0, 0),
+    ])
+  func coloursAreThoseOfPython(
+    name: String, variety: Double, warmth: Double, exchangedVariety: Double
+  ) throws {
+    let preprocessor = Preprocessor(
+      PreprocessingConfiguration(
+        size: 380, colorConstancy: .none, mean: [0, 0, 0], standardDeviation: [1, 1, 1]))
+    let image = try preprocessor(ImageDecoder.decode(Fixtures.read("images/\(name)"))).resized
+    let (colors, exchanged) = (ImageMeasures(image).color, ImageMeasures(image.exchanged).color)
+    #expect(colors.variety == variety && colors.warmth == warmth, "\(colors)")
+    #expect(exchanged.variety == exchangedVariety && exchanged.warmth == -warmth, "\(exchanged)")
+  }
+
+  @Test func aPictureWithoutItsColoursIsNotJudged() throws {
+    let settings = try ModelConfiguration.Abstention.parsing(
+      """
+      {"quality": {"minimum_brightness": 0, "maximum_brightness": 255, "minimum_contrast": 0,
+        "minimum_sharpness": 0, "minimum_structure": 0, "minimum_color_variety": 2.1, "minimum_warmth": -0.45},
+       "distance": {"stage": 4, "threshold": 2.5},
+       "conformal": {"coverage": 0.9, "thresholds": [0.2, 0.2, 0.2, 0, 0.15, 0.3, 0.2]}}
+      """)
+    let preprocessor = Preprocessor(
+      PreprocessingConfiguration(
+        size: 380, colorConstancy: .none, mean: [0, 0, 0], standardDeviation: [1, 1, 1]))
+    let image = try preprocessor(ImageDecoder.decode(Fixtures.read("images/phantom_melanoma.jpg"))).resized
+    func reasons(_ image: PixelImage) -> [AbstentionReason] {
+      settings.quality.reasons(for: ImageMeasures(image))
+    }
+    func grey(tint: [Double]) -> PixelImage {
+      image.mapped { pixel in
+        let luma = 0.299 * Double(pixel[0]) + 0.587 * Double(pixel[1]) + 0.114 * Double(pixel[2])
+        return tint.map { UInt8(min(luma * $0 + 0.5, 255)) }
+      }
+    }
+    #expect(reasons(image) == [])
+    #expect(reasons(image.exchanged) == [.unusualColor])
+    #expect(reasons(grey(tint: [1, 1, 1])) == [.unusualColor])
+    #expect(reasons(grey(tint: [1.1, 0.9, 0.75])) == [.unusualColor])
+    #expect(reasons(grey(tint: [0.85, 0.97, 1.1])) == [.unusualColor])
+    for channel in 0..<3 {
+      #expect(reasons(image.mapped { [UInt8](repeating: $0[channel], count: 3) }) == [.unusualColor])
+    }
+    // Nine tenths of white over it.
+    #expect(
+      reasons(image.mapped { $0.map { UInt8(230 + Double($0) / 10.2) } }).contains(.unusualColor))
+    // A model without these limits judges as before.
+    #expect(self.reasons(image.exchanged) == [] && self.reasons(grey(tint: [1, 1, 1])) == [])
+  }
+
   @Test func distanceIsMahalanobisToTheNearestClass() {
     // Two classes in two dimensions, whitened by half the first and by twice the sum of both.
     let distance = FeatureDistance(
@@ -201,6 +257,18 @@ import Testing
         "conformalCoverage":null,"summary":
         """))
   }
+}
+
+extension PixelImage {
+  /// Each pixel's red, green and blue changed alike.
+  fileprivate func mapped(_ change: ([UInt8]) -> [UInt8]) -> PixelImage {
+    PixelImage(
+      width: width, height: height,
+      pixels: stride(from: 0, to: pixels.count, by: 3).flatMap { change(Array(pixels[$0..<$0 + 3])) })
+  }
+
+  /// With red and blue in each other's place.
+  fileprivate var exchanged: PixelImage { mapped { [$0[2], $0[1], $0[0]] } }
 }
 
 extension ModelConfiguration.Abstention {

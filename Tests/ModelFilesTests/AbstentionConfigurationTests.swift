@@ -6,7 +6,7 @@ import Testing
 @Suite struct AbstentionConfigurationTests {
   static let abstention = #"""
     {"quality":{"minimum_brightness":40,"maximum_brightness":235,"minimum_contrast":5,
-      "minimum_sharpness":0.03,"minimum_structure":0.4,"maximum_green":0.1},
+      "minimum_sharpness":0.03,"minimum_structure":0.4,"maximum_green":0.1,"minimum_color_variety":2.1,"minimum_warmth":-0.4},
      "distance":{"stage":2,"threshold":2.5},
      "conformal":{"coverage":0.9,"thresholds":[0.2,0.25,0.3,0,0.15,0.35,1]}}
     """#
@@ -33,13 +33,16 @@ import Testing
       abstention.quality
         == .init(
           minimumBrightness: 40, maximumBrightness: 235, minimumContrast: 5, minimumSharpness: 0.03,
-          minimumStructure: 0.4, maximumGreen: 0.1))
+          minimumStructure: 0.4, maximumGreen: 0.1, minimumColorVariety: 2.1, minimumWarmth: -0.4))
     #expect(abstention.distance == .init(stage: 2, threshold: 2.5))
     #expect(abstention.conformal == .init(coverage: 0.9, thresholds: [0.2, 0.25, 0.3, 0, 0.15, 0.35, 1]))
   }
 
   @Test func whatMayBeLeftOut() throws {
     #expect(try parse(replacing: #","maximum_green":0.1"#, with: "")?.quality.maximumGreen == nil)
+    let plain = try parse(replacing: #","minimum_color_variety":2.1,"minimum_warmth":-0.4"#, with: "")?
+      .quality
+    #expect(plain != nil && plain?.minimumColorVariety == nil && plain?.minimumWarmth == nil)
     #expect(try ModelConfiguration(parsing: Array(ModelConfigurationTests.valid.utf8)).abstention == nil)
   }
 
@@ -73,6 +76,10 @@ import Testing
     (
       #""maximum_green":0.1"#, #""maximum_green":1.5"#,
       .outOfRange(key: "abstention.quality.maximum_green", value: "1.5", rule: "in 0...1")
+    ),
+    (
+      #""minimum_warmth":-0.4"#, #""minimum_warmth":"cold""#,
+      .wrongType(key: "abstention.quality.minimum_warmth", expected: "a number", found: "a string")
     ),
     (
       #""stage":2"#, #""stage":-1"#,

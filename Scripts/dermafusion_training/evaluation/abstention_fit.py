@@ -30,6 +30,7 @@ COVERAGE = 0.9
 FALSE_ALARMS = 0.01  # share of HAM10000's validation photographs beyond the distance's threshold, at most
 FALSE_ALARMS_ELSEWHERE = 0.03  # the same of every other source, so that a rare camera is not refused wholesale
 SMALLEST_SOURCE = 100  # validation photographs; fewer have no say in the threshold
+COLOR_LOSS = 0.005  # share of any such source below each limit of colour, at most
 STAGE = 4  # whose features are looked at
 SHRINKAGE = 0.01  # of the mean variance, added to that of every direction
 PER_CLASS = 60  # training photographs of a class and source whose features are looked at
@@ -70,6 +71,23 @@ def quality_limits(rows):
         "minimum_structure": round(0.9 * lowest["structure"], 4),
         "maximum_green": round(1.1 * sorted(row["green"] for row in rows)[-4], 4),
     }
+
+
+def color_limits(rows, sources):
+    """Limits of colour that leave out at most COLOR_LOSS of each source, or one photograph of a small one.
+
+    They are of each source by itself: what is unusual for one camera is usual for another.
+    """
+    limits = {}
+    for name, digits in (("color_variety", 2), ("warmth", 2)):
+        values = np.array([row[name] for row in rows])
+        lowest = []
+        for source in sorted(set(sources)):
+            own = np.sort(values[sources == source])
+            if source == HAM10000 or len(own) >= SMALLEST_SOURCE:
+                lowest.append(own[int(COLOR_LOSS * len(own))])
+        limits[f"minimum_{name}"] = floor(min(lowest) * 10**digits) / 10**digits
+    return limits
 
 
 def feature_space(features, labels):
@@ -213,7 +231,11 @@ def fit_abstention(options):
     paths = [record.path(options.data) for record in held]
     with ProcessPoolExecutor(options.threads) as pool:
         rows = list(pool.map(partial(measured, size=size), paths, chunksize=32))
-    limits = load_folder(options.limits)[0]["abstention"]["quality"] if options.limits else quality_limits(rows)
+    sources = np.array([record.source for record in held])
+    if options.limits:
+        limits = load_folder(options.limits)[0]["abstention"]["quality"]
+    else:
+        limits = quality_limits(rows) | color_limits(rows, sources)
     print(limits, flush=True)
 
     def stage_features(images):
@@ -223,7 +245,6 @@ def fit_abstention(options):
     known = stage_features([cache[i] for i in training]).astype(np.float64)
     space = feature_space(known, np.array([records[i].label for i in training]))
     inside = distances(stage_features([cache[i] for i in validation]), *space)
-    sources = np.array([record.source for record in held])
     threshold = distance_threshold(inside, sources)
 
     metadata = torch.from_numpy(np.stack([record.metadata for record in held]))

@@ -4,13 +4,18 @@ The definitions that the Swift engine reproduces; the constants are the `abstent
 tensors `abstention.*` of model.safetensors.
 """
 
+from math import inf, sqrt
+
 import numpy as np
 
 BLOCK = 20  # pixels of a side of the blocks whose means show the coarse structure
+SOFTENING = 5  # levels added to luma's standard deviation: rounding makes some variety in a picture without contrast
+DARK_SHARE = 1000  # one pixel in so many is among the darkest
+MEAN_WEIGHT = 4  # how much the mean colour counts against the contrast
 GREENER = 8  # levels by which green exceeds red in a pixel that counts as green
 REASONS = [
-    "solid_color", "underexposed", "overexposed", "low_contrast", "no_lesion", "unlike_skin", "blurred",
-    "out_of_distribution",
+    "solid_color", "underexposed", "overexposed", "low_contrast", "no_lesion", "unlike_skin", "unusual_color",
+    "blurred", "out_of_distribution",
 ]  # fmt: skip
 WARNING_REASONS = {"solid_color": "solid_color", "near_black": "underexposed"}
 ROUNDING = (77**2 + 150**2 + 29**2) / 2  # what rounding to whole levels adds to the square of a second difference
@@ -33,6 +38,55 @@ def without_plane(means):
     return means - means.mean() - slopes[0] * position[None, :] - slopes[1] * position[:, None]
 
 
+def color_variety(pixels, luma, block_sums):
+    """How many colours pixels int64 [H, W, 3] of equal luma have, at least 0.
+
+    0 where luma tells the colour, as in grey, one channel, sepia and any tint; small in washed-out pictures. It is the
+    mean square by which red - green and green - blue differ among pixels of equal luma, over mean luma and over the
+    square root of the standard deviation, softened, of the luma of the blocks, whose sums are int64 [B, B, 3], times
+    how far the darkest pixels are from white.
+    """
+    level = (luma >> 8).ravel()
+    differences = [(pixels[..., c] - pixels[..., c + 1]).ravel() for c in (0, 1)]
+    counts = np.bincount(level, minlength=256)
+    # Whole numbers below 2^53, which float64 adds up exactly.
+    sums = [np.bincount(level, d, minlength=256).astype(np.int64) for d in differences]
+    squares = sum(int((d * d).sum()) for d in differences)
+    between, darkest, dark_count = 0.0, 0, 0
+    for value, (count, first, second) in enumerate(zip(counts.tolist(), *(s.tolist() for s in sums))):
+        if count > 0:
+            if dark_count * DARK_SHARE <= level.size:
+                darkest = value
+            dark_count += count
+            between += float(first * first + second * second) / count
+    within = max(float(squares) - between, 0.0) / level.size
+    block_luma = (block_sums @ np.array([77, 150, 29])) >> 8
+    count, total, total_of_squares = block_luma.size, int(block_luma.sum()), int((block_luma**2).sum())
+    deviation = sqrt(float(count * total_of_squares - total * total)) / (count * BLOCK * BLOCK)
+    brightness = float(int(luma.sum())) / luma.size / 256
+    return within * (256 - darkest) / (brightness * sqrt(deviation + SOFTENING)) if brightness > 0 else 0.0
+
+
+def warmth(block_sums):
+    """How far an image is from one with red and blue exchanged, about -5...5, by its blocks' sums int64 [B, B, 3].
+
+    Positive where the middle third is redder than blue and its blue has more contrast than its red, because melanin
+    absorbs blue most. Pen marks are blue too, but lie around the lesion.
+    """
+    side = len(block_sums)
+    middle = slice(side // 3, side - side // 3)
+    blocks = block_sums[middle, middle].reshape(-1, 3)
+    red, green, blue = (int(value) for value in blocks.sum(0))
+    if red + green + blue == 0:
+        return 0.0
+    red_squares, _, blue_squares = (int(value) for value in (blocks * blocks).sum(0))
+    red_contrast = sqrt(float(len(blocks) * red_squares - red * red)) * blue
+    blue_contrast = sqrt(float(len(blocks) * blue_squares - blue * blue)) * red
+    contrasts = red_contrast + blue_contrast
+    uneven = (red_contrast - blue_contrast) / contrasts if contrasts > 0 else 0.0
+    return MEAN_WEIGHT * (float(red - blue) / (red + green + blue)) - uneven
+
+
 def measure(resized):
     """The measures of uint8 [size, size, 3] before colour constancy, by name.
 
@@ -40,6 +94,7 @@ def measure(resized):
     channel where it is greatest. sharpness: second differences over 2 pixels against those over 8; close to
     0 where blur hides all detail. structure: the share of luma's variance that the means of blocks explain.
     green: the share of pixels that are greener than red, which skin through a dermatoscope hardly ever is.
+    color_variety and warmth: see there.
     """
     pixels = resized.astype(np.int64)
     luma = 77 * pixels[..., 0] + 150 * pixels[..., 1] + 29 * pixels[..., 2]  # 0...65280
@@ -57,6 +112,8 @@ def measure(resized):
         "sharpness": fine / coarse if coarse > 0 else 0.0,
         "structure": between / variance if variance > 0 else 0.0,
         "green": (pixels[..., 1] > pixels[..., 0] + GREENER).mean(),
+        "color_variety": color_variety(pixels, luma, sums[..., :3]),
+        "warmth": warmth(sums[..., :3]),
     }
 
 
@@ -75,6 +132,10 @@ def quality_reasons(measures, limits):
         reasons.append("no_lesion")
     if measures["green"] > limits.get("maximum_green", 1.0):
         reasons.append("unlike_skin")
+    if measures["color_variety"] < limits.get("minimum_color_variety", -inf) or measures["warmth"] < limits.get(
+        "minimum_warmth", -inf
+    ):
+        reasons.append("unusual_color")
     # Without something to see there is nothing that could be sharp.
     if stands_out and has_structure and measures["sharpness"] < limits["minimum_sharpness"]:
         reasons.append("blurred")

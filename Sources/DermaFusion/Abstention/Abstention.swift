@@ -86,6 +86,9 @@ extension ModelConfiguration.Abstention.Quality {
     if !standsOut { reasons.append(.lowContrast) }
     if !hasStructure { reasons.append(.noLesion) }
     if let maximumGreen, measures.green > maximumGreen { reasons.append(.unlikeSkin) }
+    let hasVariety = minimumColorVariety.map { measures.color.variety >= $0 } ?? true
+    let isWarm = minimumWarmth.map { measures.color.warmth >= $0 } ?? true
+    if !hasVariety || !isWarm { reasons.append(.unusualColor) }
     // Without something to see there is nothing that could be sharp.
     if standsOut, hasStructure, measures.sharpness < minimumSharpness { reasons.append(.blurred) }
     return reasons

@@ -14,6 +14,8 @@ public enum AbstentionReason: String, Sendable, CaseIterable {
   case noLesion = "no_lesion"
   /// Much of the image has a colour that skin does not have: a photograph of something else.
   case unlikeSkin = "unlike_skin"
+  /// The colours are lost (grey, one channel, sepia, washed out), or those of a picture whose red and blue are exchanged.
+  case unusualColor = "unusual_color"
   /// All detail is blurred away.
   case blurred
   /// The features lie far from those of the images that the model was trained on.
@@ -29,6 +31,7 @@ public enum AbstentionReason: String, Sendable, CaseIterable {
     case .lowContrast: "Hardly anything in the image stands out from its surroundings."
     case .noLesion: "The image shows no structure like a lesion."
     case .unlikeSkin: "Much of the image has a colour that skin does not have."
+    case .unusualColor: "The image has no colour, or colours that skin under a dermatoscope does not have."
     case .blurred: "The image is badly blurred."
     case .outOfDistribution: "The image is unlike those that the model was trained on."
     }

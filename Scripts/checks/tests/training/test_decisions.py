@@ -5,8 +5,9 @@ import unittest
 import numpy as np
 
 from dermafusion_training.data.dataset import Record
-from dermafusion_training.evaluation.abstention_fit import PER_CLASS, distance_threshold, drawn_for_space
+from dermafusion_training.evaluation.abstention_fit import PER_CLASS, color_limits, distance_threshold, drawn_for_space
 from dermafusion_training.evaluation.decisions import balanced_decision, decision_figures, melanoma_points, risk_shares
+from dermafusion_training.model.abstention import measure
 from dermafusion_training.model.config import CLASSES
 
 AKIEC, BCC, BKL, MEL, NV = (CLASSES.index(name) for name in ("akiec", "bcc", "bkl", "mel", "nv"))
@@ -53,6 +54,28 @@ class DecisionTests(unittest.TestCase):
 
 
 class AbstentionTests(unittest.TestCase):
+    def test_a_limit_of_colour_loses_little_of_any_source(self):
+        ours, other, few = np.linspace(3, 5, 1000), np.linspace(2, 3, 400), np.full(9, 0.5)
+        rows = [{"color_variety": value, "warmth": value - 3} for value in np.concatenate([ours, other, few])]
+        limits = color_limits(rows, np.array(["ham10000"] * 1000 + ["other"] * 400 + ["few"] * 9))
+        self.assertEqual(limits, {"minimum_color_variety": 2.0, "minimum_warmth": -1.0})
+        self.assertLess(np.mean(other < limits["minimum_color_variety"]), 0.005)
+        alone = color_limits(rows[:1000], np.array(["ham10000"] * 1000))
+        self.assertEqual(alone, {"minimum_color_variety": 3.01, "minimum_warmth": 0.01})
+
+    def test_grey_and_tints_have_no_variety_and_exchanging_channels_turns_the_warmth(self):
+        rng = np.random.default_rng(1)
+        image = rng.integers(0, 200, (60, 60, 3)).astype(np.uint8)
+        image[20:40, 20:40, 2] //= 2
+        measures = measure(image)
+        self.assertEqual(measure(image[..., ::-1])["warmth"], -measures["warmth"])
+        self.assertGreater(measures["warmth"], 0)
+        self.assertGreater(measures["color_variety"], 2.1)
+        grey = np.repeat(image[..., :1], 3, axis=2)
+        self.assertEqual(measure(grey)["color_variety"], 0)
+        self.assertLess(measure((grey * [1.2, 1.0, 0.8]).astype(np.uint8))["color_variety"], 2.1)
+        self.assertEqual(measure(np.zeros_like(image))["color_variety"], 0)
+
     def test_a_rare_camera_moves_the_threshold_and_a_handful_does_not(self):
         ours, other, few = np.linspace(0, 1, 201), np.linspace(1, 2, 101), np.full(9, 50.0)
         sources = np.array(["ham10000"] * 201 + ["other"] * 101 + ["few"] * 9)
