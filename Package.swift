@@ -117,7 +117,7 @@ let package = Package(
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),
     .target(
       name: "ModelFiles", dependencies: ["ImagePipeline", "JSONModule", "HashModule", "SystemModule"],
-      swiftSettings: warningsAsErrors),
+      swiftSettings: memorySafe),
     .target(
       name: "TensorModule",
       dependencies: [
@@ -126,7 +126,7 @@ let package = Package(
         "SystemModule", "CBuiltins",
       ],
       swiftSettings: warningsAsErrors + [.enableUpcomingFeature("InternalImportsByDefault")]),
-    .target(name: "JSONModule", swiftSettings: warningsAsErrors),
+    .target(name: "JSONModule", swiftSettings: memorySafe),
     .target(
       name: "HashModule", dependencies: ["SHA256Instructions"],
       swiftSettings: warningsAsErrors + optimizedInDebugBuilds),

@@ -72,9 +72,9 @@ private func configuration(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int3
   do { _ = try EnsembleConfiguration(parsing: bytes) } catch { requireLine(error) }
   do {
     // What is written reads back as the same text.
-    let value = try bytes.withUnsafeBytes { try JSONParser.parse($0) }
+    let value = try JSONParser.parse(bytes)
     let text = Array(value.text.utf8)
-    let again = try text.withUnsafeBytes { try JSONParser.parse($0) }
+    let again = try JSONParser.parse(text)
     precondition(again.text == value.text)
   } catch {
     requireLine(error)

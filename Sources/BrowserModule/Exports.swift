@@ -61,7 +61,7 @@ public func classifyPixels(
 ) -> Int32 {
   BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
     try BrowserSession.only.classify(
-      model, image(pixels, width, height), ImageRequest(json: bytes(request, requestCount)))
+      model, image(pixels, width, height), ImageRequest(json: Array(bytes(request, requestCount))))
   }
 }
 
@@ -75,7 +75,7 @@ public func explainPixels(
 ) -> Int32 {
   BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
     try BrowserSession.only.explain(
-      model, image(pixels, width, height), ImageRequest(json: bytes(request, requestCount)))
+      model, image(pixels, width, height), ImageRequest(json: Array(bytes(request, requestCount))))
   }
 }
 
@@ -95,7 +95,7 @@ public func preprocessPixels(
 ) -> UnsafeMutableRawPointer? {
   BrowserSession.only.answer(orElse: nil) { () throws(DermaFusionError) in
     try BrowserSession.only.preprocess(
-      model, image(pixels, width, height), ImageRequest(json: bytes(request, requestCount)))
+      model, image(pixels, width, height), ImageRequest(json: Array(bytes(request, requestCount))))
   }
 }
 

@@ -44,9 +44,12 @@ package struct SHA256: Sendable {
   }
 
   /// Appends bytes to the message.
-  package mutating func update(_ bytes: [UInt8]) {
+  package mutating func update(_ bytes: Span<UInt8>) {
     bytes.withUnsafeBytes { update($0) }
   }
+
+  /// Appends bytes to the message.
+  package mutating func update(_ bytes: [UInt8]) { update(bytes.span) }
 
   /// The hash of the message so far: 32 bytes. More may be appended afterwards.
   package func finalized() -> [UInt8] {

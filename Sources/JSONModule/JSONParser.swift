@@ -5,136 +5,132 @@ package struct JSONParser {
   /// Arrays and objects may be nested this deep.
   package static let nestingLimit = 64
 
-  private let bytes: UnsafeRawBufferPointer
+  /// Where in the bytes the parser is. It does not hold them: a value that holds a span has no plain initializer yet.
   private var offset = 0
 
-  private init(_ bytes: UnsafeRawBufferPointer) {
-    self.bytes = bytes
-  }
-
   /// Parses one JSON value, with white space allowed around it.
-  package static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSONValue {
-    var parser = JSONParser(bytes)
-    parser.skipWhiteSpace()
-    let value = try parser.parseValue(depth: 0)
-    parser.skipWhiteSpace()
+  package static func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+    var parser = JSONParser()
+    parser.skipWhiteSpace(bytes)
+    let value = try parser.parseValue(bytes, depth: 0)
+    parser.skipWhiteSpace(bytes)
     guard parser.offset == bytes.count else { throw .trailingBytes(offset: parser.offset) }
     return value
   }
 
   /// Parses one JSON value, with white space allowed around it.
-  package static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
-    try bytes.withUnsafeBufferPointer { (bytes) throws(JSONError) in
-      try parse(UnsafeRawBufferPointer(bytes))
+  package static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue { try parse(bytes.span) }
+
+  private mutating func skipWhiteSpace(_ bytes: Span<UInt8>) {
+    while offset < bytes.count {
+      switch bytes[offset] {
+      case 0x20, 0x0A, 0x0D, 0x09: offset += 1
+      default: return
+      }
     }
   }
 
-  private mutating func skipWhiteSpace() {
-    while offset < bytes.count, [0x20, 0x0A, 0x0D, 0x09].contains(bytes[offset]) { offset += 1 }
-  }
-
-  private func peek() throws(JSONError) -> UInt8 {
+  private func peek(_ bytes: Span<UInt8>) throws(JSONError) -> UInt8 {
     guard offset < bytes.count else { throw .unexpectedEnd(offset: offset) }
     return bytes[offset]
   }
 
-  private mutating func expect(_ byte: UInt8, _ expected: String) throws(JSONError) {
-    let found = try peek()
+  private mutating func expect(
+    _ bytes: Span<UInt8>, _ byte: UInt8, _ expected: String
+  ) throws(JSONError) {
+    let found = try peek(bytes)
     guard found == byte else { throw .unexpectedByte(offset: offset, byte: found, expected: expected) }
     offset += 1
   }
 
-  private mutating func parseValue(depth: Int) throws(JSONError) -> JSONValue {
-    let byte = try peek()
+  private mutating func parseValue(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
+    let byte = try peek(bytes)
     switch byte {
     case UInt8(ascii: "{"):
-      return .object(try parseObject(depth: depth + 1))
+      return .object(try parseObject(bytes, depth: depth + 1))
     case UInt8(ascii: "["):
-      return .array(try parseArray(depth: depth + 1))
+      return .array(try parseArray(bytes, depth: depth + 1))
     case UInt8(ascii: "\""):
-      return .string(try parseString())
+      return .string(try parseString(bytes))
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-      return .number(try parseNumber())
+      return .number(try parseNumber(bytes))
     case UInt8(ascii: "t"):
-      try parseWord("true")
+      try parseWord(bytes, "true")
       return .bool(true)
     case UInt8(ascii: "f"):
-      try parseWord("false")
+      try parseWord(bytes, "false")
       return .bool(false)
     case UInt8(ascii: "n"):
-      try parseWord("null")
+      try parseWord(bytes, "null")
       return .null
     default:
       throw .unexpectedByte(offset: offset, byte: byte, expected: "a value")
     }
   }
 
-  private mutating func parseWord(_ word: StaticString) throws(JSONError) {
-    for index in 0..<word.utf8CodeUnitCount {
-      try expect(word.utf8Start[index], "'\(word)'")
-    }
+  private mutating func parseWord(_ bytes: Span<UInt8>, _ word: String) throws(JSONError) {
+    for byte in word.utf8 { try expect(bytes, byte, "'\(word)'") }
   }
 
-  private mutating func parseObject(depth: Int) throws(JSONError) -> JSONObject {
+  private mutating func parseObject(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONObject {
     guard depth <= Self.nestingLimit else { throw .nestedTooDeep(offset: offset, limit: Self.nestingLimit) }
     offset += 1
-    skipWhiteSpace()
+    skipWhiteSpace(bytes)
     var object = JSONObject()
-    if try peek() == UInt8(ascii: "}") {
+    if try peek(bytes) == UInt8(ascii: "}") {
       offset += 1
       return object
     }
     var keys = Set<String>()
     while true {
       let keyOffset = offset
-      guard try peek() == UInt8(ascii: "\"") else {
+      guard try peek(bytes) == UInt8(ascii: "\"") else {
         throw .unexpectedByte(offset: offset, byte: bytes[offset], expected: "a key in quotes")
       }
-      let key = try parseString()
+      let key = try parseString(bytes)
       guard keys.insert(key).inserted else { throw .duplicateKey(key, offset: keyOffset) }
-      skipWhiteSpace()
-      try expect(UInt8(ascii: ":"), "':'")
-      skipWhiteSpace()
-      object.members.append(.init(key: key, value: try parseValue(depth: depth)))
-      skipWhiteSpace()
-      if try peek() == UInt8(ascii: "}") {
+      skipWhiteSpace(bytes)
+      try expect(bytes, UInt8(ascii: ":"), "':'")
+      skipWhiteSpace(bytes)
+      object.members.append(.init(key: key, value: try parseValue(bytes, depth: depth)))
+      skipWhiteSpace(bytes)
+      if try peek(bytes) == UInt8(ascii: "}") {
         offset += 1
         return object
       }
-      try expect(UInt8(ascii: ","), "',' or '}'")
-      skipWhiteSpace()
+      try expect(bytes, UInt8(ascii: ","), "',' or '}'")
+      skipWhiteSpace(bytes)
     }
   }
 
-  private mutating func parseArray(depth: Int) throws(JSONError) -> [JSONValue] {
+  private mutating func parseArray(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> [JSONValue] {
     guard depth <= Self.nestingLimit else { throw .nestedTooDeep(offset: offset, limit: Self.nestingLimit) }
     offset += 1
-    skipWhiteSpace()
-    if try peek() == UInt8(ascii: "]") {
+    skipWhiteSpace(bytes)
+    if try peek(bytes) == UInt8(ascii: "]") {
       offset += 1
       return []
     }
     var elements: [JSONValue] = []
     while true {
-      elements.append(try parseValue(depth: depth))
-      skipWhiteSpace()
-      if try peek() == UInt8(ascii: "]") {
+      elements.append(try parseValue(bytes, depth: depth))
+      skipWhiteSpace(bytes)
+      if try peek(bytes) == UInt8(ascii: "]") {
         offset += 1
         return elements
       }
-      try expect(UInt8(ascii: ","), "',' or ']'")
-      skipWhiteSpace()
+      try expect(bytes, UInt8(ascii: ","), "',' or ']'")
+      skipWhiteSpace(bytes)
     }
   }
 
-  private mutating func parseNumber() throws(JSONError) -> JSONNumber {
+  private mutating func parseNumber(_ bytes: Span<UInt8>) throws(JSONError) -> JSONNumber {
     let start = offset
     func isDigit(_ offset: Int) -> Bool {
       offset < bytes.count && bytes[offset] >= 0x30 && bytes[offset] <= 0x39
     }
-    func isAnyOf(_ characters: StaticString, _ offset: Int) -> Bool {
-      guard offset < bytes.count else { return false }
-      return (0..<characters.utf8CodeUnitCount).contains { characters.utf8Start[$0] == bytes[offset] }
+    func isAnyOf(_ first: Unicode.Scalar, _ second: Unicode.Scalar, _ offset: Int) -> Bool {
+      offset < bytes.count && [UInt8(ascii: first), UInt8(ascii: second)].contains(bytes[offset])
     }
     if bytes[offset] == UInt8(ascii: "-") { offset += 1 }
     guard isDigit(offset) else { throw .malformedNumber(offset: start) }
@@ -144,49 +140,53 @@ package struct JSONParser {
     } else {
       while isDigit(offset) { offset += 1 }
     }
-    if isAnyOf(".", offset) {
+    if isAnyOf(".", ".", offset) {
       offset += 1
       guard isDigit(offset) else { throw .malformedNumber(offset: start) }
       while isDigit(offset) { offset += 1 }
     }
-    if isAnyOf("eE", offset) {
+    if isAnyOf("e", "E", offset) {
       offset += 1
-      if isAnyOf("+-", offset) { offset += 1 }
+      if isAnyOf("+", "-", offset) { offset += 1 }
       guard isDigit(offset) else { throw .malformedNumber(offset: start) }
       while isDigit(offset) { offset += 1 }
     }
-    return JSONNumber(literal: String(decoding: bytes[start..<offset], as: UTF8.self))
+    guard let literal = text(bytes, start..<offset) else { preconditionFailure("digits are UTF-8") }
+    return JSONNumber(literal: literal)
   }
 }
 
 extension JSONParser {
-  private mutating func parseString() throws(JSONError) -> String {
+  /// Some of the bytes as a string; nil where they are not UTF-8.
+  private func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String? {
+    guard let text = try? UTF8Span(validating: bytes.extracting(range)) else { return nil }
+    return String(copying: text)
+  }
+
+  private mutating func parseString(_ bytes: Span<UInt8>) throws(JSONError) -> String {
     let start = offset
     offset += 1
     let contentStart = offset
     while true {
-      let byte = try peek()
+      let byte = try peek(bytes)
       if byte == UInt8(ascii: "\"") {
-        let content = bytes[contentStart..<offset]
+        guard let string = text(bytes, contentStart..<offset) else { throw .malformedUTF8(offset: start) }
         offset += 1
-        guard let string = String(validating: content, as: UTF8.self) else {
-          throw .malformedUTF8(offset: start)
-        }
         return string
       }
       guard byte >= 0x20 else { throw .controlCharacter(offset: offset, byte: byte) }
       if byte == UInt8(ascii: "\\") { break }
       offset += 1
     }
-    return try parseEscapedString(start: start, beforeFirstEscape: contentStart..<offset)
+    return try parseEscapedString(bytes, start: start, beforeFirstEscape: contentStart..<offset)
   }
 
   private mutating func parseEscapedString(
-    start: Int, beforeFirstEscape: Range<Int>
+    _ bytes: Span<UInt8>, start: Int, beforeFirstEscape: Range<Int>
   ) throws(JSONError) -> String {
-    var content = [UInt8](bytes[beforeFirstEscape])
+    var content = beforeFirstEscape.map { bytes[$0] }
     while true {
-      let byte = try peek()
+      let byte = try peek(bytes)
       switch byte {
       case UInt8(ascii: "\""):
         offset += 1
@@ -195,7 +195,7 @@ extension JSONParser {
         }
         return string
       case UInt8(ascii: "\\"):
-        content.append(contentsOf: UTF8.encode(try parseEscape())!)
+        content.append(contentsOf: UTF8.encode(try parseEscape(bytes))!)
       case ..<0x20:
         throw .controlCharacter(offset: offset, byte: byte)
       default:
@@ -205,10 +205,10 @@ extension JSONParser {
     }
   }
 
-  private mutating func parseEscape() throws(JSONError) -> Unicode.Scalar {
+  private mutating func parseEscape(_ bytes: Span<UInt8>) throws(JSONError) -> Unicode.Scalar {
     let start = offset
     offset += 1
-    let byte = try peek()
+    let byte = try peek(bytes)
     offset += 1
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
@@ -220,23 +220,23 @@ extension JSONParser {
     case UInt8(ascii: "u"): break
     default: throw .malformedEscape(offset: start)
     }
-    let unit = try parseHexUnit(escapeOffset: start)
+    let unit = try parseHexUnit(bytes, escapeOffset: start)
     if let scalar = Unicode.Scalar(unit) { return scalar }
     guard unit < 0xDC00, offset + 1 < bytes.count, bytes[offset] == UInt8(ascii: "\\"),
       bytes[offset + 1] == UInt8(ascii: "u")
     else { throw .loneSurrogate(offset: start) }
     offset += 2
-    let trail = try parseHexUnit(escapeOffset: start)
+    let trail = try parseHexUnit(bytes, escapeOffset: start)
     guard (0xDC00...0xDFFF).contains(trail) else { throw .loneSurrogate(offset: start) }
     return Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (trail - 0xDC00))!
   }
 
   /// Reads the four hexadecimal digits of a `\u` escape.
-  private mutating func parseHexUnit(escapeOffset: Int) throws(JSONError) -> UInt32 {
+  private mutating func parseHexUnit(_ bytes: Span<UInt8>, escapeOffset: Int) throws(JSONError) -> UInt32 {
     var unit: UInt32 = 0
     for _ in 0..<4 {
       let digit: UInt8
-      switch try peek() {
+      switch try peek(bytes) {
       case let byte where byte >= 0x30 && byte <= 0x39: digit = byte - 0x30
       case let byte where byte >= 0x41 && byte <= 0x46: digit = byte - 0x41 + 10
       case let byte where byte >= 0x61 && byte <= 0x66: digit = byte - 0x61 + 10

@@ -17,7 +17,7 @@ struct ConfigurationFile {
     let name = ModelFolder.configurationName
     let path = FileContent.path(of: name, in: folder)
     guard try FileContent.isFolder(path) != nil else { throw .fileMissing(name: name, folder: folder) }
-    let bytes = try FileContent(path: path, limit: Self.byteLimit).withBytes { [UInt8]($0) }
+    let bytes = try FileContent(path: path, limit: Self.byteLimit).array
     let checksums = try ModelChecksums(directory: folder)
     try checksums?.check(bytes, of: name)
     try self.init(bytes, path: path, checksums: checksums)

@@ -27,15 +27,16 @@ final class FileContent: Sendable {
 
   /// Calls the body with the whole content, valid until it returns.
   func withBytes<Result, Failure: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     switch storage {
-    case .copy(let file):
-      try file.withBytes(body)
-    case .array(let bytes):
-      try bytes.withUnsafeBufferPointer { (bytes) throws(Failure) in try body(UnsafeRawBufferPointer(bytes)) }
+    case .copy(let file): try file.withBytes(body)
+    case .array(let bytes): try body(bytes.span)
     }
   }
+
+  /// The whole content, copied.
+  var array: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
 
   /// The path of a file or folder in a folder.
   static func path(of name: String, in folder: String) -> String {

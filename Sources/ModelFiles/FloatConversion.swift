@@ -12,7 +12,7 @@ enum FloatConversion {
     var overflow: UInt32 = 0
     for index in 0..<count {
       let half = UInt32(
-        UInt16(littleEndian: source.loadUnaligned(fromByteOffset: index &* 2, as: UInt16.self)))
+        unsafe UInt16(littleEndian: source.loadUnaligned(fromByteOffset: index &* 2, as: UInt16.self)))
       let magnitude = half & 0x7FFF
       overflow |= magnitude &+ 0x0400
 
@@ -24,7 +24,7 @@ enum FloatConversion {
       let isSubnormal = UInt32(bitPattern: (Int32(bitPattern: magnitude) &- 0x0400) &>> 31)
 
       let bits = (subnormal.bitPattern & isSubnormal) | (normal & ~isSubnormal) | (half & 0x8000) &<< 16
-      destination[index] = Float(bitPattern: bits)
+      unsafe destination[index] = Float(bitPattern: bits)
     }
     return overflow & 0x8000 == 0
   }
@@ -37,9 +37,9 @@ enum FloatConversion {
     var overflow: UInt32 = 0
     for index in 0..<count {
       let bits = UInt32(
-        UInt16(littleEndian: source.loadUnaligned(fromByteOffset: index &* 2, as: UInt16.self)))
+        unsafe UInt16(littleEndian: source.loadUnaligned(fromByteOffset: index &* 2, as: UInt16.self)))
       overflow |= (bits & 0x7FFF) &+ 0x0080
-      destination[index] = Float(bitPattern: bits &<< 16)
+      unsafe destination[index] = Float(bitPattern: bits &<< 16)
     }
     return overflow & 0x8000 == 0
   }
@@ -51,9 +51,10 @@ enum FloatConversion {
   ) -> Bool {
     var overflow: UInt32 = 0
     for index in 0..<count {
-      let bits = UInt32(littleEndian: source.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self))
+      let bits = unsafe UInt32(
+        littleEndian: source.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self))
       overflow |= (bits & 0x7FFF_FFFF) &+ 0x0080_0000
-      destination[index] = Float(bitPattern: bits)
+      unsafe destination[index] = Float(bitPattern: bits)
     }
     return overflow & 0x8000_0000 == 0
   }

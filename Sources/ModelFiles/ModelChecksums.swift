@@ -24,8 +24,7 @@ struct ModelChecksums {
     path = FileContent.path(of: Self.fileName, in: directory)
     folder = FileContent.path(of: "", in: directory)
     guard try FileContent.isFolder(path) != nil else { return nil }
-    let content = try FileContent(path: path, limit: Self.byteLimit)
-    let bytes = content.withBytes { [UInt8]($0) }
+    let bytes = try FileContent(path: path, limit: Self.byteLimit).array
     for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
       if line.starts(with: Self.identityMark) {
         identity = Self.digest(Self.withoutReturn(line).dropFirst(Self.identityMark.count))

@@ -21,13 +21,13 @@ struct SafetensorsHeader {
   /// Where the data begin in the file.
   let dataStart: Int
 
-  init(parsing file: UnsafeRawBufferPointer) throws(SafetensorsError) {
-    let headerBytes = try Self.headerBytes(of: file)
-    dataStart = 8 + headerBytes.count
+  init(parsing file: Span<UInt8>) throws(SafetensorsError) {
+    let range = try Self.headerRange(of: file)
+    dataStart = range.upperBound
 
     let header: JSONValue
     do throws(JSONError) {
-      header = try JSONParser.parse(headerBytes)
+      header = try JSONParser.parse(file.extracting(range))
     } catch {
       throw .json(error)
     }
@@ -45,17 +45,16 @@ struct SafetensorsHeader {
     try checkOffsets(dataSize: file.count - dataStart)
   }
 
-  private static func headerBytes(
-    of file: UnsafeRawBufferPointer
-  ) throws(SafetensorsError) -> UnsafeRawBufferPointer {
+  private static func headerRange(of file: Span<UInt8>) throws(SafetensorsError) -> Range<Int> {
     guard file.count >= 8 else { throw .headerLengthMissing(fileSize: file.count) }
-    let length = UInt64(littleEndian: file.loadUnaligned(as: UInt64.self))
+    // Little-endian.
+    let length = (0..<8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64(file[$1]) }
     guard length <= byteLimit else { throw .headerTooLarge(length: length, limit: byteLimit) }
     let available = file.count - 8
     guard length <= available else { throw .headerTruncated(length: Int(length), available: available) }
     guard length > 0 else { throw .headerEmpty }
     guard file[8] == UInt8(ascii: "{") else { throw .headerStart(byte: file[8]) }
-    return UnsafeRawBufferPointer(rebasing: file[8..<8 + Int(length)])
+    return 8..<8 + Int(length)
   }
 
   private static func parseMetadata(_ value: JSONValue) throws(SafetensorsError) -> [String: String] {

@@ -9,7 +9,7 @@ import Testing
 /// What a page asks for in JSON, and what it is answered.
 @Suite struct ImageRequestTests {
   private func request(_ json: String) throws -> ImageRequest {
-    try Array(json.utf8).withUnsafeBytes { try ImageRequest(json: $0) }
+    try ImageRequest(json: Array(json.utf8))
   }
 
   @Test func nothingAsksForNothingSpecial() throws {

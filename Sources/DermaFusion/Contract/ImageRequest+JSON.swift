@@ -5,12 +5,12 @@ import JSONModule
 extension ImageRequest {
   /// - Parameter text: a JSON object in UTF-8, of which every key may be left out; no bytes at all ask for nothing special.
   /// - Throws: ``DermaFusionError/Code/invalidRequest``, ``DermaFusionError/Code/invalidMetadata``
-  package init(json text: UnsafeRawBufferPointer) throws(DermaFusionError) {
+  package init(json text: [UInt8]) throws(DermaFusionError) {
     self.init()
-    if unsafe text.isEmpty { return }
+    if text.isEmpty { return }
     let json: JSONValue
     do throws(JSONError) {
-      json = try unsafe JSONParser.parse(text)
+      json = try JSONParser.parse(text)
     } catch {
       throw .request("the request: \(error.description)", remedy: "Send a JSON object.")
     }

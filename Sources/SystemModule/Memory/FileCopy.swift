@@ -75,9 +75,11 @@ package final class FileCopy: @unchecked Sendable {
   /// Calls the body with the whole content, valid until it returns: nothing else keeps the memory for that long, since
   /// an object may go after its last use.
   package func withBytes<Result, Failure: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try withExtendedLifetime(self) { () throws(Failure) in try body(UnsafeRawBufferPointer(bytes)) }
+    try withExtendedLifetime(self) { () throws(Failure) in
+      try body(Span(_unsafeElements: UnsafeRawBufferPointer(bytes).bindMemory(to: UInt8.self)))
+    }
   }
 
   /// Whether a path leads to a folder; nil when it leads to nothing.
