@@ -42,6 +42,13 @@ extension ImageDecoder {
   package static func support(ofEnding ending: String) -> FormatSupport? {
     let ending = ending.lowercased()
     if let format = endingsOfFormats.first(where: { $0.endings.contains(ending) })?.format {
+      let isAVIF: Bool? = ending == ".avif" ? true : ending == ".heic" ? false : nil
+      if format == .heif,
+        case .missingLibrary(_, let library, let debian, let homebrew)? =
+          HEIFLibrary.shared?.missingDecoder(isAVIF)
+      {
+        return .missingLibrary(library, debian: debian, homebrew: homebrew)
+      }
       return FormatSupport(format)
     }
     return unsupportedEndings.first { $0.endings.contains(ending) }.map { .unsupported(name: $0.name) }

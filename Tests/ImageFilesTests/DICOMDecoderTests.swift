@@ -59,6 +59,16 @@ import Testing
       .truncated(.dicom, reason: "an element of 12 bytes where 11 are left, at byte \(whole.count - 24)"))
   }
 
+  /// A number of frames that nobody has does no harm.
+  @Test func numbersOfFramesAreOnlyClaims() throws {
+    let whole = file(interpretation: "YBR_FULL_422", pixels: [16, 17, 128, 128, 18, 19, 128, 128])
+    let frames = Self.element(0x0028_0008, "IS", Array("9223372036854775807".utf8))
+    let pixels = whole.count - 20
+    #expect(
+      try ImageDecoder.decode(Array(whole[..<pixels]) + frames + whole[pixels...]).pixels
+        == [16, 16, 16, 17, 17, 17, 18, 18, 18, 19, 19, 19])
+  }
+
   @Test func agesAreInYears() throws {
     #expect(DICOMPatient.age("045Y") == 45)
     #expect(DICOMPatient.age("018M") == 1.5)

@@ -80,7 +80,7 @@ struct DICOMFile {
     case 0x0028_0002: samples = number(element)
     case 0x0028_0004: photometricInterpretation = text(element)
     case 0x0028_0006: isPlanar = number(element) == 1
-    case 0x0028_0008: frames = Int(text(element)) ?? 1
+    case 0x0028_0008: frames = max(1, min(Int(text(element)) ?? 1, 1 << 24))
     case 0x0028_0010: rows = number(element)
     case 0x0028_0011: columns = number(element)
     case 0x0028_0100: bitsAllocated = number(element)

@@ -21,7 +21,7 @@ struct DICOMPixels {
     }
     // Some files say 4:2:2 and store every pixel's colour.
     let isSubsampled =
-      file.photometricInterpretation == "YBR_FULL_422" && bytes.count < count * 3 * max(file.frames, 1)
+      file.photometricInterpretation == "YBR_FULL_422" && bytes.count < count * 3 * file.frames
     if isSubsampled, file.columns % 2 != 0 {
       throw .unsupportedVariant(.dicom, reason: "YBR_FULL_422 with an odd number of columns")
     }

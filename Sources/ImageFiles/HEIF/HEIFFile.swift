@@ -8,20 +8,22 @@ struct HEIFFile {
   /// Whether it is an AVIF of 8 bits whose colours are stored for every second pixel and row.
   let isSubsampledAVIF: Bool
 
-  /// The brands of images, and whether they say that they are AVIF.
-  private static let brands: [(name: StaticString, isAVIF: Bool)] = [
+  /// The brands of images, and whether they say that they are AVIF; nil where it may be either.
+  private static let brands: [(name: StaticString, isAVIF: Bool?)] = [
     ("avif", true), ("avis", true), ("heic", false), ("heix", false), ("heim", false), ("heis", false),
-    ("hevc", false), ("hevx", false), ("mif1", false), ("msf1", false),
+    ("hevc", false), ("hevx", false), ("mif1", nil), ("msf1", nil),
   ]
 
   /// Whether a file begins with a brand of images.
-  static func isRecognized(_ bytes: UnsafeRawBufferPointer) -> Bool { isAVIF(bytes) != nil }
+  static func isRecognized(_ bytes: UnsafeRawBufferPointer) -> Bool { brand(bytes) != nil }
 
-  /// Whether the brand is one of AVIF's; nil where it is none of images.
-  static func isAVIF(_ bytes: UnsafeRawBufferPointer) -> Bool? {
+  /// Whether the brand is one of AVIF's; nil where it does not tell.
+  static func isAVIF(_ bytes: UnsafeRawBufferPointer) -> Bool? { brand(bytes)?.isAVIF }
+
+  private static func brand(_ bytes: UnsafeRawBufferPointer) -> (name: StaticString, isAVIF: Bool?)? {
     let reader = ByteReader(bytes)
     guard reader.holds("ftyp", at: 4) else { return nil }
-    return brands.first { reader.holds($0.name, at: 8) }?.isAVIF
+    return brands.first { reader.holds($0.name, at: 8) }
   }
 
   init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
@@ -35,7 +37,7 @@ struct HEIFFile {
           Self.forEachBox(reader, "ispe", in: list) { size in
             guard size.count >= 12, let width = reader.integer32(at: size.lowerBound + 4),
               let height = reader.integer32(at: size.lowerBound + 8),
-              width * height > largest.width * largest.height
+              width < 1 << 31, height < 1 << 31, width * height > largest.width * largest.height
             else { return }
             largest = (width, height)
           }
@@ -50,7 +52,7 @@ struct HEIFFile {
       throw .corrupt(.heif, reason: "it states no size, or the data end before")
     }
     (width, height) = largest
-    isSubsampledAVIF = isSubsampled && Self.isAVIF(bytes) == true
+    isSubsampledAVIF = isSubsampled && Self.isAVIF(bytes) != false
   }
 
   private static func forEachBox(

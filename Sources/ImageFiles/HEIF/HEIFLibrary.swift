@@ -63,6 +63,21 @@ struct HEIFLibrary: @unchecked Sendable {
     freeColors = library.function("heif_nclx_color_profile_free", as: Free.self)
   }
 
+  /// Newer versions have their decoders in packages of their own.
+  ///
+  /// - Parameter isAVIF: nil where the brand does not tell.
+  func missingDecoder(_ isAVIF: Bool?) -> ImageError? {
+    switch isAVIF {
+    case true where !decodesAV1:
+      .missingLibrary(
+        .heif, library: "libheif's AV1 decoder", debian: "libheif-plugin-dav1d", homebrew: "libheif")
+    case false where !decodesHEVC:
+      .missingLibrary(
+        .heif, library: "libheif's HEVC decoder", debian: "libheif-plugin-libde265", homebrew: "libheif")
+    default: nil
+    }
+  }
+
   /// The pixels of the primary image, turned as the file says.
   func pixels(_ bytes: UnsafeRawBufferPointer, limits: DecodingLimits) throws(ImageError) -> PixelImage {
     guard let context = allocate() else { throw .outOfMemory(.heif) }

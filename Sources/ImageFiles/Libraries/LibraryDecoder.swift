@@ -22,6 +22,9 @@ enum LibraryDecoder {
       preconditionFailure("\(format.rawValue) needs no library")
     }
     guard isThere(format) else { throw library.missing }
+    if format == .heif, let missing = HEIFLibrary.shared?.missingDecoder(HEIFFile.isAVIF(bytes)) {
+      throw missing
+    }
     let header = try header(bytes, format)
     try limits.check(width: header.width, height: header.height, part: part)
     let reservation = try limits.reserve(

@@ -90,17 +90,19 @@ struct TIFFLayout {
     self.bits = bits
     self.samples = isPlanar ? stored : samples
     color = try Self.color(
-      photometric: photometric, bits: bits, samples: samples, extra: extra, isPlanar: isPlanar)
+      photometric: photometric, bits: bits, samples: samples, extra: extra, isPlanar: isPlanar,
+      isCompressed: compression != 1)
     let colors = color == .palette ? directory.integers(320) : nil
     if color == .palette {
       guard let colors, colors.count >= 3 else { throw .corrupt(.tiff, reason: "the palette is missing") }
     }
     palette = colors.map(Self.palette) ?? []
 
-    let subsampling = directory.integers(530) ?? (isReadUncompressed(compression) ? [1, 1] : [2, 2])
+    let isPlain = compression == 1
+    let subsampling = directory.integers(530) ?? (isPlain ? [1, 1] : [2, 2])
     isReadAsRGBA =
       color == .ycbcr
-      && (isReadUncompressed(compression)
+      && (isPlain
         ? subsampling != [1, 1] : compression != Self.jpeg || isPlanar)
     isTiled = directory.integer(322) != nil
     partWidth = isTiled ? directory.integer(322) ?? 0 : width
@@ -118,7 +120,7 @@ struct TIFFLayout {
   }
 
   private static func color(
-    photometric: Int, bits: Int, samples: Int, extra: [Int], isPlanar: Bool
+    photometric: Int, bits: Int, samples: Int, extra: [Int], isPlanar: Bool, isCompressed: Bool
   ) throws(ImageError) -> Color {
     let colors = samples - extra.count
     switch (photometric, bits) {
@@ -133,7 +135,9 @@ struct TIFFLayout {
       // Four samples of which nobody says what the fourth is.
       if colors == 3 || (samples == 4 && extra.isEmpty) {
         if samples > 6 { break }
-        return extra.first == 1 ? .premultiplied : .rgb
+        // In planes, Pillow takes a fourth sample that nobody names for alpha by which the colours were multiplied.
+        let isAlpha = isPlanar && isCompressed && extra.isEmpty && samples == 4
+        return extra.first == 1 || isAlpha ? .premultiplied : .rgb
       }
     case (3, 1), (3, 2), (3, 4), (3, 8):
       if samples == 1 || (bits == 8 && colors == 1 && samples == 2) { return .palette }
@@ -160,5 +164,3 @@ struct TIFFLayout {
     return palette
   }
 }
-
-private func isReadUncompressed(_ compression: Int) -> Bool { compression == 1 }

@@ -181,6 +181,11 @@ package final class ChildProcess {
     var words: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) }
     defer { for word in words { free(word) } }
     words.append(nil)
-    return posix_spawn(&process, executable, &actions, &attributes, words, environ)
+    #if canImport(Darwin)
+      let environment = _NSGetEnviron().pointee
+    #else
+      let environment = environ
+    #endif
+    return posix_spawn(&process, executable, &actions, &attributes, words, environment)
   }
 }
