@@ -120,14 +120,17 @@ set_up() {
 # `configuration` names, with flags for SwiftPM. On a terminal one line tells what happens and for how long; the compiler
 # speaks only when it fails.
 build() {
-  local what=$1 log first="" seconds=0 step
+  local what=$1 folder log first="" seconds=0 step
   shift
-  log=$(mktemp)
+  # SwiftPM leaves empty temporary folders behind, so it gets a folder that is removed.
+  folder=$(mktemp -d)
+  log=$folder/log
   [ -d "$root/.build/$configuration" ] || first=" (the first time this takes about five minutes on two cores)"
-  swift build --package-path "$root" -c "$configuration" --product "${product:-dermafusion}" "$@" < /dev/null > "$log" 2>&1 &
+  TMPDIR=$folder swift build --package-path "$root" -c "$configuration" --product "${product:-dermafusion}" "$@" \
+    < /dev/null > "$log" 2>&1 &
   local compiler=$!
   # A build with nothing to do takes a second or two and needs no message.
-  trap 'kill "$compiler" 2> /dev/null; rm -f "$log"; exit 130' INT TERM
+  trap 'kill "$compiler" 2> /dev/null; rm -rf "$folder"; exit 130' INT TERM
   while kill -0 "$compiler" 2> /dev/null; do
     sleep 1
     seconds=$((seconds + 1))
@@ -141,10 +144,10 @@ build() {
   [ "$seconds" -lt 3 ] || [ ! -t 2 ] || printf '\r\033[K' >&2
   if ! wait "$compiler"; then
     cat "$log" >&2
-    rm -f "$log"
+    rm -rf "$folder"
     fail "the build failed"
   fi
-  rm -f "$log"
+  rm -rf "$folder"
 }
 
 # Whether the program is newer than everything it is made from.
