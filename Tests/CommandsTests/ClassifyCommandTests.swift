@@ -1,6 +1,7 @@
 import Foundation
 import HashModule
 import ImageFiles
+import ImageLists
 import ModelFiles
 import TestFiles
 import Testing
@@ -77,8 +78,8 @@ import Testing
     #expect(lines[4].hasPrefix("Error: \(truncated): the PNM is truncated"))
     #expect(
       lines[5]
-        == "Error: \(folder.path)/docs: the folder holds no image (.png, .jpg, .jpeg, .jpe, .jfif, .ppm, "
-        + ".pgm, .pbm, .pnm)")
+        == "Error: \(folder.path)/docs: the folder holds no image "
+        + "(\(ImageFileName.readableEndings.joined(separator: ", ")))")
   }
 
   @Test func anEmptyWordIsNoImage() {

@@ -11,6 +11,8 @@ import Testing
   @Test func textSaysWhatWouldCompute() {
     let result = runTool("info", "--threads", "3", width: 80)
     #expect(result.status == .success)
+    let formats = ImageDecoder.formats.joined(separator: ", ").labelled("Formats", column: 17, width: 80)
+    let decoders = ImageDecoder.libraries.joined(separator: ", ").labelled("Decoders", column: 17, width: 80)
     #expect(
       result.output == """
         Version          0.1.0
@@ -23,7 +25,8 @@ import Testing
         Preprocessing    48x48 pixels, Shades of Gray (p 6, rounding round), mean 0.485
                          0.456 0.406, std 0.229 0.224 0.225
         Classes          7: akiec, bcc, bkl, df, mel, nv, vasc
-        Decoders         \(ImageDecoder.libraries.joined(separator: ", "))
+        \(formats)
+        \(decoders)
         Instruction set  baseline
         Threads          3
 
@@ -53,6 +56,7 @@ import Testing
         "preprocessing":{"size":48,"colorConstancy":{"method":"shades_of_gray","p":6,"rounding":"round"},\
         "mean":[0.485,0.456,0.406],"std":[0.229,0.224,0.225]},\
         "decoders":[\(ImageDecoder.libraries.map { "\"\($0)\"" }.joined(separator: ","))],\
+        "formats":[\(ImageDecoder.formats.map { "\"\($0)\"" }.joined(separator: ","))],\
         "instructionSet":"baseline","threads":2,"disclaimer":"\(Wording.disclaimer)"}
 
         """)
