@@ -1,6 +1,7 @@
 import Foundation
 import HashModule
 import ImageFiles
+import ImageLists
 import ModelFiles
 import TestFiles
 import Testing

@@ -12,6 +12,8 @@ import Testing
   @Test func textSaysWhatWouldCompute() {
     let result = runTool("info", "--threads", "3", width: 80)
     #expect(result.status == .success)
+    let formats = ImageDecoder.formats.joined(separator: ", ").labelled("Formats", column: 17, width: 80)
+    let decoders = ImageDecoder.libraries.joined(separator: ", ").labelled("Decoders", column: 17, width: 80)
     #expect(
       result.output == """
         Version          1.0.0
@@ -24,8 +26,8 @@ import Testing
         Preprocessing    48x48 pixels, Shades of Gray (p 6, rounding round), mean 0.485
                          0.456 0.406, std 0.229 0.224 0.225
         Classes          7: akiec, bcc, bkl, df, mel, nv, vasc
-        Formats          \(ImageDecoder.formats.joined(separator: ", "))
-        \(ImageDecoder.libraries.joined(separator: ", ").labelled("Decoders", column: 17, width: 80))
+        \(formats)
+        \(decoders)
         Instruction set  baseline
         Threads          3
 

@@ -113,13 +113,13 @@ struct DICOMFile {
     }
   }
 
-  /// Without the blanks and zeros that fill it up.
+  /// Without the blanks and zeros that fill it up, on one line.
   private func text(_ element: DICOMElement) -> String {
     guard !element.isUndefined else { return "" }
     var text = bytes[element.value]
     while let last = text.last, last == 0 || last == UInt8(ascii: " ") { text = text.dropLast() }
     while text.first == UInt8(ascii: " ") { text = text.dropFirst() }
-    return String(decoding: text.prefix(256), as: UTF8.self)
+    return String(decoding: text.prefix(256), as: UTF8.self).onOneLine
   }
 
   private func number(_ element: DICOMElement) -> Int {
