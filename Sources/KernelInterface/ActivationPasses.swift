@@ -15,6 +15,24 @@ public struct ActivationPass {
   }
 }
 
+/// The arguments of a rounding of values where they lie, to the nearest multiple of a power of two, halves to the even one:
+/// `values[i] = (values[i] + magic) - magic`.
+public struct RoundingPass {
+  /// The values, in magnitude at most a third of the magic number.
+  public var values: UnsafeMutablePointer<Float>
+  /// How many there are.
+  public var count: Int
+  /// 1.5 x 2^23 times the power of two.
+  public var magic: Float
+
+  /// Collects the arguments.
+  public init(values: UnsafeMutablePointer<Float>, count: Int, magic: Float) {
+    self.values = values
+    self.count = count
+    self.magic = magic
+  }
+}
+
 /// The arguments of an activation's backward pass:
 /// `gradient[r, c] = (gradient[r, c] * factors[c] + offsets[c]) * activation'(preActivation[r, c])`, without what is nil.
 public struct DerivativePass {

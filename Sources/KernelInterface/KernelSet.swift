@@ -64,6 +64,8 @@ public struct KernelSet: Sendable {
   public let addRows: @Sendable (RowSum) -> Void
   /// Computes an ``ActivationPass``.
   public let activate: @Sendable (ActivationPass) -> Void
+  /// Computes a ``RoundingPass``.
+  public let round: @Sendable (RoundingPass) -> Void
   /// Computes a ``DerivativePass``.
   public let applyDerivative: @Sendable (DerivativePass) -> Void
   /// Computes a ``ProductSum``.
@@ -84,6 +86,7 @@ public struct KernelSet: Sendable {
     scaleRows: @escaping @Sendable (RowScaling) -> Void,
     addRows: @escaping @Sendable (RowSum) -> Void,
     activate: @escaping @Sendable (ActivationPass) -> Void,
+    round: @escaping @Sendable (RoundingPass) -> Void,
     applyDerivative: @escaping @Sendable (DerivativePass) -> Void,
     addProducts: @escaping @Sendable (ProductSum) -> Void,
     peakProbe: @escaping @Sendable (Int) -> Int
@@ -101,6 +104,7 @@ public struct KernelSet: Sendable {
     self.scaleRows = scaleRows
     self.addRows = addRows
     self.activate = activate
+    self.round = round
     self.applyDerivative = applyDerivative
     self.addProducts = addProducts
     self.peakProbe = peakProbe

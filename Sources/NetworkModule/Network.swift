@@ -44,7 +44,8 @@ package final class Network: Sendable {
     let architecture = try Architecture(of: model)
     let weights = NetworkWeights(
       binder: WeightBinder(model.weights), padding: configuration.padding,
-      batchNormEpsilon: configuration.batchNormEpsilon, precision: configuration.precision, kernels: kernels)
+      batchNormEpsilon: configuration.batchNormEpsilon, precision: configuration.precision,
+      inputLimit: Self.largestInput(configuration), kernels: kernels)
     if configuration.precision == .bfloat16 {
       try weights.requireBFloat16(
         architecture, name: configuration.architecture, file: model.configurationPath)
@@ -76,6 +77,13 @@ package final class Network: Sendable {
     inputSize = size
     featureMapNames = blocks.map { $0.name }
     plan = NetworkPlan(blocks, kernels: kernels)
+  }
+
+  /// The largest magnitude of a normalised pixel.
+  private static func largestInput(_ configuration: ModelConfiguration) -> Float {
+    let preprocessing = configuration.preprocessing
+    let limits = zip(preprocessing.mean, preprocessing.standardDeviation).map { max($0, 1 - $0) / $1 }
+    return Float(limits.reduce(0) { max($0, $1) })
   }
 
   private static func blocks(

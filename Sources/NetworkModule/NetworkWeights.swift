@@ -8,12 +8,14 @@ struct NetworkWeights {
   let padding: ModelConfiguration.Padding
   let batchNormEpsilon: Double
   let precision: ModelConfiguration.Precision
+  /// The largest magnitude of the network's input.
+  let inputLimit: Float
   let kernels: KernelSet
 
   func scope(_ name: String) -> NetworkWeights {
     NetworkWeights(
       binder: binder.scope(name), padding: padding, batchNormEpsilon: batchNormEpsilon, precision: precision,
-      kernels: kernels)
+      inputLimit: inputLimit, kernels: kernels)
   }
 
   func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> [Float] {
@@ -96,7 +98,8 @@ struct NetworkWeights {
   ) throws(ModelFileError) -> Dense {
     Dense(
       weight: try tensor("\(name).weight", shape: [outputs, inputs]),
-      bias: try tensor("\(name).bias", shape: [outputs]), activation: activation, kernels: kernels)
+      bias: try tensor("\(name).bias", shape: [outputs]), activation: activation,
+      isExact: precision == .int8, kernels: kernels)
   }
 
   func layerNorm(_ name: String, count: Int, epsilon: Double) throws(ModelFileError) -> LayerNormalization {

@@ -19,7 +19,7 @@ import TensorModule
     let file = try SafetensorsFile(bytes: safetensors(tensors))
     let weights = NetworkWeights(
       binder: WeightBinder(file), padding: .same, batchNormEpsilon: 1e-3, precision: .float32,
-      kernels: KernelChoice.current)
+      inputLimit: 3, kernels: KernelChoice.current)
     return try weights.featureDistance(channels: Self.channels, classCount: 7)
   }
 

@@ -21,7 +21,8 @@ import Testing
     }
     return NetworkWeights(
       binder: WeightBinder(try SafetensorsFile(bytes: safetensors(tensors), name: "m")),
-      padding: .same, batchNormEpsilon: 1e-3, precision: .float32, kernels: KernelChoice.current
+      padding: .same, batchNormEpsilon: 1e-3, precision: .float32, inputLimit: 3,
+      kernels: KernelChoice.current
     ).scope("stage")
   }
 

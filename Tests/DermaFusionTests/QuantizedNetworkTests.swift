@@ -57,6 +57,22 @@ import Testing
     }
   }
 
+  /// Stem, first stage, pooling and head included, from a photograph on.
+  @Test(arguments: ["phantom_nevus.jpg", "phantom_melanoma.jpg"])
+  func everyInstructionSetGivesTheSameBits(picture: String) throws {
+    let image = try ImageDecoder.decode(Fixtures.read("images/\(picture)"))
+    let folder = try ModelFolder(directory: Fixtures.root.appending(path: "Weights/int8").path)
+    let input = try Classifier(try Model(folder, threadCount: 1)).preprocessor(image)
+    let metadata = try PatientMetadata(ageInYears: 61, sex: .female, site: .back).encoded()
+    let outputs = try KernelChoice.runnable.map { kernels in
+      try Network(folder, threadCount: 2, kernels: kernels).run(
+        metadata: metadata, writeInput: { input.writeNormalizedNHWC(to: $0) })
+    }
+    for (kernels, output) in zip(KernelChoice.runnable, outputs) {
+      #expect(output == outputs[0], "\(kernels.instructionSet.rawValue)")
+    }
+  }
+
   /// The shipped model in 8 bits beside the one that it was made from: an answer, and where the network looked.
   @Test(arguments: ["phantom_brown.jpg", "phantom_melanoma.jpg"])
   func theShippedModelAnswersAndLooksAsTheOneItWasMadeFrom(picture: String) throws {

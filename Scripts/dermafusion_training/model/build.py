@@ -20,7 +20,7 @@ def build_model(config, dropout=0.0):
     name = config["architecture"]
     convention = Convention(padding_of(name, config["padding"]), config["batch_norm_epsilon"])
     model = network_class(name)(name, convention, len(config["classes"]), config["fusion"], dropout)
-    return make_quantized(model) if config.get("precision") == QUANTIZED else model
+    return make_quantized(model, config) if config.get("precision") == QUANTIZED else model
 
 
 def build_config(architecture, classes, fusion=True, size=380, name=None, version="1.0.0", padding=None):

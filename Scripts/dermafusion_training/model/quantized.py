@@ -14,14 +14,17 @@ then their products with two levels fit in 16 bits, in which some machines add t
 
 Scales are from 1e-12 to 1e12.
 
-All other layers are as in a folder without that line. The sums below are exact in float64, every other step is rounded
-once to float32, and halves go to the even number.
+All other layers have the tensors of a folder without that line. The stem and the block that does not expand compute on
+grids (`put_on_grid`), the dense layers add up exact products in float64. The sums below are exact in float64, every other
+step is rounded once to float32, and halves go to the even number.
 """
+
+import math
 
 import torch
 from torch import nn
 
-from dermafusion_training.model.layers import InvertedResidualBlock
+from dermafusion_training.model.layers import DepthwiseSeparableBlock, InvertedResidualBlock
 
 LARGEST_LEVEL = 255
 LARGEST_WEIGHT = 127
@@ -93,13 +96,73 @@ class QuantizedInvertedResidualBlock(nn.Module):
         return y + x if self.has_skip else y
 
 
+GRID_STEPS = 4096
+LARGEST_SUM = 2.0**24
+
+
+def grid_step(limit):
+    """The smallest power of two of which 4096 reach `limit`."""
+    return 2.0 ** math.ceil(math.log2(limit / GRID_STEPS))
+
+
+def on_grid(x, step):
+    """x, float32, rounded to multiples of the power of two `step`, a number or float64 [O, ...]."""
+    return ((x.double() / step).round() * step).float()
+
+
+def fitted(weight, bias, limit):
+    """The weights [O, ...] and biases on the finest grids on which sums over inputs up to `limit` are exact in float32."""
+    input_step = grid_step(limit)
+    steps = torch.full((len(bias),), 2.0**-24, dtype=torch.float64)
+    totals, count = weight.double().abs().sum((1, 2, 3)), weight[0].numel()
+    while True:
+        sums = (totals / steps + count / 2) * (limit / input_step + 1) + bias.double().abs() / (steps * input_step) + 1
+        if not (sums > LARGEST_SUM).any():
+            return on_grid(weight, steps.view(-1, 1, 1, 1)), on_grid(bias, steps * input_step)
+        steps = torch.where(sums > LARGEST_SUM, steps * 2, steps)
+
+
+def put_on_grid(convolution, norm, limit, rounds_input=False, output_step=None):
+    """Makes a convolution and its batch norm add up without rounding, whatever the order and whether products are fused.
+
+    Inputs are multiples of grid_step(limit), rounded to them where `rounds_input`; outputs are rounded to multiples of
+    `output_step` where there is one, which ReLU6 after it keeps.
+    """
+
+    def convolve(x):
+        gain = norm.weight.double() / (norm.running_var.double() + norm.eps).sqrt()
+        weight = (convolution.weight.double() * gain.view(-1, 1, 1, 1)).float()
+        bias = (norm.bias.double() - norm.running_mean.double() * gain).float()
+        weight, bias = fitted(weight, bias, limit)
+        x = on_grid(x, grid_step(limit)) if rounds_input else x
+        sums = convolution._conv_forward(x.double(), weight.double(), None) + column(bias.double())
+        return (sums if output_step is None else on_grid(sums, output_step)).float()
+
+    convolution.forward = convolve
+    norm.forward = lambda x: x
+
+
 def quantizable_blocks(model):
     """(name, block) of the blocks of a float network that are quantised."""
     return [(name, block) for name, block in model.named_blocks() if isinstance(block, InvertedResidualBlock)]
 
 
-def make_quantized(model):
+def make_quantized(model, config):
     """Turns an EfficientNet-Lite into the network in 8 bits, with tensors that wait to be loaded."""
+    preprocessing = config["preprocessing"]
+    limit = max(max(m, 1 - m) / s for m, s in zip(preprocessing["mean"], preprocessing["std"], strict=True))
+    step = grid_step(6)
+    # As float32, in which the engine has it.
+    put_on_grid(model.conv_stem, model.bn1, torch.tensor(limit).item(), rounds_input=True, output_step=step)
+    for _, block in model.named_blocks():
+        if isinstance(block, DepthwiseSeparableBlock):
+            put_on_grid(block.conv_dw, block.bn1, 6, output_step=step)
+            put_on_grid(block.conv_pw, block.bn2, 6)
+    for layer in model.modules():
+        if isinstance(layer, nn.Linear):
+            layer.forward = lambda x, layer=layer: (
+                x.double() @ layer.weight.double().T + layer.bias.double()
+            ).float()
     for name, block in quantizable_blocks(model):
         stage, index = name.removeprefix("blocks.").split(".")
         model.blocks[int(stage)][int(index)] = QuantizedInvertedResidualBlock(block)

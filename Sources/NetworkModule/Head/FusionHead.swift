@@ -52,6 +52,9 @@ package struct FusionHead: Sendable {
   }
 
   func silu(_ values: [Float]) -> [Float] {
+    if hidden.isExact {
+      return values.map { Float(Double($0) / (1 + Mathematics.exp(-Double($0)))) }
+    }
     let count = values.count.roundedUp(toMultipleOf: kernels.vectorWidth)
     var padded = values + [Float](repeating: 0, count: count - values.count)
     padded.withUnsafeMutableBufferPointer {

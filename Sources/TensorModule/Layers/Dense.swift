@@ -9,15 +9,26 @@ package struct Dense: Sendable {
   package let activation: Activation
   /// `[outputs, inputs]`, row-major: gradients run through it the other way.
   package let weight: [Float]
+  /// Whether products are added up in Double, where each is exact: then every machine gives the same bits, whether it
+  /// fuses products or not.
+  package let isExact: Bool
+  private let bias: [Float]
 
   /// - Parameters:
   ///   - weight: `[outputs, inputs]`, row-major: PyTorch's layout.
   ///   - bias: `[outputs]`.
-  package init(weight: [Float], bias: [Float], activation: Activation = .identity, kernels: KernelSet) {
+  ///   - isExact: See ``isExact``; without an activation.
+  package init(
+    weight: [Float], bias: [Float], activation: Activation = .identity, isExact: Bool = false,
+    kernels: KernelSet
+  ) {
+    precondition(!isExact || activation == .identity, "\(activation) after exact products")
     matrix = PackedMatrix(
       weight: weight, columnCount: bias.count, depth: weight.count / bias.count, bias: bias, kernels: kernels)
     self.activation = activation
     self.weight = weight
+    self.isExact = isExact
+    self.bias = bias
   }
 
   /// - Parameter x: `[inputs]`
@@ -32,12 +43,35 @@ package struct Dense: Sendable {
 
   private func compute(_ x: [Float], activation: Activation) -> [Float] {
     precondition(x.count == matrix.depth, "\(x.count) values for a dense layer of \(matrix.depth) inputs")
+    if isExact { return bias.indices.map { exactSum(x, output: $0) } }
     let stride = matrix.columnCount.roundedUp(toMultipleOf: matrix.kernels.vectorWidth)
     return [Float](unsafeUninitializedCapacity: stride) { output, count in
       matrix.multiply(
         a: x, aStride: x.count, rowCount: 1, into: output.baseAddress!, cStride: stride,
         activation: activation)
       count = matrix.columnCount
+    }
+  }
+
+  /// Eight sums of every eighth product, then their sum, then the bias, rounded once.
+  private func exactSum(_ x: [Float], output: Int) -> Float {
+    let count = x.count
+    return x.withUnsafeBufferPointer { x in
+      weight.withUnsafeBufferPointer { weight in
+        let (x, row) = (x.baseAddress!, weight.baseAddress! + output * count)
+        var sums = SIMD8<Double>()
+        var k = 0
+        while k + 8 <= count {
+          let values = UnsafeRawPointer(x + k).loadUnaligned(as: SIMD8<Float>.self)
+          let weights = UnsafeRawPointer(row + k).loadUnaligned(as: SIMD8<Float>.self)
+          sums += SIMD8<Double>(values) * SIMD8<Double>(weights)
+          k += 8
+        }
+        for lane in 0..<count - k { sums[lane] += Double(x[k + lane]) * Double(row[k + lane]) }
+        var total = 0.0
+        for lane in 0..<8 { total += sums[lane] }
+        return Float(total + Double(bias[output]))
+      }
     }
   }
 }

@@ -34,6 +34,13 @@ extension ActivationPass: ActivationLoop {
 
 func activate(_ pass: ActivationPass) { pass.activation.select(pass) }
 
+func round(_ pass: RoundingPass) {
+  let whole = pass.count / Vector.scalarCount &* Vector.scalarCount
+  let magic = Vector(repeating: pass.magic)
+  forEachVector(whole) { i in store((load(pass.values + i) + magic) - magic, pass.values + i) }
+  for i in whole..<pass.count { pass.values[i] = (pass.values[i] + pass.magic) - pass.magic }
+}
+
 /// Twelve chains hide the latency of two multiply-adds a cycle on every CPU so far.
 func peakProbe(_ repetitions: Int) -> Int {
   var sums = InlineArray<12, Vector>(repeating: Vector(repeating: 0))

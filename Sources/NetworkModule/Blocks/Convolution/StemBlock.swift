@@ -20,13 +20,25 @@ package final class StemBlock: Block {
   package let input: FeatureShape
   package let output: FeatureShape
   private let layer: ImageConvolution2D
+  /// Of the input and of the output, in a network in 8 bits.
+  private let grids: (input: ExactGrid, output: ExactGrid)?
+  private let kernels: KernelSet
 
   init(
     _ configuration: Configuration, name: String, input: FeatureShape, weights: NetworkWeights
   ) throws(ModelFileError) {
-    let (weight, bias) = try weights.convolution(
+    var (weight, bias) = try weights.convolution(
       name, norm: configuration.norm,
       shape: [configuration.channels, input.channels, configuration.kernelSize, configuration.kernelSize])
+    if weights.precision == .int8 {
+      precondition(configuration.activation == .relu6, "\(name): \(configuration.activation) in 8 bits")
+      let grid = ExactGrid(limit: weights.inputLimit)
+      (weight, bias) = grid.fitted(weight: weight, bias: bias)
+      grids = (grid, .relu6)
+    } else {
+      grids = nil
+    }
+    kernels = weights.kernels
     layer = ImageConvolution2D(
       weight: weight, bias: bias, inputChannels: input.channels, window: configuration.window(weights),
       activation: configuration.activation, kernels: weights.kernels)
@@ -40,7 +52,11 @@ package final class StemBlock: Block {
   package var gradientReadsOutput: Bool { false }
 
   package func run(_ input: FeatureMap, into output: FeatureMap, in run: BlockRun) {
-    run.measure(step) { layer(input, into: output, scratch: run.taskScratch, pool: run.pool) }
+    run.measure(step) {
+      if let grids { input.round(to: grids.input, kernels: kernels, pool: run.pool) }
+      layer(input, into: output, scratch: run.taskScratch, pool: run.pool)
+      if let grids { output.round(to: grids.output, kernels: kernels, pool: run.pool) }
+    }
   }
 
   private var step: NetworkStep {

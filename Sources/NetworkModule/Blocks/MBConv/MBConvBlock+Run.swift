@@ -49,6 +49,7 @@ extension MBConvBlock {
       filter(
         input, packed: run.buffers[5], into: filtered, sums: sums, plan: plan, scratch: run.taskScratch,
         pool: run.pool)
+      if let grid { filtered.round(to: grid, kernels: matrix.kernels, pool: run.pool) }
     }
     var gate: UnsafePointer<Float>?
     if let squeezeExcite, let sums {

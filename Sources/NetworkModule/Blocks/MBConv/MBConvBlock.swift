@@ -37,11 +37,14 @@ package final class MBConvBlock: Block {
   /// Whether the input is added to the output.
   let hasSkip: Bool
   let plan: DepthwisePlan
+  /// Of the depthwise convolution's output, in a network in 8 bits.
+  let grid: ExactGrid?
 
   init(
     name: String, input: FeatureShape, filter: ExpandedDepthwise, squeezeExcite: SqueezeExcite?,
-    projection: PointwiseConvolution, hasSkip: Bool
+    projection: PointwiseConvolution, hasSkip: Bool, grid: ExactGrid? = nil
   ) {
+    self.grid = grid
     self.name = name
     self.input = input
     self.filter = filter
@@ -61,6 +64,10 @@ package final class MBConvBlock: Block {
     let isExpanded = configuration.expandedChannels != nil
     let expanded = configuration.expandedChannels ?? input.channels
     let (kernelSize, activation) = (configuration.kernelSize, configuration.activation)
+    if weights.precision == .int8 {
+      try self.init(onGrids: configuration, name: name, input: input, weights: weights)
+      return
+    }
     var expansion: PointwiseConvolution?
     if isExpanded {
       expansion = try block.pointwise(
