@@ -55,7 +55,7 @@ import Testing
   }
 
   /// The shipped model's answers hardly change, and its maps neither.
-  @Test(arguments: kernels.isEmpty ? [] : ["phantom_nevus.jpg", "phantom_melanoma.jpg"])
+  @Test(arguments: kernels.isEmpty ? [] : ["phantom_brown.jpg", "phantom_melanoma.jpg"])
   func theShippedModelAnswersAsInFloats(picture: String) throws {
     guard KernelChoice.current.products.bfloat16 != nil else { return }
     let image = try ImageDecoder.decode(Fixtures.read("images/\(picture)"))

@@ -58,7 +58,7 @@ import Testing
   }
 
   /// Stem, first stage, pooling and head included, from a photograph on.
-  @Test(arguments: ["phantom_nevus.jpg", "phantom_melanoma.jpg"])
+  @Test(arguments: ["phantom_brown.jpg", "phantom_melanoma.jpg"])
   func everyInstructionSetGivesTheSameBits(picture: String) throws {
     let image = try ImageDecoder.decode(Fixtures.read("images/\(picture)"))
     let folder = try ModelFolder(directory: Fixtures.root.appending(path: "Weights/int8").path)

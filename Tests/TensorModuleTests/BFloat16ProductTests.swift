@@ -162,9 +162,10 @@ enum BFloat16Samples {
     let whole = ExpandedDepthwise(expansion: expansion, depthwise: depthwise)
     let expected = GuardedMap(expandedShape, kernels: kernels)
     let plainPlan = plain.plan(expandedShape)
+    let plainScratch = AlignedBuffer(count: plainPlan.scratchCount)
     plain(
       expanded.map, into: expected.map, sums: nil, plan: plainPlan,
-      scratch: AlignedBuffer(count: plainPlan.scratchCount).pointer, pool: Pools.alone)
+      scratch: plainScratch.pointer, pool: Pools.alone)
     let plan = whole.plan(shape)
     let packed = GuardedBuffer(count: whole.packedCount(shape))
     let words = GuardedBuffer(count: PackedMap.count(expandedShape, .bfloat16, kernels: kernels))
