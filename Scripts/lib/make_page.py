@@ -231,17 +231,32 @@ def icon(side: int) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(rows), 9)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(bytes(rows), 9))
+        + chunk(b"IEND", b"")
+    )
 
 
 def write_site(folder: Path, text: str) -> None:
     """The page as a site that a browser can install: beside it a manifest, icons and a service worker."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     description = json.loads((SOURCES / "texts" / "en.json").read_text())["about"]["lead"]
-    icons = [{"src": f"icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png", "purpose": "any maskable"} for side in ICON_SIDES]
+    icons = [
+        {"src": f"icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png", "purpose": "any maskable"}
+        for side in ICON_SIDES
+    ]
     manifest = {
-        "name": "DermaFusion", "short_name": "DermaFusion", "description": description, "start_url": "./", "scope": "./",
-        "display": "standalone", "background_color": "#f5f7fa", "theme_color": "#1a73e8", "icons": icons,
+        "name": "DermaFusion",
+        "short_name": "DermaFusion",
+        "description": description,
+        "start_url": "./",
+        "scope": "./",
+        "display": "standalone",
+        "background_color": "#f5f7fa",
+        "theme_color": "#1a73e8",
+        "icons": icons,
     }
     worker = (SOURCES / "site" / "service-worker.js").read_text().replace("@@HASH@@", digest)
     folder.mkdir(parents=True, exist_ok=True)

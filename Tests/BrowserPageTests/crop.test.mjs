@@ -43,3 +43,13 @@ test('a wheel that counts lines enlarges as one that counts pixels, and no turn 
   assert(page.wheelFactor({ deltaY: -5, deltaMode: 0 }) > 0.95);
   assert(page.wheelFactor({ deltaY: 100_000, deltaMode: 2 }) < 1.4);
 });
+
+test('the square of a saved scan is found in what was kept, and told in the pixels of its photograph', () => {
+  const square = { left: 1000, top: 500, side: 800, width: 4000, height: 3000, moved: true };
+  assert.deepEqual(page.keptSquare({ square }, { width: 4000, height: 3000 }), { left: 1000, top: 500, side: 800 });
+  assert.deepEqual(page.keptSquare({ square }, { width: 1600, height: 1200 }), { left: 400, top: 200, side: 320 });
+  assert.deepEqual(page.keptSquare({ square, kept: 'square' }, { width: 800, height: 800 }), { left: 0, top: 0, side: 800 });
+  assert.deepEqual(page.squareInPhotograph({ left: 100, top: 50, side: 400 }, false, { width: 800, height: 800 }, square),
+    { left: 1100, top: 550, side: 400, width: 4000, height: 3000, moved: true });
+  assert.deepEqual(page.squareInPhotograph({ left: 1, top: 2, side: 3 }, false, { width: 9, height: 8 }), { left: 1, top: 2, side: 3, width: 9, height: 8, moved: false });
+});

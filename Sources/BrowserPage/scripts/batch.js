@@ -1,5 +1,6 @@
 import { nothingKnown } from './parts/metadata-form.js';
-import { THUMBNAIL_SIDE, Session, newID } from './session.js';
+import { newID } from './history/identity.js';
+import { THUMBNAIL_SIDE, Session } from './session.js';
 import { readTable, imageID } from './tables.js';
 
 /** The order in which risks are looked at. */

@@ -2,6 +2,8 @@ import { app } from './app.js';
 import { centreSquare } from './engine/decode.js';
 import { EngineError } from './engine/module.js';
 import { blobOf, drawn, probe } from './image.js';
+import { fingerprint, newID } from './history/identity.js';
+import { keptSquare, squareInPhotograph } from './parts/crop-geometry.js';
 import { nothingKnown } from './parts/metadata-form.js';
 
 /** The least side at which fine structures are still there, and the least that the engine takes. */
@@ -15,11 +17,6 @@ const PICTURE_SIDE = 1200;
 const ENGINE_MEMORY = 200_000_000;
 
 let counter = 0;
-
-/** An identifier that no other scan has; `randomUUID` is not to be had on every origin. */
-export function newID() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
 
 /**
  * What the engine answered, for which square and metadata.
@@ -118,14 +115,7 @@ export class Session {
     session.#stored = fingerprint(scan);
     session.moved = scan.square.moved;
     if (scan.kept === 'square') session.origin = scan.square;
-    else {
-      const scale = session.width / scan.square.width;
-      const side = Math.min(Math.round(scan.square.side * scale), session.width, session.height);
-      session.square = {
-        side, left: Math.min(Math.round(scan.square.left * scale), session.width - side),
-        top: Math.min(Math.round(scan.square.top * scale), session.height - side),
-      };
-    }
+    session.square = keptSquare(scan, session);
     return session;
   }
 
@@ -224,27 +214,13 @@ export class Session {
     const scan = {
       id: this.id, created: this.created, name: this.name, result: answer.result,
       classes: /** @type {any} */ (app.description).classes,
-      square: this.#squareOf(square, moved), reduced: this.reduced,
+      square: squareInPhotograph(square, moved, this, this.origin), reduced: this.reduced,
       lesion: '', note: '', kept: this.origin ? 'square' : 'whole', thumbnail: await blobOf(drawn(picture, THUMBNAIL_SIDE), 'image/jpeg', 0.8),
     };
     this.outcome = { scan, picture, maps: answer.maps, metadata: JSON.stringify(job.metadata), square: JSON.stringify(job.square), milliseconds: answer.milliseconds };
     this.step = 'result';
     this.item?.take(this);
     return this.outcome;
-  }
-
-  /**
-   * The square in pixels of the photograph that was classified first, which may be larger than what was kept of it.
-   * @param {import('./types.js').Square} square
-   * @param {boolean} moved
-   */
-  #squareOf(square, moved) {
-    if (!this.origin) return { ...square, width: this.width, height: this.height, moved };
-    const scale = this.origin.side / Math.min(this.width, this.height);
-    return {
-      left: Math.round(this.origin.left + square.left * scale), top: Math.round(this.origin.top + square.top * scale),
-      side: Math.round(square.side * scale), width: this.origin.width, height: this.origin.height, moved: this.origin.moved || moved,
-    };
   }
 
   /** Takes the analysis back. */
@@ -291,12 +267,4 @@ export class Session {
     app.engine.request('release', {}).then(({ memory }) => { if (memory > ENGINE_MEMORY) app.engine.renew(); }, () => {});
     this.preview.close();
   }
-}
-
-/**
- * What must be equal for a scan to be in the history as it is.
- * @param {import('./types.js').Scan} scan
- */
-function fingerprint({ result, square, lesion, note }) {
-  return JSON.stringify([result.probabilities, result.metadata, square, lesion, note]);
 }

@@ -1,4 +1,4 @@
-"""Firefox by WebDriver BiDi: a page in a profile of its own, by a few commands of the protocol. Nothing between but a socket."""
+"""Firefox by WebDriver BiDi: a page in a profile of its own, driven by a few commands over a socket."""
 
 import json
 import os
@@ -95,14 +95,16 @@ class Firefox:
             if found := self.run(condition, *values):
                 return found
             time.sleep(0.1)
-        raise TimeoutError(f"in vain: {condition} {values}; the page says {self.run('() => document.body.innerText')[:400]!r}")
+        words = self.run("() => document.body.innerText")[:400]
+        raise TimeoutError(f"in vain: {condition} {values}; the page says {words!r}")
 
     def press(self, name: str) -> None:
         """Clicks on the button or link of that name, once it is there."""
         self.wait(
             """(name) => {
           const all = [...(document.querySelector('dialog[open]') ?? document).querySelectorAll('button, a')];
-          const found = all.find((each) => (each.getAttribute('aria-label') ?? each.textContent).trim() === name && each.checkVisibility());
+          const named = (each) => (each.getAttribute('aria-label') ?? each.textContent).trim() === name;
+          const found = all.find((each) => named(each) && each.checkVisibility());
           found?.click();
           return Boolean(found);
         }""",

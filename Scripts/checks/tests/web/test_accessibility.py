@@ -125,7 +125,9 @@ def test_reduced_motion_is_static(visit):
 def test_the_result_is_read_as_a_sentence(visit):
     on = visit()
     on.scan("phantom_brown.jpg")
-    on.page.wait_for_function("() => /^(Classification suggests|No classification)/.test(document.querySelector('body > [role=status]').textContent)")
+    on.page.wait_for_function(
+        "() => /^(Classification suggests|No classification)/.test(document.querySelector('body > [role=status]').textContent)"
+    )
     spoken = on.page.locator("body > [role=status]").inner_text()
     assert on.page.locator(".risk-word, .abstention .lead").first.inner_text() in spoken, "the risk is not said"
     rows = on.page.locator(".bar").all_inner_texts()
@@ -143,7 +145,13 @@ def test_nothing_disappears_in_forced_colours(visit):
       return element && other && of(element) !== of(other) ? [] : [`${selector} is ${element && of(element)}, ${against} ${other && of(other)}`];
     })"""
     assert (
-        page.evaluate(colours, [["[aria-pressed=true].language", "[aria-pressed=false].language"], [".tab[aria-current]", ".tab:not([aria-current])"]])
+        page.evaluate(
+            colours,
+            [
+                ["[aria-pressed=true].language", "[aria-pressed=false].language"],
+                [".tab[aria-current]", ".tab:not([aria-current])"],
+            ],
+        )
         == []
     )
     on.open_image(FIXTURES / "phantom_brown.jpg")
@@ -189,4 +197,6 @@ def test_the_focus_is_never_lost(visit):
     for left in ("A", "H1"):
         page.get_by_role("button", name="Delete phantom_brown.jpg").first.click()
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-        page.wait_for_function("(tag) => document.activeElement.tagName === tag && !document.querySelector('dialog')", arg=left)
+        page.wait_for_function(
+            "(tag) => document.activeElement.tagName === tag && !document.querySelector('dialog')", arg=left
+        )

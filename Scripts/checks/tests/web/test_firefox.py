@@ -35,7 +35,10 @@ def scan(browser, name="phantom_brown.jpg") -> None:
     browser.wait("() => document.querySelector('.heatmap figcaption p') !== null")
 
 
-@pytest.mark.parametrize("name", ["checks.png", "noise.png", "png_rgb8.png", "phantom_brown.jpg", "jpeg_orientation6.jpg"])
+IMAGES = ["checks.png", "noise.png", "png_rgb8.png", "phantom_brown.jpg", "jpeg_orientation6.jpg"]
+
+
+@pytest.mark.parametrize("name", IMAGES)
 def test_logits_equal_the_command_lines(firefox, tmp_path, name):
     path = FIXTURES / name
     answer = firefox.run(

@@ -200,7 +200,9 @@ def test_a_view_that_fails_says_so(visit):
     on = visit()
     on.scan()
     on.save()
-    on.page.evaluate("() => { IDBObjectStore.prototype.getAll = () => { throw new DOMException('no', 'UnknownError'); }; }")
+    on.page.evaluate(
+        "() => { IDBObjectStore.prototype.getAll = () => { throw new DOMException('no', 'UnknownError'); }; }"
+    )
     on.go("history")
     on.page.get_by_role("heading", name="This view could not be shown").wait_for()
     assert on.page.get_by_role("button", name="Try again").count() == 1
@@ -241,7 +243,11 @@ def test_a_scan_is_found_and_the_list_is_where_it_was(visit):
     page = on.page
     on.scan()
     on.save()
-    copies(on, 100, "if (index % 4 === 0) copy.lesion = index % 8 ? 'shoulder' : 'ankle'; if (index === 50) copy.result.metadata.site = 'ear';")
+    copies(
+        on,
+        100,
+        "if (index % 4 === 0) copy.lesion = index % 8 ? 'shoulder' : 'ankle'; if (index === 50) copy.result.metadata.site = 'ear';",
+    )
     on.go("history")
     page.get_by_text("101 scans, newest first").wait_for()
     assert page.evaluate("() => document.documentElement.scrollHeight") < 8000
@@ -284,7 +290,9 @@ def test_why_two_scans_cannot_be_compared_is_said(visit):
     on.go("history")
     boxes = page.locator(".scan-row input")
     compare = page.get_by_role("button", name="Compare two")
-    for index, words in enumerate(("One scan is ticked", "Two scans are ticked", "3 scans are ticked. Two can be compared")):
+    for index, words in enumerate(
+        ("One scan is ticked", "Two scans are ticked", "3 scans are ticked. Two can be compared")
+    ):
         boxes.nth(index).check()
         page.get_by_text(words).wait_for()
         assert compare.get_attribute("aria-disabled") == str(index != 1).lower()
@@ -295,7 +303,9 @@ def test_why_two_scans_cannot_be_compared_is_said(visit):
     assert names == ["phantom_brown.jpg", "phantom_brown.jpg"]
     # Both photographs are enlarged together, and one can be laid over the other.
     page.get_by_role("button", name="Zoom in").click()
-    scales = page.evaluate("() => [...document.querySelectorAll('.compare-stage canvas')].map((canvas) => canvas.style.transform)")
+    scales = page.evaluate(
+        "() => [...document.querySelectorAll('.compare-stage canvas')].map((canvas) => canvas.style.transform)"
+    )
     assert scales[0] == scales[1] and "scale(1.25)" in scales[0]
     page.get_by_label("One over the other").check()
     page.get_by_label("Later one").fill("30")
@@ -327,7 +337,10 @@ def test_an_export_with_a_passphrase_opens_with_it_alone(visit, tmp_path):
     other.go("history")
     other.page.get_by_role("button", name="Turn the history on").click()
     other.page.get_by_text("There are no scans yet.").wait_for()
-    for words, told in (("wrong horse", "The passphrase does not open this file."), ("correct horse", "Scans added: 1.")):
+    for words, told in (
+        ("wrong horse", "The passphrase does not open this file."),
+        ("correct horse", "Scans added: 1."),
+    ):
         other.page.set_input_files("[data-role=import]", archive)
         other.page.get_by_label("Passphrase", exact=True).fill(words)
         other.page.get_by_role("button", name="Open and import").click()

@@ -369,7 +369,9 @@ def test_a_map_is_checked_when_asked_for_and_the_check_can_be_left(visit):
     assert page.get_by_text("Checking the map").count() == 0
 
 
-@pytest.mark.parametrize("change_of_result", ["", "Object.assign(answer.result, { risk: 'high', concern: 'mel', urgent: true })"])
+@pytest.mark.parametrize(
+    "change_of_result", ["", "Object.assign(answer.result, { risk: 'high', concern: 'mel', urgent: true })"]
+)
 def test_german_says_the_same(visit, change_of_result):
     """Every sentence that the result's fields ask for, and no other."""
     texts = json.loads((ROOT / "Sources/BrowserPage/texts/de.json").read_text())
@@ -396,7 +398,9 @@ def test_german_says_the_same(visit, change_of_result):
         values["other"], values["otherPercent"] = named(result["concern"])
     sentences = [texts["result"]["suggestsBoth" if result["concern"] else "suggests"].format(**values)]
     sentences += [texts["result"]["notDiagnosis"]] + [texts["result"]["urgent"]] * result["urgent"]
-    assert page.locator(".result .summary").inner_text().replace("\u00a0", " ") == " ".join(sentences).replace("\u00a0", " ")
+    assert page.locator(".result .summary").inner_text().replace("\u00a0", " ") == " ".join(sentences).replace(
+        "\u00a0", " "
+    )
     risk = page.locator(".result .risk").inner_text()
     assert all(words in risk for words in texts["risk"][result["risk"]].values())
     assert page.evaluate("() => document.documentElement.lang") == "de"
@@ -435,9 +439,12 @@ def test_any_font_at_twice_the_size_fits_a_phone(visit, font, locale):
         page.wait_for_timeout(50)
         over = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
         if over > 0:
-            wide[name] = over, page.evaluate(
-                """() => [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5)
+            wide[name] = (
+                over,
+                page.evaluate(
+                    """() => [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5)
                   .slice(0, 5).map((element) => `${element.tagName}.${element.getAttribute('class')} ${element.textContent.slice(0, 40)}`)"""
+                ),
             )
         # A tab's label is never broken.
         lines = page.evaluate(

@@ -1,5 +1,6 @@
 // Runs the engine beside the page: one message in, one message out, in order.
 import { centreSquare, cut, decode, kept, part, preview } from './decode.js';
+import { bytesOf, decodeInto, inflated } from './base64.js';
 import { EngineError, EngineModule } from './module.js';
 
 /**
@@ -28,40 +29,6 @@ let current;
  * @type {{key: string, maps: import('../types.js').MapFacts[]} | undefined}
  */
 let explained;
-
-/** @param {string} text */
-function bytesOf(text) {
-  const ending = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
-  const bytes = new Uint8Array(text.length / 4 * 3 - ending);
-  decodeInto(bytes, text);
-  return bytes;
-}
-
-/**
- * Decodes base64 and returns how many bytes that gave.
- * @param {Uint8Array} bytes where they go
- * @param {string} text
- * @returns {number}
- */
-function decodeInto(bytes, text) {
-  if ('setFromBase64' in bytes) {
-    const { read, written } = /** @type {any} */ (bytes).setFromBase64(text);
-    if (read < text.length) throw new RangeError(`more than ${bytes.length} bytes`);
-    return written;
-  }
-  const binary = atob(text);
-  if (binary.length > bytes.length) throw new RangeError(`more than ${bytes.length} bytes`);
-  for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
-  return binary.length;
-}
-
-/**
- * The engine lies in the page compressed.
- * @param {Uint8Array} bytes
- */
-function inflated(bytes) {
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
-}
 
 /**
  * SHA-256 in hexadecimal, by the browser; null where it offers none, as on a page that came over plain HTTP.

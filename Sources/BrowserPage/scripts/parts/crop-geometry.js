@@ -73,3 +73,38 @@ export function wheelFactor({ deltaY, deltaMode }) {
   const pixels = deltaY * [1, 16, 400][deltaMode];
   return Math.exp(Math.min(Math.max(pixels, -120), 120) / 400);
 }
+
+/**
+ * The square of a saved scan in what was kept of its photograph: all of it, or its place in a photograph that may have been
+ * made smaller.
+ * @param {import('../types.js').Scan} scan
+ * @param {Size} size of what was kept
+ * @returns {Square}
+ */
+export function keptSquare(scan, size) {
+  const shorter = Math.min(size.width, size.height);
+  if (scan.kept === 'square') return { left: 0, top: 0, side: shorter };
+  const scale = size.width / scan.square.width;
+  const side = Math.min(Math.round(scan.square.side * scale), shorter);
+  return {
+    side, left: Math.min(Math.round(scan.square.left * scale), size.width - side),
+    top: Math.min(Math.round(scan.square.top * scale), size.height - side),
+  };
+}
+
+/**
+ * A square of what was kept of a photograph, in pixels of the photograph itself.
+ * @param {Square} square
+ * @param {boolean} moved
+ * @param {Size} size of what was kept
+ * @param {import('../types.js').Scan['square'] | undefined} origin the square that was kept, where it is no whole photograph
+ * @returns {import('../types.js').Scan['square']}
+ */
+export function squareInPhotograph(square, moved, size, origin) {
+  if (!origin) return { ...square, width: size.width, height: size.height, moved };
+  const scale = origin.side / Math.min(size.width, size.height);
+  return {
+    left: Math.round(origin.left + square.left * scale), top: Math.round(origin.top + square.top * scale),
+    side: Math.round(square.side * scale), width: origin.width, height: origin.height, moved: origin.moved || moved,
+  };
+}

@@ -6,6 +6,7 @@ import { className, formatDate, t } from '../texts.js';
 import { drawn, probe } from '../image.js';
 import { baseName, exportScans } from '../exports.js';
 import { confirmAction, message } from '../parts/dialog.js';
+import { keptSquare } from '../parts/crop-geometry.js';
 import { printReport } from '../parts/report.js';
 import { resultPanel } from '../parts/result-panel.js';
 import { storingFailed, tell } from '../parts/saving.js';
@@ -31,12 +32,8 @@ export async function storedSquare(scan, blob) {
   if (!blob) return null;
   try {
     const size = await probe(blob);
-    const scale = size.width / scan.square.width;
-    const side = scan.kept === 'square' ? Math.min(size.width, size.height) : Math.min(Math.round(scan.square.side * scale), size.width, size.height);
-    const square = scan.kept === 'square' ? { left: 0, top: 0, side } : {
-      side, left: Math.min(Math.round(scan.square.left * scale), size.width - side),
-      top: Math.min(Math.round(scan.square.top * scale), size.height - side),
-    };
+    const square = keptSquare(scan, size);
+    const { side } = square;
     // Only the square is decoded into memory at its own size.
     const bitmap = await createImageBitmap(blob, square.left, square.top, side, side, { colorSpaceConversion: 'none' });
     const canvas = drawn(bitmap, 1200);
