@@ -36,7 +36,7 @@ enum BenchCommand: Command {
       Time the activation map of one class, from the normalised image on, by every method at the last feature map and at \
       the end of every stage; in forward passes too.
       """)
-  private static let format = ReportFormat.option
+  private static let format = OutputFormat.option
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -47,10 +47,7 @@ enum BenchCommand: Command {
         precision: arguments[Option<Precision>.precision]))
     let report = try benchmark.run(
       runCount: arguments.value(of: runs), profiles: arguments[profile], timesMaps: arguments[maps])
-    switch arguments.value(of: format) {
-    case .json: try terminal.write(BenchmarkJSON.object(report).text + "\n")
-    case .text: try terminal.write(BenchmarkText.text(report, width: terminal.width))
-    }
+    try terminal.write(BenchmarkOutput(report: report), as: arguments.value(of: format))
     return .success
   }
 }

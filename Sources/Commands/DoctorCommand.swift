@@ -13,7 +13,7 @@ enum DoctorCommand: Command {
     """
   static let positionals: [Positional] = []
   static let options: [any Parameter] = [
-    ModelLocation.option, Option<Int>.threads, ReportFormat.option,
+    ModelLocation.option, Option<Int>.threads, OutputFormat.option,
   ]
   static let examples = ["dermafusion doctor", "dermafusion doctor --model MyModel --format json"]
   static let exitStatuses: [HelpEntry] = [
@@ -21,16 +21,6 @@ enum DoctorCommand: Command {
   ]
   /// An instruction set that cannot be had is among what is looked for.
   static let runsNetwork = false
-
-  private enum Verdict: String {
-    case fine = "ok", note, failed = "fail"
-  }
-
-  private struct Finding {
-    let name: String
-    let verdict: Verdict
-    let text: String
-  }
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -40,60 +30,60 @@ enum DoctorCommand: Command {
       findings += try model(folder, arguments[Option<Int>.threads], session)
     } catch {
       findings.append(
-        Finding(
+        DoctorReport.Finding(
           name: "Model", verdict: .failed,
           text: "\(error). Name a model's folder by --model or \(ModelLocation.environmentVariable)."))
     }
     findings += [
-      Finding(
+      DoctorReport.Finding(
         name: "Output", verdict: .fine,
         text: terminal.width.map {
           "a terminal, lines of \($0) characters, \(terminal.usesColour ? "with" : "without") colour"
         } ?? "a file or a pipe: no colour, lines are not broken")
     ]
     let hasFailed = findings.contains { $0.verdict == .failed }
-    switch arguments.value(of: ReportFormat.option) {
-    case .json: try terminal.write(json(findings, isReady: !hasFailed).text + "\n")
-    case .text: try terminal.write(text(findings, isReady: !hasFailed, width: terminal.width))
-    }
+    try terminal.write(
+      DoctorReport(findings: findings, isReady: !hasFailed), as: arguments.value(of: OutputFormat.option))
     return hasFailed ? .failure : .success
   }
 
   // MARK: - Looking
 
-  private static func program(_ terminal: Terminal) -> [Finding] {
+  private static func program(_ terminal: Terminal) -> [DoctorReport.Finding] {
     var findings = [
-      Finding(
+      DoctorReport.Finding(
         name: "Program", verdict: .fine,
         text: "DermaFusion \(DermaFusionVersion.current)\(terminal.executablePath.map { ", \($0)" } ?? "")")
     ]
     #if DEBUG
       findings.append(
-        Finding(
+        DoctorReport.Finding(
           name: "Build", verdict: .note,
           text: "a debug build, which is slower; build with 'swift build -c release' or use Scripts/run"))
     #else
-      findings.append(Finding(name: "Build", verdict: .fine, text: "optimised"))
+      findings.append(DoctorReport.Finding(name: "Build", verdict: .fine, text: "optimised"))
     #endif
     return findings
   }
 
-  private static func environment(_ session: Session) -> [Finding] {
-    var findings: [Finding] = []
+  private static func environment(_ session: Session) -> [DoctorReport.Finding] {
+    var findings: [DoctorReport.Finding] = []
     if let refusal = session.instructionSetRefusal {
-      findings.append(Finding(name: "Instructions", verdict: .failed, text: refusal))
+      findings.append(DoctorReport.Finding(name: "Instructions", verdict: .failed, text: refusal))
     }
     for variable in [
       ModelLocation.environmentVariable, Classifier.instructionSetVariable, "NO_COLOR", "TERM",
     ] {
       if let value = session.terminal.environment(variable), !value.isEmpty {
-        findings.append(Finding(name: "$\(variable)", verdict: .fine, text: value))
+        findings.append(DoctorReport.Finding(name: "$\(variable)", verdict: .fine, text: value))
       }
     }
     return findings
   }
 
-  private static func model(_ folder: String, _ threads: Int?, _ session: Session) throws -> [Finding] {
+  private static func model(_ folder: String, _ threads: Int?, _ session: Session) throws -> [DoctorReport
+    .Finding]
+  {
     var start = Progress.seconds()
     let classifier = try session.loadClassifier(folder, threads, nil)
     let loading = Progress.seconds() - start
@@ -106,20 +96,20 @@ enum DoctorCommand: Command {
     let milliseconds = { (seconds: Double) in "\((seconds * 1000).fixed(digits: 0)) ms" }
     let isSlow = second > slowSeconds
     return [
-      Finding(name: "Model", verdict: .fine, text: "\(result.model.words), in \(folder)"),
-      Finding(
+      DoctorReport.Finding(name: "Model", verdict: .fine, text: "\(result.model.words), in \(folder)"),
+      DoctorReport.Finding(
         name: "Classes", verdict: classifier.labels.tellMalignancy ? .fine : .note,
         text: classifier.labels.ids.joined(separator: ", ")
           + (classifier.labels.tellMalignancy
             ? "" : "; the model does not say which are malignant: no risk is told")),
-      Finding(
+      DoctorReport.Finding(
         name: "Instructions", verdict: classifier.instructionSet == "baseline" ? .note : .fine,
         text: classifier.instructionSet
           + (classifier.instructionSet == "baseline"
             ? ": on x86-64, a processor with AVX2 is several times faster" : "")),
-      Finding(name: "Threads", verdict: .fine, text: "\(classifier.threadCount)"),
-      Finding(name: "Loading", verdict: .fine, text: milliseconds(loading)),
-      Finding(
+      DoctorReport.Finding(name: "Threads", verdict: .fine, text: "\(classifier.threadCount)"),
+      DoctorReport.Finding(name: "Loading", verdict: .fine, text: milliseconds(loading)),
+      DoctorReport.Finding(
         name: "An image", verdict: isSlow ? .note : .fine,
         text: "\(milliseconds(first)), the next \(milliseconds(second))"
           + (isSlow ? "; a release build on an idle machine takes less than a second" : "")),
@@ -145,34 +135,5 @@ enum DoctorCommand: Command {
       }
     }
     return PixelImage(width: side, height: side, pixels: pixels)
-  }
-
-  // MARK: - Telling
-
-  private static func json(_ findings: [Finding], isReady: Bool) -> JSONValue {
-    .object([
-      "schemaVersion": .integer(Classification.schemaVersion), "version": .string(DermaFusionVersion.current),
-      "ready": .bool(isReady),
-      "findings": .array(
-        findings.map {
-          .object([
-            "name": .string($0.name), "verdict": .string($0.verdict.rawValue), "text": .string($0.text),
-          ])
-        }),
-      "disclaimer": .string(Wording.disclaimer),
-    ])
-  }
-
-  private static func text(_ findings: [Finding], isReady: Bool, width: Int?) -> String {
-    let column = 8 + (findings.map { $0.name.count }.max() ?? 0)
-    let lines = findings.map {
-      $0.text.printable.labelled(
-        "\($0.verdict.rawValue.padding(to: 6))\($0.name)", column: column, width: width)
-    }
-    let end =
-      isReady
-      ? "Images can be classified." : "Images cannot be classified; see the lines that begin with fail."
-    return lines.joined(separator: "\n") + "\n\n\(end)\n\n"
-      + Wording.disclaimer.wrapped(width: width, indent: 0) + "\n"
   }
 }

@@ -1,7 +1,5 @@
-import JSONModule
 import CommandLineSupport
 import DermaFusion
-import ImageFiles
 
 /// Says what would compute, with which model.
 enum InfoCommand: Command {
@@ -9,81 +7,51 @@ enum InfoCommand: Command {
   static let abstract = "Show the version, the model, the instruction set, threads and preprocessing."
   static let positionals: [Positional] = []
   static let options: [any Parameter] = [
-    ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, format,
+    ModelLocation.option, models, Option<Int>.threads, Option<Precision>.precision, format,
   ]
   static let examples = [
     "dermafusion info",
     "dermafusion info --model ensemble/first --format json",
+    "dermafusion info --models",
   ]
   static let exitStatuses: [HelpEntry] = [
     ("0", "The model can be loaded, and everything was shown."),
     ("1", "The model cannot be loaded; standard error says why."), ("64", "Wrong usage."),
   ]
 
-  private static let format = ReportFormat.option
+  private static let models = Flag(
+    "models",
+    abstract: "List the models that --model finds by name instead: the model itself and those in its folder.")
+  private static let format = OutputFormat.option
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
-    let classifier = try session.classifier(folder, arguments)
-    switch arguments.value(of: format) {
-    case .json:
-      let json = classifier.orderedJSON(
-        folder: folder, formats: ImageDecoder.formats, decoders: ImageDecoder.libraries)
-      try terminal.write(json.text + "\n")
-    case .text: try terminal.write(text(classifier, folder: folder, width: terminal.width))
+    if arguments[models] {
+      return try list(folder, arguments, session)
     }
+    let classifier = try session.classifier(folder, arguments)
+    try terminal.write(
+      InfoReport(classifier: classifier, folder: folder), as: arguments.value(of: format))
     return .success
   }
 
-  private static func words(_ labels: Labels) -> String {
-    let shown = labels.ids.prefix(12).joined(separator: ", ")
-    let rest = labels.count > 12 ? " and \(labels.count - 12) more" : ""
-    return "\(labels.count): \(shown)\(rest)\(labels.tellMalignancy ? "" : "; malignancy not told")"
-  }
-
-  private static func text(_ classifier: Classifier, folder: String, width: Int?) -> String {
-    let configuration = classifier.configuration
-    let preprocessing = configuration.preprocessing
-    let size = "\(preprocessing.size)x\(preprocessing.size) pixels"
-    let constancy =
-      preprocessing.colorConstancy.shadesOfGray.map {
-        "Shades of Gray (p \(JSONValue.decimal($0.p)), rounding \($0.rounding.rawValue))"
-      } ?? "no colour constancy"
-    let list = { (values: [Double]) in values.map(JSONValue.decimal).joined(separator: " ") }
-    let constants = "mean \(list(preprocessing.mean)), std \(list(preprocessing.standardDeviation))"
-    var rows = [
-      ("Version", DermaFusionVersion.current),
-      ("Model", "\(configuration.name) \(configuration.version), in \(folder)"),
-      ("SHA-256", classifier.model.sha256),
-      (
-        "Checksums",
-        classifier.hasChecksums
-          ? "SHA256SUMS agrees with the files"
-          : "none: the folder has no SHA256SUMS, and a damaged file would not be noticed"
-      ),
-      (
-        "Architecture",
-        configuration.architecture
-          + (configuration.precision == .int8
-            ? " in 8 bits" : configuration.precision == .bfloat16 ? " in bfloat16" : "")
-      ),
-    ]
-    for (index, member) in classifier.members.enumerated() {
-      let (model, weight) = (member.model.configuration, JSONValue.decimal(member.weight))
-      rows.append(
-        (index == 0 ? "Members" : "", "\(member.folder): \(model.name) \(model.version), weight \(weight)"))
+  private static func list(_ folder: String, _ arguments: ParsedArguments, _ session: Session) throws
+    -> ExitStatus
+  {
+    var report = ModelList(models: [])
+    var hasFailed = false
+    for name in [nil] + ModelLocation.names(beside: folder) {
+      let path = name.map { "\(folder)/\($0)" } ?? folder
+      do {
+        let classifier = try session.classifier(path, arguments)
+        report.models.append(ModelList.Model(name: name, folder: path, classifier: classifier))
+      } catch {
+        session.terminal.report("\(error)")
+        hasFailed = true
+      }
     }
-    rows += [
-      ("Metadata", classifier.usesMetadata ? "age, sex and site are used" : "not used by this model"),
-      ("Preprocessing", [size, constancy, constants].joined(separator: ", ")),
-      ("Classes", words(classifier.labels)),
-      ("Formats", ImageDecoder.formats.joined(separator: ", ")),
-      ("Decoders", ImageDecoder.libraries.joined(separator: ", ")),
-      ("Instruction set", classifier.instructionSet),
-      ("Threads", String(classifier.threadCount)),
-    ]
-    let lines = rows.map { label, value in value.printable.labelled(label, column: 17, width: width) }
-    return lines.joined(separator: "\n") + "\n\n" + Wording.disclaimer.wrapped(width: width, indent: 0) + "\n"
+    try session.terminal.write(report, as: arguments.value(of: format))
+    return hasFailed ? .failure : .success
   }
 }

@@ -15,7 +15,7 @@ enum PreprocessCommand: Command {
   static let positionals = [
     Positional("image", abstract: "A file, or - for an image's bytes on standard input.")
   ]
-  static let options: [any Parameter] = [stage, output, ModelLocation.option]
+  static let options: [any Parameter] = [stage, output, ModelLocation.option] + DecodingOptions.all
   static let runsNetwork = false
   static let examples = [
     "dermafusion preprocess lesion.jpg --stage normalized --output lesion.npy",
@@ -43,12 +43,9 @@ enum PreprocessCommand: Command {
     let inspector = try StageInspector(modelDirectory: folder)
     let bytes = try source.read(terminal: terminal)
 
-    let values: StageInspector.Values
-    let warnings: [ClassificationWarning]
-    do {
-      (values, warnings) = try inspector.values(of: arguments.value(of: stage), encodedImage: bytes)
-    } catch {
-      throw NamedFailure(name: source.name, reason: "\(error)")
+    let (values, warnings) = try source.naming {
+      try inspector.values(
+        of: arguments.value(of: stage), encodedImage: bytes, limits: DecodingOptions.limits(arguments))
     }
     switch values {
     case .bytes(let bytes, let shape): try outputs.write(NPYFile.bytes(bytes, shape: shape), path: path)

@@ -50,7 +50,7 @@ package struct Tool: Sendable {
       guard let first = words.first else { return try show(help, on: terminal) }
       switch first {
       case "-h", "--help": return try show(help, on: terminal)
-      case "--version": return try show(DermaFusionVersion.current + "\n", on: terminal)
+      case "-V", "--version": return try show(DermaFusionVersion.current + "\n", on: terminal)
       case "help": return try show(help(about: rest), on: terminal)
       default: command = try self.command(named: first)
       }

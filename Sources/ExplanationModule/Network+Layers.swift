@@ -10,6 +10,8 @@ extension Network {
     if featureMapNames.contains(name) { return name }
     let stages = stageNames
     if let stage = stages.firstIndex(of: name) { return featureMapName(ofStage: stage) }
+    // A stage by timm's name for it, such as layer3 or blocks.5.
+    if let last = featureMapNames.last(where: { $0.utf8.starts(with: "\(name).".utf8) }) { return last }
     throw .unknownLayer(name, available: stages + featureMapNames)
   }
 }

@@ -148,12 +148,12 @@ extension Explanation {
     ]
   }
 
-  /// A PNG file's texts hold Latin letters only; a model may be named in any script.
+  /// A PNG file's texts hold ASCII only; images and models may be named in any script. Other characters stand as `\u{441}`.
   private static func ascii(_ text: String) -> String {
-    String(
-      decoding: text.unicodeScalars.map {
-        (32...126).contains($0.value) ? UInt8($0.value) : UInt8(ascii: $0.value == 0xB7 ? "-" : "?")
-      }, as: UTF8.self)
+    text.unicodeScalars.map { scalar in
+      if (32...126).contains(scalar.value) { return String(Character(scalar)) }
+      return scalar.value == 0xB7 ? "-" : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+    }.joined()
   }
 
   /// `Melanoma (mel): probability 12.3%`; without the probability where the model abstains.

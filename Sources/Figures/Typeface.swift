@@ -23,6 +23,32 @@ enum Typeface {
 
   static let lineHeight: Float = 1.35
 
+  /// A text with the characters that the typeface lacks as `\u{441}`, or a longer run of them as an ellipsis: names of files and
+  /// of classes may be in any script.
+  static func drawable(_ text: String) -> String {
+    var drawable = ""
+    var missing: [Unicode.Scalar] = []
+    func endRun() {
+      drawable +=
+        missing.count > longestEscapedRun
+        ? "\u{2026}"
+        : missing.map { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }.joined()
+      missing = []
+    }
+    for scalar in text.unicodeScalars {
+      if encoded(scalar, among: regularCharacters, regularGlyphs) == nil {
+        missing.append(scalar)
+      } else {
+        endRun()
+        drawable.unicodeScalars.append(scalar)
+      }
+    }
+    endRun()
+    return drawable
+  }
+
+  private static let longestEscapedRun = 4
+
   /// The glyph of a character; of `?` where the typeface has none.
   static func glyph(of character: Unicode.Scalar, weight: Weight) -> Glyph {
     decoded(encoded(character, weight: weight))

@@ -46,11 +46,13 @@ extension Classifier {
     return (result, output, timing)
   }
 
-  /// ``classify(encodedImage:metadata:views:)`` with what the network looked at, from which the whole image can be shown.
+  /// ``classify(encodedImage:metadata:views:)`` with what the network looked at, of which a picture can be shown.
+  ///
+  /// - Parameter pictureSide: the greatest width of the picture.
   package func classify(
-    wholeImage bytes: [UInt8], metadata: PatientMetadata, limits: DecodingLimits = .standard
+    encodedImage bytes: [UInt8], metadata: PatientMetadata, pictureSide: Int, limits: DecodingLimits
   ) throws(DermaFusionError) -> (Classification, PreprocessedImage) {
-    let input = try preprocessed(Self.decoded(bytes, part: .whole, limits: limits))
+    let input = try preprocessed(decodedPicture(bytes, side: pictureSide, limits: limits))
     return (try classify(input, metadata: metadata, imageSHA256: SHA256.hexDigest(bytes)).0, input)
   }
 
@@ -67,16 +69,27 @@ extension Classifier {
 
   /// The same with what the network looked at, for the map's checks.
   ///
-  /// - Parameter select: the classes to explain, by the image's probabilities; at least one.
+  /// - Parameters:
+  ///   - pictureSide: the greatest width of ``Explanation/cropped``.
+  ///   - select: the classes to explain, by the image's probabilities; at least one.
   package func explain(
     encodedImage bytes: [UInt8], metadata: PatientMetadata, method: ActivationMapMethod, layer: String?,
-    limits: DecodingLimits = .standard, selecting select: (ClassScores) -> [LesionLabel]
+    pictureSide: Int = Explanation.pictureSide, limits: DecodingLimits = .standard,
+    selecting select: (ClassScores) -> [LesionLabel]
   ) throws(DermaFusionError) -> (Explanation, PreprocessedImage) {
-    let input = try preprocessed(Self.decoded(bytes, part: .whole, limits: limits))
+    let input = try preprocessed(decodedPicture(bytes, side: pictureSide, limits: limits))
     let explanation = try explain(
       input, metadata: metadata, method: method, layer: layer, imageSHA256: SHA256.hexDigest(bytes),
-      selecting: select)
+      pictureSide: pictureSide, selecting: select)
     return (explanation, input)
+  }
+
+  /// A file's pixels as far as the network and a picture need them.
+  private func decodedPicture(
+    _ bytes: [UInt8], side: Int, limits: DecodingLimits
+  ) throws(DermaFusionError) -> DecodedImage {
+    try Self.decoded(
+      bytes, part: .picture(size: configuration.preprocessing.size, side: side), limits: limits)
   }
 
   /// The pixels of a file.

@@ -7,6 +7,16 @@ package enum ImagePart: Sendable {
   /// What a network sees. Of a large JPEG only the centre square at this size is kept, made while the file is decoded;
   /// an image too small for a network is refused before its pixels are read.
   case square(size: Int)
+  /// What a network sees, and what a person sees of it: the centre square, at most `side` pixels wide.
+  case picture(size: Int, side: Int)
+
+  /// The side of a network's input; nil where the whole image is wanted.
+  var networkSize: Int? {
+    switch self {
+    case .whole: nil
+    case .square(let size), .picture(let size, _): size
+    }
+  }
 }
 
 /// What decoding may cost. Files far beyond what a camera makes are refused by a rule, so that one cannot stall or end a
@@ -41,7 +51,7 @@ package final class DecodingLimits: Sendable {
   /// Checks a size from a file's header, before anything is allocated for it.
   func check(width: Int, height: Int, part: ImagePart) throws(ImageError) {
     try PixelLimit.check(width: width, height: height, limit: pixels)
-    if case .square = part { try Preprocessor.requireSize(width: width, height: height) }
+    if part.networkSize != nil { try Preprocessor.requireSize(width: width, height: height) }
   }
 
   /// Waits until so many bytes are free of other images. They are free again when the reservation goes.

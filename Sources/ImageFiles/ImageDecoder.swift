@@ -10,8 +10,10 @@ package enum ImageDecoder {
   ///
   /// - Parameter bytes: The whole file.
   /// - Throws: ``ImageError`` naming the broken rule.
-  package static func decode(_ bytes: [UInt8]) throws(ImageError) -> PixelImage {
-    try decode(bytes, part: .whole).pixels
+  package static func decode(
+    _ bytes: [UInt8], limits: DecodingLimits = .standard
+  ) throws(ImageError) -> PixelImage {
+    try decode(bytes, part: .whole, limits: limits).pixels
   }
 
   /// Decodes an image file of any ``ImageFormat``.

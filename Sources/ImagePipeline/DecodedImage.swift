@@ -8,6 +8,8 @@ package struct DecodedImage: Sendable {
   /// The whole image, `[height, width, 3]`, or the centre square of a large one, resized on the way: `[size, size, 3]`,
   /// equal to the bit to what a ``Preprocessor`` makes of the whole.
   package let pixels: PixelImage
+  /// The centre square for a person to see, where a decoder was asked for it and keeps less than the whole image.
+  let picture: PixelImage?
   /// Nil when the decoder found nothing wrong.
   package let damage: ImageDamage?
   /// What the file says about the patient; nil where it says nothing.
@@ -28,12 +30,13 @@ package struct DecodedImage: Sendable {
 
   /// The centre square of an image of `width` x `height` pixels.
   package init(
-    square: PixelImage, width: Int, height: Int, damage: ImageDamage?,
+    square: PixelImage, width: Int, height: Int, picture: PixelImage? = nil, damage: ImageDamage?,
     reservation: (AnyObject & Sendable)? = nil
   ) {
     self.width = width
     self.height = height
     pixels = square
+    self.picture = picture
     self.damage = damage
     self.reservation = reservation
   }

@@ -52,6 +52,16 @@ package struct PreprocessedImage: Sendable {
     BilinearResizer.resize(decoded, region: square, width: square.width, height: square.height)
   }
 
+  /// ``cropped`` for a person to see: made smaller where it is more than `side` pixels wide. The whole square is never in memory
+  /// besides the image.
+  ///
+  /// - Precondition: the decoder was asked for the whole image or for a picture.
+  package func picture(side: Int) -> PixelImage {
+    if let picture = source.picture { return picture }
+    let width = min(square.width, side)
+    return BilinearResizer.resize(decoded, region: square, width: width, height: width)
+  }
+
   /// After colour constancy: `[size, size, 3]`. Where the configuration keeps fractions, they are rounded here, though
   /// not in the normalised values.
   package var constancy: PixelImage {

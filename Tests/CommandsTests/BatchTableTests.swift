@@ -89,3 +89,11 @@ import Testing
     #expect(!footer.contains("not judged"))
   }
 }
+
+extension BatchSummary {
+  fileprivate init(results: [Classification], failedCount: Int) {
+    self.init()
+    for result in results { add(result) }
+    for _ in 0..<failedCount { addFailure() }
+  }
+}

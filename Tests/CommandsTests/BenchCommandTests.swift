@@ -35,7 +35,7 @@ import TensorModule
       """
     }.joined(separator: ",")
     #expect(
-      BenchmarkJSON.object(report).text == """
+      BenchmarkOutput(report: report).json.text == """
         {"schemaVersion":2,"model":{"name":"toy","version":"0.0.1","sha256":"abc"},"runs":3,\
         "latencyMs":{"min":10,"p50":20,"p90":40,"p99":40},"preprocessMs":2,"threads":2,\
         "instructionSet":"baseline","gflops":100,"peakGflopsPerThread":100,\
@@ -47,7 +47,7 @@ import TensorModule
 
   @Test func textShowsEachStepWithItsShareOfAllThreadsPeak() {
     #expect(
-      BenchmarkText.text(report, width: nil) == """
+      BenchmarkOutput(report: report).text(width: nil) == """
         Model            toy 0.0.1, SHA-256 abc
         Kernels          baseline, 2 threads
         Latency          20.00 ms (least 10.00, 90 % within 40.00, 99 % within 40.00; 3 runs)

@@ -137,14 +137,14 @@ import Testing
       lines[2].contains(#""metadata":{"age":null,"sex":"unknown","site":"ear","missing":["age","sex"]}"#))
   }
 
-  @Test func aBadTableEndsTheRunBeforeAnyResult() {
+  @Test func aBadCellFailsItsImageAndAMissingTableTheRun() {
     let image = folder.write(pnm(), to: "A.ppm")
     let table = folder.write("image_id,age,sex,localization\nA,400,male,back\n", to: "p.csv")
     let result = runTool("classify", image, "--metadata", table)
     #expect(result.status == .failure)
     #expect(result.output == "")
     #expect(
-      result.errors == "Error: \(table): line 2: column 'age': the value '400' is invalid. "
+      result.errors == "Error: \(image): \(table): line 2: column 'age': the value '400' is invalid. "
         + "Please provide a number of years from 0 to 130.\n")
     #expect(
       runTool("classify", image, "--metadata", "none.csv").errors

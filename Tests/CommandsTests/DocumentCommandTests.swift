@@ -92,7 +92,7 @@ import Testing
     for command in Tool.dermafusion.commands {
       #expect(plain.contains("\n.SS \(command.name)\n"))
       for option in command.options {
-        #expect(plain.contains(".B \(option.display)"), "\(command.name) \(option.display)")
+        #expect(plain.contains(".B \(option.fullDisplay)"), "\(command.name) \(option.fullDisplay)")
       }
     }
     // A line that begins with a dot is a request, and roff knows only these.

@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("a,L1,NV,,,\n", "line 2: column 'dx': the value 'NV' is invalid."),
+    ("a,L1,NVX,,,\n", "line 2: column 'dx': the value 'NVX' is invalid."),
     ("a,L1,nv,,,\nb,,nv,,,\n", "line 3: column 'lesion_id': the value '' is invalid."),
     (",L1,nv,,,\n", "line 2: column 'image_id': the value '' is invalid."),
     ("a,L1,nv,131,,\n", "line 2: column 'age': the value '131' is invalid."),
@@ -166,6 +166,20 @@ import Testing
     #expect(result.status == .failure)
     #expect(result.output == "")
     #expect(result.errors.hasPrefix("Error: \(labels): \(message)"), "\(result.errors)")
+  }
+
+  @Test func aBadRowIsLeftOutAndTheOthersAreEvaluated() throws {
+    let (labels, folders) = fourImages()
+    let rows = (0..<7).map { "x\($0),L\($0),nv,old,,\n" }.joined()
+    folder.write(Self.header + rows + "twice,L1,nv,,,\nbelow,L2,MEL,NA,w,\n", to: "labels.csv")
+    let result = runTool("evaluate", "--labels", labels, "--images", folders[0], "--format", "json")
+    #expect(result.status == .failure)
+    let lines = result.errors.split(separator: "\n")
+    #expect(lines.count == 6, "\(result.errors)")
+    #expect(lines[0].hasPrefix("Error: \(labels): line 2: column 'age': the value 'old' is invalid."))
+    #expect(lines[5] == "Error: \(labels): 2 more rows have a cell that cannot be understood")
+    let json = try object(result)
+    #expect(json["n"] as? Int == 2 && json["listed"] as? Int == 9)
   }
 
   @Test func aMissingColumnIsNamed() {

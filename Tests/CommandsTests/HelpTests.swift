@@ -21,7 +21,7 @@ import DermaFusion
         USAGE: dermafusion <subcommand>
 
         OPTIONS:
-          --version               Show the version.
+          -V, --version           Show the version.
           -h, --help              Show help information.
 
         SUBCOMMANDS:
@@ -88,7 +88,8 @@ import DermaFusion
         each member of an ensemble. The file appears when it is complete.
 
         USAGE: dermafusion preprocess <image> --stage <stage> --output <file.npy>
-                 [--model <folder>]
+                 [--model <folder>] [--max-pixels <n>] [--max-scanned-pixels <n>]
+                 [--max-decoding-memory <MB>] [--max-decoding-time <s>]
 
         ARGUMENTS:
           <image>                 A file, or - for an image's bytes on standard input.
@@ -96,13 +97,27 @@ import DermaFusion
         OPTIONS:
           --stage <stage>         Stage to write. (values: decoded, cropped, resized,
                                   constancy, normalized)
-          --output <file.npy>     File to write; one that exists is replaced. - is
+          -o, --output <file.npy> File to write; one that exists is replaced. - is
                                   standard output.
-          --model <folder>        Folder of a model or an ensemble. Without this option:
-                                  $DERMAFUSION_MODEL, else Weights in the current
-                                  folder, else Weights or share/dermafusion/Weights
-                                  beside the program or in a folder above it.
-          --version               Show the version.
+          --model <folder>        Folder of a model or an ensemble, or the name of one
+                                  beside the installed model (info --models lists them).
+                                  Without this option: $DERMAFUSION_MODEL, else Weights
+                                  in the current folder, else Weights or
+                                  share/dermafusion/Weights beside the program or in a
+                                  folder above it.
+          --max-pixels <n>        Refuse images of more pixels. The default is also the
+                                  greatest value. (default: 178956970)
+          --max-scanned-pixels <n>
+                                  Refuse a JPEG whose pixels times scans are more. Each
+                                  scan of a progressive file passes over the whole
+                                  image. (default: 2000000000)
+          --max-decoding-memory <MB>
+                                  Refuse images that take more memory to decode. Images
+                                  that are decoded at the same time share this memory
+                                  and wait for it. (default: 1024)
+          --max-decoding-time <s> Refuse an image that takes more seconds to decode.
+                                  (default: 60)
+          -V, --version           Show the version.
           -h, --help              Show help information.
 
         EXAMPLES:

@@ -15,14 +15,15 @@ import Testing
     for name in ["notes.txt", ".hidden.png", ".git/a.png", "png", "a/d.png.txt"] {
       folder.write("x", to: name)
     }
-    let (sources, failures) = try ImageSource.sources(for: folder.path)
+    let images = try FolderImages(folder.path)
+    let (sources, failures) = (images.sources, images.failures)
     #expect(failures == [])
     #expect(
       sources.map(\.name)
         == ["Z.jpeg", "a/b/c.pnm", "a/z.jpg", "b.PNG", "c.pgm", "d.pbm", "e.jfif", "é.ppm"].map {
           "\(folder.path)/\($0)"
         })
-    #expect(try ImageSource.sources(for: folder.path + "/").sources == sources)
+    #expect(try FolderImages(folder.path + "/").sources == sources)
   }
 
   @Test func aFolderThatHoldsItselfIsEnteredOnce() throws {
@@ -32,7 +33,7 @@ import Testing
       atPath: folder.path + "/a/loop", withDestinationPath: folder.path)
     try FileManager.default.createSymbolicLink(
       atPath: folder.path + "/linked.png", withDestinationPath: folder.path + "/a/1.png")
-    let names = try ImageSource.sources(for: folder.path).sources.map(\.name)
+    let names = try FolderImages(folder.path).sources.map(\.name)
     #expect(names == ["a/1.png", "linked.png"].map { "\(folder.path)/\($0)" })
   }
 
@@ -49,12 +50,13 @@ import Testing
     try link(folder, "tree/z", to: "m")
     try link(folder, "tree/y", to: "../elsewhere")
     try link(folder, "tree/m/x", to: "../../elsewhere")
-    let (sources, failures) = try ImageSource.sources(for: "\(folder.path)/tree")
+    let images = try FolderImages("\(folder.path)/tree")
+    let (sources, failures) = (images.sources, images.failures)
     #expect(failures == [])
     #expect(sources.map(\.name) == ["m/deep/1.png", "y/2.png"].map { "\(folder.path)/tree/\($0)" })
     // By the link itself, too.
     #expect(
-      try ImageSource.sources(for: "\(folder.path)/tree/a").sources.map(\.name) == [
+      try FolderImages("\(folder.path)/tree/a").sources.map(\.name) == [
         "\(folder.path)/tree/a/1.png"
       ])
   }
@@ -77,7 +79,8 @@ import Testing
       mkdir($0.baseAddress!.assumingMemoryBound(to: CChar.self), 0o700)
     }
     try #require(made == 0)
-    let (sources, failures) = try ImageSource.sources(for: folder.path)
+    let images = try FolderImages(folder.path)
+    let (sources, failures) = (images.sources, images.failures)
     #expect(sources.map(\.name) == ["\(folder.path)/1.png", "\(folder.path)/sub/2.png"])
     let messages = failures.map { $0.description.dropFirst(folder.path.utf8.count + 1) }
     #expect(
@@ -96,13 +99,65 @@ import Testing
     let folder = TemporaryFolder()
     folder.write("x", to: "a/readme.md")
     #expect(throws: FileError.folderWithout(folder.path, kind: ImageFileName.kind)) {
-      try ImageSource.sources(for: folder.path)
+      try FolderImages(folder.path)
     }
   }
 
+  /// Images that cannot be read and the tool's own pictures are never left out without a word.
+  @Test func whatIsLeftOutIsCountedInOneLine() throws {
+    let folder = TemporaryFolder()
+    folder.write(pnm(), to: "a.ppm")
+    let line = "Note: left out of the folders: 2 .heic, 1 .raf and 1 .tif files, which cannot be read"
+    for name in ["b.HEIC", "sub/c.heic", "d.tif", "e.raf", ".hidden.tif", "notes.txt"] {
+      folder.write("x", to: name)
+    }
+    let first = runTool("classify", folder.path)
+    #expect(first.status == .success && first.errors == line + ".\n", "\(first.errors)")
+    folder.write(pnm(), to: "a-gradcam.png")
+    for words in [["classify"], ["report", "--output", folder.path + "/r.html"]] {
+      let result = runTool(words: words + [folder.path])
+      #expect(
+        result.errors.hasPrefix(line + ", and 1 heatmap of gradcam (*-gradcam.png).\n"), "\(result.errors)")
+    }
+    #expect(runTool("classify", folder.path, "--quiet").errors == "")
+    #expect(runTool("classify", folder.path + "/a.ppm").errors == "")
+  }
+
+  @Test func aFolderOfUnreadableImagesSaysSo() throws {
+    let folder = TemporaryFolder()
+    folder.write("x", to: "a.dng")
+    let result = runTool("classify", folder.path)
+    #expect(result.status == .failure)
+    #expect(result.errors.hasSuffix(", but 1 .dng file, which cannot be read\n"), "\(result.errors)")
+  }
+
+  /// In a stack of 256 kB, as a thread of a program may have.
+  @Test func aFolderOfAThousandLevelsIsWalked() throws {
+    let folder = TemporaryFolder()
+    var path = folder.path
+    for _ in 0..<1000 {
+      path += "/d"
+      try #require(mkdir(path, 0o700) == 0)
+    }
+    try #require(FileManager.default.createFile(atPath: path + "/x.png", contents: nil))
+    let found = Locked<[String]>([])
+    let isDone = DispatchSemaphore(value: 0)
+    let root = folder.path
+    let thread = Thread {
+      found.withLock { $0 = (try? FolderImages(root))?.sources.map(\.name) ?? [] }
+      isDone.signal()
+    }
+    thread.stackSize = 1 << 18
+    thread.start()
+    isDone.wait()
+    #expect(found.withLock { $0 } == [path + "/x.png"])
+  }
+
   @Test func whatIsNotAFolderIsAFileWhateverItsName() throws {
-    #expect(try ImageSource.sources(for: "no/such.thing").sources == [.file("no/such.thing")])
-    #expect(try ImageSource.sources(for: "-").sources == [.standardInput])
+    let list = try ImageList(["no/such.thing", "-"])
+    #expect(list.sources == [.file("no/such.thing"), .standardInput])
+    #expect(!list.isSingleImage)
+    #expect(throws: UsageError.repeatedStandardInput) { try ImageList(["-", "x", "-"]) }
   }
 
   @Test func tablesKnowAnImageByItsNameWithoutFolderAndEnding() {

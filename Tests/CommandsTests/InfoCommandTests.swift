@@ -103,6 +103,31 @@ import Testing
           ? "Weights" : folder.path + "/Weights"))
   }
 
+  /// By name beside the model that is used without `--model`; what is there by that path goes before.
+  @Test func modelsAreFoundByName() throws {
+    for name in ["config.json", "int8/config.json", "other/config.json", "training/split.csv"] {
+      folder.write("{}", to: "Weights/\(name)")
+    }
+    let environment = ["DERMAFUSION_MODEL": folder.path + "/Weights"]
+    func used(_ model: String) throws -> String? {
+      let result = runTool("info", "--model", model, "--format", "json", environment: environment)
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+      return (object?["model"] as? [String: Any])?["folder"] as? String
+    }
+    #expect(try used("int8") == folder.path + "/Weights/int8")
+    #expect(try used("training") == "training")
+    #expect(try used("./int8") == "./int8")
+    let list = runTool("info", "--models", "--format", "json", environment: environment)
+    let object = try JSONSerialization.jsonObject(with: Data(list.output.utf8)) as? [String: Any]
+    let models = try #require(object?["models"] as? [[String: Any]])
+    #expect(models.map { $0["name"] as? String } == [nil, "int8", "other"])
+    #expect(
+      models.map { $0["folder"] as? String } == ["", "/int8", "/other"].map { "\(folder.path)/Weights\($0)" })
+    let text = runTool("info", "--models", environment: environment).output
+    #expect(text.hasPrefix("(default)  toy 0.0.1, "), "\(text)")
+    #expect(text.contains("\nint8       toy 0.0.1, "))
+  }
+
   /// Another model's answer in the place of a broken one's would be worse than none.
   @Test func whatIsThereIsNotPassedOver() throws {
     folder.write("", to: "Fixtures/m.json")

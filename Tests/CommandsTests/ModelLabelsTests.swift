@@ -105,11 +105,11 @@ import Testing
     let text = run(words: words).output
     #expect(text.contains("Malignant AUROC (MEL, BCC, AK, SCC)"), "\(text)")
     #expect(text.contains("\nSCC "), "\(text)")
-    let wrong = folder.write("image_id,lesion_id,dx,age,sex,localization\nA,1,scc,,,\n", to: "wrong.csv")
+    let wrong = folder.write("image_id,lesion_id,dx,age,sex,localization\nA,1,scx,,,\n", to: "wrong.csv")
     #expect(
       run("evaluate", "--labels", wrong, "--images", "\(folder.path)/images", "--model", model).errors
         == """
-        Error: \(wrong): line 2: column 'dx': the value 'scc' is invalid. Please provide one of 'MEL', 'NV', 'BCC', 'AK', \
+        Error: \(wrong): line 2: column 'dx': the value 'scx' is invalid. Please provide one of 'MEL', 'NV', 'BCC', 'AK', \
         'BKL', 'DF', 'VASC' or 'SCC'.
 
         """)

@@ -145,10 +145,10 @@ import Testing
   }
 
   @Test func anotherJPEGDecoderThanTheFixturesIsNamed() {
-    #expect(ParityCommand.decoderNote(fixtures: nil) == nil)
-    #expect(ParityCommand.decoderNote(fixtures: ImageDecoder.jpegLibrary) == nil)
+    #expect(ParityOutput.decoderNote(fixtures: nil) == nil)
+    #expect(ParityOutput.decoderNote(fixtures: ImageDecoder.jpegLibrary) == nil)
     #expect(
-      ParityCommand.decoderNote(fixtures: "libjpeg-turbo 9.9.9")
+      ParityOutput.decoderNote(fixtures: "libjpeg-turbo 9.9.9")
         == "Here JPEG is decoded by \(ImageDecoder.jpegLibrary), not by the libjpeg-turbo 9.9.9 behind the fixtures."
     )
   }

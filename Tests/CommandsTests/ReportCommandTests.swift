@@ -80,6 +80,45 @@ import Testing
     #expect(page.contains("@bottom-left { content: \"\(Wording.disclaimer)\";"))
   }
 
+  @Test func theIndexBeginsWithTheHighestRisk() throws {
+    let images = (0..<6).map { folder.write(pnm(seed: $0 * 40), to: "\($0).ppm") }
+    let page = try page(images)
+    let index = try #require(
+      page.components(separatedBy: "id=\"index\"").last?.components(separatedBy: "</nav>").first)
+    let verdicts = index.components(separatedBy: "class=\"verdict\"").dropFirst().map { item in
+      ["High", "Moderate", "abstains", "not judged", "Low"].firstIndex { item.contains($0) } ?? -1
+    }
+    #expect(verdicts.count == 6 && verdicts == verdicts.sorted(), "\(verdicts)")
+  }
+
+  @Test func onlyImagesOfTheNamedRisksAreShownAndTheOthersCounted() throws {
+    let images = (0..<6).map { folder.write(pnm(seed: $0 * 40), to: "\($0).ppm") }
+    let all = try page(images)
+    var shown = 0
+    for selection in ReportSelection.allCases {
+      let page = try page(images + ["--only", selection.rawValue])
+      let count = page.components(separatedBy: "<section class=\"card\" id=\"image-").count - 1
+      #expect(page.contains("with the result \(selection.rawValue): \(count) of 6. The others are left out."))
+      shown += count
+    }
+    #expect(shown == 6)
+    let everything = try page(images + ["--only", "low,MODERATE,high,abstained,unjudged"])
+    #expect(
+      everything.components(separatedBy: "<section").count == all.components(separatedBy: "<section").count)
+    let wrong = try report(images + ["--only", "high,", "--output", folder.path + "/x.html"])
+    #expect(
+      wrong.status == .usage && wrong.errors.contains("The value 'high,' is invalid for '--only <levels>'."))
+  }
+
+  @Test(arguments: ["report.pdf", "report.PDF", "report.png", "report.csv"])
+  func aNameOfAnotherKindOfFileIsRefused(name: String) throws {
+    let image = folder.write(pnm(), to: "A.ppm")
+    let result = try report([image, "--output", "\(folder.path)/\(name)"])
+    #expect(result.status == .usage)
+    #expect(result.errors.contains("please provide a name that ends in .html"), "\(result.errors)")
+    #expect(folder.contents(of: name) == nil)
+  }
+
   @Test func imagesOfOneNameAreToldApartByTheirPaths() throws {
     let images = ["a.ppm", "left/a.ppm", "b.ppm"].map { folder.write(pnm(), to: $0) }
     let page = try page(images)

@@ -4,6 +4,7 @@ import Testing
 
 @testable import CommandLineSupport
 @testable import Commands
+import DermaFusion
 
 @Suite struct ToolTests {
   @Test func versionIsOneLineOnStandardOutput() {
@@ -44,6 +45,30 @@ import Testing
         See 'dermafusion classify --help' for more information.
 
         """)
+  }
+
+  @Test func anUnknownOptionIsOneLineAndAHint() {
+    #expect(
+      runTool("classify", "a.png", "--formt", "csv").errors == """
+        Error: Unknown option '--formt'. Did you mean '--format'?
+        See 'dermafusion classify --help' for more information.
+
+        """)
+  }
+
+  /// `-o`, `-q`, `-V` and `-h`.
+  @Test func someOptionsHaveAShortName() {
+    let folder = TemporaryFolder()
+    let image = folder.write(pnm(), to: "a.ppm")
+    let path = folder.path + "/results"
+    #expect(runTool("classify", image, "-q", "-o", path).status == .success)
+    #expect(folder.contents(of: "results") == runTool("classify", image).outputBytes)
+    for words in [["-V"], ["classify", "-V"]] {
+      #expect(runTool(words: words).output == DermaFusionVersion.current + "\n")
+    }
+    #expect(runTool("report", "--help").output.contains("\n  -o, --output <report.html>"))
+    #expect(runTool("info", "-o", "x").errors.hasPrefix("Error: Unknown option '-o'."))
+    #expect(runTool("classify", "a", "-o").errors.hasPrefix("Error: Missing value for '--output <file>'"))
   }
 
   @Test func anImageWithoutASubcommandIsGivenOne() {
@@ -93,7 +118,7 @@ import Testing
     #expect(surplus.errors.hasPrefix("Error: Unexpected argument 'info'\n"))
   }
 
-  @Test(arguments: ["-h", "--help", "--version"])
+  @Test(arguments: ["-h", "--help", "--version", "-V"])
   func helpAndVersionTakeNoValue(flag: String) {
     for words in [
       ["\(flag)=1"], ["info", "\(flag)=1"], ["classify", "a.png", "\(flag)=1"], ["help", "\(flag)=1"],

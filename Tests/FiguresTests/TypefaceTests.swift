@@ -61,6 +61,17 @@ import Testing
       Typeface.glyph(of: "病", weight: .regular).advance == Typeface.glyph(of: "?", weight: .regular).advance)
   }
 
+  /// Never as question marks, which would make one name of many.
+  @Test(arguments: [
+    ("lesion_1.jpg", "lesion_1.jpg"), ("Größe.jpg", "Größe.jpg"), ("病1.jpg", "\\u{75C5}1.jpg"),
+    ("снимок 1.jpg", "… 1.jpg"), ("a😀b", "a\\u{1F600}b"), ("e\u{301}", "e\\u{301}"), ("a\nb", "a\\u{A}b"),
+    ("", ""),
+  ])
+  func charactersThatAreMissingAreEscapedOrLeftOut(text: String, drawn: String) {
+    #expect(Typeface.drawable(text) == drawn)
+    #expect(FigureParagraph(text).text == drawn)
+  }
+
   @Test func noLineIsWiderThanItsRoomAndNoWordIsLost() {
     let text =
       "DermaFusion is a research and educational tool. It is NOT a medical device. averyveryverylongfilenamewithoutblanks.jpg a"

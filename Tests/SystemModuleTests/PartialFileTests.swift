@@ -58,6 +58,43 @@ import Testing
     #expect(try names() == ["a", "c"])
   }
 
+  @Test func aLinkToNothingLeavesNothingWhereTheFileIsNotFinished() throws {
+    try FileManager.default.createDirectory(atPath: folder.path + "/below", withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path + "/link", withDestinationPath: "below/new")
+    var file: PartialFile? = try PartialFile(path: folder.path + "/link")
+    try file?.write([1])
+    file = nil
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/below").isEmpty)
+    try FileBytes.write([2], path: folder.path + "/link")
+    #expect(folder.contents(of: "below/new") == [2])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/below") == ["new"])
+  }
+
+  /// Linux does not follow another user's link in a folder where everybody may write.
+  @Test(.enabled(if: isProtected)) func aPlantedLinkIsNotFollowed() throws {
+    let shared = folder.path + "/shared"
+    try #require(mkdir(shared, 0o777) == 0 && chmod(shared, 0o1777) == 0)
+    _ = folder.write("mine", to: "mine")
+    for target in ["mine", "not there"] {
+      let link = "\(shared)/\(target)"
+      try FileManager.default.createSymbolicLink(
+        atPath: link, withDestinationPath: "\(folder.path)/\(target)")
+      try #require(lchown(link, 65_534, 65_534) == 0)
+      #expect(throws: FileError.unwritable(link, reason: "Permission denied")) {
+        try FileBytes.write([1, 2], path: link)
+      }
+    }
+    #expect(text("mine") == "mine")
+    #expect(try names() == ["mine", "shared"])
+  }
+
+  /// Whether this process may give a link to another user, and the system protects against such links.
+  private static var isProtected: Bool {
+    geteuid() == 0
+      && (try? String(contentsOfFile: "/proc/sys/fs/protected_symlinks", encoding: .utf8)) == "1\n"
+  }
+
   @Test func anUnwantedFileIsNotReadToItsEnd() throws {
     let zeros = folder.write([UInt8](repeating: 0, count: 70_000), to: "zeros")
     for path in [zeros, "/dev/zero"] {

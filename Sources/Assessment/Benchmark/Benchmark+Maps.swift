@@ -7,7 +7,11 @@ extension Benchmark {
   /// Times every method at the last feature map and at the end of every stage.
   func mapTimings(runCount: Int, image: PreprocessedImage, metadata: MetadataVector) throws -> [MapTiming] {
     var timings: [MapTiming] = []
-    for layer in ["conv_head"] + network.stageNames.reversed() {
+    let last = try network.layerName(nil)
+    var layers = Array(network.stageNames.reversed())
+    // Behind the last stage, some networks have one more.
+    if try network.layerName(layers[0]) != last { layers.insert(last, at: 0) }
+    for layer in layers {
       var forward = Double.infinity
       var maps = [Double](repeating: .infinity, count: ActivationMapMethod.allCases.count)
       // The first time weights are packed and memory is new.

@@ -29,11 +29,11 @@ package struct StageInspector: Sendable {
   /// - Throws: an error that names the rule which the file broke. An image that is too small to classify can
   ///   still be looked at as `decoded`.
   package func values(
-    of stage: Stage, encodedImage bytes: [UInt8]
+    of stage: Stage, encodedImage bytes: [UInt8], limits: DecodingLimits = .standard
   ) throws -> (Values, [ClassificationWarning]) {
-    let decoded = try ImageDecoder.decode(bytes)
-    if stage == .decoded { return (Values(decoded), []) }
-    let image = try preprocessor(decoded)
+    if stage == .decoded { return (Values(try ImageDecoder.decode(bytes, limits: limits)), []) }
+    let part: ImagePart = stage == .cropped ? .whole : .square(size: preprocessor.configuration.size)
+    let image = try preprocessor(ImageDecoder.decode(bytes, part: part, limits: limits))
     return (Values(image, stage: stage), image.warnings.map(ClassificationWarning.init))
   }
 }

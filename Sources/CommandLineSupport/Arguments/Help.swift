@@ -14,7 +14,7 @@ package enum Help {
     if !command.positionals.isEmpty {
       sections.append(section("ARGUMENTS", command.positionals.map { ("<\($0.name)>", $0.abstract) }))
     }
-    let options = command.options.map { ($0.display, description(of: $0)) }
+    let options = command.options.map { ($0.fullDisplay, description(of: $0)) }
     sections.append(section("OPTIONS", options + commonOptions))
     sections.append("EXAMPLES:\n" + command.examples.map { "  " + $0 }.joined(separator: "\n"))
     sections.append(section("EXIT STATUS", command.exitStatuses))
@@ -42,7 +42,7 @@ package enum Help {
   }
 
   package static let commonOptions: [HelpEntry] = [
-    ("--version", "Show the version."),
+    ("-V, --version", "Show the version."),
     ("-h, --help", "Show help information."),
   ]
 

@@ -28,6 +28,11 @@ extension Parameter {
 
   /// `--age <age>`, or `--timing` for a flag.
   package var display: String { valueName.map { "--\(name) <\($0)>" } ?? "--\(name)" }
+
+  /// ``display`` with the short name, where there is one: `-q, --quiet`.
+  package var fullDisplay: String {
+    (ShortNames.all.first { $0.long == "--\(name)" }.map { "\($0.short), " } ?? "") + display
+  }
 }
 
 /// An option that takes no value: given or not.
@@ -64,4 +69,15 @@ package struct Positional: Sendable {
     self.allowedValues = allowedValues
     self.abstract = abstract
   }
+}
+
+/// The options that have a second name of one letter, the same for every command.
+package enum ShortNames {
+  static let all = [
+    (short: "-o", long: "--output"), (short: "-q", long: "--quiet"), (short: "-V", long: "--version"),
+    (short: "-h", long: "--help"),
+  ]
+
+  /// The option as it is called in full.
+  package static func full(_ word: String) -> String { all.first { $0.short == word }?.long ?? word }
 }

@@ -38,13 +38,14 @@ package enum ParsingOutcome: Sendable {
 extension ParsedArguments {
   /// Options may stand before or after the arguments, as `--name value` or `--name=value`; after `--`
   /// everything is an argument. The word after an option is its value even when it begins with one dash
-  /// (`--age -3` is the age -3), but not when it begins with two. `-h` is help wherever it stands before `--`.
+  /// (`--age -3` is the age -3), but not when it begins with two. `-h` is help wherever it stands before `--`; see
+  /// ``ShortNames`` for others.
   package static func parse(
     _ words: [String], positionals: [Positional], options: [any Parameter]
   ) throws(UsageError) -> ParsingOutcome {
     let beforeTerminator = words.prefix { $0 != "--" }
-    if beforeTerminator.contains(where: { ["-h", "--help"].contains($0) }) { return .help }
-    if beforeTerminator.contains("--version") { return .version }
+    if beforeTerminator.contains(where: { ShortNames.full($0) == "--help" }) { return .help }
+    if beforeTerminator.contains(where: { ShortNames.full($0) == "--version" }) { return .version }
 
     var parsed = ParsedArguments()
     var remaining = words[...]
@@ -67,7 +68,8 @@ extension ParsedArguments {
   ) throws(UsageError) {
     let parts = Self.parts(word)
     try Self.refuseValueOfCommonFlag(word)
-    guard let option = options.first(where: { "--\($0.name)" == parts[0] }) else {
+    let name = ShortNames.full(parts[0])
+    guard let option = options.first(where: { "--\($0.name)" == name }) else {
       let typed = String(parts[0].drop { $0 == "-" })
       let nearest = (options.map(\.name) + ["help", "version"]).nearest(to: typed)
       throw .unknownOption(parts[0], suggestion: nearest.map { "--\($0)" })
@@ -107,7 +109,7 @@ extension ParsedArguments {
   /// Help and version, which every command has, take no value.
   package static func refuseValueOfCommonFlag(_ word: String) throws(UsageError) {
     let parts = parts(word)
-    if parts.count == 2, ["-h", "--help", "--version"].contains(parts[0]) {
+    if parts.count == 2, ["--help", "--version"].contains(ShortNames.full(parts[0])) {
       throw .unexpectedValue(parts[1], display: parts[0])
     }
   }

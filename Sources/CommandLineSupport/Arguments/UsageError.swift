@@ -22,11 +22,11 @@ package enum UsageError: Error, Equatable, CustomStringConvertible {
   /// Whether words are missing or too many, so that a list of those which are expected helps; else a value is wrong.
   package var isAboutWords: Bool {
     switch self {
-    case .unknownCommand, .missingArgument, .unexpectedArgument, .missingOption, .unknownOption,
-      .optionBeforeCommand,
-      .missingValue, .unexpectedValue, .repeatedOption:
+    case .unknownCommand, .missingArgument, .unexpectedArgument, .missingOption, .missingValue,
+      .unexpectedValue, .repeatedOption:
       true
-    case .invalidValue, .repeatedStandardInput, .excludingOptions, .missingCompanion, .outputIsInput,
+    case .unknownOption, .optionBeforeCommand, .invalidValue, .repeatedStandardInput, .excludingOptions,
+      .missingCompanion, .outputIsInput,
       .repeatedOutput,
       .invalidText:
       false

@@ -31,7 +31,7 @@ package enum Manual {
       escaped((positionals + ["[options]"]).joined(separator: " ")),
     ]
     lines += entries(command.positionals.map { ("<\($0.name)>", $0.abstract) })
-    lines += entries(command.options.map { ($0.display, Help.description(of: $0)) })
+    lines += entries(command.options.map { ($0.fullDisplay, Help.description(of: $0)) })
     if !command.examples.isEmpty {
       lines += [".PP", "Examples:", ".PP", ".nf"] + command.examples.map { "    " + escaped($0) } + [".fi"]
     }

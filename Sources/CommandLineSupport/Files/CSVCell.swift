@@ -1,31 +1,76 @@
 /// A cell of a table that is written.
 package enum CSVCell {
-  /// A text as a cell by RFC 4180: quoted where it holds a comma, a quote or a line break.
-  ///
-  /// A spreadsheet takes a cell for a formula, and runs it, when it begins with `=`, `+`, `-`, `@`, a tab or a carriage return.
-  /// Such a text gets an apostrophe before it, which a spreadsheet shows as the mark of text; it is a text for every other reader
-  /// too. A number is none, whatever its sign.
+  /// A text as a cell by RFC 4180. Quoted where it holds a quote, a line break or what separates cells: a comma, and a semicolon
+  /// or a tab too, which separate them for spreadsheets of other languages.
   ///
   /// - Parameter isForTerminal: control characters and changes of the direction of writing, which a terminal would obey, are then
   ///   written as escapes.
   package static func text(_ text: String, isForTerminal: Bool = false) -> String {
-    let cell = isForTerminal ? (isFormula(text) ? "'" : "") + text.printable : neutralized(text)
-    guard cell.unicodeScalars.contains(where: { [",", "\"", "\n", "\r"].contains($0) }) else { return cell }
+    let cell = isForTerminal ? neutralized(text).printable : neutralized(text)
+    guard cell.utf8.contains(where: needsQuotes) else { return cell }
     // By scalars: a quote that an accent follows is another character.
     var quoted = String.UnicodeScalarView()
     for scalar in cell.unicodeScalars { quoted += scalar == "\"" ? ["\"", "\""] : [scalar] }
     return "\"\(String(quoted))\""
   }
 
-  /// The text with an apostrophe before it where it would be a formula, not quoted.
-  package static func neutralized(_ text: String) -> String { isFormula(text) ? "'" + text : text }
+  private static func needsQuotes(_ byte: UInt8) -> Bool {
+    [",", ";", "\t", "\"", "\n", "\r"].contains(Unicode.Scalar(byte))
+  }
 
-  private static func isFormula(_ text: String) -> Bool {
-    guard let first = text.unicodeScalars.first else { return false }
+  /// The text with an apostrophe wherever a spreadsheet would begin a formula: at the text's start, and behind a semicolon, a tab
+  /// or a line break, where a spreadsheet of another language begins a cell even inside quotes. Not quoted.
+  ///
+  /// A formula begins with `=`, `+`, `-`, `@`, a tab or a line break; a number is none, whatever its sign. A text that has such an
+  /// apostrophe of its own gets a second, so that no two texts have one cell.
+  package static func neutralized(_ text: String) -> String {
+    if !text.utf8.contains(where: beginsFormula) { return text }
+    let scalars = Array(text.unicodeScalars)
+    var cell = String.UnicodeScalarView()
+    for (place, scalar) in scalars.enumerated() {
+      if isStart(place, of: scalars), needsMark(scalars[place...], isFirst: place == 0) { cell.append("'") }
+      cell.append(scalar)
+    }
+    return String(cell)
+  }
+
+  /// The text that ``neutralized(_:)`` made a cell of.
+  package static func original(_ cell: String) -> String {
+    if !cell.utf8.contains(UInt8(ascii: "'")) { return cell }
+    let scalars = Array(cell.unicodeScalars)
+    var text = String.UnicodeScalarView()
+    for (place, scalar) in scalars.enumerated() {
+      let isMark =
+        scalar == "'" && isStart(place, of: scalars)
+        && needsMark(scalars[(place + 1)...], isFirst: place == 0)
+      if !isMark { text.append(scalar) }
+    }
+    return String(text)
+  }
+
+  /// Whether it is the first byte of a scalar that a formula may begin with.
+  private static func beginsFormula(_ byte: UInt8) -> Bool {
+    ["=", "+", "-", "@", "\t", "\n", "\r", "\u{EF}"].contains(Unicode.Scalar(byte))
+  }
+
+  private static func isStart(_ place: Int, of scalars: [Unicode.Scalar]) -> Bool {
+    place == 0 || separators.contains(scalars[place - 1])
+  }
+
+  /// What begins a new cell, whatever the spreadsheet's language.
+  private static let separators: [Unicode.Scalar] = [";", "\t", "\n", "\r"]
+
+  /// Whether a text that begins a cell is a formula, with or without apostrophes before it.
+  private static func needsMark(_ text: ArraySlice<Unicode.Scalar>, isFirst: Bool) -> Bool {
+    let rest = text.drop { $0 == "'" }
+    guard let first = rest.first else { return false }
     switch first {
-    case "+", "-": return Double(text) == nil
+    case "+", "-":
+      let word = rest.prefix { !separators.contains($0) }
+      return Double(String(String.UnicodeScalarView(word))) == nil
     // The wide forms are formulas too where a spreadsheet's language has them.
-    case "=", "@", "\t", "\r", "\n", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}": return true
+    case "=", "@", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}": return true
+    case "\t", "\r", "\n": return isFirst
     default: return false
     }
   }

@@ -26,13 +26,18 @@ package struct CSVColumns: Sendable {
     return text.isEmpty ? nil : text
   }
 
-  /// A cell that may be empty, which is `nil`; so is one of no column.
+  /// A cell that may be missing, which is `nil`; so is one of no column.
   package func value<Value>(
     _ column: String?, of row: CSVTable.Row, as option: Option<Value>
   ) throws(CSVError) -> Value? {
     guard let column else { return nil }
     let text = text(column, of: row)
-    return text.isEmpty ? nil : try requiredValue(column, of: row, as: option)
+    return Self.isMissing(text) ? nil : try requiredValue(column, of: row, as: option)
+  }
+
+  /// Whether a cell says that there is no value, as R, pandas and people write it.
+  package static func isMissing(_ text: String) -> Bool {
+    ["", "na", "nan", "null", "none", "-", "?"].contains(text.lowercased())
   }
 
   /// A cell that holds a value of the option.

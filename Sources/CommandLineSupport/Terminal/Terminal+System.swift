@@ -14,6 +14,7 @@ extension Terminal {
       usesColour: isTerminal && !refusesColour && hasControls,
       showsProgress: StandardStreams.errorsAreTerminal && hasControls,
       environment: Program.environment, isStandardOutput: StandardStreams.isStandardOutput,
+      setInterruptionMessage: ProgramSignals.setInterruptionMessage, date: Program.date,
       executablePath: Program.executablePath())
   }
 }

@@ -19,6 +19,10 @@ package struct Terminal: Sendable {
   package let environment: @Sendable (String) -> String?
   /// Whether a path is that of standard output: `-`, or one that leads to the same pipe, file or terminal.
   package let isStandardOutput: @Sendable (String) -> Bool
+  /// What a person who presses Ctrl-C is told; nil: nothing.
+  package let setInterruptionMessage: @Sendable (String?) -> Void
+  /// Today, as `2026-11-24`; empty where the output must not depend on it.
+  package let date: @Sendable () -> String
   /// Absolute path of the running program with symbolic links followed; `nil` when it cannot be known.
   package let executablePath: String?
 
@@ -28,7 +32,8 @@ package struct Terminal: Sendable {
     width: Int?, usesColour: Bool, showsProgress: Bool = false,
     environment: @escaping @Sendable (String) -> String?,
     isStandardOutput: @escaping @Sendable (String) -> Bool = { _ in false },
-    executablePath: String?
+    setInterruptionMessage: @escaping @Sendable (String?) -> Void = { _ in },
+    date: @escaping @Sendable () -> String = { "" }, executablePath: String?
   ) {
     self.output = output
     self.errors = errors
@@ -38,6 +43,8 @@ package struct Terminal: Sendable {
     self.showsProgress = showsProgress
     self.environment = environment
     self.isStandardOutput = isStandardOutput
+    self.setInterruptionMessage = setInterruptionMessage
+    self.date = date
     self.executablePath = executablePath
   }
 
@@ -46,10 +53,9 @@ package struct Terminal: Sendable {
     try output.write(Array(text.utf8))
   }
 
-  /// Writes text that has no room among the data, where another form of data fills standard output.
-  package func writeToErrors(_ text: String) {
-    try? errors.write(Array(text.utf8))
-  }
+  /// The errors, for text that has no room among the data because another form of data fills standard output. Where they cannot
+  /// be written, the text is left out.
+  package var textBesideData: any ByteOutput { LenientOutput(output: errors) }
 
   /// Writes one failure to the errors, on one line whatever names and values it holds, then the advice if
   /// there is any. A failure to do so is not reported: there is nowhere left to.
@@ -72,4 +78,10 @@ package struct Terminal: Sendable {
   package func noteOnScreen(_ message: String) {
     if showsProgress { note(message) }
   }
+}
+
+/// Leaves out what cannot be written.
+private struct LenientOutput: ByteOutput {
+  let output: any ByteOutput
+  func write(_ bytes: [UInt8]) throws(OutputError) { try? output.write(bytes) }
 }

@@ -1,22 +1,34 @@
-import SystemModule
 import CommandLineSupport
+import SystemModule
 
 /// An image of a batch, or why there is none in its place.
 enum BatchItem: Sendable {
-  case image(ImageSource)
-  case failed(String)
+  /// - folder: where a folder that was named has it: the path from there to the image's own folder; else empty.
+  case image(ImageSource, folder: String)
+  case failed(FileError)
 
   var source: ImageSource? {
-    if case .image(let source) = self { source } else { nil }
+    if case .image(let source, _) = self { source } else { nil }
   }
 
-  /// What one argument stands for; see ``ImageSource/sources(for:)``.
-  static func items(for argument: String) -> [BatchItem] {
-    do throws(FileError) {
-      let (sources, failures) = try ImageSource.sources(for: argument)
-      return failures.map { .failed("\($0)") } + sources.map(BatchItem.image)
+  /// - Throws: why there is none.
+  func image() throws(FileError) -> ImageSource {
+    switch self {
+    case .image(let source, _): return source
+    case .failed(let error): throw error
+    }
+  }
+}
+
+extension ImageSource {
+  /// Does some work on the image; errors that do not themselves say of what they speak are given its name.
+  func naming<Value>(_ work: () throws -> Value) throws -> Value {
+    do {
+      return try work()
+    } catch let error where error is FileError || error is UsageError || error is OutputError {
+      throw error
     } catch {
-      return [.failed("\(error)")]
+      throw NamedFailure(name: name, reason: "\(error)")
     }
   }
 }

@@ -1,7 +1,6 @@
 import SystemModule
 import CommandLineSupport
 import DermaFusion
-import HashModule
 import ImageFiles
 
 /// Classifies images, one result as soon as it is made.
@@ -55,20 +54,20 @@ enum ClassifyCommand: Command {
     ("64", "Wrong usage."),
   ]
 
-  fileprivate static let explainMetadata = Flag(
+  static let explainMetadata = Flag(
     "explain-metadata",
     abstract: """
       Add the logit of each class for the image alone, with all metadata, and without the age, the sex or the site. \
       For text and JSON.
       """)
-  private static let format = OutputFormat.option
-  private static let output = Option<String>.path(
+  static let format = OutputFormat.tableOption
+  static let output = Option<String>.path(
     "output", valueName: "file",
     abstract: """
       Write the results to this file instead of standard output. The file appears when it is complete and replaces an \
       existing one; with --resume it grows line by line. - is standard output.
       """)
-  private static let resume = Flag(
+  static let resume = Flag(
     "resume",
     abstract: """
       Continue the file of --output: images that have a line in it are skipped, and an unfinished last line is written \
@@ -76,183 +75,60 @@ enum ClassifyCommand: Command {
       other options or other metadata. In JSON, imageSHA256 is compared too: a result of an image that has changed since \
       is refused. CSV has no hash, so a changed image is not noticed.
       """)
-  private static let timing = Flag("timing", abstract: "Add the time that each image took to the output.")
+  static let timing = Flag("timing", abstract: "Add the time that each image took to the output.")
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
-    if arguments.positionals.count(where: { $0 == "-" }) > 1 { throw UsageError.repeatedStandardInput }
+    try refuseCombinations(arguments)
+    let input = try BatchInput(arguments, terminal: terminal)
+    let items = input.images.items
+    let outputs = try input.outputs(
+      arguments[output].map { [(output.display, $0)] } ?? [], terminal: terminal)
+    let classifier = try session.classifier(input.modelFolder, arguments)
+    var destination = try ResultDestination(
+      arguments, outputs: outputs, input: input, classifier: classifier, terminal: terminal)
+
+    var runner = BatchRunner(arguments, terminal: terminal)
+    let views = ImageViews(arguments)
+    let (showsTiming, explains) = (arguments[timing], arguments[explainMetadata])
+    try runner.run(
+      destination.remaining, sideBySideOn: classifier,
+      writesOnScreen: destination.isSeen && terminal.width != nil, interruption: destination.interruption
+    ) { item in
+      let source = try item.image()
+      return try source.naming {
+        let (result, output, timing) = try classifier.observedClassify(
+          encodedImage: source.read(terminal: terminal), metadata: input.metadata(of: source), views: views,
+          limits: input.limits)
+        return ClassifiedImage(
+          classification: result, imageName: source.name, timing: showsTiming ? timing : nil,
+          shares: explains ? try classifier.metadataShares(of: output, metadata: result.metadata) : nil)
+      }
+    } consume: { image in
+      try destination.write(image)
+      return image.classification
+    }
+    try destination.finish(runner.summary)
+    if !destination.hasSummary, !destination.remaining.isEmpty { runner.showSummary(ofImages: items.count) }
+    input.noteTable(on: terminal)
+    return runner.status
+  }
+
+  private static func refuseCombinations(_ arguments: ParsedArguments) throws(UsageError) {
     if arguments[explainMetadata], arguments.value(of: format) == .csv {
-      throw UsageError.invalidValue(
+      throw .invalidValue(
         "csv", display: format.display,
         expectation: "Please provide 'text' or 'json' with \(explainMetadata.display).")
     }
     if arguments[explainMetadata], arguments[ImageViews.flag] {
-      throw UsageError.excludingOptions(ImageViews.flag.display, explainMetadata.display)
+      throw .excludingOptions(ImageViews.flag.display, explainMetadata.display)
     }
-    try refuseResume(arguments)
-    let table = try MetadataOptions.readTable(arguments)
-    let folder = try ModelLocation.folder(arguments, terminal: terminal)
-    let items = arguments.positionals.flatMap(BatchItem.items)
-    let outputs = try OutputFiles(
-      arguments[output].map { [(output.display, $0)] } ?? [], images: items.compactMap(\.source),
-      table: arguments[MetadataOptions.table].map { ("the table of metadata", $0) }, model: folder,
-      terminal: terminal)
-    let classifier = try session.classifier(folder, arguments)
-    var destination = try Destination(
-      arguments, outputs: outputs, items: items, table: table, classifier: classifier, terminal: terminal)
-
-    let batch = Batch(
-      classifier: classifier, arguments: arguments, table: table,
-      limits: DecodingOptions.limits(arguments), terminal: terminal)
-    var progress = Progress(
-      terminal: terminal, total: destination.remaining.count, isQuiet: arguments[Flag.quiet])
-    var summary = BatchSummary()
-    try classifier.forEach(destination.remaining, batch.outcome(of:)) { outcome throws(OutputError) in
-      switch outcome {
-      case .failed(let message):
-        progress.pause { terminal.report(message) }
-        summary.addFailure()
-        progress.advance(failed: true)
-      case .classified(let result, let timing, let shares, let name):
-        let print = { () throws(OutputError) in
-          try destination.printer.print(result, timing: timing, shares: shares, imageName: name)
-        }
-        // Only what is written on the same screen needs room.
-        if destination.isSeen, terminal.width != nil { try progress.pause(print) } else { try print() }
-        summary.add(result)
-        progress.advance()
-      }
-    }
-    progress.clear()
-    try destination.printer.finish(summary)
-    try destination.finish(resultCount: summary.count)
-    if items.count > 1, !(destination.isSeen && destination.printer.table != nil), !arguments[Flag.quiet] {
-      terminal.noteOnScreen(summary.sentences.joined(separator: " "))
-    }
-    if let table, let path = arguments[MetadataOptions.table], !arguments[Flag.quiet] {
-      for note in table.notes(on: items.compactMap(\.source), path: path) { terminal.note("Note: \(note)") }
-    }
-    return summary.failedCount > 0 ? .failure : .success
-  }
-}
-
-extension ClassifyCommand {
-  private static func refuseResume(_ arguments: ParsedArguments) throws(UsageError) {
     guard arguments[resume] else { return }
     if arguments[output] == nil { throw .missingCompanion(resume.display, companions: "'\(output.display)'") }
     if arguments.value(of: format) == .text {
       throw .invalidValue(
         "text", display: format.display, expectation: "Please provide 'json' or 'csv' with \(resume.display)."
       )
-    }
-  }
-
-  /// Where the results go.
-  fileprivate struct Destination {
-    var printer: ResultPrinter
-    /// Whether the results go to standard output.
-    let isSeen: Bool
-    /// The images that have no result yet.
-    let remaining: [BatchItem]
-    private let finishing: () throws(FileError) -> Void
-    /// Whether the file takes the place of an older one.
-    private let replaces: Bool
-
-    init(
-      _ arguments: ParsedArguments, outputs: OutputFiles, items: [BatchItem], table: MetadataTable?,
-      classifier: Classifier, terminal: Terminal
-    ) throws {
-      let format = arguments.value(of: ClassifyCommand.format)
-      let file: any ByteOutput
-      var isFirst = true
-      let path = outputs.usesStandardOutput ? nil : arguments[output]
-      if let path, arguments[resume] {
-        let continued = try ContinuedFile(path: path, limit: 1 << 31)
-        let header =
-          format == .csv
-          ? ClassificationCSV.header(
-            labels: classifier.labels, showsTiming: arguments[timing], views: ImageViews(arguments)) : nil
-        let members = [ImageViews.flag, explainMetadata, timing]
-        var results = try WrittenResults(
-          continued.content, path: path, header: header,
-          extraMembers: zip(WrittenResults.optionalMembers, members).filter { arguments[$1] }.map { $0.0 },
-          model: classifier.model)
-        remaining = try items.filter { item in
-          guard let source = item.source else { return true }
-          let metadata = try MetadataOptions.metadata(arguments, entry: table?.entry(for: source))
-          // An image that cannot be read keeps its result.
-          let bytes = { try? source.read(terminal: terminal) }
-          return try !results.take(
-            source.name, metadata: metadata,
-            completed: { bytes().map { metadata.filled(from: ImageDecoder.patient($0)) } },
-            imageSHA256: { bytes().map { SHA256.hexDigest($0) } })
-        }
-        // Only a file that is gone on with is changed.
-        try continued.truncate(to: results.byteCount)
-        (file, isFirst) = (continued, results.byteCount == 0)
-        finishing = continued.finish
-      } else if let path {
-        let partial = try PartialFile(path: path)
-        (file, remaining) = (partial, items)
-        finishing = partial.finish
-      } else {
-        (file, remaining) = (terminal.output, items)
-        finishing = {}
-      }
-      isSeen = path == nil
-      replaces = path != nil && !arguments[resume]
-      let isTable =
-        items.count > 1 && format == .text && !arguments[timing] && !arguments[explainMetadata]
-      printer = ResultPrinter(
-        format: format, showsTiming: arguments[timing], output: file,
-        text: ClassificationText(
-          width: isSeen ? terminal.width : nil, usesColour: isSeen && terminal.usesColour),
-        table: isTable
-          ? BatchTable(
-            names: items.compactMap { $0.source?.name }, labels: classifier.labels,
-            width: isSeen ? terminal.width : nil, usesColour: isSeen && terminal.usesColour) : nil,
-        isFirst: isFirst)
-    }
-
-    /// Gives a file that is whole its name. One without any result does not take the place of an older one.
-    func finish(resultCount: Int) throws(FileError) {
-      if !replaces || resultCount > 0 { try finishing() }
-    }
-  }
-}
-
-/// What becomes of each image of one command line. Several threads ask at once.
-private struct Batch: Sendable {
-  enum Outcome: Sendable {
-    case classified(Classification, ClassificationTiming, MetadataShares?, imageName: String)
-    case failed(String)
-  }
-
-  let classifier: Classifier
-  let arguments: ParsedArguments
-  let table: MetadataTable?
-  let limits: DecodingLimits
-  let terminal: Terminal
-
-  @Sendable func outcome(of item: BatchItem) -> Outcome {
-    switch item {
-    case .failed(let message): return .failed(message)
-    case .image(let source):
-      do {
-        let bytes = try source.read(terminal: terminal)
-        let (result, output, timing) = try classifier.observedClassify(
-          encodedImage: bytes,
-          metadata: MetadataOptions.metadata(arguments, entry: table?.entry(for: source)),
-          views: ImageViews(arguments), limits: limits)
-        let shares =
-          arguments[ClassifyCommand.explainMetadata]
-          ? try classifier.metadataShares(of: output, metadata: result.metadata) : nil
-        return .classified(result, timing, shares, imageName: source.name)
-      } catch let error as FileError {
-        return .failed("\(error)")
-      } catch {
-        return .failed("\(source.name): \(error)")
-      }
     }
   }
 }

@@ -55,18 +55,18 @@ enum EvaluateCommand: Command {
     "labels", valueName: "file.csv", isRequired: true,
     abstract: """
       Table with a row for each image and a comma, semicolon or tab between the columns: the image \
-      (\(PatientColumns.identifierNames.joined(separator: ", "))) and its class (dx with one of the model's classes, the ISIC \
-      archive's own column, or a column for each class with a 1). Rows of the archive's other classes are left out and \
+      (\(PatientColumns.identifierNames.joined(separator: ", "))) and its class (dx, label or class with the id or the \
+      name of one of the model's classes, the ISIC archive's own column, or a column for each class with a 1). Rows of the archive's other classes are left out and \
       counted. It may also have lesion_id, age or age_approx, sex, \
       localization or anatom_site_general, and \(TestList.confirmationColumn) (how the label was confirmed), by which \
-      figures are grouped. Other columns are ignored. An empty cell is missing; a region that could be several of the sites \
-      is unknown.
+      figures are grouped. Other columns are ignored. An empty cell, NA, nan, NULL, None, - and ? are missing; a region that \
+      could be several of the sites is unknown. A row with a cell that cannot be understood is named and left out.
       """)
   private static let images = RepeatableOption(
     Option<String>.path(
       "images", valueName: "folder", isRequired: true,
       abstract: "Folder with the images; give it again for more folders."))
-  private static let format = ReportFormat.option
+  private static let format = OutputFormat.option
   private static let predictions = Option<String>.path(
     "predictions", valueName: "file.csv",
     abstract: """
@@ -102,10 +102,8 @@ enum EvaluateCommand: Command {
       images: list.entries.compactMap { index[$0.image]?.source },
       table: ("the table of labels", labelsPath), model: folder, terminal: terminal)
 
-    var run = EvaluationRun(
-      classifier: classifier, index: index, views: ImageViews(arguments), terminal: terminal,
-      isQuiet: arguments[Flag.quiet])
-    run.evaluate(list)
+    var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: terminal)
+    try run.evaluate(list)
     guard !run.images.isEmpty else {
       terminal.report("\(labelsPath): none of its \(list.entries.count) images could be evaluated")
       return .failure
@@ -115,10 +113,7 @@ enum EvaluateCommand: Command {
       listedCount: list.rowCount, views: run.views, warnings: run.warnings, overlap: overlap)
     // Hours of work may lie behind each of them: where one cannot be written, the others are.
     let isPrinted = Result { () throws(OutputError) in
-      switch arguments.value(of: format) {
-      case .json: try terminal.write(output.json.text + "\n")
-      case .text: try terminal.write(output.text(width: terminal.width))
-      }
+      try terminal.write(output, as: arguments.value(of: format))
     }
     let isTableWritten = Result {
       guard let path = arguments[predictions] else { return }
@@ -130,6 +125,6 @@ enum EvaluateCommand: Command {
     }
     try isTableWritten.get()
     try isPrinted.get()
-    return run.hasFailed ? .failure : .success
+    return run.status
   }
 }

@@ -3,7 +3,7 @@ import DermaFusion
 import JSONModule
 
 /// A report with what it is about, for a program and for a person.
-struct EvaluationOutput {
+struct EvaluationOutput: Report {
   let report: EvaluationReport
   let model: ModelIdentity
   /// Images of the test list, evaluated or not.

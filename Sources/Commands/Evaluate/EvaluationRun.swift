@@ -10,30 +10,41 @@ struct EvaluationRun {
   let index: ImageIndex
   let views: ImageViews
   let terminal: Terminal
-  let isQuiet: Bool
+  private var runner: BatchRunner
   /// In the order of the list, whatever the number of threads.
   private(set) var images: [EvaluatedImage] = []
   /// The names of ``images`` in the list.
   private(set) var names: [String] = []
   /// How many images had each warning.
   private(set) var warnings: [ClassificationWarning: Int] = [:]
-  private(set) var hasFailed = false
 
-  init(classifier: Classifier, index: ImageIndex, views: ImageViews, terminal: Terminal, isQuiet: Bool) {
+  init(_ arguments: ParsedArguments, classifier: Classifier, index: ImageIndex, terminal: Terminal) {
     self.classifier = classifier
     self.index = index
-    self.views = views
     self.terminal = terminal
-    self.isQuiet = isQuiet
+    views = ImageViews(arguments)
+    runner = BatchRunner(arguments, terminal: terminal)
   }
 
-  mutating func evaluate(_ list: TestList) {
-    for failure in index.failures { report("\(failure)") }
-    var found: [(entry: TestList.Entry, location: ImageIndex.Location)] = []
+  var status: ExitStatus { runner.status }
+
+  /// An image that was found.
+  private struct Found: Sendable {
+    let entry: TestList.Entry
+    let location: ImageIndex.Location
+  }
+
+  mutating func evaluate(_ list: TestList) throws {
+    for failure in index.failures { runner.fail("\(failure)") }
+    reportFailures(list)
+    if let note = list.missingColumns, !runner.isQuiet { terminal.note("Note: \(note)") }
+    index.leftOut.note(on: terminal, isQuiet: runner.isQuiet)
+    var found: [Found] = []
     var missing: [TestList.Entry] = []
     for entry in list.entries {
-      if let location = index[entry.image] {
-        found.append((entry, location))
+      // A table that this program wrote may mark the name as text.
+      if let location = index[entry.image] ?? index[CSVCell.original(entry.image)] {
+        found.append(Found(entry: entry, location: location))
         if let other = location.passedOver {
           terminal.note("Note: \(location.source.name) is taken for '\(entry.image)', not \(other.name).")
         }
@@ -44,31 +55,25 @@ struct EvaluationRun {
     reportMissing(missing, list)
     noteLeftOut(list)
 
-    var progress = Progress(terminal: terminal, total: found.count, isQuiet: isQuiet)
-    var outcomes: [Outcome] = []
-    classifier.forEach(
-      found,
-      { [classifier, views, terminal] in
-        Self.outcome($0.entry, $0.location, classifier, views, terminal)
-      }
-    ) { outcome in
-      outcomes.append(outcome)
-      if case .failed = outcome { progress.advance(failed: true) } else { progress.advance() }
-    }
-    progress.clear()
-    for outcome in outcomes {
-      switch outcome {
-      case .failed(let message): report(message)
-      case .classified(let image, let name, let imageWarnings):
-        images.append(image)
-        names.append(name)
-        for warning in imageWarnings { warnings[warning, default: 0] += 1 }
-      }
+    try runner.run(found, sideBySideOn: classifier, interruption: "Nothing was written.") {
+      [classifier, views, terminal] in
+      try Self.evaluated($0, classifier, views, terminal)
+    } consume: { (image, name, result) in
+      images.append(image)
+      names.append(name)
+      for warning in result.warnings { warnings[warning, default: 0] += 1 }
+      return result
     }
   }
 
+  private mutating func reportFailures(_ list: TestList) {
+    for failure in list.failures.prefix(Self.namedCount) { runner.fail("\(failure)") }
+    let rest = list.failures.count - Self.namedCount
+    if rest > 0 { runner.fail("\(list.path): \(rest) more rows have a cell that cannot be understood") }
+  }
+
   private func noteLeftOut(_ list: TestList) {
-    let count = list.rowCount - list.entries.count
+    let count = list.leftOut.reduce(0) { $0 + $1.rowCount }
     guard count > 0 else { return }
     let shown = list.leftOut.prefix(Self.namedCount).map { "'\($0.diagnosis)' (\($0.rowCount))" }
     terminal.note(
@@ -86,46 +91,32 @@ struct EvaluationRun {
     let isNamedWhole = ImageSource.file(first.image).identifier.flatMap { index[$0] } != nil
     let hint = isNamedWhole ? ImageFileName.endingHint : ""
     guard entries.count > 1 else {
-      return report(
+      return runner.fail(
         "\(list.path): line \(first.line): no folder given has an image of the name '\(first.image)'\(hint)")
     }
     let names = entries.prefix(Self.namedCount).map { "'\($0.image)' (line \($0.line))" }
-    report(
+    runner.fail(
       """
       \(list.path): no folder given has the images of \(entries.count) of its \(list.entries.count) rows: \
       \(names.joined(separator: ", "))\(entries.count > names.count ? ", ..." : "")\(hint)
       """)
   }
 
-  private enum Outcome: Sendable {
-    case classified(EvaluatedImage, name: String, [ClassificationWarning])
-    case failed(String)
-  }
-
-  private static func outcome(
-    _ entry: TestList.Entry, _ location: ImageIndex.Location, _ classifier: Classifier,
-    _ views: ImageViews, _ terminal: Terminal
-  ) -> Outcome {
-    do {
+  private static func evaluated(
+    _ found: Found, _ classifier: Classifier, _ views: ImageViews, _ terminal: Terminal
+  ) throws -> (EvaluatedImage, name: String, Classification) {
+    let (entry, source) = (found.entry, found.location.source)
+    return try source.naming {
       let metadata = try PatientMetadata(
         ageInYears: entry.metadata.ageInYears, sex: entry.metadata.sex ?? .unknown,
         site: entry.metadata.site ?? .unknown)
       let result = try classifier.classify(
-        encodedImage: location.source.read(terminal: terminal), metadata: metadata, views: views)
+        encodedImage: source.read(terminal: terminal), metadata: metadata, views: views)
       let image = EvaluatedImage(
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
-        source: location.folder, confirmation: entry.confirmation, abstention: result.abstention)
-      return .classified(image, name: entry.image, result.warnings)
-    } catch let error as FileError {
-      return .failed("\(error)")
-    } catch {
-      return .failed("\(location.source.name): \(error)")
+        source: found.location.folder, confirmation: entry.confirmation, abstention: result.abstention)
+      return (image, entry.image, result)
     }
-  }
-
-  private mutating func report(_ message: String) {
-    terminal.report(message)
-    hasFailed = true
   }
 }
 

@@ -15,13 +15,6 @@ struct BatchSummary {
   private static let noRisk =
     "Risk is not judged, since the model does not say which of its classes are malignant."
 
-  init() {}
-
-  init(results: [Classification], failedCount: Int) {
-    for result in results { add(result) }
-    self.failedCount = failedCount
-  }
-
   mutating func add(_ result: Classification) {
     count += 1
     if labels.isEmpty {

@@ -3,13 +3,15 @@ import Assessment
 import CommandLineSupport
 import DermaFusion
 
-/// A benchmark's report as JSON.
-enum BenchmarkJSON {
-  static func object(_ report: Benchmark.Report) -> JSONValue {
+/// A benchmark's report, for a program and for a person.
+struct BenchmarkOutput: Report {
+  let report: Benchmark.Report
+
+  var json: JSONValue {
     var members: [(key: String, value: JSONValue)] = [
       ("schemaVersion", .integer(Classification.schemaVersion)),
       ("model", report.model.orderedJSON),
-      ("runs", .integer(report.latencies.count)), ("latencyMs", spread(report.latencies)),
+      ("runs", .integer(report.latencies.count)), ("latencyMs", Self.spread(report.latencies)),
       ("preprocessMs", .number(report.preprocessing.percentile(50))),
       ("threads", .integer(report.threadCount)), ("instructionSet", .string(report.instructionSet)),
       ("gflops", .number(report.speed)), ("peakGflopsPerThread", .number(report.peak)),
@@ -28,7 +30,7 @@ enum BenchmarkJSON {
             })
         ))
     }
-    if !report.maps.isEmpty { members.append(("maps", .array(report.maps.map(map)))) }
+    if !report.maps.isEmpty { members.append(("maps", .array(report.maps.map(Self.map)))) }
     members.append(("disclaimer", .string(Wording.disclaimer)))
     return .object(members)
   }
@@ -46,11 +48,8 @@ enum BenchmarkJSON {
       "p99": .number(values.percentile(99)),
     ])
   }
-}
 
-/// A benchmark's report for a person.
-enum BenchmarkText {
-  static func text(_ report: Benchmark.Report, width: Int?) -> String {
+  func text(width: Int?) -> String {
     let latencies = report.latencies
     let share = report.shareOfPeak(report.speed)
     var lines = [
@@ -64,8 +63,8 @@ enum BenchmarkText {
       "Speed            \(report.speed.fixed(digits: 1)) GFLOP/s, \(share.fixed(digits: 0)) % of the measured peak "
         + "of \(report.peak.fixed(digits: 1)) GFLOP/s a thread",
     ]
-    if !report.profile.isEmpty { lines += [""] + profile(report) }
-    if !report.maps.isEmpty { lines += [""] + maps(report.maps) }
+    if !report.profile.isEmpty { lines += [""] + profile }
+    if !report.maps.isEmpty { lines += [""] + Self.maps(report.maps) }
     lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
     return lines.joined(separator: "\n") + "\n"
   }
@@ -86,7 +85,7 @@ enum BenchmarkText {
     return lines
   }
 
-  private static func profile(_ report: Benchmark.Report) -> [String] {
+  private var profile: [String] {
     let heading =
       "layer".padding(to: 12) + "step".padding(to: 27) + "shapes".padding(to: 34)
       + "     ms  GFLOP/s  of peak"

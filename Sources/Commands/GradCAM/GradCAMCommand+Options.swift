@@ -43,7 +43,7 @@ extension GradCAMCommand {
     "layer", valueName: "layer",
     abstract: """
       Feature map to explain, by its name in timm, the Python package of image models: conv_stem, blocks.5.1 or layer3.0, \
-      for example. stage0, stage1, ... stand for the last block of a stage. Early maps are fine and noisy, and can be \
+      for example. stage0, stage1, ..., blocks.5 or layer3 stand for the last block of a stage. Early maps are fine and noisy, and can be \
       strong at the image's edge.
       """,
     expectation: "Please provide a layer's name.", defaultValue: "the last feature map",
@@ -52,7 +52,7 @@ extension GradCAMCommand {
     "output", valueName: "overlay.png",
     abstract: """
       Picture to write; an existing one is replaced. For several images and for folders: the folder to write the pictures \
-      to, which is made when it is missing. Without this option the picture goes to the current folder, under the \
+      to, which is made when it is missing; the folders below a folder are kept there. Without this option the picture goes to the current folder, under the \
       image's name followed by -gradcam.png (image-gradcam.png for standard input). - is standard output; the text or the \
       JSON then goes to standard error.
       """)
@@ -77,5 +77,7 @@ extension GradCAMCommand {
       \(MapTrust.highCorrelation.fixed(digits: 1)). A map that passes may still be wrong. Takes about 140 runs of the \
       network, 35 more for each further map.
       """)
-  static let format = ReportFormat.option
+  static let resume = Flag(
+    "resume", abstract: "Skip images whose picture is there, whatever it was made from.")
+  static let format = OutputFormat.option
 }

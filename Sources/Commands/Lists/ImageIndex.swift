@@ -15,14 +15,16 @@ struct ImageIndex: Sendable {
   private var locations: [[UInt8]: Location] = [:]
   /// What could not be looked at in the folders.
   private(set) var failures: [FileError] = []
+  private(set) var leftOut = LeftOutFiles()
 
   /// - Parameter folders: the first that has an image wins; within one, the first by path.
   /// - Throws: ``FileError`` for one that is not a folder, cannot be read or holds no image.
   init(folders: [String]) throws(FileError) {
     for folder in folders {
-      let (sources, failures) = try ImageSource.sources(inFolder: folder)
-      self.failures += failures
-      for source in sources {
+      let images = try FolderImages(folder)
+      failures += images.failures
+      leftOut.add(images.leftOut)
+      for source in images.sources {
         guard let key = source.identifier?.imageKey else { continue }
         if let location = locations[key] {
           let isPassedOver = location.folder == folder && location.source != source

@@ -52,32 +52,6 @@ enum ImageSource: Equatable, Sendable {
         path: path, limit: ImageDecoder.fileByteLimit, refusal: ImageDecoder.refusal(ofStart:))
     }
   }
-
-  /// The images that one argument stands for: standard input, the file itself, or the images in a folder
-  /// and the folders below it, sorted by path. Hidden files and folders are passed over; symbolic links are
-  /// followed, see ``FolderWalk``.
-  ///
-  /// `failures` names what could not be looked at: folders that cannot be read, links to nothing, names that are no
-  /// text. Whether a file can be read turns out when it is read.
-  ///
-  /// - Throws: ``FileError`` for a folder that cannot be read or holds no image.
-  static func sources(
-    for argument: String
-  ) throws(FileError) -> (sources: [ImageSource], failures: [FileError]) {
-    guard argument != "-", FolderWalk.isFolder(argument) else {
-      return ([ImageSource(argument: argument)], [])
-    }
-    return try sources(inFolder: argument)
-  }
-
-  /// ``sources(for:)`` where nothing but a folder will do.
-  static func sources(
-    inFolder folder: String
-  ) throws(FileError) -> (sources: [ImageSource], failures: [FileError]) {
-    let walk = try FolderWalk(folder, endings: ImageFileName.readableEndings)
-    if walk.paths.isEmpty, walk.failures.isEmpty { throw .folderWithout(folder, kind: ImageFileName.kind) }
-    return (walk.paths.map(ImageSource.file), walk.failures)
-  }
 }
 
 extension String {

@@ -6,10 +6,11 @@ extension MetadataOptions {
   static let table = Option<String>.path(
     "metadata", valueName: "file.csv",
     abstract: """
-      Table with the columns image_id, age, sex and localization, or the ISIC archive's isic_id, age_approx, sex and \
-      anatom_site_general, with a comma, semicolon or tab between them. Only the first must be there; other columns are \
-      ignored. Column names may have any letter case, and an age a decimal comma. An empty cell is missing; a region that could be several of the sites is unknown. A row belongs to the \
-      image whose file name without its ending is its image_id, equal to the byte; an image has one row at most. --age, \
+      Table with the columns image_id, age, sex and localization or site, or the ISIC archive's isic_id, age_approx, sex and \
+      anatom_site_general, or one that classify wrote, with a comma, semicolon or tab between them. Only the first must be \
+      there; other columns are ignored. Names of columns and values may have any letter case, a sex may be m, f or w, and an \
+      age may have a decimal comma. An empty cell, NA, nan, NULL, None, - and ? are missing; a region that could be several of \
+      the sites is unknown. A cell that cannot be understood fails its image only. A row belongs to the image whose file name without its ending is its image_id, equal to the byte; an image has one row at most. --age, \
       --sex and --site take precedence over the cells.
       """)
 

@@ -8,24 +8,36 @@ struct MetadataTable: Equatable, Sendable {
   /// A hundred bytes a row.
   static let byteLimit = 64 * 1024 * 1024
 
-  /// By ``Swift/String/imageKey``.
-  private let entries: [[UInt8]: Entry]
+  /// By ``Swift/String/imageKey``; a failure is that of a row with a cell that cannot be understood.
+  private let rows: [[UInt8]: Result<Entry, CSVError>]
+  /// See ``PatientColumns/missingColumns``.
+  private let missingColumns: String?
 
-  /// The row of the image with this name, in the same Unicode scalars; `nil` when the table has none.
-  subscript(identifier: String) -> Entry? { entries[identifier.imageKey] }
+  /// The row of the image with this name, in the same Unicode scalars; `nil` when the table has none, or none that can be
+  /// understood.
+  subscript(identifier: String) -> Entry? { try? row(identifier)?.get() }
 
   /// The row of an image; `nil` when the table has none, or the image comes without a name.
-  func entry(for source: ImageSource) -> Entry? { source.identifier.flatMap { self[$0] } }
+  ///
+  /// - Throws: ``CSVError`` for the cell that cannot be understood.
+  func entry(for source: ImageSource) throws(CSVError) -> Entry? { try row(of: source)?.get() }
+
+  private func row(of source: ImageSource) -> Result<Entry, CSVError>? { source.identifier.flatMap(row) }
+
+  private func row(_ identifier: String) -> Result<Entry, CSVError>? {
+    // A table that this program wrote may mark the name as text.
+    rows[identifier.imageKey] ?? rows[CSVCell.neutralized(identifier).imageKey]
+  }
 
   /// What a person should know of the images and the rows that do not go one to one.
   ///
   /// - Parameter path: of the table.
   func notes(on sources: [ImageSource], path: String) -> [String] {
-    var notes: [String] = []
-    let unlisted = sources.filter { entry(for: $0) == nil }
+    var notes = missingColumns.map { [$0] } ?? []
+    let unlisted = sources.filter { row(of: $0) == nil }
     if let first = unlisted.first {
       // The row is there under the whole file name.
-      let isNamedWhole = first.fileName.map { entries[$0.imageKey] != nil } ?? false
+      let isNamedWhole = first.fileName.map { row($0) != nil } ?? false
       let hint = isNamedWhole ? ImageFileName.endingHint : ""
       let share =
         sources.count == 1 ? "" : "\(unlisted.count) of \(sources.count) images, the first of them "
@@ -34,7 +46,7 @@ struct MetadataTable: Equatable, Sendable {
     // Two of each row are enough to tell.
     var imagesOfRow: [[UInt8]: [ImageSource]] = [:]
     var sharedRows: [[UInt8]] = []
-    for source in sources where entry(for: source) != nil {
+    for source in sources where row(of: source) != nil {
       guard let row = source.identifier?.imageKey else { continue }
       let images = imagesOfRow[row, default: []]
       if images.count == 2 || images.first == source { continue }
@@ -52,18 +64,18 @@ struct MetadataTable: Equatable, Sendable {
     return notes
   }
 
-  /// Every row is checked, whether or not its image is asked for later.
-  ///
-  /// - Throws: ``CSVError`` naming the file, line, column and value.
+  /// - Throws: ``CSVError`` for a table that cannot be read as one, naming the file, line, column and value. A cell of one row
+  ///   that cannot be understood is told when that row's image is asked for.
   init(_ bytes: [UInt8], path: String) throws(CSVError) {
     let table = try CSVTable(bytes, path: path)
     let columns = try PatientColumns(table, path: path)
-    var entries: [[UInt8]: Entry] = [:]
+    var rows: [[UInt8]: Result<Entry, CSVError>] = [:]
     var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
       let identifier = try columns.identifier(of: row, seen: &lines)
-      entries[identifier.imageKey] = try columns.metadata(of: row)
+      rows[identifier.imageKey] = Result { () throws(CSVError) in try columns.metadata(of: row) }
     }
-    self.entries = entries
+    self.rows = rows
+    missingColumns = columns.missingColumns
   }
 }

@@ -9,18 +9,25 @@ struct PatientEntry: Equatable, Sendable {
   let site: BodySite?
 }
 
-/// Where a table says which image a row is of, and what is known of the patient: by the names that HAM10000, the ISIC archive
-/// and the ISIC challenges give their columns, in any letter case. Only the image's column must be there; what has no column is missing.
+/// Where a table says which image a row is of, and what is known of the patient: by the names that HAM10000, the ISIC archive,
+/// the ISIC challenges, this program and people give their columns, in any letter case. Only the image's column must be there;
+/// what has no column is missing.
 struct PatientColumns {
   static let identifierNames = ["image_id", "isic_id", "image"]
-  private static let ageNames = ["age", "age_approx"]
-  private static let siteNames = ["localization", "anatom_site_general"]
+  private static let ageNames = ["age", "age_approx", "age_years", "age (years)"]
+  private static let sexNames = ["sex", "gender"]
+  private static let siteNames = [
+    "localization", "anatom_site_general", "site", "localisation", "location", "anatom_site",
+    "anatom_site_general_challenge",
+  ]
 
   let cells: CSVColumns
   let identifier: String
   private let age: String?
   private let sex: String?
   private let site: String?
+  /// What the table says nothing of, and what it has instead; nil where it has a column for each.
+  let missingColumns: String?
 
   /// - Parameter others: columns that are looked at besides, where there are any of these names.
   init(_ table: CSVTable, path: String, others: [String] = []) throws(CSVError) {
@@ -29,8 +36,13 @@ struct PatientColumns {
     }
     self.identifier = identifier
     age = try table.column(among: Self.ageNames, path: path)
-    sex = try table.column(among: ["sex"], path: path)
+    sex = try table.column(among: Self.sexNames, path: path)
     site = try table.column(among: Self.siteNames, path: path)
+    let missing = [("age", age), ("sex", sex), ("site", site)].filter { $0.1 == nil }.map { $0.0 }
+    missingColumns =
+      missing.isEmpty
+      ? nil
+      : "\(path) has no column for \(missing.joined(separator: ", ")); its columns are \(table.header.quotedList)."
     cells = try table.columns(
       [identifier] + [age, sex, site].compactMap { $0 }, optional: others, path: path)
   }
@@ -43,7 +55,7 @@ struct PatientColumns {
   func metadata(of row: CSVTable.Row) throws(CSVError) -> PatientEntry {
     PatientEntry(
       ageInYears: try cells.value(age, of: row, as: Self.ageInYears),
-      sex: try cells.value(sex, of: row, as: MetadataOptions.sex),
+      sex: try cells.value(sex, of: row, as: Self.sex),
       site: try cells.value(site, of: row, as: Self.site))
   }
 
@@ -51,15 +63,27 @@ struct PatientColumns {
     "age", valueName: "age", abstract: "", expectation: MetadataOptions.age.expectation,
     convert: { MetadataOptions.age.convert($0.withDecimalPoint) })
 
+  private static let sex = Option<Sex>(
+    "sex", valueName: "sex", abstract: "", allowedValues: Sex.allCases.map(\.rawValue),
+    convert: { text in
+      switch text.lowercased() {
+      case "m": .male
+      case "f", "w": .female
+      default: Sex(name: text)
+      }
+    })
+
   /// A body site, or a region of the ISIC archive in which several sites lie: which of them it is is not known.
   private static let site = Option<BodySite>(
     "site", valueName: "site", abstract: "", allowedValues: BodySite.allCases.map(\.rawValue),
     convert: { text in
-      BodySite(name: text) ?? (generalRegions.contains(text.lowercased()) ? .unknown : nil)
+      // Also with another character between the words: lower_extremity, head neck.
+      let words = text.lowercased().map { "/_-".contains($0) ? " " : $0 }
+      return BodySite(name: String(words)) ?? (generalRegions.contains(String(words)) ? .unknown : nil)
     })
 
   private static let generalRegions: Set<String> = [
-    "anterior torso", "posterior torso", "lateral torso", "torso", "head/neck", "oral/genital", "palms/soles",
+    "anterior torso", "posterior torso", "lateral torso", "torso", "head neck", "oral genital", "palms soles",
   ]
 }
 

@@ -26,8 +26,13 @@ struct TestList: Sendable {
   /// What the rows that are left out show, none of the classes, in the order of the table, and of how many rows.
   private(set) var leftOut: [(diagnosis: String, rowCount: Int)] = []
 
+  /// Of the rows with a cell that cannot be understood, what it is, in the order of the table.
+  private(set) var failures: [CSVError] = []
+  /// See ``PatientColumns/missingColumns``.
+  let missingColumns: String?
+
   /// Rows of the table.
-  var rowCount: Int { leftOut.reduce(entries.count) { $0 + $1.rowCount } }
+  var rowCount: Int { leftOut.reduce(entries.count + failures.count) { $0 + $1.rowCount } }
 
   /// - Parameter labels: the classes that an image may show.
   /// - Throws: ``CSVError`` naming the file, line, column and value.
@@ -42,34 +47,40 @@ struct TestList: Sendable {
     var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
       let image = try columns.identifier(of: row, seen: &lines)
-      let label: LesionLabel
-      switch try reader.diagnosis(of: row, columns.cells) {
-      case .label(let found): label = found
-      case .other(let diagnosis):
-        if let index = leftOut.firstIndex(where: { $0.diagnosis == diagnosis }) {
-          leftOut[index].rowCount += 1
-        } else {
-          leftOut.append((diagnosis, 1))
+      do throws(CSVError) {
+        let label: LesionLabel
+        switch try reader.diagnosis(of: row, columns.cells) {
+        case .label(let found): label = found
+        case .other(let diagnosis):
+          if let index = leftOut.firstIndex(where: { $0.diagnosis == diagnosis }) {
+            leftOut[index].rowCount += 1
+          } else {
+            leftOut.append((diagnosis, 1))
+          }
+          continue
         }
-        continue
+        let lesion = try lesionColumn.map { column throws(CSVError) in
+          try columns.cells.identifier(column, of: row)
+        }
+        entries.append(
+          Entry(
+            line: row.line, image: image,
+            lesion: lesion ?? image,
+            label: label,
+            confirmation: confirmationColumn.flatMap { columns.cells.optionalText($0, of: row) },
+            metadata: try columns.metadata(of: row)))
+      } catch {
+        failures.append(error)
       }
-      let lesion = try lesionColumn.map { column throws(CSVError) in
-        try columns.cells.identifier(column, of: row)
-      }
-      entries.append(
-        Entry(
-          line: row.line, image: image,
-          lesion: lesion ?? image,
-          label: label,
-          confirmation: confirmationColumn.flatMap { columns.cells.optionalText($0, of: row) },
-          metadata: try columns.metadata(of: row)))
     }
     if entries.isEmpty {
+      if let failure = failures.first { throw failure }
       guard let first = leftOut.first else { throw .noRows(path: path) }
       throw .noKnownDiagnosis(path: path, first: first.diagnosis, known: labels.ids)
     }
     self.path = path
     self.entries = entries
+    missingColumns = columns.missingColumns
   }
 }
 
@@ -92,7 +103,7 @@ private struct LabelColumns {
 
   init(_ table: CSVTable, labels: Labels, path: String) throws(CSVError) {
     self.labels = labels
-    if let column = try table.column(among: ["dx", "diagnosis"], path: path) {
+    if let column = try table.column(among: ["dx", "diagnosis", "label", "class"], path: path) {
       form = .words(column, areArchives: column.lowercased() == "diagnosis")
       return
     }
@@ -112,13 +123,13 @@ private struct LabelColumns {
   }
 
   /// - Throws: ``CSVError`` for a `dx` that is no class of the model, where a typing error is likelier than another
-  ///   disease, for an empty `diagnosis`, and for a row that does not mark one column.
+  ///   disease, for a missing class, and for a row that does not mark one column.
   func diagnosis(of row: CSVTable.Row, _ cells: CSVColumns) throws(CSVError) -> Diagnosis {
     switch form {
     case .words(let column, let areArchives):
       let text = cells.text(column, of: row)
-      if let label = areArchives ? Self.label(text, among: labels) : labels[text] { return .label(label) }
-      if areArchives, !text.isEmpty { return .other(text) }
+      if let label = labels[text] ?? Self.label(text, among: labels) { return .label(label) }
+      if areArchives, !CSVColumns.isMissing(text) { return .other(text) }
       throw cells.invalid(column, of: row, value: text, expectation: expectation)
     case .oneHot(let columns):
       let marked = columns.filter { Double(cells.text($0.name, of: row).withDecimalPoint) == 1 }

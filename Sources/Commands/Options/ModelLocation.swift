@@ -7,7 +7,8 @@ struct ModelLocation: Sendable {
   static let option = Option<String>.path(
     "model", valueName: "folder",
     abstract: """
-      Folder of a model or an ensemble. Without this option: $\(environmentVariable), else \(folderName) in the current folder, \
+      Folder of a model or an ensemble, or the name of one beside the installed model (info --models lists them). Without \
+      this option: $\(environmentVariable), else \(folderName) in the current folder, \
       else \(folderName) or share/dermafusion/\(folderName) beside the program or in a folder above it.
       """)
 
@@ -19,7 +20,20 @@ struct ModelLocation: Sendable {
   ///
   /// - Throws: ``ModelLocationError`` when none was named and none is found.
   static func folder(_ arguments: ParsedArguments, terminal: Terminal) throws(ModelLocationError) -> String {
-    if let folder = arguments[option] { return folder }
+    guard let named = arguments[option] else { return try defaultFolder(terminal) }
+    if named.utf8.contains(UInt8(ascii: "/")) || FileBytes.isThere(named) { return named }
+    // Beside the model that is used without the option.
+    guard let base = try? defaultFolder(terminal), names(beside: base).contains(named) else { return named }
+    return "\(base)/\(named)"
+  }
+
+  /// The models that lie in a model's folder, by the names of their own folders.
+  static func names(beside folder: String) -> [String] {
+    FolderWalk.folders(in: folder).filter { FileBytes.isReadable("\(folder)/\($0)/\(marker)") }
+  }
+
+  /// The model's folder where none is named.
+  private static func defaultFolder(_ terminal: Terminal) throws(ModelLocationError) -> String {
     if let folder = terminal.environment(environmentVariable), !folder.isEmpty { return folder }
     return try search(folder: folderName, holding: marker, terminal: terminal)
   }

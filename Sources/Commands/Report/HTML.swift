@@ -16,8 +16,8 @@ enum HTML {
     return result
   }
 
-  /// `data:image/png;base64,...`
-  static func pngAddress(_ bytes: [UInt8]) -> String { "data:image/png;base64,\(base64(bytes))" }
+  /// `data:image/jpeg;base64,...`
+  static func jpegAddress(_ bytes: [UInt8]) -> String { "data:image/jpeg;base64,\(base64(bytes))" }
 
   /// RFC 4648, with padding.
   static func base64(_ bytes: [UInt8]) -> String {

@@ -1,4 +1,3 @@
-import Figures
 import SystemModule
 import CommandLineSupport
 import DermaFusion
@@ -12,7 +11,7 @@ enum ReportCommand: Command {
 
     The page is one HTML file without scripts that needs no network. It shows the centre square of each photograph, its \
     heatmap, the probabilities, the risk, the patient's age, sex and site, the warnings and the model. Several images get an \
-    index. It can be read on a screen, light or dark, and printed on A4 paper. It contains the photographs, so keep it as \
+    index in the order of their risk. It can be read on a screen, light or dark, and printed on A4 paper. It contains the photographs, so keep it as \
     private as their files.
     """
   static let positionals = [
@@ -21,12 +20,13 @@ enum ReportCommand: Command {
   ]
   static let options: [any Parameter] =
     MetadataOptions.all + [
-      MetadataOptions.table, output, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision,
-      Flag.quiet,
-    ]
+      MetadataOptions.table, output, only, ModelLocation.option, Option<Int>.threads,
+      Option<Precision>.precision, Flag.quiet,
+    ] + DecodingOptions.all
   static let examples = [
     "dermafusion report lesion.jpg --age 55 --site back --output report.html",
     "dermafusion report photographs --metadata patients.csv --output report.html",
+    "dermafusion report photographs --only moderate,high,abstained --output report.html",
   ]
   static let exitStatuses: [HelpEntry] = [
     ("0", "The page was written with every image."),
@@ -38,56 +38,70 @@ enum ReportCommand: Command {
     "output", valueName: "report.html", isRequired: true,
     abstract: "Page to write; one that exists is replaced. - is standard output.")
 
+  private static let only = Option<[ReportSelection]>(
+    "only", valueName: "levels",
+    abstract: """
+      Show these images only, and count the others: \(ReportSelection.allCases.map(\.rawValue).quotedAlternatives), \
+      several with commas between them.
+      """,
+    expectation:
+      "Please provide one or more of \(ReportSelection.allCases.map(\.rawValue).quotedAlternatives), with commas between them.",
+    convert: { text in
+      let words = text.split(separator: ",", omittingEmptySubsequences: false)
+      let selections = words.compactMap { ReportSelection(rawValue: $0.lowercased()) }
+      return selections.count == words.count ? selections : nil
+    })
+
+  /// A name that promises another kind of file.
+  private static func refuseOtherFormats(_ path: String) throws(UsageError) {
+    let others = [".pdf", ".docx", ".odt", ".csv", ".json", ".jsonl", ".txt", ".md"] + ImageFileName.endings
+    guard let ending = ImageSource.file(path).ending, others.contains(ending) else { return }
+    throw .invalidValue(
+      path, display: output.display,
+      expectation:
+        "The report is an HTML page, which a browser can print to a PDF file; please provide a name that ends in .html, not in \(ending)."
+    )
+  }
+
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
-    if arguments.positionals.count(where: { $0 == "-" }) > 1 { throw UsageError.repeatedStandardInput }
     let path = arguments.value(of: output)
-    let table = try MetadataOptions.readTable(arguments)
-    let folder = try ModelLocation.folder(arguments, terminal: terminal)
-    var failures: [String] = []
-    var sources: [ImageSource] = []
-    for argument in arguments.positionals {
-      do throws(FileError) {
-        let found = try ImageSource.sources(for: argument)
-        sources += found.sources
-        failures += found.failures.map { "\($0)" }
-      } catch {
-        failures.append("\(error)")
-      }
-    }
-    let outputs = try OutputFiles(
-      [(output.display, path)], images: sources,
-      table: arguments[MetadataOptions.table].map { ("the table of metadata", $0) }, model: folder,
-      terminal: terminal)
-    let classifier = try session.classifier(folder, arguments)
+    try refuseOtherFormats(path)
+    let input = try BatchInput(arguments, terminal: terminal)
+    let sources = input.images.sources
+    let outputs = try input.outputs([(output.display, path)], terminal: terminal)
+    let classifier = try session.classifier(input.modelFolder, arguments)
 
-    for failure in failures { terminal.report(failure) }
-    var progress = Progress(terminal: terminal, total: sources.count, isQuiet: arguments[Flag.quiet])
-    var entries: [ReportEntry] = []
     // Files of one name in several folders are told apart by their paths.
     let counts = Dictionary(sources.map { ($0.fileName?.imageKey, 1) }, uniquingKeysWith: +)
-    for source in sources {
-      do {
-        entries.append(
-          try ReportEntry(
-            source.read(terminal: terminal),
-            name: counts[source.fileName?.imageKey] == 1 ? source.fileName ?? source.name : source.name,
-            metadata: MetadataOptions.metadata(arguments, entry: table?.entry(for: source)),
-            classifier: classifier, style: FigureStyle(), imageCount: sources.count))
-        progress.advance()
-      } catch {
-        let message = error is FileError ? "\(error)" : "\(source.name): \(error)"
-        failures.append(message)
-        progress.pause { terminal.report(message) }
-        progress.advance(failed: true)
+    let isSingle = sources.count == 1
+    let selections = arguments[only]
+    var entries: [ReportEntry] = []
+    var runner = BatchRunner(arguments, terminal: terminal)
+    try runner.run(
+      input.images.items, sideBySideOn: nil, interruption: "\(path) was not written."
+    ) { item in
+      let source = try item.image()
+      return try source.naming {
+        try ReportEntry(
+          source.read(terminal: terminal),
+          name: counts[source.fileName?.imageKey] == 1 ? source.fileName ?? source.name : source.name,
+          metadata: input.metadata(of: source), classifier: classifier, isSingle: isSingle,
+          limits: input.limits)
       }
+    } consume: { entry in
+      if selections?.contains(ReportSelection(entry.result)) ?? true { entries.append(entry) }
+      return entry.result
     }
-    progress.clear()
-    if let table, let tablePath = arguments[MetadataOptions.table], !arguments[Flag.quiet] {
-      for note in table.notes(on: sources, path: tablePath) { terminal.note("Note: \(note)") }
+    input.noteTable(on: terminal)
+    guard runner.summary.count > 0 else { return .failure }
+    let page = ReportPage(
+      entries: entries, summary: runner.summary, failures: runner.failures, selections: selections,
+      date: terminal.date())
+    try outputs.write(Array(page.html.utf8), path: path)
+    if !outputs.usesStandardOutput, !arguments[Flag.quiet] {
+      terminal.noteOnScreen("\(path): \(runner.summary.sentences.joined(separator: " "))")
     }
-    guard !entries.isEmpty else { return .failure }
-    try outputs.write(Array(ReportPage(entries: entries, failures: failures).html.utf8), path: path)
-    return failures.isEmpty ? .success : .failure
+    return runner.status
   }
 }

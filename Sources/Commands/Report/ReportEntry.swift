@@ -7,9 +7,9 @@ import ImagePipeline
 struct ReportEntry: Sendable {
   let name: String
   let result: Classification
-  /// The square that the model saw, as a PNG file.
+  /// The square that the model saw, as a JPEG file.
   let photograph: [UInt8]
-  /// ``photograph`` with the map over it, as a PNG file; nil where there is none to show.
+  /// ``photograph`` with the map over it, as a JPEG file; nil where there is none to show.
   let heatmap: [UInt8]?
   /// What the map shows, or why there is none.
   let mapSentence: String?
@@ -21,29 +21,33 @@ struct ReportEntry: Sendable {
 
 extension ReportEntry {
   /// The greatest side of a picture: of the only image, and of each of several.
-  static func side(imageCount: Int) -> Int { imageCount == 1 ? 640 : 400 }
+  private static func side(isSingle: Bool) -> Int { isSingle ? 640 : 400 }
   private static let thumbnailSide = 144
+  /// A quarter of the bytes of a PNG file, and nothing to be seen of it.
+  private static let quality = 90
 
   /// Classifies and explains one image. An ensemble has no maps.
   ///
+  /// - Parameter isSingle: whether the report is of this image only.
   /// - Throws: ``DermaFusionError``, `ImageError` where a picture cannot be encoded.
   init(
-    _ bytes: [UInt8], name: String, metadata: PatientMetadata, classifier: Classifier, style: FigureStyle,
-    imageCount: Int
+    _ bytes: [UInt8], name: String, metadata: PatientMetadata, classifier: Classifier, isSingle: Bool,
+    limits: DecodingLimits
   ) throws {
     self.name = name
-    let side = Self.side(imageCount: imageCount)
-    func shown(_ image: PixelImage, _ side: Int) -> PixelImage {
-      image.width > side ? image.resized(width: side, height: side) : image
-    }
+    let side = Self.side(isSingle: isSingle)
     let square: PixelImage
     if classifier.members.isEmpty {
-      let explanation = try classifier.explain(encodedImage: bytes, metadata: metadata)
+      let (explanation, _) = try classifier.explain(
+        encodedImage: bytes, metadata: metadata, method: .gradcam, layer: nil, pictureSide: side,
+        limits: limits,
+        selecting: { [$0.highest] })
       result = explanation.classification
-      square = shown(explanation.cropped, side)
+      square = explanation.cropped
       // A map of the likeliest class would suggest that class.
+      let style = FigureStyle()
       let overlay = result.abstains ? nil : explanation.overlay(on: square, style: style)
-      heatmap = try overlay.map { try PNGEncoder.encode($0) }
+      heatmap = try overlay.map { try JPEGEncoder.encode($0, quality: Self.quality) }
       mapSentence =
         result.abstains
         ? "The model abstains and suggests no class, so there is no heatmap."
@@ -51,12 +55,18 @@ extension ReportEntry {
       ramp = overlay == nil ? [] : style.ramp(over: square)
     } else {
       let input: PreprocessedImage
-      (result, input) = try classifier.classify(wholeImage: bytes, metadata: metadata)
-      square = shown(input.cropped, side)
+      (result, input) = try classifier.classify(
+        encodedImage: bytes, metadata: metadata, pictureSide: side, limits: limits)
+      square = input.picture(side: side)
       (heatmap, ramp) = (nil, [])
       mapSentence = "An ensemble has no map of its own; ask gradcam for one of a member."
     }
-    photograph = try PNGEncoder.encode(square)
-    thumbnail = imageCount == 1 ? [] : try PNGEncoder.encode(shown(square, Self.thumbnailSide))
+    photograph = try JPEGEncoder.encode(square, quality: Self.quality)
+    let thumbnailSide = min(square.width, Self.thumbnailSide)
+    thumbnail =
+      isSingle
+      ? []
+      : try JPEGEncoder.encode(
+        square.resized(width: thumbnailSide, height: thumbnailSide), quality: Self.quality)
   }
 }

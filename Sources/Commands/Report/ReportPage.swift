@@ -3,14 +3,16 @@ import DermaFusion
 
 /// A report as one HTML page that needs nothing else: pictures are in it, and there are no scripts.
 struct ReportPage {
+  /// The images that are shown.
   let entries: [ReportEntry]
+  /// Of all images, shown or not.
+  let summary: BatchSummary
   /// Names of images that could not be read, with the reasons.
   let failures: [String]
-
-  init(entries: [ReportEntry], failures: [String]) {
-    self.entries = entries
-    self.failures = failures
-  }
+  /// What the shown images were picked by; nil: all are shown.
+  var selections: [ReportSelection]? = nil
+  /// The day on which it was made; empty: not to be told.
+  var date = ""
 
   var html: String {
     let hasIndex = entries.count > 1
@@ -34,14 +36,14 @@ struct ReportPage {
       <header>
       <p class="notice" role="note">\(HTML.escaped(Wording.disclaimer))</p>
       <h1>\(HTML.escaped(heading))</h1>
-      \(counts)
+      \(counts)\(shown)
       </header>
       <main>
       \(hasIndex ? index(sections) : "")
       \(sections.map { $0.html }.joined(separator: "\n"))
       \(failureList)
       </main>
-      <footer><p>Made by DermaFusion \(DermaFusionVersion.current) on the machine that holds the images. The model sees the centre \
+      <footer><p>Made by DermaFusion \(DermaFusionVersion.current)\(date.isEmpty ? "" : " on \(HTML.escaped(date))") on the machine that holds the images. The model sees the centre \
       square of an image and what it is told of the patient, nothing else.</p></footer>
       </body>
       </html>
@@ -59,16 +61,25 @@ struct ReportPage {
   }
 
   private var counts: String {
-    guard entries.count > 1 else { return "" }
-    let summary = BatchSummary(results: entries.map { $0.result }, failedCount: failures.count)
+    guard summary.count + summary.failedCount > 1 else { return "" }
     return "<p>\(HTML.escaped(summary.sentences.joined(separator: " ")))</p>"
   }
 
+  /// That images are left out.
+  private var shown: String {
+    guard let selections else { return "" }
+    let names = selections.map(\.rawValue).joined(separator: ", ")
+    return
+      "\n<p>Shown are the images with the result \(HTML.escaped(names)): \(entries.count) of \(summary.count). The others are left out.</p>"
+  }
+
   private func index(_ sections: [ReportSection]) -> String {
-    let items = sections.map { section in
+    let places = sections.map { ReportSelection($0.entry.result).place }
+    let order = sections.indices.sorted { (places[$0], $0) < (places[$1], $1) }
+    let items = order.map { sections[$0] }.map { section in
       let result = section.entry.result
       return """
-        <li><a href="#\(section.anchor)"><img src="\(HTML.pngAddress(section.entry.thumbnail))" alt="" width="72" height="72">\
+        <li><a href="#\(section.anchor)"><img src="\(HTML.jpegAddress(section.entry.thumbnail))" alt="" width="72" height="72">\
         <span><span class="name">\(HTML.escaped(section.entry.name))</span><br>\(HTML.escaped(headline(result)))\
         <span class="verdict">\(RiskIcon.svg(result.risk))\(HTML.escaped(verdict(result)))</span></span></a></li>
         """

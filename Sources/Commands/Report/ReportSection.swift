@@ -40,7 +40,7 @@ struct ReportSection {
     let sentence = entry.mapSentence.map { HTML.escaped($0) } ?? ""
     guard let heatmap = entry.heatmap else {
       return """
-        <figure><img src="\(HTML.pngAddress(entry.photograph))" alt="\(photographText)" width="400" height="400">
+        <figure><img src="\(HTML.jpegAddress(entry.photograph))" alt="\(photographText)" width="400" height="400">
         <figcaption class="soft">\(sentence)</figcaption></figure>
         """
     }
@@ -52,9 +52,9 @@ struct ReportSection {
       <label><input type="radio" class="show-photograph" name="\(anchor)-view"> Photograph</label>
       </div>
       <div class="pictures">
-      <figure class="photograph"><img src="\(HTML.pngAddress(entry.photograph))" alt="\(photographText)">
+      <figure class="photograph"><img src="\(HTML.jpegAddress(entry.photograph))" alt="\(photographText)">
       <figcaption>The centre square of the image, which is all that the model sees.</figcaption></figure>
-      <figure class="heat"><img src="\(HTML.pngAddress(heatmap))" alt="\(heatmapText)">
+      <figure class="heat"><img src="\(HTML.jpegAddress(heatmap))" alt="\(heatmapText)">
       <figcaption>\(sentence)</figcaption></figure>
       </div>
       </fieldset>

@@ -9,8 +9,11 @@ public struct Explanation: Sendable {
   public let classification: Classification
   /// One for each requested class, in that order; at least one.
   public let maps: [ActivationMap]
-  /// The centre square of the image, which is all that the model sees: `[S, S, 3]`. The maps lie over it.
+  /// The centre square of the image, which is all that the model sees: `[S, S, 3]`. The maps lie over it. Of an image from a
+  /// file at most ``pictureSide`` pixels wide, so that explaining an image takes little more memory than classifying it.
   public let cropped: PixelImage
+  /// The greatest width of ``cropped`` where the image comes from a file.
+  public static let pictureSide = 2048
 
   /// The class whose logit a map explains.
   ///
@@ -82,10 +85,11 @@ extension Classifier {
   /// - Parameters:
   ///   - input: of the whole image.
   ///   - imageSHA256: of the file that the image comes from; nil where there is none.
+  ///   - pictureSide: the greatest width of ``Explanation/cropped``; nil: as wide as it is.
   ///   - select: the classes to explain, by the image's probabilities; at least one.
   package func explain(
     _ input: PreprocessedImage, metadata: PatientMetadata, method: ActivationMapMethod, layer: String?,
-    imageSHA256: String?, selecting select: (ClassScores) -> [LesionLabel]
+    imageSHA256: String?, pictureSide: Int? = nil, selecting select: (ClassScores) -> [LesionLabel]
   ) throws(DermaFusionError) -> Explanation {
     let network = try singleModel().network
     let layer = try layerName(layer, in: network)
@@ -112,7 +116,9 @@ extension Classifier {
         throw DermaFusionError(error)
       }
     }
-    return Explanation(classification: result, maps: maps, cropped: input.cropped)
+    return Explanation(
+      classification: result, maps: maps,
+      cropped: pictureSide.map { input.picture(side: $0) } ?? input.cropped)
   }
 
   /// The feature map that a person names.

@@ -14,15 +14,22 @@ package struct FolderWalk {
   package private(set) var paths: [String] = []
   /// What could not be looked at, in the order in which it was met.
   package private(set) var failures: [FileError] = []
+  /// Of the files that were passed over, how many have each of the endings that were to be counted.
+  package private(set) var counts: [String: Int] = [:]
   private let endings: [String]
+  private let countedEndings: [String]
   private var visited: Set<FileIdentity> = []
   /// Links to folders that were met and not yet followed.
   private var links: [String] = []
 
-  /// - Parameter endings: of the names of the files, in lower case; the names may have any letter case.
+  /// - Parameters:
+  ///   - endings: of the names of the files, in lower case; the names may have any letter case.
+  ///   - countedEndings: of the names that are only counted; looked at before `endings`, and the first that fits counts.
   /// - Throws: ``FileError`` when the folder itself cannot be read.
-  package init(_ folder: String, endings: [String]) throws(FileError) {
+  package init(_ folder: String, endings: [String], counting countedEndings: [String] = []) throws(FileError)
+  {
     self.endings = endings
+    self.countedEndings = countedEndings
     try visit(folder)
     while !links.isEmpty {
       let next = links.sorted { left, right in
@@ -37,14 +44,49 @@ package struct FolderWalk {
 
   /// - Parameter name: may be no text.
   private func isListed(_ name: [UInt8]) -> Bool {
-    let lowercase = name.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 + 32 : $0 }
-    return endings.contains { ending in
-      name.count > ending.utf8.count && lowercase.suffix(ending.utf8.count).elementsEqual(ending.utf8)
-    }
+    let name = Self.lowercase(name)
+    return endings.contains { Self.ends(name, with: $0) }
+  }
+
+  private static func lowercase(_ name: [UInt8]) -> [UInt8] {
+    name.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 + 32 : $0 }
+  }
+
+  private static func ends(_ name: [UInt8], with ending: String) -> Bool {
+    name.count > ending.utf8.count && name.suffix(ending.utf8.count).elementsEqual(ending.utf8)
   }
 
   private static func precedes(_ left: String, _ right: String) -> Bool {
     left.utf8.lexicographicallyPrecedes(right.utf8)
+  }
+
+  /// Visits a folder and all below it that no link leads to. Not by calling itself: folders can be thousands of levels deep,
+  /// and a stack is small.
+  private mutating func visit(_ folder: String) throws(FileError) {
+    var open = [(folder: folder, names: try names(ofNew: folder)[...])]
+    while let (folder, names) = open.last {
+      guard let name = names.first else {
+        open.removeLast()
+        continue
+      }
+      open[open.count - 1].names.removeFirst()
+      if name.first == UInt8(ascii: ".") { continue }
+      guard let text = String(validating: name, as: UTF8.self) else {
+        let path = Self.path(folder, String(escapingInvalid: name))
+        let bytes = PathBytes(Self.path(folder, "")).appending(name)
+        if isListed(name) || bytes.withCString({ Self.isFolder($0) }) {
+          failures.append(.nameNotText(path))
+        }
+        continue
+      }
+      let path = Self.path(folder, text)
+      guard isFolderToOpen(path, name: name) else { continue }
+      do throws(FileError) {
+        open.append((path, try self.names(ofNew: path)[...]))
+      } catch {
+        failures.append(error)
+      }
+    }
   }
 
   private mutating func visitBelow(_ folder: String) {
@@ -55,37 +97,43 @@ package struct FolderWalk {
     }
   }
 
-  private mutating func visit(_ folder: String) throws(FileError) {
+  /// The names in a folder; none where it was visited before.
+  private mutating func names(ofNew folder: String) throws(FileError) -> [[UInt8]] {
     var status = stat()
     guard stat(folder, &status) == 0 else { throw FileBytes.failure(path: folder) }
-    guard visited.insert(FileIdentity(status)).inserted else { return }
-    for name in try Self.names(in: folder) where name.first != UInt8(ascii: ".") {
-      guard let text = String(validating: name, as: UTF8.self) else {
-        let path = Self.path(folder, String(escapingInvalid: name))
-        let bytes = PathBytes(Self.path(folder, "")).appending(name)
-        if isListed(name) || bytes.withCString({ Self.isFolder($0) }) {
-          failures.append(.nameNotText(path))
-        }
-        continue
-      }
-      look(at: Self.path(folder, text), isFile: isListed(name))
-    }
+    return visited.insert(FileIdentity(status)).inserted ? try Self.names(in: folder) : []
   }
 
-  private mutating func look(at path: String, isFile: Bool) {
+  /// Takes a file down, or a link to a folder.
+  ///
+  /// - Returns: whether it is a folder that is to be visited now.
+  private mutating func isFolderToOpen(_ path: String, name: [UInt8]) -> Bool {
     var status = stat()
-    guard lstat(path, &status) == 0 else { return failures.append(FileBytes.failure(path: path)) }
+    guard lstat(path, &status) == 0 else {
+      failures.append(FileBytes.failure(path: path))
+      return false
+    }
     let isLink = status.st_mode & S_IFMT == S_IFLNK
     if isLink, stat(path, &status) != 0 {
       // Whatever its name: it may have led to a folder of images.
-      return failures.append(FileBytes.failure(path: path))
+      failures.append(FileBytes.failure(path: path))
+      return false
     }
     switch status.st_mode & S_IFMT {
-    case S_IFDIR: if isLink { links.append(path) } else { visitBelow(path) }
-    case S_IFREG: if isFile { paths.append(path) }
+    case S_IFDIR:
+      if isLink { links.append(path) }
+      return !isLink
+    case S_IFREG:
+      let lowercase = Self.lowercase(name)
+      if let ending = countedEndings.first(where: { Self.ends(lowercase, with: $0) }) {
+        counts[ending, default: 0] += 1
+      } else if isListed(name) {
+        paths.append(path)
+      }
     // A pipe would be waited for, a device might never end.
-    default: if isFile { failures.append(.notFile(path)) }
+    default: if isListed(name) { failures.append(.notFile(path)) }
     }
+    return false
   }
 
   /// The names in a folder sorted by their bytes, read before any is looked at: the system has its own order.
@@ -103,6 +151,13 @@ package struct FolderWalk {
       }
       names.append(withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) })
     }
+  }
+
+  /// The names of the folders in a folder, sorted by their bytes, without hidden ones; none where it cannot be read.
+  package static func folders(in folder: String) -> [String] {
+    let names = (try? names(in: folder)) ?? []
+    return names.compactMap { $0.first == UInt8(ascii: ".") ? nil : String(validating: $0, as: UTF8.self) }
+      .filter { path(folder, $0).withCString(isFolder) }
   }
 
   private static func path(_ folder: String, _ name: String) -> String {

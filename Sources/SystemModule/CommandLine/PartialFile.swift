@@ -7,20 +7,22 @@
 #endif
 
 /// A file that is being written. It has its name when it is whole, or never: until then it lies beside its place under
-/// another name. What a symbolic link leads to is replaced, not the link, and what may be done with it stays; a device or
-/// a pipe is written to.
+/// another name. What a symbolic link leads to is replaced, not the link (see ``OutputTarget``), and what may be done with it
+/// stays; a device or a pipe is written to.
 package final class PartialFile: ByteOutput {
   private let path: String
   private let output: FileDescriptorOutput
   /// Where the bytes are until the file is whole, and its place; `nil` for what is written to directly.
   private let names: (temporary: HiddenName, target: PathBytes)?
+  /// An empty file at the end of a link to nothing, which must not stay unless it is replaced.
+  private let made: HiddenName?
   private let isClosed = Atomic<Bool>(false)
 
   /// - Parameter patience: seconds to wait for somebody to read from a named pipe.
   package init(path: String, patience: Int = FileBytes.writerPatience) throws(FileError) {
     self.path = path
     if let stream = FileBytes.openStream(path) {
-      names = nil
+      (names, made) = (nil, nil)
       output = FileDescriptorOutput(descriptor: dup(stream))
     } else {
       var status = stat()
@@ -28,14 +30,15 @@ package final class PartialFile: ByteOutput {
       if isThere, status.st_mode & S_IFMT != S_IFREG {
         if status.st_mode & S_IFMT == S_IFDIR { throw .isFolder(path) }
         let isPipe = status.st_mode & S_IFMT == S_IFIFO
-        names = nil
+        (names, made) = (nil, nil)
         output = FileDescriptorOutput(
           descriptor: isPipe
             ? try FileBytes.openPipe(path, patience: patience) : open(path, O_WRONLY | O_CLOEXEC))
       } else {
-        let target = PathBytes(path).followingLinks
-        let temporary = HiddenName(beside: target, ending: "partial")
-        names = (temporary, target)
+        let target = try OutputTarget(path)
+        made = target.isMade ? HiddenName(removing: target.path) : nil
+        let temporary = HiddenName(beside: target.path, ending: "partial")
+        names = (temporary, target.path)
         output = FileDescriptorOutput(
           descriptor: temporary.path.withCString { open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) })
         if isThere, output.descriptor >= 0 { _ = fchmod(output.descriptor, status.st_mode & 0o7777) }
@@ -72,6 +75,7 @@ package final class PartialFile: ByteOutput {
       for before in 0..<index { backups[before].bringBack(to: named[before].2) }
       throw .unwritable(file.path, reason: reason)
     }
+    for (file, _, _) in named { file.made?.keep() }
   }
 
   /// So that a file that has its name is whole after a power cut too.
@@ -89,10 +93,11 @@ package final class PartialFile: ByteOutput {
   deinit { if !isClosed.load(ordering: .relaxed) { close(output.descriptor) } }
 }
 
-/// A hidden file, which is removed when this object goes, and when a signal ends the program.
+/// A file that is removed when this object goes, and when a signal ends the program.
 private final class HiddenName: Sendable {
   let path: PathBytes
   private let slot: Int
+  private let isKept = Atomic<Bool>(false)
   /// Whether it is a second name of an old file.
   private let isBackup: Bool
 
@@ -115,6 +120,19 @@ private final class HiddenName: Sendable {
     isBackup = target.withCString { old in name.withCString { link(old, $0) == 0 } }
   }
 
+  /// A file that is there.
+  init(removing path: PathBytes) {
+    self.path = path
+    slot = ProgramSignals.removeAtEnd(path)
+    isBackup = false
+  }
+
+  /// Lets the file stay after all.
+  func keep() {
+    isKept.store(true, ordering: .relaxed)
+    ProgramSignals.keep(slot)
+  }
+
   func bringBack(to target: PathBytes) {
     if isBackup {
       _ = path.withCString { old in target.withCString { rename(old, $0) } }
@@ -124,6 +142,7 @@ private final class HiddenName: Sendable {
   }
 
   deinit {
+    if isKept.load(ordering: .relaxed) { return }
     _ = path.withCString { unlink($0) }
     ProgramSignals.keep(slot)
   }

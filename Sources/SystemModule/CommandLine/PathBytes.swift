@@ -13,7 +13,7 @@ struct PathBytes: Equatable {
 
   init(_ path: String) { bytes = Array(path.utf8) }
 
-  private init(_ bytes: [UInt8]) { self.bytes = bytes }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   private static let slash = UInt8(ascii: "/")
   /// As many as Linux follows.
@@ -28,22 +28,27 @@ struct PathBytes: Equatable {
     return end == 0 ? PathBytes("/") : PathBytes(Array(bytes[..<end]))
   }
 
-  /// The path of what the last part leads to when it is a symbolic link, of which the end need not be there.
+  /// The path of what the last part leads to when it is a symbolic link, of which the end need not be there. To compare
+  /// paths; never to open what it leads to, see ``OutputTarget``.
   var followingLinks: PathBytes {
     var path = self
     for _ in 0..<Self.linkLimit {
-      var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
-      let count = path.withCString { source in
-        target.withUnsafeMutableBytes {
-          readlink(source, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
-        }
-      }
-      guard count > 0 else { break }
-      let link = Array(target[..<count])
+      guard let link = path.linkContent else { break }
       path =
         link[0] == Self.slash ? PathBytes(link) : PathBytes(path.folder.bytes + [Self.slash] + link)
     }
     return path
+  }
+
+  /// The path in a symbolic link; nil where this is none.
+  var linkContent: [UInt8]? {
+    var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = withCString { source in
+      target.withUnsafeMutableBytes {
+        readlink(source, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+      }
+    }
+    return count > 0 ? Array(target[..<count]) : nil
   }
 
   func appending(_ more: some Sequence<UInt8>) -> PathBytes { PathBytes(bytes + more) }

@@ -61,6 +61,17 @@ package enum Program {
     }
   }
 
+  /// Today where the machine is, as `2026-11-24`.
+  @Sendable package static func date() -> String {
+    var now = time(nil)
+    var day = tm()
+    localtime_r(&now, &day)
+    let digits = { (number: Int32, count: Int) in
+      String(repeating: "0", count: max(0, count - String(number).count)) + String(number)
+    }
+    return "\(digits(day.tm_year + 1900, 4))-\(digits(day.tm_mon + 1, 2))-\(digits(day.tm_mday, 2))"
+  }
+
   /// The program's file, with symbolic links followed; `nil` when it cannot be known.
   package static func executablePath() -> String? {
     #if os(Linux)

@@ -29,13 +29,20 @@ package enum ProgramSignals {
     _ = bytes.initialize(from: text.utf8)
     return bytes
   }()
+  /// What an interrupt writes, or null.
+  nonisolated(unsafe) fileprivate static let interruption:
+    UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = {
+      let interruption = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: 1)
+      interruption.initialize(to: nil)
+      return interruption
+    }()
   private static let lock = Locked(())
 
   /// Takes the signals over; before that, the system's own treatment stands. Those that whoever started the program ignores stay
   /// ignored.
   package static func install() {
     // The handlers must not be the first to ask for these.
-    _ = (paths, held, message.count)
+    _ = (paths, held, message.count, interruption)
     // One by one: a list would take memory, and want of that is to be told too.
     handle(SIGINT, removeAndEnd)
     handle(SIGTERM, removeAndEnd)
@@ -49,6 +56,14 @@ package enum ProgramSignals {
     handle(SIGILL, sayAndEnd)
     handle(SIGTRAP, sayAndEnd)
     handle(SIGFPE, sayAndEnd)
+  }
+
+  /// What a person who interrupts the program is told; nil: nothing.
+  @Sendable package static func setInterruptionMessage(_ message: String?) {
+    // On a line of its own: the terminal shows ^C behind the progress.
+    let text = message.flatMap { strdup("\n\($0)\n") }
+    // The old one is not freed: the handler may be writing it.
+    lock.withLock { _ in interruption[0] = text }
   }
 
   /// A path that a signal removes; nothing needs to be there.
@@ -132,6 +147,9 @@ private func removeAndEnd(_ number: Int32) {
   }
   for slot in 0..<ProgramSignals.capacity {
     if let path = ProgramSignals.paths[slot] { unlink(path) }
+  }
+  if number == SIGINT, let text = ProgramSignals.interruption[0] {
+    _ = systemWrite(STDERR_FILENO, text, strlen(text))
   }
   signal(number, SIG_DFL)
   raise(number)

@@ -34,11 +34,11 @@ enum ClassificationCSV {
   static func row(
     _ result: Classification, imageName: String, timing: ClassificationTiming?, isForTerminal: Bool = false
   ) -> String {
-    var cells = [
-      ImageSource(argument: imageName).identifier ?? imageName, imageName,
-      result.answer?.prediction.id ?? "", result.answer?.prediction.name ?? "",
-      result.answer?.probability.description ?? "",
-    ]
+    var cells =
+      names(imageName) + [
+        result.answer?.prediction.id ?? "", result.answer?.prediction.name ?? "",
+        result.answer?.probability.description ?? "",
+      ]
     cells += result.probabilities.values.map(\.description)
     cells += [
       result.risk?.rawValue ?? "", result.answer?.concern?.id ?? "", result.isUrgent ? "true" : "false",
@@ -56,6 +56,14 @@ enum ClassificationCSV {
       (result.answer?.conformalSet?.classes ?? []).map(\.id).joined(separator: " "),
     ]
     return line(cells, isForTerminal: isForTerminal)
+  }
+
+  /// How the row of an image begins: the cells before its result.
+  static func start(imageName: String) -> String { line(names(imageName)).dropLast() + "," }
+
+  /// The image's name as tables know it, and as it was given.
+  private static func names(_ imageName: String) -> [String] {
+    [ImageSource(argument: imageName).identifier ?? imageName, imageName]
   }
 
   /// A row of a table.

@@ -4,7 +4,7 @@ import CommandLineSupport
 import DermaFusion
 
 /// The statistics of an explanation, for programs and for people.
-struct ExplanationReport {
+struct ExplanationReport: ImageReport, Sendable {
   let explanation: Explanation
   /// One for each map, or none.
   let trusts: [MapTrust]
@@ -25,7 +25,8 @@ struct ExplanationReport {
     self.includesSignedMap = includesSignedMap
   }
 
-  private var result: Classification { explanation.classification }
+  var classification: Classification { explanation.classification }
+  private var result: Classification { classification }
 
   /// What a table's row says besides the result.
   var remarks: [String] {

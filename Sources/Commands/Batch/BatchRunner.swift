@@ -1,0 +1,89 @@
+import CommandLineSupport
+import DermaFusion
+import SystemModule
+
+/// Does a command's work on many images: results in their order, progress, failures by name, and the closing summary.
+struct BatchRunner {
+  let terminal: Terminal
+  let isQuiet: Bool
+  private(set) var summary = BatchSummary()
+  /// Messages of what failed, each of which was reported.
+  private(set) var failures: [String] = []
+
+  init(_ arguments: ParsedArguments, terminal: Terminal) {
+    self.terminal = terminal
+    isQuiet = arguments[Flag.quiet]
+  }
+
+  /// The exit status, by what failed so far.
+  var status: ExitStatus { failures.isEmpty ? .success : .failure }
+
+  /// Reports something that failed.
+  mutating func fail(_ message: String) {
+    terminal.report(message)
+    failures.append(message)
+    summary.addFailure()
+  }
+
+  private enum Outcome<Value: Sendable>: Sendable {
+    case done(Value)
+    case failed(String)
+    /// What ends the whole batch.
+    case ended(any Error)
+  }
+
+  /// - Parameters:
+  ///   - classifier: whose threads work on several items at once; nil: one item after the other.
+  ///   - writesOnScreen: whether `consume` writes where the progress is shown.
+  ///   - interruption: what a person who interrupts the batch is told.
+  ///   - work: for one item; called on several threads. What it throws is reported and ends nothing, except for
+  ///     ``UsageError`` and ``OutputError``.
+  ///   - consume: is given the results in the order of the items, on the calling thread. Returns what the summary counts.
+  mutating func run<Item: Sendable, Value: Sendable>(
+    _ items: [Item], sideBySideOn classifier: Classifier?, writesOnScreen: Bool = false,
+    interruption: String, work: @escaping @Sendable (Item) throws -> Value,
+    consume: (Value) throws -> Classification?
+  ) throws {
+    if items.count > 1, !isQuiet { terminal.setInterruptionMessage("Interrupted. \(interruption)".printable) }
+    defer { terminal.setInterruptionMessage(nil) }
+    var progress = Progress(terminal: terminal, total: items.count, isQuiet: isQuiet)
+    defer { progress.clear() }
+    let outcome = { @Sendable (item: Item) -> Outcome<Value> in
+      do {
+        return .done(try work(item))
+      } catch let error where error is UsageError || error is OutputError {
+        return .ended(error)
+      } catch {
+        return .failed("\(error)")
+      }
+    }
+    func take(_ outcome: Outcome<Value>) throws {
+      switch outcome {
+      case .ended(let error): throw error
+      case .failed(let message):
+        progress.pause { fail(message) }
+        progress.advance(failed: true)
+      case .done(let value):
+        var result: Classification?
+        // Only what is written on the same screen needs room.
+        if writesOnScreen {
+          try progress.pause { result = try consume(value) }
+        } else {
+          result = try consume(value)
+        }
+        if let result { summary.add(result) }
+        progress.advance()
+      }
+    }
+    if let classifier {
+      try classifier.forEach(items, outcome) { (outcome) throws(any Error) in try take(outcome) }
+    } else {
+      for item in items { try take(outcome(item)) }
+    }
+  }
+
+  /// Tells a person how many images got which result.
+  func showSummary(ofImages count: Int) {
+    if count > 1, !isQuiet { terminal.noteOnScreen(summary.sentences.joined(separator: " ")) }
+  }
+}

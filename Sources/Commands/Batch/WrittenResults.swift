@@ -1,0 +1,105 @@
+import CommandLineSupport
+import DermaFusion
+import SystemModule
+
+/// The results that an interrupted batch left in its file.
+///
+/// A file is continued only if every byte of it is output of this batch's command: whole results, and at most one that
+/// was torn off at the end. Anything else is refused, so that resuming never removes more than that torn result.
+struct WrittenResults {
+  /// One result: its line, and what it was made from besides the image and the model.
+  struct Result {
+    let line: Int
+    let metadata: PatientMetadata
+    /// nil: the file does not tell.
+    var imageSHA256: String? = nil
+  }
+
+  /// What each result of this batch looks like.
+  enum Form {
+    /// - header: the line of column names.
+    case csv(header: String)
+    /// - extraMembers: of ``optionalMembers``, those that each result has.
+    case json(extraMembers: [String])
+  }
+
+  /// Bytes up to the end of the last whole result.
+  var byteCount = 0
+  /// Whole results in the file.
+  private(set) var count = 0
+  /// The results of each image that were not taken yet, by the bytes of its name.
+  private var results: [[UInt8]: [Result]] = [:]
+  let path: String
+
+  /// - Parameters:
+  ///   - bytes: of the file.
+  ///   - path: of the file, for messages.
+  ///   - images: the names of this batch's images.
+  ///   - model: that continues; the results that are there must be its own.
+  /// - Throws: ``NamedFailure`` where the file is not an interrupted output of this batch.
+  init(
+    _ bytes: [UInt8], path: String, form: Form, images: [String], model: ModelIdentity
+  ) throws(NamedFailure) {
+    self.path = path
+    switch form {
+    case .csv(let header): try readTable(bytes, header: header, images: images, model: model)
+    case .json(let members): try readLines(bytes, extraMembers: members, images: images, model: model)
+    }
+  }
+
+  /// Whether an image has a result that no other of the same name was given for yet.
+  ///
+  /// - Parameters:
+  ///   - metadata: what this batch knows of the patient.
+  ///   - completed: the same with what the image's file says besides, asked for where a result was made with other metadata.
+  ///   - imageSHA256: of the image's bytes as they are now, asked for where the file tells it; nil: not known.
+  /// - Throws: ``NamedFailure`` where the result was made with other metadata or from another image: a file must not hold both.
+  mutating func take(
+    _ name: String, metadata: PatientMetadata, completed: () -> PatientMetadata?, imageSHA256: () -> String?
+  ) throws(NamedFailure) -> Bool {
+    let key = Array(name.utf8)
+    guard let first = results[key]?.first else { return false }
+    if first.metadata != metadata, first.metadata != completed() {
+      throw failure(first.line, "was made with \(first.metadata), and now \(name) has \(metadata)")
+    }
+    if let made = first.imageSHA256, let now = imageSHA256(), made != now {
+      throw failure(first.line, "was made from another image than \(name) is now (imageSHA256)")
+    }
+    results[key]?.removeFirst()
+    return true
+  }
+
+  func failure(_ line: Int, _ reason: String) -> NamedFailure {
+    NamedFailure(name: path, reason: "line \(line) \(reason); choose another file, or leave out --resume")
+  }
+
+  /// - Parameter end: where the result ends in the file.
+  mutating func add(_ result: Result, image: String, end: Int) {
+    results[Array(image.utf8), default: []].append(result)
+    count += 1
+    byteCount = end
+  }
+
+  /// Checks what stands behind the last whole result: nothing, or the beginning of one of this batch's results.
+  ///
+  /// - Parameter start: how the result of an image begins, up to and including its name.
+  func requireTornResult(
+    _ tail: ArraySlice<UInt8>, line: Int, images: [String], start: (String) -> String
+  ) throws(NamedFailure) {
+    if tail.isEmpty { return }
+    let isTorn = images.contains { image in
+      let start = Array(start(image).utf8)
+      if tail.count <= start.count { return start.starts(with: tail) }
+      // Only the name may hold a line break.
+      return tail.starts(with: start) && !tail.dropFirst(start.count).contains(UInt8(ascii: "\n"))
+    }
+    if !isTorn { throw failure(line, "is not the unfinished result of an image of this batch") }
+  }
+
+  /// - Parameter age: nil: missing.
+  /// - Returns: nil where they are not those of a result.
+  static func metadata(age: Double?, sex: String, site: String) -> PatientMetadata? {
+    guard let sex = Sex(name: sex), let site = BodySite(name: site) else { return nil }
+    return try? PatientMetadata(ageInYears: age, sex: sex, site: site)
+  }
+}

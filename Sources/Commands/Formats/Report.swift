@@ -1,0 +1,53 @@
+import CommandLineSupport
+import JSONModule
+import SystemModule
+
+/// What a command has to say, in every form that it can take.
+protocol Report {
+  var json: JSONValue { get }
+  /// - Parameter width: characters a line; nil: as many as it takes.
+  func text(width: Int?) -> String
+  /// The line of column names, and the lines below it; for a command whose `--format` has `csv`.
+  ///
+  /// - Parameter isForTerminal: see ``CSVCell/text(_:isForTerminal:)``.
+  func csv(isForTerminal: Bool) -> (header: String, rows: String)
+}
+
+extension Report {
+  func csv(isForTerminal: Bool) -> (header: String, rows: String) { ("", "") }
+}
+
+/// A form of output. A further one is a case here and in ``text(of:isFirst:width:)``.
+enum OutputFormat: String, Sendable {
+  case text, json, csv
+
+  /// `--format` of commands that say one thing; text unless it is given.
+  static let option = choice(of: [.text, .json])
+  /// `--format` of commands whose output is also a table.
+  static let tableOption = choice(of: [.text, .json, .csv])
+
+  private static func choice(of formats: [OutputFormat]) -> Option<OutputFormat> {
+    .choice("format", of: formats, initial: .text, abstract: "Form of the output.")
+  }
+
+  /// A report in this form.
+  ///
+  /// - Parameters:
+  ///   - isFirst: whether no other stands before it in the same output.
+  ///   - width: characters a line where a person looks at it; nil for a file or a pipe.
+  func text(of report: some Report, isFirst: Bool = true, width: Int?) -> String {
+    switch self {
+    case .text: return (isFirst ? "" : "\n") + report.text(width: width)
+    case .json: return report.json.text + "\n"
+    case .csv:
+      let table = report.csv(isForTerminal: width != nil)
+      return (isFirst ? table.header : "") + table.rows
+    }
+  }
+}
+
+extension Terminal {
+  func write(_ report: some Report, as format: OutputFormat) throws(OutputError) {
+    try write(format.text(of: report, width: width))
+  }
+}

@@ -1,0 +1,63 @@
+import CommandLineSupport
+import SystemModule
+
+/// The images in a folder and the folders below it, sorted by path. Hidden files and folders are passed over; symbolic links are
+/// followed, see ``FolderWalk``.
+struct FolderImages: Sendable {
+  let sources: [ImageSource]
+  /// What could not be looked at: folders that cannot be read, links to nothing, names that are no text. Whether a file can be
+  /// read turns out when it is read.
+  let failures: [FileError]
+  let leftOut: LeftOutFiles
+
+  /// - Throws: ``FileError`` for a folder that cannot be read or holds no image.
+  init(_ folder: String) throws(FileError) {
+    let walk = try FolderWalk(
+      folder, endings: ImageFileName.readableEndings,
+      counting: [ImageFileName.heatmapEnding] + ImageFileName.unreadableEndings)
+    leftOut = LeftOutFiles(counts: walk.counts)
+    if walk.paths.isEmpty, walk.failures.isEmpty {
+      let others = leftOut.words.map { ", but \($0)" } ?? ""
+      throw .folderWithout(folder, kind: ImageFileName.kind + others)
+    }
+    sources = walk.paths.map(ImageSource.file)
+    failures = walk.failures
+  }
+}
+
+/// Files in folders that look like images and are not taken, by the endings of their names.
+struct LeftOutFiles: Sendable {
+  private(set) var counts: [String: Int] = [:]
+
+  mutating func add(_ other: LeftOutFiles) { counts.merge(other.counts, uniquingKeysWith: +) }
+
+  /// `2 .heic and 1 .tif files, which cannot be read, and 3 heatmaps (*-gradcam.png)`; nil for none.
+  var words: String? {
+    let heatmaps = counts[ImageFileName.heatmapEnding, default: 0]
+    let others = counts.filter { $0.key != ImageFileName.heatmapEnding }
+      .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    var parts: [String] = []
+    if !others.isEmpty {
+      let isOne = others.count == 1 && others[0].value == 1
+      parts.append(
+        "\(others.map { "\($0.value) \($0.key)" }.listed) \(isOne ? "file" : "files"), which cannot be read")
+    }
+    if heatmaps > 0 {
+      parts.append(
+        "\(heatmaps) \(heatmaps == 1 ? "heatmap" : "heatmaps") of gradcam (*\(ImageFileName.heatmapEnding))")
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: ", and ")
+  }
+
+  /// A note that no image is left out without a word.
+  func note(on terminal: Terminal, isQuiet: Bool) {
+    if let words, !isQuiet { terminal.note("Note: left out of the folders: \(words).") }
+  }
+}
+
+extension [String] {
+  /// `a, b and c`
+  fileprivate var listed: String {
+    count > 1 ? dropLast().joined(separator: ", ") + " and " + self[count - 1] : joined()
+  }
+}

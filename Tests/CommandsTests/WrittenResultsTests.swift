@@ -1,0 +1,188 @@
+import Foundation
+import TestFiles
+import Testing
+
+@testable import CommandLineSupport
+@testable import Commands
+@testable import DermaFusion
+@testable import SystemModule
+
+/// Which files `classify --resume` continues.
+@Suite struct WrittenResultsTests {
+  /// Whole outputs of the first images of a batch, from none to all of them.
+  struct Outputs {
+    let images: [String]
+    let texts: [[UInt8]]
+    let form: WrittenResults.Form
+    let words: [String]
+
+    func read(_ bytes: [UInt8]) throws -> WrittenResults {
+      try WrittenResults(
+        bytes, path: "results", form: form, images: images,
+        model: toyClassifier(threadCount: 1, usesMetadata: true).model)
+    }
+  }
+
+  let folder = TemporaryFolder()
+  let images: [String]
+
+  init() {
+    let folder = folder
+    // Cells of these names are quoted, hold line breaks, or are marked as text.
+    images = ["a;=1.ppm", "b \"2\", c\n\nd.ppm", "=x.ppm", "'=x.ppm"].enumerated().map { seed, name in
+      folder.write(pnm(width: 40, height: 33, seed: seed * 9), to: "images/\(name)")
+    }
+  }
+
+  static let optionLists = [
+    ["--format", "csv"], ["--format", "csv", "--tta"], ["--format", "json"],
+    ["--format", "json", "--tta", "--age", "50.5"],
+  ]
+
+  func outputs(_ options: [String], imageCount: Int) -> Outputs {
+    let images = Array(images[..<imageCount])
+    let texts = (1...imageCount).map { count in
+      runTool(words: ["classify", "--threads", "1"] + images[..<count] + options).outputBytes
+    }
+    let views: ImageViews = options.contains("--tta") ? .symmetries : .upright
+    let isCSV = options.contains("csv")
+    let header = ClassificationCSV.header(labels: .ham10000, showsTiming: false, views: views)
+    return Outputs(
+      images: images, texts: [isCSV ? Array(header.utf8) : []] + texts,
+      form: isCSV
+        ? .csv(header: header)
+        : .json(extraMembers: options.contains("--tta") ? ["views"] : []),
+      words: ["classify", "--threads", "1"] + images + options)
+  }
+
+  /// Every prefix of every output of one to four images: the whole results stay, and the rest is made again.
+  @Test(arguments: optionLists, [1, 2, 3, 4])
+  func everyPrefixIsContinued(options: [String], imageCount: Int) throws {
+    let outputs = self.outputs(options, imageCount: imageCount)
+    let whole = try #require(outputs.texts.last)
+    let age = options.contains("--age") ? 50.5 : nil
+    let metadata = try PatientMetadata(ageInYears: age)
+    for count in 0...whole.count {
+      var results = try outputs.read(Array(whole[..<count]))
+      let done = outputs.texts.lastIndex { $0.count <= count } ?? 0
+      let kept = count < outputs.texts[0].count ? 0 : outputs.texts[done].count
+      let taken = try outputs.images.map { try results.take($0, metadata: metadata) { nil } }
+      let expected = outputs.images.indices.map { $0 < done }
+      guard results.byteCount == kept, results.count == done, taken == expected else {
+        Issue.record(
+          "after \(count) of \(whole.count) bytes \(results.byteCount) are kept, \(taken) are done")
+        return
+      }
+    }
+  }
+
+  /// The same by the command itself, of the outputs of an image.
+  @Test(arguments: optionLists) func everyContinuedBatchEndsInTheSameFile(options: [String]) throws {
+    let outputs = self.outputs(options, imageCount: 1)
+    let whole = try #require(outputs.texts.last)
+    let folder = TemporaryFolder()
+    let words = outputs.words + ["--output", folder.path + "/results", "--resume"]
+    for count in 0...whole.count {
+      folder.write(Array(whole[..<count]), to: "results")
+      let result = runTool(words: words)
+      guard result.status == .success, folder.contents(of: "results") == whole else {
+        Issue.record("interrupted after \(count) of \(whole.count) bytes: \(result.errors)")
+        return
+      }
+    }
+  }
+
+  /// One byte more or another one, at every place: refused, or no whole result is lost.
+  @Test(arguments: optionLists) func noDamageCostsAWholeResult(options: [String]) throws {
+    let outputs = self.outputs(options, imageCount: 2)
+    let whole = try #require(outputs.texts.last)
+    for place in 0...whole.count {
+      for (byte, replaced) in [("\"", 0), ("\n", 0), ("\"", 1), (",", 1)] {
+        var damaged = whole
+        damaged.replaceSubrange(place..<min(place + replaced, whole.count), with: byte.utf8)
+        guard let results = try? outputs.read(damaged) else { continue }
+        // What is behind the kept bytes is one result without its end, and all before it are results.
+        let lost = damaged.count - results.byteCount
+        guard lost == 0 || (place >= outputs.texts[1].count && results.byteCount == outputs.texts[1].count),
+          try outputs.read(Array(damaged[..<results.byteCount])).count == results.count
+        else {
+          Issue.record("'\(byte)' at \(place) of \(whole.count) bytes: \(lost) bytes would be removed")
+          return
+        }
+      }
+    }
+  }
+
+  /// Texts and bytes of other origin, alone and behind results, and results of another model.
+  @Test(arguments: [["--format", "csv"], ["--format", "json"]])
+  func aFileOfOtherOriginIsLeftAsItIs(options: [String]) throws {
+    let outputs = self.outputs(options, imageCount: 2)
+    let (start, one, whole) = (outputs.texts[0], outputs.texts[1], outputs.texts[2])
+    let thesis = Array(String(repeating: "A thesis without a line feed. ", count: 7000).utf8)
+    let binary = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
+    let otherModel = Array(
+      String(decoding: whole, as: UTF8.self).replacing("0123456789abcdef0123", with: "ffff456789abcdef0123")
+        .utf8)
+    let files = [
+      thesis, binary, [0x0A], start + thesis, one + thesis, one + binary, one + [0x0A],
+      whole + Array("\"".utf8),
+      otherModel, Array("\"".utf8) + whole, Array("\u{FEFF}".utf8) + whole,
+      Array(String(decoding: whole, as: UTF8.self).replacing("\n", with: "\r\n").utf8),
+    ]
+    let folder = TemporaryFolder()
+    for (index, file) in files.enumerated() {
+      folder.write(file, to: "results")
+      let result = runTool(words: outputs.words + ["--output", folder.path + "/results", "--resume"])
+      #expect(result.status == .failure, "file \(index)")
+      #expect(
+        result.errors.contains("choose another file, or leave out --resume"), "\(index): \(result.errors)")
+      #expect(folder.contents(of: "results") == file, "file \(index) was changed")
+    }
+  }
+
+  /// One image is broken, and the result of the other must not be taken for its own.
+  @Test func namesThatOnlyAnApostropheTellsApartAreTwoImages() throws {
+    let folder = TemporaryFolder()
+    let images = [
+      folder.write("no image", to: "x;'=y.ppm"), folder.write(pnm(width: 40, height: 33), to: "x;=y.ppm"),
+    ]
+    let words = ["classify"] + images + ["--format", "csv", "--output", folder.path + "/results", "--resume"]
+    let first = runTool(words: words)
+    let made = folder.contents(of: "results")
+    let second = runTool(words: words)
+    #expect(first.status == .failure && second.status == .failure, "one of them is no image")
+    #expect(first.errors == second.errors)
+    #expect(folder.contents(of: "results") == made, "no line is doubled")
+    let header = "image,modelSHA256,age,sex,site\n"
+    let row = ClassificationCSV.line(["=x.jpg", "abc", "", "unknown", "unknown"])
+    var results = try WrittenResults(
+      Array((header + row).utf8), path: "results", form: .csv(header: header), images: [],
+      model: ModelIdentity(name: "m", version: "1", sha256: "abc"))
+    #expect(try !results.take("'=x.jpg", metadata: .unknown) { nil })
+    #expect(try results.take("=x.jpg", metadata: .unknown) { nil })
+  }
+
+  @Test func aModelWhoseIdsHoldSemicolonsContinuesItsTable() throws {
+    let classes = (0..<3).map { "a;b\($0)" }
+    let header =
+      "image," + classes.joined(separator: ",") + ",modelSHA256,age,sex,site\n"
+    let rows = "x.png,0.1,0.2,0.7,abc,,unknown,unknown\n"
+    let model = ModelIdentity(name: "m", version: "1", sha256: "abc")
+    var results = try WrittenResults(
+      Array((header + rows).utf8), path: "results", form: .csv(header: header), images: ["x.png"],
+      model: model)
+    #expect(try results.take("x.png", metadata: .unknown) { nil })
+  }
+
+  /// A text of 17 MB took a minute when each wrong end was looked for from the beginning.
+  @Test func manyLinesAreReadOnce() throws {
+    let outputs = self.outputs(["--format", "csv"], imageCount: 1)
+    let row = Array(outputs.texts[1][outputs.texts[0].count...])
+    let rows = [[UInt8]](repeating: row, count: 5000).flatMap { $0 }
+    #expect(try outputs.read(outputs.texts[0] + rows).count == 5000)
+    // A quote that nothing closes, and after it thousands of line feeds.
+    #expect(throws: NamedFailure.self) {
+      try outputs.read(outputs.texts[0] + Array("\"".utf8) + rows + [UInt8](repeating: 0x0A, count: 1 << 20))
+    }
+  }
+}
