@@ -1,7 +1,6 @@
 import Foundation
 import HashModule
 import ImageFiles
-import ImageLists
 import ModelFiles
 import TestFiles
 import Testing

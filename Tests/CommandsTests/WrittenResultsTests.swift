@@ -66,7 +66,7 @@ import Testing
       var results = try outputs.read(Array(whole[..<count]))
       let done = outputs.texts.lastIndex { $0.count <= count } ?? 0
       let kept = count < outputs.texts[0].count ? 0 : outputs.texts[done].count
-      let taken = try outputs.images.map { try results.take($0, metadata: metadata) { nil } }
+      let taken = try outputs.images.map { try results.take($0, metadata: metadata, completed: { nil }) { nil } }
       let expected = outputs.images.indices.map { $0 < done }
       guard results.byteCount == kept, results.count == done, taken == expected else {
         Issue.record(
@@ -158,8 +158,8 @@ import Testing
     var results = try WrittenResults(
       Array((header + row).utf8), path: "results", form: .csv(header: header), images: [],
       model: ModelIdentity(name: "m", version: "1", sha256: "abc"))
-    #expect(try !results.take("'=x.jpg", metadata: .unknown) { nil })
-    #expect(try results.take("=x.jpg", metadata: .unknown) { nil })
+    #expect(try !results.take("'=x.jpg", metadata: .unknown, completed: { nil }) { nil })
+    #expect(try results.take("=x.jpg", metadata: .unknown, completed: { nil }) { nil })
   }
 
   @Test func aModelWhoseIdsHoldSemicolonsContinuesItsTable() throws {
@@ -171,7 +171,7 @@ import Testing
     var results = try WrittenResults(
       Array((header + rows).utf8), path: "results", form: .csv(header: header), images: ["x.png"],
       model: model)
-    #expect(try results.take("x.png", metadata: .unknown) { nil })
+    #expect(try results.take("x.png", metadata: .unknown, completed: { nil }) { nil })
   }
 
   /// A text of 17 MB took a minute when each wrong end was looked for from the beginning.
