@@ -125,7 +125,7 @@ import Testing
         .utf8)
     let files = [
       thesis, binary, [0x0A], start + thesis, one + thesis, one + binary, one + [0x0A],
-      whole + Array("\"".utf8),
+      whole + Array("x".utf8),
       otherModel, Array("\"".utf8) + whole, Array("\u{FEFF}".utf8) + whole,
       Array(String(decoding: whole, as: UTF8.self).replacing("\n", with: "\r\n").utf8),
     ]

@@ -26,7 +26,9 @@ extension WrittenResults {
   private mutating func readObject(
     _ bytes: ArraySlice<UInt8>, line: Int, extraMembers: [String], model: ModelIdentity, end: Int
   ) throws(NamedFailure) {
-    guard case .object(let object) = try? JSONParser.parse(Array(bytes)),
+    // As this command writes it: nothing stands around the object, no carriage return either.
+    guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}"),
+      case .object(let object) = try? JSONParser.parse(Array(bytes)),
       case .string(let image) = object["image"],
       object["schemaVersion"] == .integer(Classification.schemaVersion),
       case .object(let known) = object["metadata"], case .string(let sex) = known["sex"],
