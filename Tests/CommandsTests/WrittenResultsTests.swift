@@ -66,7 +66,9 @@ import Testing
       var results = try outputs.read(Array(whole[..<count]))
       let done = outputs.texts.lastIndex { $0.count <= count } ?? 0
       let kept = count < outputs.texts[0].count ? 0 : outputs.texts[done].count
-      let taken = try outputs.images.map { try results.take($0, metadata: metadata, completed: { nil }) { nil } }
+      let taken = try outputs.images.map {
+        try results.take($0, metadata: metadata, completed: { nil }) { nil }
+      }
       let expected = outputs.images.indices.map { $0 < done }
       guard results.byteCount == kept, results.count == done, taken == expected else {
         Issue.record(
