@@ -160,9 +160,7 @@ def make_quantized(model, config):
             put_on_grid(block.conv_pw, block.bn2, 6)
     for layer in model.modules():
         if isinstance(layer, nn.Linear):
-            layer.forward = lambda x, layer=layer: (
-                x.double() @ layer.weight.double().T + layer.bias.double()
-            ).float()
+            layer.forward = lambda x, layer=layer: (x.double() @ layer.weight.double().T + layer.bias.double()).float()
     for name, block in quantizable_blocks(model):
         stage, index = name.removeprefix("blocks.").split(".")
         model.blocks[int(stage)][int(index)] = QuantizedInvertedResidualBlock(block)
