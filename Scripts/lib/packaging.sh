@@ -38,7 +38,10 @@ find_portable_flags() {
     folder=$(pkg-config --variable pcfiledir "$name" 2> /dev/null || true)
     [ -f "$folder/$name.pc" ] && sed "s|^libdir=.*|libdir=$archives|" "$folder/$name.pc" > "$archives/$name.pc"
   done
-  portable_flags+=(-Xswiftc "-L$archives" -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -lz -Xlinker -lm)
+  # LLVM's linker, because the default one keeps references from sections that it drops: libstdc++'s to arc4random, which
+  # glibc has since 2.36 only.
+  portable_flags+=(-Xswiftc "-L$archives" -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
+    -Xlinker -lz -Xlinker -lm)
 }
 
 # Builds the program. Sets `program`.

@@ -15,8 +15,8 @@ then their products with two levels fit in 16 bits, in which some machines add t
 Scales are from 1e-12 to 1e12.
 
 All other layers have the tensors of a folder without that line. The stem and the block that does not expand compute on
-grids (`put_on_grid`), the dense layers add up exact products in float64. The sums below are exact in float64, every other
-step is rounded once to float32, and halves go to the even number.
+grids (`put_on_grid`), the dense layers add up exact products in float64. The sums below are exact in float64, every
+other step is rounded once to float32, and halves go to the even number.
 """
 
 import math
@@ -111,7 +111,7 @@ def on_grid(x, step):
 
 
 def fitted(weight, bias, limit):
-    """The weights [O, ...] and biases on the finest grids on which sums over inputs up to `limit` are exact in float32."""
+    """The weights [O, ...] and biases on the finest grids where sums over inputs up to `limit` are exact in float32."""
     input_step = grid_step(limit)
     steps = torch.full((len(bias),), 2.0**-24, dtype=torch.float64)
     totals, count = weight.double().abs().sum((1, 2, 3)), weight[0].numel()
@@ -123,7 +123,7 @@ def fitted(weight, bias, limit):
 
 
 def put_on_grid(convolution, norm, limit, rounds_input=False, output_step=None):
-    """Makes a convolution and its batch norm add up without rounding, whatever the order and whether products are fused.
+    """Makes a convolution and its batch norm add up without rounding, in any order, with fused products or without.
 
     Inputs are multiples of grid_step(limit), rounded to them where `rounds_input`; outputs are rounded to multiples of
     `output_step` where there is one, which ReLU6 after it keeps.
@@ -160,9 +160,7 @@ def make_quantized(model, config):
             put_on_grid(block.conv_pw, block.bn2, 6)
     for layer in model.modules():
         if isinstance(layer, nn.Linear):
-            layer.forward = lambda x, layer=layer: (
-                x.double() @ layer.weight.double().T + layer.bias.double()
-            ).float()
+            layer.forward = lambda x, layer=layer: (x.double() @ layer.weight.double().T + layer.bias.double()).float()
     for name, block in quantizable_blocks(model):
         stage, index = name.removeprefix("blocks.").split(".")
         model.blocks[int(stage)][int(index)] = QuantizedInvertedResidualBlock(block)
