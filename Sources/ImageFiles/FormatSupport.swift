@@ -36,6 +36,11 @@ extension ImageDecoder {
   /// Those of the formats that can be read on this machine.
   package static var readableEndings: [String] { endings.filter { support(ofEnding: $0) == .readable } }
 
+  /// Those of image formats that cannot.
+  package static var unreadableEndings: [String] {
+    (endings + unsupportedEndings.flatMap { $0.endings }).filter { support(ofEnding: $0) != .readable }
+  }
+
   /// What a file's ending says; nil for an ending of no image format.
   ///
   /// - Parameter ending: with its dot, in any letter case.
@@ -73,7 +78,7 @@ extension ImageDecoder {
 
   private static let unsupportedEndings: [(name: String, endings: [String])] = [
     ("GIF", [".gif"]), ("JPEG 2000", [".jp2", ".j2k", ".jpf", ".jpx"]), ("JPEG XL", [".jxl"]),
-    ("Photoshop", [".psd", ".psb"]), ("SVG", [".svg"]), ("ICO", [".ico"]), ("PAM", [".pam"]),
+    ("Photoshop", [".psd", ".psb"]), ("PAM", [".pam"]),
     ("PFM", [".pfm"]),
     ("TGA", [".tga"]), ("XCF", [".xcf"]),
     (

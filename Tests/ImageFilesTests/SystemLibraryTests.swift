@@ -30,6 +30,8 @@ import Testing
     #expect(ImageDecoder.support(ofEnding: ".gif") == .unsupported(name: "GIF"))
     #expect(ImageDecoder.support(ofEnding: ".nef") == .unsupported(name: "raw camera"))
     #expect(ImageDecoder.support(ofEnding: ".txt") == nil)
+    #expect(Set(ImageDecoder.readableEndings).isDisjoint(with: ImageDecoder.unreadableEndings))
+    #expect(ImageDecoder.unreadableEndings.contains(".gif"))
     let tiff = ImageDecoder.support(ofEnding: ".tif")
     #expect(
       tiff

@@ -9,12 +9,7 @@ enum ImageFileName {
   static var readableEndings: [String] { ImageDecoder.readableEndings }
 
   /// Of images that cannot be read on this machine: files in a folder that are left out and counted.
-  static var unreadableEndings: [String] {
-    let others = [
-      ".gif", ".jp2", ".j2k", ".jxl", ".psd", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf",
-    ]
-    return (endings + others).filter { !readableEndings.contains($0) }
-  }
+  static var unreadableEndings: [String] { ImageDecoder.unreadableEndings }
 
   /// Of the pictures that `gradcam` makes: they are no photographs.
   static let heatmapEnding = "-gradcam.png"
