@@ -184,7 +184,9 @@ import Testing
     #expect(
       reasons(image.mapped { $0.map { UInt8(230 + Double($0) / 10.2) } }).contains(.unusualColor))
     // A model without these limits judges as before.
-    #expect(self.reasons(image.exchanged) == [] && self.reasons(grey(tint: [1, 1, 1])) == [])
+    for picture in [image.exchanged, grey(tint: [1, 1, 1])] {
+      #expect(!self.reasons(picture).contains(.unusualColor))
+    }
   }
 
   @Test func distanceIsMahalanobisToTheNearestClass() {

@@ -80,12 +80,14 @@ import Testing
 
   @Test func precision() throws {
     #expect(try parse(Self.valid).precision == .float32)
-    for (name, precision) in [("float32", ModelConfiguration.Precision.float32), ("int8", .int8)] {
+    for (name, precision) in [
+      ("float32", ModelConfiguration.Precision.float32), ("bfloat16", .bfloat16), ("int8", .int8),
+    ] {
       let text = #""padding":"same","precision":"\#(name)""#
       #expect(try parse(replacing: #""padding":"same""#, with: text).precision == precision)
     }
     expectError(
-      .unknownValue(key: "precision", value: "int4", allowed: ["float32", "int8"]),
+      .unknownValue(key: "precision", value: "int4", allowed: ["float32", "bfloat16", "int8"]),
       replacing: #""padding":"same""#, with: #""padding":"same","precision":"int4""#)
   }
 

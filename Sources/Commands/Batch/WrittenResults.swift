@@ -80,14 +80,21 @@ struct WrittenResults {
     byteCount = end
   }
 
-  /// Checks what stands behind the last whole result: nothing, or the beginning of one of this batch's results.
+  /// Checks what stands behind the last whole result: nothing, or the beginning of the result of an image
+  /// of this batch that has none.
   ///
   /// - Parameter start: how the result of an image begins, up to and including its name.
   func requireTornResult(
     _ tail: ArraySlice<UInt8>, line: Int, images: [String], start: (String) -> String
   ) throws(NamedFailure) {
     if tail.isEmpty { return }
+    var done = results.mapValues(\.count)
     let isTorn = images.contains { image in
+      // One that has its result does not get another.
+      if let count = done[Array(image.utf8)], count > 0 {
+        done[Array(image.utf8)] = count - 1
+        return false
+      }
       let start = Array(start(image).utf8)
       if tail.count <= start.count { return start.starts(with: tail) }
       // Only the name may hold a line break.

@@ -26,7 +26,7 @@ enum ReportCommand: Command {
   static let examples = [
     "dermafusion report lesion.jpg --age 55 --site back --output report.html",
     "dermafusion report photographs --metadata patients.csv --output report.html",
-    "dermafusion report photographs --only moderate,high,abstained --output report.html",
+    "dermafusion report photographs --only moderate,high --output report.html",
   ]
   static let exitStatuses: [HelpEntry] = [
     ("0", "The page was written with every image."),
