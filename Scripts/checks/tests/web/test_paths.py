@@ -133,6 +133,11 @@ def test_body_map_and_list_are_one_choice(visit):
             assert region.get_attribute("aria-pressed") == "true"
             sites.add(site)
     assert len(sites) == 12
+    # What the list chooses is shown on the side where it lies.
+    page.locator(".site-list input[value='chest']").check()
+    assert page.locator(".region[data-site=chest]").get_attribute("aria-pressed") == "true"
+    page.locator(".site-list input[value='back']").check()
+    assert page.locator(".region[data-site=back]").get_attribute("aria-pressed") == "true"
     # The model has no place for the buttocks: they choose none, and say so.
     buttocks = page.get_by_role("button", name="Buttocks: the model has no such place")
     buttocks.locator(".region-shape").click()

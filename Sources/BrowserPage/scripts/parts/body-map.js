@@ -89,6 +89,11 @@ export function bodyMap(sites, site, changed) {
   };
   const choose = (/** @type {string} */ next) => {
     chosen = next;
+    // What the list chooses is shown on the side where it lies.
+    if (next !== 'unknown' && !BODY[side].regions.some((region) => region.site === next)) {
+      side = side === 'front' ? 'back' : 'front';
+      draw();
+    }
     for (const region of stage.querySelectorAll('.region[data-site]')) {
       region.setAttribute('aria-pressed', String(region.getAttribute('data-site') === chosen));
     }
