@@ -23,7 +23,7 @@ enum BFloat16Samples {
     var words = [UInt32](repeating: 0, count: values.count / depth * wordStride)
     for (place, value) in values.enumerated() {
       let (row, k) = place.quotientAndRemainder(dividingBy: depth)
-      words[row * wordStride + k / 2] |= rounded(value).bitPattern >> 16 << UInt32(k % 2 * 16)
+      words[row * wordStride + k / 2] |= (rounded(value).bitPattern >> 16) << UInt32(k % 2 * 16)
     }
     return words
   }
