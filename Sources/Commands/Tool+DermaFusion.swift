@@ -11,7 +11,7 @@ extension Tool {
     discussion: Wording.disclaimer,
     commands: [
       ClassifyCommand.self, GradCAMCommand.self, ReportCommand.self, EvaluateCommand.self,
-      PreprocessCommand.self,
+      CompareCommand.self, PreprocessCommand.self,
       EncodeMetadataCommand.self,
       ParityCommand.self,
       BenchCommand.self, InfoCommand.self, DoctorCommand.self, CompletionsCommand.self, ManualCommand.self,

@@ -136,7 +136,7 @@ import DermaFusion
     let words = [
       "classify": ["a.png"], "gradcam": ["a.png"], "report": ["a.png", "--output", "nowhere/a.html"],
       "completions": ["bash"], "evaluate": ["--labels", "a.csv", "--images", "."],
-      "parity": [], "bench": [], "info": [], "encode-metadata": [],
+      "compare": ["a.png", "--against", "int8"], "parity": [], "bench": [], "info": [], "encode-metadata": [],
       "preprocess": ["a.png", "--stage", "resized", "--output", "nowhere/a.npy"],
     ]
     for command in Tool.dermafusion.commands {

@@ -26,14 +26,7 @@ extension EvaluationReport {
             set.confusionMatrix().map { .array($0.map(JSONValue.integer)) }),
         ])
       ))
-    members.append(
-      (
-        "bootstrap",
-        .object([
-          "level": .number(LesionBootstrap.level), "resamples": .integer(LesionBootstrap.resampleCount),
-          "drawn": .string("lesions"), "seed": .integer(Int(LesionBootstrap.seed)),
-        ])
-      ))
+    members.append(("bootstrap", LesionBootstrap.json))
     members.append(
       ("subgroups", .object(subgroups.map { ($0.grouping.rawValue, .array($0.groups.map(\.json))) })))
     return members
@@ -58,15 +51,29 @@ extension EvaluationReport {
   }
 }
 
+extension LesionBootstrap {
+  /// How the intervals were drawn.
+  static var json: JSONValue {
+    .object([
+      "level": .number(level), "resamples": .integer(resampleCount), "drawn": .string("lesions"),
+      "seed": .integer(Int(seed)),
+    ])
+  }
+}
+
+extension EvaluationFigure {
+  /// The figures over all classes as JSON names them, in the order in which they are promised.
+  static let overallNames: [(name: String, figure: EvaluationFigure)] = [
+    ("accuracy", .accuracy), ("balancedAccuracy", .balancedAccuracy), ("macroAUROC", .macroAUROC),
+    ("melanomaSensitivityAt90Specificity", .melanomaSensitivityAt90Specificity),
+    ("malignantAUROC", .malignantAUROC), ("ece", .expectedCalibrationError),
+    ("negativeLogLikelihood", .negativeLogLikelihood),
+  ]
+}
+
 extension EvaluationReport.Measurement {
   fileprivate var jsonMembers: [(key: String, value: JSONValue)] {
-    [
-      ("accuracy", EvaluationFigure.accuracy), ("balancedAccuracy", .balancedAccuracy),
-      ("macroAUROC", .macroAUROC),
-      ("melanomaSensitivityAt90Specificity", .melanomaSensitivityAt90Specificity),
-      ("malignantAUROC", .malignantAUROC), ("ece", .expectedCalibrationError),
-      ("negativeLogLikelihood", .negativeLogLikelihood),
-    ].flatMap { members($0, $1) }
+    EvaluationFigure.overallNames.flatMap { members($0, $1) }
   }
 
   /// A figure and, with `CI` after its name, its interval.

@@ -43,6 +43,23 @@ package enum LesionBootstrap {
     return draws.map(interval(of:))
   }
 
+  /// The interval of how much each figure of `second` is above that of `first`, both measured on the same resamples; a resample
+  /// where one of the two is undefined does not count. Where all resamples agree, the interval is that one value: models that
+  /// answer alike have a difference of 0 whatever is drawn.
+  static func differences(
+    lesions: [String], first: (_ weights: [Int]) -> EvaluationFigures,
+    second: (_ weights: [Int]) -> EvaluationFigures
+  ) -> [EvaluationFigure: ClosedRange<Double>] {
+    var draws: [EvaluationFigure: [Double]] = [:]
+    forEachResample(of: lesions) { weights in
+      let before = first(weights)
+      for (figure, value) in second(weights) {
+        if let other = before[figure] { draws[figure, default: []].append(value - other) }
+      }
+    }
+    return draws.compactMapValues(range(of:))
+  }
+
   /// - Parameter body: gets how often each image counts.
   private static func forEachResample(of lesionOfEachImage: [String], _ body: (_ weights: [Int]) -> Void) {
     let lesions = Set(lesionOfEachImage).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -58,9 +75,12 @@ package enum LesionBootstrap {
   }
 
   private static func interval(of values: [Double]) -> ClosedRange<Double>? {
+    values.contains { $0 != values[0] } ? range(of: values) : nil
+  }
+
+  private static func range(of values: [Double]) -> ClosedRange<Double>? {
     guard values.count * 100 >= definedPercent * resampleCount else { return nil }
     let sorted = values.sorted()
-    guard sorted[0] < sorted[sorted.count - 1] else { return nil }
     return quantile(sorted, (1 - level) / 2)...quantile(sorted, (1 + level) / 2)
   }
 

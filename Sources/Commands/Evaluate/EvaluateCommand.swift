@@ -88,10 +88,7 @@ enum EvaluateCommand: Command {
     let classifier = try session.classifier(folder, arguments)
     let list = try TestList(table, path: labelsPath, labels: classifier.labels)
     let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
-    if let seenBy = overlap.trainedFolder, !arguments[Flag.allowTrainingLesions] {
-      throw TrainingListError.trainedOn(
-        lesions: overlap.trainingLesions, list: "\(seenBy)/\(TrainingList.relativePath)", labels: labelsPath)
-    }
+    if !arguments[Flag.allowTrainingLesions] { try overlap.refuseTrained(labels: labelsPath) }
     let index = try ImageIndex(folders: arguments[images])
     if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
     let plotPaths =

@@ -33,16 +33,9 @@ struct EvaluationOutput: Report {
     members += report.jsonMembers
     members.append(
       ("warnings", .object(sortedWarnings.map { ($0.warning.rawValue, .integer($0.count)) })))
-    members.append(("trainingList", overlap.isKnown ? trainingJSON : .null))
+    members.append(("trainingList", overlap.json))
     members.append(("disclaimer", .string(Wording.disclaimer)))
     return .object(members)
-  }
-
-  private var trainingJSON: JSONValue {
-    .object([
-      "trainingLesions": .integer(overlap.trainingLesions.count),
-      "validationLesions": .integer(overlap.validationLesions.count),
-    ])
   }
 
   var sortedWarnings: [(warning: ClassificationWarning, count: Int)] {

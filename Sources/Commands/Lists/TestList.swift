@@ -22,17 +22,19 @@ struct TestList: Sendable {
   /// Of the table, for messages.
   let path: String
   /// In the order of the table, at least one.
-  let entries: [Entry]
+  private(set) var entries: [Entry]
   /// What the rows that are left out show, none of the classes, in the order of the table, and of how many rows.
   private(set) var leftOut: [(diagnosis: String, rowCount: Int)] = []
 
   /// Of the rows with a cell that cannot be understood, what it is, in the order of the table.
-  private(set) var failures: [CSVError] = []
+  var failures: [CSVError] { failedRows.map(\.error) }
+  /// ``failures`` with the images that they cost.
+  private(set) var failedRows: [(image: String, error: CSVError)] = []
   /// See ``PatientColumns/missingColumns``.
   let missingColumns: String?
 
   /// Rows of the table.
-  var rowCount: Int { leftOut.reduce(entries.count + failures.count) { $0 + $1.rowCount } }
+  var rowCount: Int { leftOut.reduce(entries.count + failedRows.count) { $0 + $1.rowCount } }
 
   /// - Parameter labels: the classes that an image may show.
   /// - Throws: ``CSVError`` naming the file, line, column and value.
@@ -70,17 +72,27 @@ struct TestList: Sendable {
             confirmation: confirmationColumn.flatMap { columns.cells.optionalText($0, of: row) },
             metadata: try columns.metadata(of: row)))
       } catch {
-        failures.append(error)
+        failedRows.append((image, error))
       }
     }
     if entries.isEmpty {
-      if let failure = failures.first { throw failure }
+      if let failure = failedRows.first { throw failure.error }
       guard let first = leftOut.first else { throw .noRows(path: path) }
       throw .noKnownDiagnosis(path: path, first: first.diagnosis, known: labels.ids)
     }
     self.path = path
     self.entries = entries
     missingColumns = columns.missingColumns
+  }
+
+  /// With the rows of some images only; there may be none.
+  ///
+  /// - Parameter holds: whether the image of this name is one of them.
+  func only(_ holds: (_ image: String) -> Bool) -> TestList {
+    var list = self
+    list.entries.removeAll { !holds($0.image) }
+    list.failedRows.removeAll { !holds($0.image) }
+    return list
   }
 }
 

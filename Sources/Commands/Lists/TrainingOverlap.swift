@@ -1,3 +1,5 @@
+import JSONModule
+
 /// What a test list and what a model has seen have in common.
 struct TrainingOverlap {
   /// Whether the model says what it has seen; an ensemble, whether its own list or each member's does.
@@ -20,6 +22,23 @@ struct TrainingOverlap {
     trainedFolder = zip(folders, trained).first { !$1.isEmpty }?.0
     trainingLesions = trained.flatMap { $0 }.unique
     validationLesions = lists.flatMap { $0?.validationLesions(in: list) ?? [] }.unique
+  }
+
+  /// - Parameter labels: the path of the list.
+  /// - Throws: ``TrainingListError`` where the model was trained on one of the lesions.
+  func refuseTrained(labels: String) throws(TrainingListError) {
+    guard let trainedFolder else { return }
+    throw .trainedOn(
+      lesions: trainingLesions, list: "\(trainedFolder)/\(TrainingList.relativePath)", labels: labels)
+  }
+
+  /// How many lesions of the list the model has seen; null where that is not known.
+  var json: JSONValue {
+    guard isKnown else { return .null }
+    return .object([
+      "trainingLesions": .integer(trainingLesions.count),
+      "validationLesions": .integer(validationLesions.count),
+    ])
   }
 }
 

@@ -21,8 +21,12 @@ struct ModelLocation: Sendable {
   /// - Throws: ``ModelLocationError`` when none was named and none is found.
   static func folder(_ arguments: ParsedArguments, terminal: Terminal) throws(ModelLocationError) -> String {
     guard let named = arguments[option] else { return try defaultFolder(terminal) }
+    return folder(named: named, terminal: terminal)
+  }
+
+  /// The folder that is meant: the one at this path, or the one of this name beside the model that is used without the option.
+  static func folder(named: String, terminal: Terminal) -> String {
     if named.utf8.contains(UInt8(ascii: "/")) || FileBytes.isThere(named) { return named }
-    // Beside the model that is used without the option.
     guard let base = try? defaultFolder(terminal), names(beside: base).contains(named) else { return named }
     return "\(base)/\(named)"
   }

@@ -1,0 +1,146 @@
+import DermaFusion
+
+/// What two models of the same classes make of the same images.
+package struct ModelComparison: Sendable {
+  /// One image with the answers of both.
+  package struct Image: Sendable {
+    package let name: String
+    package let first: Answer
+    package let second: Answer
+    /// Where the image has a label.
+    package let truth: Truth?
+
+    /// - Parameters:
+    ///   - first, second: of the same classes, see ``ClassScores/ordered(as:)``.
+    package init(name: String, first: Answer, second: Answer, truth: Truth?) {
+      precondition(first.probabilities.labels == second.probabilities.labels, "models of different classes")
+      self.name = name
+      self.first = first
+      self.second = second
+      self.truth = truth
+    }
+
+    /// Whether the likeliest class is the same, abstained from or not.
+    package var agrees: Bool { first.probabilities.highest == second.probabilities.highest }
+    /// Whether both models answer.
+    package var isAnswered: Bool { !first.abstains && !second.abstains }
+  }
+
+  /// What one model says of an image.
+  package struct Answer: Sendable {
+    package let probabilities: ClassScores
+    package let abstains: Bool
+
+    package init(probabilities: ClassScores, abstains: Bool) {
+      self.probabilities = probabilities
+      self.abstains = abstains
+    }
+  }
+
+  /// What an image shows.
+  package struct Truth: Sendable {
+    package let label: LesionLabel
+    /// Images of one lesion are drawn together.
+    package let lesion: String
+
+    package init(label: LesionLabel, lesion: String) {
+      self.label = label
+      self.lesion = lesion
+    }
+  }
+
+  /// The greatest change of a class's probability, up or down.
+  package struct Change: Sendable {
+    package let label: LesionLabel
+    /// The first image where it is so great.
+    package let image: String
+    package let first: Float
+    package let second: Float
+
+    /// Without its sign.
+    package var size: Double { abs(Double(second) - Double(first)) }
+  }
+
+  /// The figures of both models on the images with labels.
+  package struct Measurement: Sendable {
+    package let imageCount: Int
+    package let lesionCount: Int
+    /// Classes without an image; means over classes leave them out.
+    package let absentClasses: [LesionLabel]
+    package let first: EvaluationFigures
+    package let second: EvaluationFigures
+    /// 95 % intervals by lesion of the differences, both models measured on the same resamples.
+    package let intervals: [EvaluationFigure: ClosedRange<Double>]
+
+    /// How much the second model's figure is above the first's; `nil` where one of the two is undefined.
+    package func difference(_ figure: EvaluationFigure) -> Double? {
+      guard let before = first[figure], let after = second[figure] else { return nil }
+      return after - before
+    }
+  }
+
+  /// At least one.
+  package let images: [Image]
+  /// Of each class, in their order.
+  package let changes: [Change]
+  /// `nil` without an image that has a label.
+  package let measurement: Measurement?
+
+  /// - Parameter images: at least one, all of the same classes.
+  package init(_ images: [Image]) {
+    precondition(!images.isEmpty, "a comparison of no images")
+    self.images = images
+    changes = images[0].first.probabilities.labels.map { label in
+      var greatest: Change?
+      for image in images {
+        let change = Change(
+          label: label, image: image.name, first: image.first.probabilities.values[label.index],
+          second: image.second.probabilities.values[label.index])
+        if greatest.map({ change.size > $0.size }) ?? true { greatest = change }
+      }
+      return greatest!
+    }
+    measurement = Measurement(images)
+  }
+
+  package var labels: Labels { images[0].first.probabilities.labels }
+  package var agreeingCount: Int { images.count { $0.agrees } }
+  /// Images that both models answer.
+  package var answeredCount: Int { images.count { $0.isAnswered } }
+  package var answeredAgreeingCount: Int { images.count { $0.isAnswered && $0.agrees } }
+}
+
+extension ModelComparison.Measurement {
+  fileprivate init?(_ images: [ModelComparison.Image]) {
+    let known = images.compactMap { image in image.truth.map { (image: image, truth: $0) } }
+    guard !known.isEmpty else { return nil }
+    func set(_ answer: (ModelComparison.Image) -> ModelComparison.Answer) -> EvaluationSet {
+      EvaluationSet(
+        known.map { image, truth in
+          EvaluatedImage(
+            lesion: truth.lesion, label: truth.label, probabilities: answer(image).probabilities,
+            metadata: .unknown, source: "")
+        })
+    }
+    let (firstSet, secondSet) = (set(\.first), set(\.second))
+    let lesions = known.map(\.truth.lesion)
+    imageCount = known.count
+    lesionCount = Set(lesions).count
+    absentClasses = firstSet.labels.filter { label in !known.contains { $0.truth.label == label } }
+    let (before, after) = (firstSet.figures(), secondSet.figures())
+    (first, second) = (before, after)
+    // Without a value there is nothing that an interval could be around.
+    intervals = LesionBootstrap.differences(
+      lesions: lesions, first: firstSet.figures(weights:), second: secondSet.figures(weights:)
+    ).filter { before[$0.key] != nil && after[$0.key] != nil }
+  }
+}
+
+extension ClassScores {
+  /// The values of the same classes in the order of `labels`, which may also call them otherwise; `nil` for other classes.
+  package func ordered(as labels: Labels) -> ClassScores? {
+    guard labels.count == self.labels.count else { return nil }
+    let values = labels.compactMap { self[$0.id] }
+    return values.count == labels.count ? ClassScores(values, labels: labels) : nil
+  }
+}

@@ -1,0 +1,168 @@
+import Assessment
+import CommandLineSupport
+import DermaFusion
+import ImageFiles
+import SystemModule
+
+/// Classifies the same images with two models and shows where these differ.
+enum CompareCommand: Command {
+  static let name = "compare"
+  static let abstract = "Compare two models on the same images."
+  static let discussion = """
+    \(Wording.disclaimer)
+
+    Both models classify each image. A is the model of --model, B that of --against. Shown are the images with the same \
+    likeliest class (also of those that both models answer), the abstentions, and for each class the greatest change of its \
+    probability with the image where it occurs. Models must have the same classes, in any order; which of them are \
+    malignant is taken from A. Images, folders and failures are as in \(ClassifyCommand.name).
+
+    With --labels, the figures of \(EvaluateCommand.name) follow for A, for B and the difference B - A. Each difference has a \
+    paired 95 % interval from \(LesionBootstrap.resampleCount) bootstrap resamples, drawn by lesion with a fixed seed: both \
+    models are measured on the same resamples. An interval without 0 is a difference that these images tell from chance; \
+    among several figures, one may lie so by chance. An image from which a model abstains counts by its likeliest class.
+
+    When the folder of a model holds \(TrainingList.relativePath), lesions that it was trained on are refused, as in \
+    \(EvaluateCommand.name): such a model would seem better than it is.
+    """
+  static let positionals = [
+    Positional(
+      "image", isRepeated: true,
+      abstract: "A file, a folder, or - for one image's bytes on standard input.")
+  ]
+  static let options: [any Parameter] =
+    [ModelLocation.option, against, labels] + MetadataOptions.all + [
+      MetadataOptions.table, Option<Int>.threads, Option<Precision>.precision, ImageViews.flag, format,
+      Flag.allowTrainingLesions, Flag.quiet,
+    ] + DecodingOptions.all
+  static let examples = [
+    "dermafusion compare --against int8 photographs",
+    "dermafusion compare --model old --against new photographs --labels test.csv --format json",
+  ]
+  static let exitStatuses: [HelpEntry] = [
+    ("0", "Every image was classified by both models."),
+    (
+      "1",
+      "An image, a table or a model failed, or was refused; standard error names it. The other images were compared."
+    ),
+    ("64", "Wrong usage."),
+  ]
+
+  private static let against = Option<String>.path(
+    "against", valueName: "folder", isRequired: true,
+    abstract: "Folder or name of the model to compare with, found as that of --model.")
+  private static let labels = Option<String>.path(
+    "labels", valueName: "file.csv",
+    abstract: """
+      Table with the class of each image, and lesion_id where images show the same lesion, read as by \
+      \(EvaluateCommand.name). Its age, sex and site are used where --metadata and the options do not tell them. Images \
+      without a row are compared, but not in the figures.
+      """)
+  private static let format = OutputFormat.option
+
+  static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+    let terminal = session.terminal
+    let input = try BatchInput(arguments, terminal: terminal)
+    let table = try arguments[labels].map { path in
+      (path: path, bytes: try FileBytes.read(path: path, limit: MetadataTable.byteLimit))
+    }
+    let folders = [
+      input.modelFolder, ModelLocation.folder(named: arguments.value(of: against), terminal: terminal),
+    ]
+    let (first, second) = (
+      try session.classifier(folders[0], arguments), try session.classifier(folders[1], arguments)
+    )
+    try refuseOtherClasses(folders, first.labels, second.labels)
+    let list = try table.map { path, bytes in
+      try ComparedLabels(bytes, path: path, labels: first.labels, sources: input.images.sources)
+    }
+    let overlaps = try list.map { list in
+      try zip(folders, [first, second]).map { folder, classifier in
+        try TrainingOverlap(list.list, model: folder, members: classifier.members.map(\.folder))
+      }
+    }
+    if let table, let overlaps, !arguments[Flag.allowTrainingLesions] {
+      for overlap in overlaps { try overlap.refuseTrained(labels: table.path) }
+    }
+
+    let items = input.images.items
+    let views = ImageViews(arguments)
+    // As the first model's threads do: several images are computed whole, few share them layer by layer.
+    let isShared = 2 * items.count <= first.threadCount
+    var images: [ModelComparison.Image] = []
+    var runner = BatchRunner(arguments, terminal: terminal)
+    try runner.run(items, sideBySideOn: first, interruption: "Nothing was written.") { item in
+      let source = try item.image()
+      return try source.naming {
+        let bytes = try source.read(terminal: terminal)
+        let row = try list?.entry(of: source)
+        let metadata = try input.metadata(of: source).filled(from: row?.metadata)
+        func answer(of classifier: Classifier) throws(DermaFusionError) -> ModelComparison.Answer {
+          let result = try classifier.observedClassify(
+            encodedImage: bytes, metadata: metadata, views: views, limits: input.limits
+          ).0
+          return ModelComparison.Answer(
+            probabilities: result.probabilities.ordered(as: first.labels)!, abstains: result.abstains)
+        }
+        return ModelComparison.Image(
+          name: source.name, first: try answer(of: first),
+          second: try isShared
+            ? answer(of: second)
+            : second.withoutSharing { () throws(DermaFusionError) in try answer(of: second) },
+          truth: row.map { ModelComparison.Truth(label: $0.label, lesion: $0.lesion) })
+      }
+    } consume: { image in
+      images.append(image)
+      return nil
+    }
+    input.noteTable(on: terminal)
+    if !arguments[Flag.quiet] {
+      for note in list?.notes(on: input.images.sources) ?? [] { terminal.note("Note: \(note)") }
+    }
+    guard !images.isEmpty else { return .failure }
+    let output = ComparisonOutput(
+      comparison: ModelComparison(images), listedCount: items.count, views: views,
+      models: zip(folders, [first, second]).map { (folder: $0, identity: $1.model) }, overlaps: overlaps)
+    try terminal.write(output, as: arguments.value(of: format))
+    return runner.status
+  }
+
+  private static func refuseOtherClasses(
+    _ folders: [String], _ first: Labels, _ second: Labels
+  ) throws(ComparisonError) {
+    let only = [
+      first.ids.filter { second[$0] == nil }, second.ids.filter { first[$0] == nil },
+    ]
+    guard !only.allSatisfy(\.isEmpty) else { return }
+    throw .differentClasses(zip(folders, only).map { (folder: $0, ids: $1) })
+  }
+}
+
+/// Why there is no comparison.
+enum ComparisonError: Error, CustomStringConvertible {
+  /// The models with the classes that only they have.
+  case differentClasses([(folder: String, ids: [String])])
+  case noLabelledImage(path: String, rowCount: Int, imageCount: Int)
+
+  var description: String {
+    switch self {
+    case .differentClasses(let models):
+      "the models have different classes: "
+        + models.filter { !$0.ids.isEmpty }.map { "only '\($0.folder)' has \($0.ids.quotedList)" }
+        .joined(separator: ", ")
+    case .noLabelledImage(let path, let rowCount, let imageCount):
+      """
+      \(path): none of its \(rowCount) rows is of one of the \(imageCount) images; a row belongs to the image whose file \
+      name without its ending is the image_id
+      """
+    }
+  }
+}
+
+extension PatientMetadata {
+  /// With what the table of labels says in the place of the fields that are not known.
+  fileprivate func filled(from entry: PatientEntry?) throws(DermaFusionError) -> PatientMetadata {
+    try PatientMetadata(
+      ageInYears: ageInYears ?? entry?.ageInYears, sex: sex == .unknown ? entry?.sex ?? .unknown : sex,
+      site: site == .unknown ? entry?.site ?? .unknown : site)
+  }
+}

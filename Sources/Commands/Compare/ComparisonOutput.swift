@@ -1,0 +1,167 @@
+import Assessment
+import CommandLineSupport
+import DermaFusion
+import JSONModule
+
+/// A comparison with what it is about, for a program and for a person.
+struct ComparisonOutput: Report {
+  let comparison: ModelComparison
+  /// Images that were named, compared or not.
+  let listedCount: Int
+  let views: ImageViews
+  /// A and B.
+  let models: [(folder: String, identity: ModelIdentity)]
+  /// What each model has seen of the lesions; `nil` without labels.
+  let overlaps: [TrainingOverlap]?
+
+  var json: JSONValue {
+    var members: [(key: String, value: JSONValue)] = [
+      ("schemaVersion", .integer(Classification.schemaVersion)), ("model", models[0].identity.orderedJSON),
+      ("against", models[1].identity.orderedJSON), ("listed", .integer(listedCount)),
+    ]
+    if views != .upright { members.append(("views", .integer(views.count))) }
+    members += comparison.jsonMembers
+    members.append(
+      (
+        "trainingLists",
+        overlaps.map { .object(["model": $0[0].json, "against": $0[1].json]) } ?? .null
+      ))
+    members.append(("disclaimer", .string(Wording.disclaimer)))
+    return .object(members)
+  }
+
+  private static let letters = ["A", "B"]
+  private static let labelColumn = 42
+
+  func text(width: Int?) -> String {
+    var lines = notes.map { $0.text.labelled($0.label, column: 17, width: width) }
+    lines += [""] + changeTable.lines(width: width)
+    let hiddenCount = comparison.changes.count - shownChanges.count
+    if hiddenCount > 0 {
+      lines.append(
+        "\(hiddenCount) classes with smaller changes are left out; --format json has them.".wrapped(
+          width: width, indent: 0))
+    }
+    if let measurement = comparison.measurement {
+      lines += [""] + figureTable(measurement).lines(width: width)
+    }
+    lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private var notes: [(label: String, text: String)] {
+    let images = comparison.images
+    var notes = zip(Self.letters, models).map { letter, model in
+      (label: letter, text: "\(model.identity.words), in \(model.folder.printable)")
+    }
+    notes += [
+      ("Images", "\(images.count) of \(listedCount) compared"),
+      (
+        "Same class",
+        """
+        \(Self.share(comparison.agreeingCount, of: images.count)); of those that both answer \
+        \(Self.share(comparison.answeredAgreeingCount, of: comparison.answeredCount))
+        """
+      ),
+      (
+        "Abstained from",
+        """
+        \(images.count { $0.first.abstains }) by A, \(images.count { $0.second.abstains }) by B, \
+        \(images.count { $0.first.abstains && $0.second.abstains }) by both
+        """
+      ),
+    ]
+    if views != .upright { notes.append(("Views", views.sentence)) }
+    if let measurement = comparison.measurement {
+      notes.append(("Labels", "\(measurement.imageCount) images of \(measurement.lesionCount) lesions"))
+      let absent = measurement.absentClasses
+      if !absent.isEmpty {
+        let names = absent.prefix(12).map(\.id.printable).joined(separator: ", ")
+        let rest = absent.count > 12 ? " and \(absent.count - 12) more" : ""
+        notes.append(("Note", "no image of \(names)\(rest): means over classes leave them out"))
+      }
+    }
+    for (letter, overlap) in zip(Self.letters, overlaps ?? []) {
+      if !overlap.isKnown {
+        notes.append(
+          ("Training list", "none with \(letter): whether it was trained on these lesions is not known"))
+      }
+      let (trained, selected) = (overlap.trainingLesions.count, overlap.validationLesions.count)
+      if trained > 0 {
+        notes.append(
+          ("WARNING", "\(letter) was trained on \(trained) of these lesions: it seems better than it is"))
+      }
+      if selected > 0 {
+        notes.append(
+          (
+            "Note",
+            "\(letter) was selected or calibrated on \(selected) of these lesions: it may seem better than it is"
+          ))
+      }
+    }
+    return notes
+  }
+
+  private static func share(_ count: Int, of all: Int) -> String {
+    "\(count) of \(all)"
+      + (all > 0 ? " (\((Double(count) / Double(all) * 100).fixed(digits: 1)) %)" : "")
+  }
+
+  /// Text has so many classes at most; JSON has all.
+  private static let shownClassCount = 30
+
+  /// All, or the greatest, in the order of the classes.
+  private var shownChanges: [ModelComparison.Change] {
+    comparison.changes.sorted { ($0.size, -$0.label.index) > ($1.size, -$1.label.index) }
+      .prefix(Self.shownClassCount).sorted { $0.label.index < $1.label.index }
+  }
+
+  private var changeTable: TextTable {
+    let changes = shownChanges
+    let names = changes.map { $0.label.id.printable }
+    let width = max(8, (names.map(\.count).max() ?? 0) + 1)
+    let cell = { (greatest: String, first: String, second: String) in
+      greatest.leftPadding(to: 15) + first.leftPadding(to: 9) + second.leftPadding(to: 9)
+    }
+    return TextTable(
+      names: TextTable.Column(
+        heading: "class".padding(to: width), cells: names.map { $0.padding(to: width) }),
+      columns: [
+        TextTable.Column(
+          heading: cell("greatest change", "A", "B"),
+          cells: changes.map {
+            cell(
+              $0.size.fixed(digits: 4), Double($0.first).fixed(digits: 4),
+              Double($0.second).fixed(digits: 4))
+          }),
+        TextTable.Column(heading: "  image", cells: changes.map { "  " + $0.image.printable }),
+      ])
+  }
+
+  private func figureTable(_ measurement: ModelComparison.Measurement) -> TextTable {
+    let figures = EvaluationFigure.overall(comparison.labels)
+    let titles = figures.map { $0.title(comparison.labels) }
+    let width = max(Self.labelColumn, (titles.map(\.count).max() ?? 0) + 1)
+    let value = { (value: Double?) in value.map { $0.fixed(digits: 4) } ?? "undefined" }
+    func column(_ heading: String, _ width: Int, _ cells: [String]) -> TextTable.Column {
+      TextTable.Column(
+        heading: heading.leftPadding(to: width), cells: cells.map { $0.leftPadding(to: width) })
+    }
+    return TextTable(
+      names: TextTable.Column(
+        heading: "".padding(to: width), cells: titles.map { $0.padding(to: width) }),
+      columns: [
+        column("A", 10, figures.map { value(measurement.first[$0]) }),
+        column("B", 10, figures.map { value(measurement.second[$0]) }),
+        // Together, so that a narrow terminal has the interval beside its difference.
+        column(
+          "B - A" + "95 % interval".leftPadding(to: 20), 30,
+          figures.map { figure in
+            value(measurement.difference(figure))
+              + (measurement.intervals[figure].map {
+                "\($0.lowerBound.fixed(digits: 4)) to \($0.upperBound.fixed(digits: 4))"
+              } ?? "-").leftPadding(to: 20)
+          }),
+      ])
+  }
+}
