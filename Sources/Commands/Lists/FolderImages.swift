@@ -10,11 +10,12 @@ struct FolderImages: Sendable {
   let failures: [FileError]
   let leftOut: LeftOutFiles
 
+  /// - Parameter takesHeatmaps: whether gradcam's pictures are images like others: where images are looked up by name.
   /// - Throws: ``FileError`` for a folder that cannot be read or holds no image.
-  init(_ folder: String) throws(FileError) {
+  init(_ folder: String, takesHeatmaps: Bool = false) throws(FileError) {
     let walk = try FolderWalk(
       folder, endings: ImageFileName.readableEndings,
-      counting: [ImageFileName.heatmapEnding] + ImageFileName.unreadableEndings)
+      counting: (takesHeatmaps ? [] : [ImageFileName.heatmapEnding]) + ImageFileName.unreadableEndings)
     leftOut = LeftOutFiles(counts: walk.counts)
     if walk.paths.isEmpty, walk.failures.isEmpty {
       let others = leftOut.words.map { ", but \($0)" } ?? ""

@@ -21,7 +21,7 @@ struct ImageIndex: Sendable {
   /// - Throws: ``FileError`` for one that is not a folder, cannot be read or holds no image.
   init(folders: [String]) throws(FileError) {
     for folder in folders {
-      let images = try FolderImages(folder)
+      let images = try FolderImages(folder, takesHeatmaps: true)
       failures += images.failures
       leftOut.add(images.leftOut)
       for source in images.sources {

@@ -30,7 +30,7 @@ struct TestList: Sendable {
   var failures: [CSVError] { failedRows.map(\.error) }
   /// ``failures`` with the images that they cost.
   private(set) var failedRows: [(image: String, error: CSVError)] = []
-  /// See ``PatientColumns/missingColumns``.
+  /// See ``PatientColumns/missingColumns``; nil for a challenge's ground truth, which never tells of patients.
   let missingColumns: String?
 
   /// Rows of the table.
@@ -82,7 +82,7 @@ struct TestList: Sendable {
     }
     self.path = path
     self.entries = entries
-    missingColumns = columns.missingColumns
+    missingColumns = reader.isChallengeTable ? nil : columns.missingColumns
   }
 
   /// With the rows of some images only; there may be none.
@@ -126,6 +126,9 @@ private struct LabelColumns {
     }
     form = .oneHot(known)
   }
+
+  /// Whether the table has a column for each class, as the ISIC challenges publish their ground truth.
+  var isChallengeTable: Bool { if case .oneHot = form { true } else { false } }
 
   var names: [String] {
     switch form {

@@ -64,8 +64,8 @@ public final class Classifier: Sendable {
   /// - Parameters:
   ///   - configuration: the bytes of `config.json`.
   ///   - weights: the bytes of `model.safetensors`.
-  ///   - threadCount: see ``init(modelDirectory:threadCount:)``.
-  /// - Throws: see ``init(modelDirectory:threadCount:)``.
+  ///   - threadCount: see ``init(modelDirectory:threadCount:precision:)``.
+  /// - Throws: see ``init(modelDirectory:threadCount:precision:)``.
   public convenience init(
     configuration: [UInt8], weights: [UInt8], threadCount: Int? = nil
   ) throws(DermaFusionError) {
@@ -80,8 +80,8 @@ public final class Classifier: Sendable {
   /// - Parameters:
   ///   - ensemble: the bytes of the ensemble's `config.json`.
   ///   - members: the bytes of each member's two files, by the name that `ensemble` gives its folder.
-  ///   - threadCount: see ``init(modelDirectory:threadCount:)``.
-  /// - Throws: see ``init(modelDirectory:threadCount:)``.
+  ///   - threadCount: see ``init(modelDirectory:threadCount:precision:)``.
+  /// - Throws: see ``init(modelDirectory:threadCount:precision:)``.
   public convenience init(
     ensemble: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])], threadCount: Int? = nil
   ) throws(DermaFusionError) {
