@@ -155,8 +155,8 @@ import DermaFusion
       help.contains(
         """
         USAGE: dermafusion evaluate --labels <file.csv> --images <folder> ...
-                 [--model <folder>] [--threads <n>] [--tta] [--format <format>]
-                 [--plots <folder>] [--predictions <file.csv>]
+                 [--model <folder>] [--threads <n>] [--precision <type>] [--tta]
+                 [--format <format>] [--plots <folder>] [--predictions <file.csv>]
                  [--allow-training-lesions] [--quiet]
 
         """), "\(help)")
