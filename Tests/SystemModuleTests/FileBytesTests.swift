@@ -42,8 +42,29 @@ import Testing
         close(pipe)
       }
       #expect(
-        try FileBytes.read(path: path, limit: 9, patience: 600) == Array("late".utf8))
+        try FileBytes.read(path: path, limit: 9, patience: 600, pipeSeconds: 600) == Array("late".utf8))
     }
+  }
+
+  /// However often something is written.
+  @Test func aPipeThatDoesNotEndIsNotReadForEver() throws {
+    let path = folder.path + "/pipe"
+    try #require(mkfifo(path, 0o600) == 0)
+    let pipe = open(path, O_RDWR | O_CLOEXEC)
+    let isOver = Locked(false)
+    Thread.detachNewThread {
+      while !isOver.withLock({ $0 }) {
+        _ = write(pipe, "x", 1)
+        Thread.sleep(forTimeInterval: 0.05)
+      }
+      close(pipe)
+    }
+    defer { isOver.withLock { $0 = true } }
+    let error = FileError.pipeWithoutEnd(path, seconds: 1)
+    #expect(throws: error) {
+      try FileBytes.read(path: path, limit: 1 << 20, patience: 600, pipeSeconds: 1)
+    }
+    #expect("\(error)" == "\(path): is a pipe that did not end within the limit of 1 seconds")
   }
 
   @Test func aPipeThatNobodyReadsIsNamed() throws {
