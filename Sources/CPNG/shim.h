@@ -37,6 +37,8 @@ typedef struct {
   char warning[256];
   // The data end after the last row: the end chunk is missing.
   int lacks_end;
+  // Whether pixels have an alpha, and whether that of any pixel is above 0.
+  int has_alpha, is_visible;
   char message[256];
 } cpng_reader;
 
@@ -175,6 +177,15 @@ static inline cpng_status cpng_read_header(cpng_reader *reader) {
   return CPNG_OK;
 }
 
+// Drops the alpha of a row of 8-bit RGBA, in place of png_set_strip_alpha, which does not tell what it was.
+static inline void cpng_drop_alpha(png_structp png, png_row_infop row, png_bytep pixels) {
+  cpng_reader *reader = (cpng_reader *)png_get_io_ptr(png);
+  if (row->channels != 4) return;
+  reader->has_alpha = 1;
+  for (png_uint_32 x = 0; !reader->is_visible && x < row->width; x++) reader->is_visible = pixels[4 * (size_t)x + 3] != 0;
+  for (png_uint_32 x = 0; x < row->width; x++) memmove(pixels + 3 * (size_t)x, pixels + 4 * (size_t)x, 3);
+}
+
 // Writes the pixels as 8-bit RGB, row-major [height, width, 3], then reads what follows the image data.
 static inline cpng_status cpng_read_pixels(cpng_reader *reader, uint8_t *rgb) {
   volatile int complete = 0;
@@ -186,7 +197,8 @@ static inline cpng_status cpng_read_pixels(cpng_reader *reader, uint8_t *rgb) {
   png_set_expand_gray_1_2_4_to_8(reader->png);
   if (reader->color_type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(reader->png);
   png_set_strip_16(reader->png);
-  png_set_strip_alpha(reader->png);
+  png_set_read_user_transform_fn(reader->png, cpng_drop_alpha);
+  png_set_user_transform_info(reader->png, NULL, 8, 3);
   if ((reader->color_type & PNG_COLOR_MASK_COLOR) == 0) png_set_gray_to_rgb(reader->png);
   int passes = png_set_interlace_handling(reader->png);
   png_read_update_info(reader->png, reader->info);

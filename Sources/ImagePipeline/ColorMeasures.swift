@@ -70,7 +70,7 @@ package struct ColorMeasures: Sendable, Equatable {
       sumOfSquares += luma * luma
     }
     return Double(count * sumOfSquares - sum * sum).squareRoot()
-      / Double(count * Int64(ImageMeasures.block * ImageMeasures.block))
+      / Double(count * Int64(BlockSums.pixelCount))
   }
 
   private static func warmth(_ blockSums: [SIMD3<Int>]) -> Double {

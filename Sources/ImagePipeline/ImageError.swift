@@ -27,6 +27,9 @@ package enum ImageError: Error, Equatable, Sendable {
   /// The data break a rule of their format; the reason is the decoding library's own message where there is one.
   case corrupt(ImageFormat, reason: String)
 
+  /// Nothing of the image can be seen: every pixel's alpha is 0. What colours there are below it is chance.
+  case fullyTransparent(ImageFormat)
+
   /// More pixels than anyone photographs: probably a decompression bomb.
   case tooManyPixels(width: Int, height: Int, limit: Int)
 
@@ -80,6 +83,8 @@ extension ImageError: CustomStringConvertible {
       "the \(format.rawValue) is truncated: \(reason)"
     case .corrupt(let format, let reason):
       "the \(format.rawValue) is corrupt: \(reason)"
+    case .fullyTransparent(let format):
+      "the \(format.rawValue) is fully transparent: every pixel's alpha is 0"
     case .tooManyPixels(let width, let height, let limit):
       "the image is too large: \(width)x\(height) is more than \(limit) pixels"
     case .implausibleSize(let format, let byteCount, let width, let height):

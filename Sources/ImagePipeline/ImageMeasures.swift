@@ -16,8 +16,6 @@ package struct ImageMeasures: Sendable, Equatable {
   /// Whether there is colour, and that of skin.
   package let color: ColorMeasures
 
-  /// Pixels of a side of a block.
-  static let block = 20
   /// Levels by which green exceeds red in a pixel that counts as green.
   private static let greener: Int32 = 8
   /// What rounding to whole levels adds to the square of a second difference of luma, on average: 6 x 1/12 of the
@@ -33,7 +31,7 @@ package struct ImageMeasures: Sendable, Equatable {
     green = Double(greenCount) / Double(luma.count)
     let mean = Double(total) / Double(luma.count)
     brightness = mean / 256
-    let sums = Self.blockSums(image)
+    let sums = BlockSums.of(image)
     contrast = (0..<3).map { channel in Self.deviationFromPlane(sums.map { $0[channel] }) }.max()!
     let coarse = Self.secondDifferences(luma, side: image.width, step: 8)
     let fine = Self.secondDifferences(luma, side: image.width, step: 2)
@@ -70,36 +68,7 @@ package struct ImageMeasures: Sendable, Equatable {
     return (values, total, greenCount)
   }
 
-  private static func mean(_ sum: Int) -> Double { Double(sum) / Double(block * block) }
-
-  /// The sums of red, green and blue of every whole block, row-major.
-  private static func blockSums(_ image: PixelImage) -> [SIMD3<Int>] {
-    let (count, stride) = (image.width / block, image.width * 3)
-    var sums: [SIMD3<Int>] = []
-    sums.reserveCapacity(count * count)
-    image.pixels.withUnsafeBufferPointer { pixels in
-      withUnsafeTemporaryAllocation(of: UInt16.self, capacity: stride) { columns in
-        for blockRow in 0..<count {
-          // Whole rows first, which is one vector instruction for many values: 20 x 255 fits.
-          columns.initialize(repeating: 0)
-          for row in blockRow * block..<(blockRow + 1) * block {
-            let line = UnsafeBufferPointer(rebasing: pixels[row * stride..<(row + 1) * stride])
-            for index in 0..<stride { columns[index] &+= UInt16(line[index]) }
-          }
-          for blockColumn in 0..<count {
-            var (red, green, blue) = (0, 0, 0)
-            for column in blockColumn * block..<(blockColumn + 1) * block {
-              red += Int(columns[column * 3])
-              green += Int(columns[column * 3 + 1])
-              blue += Int(columns[column * 3 + 2])
-            }
-            sums.append(SIMD3(red, green, blue))
-          }
-        }
-      }
-    }
-    return sums
-  }
+  private static func mean(_ sum: Int) -> Double { Double(sum) / Double(BlockSums.pixelCount) }
 
   private static func deviationFromPlane(_ sums: [Int]) -> Double {
     let count = Int(Double(sums.count).squareRoot())

@@ -1,5 +1,8 @@
 /// The `config.json` of a model or an ensemble: read, held against the folder's `SHA256SUMS` and parsed, each once.
-struct ConfigurationFile {
+package struct ConfigurationFile {
+  /// What the file is called in its folder.
+  package static let name = "config.json"
+
   /// The file's path or name, for errors.
   let path: String
   let bytes: [UInt8]
@@ -14,12 +17,11 @@ struct ConfigurationFile {
   init(in folder: String) throws(ModelFileError) {
     guard let isFolder = try FileContent.isFolder(folder) else { throw .folderMissing(path: folder) }
     guard isFolder else { throw .notAFolder(path: folder) }
-    let name = ModelFolder.configurationName
-    let path = FileContent.path(of: name, in: folder)
-    guard try FileContent.isFolder(path) != nil else { throw .fileMissing(name: name, folder: folder) }
+    let path = FileContent.path(of: Self.name, in: folder)
+    guard try FileContent.isFolder(path) != nil else { throw .fileMissing(name: Self.name, folder: folder) }
     let bytes = try FileContent(path: path, limit: Self.byteLimit).array
     let checksums = try ModelChecksums(directory: folder)
-    try checksums?.check(bytes, of: name)
+    try checksums?.check(bytes, of: Self.name)
     try self.init(bytes, path: path, checksums: checksums)
   }
 

@@ -40,7 +40,7 @@ package struct EnsembleFolder: Sendable {
   package init(
     configuration: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])]
   ) throws(ModelFileError) {
-    let file = try ConfigurationFile(configuration, path: ModelFolder.configurationName)
+    let file = try ConfigurationFile(configuration, path: ConfigurationFile.name)
     guard let ensemble = try file.ensemble() else {
       throw .configuration(file: file.path, .missingKey("members"))
     }
@@ -79,12 +79,14 @@ extension ModelFolder {
   /// The files that a model's folder has or, where it is an ensemble's, that its members' folders have too; there or not.
   package static func filePaths(in folder: String) -> [String] {
     guard let ensemble = try? ConfigurationFile(in: folder).ensemble() else { return paths(in: folder) }
-    return [configurationName, ModelChecksums.fileName].map { FileContent.path(of: $0, in: folder) }
+    return [ConfigurationFile.name, ModelChecksums.fileName].map { FileContent.path(of: $0, in: folder) }
       + ensemble.members.flatMap { paths(in: FileContent.path(of: $0.folder, in: folder)) }
   }
 
   private static func paths(in folder: String) -> [String] {
-    [configurationName, weightsName, ModelChecksums.fileName].map { FileContent.path(of: $0, in: folder) }
+    [ConfigurationFile.name, weightsName, ModelChecksums.fileName].map {
+      FileContent.path(of: $0, in: folder)
+    }
   }
 }
 

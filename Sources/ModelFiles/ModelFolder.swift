@@ -2,8 +2,6 @@ import HashModule
 
 /// A model's two files, read and checked: `config.json` and `model.safetensors`.
 package struct ModelFolder: Sendable {
-  /// The name of the configuration's file.
-  package static let configurationName = "config.json"
   /// The name of the weights' file.
   package static let weightsName = "model.safetensors"
 
@@ -47,7 +45,7 @@ package struct ModelFolder: Sendable {
 
   /// - Parameter folder: what errors call the folder that the files would lie in.
   init(configuration bytes: [UInt8], weights: [UInt8], folder: String?) throws(ModelFileError) {
-    let names = [Self.configurationName, Self.weightsName].map { name in
+    let names = [ConfigurationFile.name, Self.weightsName].map { name in
       folder.map { FileContent.path(of: name, in: $0) } ?? name
     }
     let file = try ConfigurationFile(bytes, path: names[0])

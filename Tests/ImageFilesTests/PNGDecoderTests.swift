@@ -35,6 +35,41 @@ import Testing
     }
   }
 
+  /// One pixel that can be seen is enough, wherever it is.
+  @Test(arguments: [false, true], [(colorType: UInt8(4), bitDepth: UInt8(8)), (4, 16), (6, 8), (6, 16)])
+  func anImageOfWhichNothingCanBeSeenIsRefused(
+    isInterlaced: Bool, kind: (colorType: UInt8, bitDepth: UInt8)
+  ) throws {
+    let builder = PNGBuilder(
+      width: 9, height: 10, bitDepth: kind.bitDepth, colorType: kind.colorType, isInterlaced: isInterlaced)
+    let channels = kind.colorType == 4 ? 2 : 4
+    let opaque = 1 << Int(kind.bitDepth) - 1
+    var samples = (0..<90 * channels).map { $0 % channels == channels - 1 ? 0 : opaque - $0 % 200 }
+    #expect(throws: ImageError.fullyTransparent(.png)) { try ImageDecoder.decode(builder.file(samples)) }
+    for pixel in [0, 44, 89] {
+      samples[pixel * channels + channels - 1] = opaque
+      #expect(throws: Never.self) { try ImageDecoder.decode(builder.file(samples)) }
+      samples[pixel * channels + channels - 1] = 0
+    }
+  }
+
+  /// By the colours that are used, not by those that the palette has.
+  @Test(arguments: [false, true]) func aPaletteMayBeTransparentToo(isInterlaced: Bool) throws {
+    var builder = PNGBuilder(width: 5, height: 3, bitDepth: 2, colorType: 3, isInterlaced: isInterlaced)
+    builder.before = [
+      PNGBuilder.chunk("PLTE", Array(Self.palette.prefix(4).joined())), PNGBuilder.chunk("tRNS", [0, 1, 0]),
+    ]
+    var samples = (0..<15).map { $0 % 2 * 2 }
+    let error = ImageError.fullyTransparent(.png)
+    #expect(throws: error) { try ImageDecoder.decode(builder.file(samples)) }
+    #expect("\(error)" == "the PNG is fully transparent: every pixel's alpha is 0")
+    // The fourth colour has no alpha in the file, which makes it opaque.
+    for color in [1, 3] {
+      samples[14] = color
+      #expect(throws: Never.self) { try ImageDecoder.decode(builder.file(samples)) }
+    }
+  }
+
   @Test(arguments: [false, true], [(1, 1), (5, 3), (9, 10), (17, 8)])
   func decodesEveryKind(isInterlaced: Bool, size: (width: Int, height: Int)) throws {
     for kind in Self.kinds {
@@ -49,7 +84,7 @@ import Testing
       if kind.colorType == 3 {
         let colors = Self.palette.prefix(1 << Int(kind.bitDepth))
         builder.before = [
-          PNGBuilder.chunk("PLTE", Array(colors.joined())), PNGBuilder.chunk("tRNS", colors.map { $0[1] }),
+          PNGBuilder.chunk("PLTE", Array(colors.joined())), PNGBuilder.chunk("tRNS", colors.map { $0[1] | 1 }),
         ]
       }
       let expected = stride(from: 0, to: samples.count, by: kind.channels).flatMap {

@@ -27,7 +27,8 @@ import Testing
   }
 
   @Test func aChildThatTakesTooLongIsEnded() throws {
-    let child = try shell("sleep 600", seconds: 0.2)
+    // A child of the shell would outlive it, with whatever it inherited: a pipe of another test would not end.
+    let child = try shell("exec sleep 600", seconds: 0.2)
     var output = [UInt8](repeating: 0, count: 1)
     #expect(!output.withUnsafeMutableBytes { child.read(into: $0) })
     #expect(child.end() == .late)

@@ -35,13 +35,36 @@ import Testing
     for pause in [0.0, 0.3] {
       Thread.detachNewThread {
         Thread.sleep(forTimeInterval: pause)
-        let pipe = fopen(path, "w")!
+        // No child of another test may inherit it: the pipe would not end before the child.
+        let pipe = open(path, O_WRONLY | O_CLOEXEC)
         Thread.sleep(forTimeInterval: pause * 5)
-        fputs("late", pipe)
-        fclose(pipe)
+        _ = write(pipe, "late", 4)
+        close(pipe)
       }
-      #expect(try FileBytes.read(path: path, limit: 9, patience: 100) == Array("late".utf8))
+      #expect(
+        try FileBytes.read(path: path, limit: 9, patience: 600, pipeSeconds: 600) == Array("late".utf8))
     }
+  }
+
+  /// However often something is written.
+  @Test func aPipeThatDoesNotEndIsNotReadForEver() throws {
+    let path = folder.path + "/pipe"
+    try #require(mkfifo(path, 0o600) == 0)
+    let pipe = open(path, O_RDWR | O_CLOEXEC)
+    let isOver = Locked(false)
+    Thread.detachNewThread {
+      while !isOver.withLock({ $0 }) {
+        _ = write(pipe, "x", 1)
+        Thread.sleep(forTimeInterval: 0.05)
+      }
+      close(pipe)
+    }
+    defer { isOver.withLock { $0 = true } }
+    let error = FileError.pipeWithoutEnd(path, seconds: 1)
+    #expect(throws: error) {
+      try FileBytes.read(path: path, limit: 1 << 20, patience: 600, pipeSeconds: 1)
+    }
+    #expect("\(error)" == "\(path): is a pipe that did not end within the limit of 1 seconds")
   }
 
   @Test func aPipeThatNobodyReadsIsNamed() throws {
@@ -52,11 +75,12 @@ import Testing
     }
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: 0.3)
-      let pipe = open(path, O_RDONLY)
-      Thread.sleep(forTimeInterval: 5)
+      let pipe = open(path, O_RDONLY | O_CLOEXEC)
+      var byte: UInt8 = 0
+      while read(pipe, &byte, 1) == 1 {}
       close(pipe)
     }
-    try FileBytes.write(Array("read".utf8), path: path, patience: 5)
+    try FileBytes.write(Array("read".utf8), path: path, patience: 600)
   }
 
   /// As it is where another program shares the pipe and reads it without waiting.
@@ -64,6 +88,7 @@ import Testing
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
     defer { close(ends[0]) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
     let writer = ends[1]
     Thread.detachNewThread {

@@ -36,9 +36,8 @@ enum ClassifyCommand: Command {
   static let options: [any Parameter] =
     MetadataOptions.all + [
       MetadataOptions.table, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision,
-      ImageViews.flag, explainMetadata,
-      format, timing, output, resume, Flag.quiet,
-    ] + DecodingOptions.all
+      ImageViews.flag,
+    ] + ClassifyOptions.all + [Flag.quiet] + DecodingOptions.all
   static let examples = [
     #"dermafusion classify lesion.jpg --age 55 --sex male --site "lower extremity""#,
     "dermafusion classify photographs --metadata patients.csv --format csv",
@@ -54,43 +53,23 @@ enum ClassifyCommand: Command {
     ("64", "Wrong usage."),
   ]
 
-  static let explainMetadata = Flag(
-    "explain-metadata",
-    abstract: """
-      Add the logit of each class for the image alone, with all metadata, and without the age, the sex or the site. \
-      For text and JSON.
-      """)
-  static let format = OutputFormat.tableOption
-  static let output = Option<String>.path(
-    "output", valueName: "file",
-    abstract: """
-      Write the results to this file instead of standard output. The file appears when it is complete and replaces an \
-      existing one; with --resume it grows line by line. - is standard output.
-      """)
-  static let resume = Flag(
-    "resume",
-    abstract: """
-      Continue the file of --output: images that have a line in it are skipped, and an unfinished last line is written \
-      again. For JSON and CSV. A file is refused and left unchanged where one of its results was made with another model, \
-      other options or other metadata. In JSON, imageSHA256 is compared too: a result of an image that has changed since \
-      is refused. CSV has no hash, so a changed image is not noticed.
-      """)
-  static let timing = Flag("timing", abstract: "Add the time that each image took to the output.")
-
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     try refuseCombinations(arguments)
     let input = try BatchInput(arguments, terminal: terminal)
     let items = input.images.items
     let outputs = try input.outputs(
-      arguments[output].map { [(output.display, $0)] } ?? [], terminal: terminal)
+      arguments[ClassifyOptions.output].map { [(ClassifyOptions.output.display, $0)] } ?? [],
+      terminal: terminal)
     let classifier = try session.classifier(input.modelFolder, arguments)
     var destination = try ResultDestination(
       arguments, outputs: outputs, input: input, classifier: classifier, terminal: terminal)
 
     var runner = BatchRunner(arguments, terminal: terminal)
     let views = ImageViews(arguments)
-    let (showsTiming, explains) = (arguments[timing], arguments[explainMetadata])
+    let (showsTiming, explains) = (
+      arguments[ClassifyOptions.timing], arguments[ClassifyOptions.explainMetadata]
+    )
     try runner.run(
       destination.remaining, sideBySideOn: classifier,
       writesOnScreen: destination.isSeen && terminal.width != nil, interruption: destination.interruption
@@ -115,19 +94,23 @@ enum ClassifyCommand: Command {
   }
 
   private static func refuseCombinations(_ arguments: ParsedArguments) throws(UsageError) {
-    if arguments[explainMetadata], arguments.value(of: format) == .csv {
+    if arguments[ClassifyOptions.explainMetadata], arguments.value(of: ClassifyOptions.format) == .csv {
       throw .invalidValue(
-        "csv", display: format.display,
-        expectation: "Please provide 'text' or 'json' with \(explainMetadata.display).")
+        "csv", display: ClassifyOptions.format.display,
+        expectation: "Please provide 'text' or 'json' with \(ClassifyOptions.explainMetadata.display).")
     }
-    if arguments[explainMetadata], arguments[ImageViews.flag] {
-      throw .excludingOptions(ImageViews.flag.display, explainMetadata.display)
+    if arguments[ClassifyOptions.explainMetadata], arguments[ImageViews.flag] {
+      throw .excludingOptions(ImageViews.flag.display, ClassifyOptions.explainMetadata.display)
     }
-    guard arguments[resume] else { return }
-    if arguments[output] == nil { throw .missingCompanion(resume.display, companions: "'\(output.display)'") }
-    if arguments.value(of: format) == .text {
+    guard arguments[ClassifyOptions.resume] else { return }
+    if arguments[ClassifyOptions.output] == nil {
+      throw .missingCompanion(
+        ClassifyOptions.resume.display, companions: "'\(ClassifyOptions.output.display)'")
+    }
+    if arguments.value(of: ClassifyOptions.format) == .text {
       throw .invalidValue(
-        "text", display: format.display, expectation: "Please provide 'json' or 'csv' with \(resume.display)."
+        "text", display: ClassifyOptions.format.display,
+        expectation: "Please provide 'json' or 'csv' with \(ClassifyOptions.resume.display)."
       )
     }
   }

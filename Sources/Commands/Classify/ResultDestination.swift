@@ -22,12 +22,12 @@ struct ResultDestination {
     _ arguments: ParsedArguments, outputs: OutputFiles, input: BatchInput, classifier: Classifier,
     terminal: Terminal
   ) throws {
-    let format = arguments.value(of: ClassifyCommand.format)
+    let format = arguments.value(of: ClassifyOptions.format)
     let items = input.images.items
-    let path = outputs.usesStandardOutput ? nil : arguments[ClassifyCommand.output]
+    let path = outputs.usesStandardOutput ? nil : arguments[ClassifyOptions.output]
     let file: any ByteOutput
     var isFirst = true
-    if let path, arguments[ClassifyCommand.resume] {
+    if let path, arguments[ClassifyOptions.resume] {
       let continued = try ContinuedFile(path: path, limit: 1 << 31)
       var results = try WrittenResults(
         continued.content, path: path, form: Self.form(arguments, labels: classifier.labels),
@@ -63,11 +63,11 @@ struct ResultDestination {
     }
     isSeen = path == nil
     usesColour = isSeen && terminal.usesColour
-    replaces = path != nil && !arguments[ClassifyCommand.resume]
+    replaces = path != nil && !arguments[ClassifyOptions.resume]
     let width = isSeen ? terminal.width : nil
     let isTable =
-      items.count > 1 && format == .text && !arguments[ClassifyCommand.timing]
-      && !arguments[ClassifyCommand.explainMetadata]
+      items.count > 1 && format == .text && !arguments[ClassifyOptions.timing]
+      && !arguments[ClassifyOptions.explainMetadata]
     printer = ResultPrinter(
       format: format, output: file, width: width,
       table: isTable
@@ -79,12 +79,12 @@ struct ResultDestination {
 
   /// What each result in a file of this command line looks like.
   private static func form(_ arguments: ParsedArguments, labels: Labels) -> WrittenResults.Form {
-    if arguments.value(of: ClassifyCommand.format) == .csv {
+    if arguments.value(of: ClassifyOptions.format) == .csv {
       return .csv(
         header: ClassificationCSV.header(
-          labels: labels, showsTiming: arguments[ClassifyCommand.timing], views: ImageViews(arguments)))
+          labels: labels, showsTiming: arguments[ClassifyOptions.timing], views: ImageViews(arguments)))
     }
-    let flags = [ImageViews.flag, ClassifyCommand.explainMetadata, ClassifyCommand.timing]
+    let flags = [ImageViews.flag, ClassifyOptions.explainMetadata, ClassifyOptions.timing]
     return .json(
       extraMembers: zip(WrittenResults.optionalMembers, flags).filter { arguments[$1] }.map { $0.0 })
   }

@@ -28,11 +28,12 @@ enum GradCAMCommand: Command {
   ]
   static let options: [any Parameter] =
     MetadataOptions.all + [
-      MetadataOptions.table, lesionClass, method, layer, output, raw, signed, trust,
-    ] + FigureOptions.all + [
-      ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, resume, Flag.quiet, format,
-    ]
-    + DecodingOptions.all
+      MetadataOptions.table
+    ] + GradCAMOptions.map + FigureOptions.all + [
+      ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, GradCAMOptions.resume,
+      Flag.quiet,
+      GradCAMOptions.format,
+    ] + DecodingOptions.all
   static let examples = [
     "dermafusion gradcam lesion.jpg --age 55 --output heatmap.png",
     "dermafusion gradcam lesion.jpg --class all --method layercam --layer stage4",
@@ -47,17 +48,19 @@ enum GradCAMCommand: Command {
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
-    let format = arguments.value(of: format)
-    if arguments[signed], arguments[raw] == nil, format == .text {
+    let format = arguments.value(of: GradCAMOptions.format)
+    if arguments[GradCAMOptions.signed], arguments[GradCAMOptions.raw] == nil, format == .text {
       throw UsageError.missingCompanion(
-        signed.display, companions: "'\(raw.display)' or '--\(self.format.name) json'")
+        GradCAMOptions.signed.display,
+        companions: "'\(GradCAMOptions.raw.display)' or '--\(GradCAMOptions.format.name) json'")
     }
     let input = try BatchInput(arguments, terminal: terminal)
     let items = input.images.items
     let pictures = try PicturePaths(of: input.images, arguments)
     try pictures.makeFolders()
     let outputs = try input.outputs(
-      pictures.paths.map { (output.display, $0) } + (arguments[raw].map { [(raw.display, $0)] } ?? []),
+      pictures.paths.map { (GradCAMOptions.output.display, $0) }
+        + (arguments[GradCAMOptions.raw].map { [(GradCAMOptions.raw.display, $0)] } ?? []),
       terminal: terminal)
     try pictures.requirePNG(arguments)
     input.noteTable(on: terminal)
@@ -75,7 +78,7 @@ enum GradCAMCommand: Command {
           names: input.images.sources.map(\.name), labels: classifier.labels, width: terminal.width,
           usesColour: terminal.usesColour) : nil)
     var remaining = pictures.jobs(for: items)
-    if arguments[resume] {
+    if arguments[GradCAMOptions.resume] {
       remaining.removeAll { $0.path.map(FileBytes.isThere) ?? false }
       let done = items.count - remaining.count
       if done > 0, !arguments[Flag.quiet] {

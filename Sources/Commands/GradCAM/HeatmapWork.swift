@@ -21,8 +21,8 @@ struct HeatmapWork: Sendable {
   ) throws(UsageError) {
     self.arguments = arguments
     classifier = Classifier(model)
-    select = try GradCAMCommand.selection(
-      arguments.value(of: GradCAMCommand.lesionClass), labels: model.labels)
+    select = try GradCAMOptions.selection(
+      arguments.value(of: GradCAMOptions.lesionClass), labels: model.labels)
     self.input = input
     self.outputs = outputs
     self.terminal = terminal
@@ -42,14 +42,14 @@ struct HeatmapWork: Sendable {
           FigureOptions.style(arguments), trusts: trusts, imageName: source.fileName), path: picturePath
       )
     ]
-    let isSigned = arguments[GradCAMCommand.signed]
-    if let path = arguments[GradCAMCommand.raw] {
+    let isSigned = arguments[GradCAMOptions.signed]
+    if let path = arguments[GradCAMOptions.raw] {
       files.append((Self.array(explanation.maps, isSigned: isSigned), path))
     }
     try outputs.write(files)
     return ExplanationReport(
       explanation: explanation, trusts: trusts, imageName: source.name, picturePath: picturePath,
-      rawPath: arguments[GradCAMCommand.raw], includesSignedMap: isSigned)
+      rawPath: arguments[GradCAMOptions.raw], includesSignedMap: isSigned)
   }
 
   private func explanation(
@@ -57,19 +57,19 @@ struct HeatmapWork: Sendable {
   ) throws -> (Explanation, PreprocessedImage) {
     do throws(DermaFusionError) {
       return try classifier.explain(
-        encodedImage: bytes, metadata: patient, method: arguments.value(of: GradCAMCommand.method),
-        layer: arguments[GradCAMCommand.layer], limits: input.limits, selecting: select)
+        encodedImage: bytes, metadata: patient, method: arguments.value(of: GradCAMOptions.method),
+        layer: arguments[GradCAMOptions.layer], limits: input.limits, selecting: select)
     } catch {
       // Only the model knows its layers, so it was not found out when the words were read.
       guard error.code == .unknownLayer else { throw error }
       throw UsageError.invalidValue(
-        arguments[GradCAMCommand.layer] ?? "", display: GradCAMCommand.layer.display,
+        arguments[GradCAMOptions.layer] ?? "", display: GradCAMOptions.layer.display,
         expectation: error.remedy)
     }
   }
 
   private func trusts(in explanation: Explanation, of image: PreprocessedImage) throws -> [MapTrust] {
-    guard arguments[GradCAMCommand.trust] else { return [] }
+    guard arguments[GradCAMOptions.trust] else { return [] }
     // Of several images, the progress of the batch is shown.
     var progress = Progress(
       terminal: terminal, total: MapTrust.runCount(maps: explanation.maps.count), unit: "runs of the network",

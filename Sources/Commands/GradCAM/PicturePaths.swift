@@ -16,7 +16,7 @@ struct PicturePaths {
 
   /// - Throws: ``UsageError`` for an option that takes one image.
   init(of images: ImageList, _ arguments: ParsedArguments) throws(UsageError) {
-    let output = arguments[GradCAMCommand.output]
+    let output = arguments[GradCAMOptions.output]
     let isFolder = output.map { $0.withCString(FolderWalk.isFolder) } ?? false
     let isBatch = !images.isSingleImage
     try Self.refuse(arguments, isBatch: isBatch, isFolder: isFolder)
@@ -50,7 +50,7 @@ struct PicturePaths {
   private static func refuse(
     _ arguments: ParsedArguments, isBatch: Bool, isFolder: Bool
   ) throws(UsageError) {
-    let (output, raw) = (GradCAMCommand.output, GradCAMCommand.raw)
+    let (output, raw) = (GradCAMOptions.output, GradCAMOptions.raw)
     let path = arguments[output]
     let ending = path.flatMap { ImageSource.file($0).ending }
     if isBatch, let path = arguments[raw] {
@@ -71,11 +71,11 @@ struct PicturePaths {
 
   /// - Throws: ``UsageError`` for the picture of a single image with a name that promises another kind of file.
   func requirePNG(_ arguments: ParsedArguments) throws(UsageError) {
-    guard let path = arguments[GradCAMCommand.output], paths == [path],
+    guard let path = arguments[GradCAMOptions.output], paths == [path],
       let ending = ImageSource.file(path).ending, ending != ".png"
     else { return }
     throw .invalidValue(
-      path, display: GradCAMCommand.output.display,
+      path, display: GradCAMOptions.output.display,
       expectation: "The picture is a PNG file; please provide a name that ends in .png, not in \(ending).")
   }
 

@@ -44,7 +44,7 @@ public struct Ensemble: Sendable {
   ///   - models: one for each member of the configuration, in its order.
   ///   - sha256: the ensemble's identity.
   package init(
-    _ ensemble: EnsembleConfiguration, file: String = ModelFolder.configurationName, models: [Model],
+    _ ensemble: EnsembleConfiguration, file: String = ConfigurationFile.name, models: [Model],
     sha256: @escaping @Sendable () -> String
   ) {
     precondition(

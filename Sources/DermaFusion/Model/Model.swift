@@ -55,7 +55,7 @@ public struct Model: Sendable {
   ///   - sha256: the model's identity, asked for when the first result is made.
   ///   - standIn: what makes the output instead of the network; for tests.
   package init(
-    configuration: ModelConfiguration, file: String = ModelFolder.configurationName, network: Network,
+    configuration: ModelConfiguration, file: String = ConfigurationFile.name, network: Network,
     hasChecksums: Bool = false, sha256: @escaping @Sendable () -> String, standIn: StandIn? = nil
   ) {
     self.configuration = configuration

@@ -8,8 +8,10 @@
 
 /// Whole files, read and written.
 package enum FileBytes {
-  /// How long a named pipe is waited for.
+  /// How many seconds a named pipe is waited for, each time that it is empty or full.
   package static let writerPatience = 10
+  /// How many seconds a named pipe may take to its end, however often something is written to it.
+  package static let pipeSeconds = 120
 
   /// How many bytes of a file are read before it is asked whether the rest is wanted.
   private static let startCount = 1 << 16
@@ -18,12 +20,14 @@ package enum FileBytes {
   ///
   /// - Parameters:
   ///   - patience: seconds to wait for somebody to write to a named pipe, each time that it is empty.
+  ///   - pipeSeconds: seconds that a named pipe may take to its end.
   ///   - refusal: why a file that begins so is not wanted, without its name; `nil` when it is. Asked with the whole file, or at
   ///     least its first 4,096 bytes, before the rest is read.
   /// - Throws: ``FileError`` when it is missing, a folder, empty, unreadable, or larger than `limit` bytes,
-  ///   which is found out before it is read where the system can tell; or a pipe that nobody writes to.
+  ///   which is found out before it is read where the system can tell; or a pipe that nobody writes to, or that does not
+  ///   end in time.
   package static func read(
-    path: String, limit: Int, patience: Int = writerPatience,
+    path: String, limit: Int, patience: Int = writerPatience, pipeSeconds: Int = pipeSeconds,
     refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
   ) throws(FileError) -> [UInt8] {
     // Opening a named pipe would wait for a writer, for ever where none comes.
@@ -32,22 +36,27 @@ package enum FileBytes {
     defer { close(descriptor) }
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
+      let time = PipeTime(patience: patience, seconds: pipeSeconds)
       // Without a writer a pipe is at its end at once.
-      guard systemWait(descriptor, POLLIN, milliseconds: Int32(patience) * 1000) else {
-        throw .pipeWithoutWriter(path, seconds: patience)
-      }
-      return try read(
-        descriptor: descriptor, name: path, limit: limit, patience: patience, refusal: refusal)
+      try time.wait(for: descriptor, name: path)
+      return try read(descriptor: descriptor, name: path, limit: limit, time: time, refusal: refusal)
     }
     let flags = fcntl(descriptor, F_GETFL)
     if flags != -1 { _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) }
     return try read(descriptor: descriptor, name: path, limit: limit, refusal: refusal)
   }
 
-  /// - Parameter patience: seconds to wait each time that nothing can be read; `nil`: for ever.
+  /// Reads an open file to its end, which is waited for for ever.
   package static func read(
-    descriptor: Int32, name: String, limit: Int, patience: Int? = nil,
+    descriptor: Int32, name: String, limit: Int,
     refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
+  ) throws(FileError) -> [UInt8] {
+    try read(descriptor: descriptor, name: name, limit: limit, time: nil, refusal: refusal)
+  }
+
+  private static func read(
+    descriptor: Int32, name: String, limit: Int, time: PipeTime?,
+    refusal: (UnsafeRawBufferPointer) -> String?
   ) throws(FileError) -> [UInt8] {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure(path: name) }
@@ -81,10 +90,8 @@ package enum FileBytes {
       if got < 0 {
         if errno == EINTR { continue }
         if errno == EAGAIN {
-          if systemWait(descriptor, POLLIN, milliseconds: patience.map { Int32($0) * 1000 } ?? -1) {
-            continue
-          }
-          throw .pipeWithoutWriter(name, seconds: patience ?? 0)
+          if let time { try time.wait(for: descriptor, name: name) } else { systemWait(descriptor, POLLIN) }
+          continue
         }
         throw failure(path: name)
       }

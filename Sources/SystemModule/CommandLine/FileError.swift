@@ -17,6 +17,8 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
   /// The path with the wrong bytes of its name as `\xE9`.
   case nameNotText(String)
   case pipeWithoutWriter(String, seconds: Int)
+  /// Something was written to it, but not its end.
+  case pipeWithoutEnd(String, seconds: Int)
   case pipeWithoutReader(String, seconds: Int)
   /// `reason` is the system's own words.
   case unreadable(String, reason: String)
@@ -40,6 +42,8 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
     case .nameNotText(let path): "\(path): the name is not UTF-8 text"
     case .pipeWithoutWriter(let path, let seconds):
       "\(path): is a pipe that nothing was written to for \(seconds) seconds"
+    case .pipeWithoutEnd(let path, let seconds):
+      "\(path): is a pipe that did not end within the limit of \(seconds) seconds"
     case .pipeWithoutReader(let path, let seconds):
       "\(path): is a pipe that nobody read from for \(seconds) seconds"
     case .unreadable(let path, let reason): "\(path): cannot be read: \(reason)"

@@ -2,7 +2,11 @@ import CommandLineSupport
 import DermaFusion
 import ExplanationModule
 
-extension GradCAMCommand {
+/// The options of `gradcam` alone.
+enum GradCAMOptions {
+  /// What the map is of, how it is made and where it goes.
+  static let map: [any Parameter] = [lesionClass, method, layer, output, raw, signed, trust]
+
   /// As many maps as a contact sheet shows.
   static let sheetCount = 12
 
