@@ -11,9 +11,7 @@ extension Tool {
     discussion: Wording.disclaimer,
     commands: [
       ClassifyCommand.self, GradCAMCommand.self, ReportCommand.self, EvaluateCommand.self,
-      PreprocessCommand.self,
-      EncodeMetadataCommand.self,
-      ParityCommand.self,
+      EmbedCommand.self, PreprocessCommand.self, EncodeMetadataCommand.self, ParityCommand.self,
       BenchCommand.self, InfoCommand.self, DoctorCommand.self, CompletionsCommand.self, ManualCommand.self,
     ],
     environment: [
