@@ -42,6 +42,7 @@ enum ClassifyCommand: Command {
   static let examples = [
     #"dermafusion classify lesion.jpg --age 55 --sex male --site "lower extremity""#,
     "dermafusion classify photographs --metadata patients.csv --format csv",
+    "dermafusion classify photographs --format isic --output submission.csv",
     "dermafusion classify photographs --format json --output results.jsonl --resume",
     "cat lesion.jpg | dermafusion classify - --format json",
   ]
@@ -85,6 +86,9 @@ enum ClassifyCommand: Command {
     let outputs = try input.outputs(
       arguments[output].map { [(output.display, $0)] } ?? [], terminal: terminal)
     let classifier = try session.classifier(input.modelFolder, arguments)
+    if arguments.value(of: format) == .isic {
+      try ISICSubmission.check(input.images.sources, labels: classifier.labels)
+    }
     var destination = try ResultDestination(
       arguments, outputs: outputs, input: input, classifier: classifier, terminal: terminal)
 
@@ -115,20 +119,20 @@ enum ClassifyCommand: Command {
   }
 
   private static func refuseCombinations(_ arguments: ParsedArguments) throws(UsageError) {
-    if arguments[explainMetadata], arguments.value(of: format) == .csv {
+    let form = arguments.value(of: format)
+    func require(_ forms: [OutputFormat], for flag: Flag) throws(UsageError) {
+      guard arguments[flag], !forms.contains(form) else { return }
       throw .invalidValue(
-        "csv", display: format.display,
-        expectation: "Please provide 'text' or 'json' with \(explainMetadata.display).")
+        form.rawValue, display: format.display,
+        expectation: "Please provide \(forms.map(\.rawValue).quotedAlternatives) with \(flag.display).")
     }
+    try require([.text, .json], for: explainMetadata)
+    try require([.text, .json, .csv], for: timing)
     if arguments[explainMetadata], arguments[ImageViews.flag] {
       throw .excludingOptions(ImageViews.flag.display, explainMetadata.display)
     }
     guard arguments[resume] else { return }
     if arguments[output] == nil { throw .missingCompanion(resume.display, companions: "'\(output.display)'") }
-    if arguments.value(of: format) == .text {
-      throw .invalidValue(
-        "text", display: format.display, expectation: "Please provide 'json' or 'csv' with \(resume.display)."
-      )
-    }
+    try require([.json, .csv], for: resume)
   }
 }
