@@ -161,6 +161,18 @@ import Testing
     #expect(folder.contents(of: "out.png") == nil)
   }
 
+  @Test func embedNamesTheFileAndTheMembers() {
+    let result = run(["embed", folder.write(pnm(), to: "a.ppm"), "--output", "\(folder.path)/out.npy"])
+    #expect(result.status == .failure && result.output == "")
+    #expect(
+      result.errors == """
+        Error: \(model)/config.json: features are of one network, and this is an ensemble; name the folder of one of its \
+        members as the model (seeing, knowing)
+
+        """)
+    #expect(folder.contents(of: "out.npy") == nil)
+  }
+
   @Test func benchNamesTheFileAndTheRule() {
     let result = run(["bench"])
     #expect(result.status == .failure && result.output == "")

@@ -31,6 +31,8 @@ import DermaFusion
           report                  Write a page with the results and heatmaps of images.
           evaluate                Measure the model on images whose labels are known.
           compare                 Compare two models on the same images.
+          embed                   Write the network's features of images as a NumPy
+                                  array.
           preprocess              Write one stage of an image's preprocessing as a NumPy
                                   array.
           encode-metadata         Print the model's metadata vector as JSON.

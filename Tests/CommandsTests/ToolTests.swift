@@ -137,6 +137,7 @@ import DermaFusion
       "classify": ["a.png"], "gradcam": ["a.png"], "report": ["a.png", "--output", "nowhere/a.html"],
       "completions": ["bash"], "evaluate": ["--labels", "a.csv", "--images", "."],
       "compare": ["a.png", "--against", "int8"], "parity": [], "bench": [], "info": [], "encode-metadata": [],
+      "embed": ["a.png", "--output", "nowhere/a.npy"],
       "preprocess": ["a.png", "--stage", "resized", "--output", "nowhere/a.npy"],
     ]
     for command in Tool.dermafusion.commands {

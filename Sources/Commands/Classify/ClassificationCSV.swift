@@ -62,8 +62,13 @@ enum ClassificationCSV {
   static func start(imageName: String) -> String { line(names(imageName)).dropLast() + "," }
 
   /// The image's name as tables know it, and as it was given.
-  private static func names(_ imageName: String) -> [String] {
-    [ImageSource(argument: imageName).identifier ?? imageName, imageName]
+  static func names(_ imageName: String) -> [String] {
+    [identifier(imageName), imageName]
+  }
+
+  /// The image's name as tables know it.
+  static func identifier(_ imageName: String) -> String {
+    ImageSource(argument: imageName).identifier ?? imageName
   }
 
   /// A row of a table.

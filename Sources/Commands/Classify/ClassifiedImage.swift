@@ -29,6 +29,13 @@ struct ClassifiedImage: ImageReport, Sendable {
         classification, imageName: imageName, timing: timing, isForTerminal: isForTerminal)
     )
   }
+
+  func submission(isForTerminal: Bool) -> (header: String, rows: String) {
+    (
+      ISICSubmission.header,
+      ISICSubmission.row(classification, imageName: imageName, isForTerminal: isForTerminal)
+    )
+  }
 }
 
 extension ClassificationTiming {

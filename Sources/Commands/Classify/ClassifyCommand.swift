@@ -41,6 +41,7 @@ enum ClassifyCommand: Command {
   static let examples = [
     #"dermafusion classify lesion.jpg --age 55 --sex male --site "lower extremity""#,
     "dermafusion classify photographs --metadata patients.csv --format csv",
+    "dermafusion classify photographs --format isic --output submission.csv",
     "dermafusion classify photographs --format json --output results.jsonl --resume",
     "cat lesion.jpg | dermafusion classify - --format json",
   ]
@@ -62,6 +63,9 @@ enum ClassifyCommand: Command {
       arguments[ClassifyOptions.output].map { [(ClassifyOptions.output.display, $0)] } ?? [],
       terminal: terminal)
     let classifier = try session.classifier(input.modelFolder, arguments)
+    if arguments.value(of: ClassifyOptions.format) == .isic {
+      try ISICSubmission.check(input.images.sources, labels: classifier.labels)
+    }
     var destination = try ResultDestination(
       arguments, outputs: outputs, input: input, classifier: classifier, terminal: terminal)
 
@@ -94,11 +98,15 @@ enum ClassifyCommand: Command {
   }
 
   private static func refuseCombinations(_ arguments: ParsedArguments) throws(UsageError) {
-    if arguments[ClassifyOptions.explainMetadata], arguments.value(of: ClassifyOptions.format) == .csv {
+    let form = arguments.value(of: ClassifyOptions.format)
+    func require(_ forms: [OutputFormat], for flag: Flag) throws(UsageError) {
+      guard arguments[flag], !forms.contains(form) else { return }
       throw .invalidValue(
-        "csv", display: ClassifyOptions.format.display,
-        expectation: "Please provide 'text' or 'json' with \(ClassifyOptions.explainMetadata.display).")
+        form.rawValue, display: ClassifyOptions.format.display,
+        expectation: "Please provide \(forms.map(\.rawValue).quotedAlternatives) with \(flag.display).")
     }
+    try require([.text, .json], for: ClassifyOptions.explainMetadata)
+    try require([.text, .json, .csv], for: ClassifyOptions.timing)
     if arguments[ClassifyOptions.explainMetadata], arguments[ImageViews.flag] {
       throw .excludingOptions(ImageViews.flag.display, ClassifyOptions.explainMetadata.display)
     }
@@ -107,11 +115,6 @@ enum ClassifyCommand: Command {
       throw .missingCompanion(
         ClassifyOptions.resume.display, companions: "'\(ClassifyOptions.output.display)'")
     }
-    if arguments.value(of: ClassifyOptions.format) == .text {
-      throw .invalidValue(
-        "text", display: ClassifyOptions.format.display,
-        expectation: "Please provide 'json' or 'csv' with \(ClassifyOptions.resume.display)."
-      )
-    }
+    try require([.json, .csv], for: ClassifyOptions.resume)
   }
 }

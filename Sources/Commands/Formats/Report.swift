@@ -11,23 +11,29 @@ protocol Report {
   ///
   /// - Parameter isForTerminal: see ``CSVCell/text(_:isForTerminal:)``.
   func csv(isForTerminal: Bool) -> (header: String, rows: String)
+  /// The same for a command whose `--format` has `isic`.
+  func submission(isForTerminal: Bool) -> (header: String, rows: String)
 }
 
 extension Report {
   func csv(isForTerminal: Bool) -> (header: String, rows: String) { ("", "") }
+  func submission(isForTerminal: Bool) -> (header: String, rows: String) { ("", "") }
 }
 
 /// A form of output. A further one is a case here and in ``text(of:isFirst:width:)``.
 enum OutputFormat: String, Sendable {
-  case text, json, csv
+  case text, json, csv, isic
 
   /// `--format` of commands that say one thing; text unless it is given.
   static let option = choice(of: [.text, .json])
   /// `--format` of commands whose output is also a table.
-  static let tableOption = choice(of: [.text, .json, .csv])
+  static let tableOption = choice(
+    of: [.text, .json, .csv, .isic],
+    " isic is a submission to an ISIC challenge: the probabilities of \(ISICSubmission.classes.joined(separator: ", "))."
+  )
 
-  private static func choice(of formats: [OutputFormat]) -> Option<OutputFormat> {
-    .choice("format", of: formats, initial: .text, abstract: "Form of the output.")
+  private static func choice(of formats: [OutputFormat], _ remark: String = "") -> Option<OutputFormat> {
+    .choice("format", of: formats, initial: .text, abstract: "Form of the output.\(remark)")
   }
 
   /// A report in this form.
@@ -39,8 +45,11 @@ enum OutputFormat: String, Sendable {
     switch self {
     case .text: return (isFirst ? "" : "\n") + report.text(width: width)
     case .json: return report.json.text + "\n"
-    case .csv:
-      let table = report.csv(isForTerminal: width != nil)
+    case .csv, .isic:
+      let isForTerminal = width != nil
+      let table =
+        self == .csv
+        ? report.csv(isForTerminal: isForTerminal) : report.submission(isForTerminal: isForTerminal)
       return (isFirst ? table.header : "") + table.rows
     }
   }

@@ -1,0 +1,101 @@
+import Assessment
+import CommandLineSupport
+import DermaFusion
+import ImageFiles
+import SystemModule
+
+/// Writes what the network sees in images, for programs that compare, search or group them.
+enum EmbedCommand: Command {
+  static let name = "embed"
+  static let abstract = "Write the network's features of images as a NumPy array."
+  static let discussion = """
+    The array is float32 [images, channels], a row for each image in the order given: the means of the network's last \
+    feature map, which the classes are decided by. They are not scaled, and the age, the sex and the site do not change \
+    them. Features of two models cannot be compared. They are made of every image, also where the model would abstain. \
+    Folders are searched as '\(ClassifyCommand.name)' does.
+
+    An image that fails is named on standard error and has no row; --ids tells which row is which image. The files appear \
+    when they are complete. Features are of one network: of an ensemble, name the folder of a member.
+    """
+  static let positionals = [
+    Positional(
+      "image", isRepeated: true, abstract: "A file, a folder, or - for one image's bytes on standard input.")
+  ]
+  static let options: [any Parameter] =
+    [
+      output, ids, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, Flag.quiet,
+    ] + DecodingOptions.all
+  static let examples = [
+    "dermafusion embed photographs --output features.npy --ids features.csv",
+    "cat lesion.jpg | dermafusion embed - --output - > features.npy",
+  ]
+  static let exitStatuses: [HelpEntry] = [
+    ("0", "Every image has its row."),
+    ("1", "Something failed; standard error names it. The other images got their rows."),
+    ("64", "Wrong usage."),
+  ]
+
+  private static let output = Option<String>.path(
+    "output", valueName: "file.npy", isRequired: true,
+    abstract: "Array to write; one that exists is replaced. - is standard output.")
+  private static let ids = Option<String>.path(
+    "ids", valueName: "file.csv",
+    abstract: """
+      Also write a table with a row for each row of the array: image_id (the file's name without its ending) and image. - is \
+      standard output.
+      """)
+
+  static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+    let terminal = session.terminal
+    let path = arguments.value(of: output)
+    let input = try BatchInput(arguments, terminal: terminal)
+    let outputs = try input.outputs(
+      [(output.display, path)] + (arguments[ids].map { [(ids.display, $0)] } ?? []), terminal: terminal)
+    let classifier = try session.classifier(input.modelFolder, arguments)
+    try requireSingleNetwork(classifier, folder: input.modelFolder)
+
+    var features: [Float] = []
+    var table = ClassificationCSV.line(["image_id", "image"])
+    var count = 0
+    var runner = BatchRunner(arguments, terminal: terminal)
+    try runner.run(
+      input.images.items, sideBySideOn: classifier, interruption: "\(path) was not written."
+    ) { item in
+      let source = try item.image()
+      return try source.naming {
+        // As a whole, so that what is no result is no row either.
+        let (_, output, _) = try classifier.observedClassify(
+          encodedImage: source.read(terminal: terminal), metadata: .unknown, limits: input.limits)
+        return (imageName: source.name, features: output.pooled)
+      }
+    } consume: { image in
+      features += image.features
+      table += ClassificationCSV.line(ClassificationCSV.names(image.imageName))
+      count += 1
+      return nil
+    }
+    guard count > 0 else { return .failure }
+    let channels = features.count / count
+    var files = [(bytes: NPYFile.bytes(features, shape: [count, channels]), path: path)]
+    if let ids = arguments[ids] { files.append((Array(table.utf8), ids)) }
+    try outputs.write(files)
+    if !arguments[Flag.quiet] {
+      let failed = runner.failures.isEmpty ? "" : " \(runner.failures.count) failed."
+      terminal.noteOnScreen(
+        "\(path): \(count) \(count == 1 ? "image" : "images"), \(channels) features each.\(failed)")
+    }
+    return runner.status
+  }
+
+  private static func requireSingleNetwork(
+    _ classifier: Classifier, folder: String
+  ) throws(NamedFailure) {
+    if classifier.members.isEmpty { return }
+    throw NamedFailure(
+      name: "\(folder)/config.json",
+      reason: """
+        features are of one network, and this is an ensemble; name the folder of one of its members as the model \
+        (\(classifier.members.map(\.folder).joined(separator: ", ")))
+        """)
+  }
+}

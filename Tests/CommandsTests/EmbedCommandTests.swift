@@ -1,0 +1,115 @@
+import SystemModule
+import TestFiles
+import TestModels
+import Testing
+
+@testable import Assessment
+@testable import CommandLineSupport
+@testable import Commands
+@testable import DermaFusion
+
+/// `embed` on a network whose first feature is the logit of its class of light.
+@Suite struct EmbedCommandTests {
+  static let classifier = try! LightDetector.classifier()
+
+  let folder = TemporaryFolder()
+
+  private func embed(
+    _ words: [String], input: [UInt8] = [], streams: Set<String> = [], showsProgress: Bool = false
+  ) -> ToolResult {
+    let (output, errors) = (MemoryOutput(), MemoryOutput())
+    let terminal = Terminal(
+      output: output, errors: errors,
+      readInput: { (_) throws(FileError) in
+        if input.isEmpty { throw .empty("standard input") }
+        return input
+      },
+      width: nil, usesColour: false, showsProgress: showsProgress,
+      environment: { $0 == "DERMAFUSION_MODEL" ? "model" : nil },
+      isStandardOutput: { streams.contains($0) }, executablePath: nil)
+    let status = Tool.dermafusion.run(
+      ["embed"] + words, session: Session(terminal: terminal) { _, _, _ in Self.classifier })
+    return ToolResult(status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
+  }
+
+  /// The rows of an array of `<f4` with two extents.
+  private func rows(_ file: [UInt8]?) throws -> [[Float]] {
+    let file = try #require(file)
+    let start = 10 + Int(file[8]) + Int(file[9]) << 8
+    let header = String(decoding: file[10..<start], as: UTF8.self)
+    let shape = try #require(header.firstMatch(of: /'shape': \((\d+), (\d+)\)/))
+    #expect(header.contains("'descr': '<f4', 'fortran_order': False"))
+    let (count, channels) = try (#require(Int(shape.1)), #require(Int(shape.2)))
+    try #require(file.count - start == count * channels * 4, "\(header)")
+    let values = stride(from: start, to: file.count, by: 4).map { place in
+      Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(file[place + $1]) << UInt32(8 * $1) })
+    }
+    return (0..<count).map { Array(values[$0 * channels..<($0 + 1) * channels]) }
+  }
+
+  @Test func aRowForEachImageInTheOrderGivenAndNoneForOneThatFails() throws {
+    let images = [7, 0, 21].map { pnm(seed: $0) }
+    let b = folder.write(images[0], to: "b.v2.ppm")
+    let missing = folder.path + "/none.ppm"
+    let text = folder.write("hello", to: "text.ppm")
+    folder.write(images[1], to: "sub/z.ppm")
+    let a = folder.write(images[2], to: "a.ppm")
+    let result = embed(
+      [b, missing, folder.path + "/sub", text, a, "--output", folder.path + "/f.npy", "--ids"]
+        + [folder.path + "/f.csv"])
+    #expect(result.status == .failure && result.output == "")
+    let errors = result.errors.split(separator: "\n")
+    #expect(errors.count == 2, "\(result.errors)")
+    #expect(errors.first == "Error: \(missing): no such file or folder")
+    #expect(errors.last?.hasPrefix("Error: \(text): not a PNG") == true)
+    #expect(
+      String(decoding: folder.contents(of: "f.csv") ?? [], as: UTF8.self)
+        == "image_id,image\nb.v2,\(b)\nz,\(folder.path)/sub/z.ppm\na,\(a)\n")
+    let rows = try rows(folder.contents(of: "f.npy"))
+    try #require(rows.count == 3)
+    for (row, image) in zip(rows, images) {
+      let logits = try Self.classifier.classify(encodedImage: image).logits
+      #expect(row.count == 1280)
+      #expect(row[0] > 0 && row[0] == logits.values[5] && row[0] == -logits.values[4])
+      #expect(row.dropFirst().allSatisfy { $0 == 0 })
+    }
+    #expect(Set(rows.map { $0[0] }).count == 3)
+  }
+
+  @Test func theNumberOfThreadsAndTheOtherImagesDoNotChangeARow() throws {
+    let images = (0..<5).map { folder.write(pnm(seed: $0 * 20), to: "\($0).ppm") }
+    #expect(embed(images + ["--output", folder.path + "/all.npy"]).status == .success)
+    let all = try rows(folder.contents(of: "all.npy"))
+    for (image, row) in zip(images, all) {
+      let alone = embed([image, "--output", "-"], streams: ["-"])
+      #expect(alone.status == .success && alone.errors == "")
+      #expect(try rows(alone.outputBytes) == [row])
+    }
+  }
+
+  @Test func filesAreReplacedTogetherOrNotAtAll() throws {
+    let (array, table) = (folder.write("old", to: "f.npy"), folder.write("old", to: "f.csv"))
+    let words = ["--output", array, "--ids", table]
+    let image = folder.write(pnm(), to: "a.ppm")
+    #expect(embed([folder.path + "/none.ppm"] + words).status == .failure)
+    #expect(embed([image, "--output", array, "--ids", array]).status == .usage)
+    #expect(embed([image, "--output", image]).status == .usage)
+    #expect(embed([image, "--output", array, "--ids", folder.path + "/none/f.csv"]).status == .failure)
+    #expect(folder.contents(of: "f.npy") == Array("old".utf8))
+    #expect(folder.contents(of: "f.csv") == Array("old".utf8))
+    #expect(folder.contents(of: "a.ppm") == pnm())
+    #expect(embed([image] + words).status == .success)
+    #expect(try rows(folder.contents(of: "f.npy")).count == 1)
+    #expect(folder.contents(of: "f.csv") == Array("image_id,image\na,\(image)\n".utf8))
+  }
+
+  @Test func aPersonIsToldWhatWasWritten() {
+    let path = folder.path + "/f.npy"
+    let words = ["-", folder.path + "/none.ppm", "--output", path]
+    let told = embed(words, input: pnm(), showsProgress: true)
+    #expect(told.errors.hasSuffix("\(path): 1 image, 1280 features each. 1 failed.\n"), "\(told.errors)")
+    let quiet = embed(words + ["--quiet"], input: pnm(), showsProgress: true)
+    #expect(quiet.errors == "Error: \(folder.path)/none.ppm: no such file or folder\n")
+    #expect(embed(["a.ppm"]).errors.hasPrefix("Error: Missing expected option '--output <file.npy>'\n"))
+  }
+}

@@ -1,0 +1,95 @@
+import TestFiles
+import TestModels
+import Testing
+
+@testable import CommandLineSupport
+@testable import Commands
+@testable import DermaFusion
+
+/// `classify --format isic`.
+@Suite struct ISICSubmissionTests {
+  let folder = TemporaryFolder()
+  static let header = "image,MEL,NV,BCC,AKIEC,BKL,DF,VASC"
+
+  /// The cells that belong to a result.
+  private func row(_ name: String, _ result: Classification) -> String {
+    let byClass = Dictionary(
+      uniqueKeysWithValues: result.probabilities.labels.map { ($0.id, result.probabilities[$0]) })
+    let values = ["mel", "nv", "bcc", "akiec", "bkl", "df", "vasc"].map { byClass[$0]?.description ?? "none" }
+    return ([name] + values).joined(separator: ",")
+  }
+
+  @Test func aRowForEachImageAlsoForOneFromWhichTheModelAbstains() throws {
+    let photograph = pnm(seed: 30)
+    let plain = Array("P6 60 60 255\n".utf8) + [UInt8](repeating: 120, count: 60 * 60 * 3)
+    let paths = [
+      folder.write(photograph, to: "ISIC_0000002.v1.ppm"), folder.write(plain, to: "deep/ISIC_0000001.ppm"),
+    ]
+    let classifier = try toyClassifier(threadCount: 2, usesMetadata: true)
+    let results = try [photograph, plain].map {
+      try classifier.classify(encodedImage: $0, metadata: PatientMetadata(ageInYears: 55))
+    }
+    #expect(!results[0].abstains && results[1].abstains)
+    let expected =
+      [Self.header, row("ISIC_0000002.v1", results[0]), row("ISIC_0000001", results[1])]
+      .joined(separator: "\n") + "\n"
+    let words = ["classify"] + paths + ["--age", "55", "--format", "isic"]
+    let printed = runTool(words: words)
+    #expect(printed.status == .success && printed.errors == "")
+    #expect(printed.output == expected)
+    let output = folder.write("old", to: "submission.csv")
+    let written = runTool(words: words + ["--output", output, folder.path + "/none.ppm"])
+    #expect(written.status == .failure && written.output == "")
+    #expect(String(decoding: folder.contents(of: "submission.csv") ?? [], as: UTF8.self) == expected)
+  }
+
+  @Test func aModelWithOtherClassesIsRefused() throws {
+    let labels = ModelLabelsTests()
+    let image = folder.write(pnm(), to: "A.ppm")
+    let output = folder.write("old", to: "submission.csv")
+    let result = labels.run(
+      "classify", image, "--model", try labels.model(ModelLabelsTests.isic2019), "--format", "isic",
+      "--output", output)
+    #expect(result.status == .usage && result.output == "")
+    #expect(
+      result.errors.hasPrefix(
+        "Error: The value 'isic' is invalid for '--format <format>'. A submission has the classes MEL, NV, BCC, AKIEC, "
+          + "BKL, DF, VASC, and the model's classes are 'MEL', 'NV', 'BCC', 'AK', 'BKL', 'DF', 'VASC', 'SCC'.\n"
+      ),
+      "\(result.errors)")
+    #expect(folder.contents(of: "submission.csv") == Array("old".utf8))
+    // The challenge's own names, in another order.
+    let capitals = try labels.model(["VASC", "DF", "BKL", "AKIEC", "BCC", "NV", "MEL"])
+    let accepted = labels.run("classify", image, "--model", capitals, "--format", "isic")
+    #expect(accepted.status == .success && accepted.output.hasPrefix(Self.header + "\n"))
+    let cells = accepted.output.split(separator: "\n")[1].split(separator: ",").dropFirst().compactMap {
+      Float($0)
+    }
+    // Its last class is the likeliest, its first the least likely.
+    #expect(cells.count == 7 && cells.first == cells.max() && cells.last == cells.min())
+  }
+
+  @Test func twoImagesOfOneNameAreRefused() {
+    let first = folder.write(pnm(), to: "one/A.ppm")
+    let second = folder.write(pnm(), to: "two/A.pnm")
+    let result = runTool("classify", first, second, "--format", "isic")
+    #expect(result.status == .failure && result.output == "")
+    #expect(
+      result.errors
+        == "Error: \(second): a submission has one row for each image, and 'A' is the name of \(first) too\n")
+  }
+
+  @Test(arguments: [
+    (["--resume", "--output", "x.csv"], "'json' or 'csv' with --resume"),
+    (["--timing"], "'text', 'json' or 'csv' with --timing"),
+    (["--explain-metadata"], "'text' or 'json' with --explain-metadata"),
+  ])
+  func whatHasNoColumnIsRefused(words: [String], said: String) {
+    let result = runTool(words: ["classify", "A.ppm", "--format", "isic"] + words)
+    #expect(result.status == .usage && result.output == "")
+    #expect(
+      result.errors.hasPrefix(
+        "Error: The value 'isic' is invalid for '--format <format>'. Please provide \(said).\n"),
+      "\(result.errors)")
+  }
+}
