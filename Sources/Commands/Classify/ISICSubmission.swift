@@ -28,7 +28,7 @@ enum ISICSubmission {
   static func check(_ images: [ImageSource], labels: Labels) throws {
     if self.labels(labels) == nil {
       throw UsageError.invalidValue(
-        OutputFormat.isic.rawValue, display: ClassifyCommand.format.display,
+        OutputFormat.isic.rawValue, display: ClassifyOptions.format.display,
         expectation: """
           A submission has the classes \(classes.joined(separator: ", ")), and the model's classes are \
           \(labels.ids.quotedList).
