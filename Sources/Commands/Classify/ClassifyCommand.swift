@@ -86,6 +86,7 @@ enum ClassifyCommand: Command {
     let outputs = try input.outputs(
       arguments[output].map { [(output.display, $0)] } ?? [], terminal: terminal)
     let classifier = try session.classifier(input.modelFolder, arguments)
+    input.noteModel(classifier, on: terminal)
     if arguments.value(of: format) == .isic {
       try ISICSubmission.check(input.images.sources, labels: classifier.labels)
     }
