@@ -203,6 +203,17 @@ import Testing
     }
   }
 
+  @Test func aPersonIsToldOfAModelThatIsNotFittedToAbstain() {
+    let image = folder.write(pnm(), to: "A.ppm")
+    let note =
+      "Note: toy has no limits of abstention: it answers pictures that show no skin too, and abstains only from "
+      + "damaged, black and single-coloured ones.\n"
+    let words = ["classify", image, "--format", "csv"]
+    #expect(runTool(words: words, showsProgress: true).errors == note)
+    #expect(runTool(words: words + ["--quiet"], showsProgress: true).errors == "")
+    #expect(runTool(words: words).errors == "")
+  }
+
   @Test func timesAppearOnlyWhenAskedFor() {
     let image = folder.write(pnm(), to: "A.ppm")
     for (format, mark) in [

@@ -34,6 +34,19 @@ struct BatchInput: Sendable {
     try MetadataOptions.metadata(arguments, entry: table?.entry(for: source))
   }
 
+  /// Tells a person of a model that was not fitted to abstain.
+  func noteModel(_ classifier: Classifier, on terminal: Terminal) {
+    let configurations =
+      classifier.members.isEmpty
+      ? [classifier.configuration] : classifier.members.map(\.model.configuration)
+    guard configurations.allSatisfy({ $0.abstention == nil }), !arguments[Flag.quiet] else { return }
+    terminal.noteOnScreen(
+      """
+      Note: \(classifier.model.name) has no limits of abstention: it answers pictures that show no skin too, and abstains \
+      only from damaged, black and single-coloured ones.
+      """)
+  }
+
   /// Tells of images and rows of the table that do not go one to one.
   func noteTable(on terminal: Terminal) {
     guard let table, let path = arguments[MetadataOptions.table], !arguments[Flag.quiet] else { return }

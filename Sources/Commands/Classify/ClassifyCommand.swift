@@ -63,6 +63,7 @@ enum ClassifyCommand: Command {
       arguments[ClassifyOptions.output].map { [(ClassifyOptions.output.display, $0)] } ?? [],
       terminal: terminal)
     let classifier = try session.classifier(input.modelFolder, arguments)
+    input.noteModel(classifier, on: terminal)
     if arguments.value(of: ClassifyOptions.format) == .isic {
       try ISICSubmission.check(input.images.sources, labels: classifier.labels)
     }

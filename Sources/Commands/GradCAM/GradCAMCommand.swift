@@ -65,6 +65,7 @@ enum GradCAMCommand: Command {
     try pictures.requirePNG(arguments)
     input.noteTable(on: terminal)
     let classifier = try session.classifier(input.modelFolder, arguments)
+    input.noteModel(classifier, on: terminal)
     let work = try HeatmapWork(
       arguments: arguments, model: classifier.singleModel(), input: input, outputs: outputs,
       terminal: terminal)

@@ -71,6 +71,7 @@ enum ReportCommand: Command {
     let sources = input.images.sources
     let outputs = try input.outputs([(output.display, path)], terminal: terminal)
     let classifier = try session.classifier(input.modelFolder, arguments)
+    input.noteModel(classifier, on: terminal)
 
     // Files of one name in several folders are told apart by their paths.
     let counts = Dictionary(sources.map { ($0.fileName?.imageKey, 1) }, uniquingKeysWith: +)
