@@ -72,7 +72,8 @@ import Testing
       folder.write(pnm(seed: seed * 17), to: "images/\(name).ppm")
     }
     let labels = folder.write(
-      "image_id,lesion_id,dx,age\na,L1,nv,60\nb,L2,mel,\nc,L3,nv,\nelsewhere,L4,df,\n", to: "labels.csv")
+      "image_id,lesion_id,dx,age,sex,site\na,L1,nv,60,,\nb,L2,mel,,,\nc,L3,nv,,,\nelsewhere,L4,df,,,\n",
+      to: "labels.csv")
     return ("\(folder.path)/images", labels)
   }
 
@@ -143,7 +144,7 @@ import Testing
       "A                bias 0.0 1, SHA-256 abc, in plain\n",
       "B                bias 0.25 1, SHA-256 abc, in slightly\n",
       "Images           3 of 3 compared\n", "Abstained from   0 by A, 0 by B, 0 by both\n",
-      "Labels           3 images of 3 lesions\n", "\nclass    greatest change        A        B  image\n",
+      "Labels           3 images of 3 lesions\n", "\nclass     greatest change        A        B  image\n",
       "no image of akiec, bcc, bkl, df, vasc: means over classes leave them out\n",
       "Training list    none with A: ", "B - A       95 % interval\n",
       "\nMelanoma sensitivity at 90 % specificity ",
@@ -179,7 +180,7 @@ import Testing
   @Test func imagesThatFailOrHaveNoRowAreNamed() throws {
     let (images, labels) = threeImages()
     let broken = folder.write("hello", to: "images/broken.png")
-    folder.write("image_id,lesion_id,dx,age\na,L1,nv,60\nb,L2,mel,old\n", to: "labels.csv")
+    folder.write("image_id,lesion_id,dx,age,sex,site\na,L1,nv,60,,\nb,L2,mel,old,,\n", to: "labels.csv")
     let result = compare(
       "--model", "plain", "--against", "biased", images, "--labels", labels, "--format", "json")
     #expect(result.status == .failure)

@@ -36,7 +36,7 @@ enum CompareCommand: Command {
     ] + DecodingOptions.all
   static let examples = [
     "dermafusion compare --against int8 photographs",
-    "dermafusion compare --model old --against new photographs --labels test.csv --format json",
+    "dermafusion compare --model old --against new photographs --labels test.csv",
   ]
   static let exitStatuses: [HelpEntry] = [
     ("0", "Every image was classified by both models."),
@@ -116,7 +116,9 @@ enum CompareCommand: Command {
     }
     input.noteTable(on: terminal)
     if !arguments[Flag.quiet] {
-      for note in list?.notes(on: input.images.sources) ?? [] { terminal.note("Note: \(note)") }
+      for note in list?.notes(on: input.images.sources, saysColumns: arguments[MetadataOptions.table] == nil)
+        ?? []
+      { terminal.note("Note: \(note)") }
     }
     guard !images.isEmpty else { return .failure }
     let output = ComparisonOutput(

@@ -39,8 +39,10 @@ struct ComparedLabels: Sendable {
   func entry(of source: ImageSource) throws(CSVError) -> TestList.Entry? { try row(of: source)?.get() }
 
   /// What a person should know of images without a label.
-  func notes(on sources: [ImageSource]) -> [String] {
-    var notes = list.missingColumns.map { [$0] } ?? []
+  ///
+  /// - Parameter saysColumns: whether to name columns of the patient's data that are missing.
+  func notes(on sources: [ImageSource], saysColumns: Bool) -> [String] {
+    var notes = saysColumns ? list.missingColumns.map { [$0] } ?? [] : []
     let unlabelled = sources.filter { row(of: $0) == nil }
     if let first = unlabelled.first {
       notes.append(

@@ -121,7 +121,7 @@ struct ComparisonOutput: Report {
     let names = changes.map { $0.label.id.printable }
     let width = max(8, (names.map(\.count).max() ?? 0) + 1)
     let cell = { (greatest: String, first: String, second: String) in
-      greatest.leftPadding(to: 15) + first.leftPadding(to: 9) + second.leftPadding(to: 9)
+      greatest.leftPadding(to: 17) + first.leftPadding(to: 9) + second.leftPadding(to: 9)
     }
     return TextTable(
       names: TextTable.Column(
