@@ -37,6 +37,8 @@ typedef struct {
   char warning[256];
   // The data end after the last row: the end chunk is missing.
   int lacks_end;
+  // Of an image that has a palette: its colours, once seen and until an alpha of theirs was.
+  size_t palette_count;
   // Whether pixels have an alpha, and whether that of any pixel is above 0.
   int has_alpha, is_visible;
   char message[256];
@@ -64,6 +66,16 @@ static inline int cpng_is_needed(const uint8_t *chunk, size_t available, size_t 
          (bytes >= sizeof xmp && memcmp(keyword, xmp, sizeof xmp) == 0);
 }
 
+// Whether it is the alpha of a palette's colours, in its place and no longer than the palette: libpng warns of any other,
+// which Pillow passes over.
+static inline int cpng_is_palette_alpha(cpng_reader *reader, const uint8_t *chunk, size_t length) {
+  if (reader->position < 33 || reader->in_image_data || reader->bytes[25] != PNG_COLOR_TYPE_PALETTE) return 0;
+  if (memcmp(chunk + 4, "PLTE", 4) == 0) reader->palette_count = length / 3;
+  if (memcmp(chunk + 4, "tRNS", 4) != 0 || length == 0 || length > reader->palette_count) return 0;
+  reader->palette_count = 0;
+  return 1;
+}
+
 static inline void cpng_advance_to_needed_chunk(cpng_reader *reader) {
   for (;;) {
     const uint8_t *chunk = reader->bytes + reader->position;
@@ -77,7 +89,7 @@ static inline void cpng_advance_to_needed_chunk(cpng_reader *reader) {
       if (reader->after_gap) png_error(reader->png, "the image data are not in one piece");
       reader->in_image_data = 1;
     }
-    if (length > 0x7fffffff || cpng_is_needed(chunk, available, length)) {
+    if (cpng_is_palette_alpha(reader, chunk, length) || length > 0x7fffffff || cpng_is_needed(chunk, available, length)) {
       reader->left_in_chunk = whole;
       return;
     }
