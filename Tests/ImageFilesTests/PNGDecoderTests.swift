@@ -84,7 +84,8 @@ import Testing
       if kind.colorType == 3 {
         let colors = Self.palette.prefix(1 << Int(kind.bitDepth))
         builder.before = [
-          PNGBuilder.chunk("PLTE", Array(colors.joined())), PNGBuilder.chunk("tRNS", colors.map { $0[1] | 1 }),
+          PNGBuilder.chunk("PLTE", Array(colors.joined())),
+          PNGBuilder.chunk("tRNS", colors.map { $0[1] | 1 }),
         ]
       }
       let expected = stride(from: 0, to: samples.count, by: kind.channels).flatMap {

@@ -27,7 +27,9 @@ enum PNGDecoder {
       status = cpng_read_pixels(reader, pixels)
     }
     try check(status, reader, seconds: limits.seconds)
-    guard reader.pointee.has_alpha == 0 || reader.pointee.is_visible != 0 else { throw .fullyTransparent(.png) }
+    guard reader.pointee.has_alpha == 0 || reader.pointee.is_visible != 0 else {
+      throw .fullyTransparent(.png)
+    }
     return DecodedImage(
       orientation(reader).applied(to: image), damage: damage(reader), reservation: reservation)
   }
