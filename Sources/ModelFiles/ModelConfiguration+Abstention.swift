@@ -35,6 +35,11 @@ extension ModelConfiguration {
       package let coverage: Double
       /// The probability from which each class is in the set, 0...1, in the order of the classes.
       package let thresholds: [Double]
+
+      package init(coverage: Double, thresholds: [Double]) {
+        self.coverage = coverage
+        self.thresholds = thresholds
+      }
     }
 
     /// What an image must be like.

@@ -32,7 +32,8 @@ package struct StoredTensor: Sendable {
 
   let fileName: String
   let file: FileContent
-  let byteRange: Range<Int>
+  /// Where the elements lie in the file.
+  package let byteRange: Range<Int>
 
   /// Converts every element to Float32, exactly, in the order stored.
   ///

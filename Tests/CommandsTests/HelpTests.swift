@@ -30,6 +30,8 @@ import DermaFusion
           gradcam                 Draw heatmaps of the regions that support a class.
           report                  Write a page with the results and heatmaps of images.
           evaluate                Measure the model on images whose labels are known.
+          calibrate               Fit a model's probabilities and limits to images of
+                                  your own.
           compare                 Compare two models on the same images.
           embed                   Write the network's features of images as a NumPy
                                   array.

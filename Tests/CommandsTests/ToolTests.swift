@@ -136,6 +136,7 @@ import DermaFusion
     let words = [
       "classify": ["a.png"], "gradcam": ["a.png"], "report": ["a.png", "--output", "nowhere/a.html"],
       "completions": ["bash"], "evaluate": ["--labels", "a.csv", "--images", "."],
+      "calibrate": ["--labels", "a.csv", "--images", ".", "--output", "nowhere/a"],
       "compare": ["a.png", "--against", "int8"], "parity": [], "bench": [], "info": [], "encode-metadata": [],
       "embed": ["a.png", "--output", "nowhere/a.npy"],
       "preprocess": ["a.png", "--stage", "resized", "--output", "nowhere/a.npy"],

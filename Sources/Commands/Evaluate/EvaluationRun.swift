@@ -13,6 +13,8 @@ struct EvaluationRun {
   private var runner: BatchRunner
   /// In the order of the list, whatever the number of threads.
   private(set) var images: [EvaluatedImage] = []
+  /// What a calibration is fitted to, of each of ``images``.
+  private(set) var outputs: [(logits: ClassScores, distance: Double?)] = []
   /// The names of ``images`` in the list.
   private(set) var names: [String] = []
   /// How many images had each warning.
@@ -58,9 +60,10 @@ struct EvaluationRun {
     try runner.run(found, sideBySideOn: classifier, interruption: "Nothing was written.") {
       [classifier, views, terminal] in
       try Self.evaluated($0, classifier, views, terminal)
-    } consume: { (image, name, result) in
+    } consume: { (image, name, result, distance) in
       images.append(image)
       names.append(name)
+      outputs.append((result.logits, distance))
       for warning in result.warnings { warnings[warning, default: 0] += 1 }
       return result
     }
@@ -104,18 +107,20 @@ struct EvaluationRun {
 
   private static func evaluated(
     _ found: Found, _ classifier: Classifier, _ views: ImageViews, _ terminal: Terminal
-  ) throws -> (EvaluatedImage, name: String, Classification) {
+  ) throws -> (EvaluatedImage, name: String, Classification, distance: Double?) {
     let (entry, source) = (found.entry, found.location.source)
     return try source.naming {
       let metadata = try PatientMetadata(
         ageInYears: entry.metadata.ageInYears, sex: entry.metadata.sex ?? .unknown,
         site: entry.metadata.site ?? .unknown)
-      let result = try classifier.classify(
+      let (result, output, _) = try classifier.observedClassify(
         encodedImage: source.read(terminal: terminal), metadata: metadata, views: views)
       let image = EvaluatedImage(
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
         source: found.location.folder, confirmation: entry.confirmation, abstention: result.abstention)
-      return (image, entry.image, result)
+      var distance: Double?
+      if case .model(let model) = classifier.source { distance = model.featureDistance(of: output) }
+      return (image, entry.image, result, distance)
     }
   }
 }

@@ -67,7 +67,7 @@ public struct Abstention: Sendable, Equatable {
 }
 
 extension Abstention.ConformalSet {
-  init(_ probabilities: ClassScores, _ settings: ModelConfiguration.Abstention.Conformal) {
+  package init(_ probabilities: ClassScores, _ settings: ModelConfiguration.Abstention.Conformal) {
     coverage = settings.coverage
     classes = probabilities.ranked.filter {
       $0 == probabilities.highest || Double(probabilities[$0]) >= settings.thresholds[$0.index]

@@ -3,6 +3,8 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
   case notFound(String)
   case isFolder(String)
   case notFolder(String)
+  /// Something lies in a folder that is to be made.
+  case folderNotEmpty(String)
   case empty(String)
   case tooLarge(String, limit: Int)
   /// There is no memory to read it.
@@ -30,6 +32,7 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
     case .notFound(let path): "\(path): no such file or folder"
     case .isFolder(let path): "\(path): is a folder, not a file"
     case .notFolder(let path): "\(path): is a file, not a folder"
+    case .folderNotEmpty(let path): "\(path): the folder is there and not empty; please name one that is not"
     case .empty(let path): "\(path): the file is empty"
     case .tooLarge(let path, let limit):
       "\(path): the file is larger than the limit of \(limit / (1024 * 1024)) MB"

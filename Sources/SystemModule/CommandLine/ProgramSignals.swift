@@ -138,7 +138,7 @@ package enum ProgramSignals {
   }
 }
 
-// The handlers call nothing but what a handler may: write, unlink, signal and raise.
+// The handlers call nothing but what a handler may: write, unlink, rmdir, signal and raise.
 
 private func removeAndEnd(_ number: Int32) {
   if ProgramSignals.held[0] != 0 {
@@ -146,7 +146,7 @@ private func removeAndEnd(_ number: Int32) {
     return
   }
   for slot in 0..<ProgramSignals.capacity {
-    if let path = ProgramSignals.paths[slot] { unlink(path) }
+    if let path = ProgramSignals.paths[slot], unlink(path) != 0 { rmdir(path) }
   }
   if number == SIGINT, let text = ProgramSignals.interruption[0] {
     _ = systemWrite(STDERR_FILENO, text, strlen(text))
@@ -157,7 +157,7 @@ private func removeAndEnd(_ number: Int32) {
 
 private func sayAndEnd(_ number: Int32) {
   for slot in 0..<ProgramSignals.capacity {
-    if let path = ProgramSignals.paths[slot] { unlink(path) }
+    if let path = ProgramSignals.paths[slot], unlink(path) != 0 { rmdir(path) }
   }
   _ = systemWrite(STDERR_FILENO, ProgramSignals.message.baseAddress!, ProgramSignals.message.count)
   signal(number, SIG_DFL)
