@@ -1,0 +1,87 @@
+"""What the checks of the contract share: the built program, run with words, and what its answers must be."""
+
+import json
+import re
+import struct
+import subprocess
+import sys
+
+problems = []
+# The program and the model's folder; Scripts/checks/contract sets them.
+options = None
+DISCLAIMER = (
+    "DermaFusion is a research and educational tool. It is NOT a medical device and has NOT been approved by the FDA "
+    "or any regulatory authority. Results should NOT be used for self-diagnosis. Always consult a qualified "
+    "dermatologist for skin concerns."
+)
+
+
+def check(name, holds, text=""):
+    if not holds:
+        problems.append(name)
+        print(f"FAIL {name}: {str(text)[:300]}", flush=True)
+    check.count += 1
+
+
+check.count = 0
+
+
+def run(*words, input=None, folder=None):
+    environment = {"PATH": "/usr/bin:/bin", "DERMAFUSION_MODEL": options.model}
+    stdin = {"stdin": subprocess.DEVNULL} if input is None else {"input": input}
+    return subprocess.run(
+        [options.program, *map(str, words)], env=environment, capture_output=True, timeout=600, cwd=folder, **stdin
+    )
+
+
+def passes(name, *words, **more):
+    done = run(*words, **more)
+    check(
+        f"{name}: status 0 and a silent standard error",
+        done.returncode == 0 and done.stderr == b"",
+        f"status {done.returncode}, {done.stderr.decode()}",
+    )
+    return done.stdout
+
+
+def refuses(name, status, *words, said="", **more):
+    """One line and nothing else; of wrong usage, the usage or where the help is follows."""
+    done = run(*words, **more)
+    lines = done.stderr.decode(errors="replace").splitlines() or [""]
+    one = len(lines) == 1 if status == 1 else " --help' for more information" in lines[-1]
+    holds = (
+        done.returncode == status and done.stdout == b"" and lines[0].startswith("Error: ") and one and said in lines[0]
+    )
+    check(
+        f"{name}: refused with status {status}",
+        holds,
+        f"status {done.returncode}, {len(done.stdout)} bytes of output, {lines}",
+    )
+
+
+def parsed(name, text):
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        check(f"{name}: is JSON", False, error)
+        return {}
+
+
+def plain(text):
+    return " ".join(text.split())
+
+
+def npy(data):
+    """The type and the shape of a NumPy array."""
+    length = struct.unpack("<H", data[8:10])[0]
+    header = data[10 : 10 + length].decode()
+    return re.search(r"'descr': '([^']*)'", header)[1], tuple(
+        int(part) for part in re.search(r"'shape': \(([^)]*)\)", header)[1].split(",") if part.strip()
+    )
+
+
+def finish(said):
+    """Ends the program: with the number of failures, or with what was checked."""
+    if problems:
+        sys.exit(f"{len(problems)} of {check.count} checks failed")
+    print(f"All {check.count} {said}")
