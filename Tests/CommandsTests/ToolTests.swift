@@ -1,10 +1,10 @@
+import DermaFusion
 import SystemModule
 import TestFiles
 import Testing
 
 @testable import CommandLineSupport
 @testable import Commands
-import DermaFusion
 
 @Suite struct ToolTests {
   @Test func versionIsOneLineOnStandardOutput() {

@@ -19,7 +19,7 @@ enum CalibrateCommand: Command {
 
     Photographs of lesions that the model was trained on are refused. Use photographs as they come: the probabilities \
     will be those of a collection in which each class is as frequent as among them. Fewer than \
-    \(minimumLesions) lesions are refused, and so is a class of the model without any photograph. Photographs that are missing or \
+    \(CalibrationRefusal.minimumLesions) lesions are refused, and so is a class of the model without any photograph. Photographs that are missing or \
     cannot be read are named and left out.
     """
   static let positionals: [Positional] = []
@@ -35,8 +35,6 @@ enum CalibrateCommand: Command {
     ("1", "An image failed, standard error names it; or nothing was written, standard error says why."),
     ("64", "Wrong usage."),
   ]
-
-  static let minimumLesions = 50
 
   private static let labels = Option<String>.path(
     "labels", valueName: "file.csv", isRequired: true,
@@ -98,7 +96,7 @@ enum CalibrateCommand: Command {
     _ shown: [LesionLabel], lesions: [String], _ labels: Labels, _ path: String
   ) throws(CalibrationRefusal) {
     let count = Set(lesions.map(\.imageKey)).count
-    guard count >= minimumLesions else { throw .fewLesions(count, path) }
+    guard count >= CalibrationRefusal.minimumLesions else { throw .fewLesions(count, path) }
     let missing = labels.filter { label in !shown.contains { $0.index == label.index } }
     guard missing.isEmpty else { throw .missingClasses(missing.map(\.id), path) }
   }
@@ -108,34 +106,5 @@ extension [CalibrationImage] {
   /// How many show each class.
   fileprivate func counts(_ labels: Labels) -> [Int] {
     labels.map { label in count { $0.label.index == label.index } }
-  }
-}
-
-/// Why a model is not fitted.
-enum CalibrationRefusal: Error, Equatable, CustomStringConvertible {
-  case ensemble(String)
-  case fewLesions(Int, String)
-  case missingClasses([String], String)
-  case trainedOn(lesions: [String], labels: String)
-  case changed(String)
-
-  var description: String {
-    switch self {
-    case .ensemble(let folder):
-      "\(folder): is an ensemble, which has no last layer of its own; please calibrate its members"
-    case .fewLesions(let count, let path):
-      "\(path): \(count) lesions are too few to fit a model to; at least \(CalibrateCommand.minimumLesions) are needed"
-    case .missingClasses(let ids, let path):
-      """
-      \(path): there is no photograph of \(ids.quotedList), which the model knows; each of its classes \
-      needs at least one
-      """
-    case .trainedOn(let lesions, let path):
-      """
-      \(path): the model was trained on \(lesions.count) of its lesions, the first of them '\(lesions[0])'; a model is \
-      surer of those than of others, and a fit to them would be wrong for all others
-      """
-    case .changed(let folder): "\(folder): the model's files changed while they were read"
-    }
   }
 }
