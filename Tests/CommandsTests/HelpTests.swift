@@ -1,10 +1,10 @@
+import DermaFusion
 import Foundation
 import TestFiles
 import Testing
 
 @testable import CommandLineSupport
 @testable import Commands
-import DermaFusion
 
 @Suite struct HelpTests {
   @Test func helpOfTheTool() {
@@ -176,8 +176,8 @@ import DermaFusion
         """
         USAGE: dermafusion evaluate --labels <file.csv> --images <folder> ...
                  [--model <folder>] [--threads <n>] [--precision <type>] [--tta]
-                 [--format <format>] [--plots <folder>] [--predictions <file.csv>]
-                 [--allow-training-lesions] [--quiet]
+                 [--group <column,...>] [--format <format>] [--plots <folder>]
+                 [--predictions <file.csv>] [--allow-training-lesions] [--quiet]
 
         """), "\(help)")
     #expect(help.split(separator: "\n").allSatisfy { $0.count <= 80 })

@@ -1,5 +1,5 @@
-import JSONModule
 import DermaFusion
+import JSONModule
 
 extension EvaluationReport {
   /// The report's members in the order in which they are promised; what is undefined is null.
@@ -26,9 +26,9 @@ extension EvaluationReport {
             set.confusionMatrix().map { .array($0.map(JSONValue.integer)) }),
         ])
       ))
-    members.append(("bootstrap", LesionBootstrap.json))
+    members.append(("bootstrap", LesionBootstrap.json(drawn: drawnUnits)))
     members.append(
-      ("subgroups", .object(subgroups.map { ($0.grouping.rawValue, .array($0.groups.map(\.json))) })))
+      ("subgroups", .object(subgroups.map { ($0.grouping.name, .array($0.groups.map(\.json))) })))
     return members
   }
 
@@ -53,9 +53,11 @@ extension EvaluationReport {
 
 extension LesionBootstrap {
   /// How the intervals were drawn.
-  static var json: JSONValue {
+  ///
+  /// - Parameter units: what was drawn.
+  static func json(drawn units: String = "lesions") -> JSONValue {
     .object([
-      "level": .number(level), "resamples": .integer(resampleCount), "drawn": .string("lesions"),
+      "level": .number(level), "resamples": .integer(resampleCount), "drawn": .string(units),
       "seed": .integer(Int(seed)),
     ])
   }
@@ -63,7 +65,7 @@ extension LesionBootstrap {
 
 extension EvaluationFigure {
   /// The figures over all classes as JSON names them, in the order in which they are promised.
-  static let overallNames: [(name: String, figure: EvaluationFigure)] = [
+  package static let overallNames: [(name: String, figure: EvaluationFigure)] = [
     ("accuracy", .accuracy), ("balancedAccuracy", .balancedAccuracy), ("macroAUROC", .macroAUROC),
     ("melanomaSensitivityAt90Specificity", .melanomaSensitivityAt90Specificity),
     ("malignantAUROC", .malignantAUROC), ("ece", .expectedCalibrationError),

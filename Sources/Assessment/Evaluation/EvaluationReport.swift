@@ -37,11 +37,28 @@ package struct EvaluationReport: Sendable {
   }
 
   /// What images are grouped by.
-  package enum Grouping: String, Sendable, CaseIterable {
+  package enum Grouping: Sendable, Equatable {
     case age, sex, site, source
     /// How the label was confirmed. Where moles are mostly followed up rather than cut out, those that look harmless are
     /// among the ones without histology.
     case confirmation
+    /// What the list has in a column of this name.
+    case column(String)
+
+    /// Those that no column needs to be named for.
+    package static let always: [Grouping] = [.age, .sex, .site, .source, .confirmation]
+
+    /// As results call it.
+    package var name: String {
+      switch self {
+      case .age: "age"
+      case .sex: "sex"
+      case .site: "site"
+      case .source: "source"
+      case .confirmation: "confirmation"
+      case .column(let name): name
+      }
+    }
   }
 
   /// Subgroups of fewer images get no figures: they would say more about chance than about the model.
@@ -57,25 +74,30 @@ package struct EvaluationReport: Sendable {
   /// - Parameters:
   ///   - images: at least one.
   ///   - sources: in the order in which to list them.
-  package init(_ images: [EvaluatedImage], sources: [String]) {
+  ///   - columns: of the list, to group images by besides.
+  package init(_ images: [EvaluatedImage], sources: [String], columns: [String] = []) {
     precondition(!images.isEmpty, "an evaluation of no images")
     set = EvaluationSet(images)
     overall = Measurement(set)
     abstention = AbstentionFigures(images)
-    let groupings = Grouping.allCases.filter { grouping in
-      grouping != .confirmation || images.contains { $0.confirmation != nil }
-    }
+    let groupings =
+      Grouping.always.filter { grouping in
+        grouping != .confirmation || images.contains { $0.confirmation != nil }
+      } + columns.map { .column($0) }
     subgroups = groupings.map { grouping in
       let members = Dictionary(grouping: images, by: grouping.group)
       let names =
         switch grouping {
         case .source: sources
-        case .confirmation: members.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        case .confirmation, .column: members.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         case .age, .sex, .site: grouping.groups.filter { members[$0] != nil }
         }
       return (grouping, names.map { Subgroup(name: $0, images: members[$0] ?? []) })
     }
   }
+
+  /// What was drawn for the intervals: patients where the list tells them.
+  package var drawnUnits: String { self.set.images.contains { $0.patient != nil } ? "patients" : "lesions" }
 
   /// The classes of the model that was measured.
   package var labels: Labels { self.set.labels }
@@ -111,7 +133,7 @@ extension EvaluationReport.Grouping {
     case .age: Self.ageBands.map(\.name) + [Self.missing]
     case .sex: Sex.allCases.map(\.rawValue)
     case .site: BodySite.allCases.map(\.rawValue)
-    case .source, .confirmation: []
+    case .source, .confirmation, .column: []
     }
   }
 
@@ -124,6 +146,7 @@ extension EvaluationReport.Grouping {
     case .site: image.metadata.site.rawValue
     case .source: image.source
     case .confirmation: image.confirmation ?? Self.missing
+    case .column(let name): image.cells[name] ?? Self.missing
     }
   }
 }

@@ -132,9 +132,9 @@ package struct EvaluationSet: Sendable {
     return figures
   }
 
-  /// The 95 % interval by lesion of each figure that has one; see ``LesionBootstrap``.
+  /// The 95 % interval by patient or lesion of each figure that has one; see ``LesionBootstrap``.
   package func intervals() -> [EvaluationFigure: ClosedRange<Double>] {
-    LesionBootstrap.intervals(lesions: lesions) { figures(weights: $0) }
+    LesionBootstrap.intervals(lesions: units) { figures(weights: $0) }
   }
 
   /// A question with two answers whose precision is shown against its recall.
@@ -145,7 +145,7 @@ package struct EvaluationSet: Sendable {
     case malignant
   }
 
-  /// Precision at recalls from 0 to 1, with 95 % intervals by lesion where there are any.
+  /// Precision at recalls from 0 to 1, with 95 % intervals by patient or lesion where there are any.
   package struct PrecisionCurve: Sendable {
     package let recalls: [Double]
     package let precisions: [Double?]
@@ -168,21 +168,21 @@ package struct EvaluationSet: Sendable {
     let recalls = (1...40).map { Double($0) / 40 }
     return PrecisionCurve(
       recalls: recalls, precisions: ranked.precisions(atRecalls: recalls, weights: ones),
-      intervals: LesionBootstrap.intervals(lesions: lesions, count: recalls.count) {
+      intervals: LesionBootstrap.intervals(lesions: units, count: recalls.count) {
         ranked.precisions(atRecalls: recalls, weights: $0)
       }, prevalence: Double(positiveCount) / Double(images.count))
   }
 
-  /// For each of ``calibrationBins()``, the 95 % interval of its accuracy by lesion, where there is one.
+  /// For each of ``calibrationBins()``, the 95 % interval of its accuracy by patient or lesion, where there is one.
   package func calibrationIntervals() -> [ClosedRange<Double>?] {
-    LesionBootstrap.intervals(lesions: lesions, count: Self.calibrationBinCount) { weights in
+    LesionBootstrap.intervals(lesions: units, count: Self.calibrationBinCount) { weights in
       self.calibrationBins(weights: weights).map {
         $0.count > 0 ? Double($0.correctCount) / Double($0.count) : nil
       }
     }
   }
 
-  private var lesions: [String] { images.map(\.lesion) }
+  private var units: [String] { images.map(\.drawnWith) }
 
   private var ones: [Int] { [Int](repeating: 1, count: images.count) }
 

@@ -14,7 +14,7 @@ package enum LesionBootstrap {
   /// The interval of each figure that has one.
   ///
   /// - Parameters:
-  ///   - lesions: of each image.
+  ///   - lesions: of each image; or their patients, who are drawn in the same way.
   ///   - figures: measures the images, each counted as often as its weight says.
   /// - Note: A figure that is a mean over classes is, in each resample, the mean over the classes that occur there. No
   /// interval is given for fewer than two lesions, nor for a figure that is the same in all resamples: that three of

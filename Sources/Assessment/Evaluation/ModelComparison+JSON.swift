@@ -46,7 +46,7 @@ extension ModelComparison.Measurement {
       [
         ("n", .integer(imageCount)), ("lesions", .integer(lesionCount)),
         ("absentClasses", .strings(absentClasses.map(\.id))),
-      ] + EvaluationFigure.overallNames.map { ($0, json(of: $1)) } + [("bootstrap", LesionBootstrap.json)])
+      ] + EvaluationFigure.overallNames.map { ($0, json(of: $1)) } + [("bootstrap", LesionBootstrap.json())])
   }
 
   private func json(of figure: EvaluationFigure) -> JSONValue {

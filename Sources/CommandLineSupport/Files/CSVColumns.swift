@@ -26,6 +26,12 @@ package struct CSVColumns: Sendable {
     return text.isEmpty ? nil : text
   }
 
+  /// A cell without blanks around it; `nil` where it is empty or a word for what is missing.
+  package func knownText(_ column: String, of row: CSVTable.Row) -> String? {
+    let text = text(column, of: row)
+    return Self.isMissing(text) ? nil : text
+  }
+
   /// A cell that may be missing, which is `nil`; so is one of no column.
   package func value<Value>(
     _ column: String?, of row: CSVTable.Row, as option: Option<Value>

@@ -97,7 +97,7 @@ package enum CSVError: Error, Equatable, CustomStringConvertible {
 
 extension String {
   /// Without blanks and tabs at either end.
-  var trimmed: String {
+  package var trimmed: String {
     let isBlank = { (character: Character) in character == " " || character == "\t" }
     guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) })
     else { return "" }

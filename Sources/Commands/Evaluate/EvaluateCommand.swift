@@ -1,7 +1,7 @@
-import SystemModule
 import Assessment
 import CommandLineSupport
 import DermaFusion
+import SystemModule
 
 /// Measures a model on images whose labels are known.
 enum EvaluateCommand: Command {
@@ -27,7 +27,7 @@ enum EvaluateCommand: Command {
     the images is undefined (null in JSON), not 0.
 
     Intervals hold 95 % of \
-    \(LesionBootstrap.resampleCount) bootstrap resamples, drawn by lesion with a fixed seed. In each resample a mean over \
+    \(LesionBootstrap.resampleCount) bootstrap resamples, drawn with a fixed seed: by patient where the table has patient_id, else by lesion. In each resample a mean over \
     classes is over the classes drawn. There is no interval where all resamples agree, for example where every image is right. \
     Subgroups of fewer than \(EvaluationReport.sufficientCount) images are insufficient. Compare the figures of two \
     subgroups only where the same classes occur in both.
@@ -38,7 +38,7 @@ enum EvaluateCommand: Command {
   static let positionals: [Positional] = []
   static let options: [any Parameter] = [
     labels, images, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, ImageViews.flag,
-    format, plots, predictions,
+    group, format, plots, predictions,
     Flag.allowTrainingLesions, Flag.quiet,
   ]
   static let examples = [
@@ -57,7 +57,7 @@ enum EvaluateCommand: Command {
       Table with a row for each image and a comma, semicolon or tab between the columns: the image \
       (\(PatientColumns.identifierNames.joined(separator: ", "))) and its class (dx, label or class with the id or the \
       name of one of the model's classes, the ISIC archive's own column, or a column for each class with a 1). Rows of the archive's other classes are left out and \
-      counted. It may also have lesion_id, age or age_approx, sex, \
+      counted. It may also have lesion_id, patient_id, age or age_approx, sex, \
       localization or anatom_site_general, and \(TestList.confirmationColumn) (how the label was confirmed), by which \
       figures are grouped. Other columns are ignored. An empty cell, NA, nan, NULL, None, - and ? are missing; a region that \
       could be several of the sites is unknown. A row with a cell that cannot be understood is named and left out.
@@ -66,7 +66,23 @@ enum EvaluateCommand: Command {
     Option<String>.path(
       "images", valueName: "folder", isRequired: true,
       abstract: "Folder with the images; give it again for more folders."))
-  private static let format = OutputFormat.option
+  private static let group = Option<[String]>(
+    "group", valueName: "column,...",
+    abstract: """
+      Give figures of the images that have the same in a column of the table, for each of these columns \
+      (skin_tone,device).
+      """,
+    expectation: """
+      Please name columns of the table, each once; \
+      \(EvaluationReport.Grouping.always.map(\.name).joined(separator: ", ")) are grouped by anyway.
+      """,
+    convert: { text in
+      let names = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0).trimmed }
+      let taken = EvaluationReport.Grouping.always.map(\.name)
+      let isUsable = names.allSatisfy { !$0.isEmpty && !taken.contains($0.lowercased()) }
+      return isUsable && Set(names.map { $0.lowercased() }).count == names.count ? names : nil
+    })
+  private static let format = OutputFormat.figuresOption
   private static let predictions = Option<String>.path(
     "predictions", valueName: "file.csv",
     abstract: """
@@ -86,7 +102,8 @@ enum EvaluateCommand: Command {
     let table = try FileBytes.read(path: labelsPath, limit: MetadataTable.byteLimit)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.classifier(folder, arguments)
-    let list = try TestList(table, path: labelsPath, labels: classifier.labels)
+    let list = try TestList(
+      table, path: labelsPath, labels: classifier.labels, groups: arguments[group] ?? [])
     let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
     if !arguments[Flag.allowTrainingLesions] { try overlap.refuseTrained(labels: labelsPath) }
     let index = try ImageIndex(folders: arguments[images])
@@ -106,7 +123,9 @@ enum EvaluateCommand: Command {
       return .failure
     }
     let output = EvaluationOutput(
-      report: EvaluationReport(run.images, sources: arguments[images].unique), model: classifier.model,
+      report: EvaluationReport(
+        run.images, sources: arguments[images].unique, columns: arguments[group] ?? []),
+      model: classifier.model,
       listedCount: list.rowCount, views: run.views, warnings: run.warnings, overlap: overlap)
     // Hours of work may lie behind each of them: where one cannot be written, the others are.
     let isPrinted = Result { () throws(OutputError) in

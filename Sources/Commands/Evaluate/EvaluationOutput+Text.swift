@@ -159,7 +159,7 @@ extension EvaluationOutput {
 
   private func subgroupLines(_ width: Int?) -> [String] {
     let groups = report.subgroups.flatMap { grouping, groups in
-      groups.map { (grouping: grouping.rawValue, group: $0) }
+      groups.map { (grouping: grouping.name.printable, group: $0) }
     }
     let groupingWidth = 2 + (groups.map(\.grouping.count).max() ?? 0)
     // A source is a folder: the end of its path tells more than its beginning. Sites end alike, and have up to 15 letters.

@@ -1,8 +1,8 @@
-import SystemModule
 import Assessment
 import CommandLineSupport
 import DermaFusion
 import ImageFiles
+import SystemModule
 
 /// The images of a test list, several at once; a failure is reported and the others follow.
 struct EvaluationRun {
@@ -117,7 +117,8 @@ struct EvaluationRun {
         encodedImage: source.read(terminal: terminal), metadata: metadata, views: views)
       let image = EvaluatedImage(
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
-        source: found.location.folder, confirmation: entry.confirmation, abstention: result.abstention)
+        source: found.location.folder, confirmation: entry.confirmation, patient: entry.patient,
+        cells: entry.cells, abstention: result.abstention)
       var distance: Double?
       if case .model(let model) = classifier.source { distance = model.featureDistance(of: output) }
       return (image, entry.image, result, distance)

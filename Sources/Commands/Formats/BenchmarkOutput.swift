@@ -1,7 +1,7 @@
-import JSONModule
 import Assessment
 import CommandLineSupport
 import DermaFusion
+import JSONModule
 
 /// A benchmark's report, for a program and for a person.
 struct BenchmarkOutput: Report {

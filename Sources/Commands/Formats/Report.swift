@@ -32,6 +32,9 @@ enum OutputFormat: String, Sendable {
     " isic is a submission to an ISIC challenge: the probabilities of \(ISICSubmission.classes.joined(separator: ", "))."
   )
 
+  /// `--format` of a command that says figures, in a line each as CSV.
+  static let figuresOption = choice(of: [.text, .json, .csv], " csv has a line for each figure.")
+
   private static func choice(of formats: [OutputFormat], _ remark: String = "") -> Option<OutputFormat> {
     .choice("format", of: formats, initial: .text, abstract: "Form of the output.\(remark)")
   }

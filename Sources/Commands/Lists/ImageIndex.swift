@@ -1,5 +1,5 @@
-import SystemModule
 import CommandLineSupport
+import SystemModule
 
 /// The images in some folders, each walked once, looked up by their names without endings.
 struct ImageIndex: Sendable {

@@ -1,6 +1,6 @@
-import SystemModule
 import CommandLineSupport
 import ImageFiles
+import SystemModule
 
 /// Where the bytes of one image come from.
 enum ImageSource: Equatable, Sendable {

@@ -13,6 +13,10 @@ struct TestList: Sendable {
     let label: LesionLabel
     /// How the label was confirmed; `nil` where the table does not say.
     let confirmation: String?
+    /// `nil` where the table does not say.
+    let patient: String?
+    /// Those of the columns that were asked for, by the name of the column; a missing one is missing here.
+    let cells: [String: String]
     let metadata: MetadataTable.Entry
   }
 
@@ -36,15 +40,26 @@ struct TestList: Sendable {
   /// Rows of the table.
   var rowCount: Int { leftOut.reduce(entries.count + failedRows.count) { $0 + $1.rowCount } }
 
-  /// - Parameter labels: the classes that an image may show.
+  /// - Parameters:
+  ///   - labels: the classes that an image may show.
+  ///   - groups: columns whose cells to keep, in any letter case.
   /// - Throws: ``CSVError`` naming the file, line, column and value.
-  init(_ bytes: [UInt8], path: String, labels: Labels) throws(CSVError) {
+  init(_ bytes: [UInt8], path: String, labels: Labels, groups: [String] = []) throws(CSVError) {
     let table = try CSVTable(bytes, path: path)
     let reader = try LabelColumns(table, labels: labels, path: path)
     let lesionColumn = try table.column(among: ["lesion_id"], path: path)
     let confirmationColumn = try table.column(among: [Self.confirmationColumn], path: path)
+    let patientColumn = try table.column(among: ["patient_id", "patient"], path: path)
+    let groupColumns = try groups.map { name throws(CSVError) in
+      guard let column = try table.column(among: [name.lowercased()], path: path) else {
+        throw .missingColumn(path: path, name: name, header: table.header)
+      }
+      return (name: name, column: column)
+    }
     let columns = try PatientColumns(
-      table, path: path, others: [lesionColumn, confirmationColumn].compactMap { $0 } + reader.names)
+      table, path: path,
+      others: [lesionColumn, confirmationColumn, patientColumn].compactMap { $0 } + groupColumns.map(\.column)
+        + reader.names)
     var entries: [Entry] = []
     var lines: [[UInt8]: Int] = [:]
     for row in table.rows {
@@ -70,6 +85,11 @@ struct TestList: Sendable {
             lesion: lesion ?? image,
             label: label,
             confirmation: confirmationColumn.flatMap { columns.cells.optionalText($0, of: row) },
+            patient: patientColumn.flatMap { columns.cells.knownText($0, of: row) },
+            cells: Dictionary(
+              uniqueKeysWithValues: groupColumns.compactMap { name, column in
+                columns.cells.knownText(column, of: row).map { (name, $0) }
+              }),
             metadata: try columns.metadata(of: row)))
       } catch {
         failedRows.append((image, error))

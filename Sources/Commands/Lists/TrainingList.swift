@@ -1,5 +1,5 @@
-import SystemModule
 import CommandLineSupport
+import SystemModule
 
 /// What a model has seen, from `training/split.csv` in its folder: images and lesions that its weights were
 /// fitted to (`training`), those that it was selected and calibrated on (`validation`), those that a
