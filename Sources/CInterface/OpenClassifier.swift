@@ -12,7 +12,7 @@ final class OpenClassifier: @unchecked Sendable {
     classIDs = classifier.labels.map { CText.copy($0.id) }
   }
 
-  deinit { classIDs.forEach { $0.deallocate() } }
+  deinit { for id in classIDs { id.deallocate() } }
 
   /// Loads a model.
   ///

@@ -44,7 +44,7 @@ final class StoredResult: @unchecked Sendable {
   }
 
   deinit {
-    [json, summary, disclaimer].forEach { $0.deallocate() }
+    for text in [json, summary, disclaimer] { text.deallocate() }
     probabilities.deallocate()
     logits.deallocate()
   }

@@ -1,7 +1,7 @@
-import SystemModule
 import CommandLineSupport
 import DermaFusion
 import JSONModule
+import SystemModule
 
 /// Says what was found on this machine, what would be run, and what to do about what is wrong.
 enum DoctorCommand: Command {

@@ -5,7 +5,9 @@ import JSONModule
 /// What `doctor` found.
 struct DoctorReport: Report {
   enum Verdict: String {
-    case fine = "ok", note, failed = "fail"
+    case fine = "ok"
+    case note
+    case failed = "fail"
   }
 
   struct Finding {

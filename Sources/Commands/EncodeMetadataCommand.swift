@@ -1,6 +1,6 @@
-import JSONModule
 import CommandLineSupport
 import DermaFusion
+import JSONModule
 
 /// Prints the vector that the model would get.
 enum EncodeMetadataCommand: Command {

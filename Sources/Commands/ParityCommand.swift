@@ -1,9 +1,9 @@
-import SystemModule
-import JSONModule
 import Assessment
 import CommandLineSupport
 import DermaFusion
 import ImageFiles
+import JSONModule
+import SystemModule
 
 /// Holds this engine against what Python computed.
 enum ParityCommand: Command {

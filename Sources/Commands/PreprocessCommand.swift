@@ -1,7 +1,7 @@
-import SystemModule
 import Assessment
 import CommandLineSupport
 import DermaFusion
+import SystemModule
 
 /// Writes one stage of preprocessing as an array for NumPy.
 enum PreprocessCommand: Command {

@@ -63,7 +63,14 @@ struct SHA256State: Sendable {
   /// constant and the eight working variables change roles instead of places.
   @inline(__always)
   private mutating func compressBlock(_ w: UnsafeMutablePointer<UInt32>, _ k: UnsafePointer<UInt32>) {
-    var a = h0, b = h1, c = h2, d = h3, e = h4, f = h5, g = h6, h = h7
+    var a = h0
+    var b = h1
+    var c = h2
+    var d = h3
+    var e = h4
+    var f = h5
+    var g = h6
+    var h = h7
 
     @inline(__always)
     func round(

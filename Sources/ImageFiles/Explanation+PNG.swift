@@ -1,6 +1,6 @@
 import DermaFusion
-import Figures
 import ExplanationModule
+import Figures
 import ImagePipeline
 
 extension Explanation {

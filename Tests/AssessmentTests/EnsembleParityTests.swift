@@ -1,9 +1,9 @@
 import Foundation
+import ImageFiles
 import TestModels
 import Testing
 
 @testable import Assessment
-import ImageFiles
 @testable import DermaFusion
 @testable import ImagePipeline
 
@@ -59,9 +59,9 @@ import ImageFiles
     // Several at once, each on a thread of its own.
     var together: [ClassScores] = []
     let last = classifiers[1]
-    last.forEach([image, image, image, image], { try! last.classify($0, metadata: metadata).logits }) {
-      together.append($0)
-    }
+    last.forEach(
+      [image, image, image, image], { try! last.classify($0, metadata: metadata).logits },
+      consume: { together.append($0) })
     #expect(together == [ClassScores](repeating: results[0].logits, count: 4))
 
     let shares = try classifiers[1].metadataShares(of: image, metadata: metadata)

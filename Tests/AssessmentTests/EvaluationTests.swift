@@ -1,10 +1,10 @@
 import JSONModule
-@testable import ExplanationModule
 import TestModels
 import Testing
 
 @testable import Assessment
 @testable import DermaFusion
+@testable import ExplanationModule
 
 extension EvaluationFigure {
   static func recall(_ label: LesionLabel) -> Self { .recall(label.index) }

@@ -1,10 +1,10 @@
-@testable import ExplanationModule
 import Foundation
 import TestModels
 import Testing
 
 @testable import Assessment
 @testable import DermaFusion
+@testable import ExplanationModule
 
 extension Fixtures {
   /// The manifest with some of it replaced, and with only what a test needs.

@@ -1,8 +1,8 @@
-@testable import ExplanationModule
 import Testing
 
 @testable import Assessment
 @testable import DermaFusion
+@testable import ExplanationModule
 
 @Suite struct RankedScoresTests {
   func area(_ scores: [Double], _ answers: [Bool], weights: [Int]? = nil) -> Double? {

@@ -1,5 +1,6 @@
 import CDermaFusion
 import Foundation
+import ImageFiles
 import SystemModule
 import TestFiles
 import TestModels
@@ -7,7 +8,6 @@ import Testing
 
 @testable import CInterface
 @testable import DermaFusion
-import ImageFiles
 
 /// The functions of dermafusion.h, called as a C program calls them.
 @Suite struct CInterfaceTests {

@@ -1,6 +1,6 @@
 import NetworkModule
-import Testing
 import TensorModule
+import Testing
 
 @testable import Assessment
 @testable import CommandLineSupport

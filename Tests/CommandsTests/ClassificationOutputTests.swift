@@ -1,6 +1,6 @@
+import ModelFiles
 import TestFiles
 import TestModels
-import ModelFiles
 import Testing
 
 @testable import CommandLineSupport

@@ -1,6 +1,6 @@
-import SystemModule
 import Foundation
 import ImageFiles
+import SystemModule
 import TestFiles
 import TestModels
 import Testing

@@ -1,7 +1,6 @@
-@testable import Figures
-import SystemModule
 import Foundation
 import ImageFiles
+import SystemModule
 import TestFiles
 import TestModels
 import Testing
@@ -9,6 +8,7 @@ import Testing
 @testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
+@testable import Figures
 @testable import ImagePipeline
 
 /// `gradcam` on a network that responds to light, and an image whose only light is at the top right.

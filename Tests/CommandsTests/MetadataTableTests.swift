@@ -1,9 +1,9 @@
+import DermaFusion
 import TestFiles
 import Testing
 
 @testable import CommandLineSupport
 @testable import Commands
-import DermaFusion
 
 @Suite struct MetadataTableTests {
   func table(_ text: String) throws(CSVError) -> MetadataTable {

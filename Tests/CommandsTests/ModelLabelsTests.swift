@@ -1,6 +1,6 @@
-import SystemModule
 import DermaFusion
 import Foundation
+import SystemModule
 import TestFiles
 import TestModels
 import Testing

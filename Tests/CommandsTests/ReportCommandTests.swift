@@ -1,5 +1,5 @@
-import SystemModule
 import Foundation
+import SystemModule
 import TestFiles
 import TestModels
 import Testing

@@ -160,8 +160,8 @@ import Testing
     var results = try WrittenResults(
       Array((header + row).utf8), path: "results", form: .csv(header: header), images: [],
       model: ModelIdentity(name: "m", version: "1", sha256: "abc"))
-    #expect(try !results.take("'=x.jpg", metadata: .unknown, completed: { nil }) { nil })
-    #expect(try results.take("=x.jpg", metadata: .unknown, completed: { nil }) { nil })
+    #expect(try !results.take("'=x.jpg", metadata: .unknown, completed: { nil }, imageSHA256: { nil }))
+    #expect(try results.take("=x.jpg", metadata: .unknown, completed: { nil }, imageSHA256: { nil }))
   }
 
   @Test func aModelWhoseIdsHoldSemicolonsContinuesItsTable() throws {
@@ -173,7 +173,7 @@ import Testing
     var results = try WrittenResults(
       Array((header + rows).utf8), path: "results", form: .csv(header: header), images: ["x.png"],
       model: model)
-    #expect(try results.take("x.png", metadata: .unknown, completed: { nil }) { nil })
+    #expect(try results.take("x.png", metadata: .unknown, completed: { nil }, imageSHA256: { nil }))
   }
 
   /// A text of 17 MB took a minute when each wrong end was looked for from the beginning.

@@ -1,10 +1,10 @@
 import ModelFiles
-@testable import NetworkModule
+import TensorModule
 import TestModels
 import Testing
-import TensorModule
 
 @testable import DermaFusion
+@testable import NetworkModule
 
 @Suite struct AbstentionTensorTests {
   private static let channels = 80

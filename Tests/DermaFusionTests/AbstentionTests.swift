@@ -1,8 +1,8 @@
 import ImageFiles
 import ImagePipeline
 import TensorModule
-import TestModels
 import TestImages
+import TestModels
 import Testing
 
 @testable import DermaFusion

@@ -1,12 +1,12 @@
-@testable import ExplanationModule
 import Foundation
 import ModelFiles
-@testable import NetworkModule
 import TensorModule
 import TestModels
 import Testing
 
 @testable import DermaFusion
+@testable import ExplanationModule
+@testable import NetworkModule
 
 /// Every method, class and stage against PyTorch's autograd and the Python package `grad-cam`, on networks with and
 /// without squeeze-excite, with SiLU and ReLU6, symmetric and SAME padding, a dense and a fusion head.

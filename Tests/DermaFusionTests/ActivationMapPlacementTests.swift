@@ -1,4 +1,3 @@
-@testable import ExplanationModule
 import Foundation
 import ImagePipeline
 import ModelFiles
@@ -6,6 +5,7 @@ import TestModels
 import Testing
 
 @testable import DermaFusion
+@testable import ExplanationModule
 
 @Suite struct ActivationMapPlacementTests {
   static let corners: [(x: Int, y: Int)] = [(0, 0), (1, 0), (0, 1), (1, 1)]

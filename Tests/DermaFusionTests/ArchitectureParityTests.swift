@@ -1,12 +1,12 @@
-@testable import ExplanationModule
 import Foundation
 import ModelFiles
-@testable import NetworkModule
 import TensorModule
 import TestModels
 import Testing
 
 @testable import DermaFusion
+@testable import ExplanationModule
+@testable import NetworkModule
 
 /// Feature maps, logits and activation maps of MobileNetV3 and ResNet against PyTorch's in float64.
 @Suite struct ArchitectureParityTests {

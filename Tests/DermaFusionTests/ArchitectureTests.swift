@@ -1,9 +1,9 @@
 import ModelFiles
 import TestModels
-@testable import NetworkModule
 import Testing
 
 @testable import DermaFusion
+@testable import NetworkModule
 
 /// The shapes of timm 1.0.31's models of the same names.
 @Suite struct ArchitectureTests {

@@ -1,12 +1,12 @@
 import KernelInterface
-@testable import NetworkModule
 import ReferenceLayers
+import SystemModule
 import TensorModule
 import TestModels
 import Testing
 
 @testable import DermaFusion
-import SystemModule
+@testable import NetworkModule
 
 /// A whole block's gradient by central differences of the same block in Double.
 @Suite struct BlockGradientTests {

@@ -1,12 +1,12 @@
 import HashModule
-@testable import NetworkModule
+import ImageFiles
 import TestModels
 import Testing
 
-import ImageFiles
 @testable import DermaFusion
 @testable import ImagePipeline
 @testable import ModelFiles
+@testable import NetworkModule
 
 @Suite struct ClassifierTests {
   static let classes = Labels.ham10000.ids

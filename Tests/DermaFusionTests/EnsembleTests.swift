@@ -1,12 +1,12 @@
-@testable import ExplanationModule
 import Foundation
 import ModelFiles
-@testable import NetworkModule
 import TestModels
 import Testing
 
 @testable import DermaFusion
+@testable import ExplanationModule
 @testable import ImagePipeline
+@testable import NetworkModule
 
 /// The vote itself, of members that are a few lines long.
 @Suite struct EnsembleTests {

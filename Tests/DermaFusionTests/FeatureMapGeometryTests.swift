@@ -1,11 +1,11 @@
 import Foundation
 import ModelFiles
-@testable import NetworkModule
 import TensorModule
 import TestModels
 import Testing
 
 @testable import DermaFusion
+@testable import NetworkModule
 
 /// Networks in which every layer hands on the pixel in the middle of its window: one live pixel of the image makes one live
 /// cell of each feature map that looks at it.

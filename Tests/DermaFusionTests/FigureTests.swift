@@ -1,11 +1,11 @@
-@testable import ExplanationModule
-@testable import Figures
 import ImageFiles
 import ImagePipeline
 import TestModels
 import Testing
 
 @testable import DermaFusion
+@testable import ExplanationModule
+@testable import Figures
 
 /// What is written in a picture. That it can be read there is FiguresTests' to hold.
 @Suite struct FigureTests {

@@ -1,11 +1,11 @@
 import ModelFiles
-@testable import NetworkModule
 import SystemModule
 import TestModels
 import Testing
 
 @testable import DermaFusion
 @testable import ImagePipeline
+@testable import NetworkModule
 
 @Suite struct ImageViewsTests {
   /// A classifier of 40x40 pixels, so that images of that size are not resized.

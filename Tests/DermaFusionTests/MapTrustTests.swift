@@ -1,10 +1,10 @@
-@testable import ExplanationModule
 import ImagePipeline
-@testable import NetworkModule
 import TestModels
 import Testing
 
 @testable import DermaFusion
+@testable import ExplanationModule
+@testable import NetworkModule
 
 @Suite struct MapTrustTests {
   @Test func aMapOfWhatTheModelRespondsToIsBelievedAndAConstantComponentIsNot() throws {

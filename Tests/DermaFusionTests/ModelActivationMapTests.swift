@@ -1,14 +1,14 @@
-@testable import ExplanationModule
 import Foundation
 import ImageFiles
 import ImagePipeline
 import ModelFiles
-@testable import NetworkModule
 import TensorModule
 import TestModels
 import Testing
 
 @testable import DermaFusion
+@testable import ExplanationModule
+@testable import NetworkModule
 
 /// The shipped weights' maps of a picture against PyTorch's autograd in float64.
 @Suite struct ModelActivationMapTests {
@@ -84,8 +84,8 @@ import Testing
       // Left out where PyTorch's own float32 is off by a third of the tolerance: at poles of GradCAM++, and where a class's
       // gradient all but cancels. The fixtures' README tells.
       compared += try compareMaps(
-        "small", layer, network, image, metadata, expected, isLeftOut: { expected[$0] == nil }
-      ) { _ in Self.leastTolerance }
+        "small", layer, network, image, metadata, expected, isLeftOut: { expected[$0] == nil },
+        tolerance: { _ in Self.leastTolerance })
     }
     #expect(compared == expected.tensors.count { $0.name.hasPrefix("small/") })
     // Of 8 layers 22 maps each, one or two of which may be left out, and some of GradCAM++.

@@ -1,11 +1,11 @@
 import KernelInterface
 import ModelFiles
-@testable import NetworkModule
 import TensorModule
 import TestModels
 import Testing
 
 @testable import DermaFusion
+@testable import NetworkModule
 
 @Suite struct NetworkWeightsTests {
   /// A 1x1 convolution of two channels to three, and its batch norm with one of its values replaced.

@@ -1,7 +1,7 @@
-@testable import ExplanationModule
 import Testing
 
 @testable import DermaFusion
+@testable import ExplanationModule
 
 @Suite struct SplitMix64Tests {
   /// The first numbers of the reference implementation for the seed 1234567.

@@ -1,6 +1,5 @@
-import Foundation
-
 import DermaFusion
+import Foundation
 
 /// A network whose weights follow a formula that `python -m dermafusion_training fixtures maps` computes too.
 package struct FormulaNetwork: Decodable {

@@ -1,6 +1,6 @@
-import SystemModule
 import CommandLineSupport
 import DermaFusion
+import SystemModule
 
 extension OutputFiles {
   /// - Parameters:

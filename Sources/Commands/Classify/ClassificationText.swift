@@ -20,11 +20,6 @@ struct ClassificationText {
   /// The likeliest classes that are shown.
   private static let shownClassCount = 10
 
-  init(width: Int?, usesColour: Bool) {
-    self.width = width
-    self.usesColour = usesColour
-  }
-
   /// The likeliest classes as bars, the risk, what was missing, the warnings, the model and the disclaimer.
   func text(
     _ result: Classification, imageName: String, timing: ClassificationTiming?, shares: MetadataShares? = nil

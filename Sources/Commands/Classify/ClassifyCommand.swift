@@ -1,7 +1,7 @@
-import SystemModule
 import CommandLineSupport
 import DermaFusion
 import ImageFiles
+import SystemModule
 
 /// Classifies images, one result as soon as it is made.
 enum ClassifyCommand: Command {

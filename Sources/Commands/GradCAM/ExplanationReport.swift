@@ -1,7 +1,7 @@
-import Figures
-import JSONModule
 import CommandLineSupport
 import DermaFusion
+import Figures
+import JSONModule
 
 /// The statistics of an explanation, for programs and for people.
 struct ExplanationReport: ImageReport, Sendable {

@@ -1,8 +1,8 @@
 import Assessment
 import CommandLineSupport
 import DermaFusion
-import Figures
 import ExplanationModule
+import Figures
 import ImageFiles
 import SystemModule
 

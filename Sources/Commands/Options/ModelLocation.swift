@@ -1,6 +1,6 @@
-import SystemModule
 import CommandLineSupport
 import DermaFusion
+import SystemModule
 
 /// Where models and fixtures lie when the command line does not say.
 struct ModelLocation: Sendable {

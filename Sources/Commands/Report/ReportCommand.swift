@@ -1,6 +1,6 @@
-import SystemModule
 import CommandLineSupport
 import DermaFusion
+import SystemModule
 
 /// Writes what is found in images as a page that can be read anywhere.
 enum ReportCommand: Command {

@@ -1,5 +1,5 @@
-import JSONModule
 import ImagePipeline
+import JSONModule
 import NetworkModule
 import SystemModule
 

@@ -1,4 +1,5 @@
 import CBuiltins
+
 /// Threads that share the tasks of a region. A region costs microseconds: idle threads spin for a moment before they
 /// sleep, and tasks are taken one by one from a counter, so uneven ones balance.
 package final class ThreadPool: Sendable {
@@ -24,7 +25,7 @@ package final class ThreadPool: Sendable {
 
   deinit {
     shared.isStopping.store(true, ordering: .sequentiallyConsistent)
-    workers.forEach { $0.wake() }
+    for worker in workers { worker.wake() }
   }
 
   /// Calls `body` once for each task in `0..<taskCount`, with the index of the thread (0 is the caller's), and returns

@@ -1,6 +1,6 @@
-import SystemModule
 import Foundation
 import NetworkModule
+import SystemModule
 import TestModels
 
 @testable import CommandLineSupport
