@@ -2,7 +2,7 @@ import CommandLineSupport
 import DermaFusion
 import SystemModule
 
-/// The program: its commands, and what becomes of their errors.
+/// The program: its commands, and how their errors are reported.
 package struct Tool: Sendable {
   package let name: String
   package let abstract: String
@@ -34,7 +34,7 @@ package struct Tool: Sendable {
     do {
       return try dispatch(words, session: session)
     } catch OutputError.closed {
-      // As rg and uv: whoever closed the pipe, head for one, has what they wanted.
+      // As in rg and uv: a reader that closes the pipe, such as head, has what it wanted.
       return .success
     } catch {
       session.terminal.report("\(error)")

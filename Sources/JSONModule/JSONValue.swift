@@ -20,7 +20,7 @@ package enum JSONValue: Sendable, Equatable {
   }
 }
 
-/// A JSON number as it was written, so that no digit is lost before the reader says which type it wants.
+/// A JSON number as it was written: all its digits are kept until the reader asks for a type.
 package struct JSONNumber: Sendable, Equatable {
   /// The number's characters in the text.
   package let literal: String

@@ -67,8 +67,8 @@ import Testing
           64                      Wrong usage.
           129, 130, 143           Ended by SIGHUP, SIGINT or SIGTERM; half-written files
                                   were removed.
-          132 to 136, 139         The program failed by a fault of its own or ran out of
-                                  memory; standard error says so.
+          132 to 136, 139         The program crashed: internal error or out of memory;
+                                  standard error says so.
 
         """)
   }

@@ -26,7 +26,7 @@ import Testing
     let result = try end(by: signal)
     #expect(result.status == status)
     #expect(
-      result.errors.hasPrefix("Error: dermafusion failed by a fault of its own, or for want of memory"),
+      result.errors.hasPrefix("Error: dermafusion crashed: internal error or out of memory"),
       "\(result.errors)")
   }
 

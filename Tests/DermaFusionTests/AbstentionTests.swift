@@ -40,7 +40,7 @@ import Testing
   private var blurredLesion: PixelImage {
     image { x, y, channel in
       let square = ((x - 60) * (x - 60) + (y - 55) * (y - 55)) / (2 * 22 * 22)
-      // e^-s as the limit of a product, (1 - s / 64)^64, so that no C library is needed.
+      // e^-s as the limit of a product, (1 - s / 64)^64, without a C library.
       var fall = max(1 - square / 64, 0)
       for _ in 0..<6 { fall *= fall }
       return [210.0, 165, 150][channel] * (1 - fall * 0.6)

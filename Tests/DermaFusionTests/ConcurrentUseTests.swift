@@ -14,7 +14,7 @@ import Testing
     return PixelImage(width: 90, height: 110, pixels: values.map { UInt8(($0 + 1) * 127) })
   }
 
-  /// The network's threads serve one caller at a time; whoever else comes computes alone, in memory of their own.
+  /// The network's threads serve one caller at a time. Others compute alone, in memory of their own.
   @Test(arguments: [1, 3])
   func callersAtOnceGetTheAnswersThatTheyWouldGetAlone(threadCount: Int) throws {
     for (formula, configuration) in try FormulaNetwork.all() {

@@ -59,7 +59,7 @@ def default_card(config, dtype):
         f"# {config['name']} {config['version']}\n\n"
         f"`{config['architecture']}` {head}, {len(config['classes'])} classes ({shown}), "
         f"{size}x{size} pixels, stored as {dtype}. Exported by `dermafusion_training export`.\n\n"
-        f"How it was trained, on what and how well it does is for whoever trained it to write here.\n\n{DISCLAIMER}\n"
+        f"Write here how it was trained, on what, and how well it does.\n\n{DISCLAIMER}\n"
     )
 
 

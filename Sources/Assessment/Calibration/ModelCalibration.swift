@@ -36,7 +36,7 @@ package struct ModelCalibration: Sendable, Equatable {
   /// - Parameters:
   ///   - images: at least one.
   ///   - hasLimits: whether the model was fitted to abstain; then each image has a distance.
-  ///   - stored: what becomes of a bias in the type that the model stores it in. Temperature and limits are fitted to that.
+  ///   - stored: rounds a bias to the type that the model stores it in. Temperature and limits are fitted to the rounded bias.
   package init(
     fittedTo images: [CalibrationImage], hasLimits: Bool, stored: ([Double]) -> [Double] = { $0 }
   ) {

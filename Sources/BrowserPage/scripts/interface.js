@@ -48,7 +48,7 @@ function frozen(value) {
 }
 
 /**
- * `window.dermafusion`, for whoever embeds or tests the page. A new `classify` or `heatmap` cancels the one before: its
+ * `window.dermafusion`, for pages that embed this one and for tests. A new `classify` or `heatmap` cancels the one before: its
  * promise is rejected with an `AbortError`.
  */
 export function publishInterface() {

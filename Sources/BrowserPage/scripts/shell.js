@@ -25,7 +25,7 @@ let navigation = h('nav');
 /** @type {View | undefined} */
 let current;
 let shown = '';
-/** How far down a list was, by its place, for whoever comes back to it. */
+/** How far down each list was, by its place, to return there. */
 const scrolled = new Map();
 
 /**

@@ -21,8 +21,8 @@ package enum CSVCell {
   /// The text with an apostrophe wherever a spreadsheet would begin a formula: at the text's start, and behind a semicolon, a tab
   /// or a line break, where a spreadsheet of another language begins a cell even inside quotes. Not quoted.
   ///
-  /// A formula begins with `=`, `+`, `-`, `@`, a tab or a line break; a number is none, whatever its sign. A text that has such an
-  /// apostrophe of its own gets a second, so that no two texts have one cell.
+  /// A formula begins with `=`, `+`, `-`, `@`, a tab or a line break. A number is not a formula, whatever its sign. A text that
+  /// begins with such an apostrophe gets a second one: different texts stay different cells.
   package static func neutralized(_ text: String) -> String {
     if !text.utf8.contains(where: beginsFormula) { return text }
     let scalars = Array(text.unicodeScalars)

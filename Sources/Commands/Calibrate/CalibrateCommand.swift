@@ -11,16 +11,19 @@ enum CalibrateCommand: Command {
   static let discussion = """
     \(Wording.disclaimer)
 
-    Writes a new model folder with the same weights, which --model of every command takes. Fitted are a bias for each class, which is added to that of the \
-    last layer, the temperature, the thresholds of the \(Int(ConformalFit.coverage * 100)) % sets, and the distance of the features beyond \
-    which the model abstains, so that one photograph in a hundred lies beyond it. A model that was not fitted to abstain gets the bias and the temperature alone. The \
-    figures before and after are those of the same photographs. Those after are cross-fitted: the lesions are dealt \
-    out to \(CalibrationComparison.foldCount) folds, and each is judged by a fit to the others. The model that is written is fitted to all.
+    Writes a new model folder with the same weights, which --model of every command takes. Four things are fitted to the \
+    images: a bias for each class, added to that of the last layer; the temperature; the thresholds of the \
+    \(Int(ConformalFit.coverage * 100)) % sets; and the distance of the features beyond which the model abstains, so that \
+    one photograph in a hundred lies beyond it. A model that cannot abstain gets the bias and the temperature alone.
 
-    Photographs of lesions that the model was trained on are refused. Use photographs as they come: the probabilities \
-    will be those of a collection in which each class is as frequent as among them. Fewer than \
-    \(CalibrationRefusal.minimumLesions) lesions are refused, and so is a class of the model without any photograph. Photographs that are missing or \
-    cannot be read are named and left out.
+    The figures compare the model before and after on the same photographs. Those after are cross-fitted: the lesions \
+    are dealt out to \(CalibrationComparison.foldCount) folds, and each fold is judged by a fit to the others. The model \
+    that is written is fitted to all.
+
+    Use photographs as they come: the new probabilities suit a collection in which each class is as frequent as among \
+    them. The command refuses fewer than \(CalibrationRefusal.minimumLesions) lesions, a class of the model without any \
+    photograph, and photographs of lesions that the model was trained on. It names photographs that are missing or \
+    cannot be read, and leaves them out.
     """
   static let positionals: [Positional] = []
   static let options: [any Parameter] = [

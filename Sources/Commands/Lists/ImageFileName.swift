@@ -17,6 +17,6 @@ enum ImageFileName {
   /// What a folder without any lacks.
   static var kind: String { "image (\(readableEndings.joined(separator: ", ")))" }
 
-  /// For whoever looks for an image by its whole file name.
+  /// Shown where an image is looked for by its whole file name.
   static let endingHint = "; an image_id is the file name without its ending"
 }

@@ -109,7 +109,7 @@ public final class Classifier: Sendable {
     }
   }
 
-  /// The model that results name. Its hash is computed while the model is loaded; whoever reads it earlier waits.
+  /// The model that results name. Its hash is computed while the model is loaded; an earlier reader waits.
   public var model: ModelIdentity {
     switch source {
     case .model(let model): model.identity

@@ -68,7 +68,7 @@ public struct Model: Sendable {
     self.standIn = standIn
   }
 
-  /// The model that results name. Its hash is computed while the model is loaded; whoever reads it earlier waits.
+  /// The model that results name. Its hash is computed while the model is loaded; an earlier reader waits.
   public var identity: ModelIdentity {
     ModelIdentity(name: configuration.name, version: configuration.version, sha256: sha256())
   }

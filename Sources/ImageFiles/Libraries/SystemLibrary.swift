@@ -1,7 +1,7 @@
 import ImagePipeline
 import SystemModule
 
-/// A library of the system that decodes a format: opened at run time, so that no build and no installation needs it.
+/// A library of the system that decodes a format. It is opened at run time: builds and installations do not need it.
 struct SystemLibrary: Sendable {
   let format: ImageFormat
   let name: String

@@ -1,7 +1,7 @@
 import SystemModule
 import TensorModule
 
-/// The blocks packed for the backward pass, each when it is first needed: whoever only classifies pays nothing.
+/// The blocks packed for the backward pass, each when it is first needed: classifying alone packs none.
 final class GradientCache: Sendable {
   private let gradients = Locked<[Int: any BlockGradient]>([:])
   /// What the last ways back worked in: memory that is new to the process costs more than the sums written to it.

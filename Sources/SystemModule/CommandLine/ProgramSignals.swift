@@ -24,7 +24,7 @@ package enum ProgramSignals {
   }()
   nonisolated(unsafe) fileprivate static let message: UnsafeMutableBufferPointer<UInt8> = {
     let text =
-      "Error: dermafusion failed by a fault of its own, or for want of memory; please report the command\n"
+      "Error: dermafusion crashed: internal error or out of memory; please report the command\n"
     let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
     _ = bytes.initialize(from: text.utf8)
     return bytes
@@ -38,8 +38,7 @@ package enum ProgramSignals {
     }()
   private static let lock = Locked(())
 
-  /// Takes the signals over; before that, the system's own treatment stands. Those that whoever started the program ignores stay
-  /// ignored.
+  /// Takes the signals over. A signal that the parent process ignores stays ignored.
   package static func install() {
     // The handlers must not be the first to ask for these.
     _ = (paths, held, message.count, interruption)

@@ -1,7 +1,7 @@
 /// Float32 storage on a 64-byte boundary, zero at first: a cache line, and the widest vector.
 ///
-/// `@unchecked Sendable`: whoever owns the buffer writes it before sharing it (weights) or is the only one to hold it
-/// while it is written (a workspace).
+/// `@unchecked Sendable`: its owner writes it before sharing it (weights), or is the only one to hold it while it is
+/// written (a workspace).
 package final class AlignedBuffer: @unchecked Sendable {
   /// Buffers from this size on are pages fresh from the system, which are zero already.
   private static let mappedByteCount = 1 << 18

@@ -1,2 +1,2 @@
-// Values that threads share without a lock. Handed on from here, so that no other module imports Synchronization.
+// Values that threads share without a lock. Only this module imports Synchronization.
 @_exported import struct Synchronization.Atomic

@@ -24,7 +24,7 @@ package struct FeatureShape: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// A view of a feature map in memory it does not own. Layout: NHWC, Float32, the channels of a pixel padded with zeros
-/// to whole vectors, so that no kernel has a tail in the channels.
+/// to whole vectors: kernels need no code for a rest of channels.
 package struct FeatureMap {
   /// The first channel of the first pixel.
   package let pointer: UnsafeMutablePointer<Float>

@@ -30,7 +30,7 @@ package enum RowSource {
 
 /// The last few rows of the expanded tensor, for some of its channels; without an expansion, the input itself.
 struct RowRing {
-  /// Zero pixels beside each row, so that no window leaves it.
+  /// Zero pixels beside each row: every window lies inside.
   struct Sides: Sendable, Equatable {
     let before: Int
     let after: Int

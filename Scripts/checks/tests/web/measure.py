@@ -88,7 +88,7 @@ def renderers(session) -> set[int]:
 class Unwatched:
     """A running browser to which nobody is connected while a page opens in a new tab.
 
-    A connected browser decodes the whole file a second time, on the page's own thread, to show it to whoever watches.
+    A connected browser decodes the whole file a second time, on the page's own thread, to show it.
     """
 
     def __enter__(self):

@@ -70,7 +70,7 @@ class _Feed:
             return not self._is_closed
 
     def take(self) -> tuple[Any, Future[Any]] | _Failed | None:
-        """The next image with what becomes of it; None behind the last one. Each is given to one thread."""
+        """The next image with its result to come; None behind the last one. Each is given to one thread."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or self._has_ended or bool(self._waiting))
             if self._is_closed or not self._waiting:

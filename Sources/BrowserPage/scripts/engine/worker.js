@@ -198,7 +198,7 @@ const actions = {
   },
 
   /**
-   * The pixels that the engine is given, for whoever compares browsers.
+   * The pixels that the engine is given, to compare browsers by.
    * @param {{source: import('../types.js').Source, square?: import('../types.js').Square}} job */
   async pixels(job) {
     const { photograph } = await photographOf(job.source);

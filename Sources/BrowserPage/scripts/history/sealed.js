@@ -1,7 +1,7 @@
 /**
  * A history's file that only a passphrase opens: a line that says how it was made, then parts of at most PART bytes, each
- * encrypted with a number of its own. The first line and the part's place are authenticated with it, so that no part can be
- * left out, exchanged or repeated.
+ * encrypted with a number of its own. The first line and the part's place are authenticated with it: a part that is left
+ * out, exchanged or repeated is noticed.
  */
 const FORMAT = 'dermafusion-history-sealed';
 /** OWASP's advice for PBKDF2 with SHA-256. */

@@ -69,7 +69,7 @@ export function metadataList(metadata) {
 }
 
 /**
- * What made the result, for whoever wants to check it.
+ * What made the result, to check it by.
  * @param {import('../types.js').Scan} scan
  * @param {{decode: number, engine: number}} [milliseconds]
  */

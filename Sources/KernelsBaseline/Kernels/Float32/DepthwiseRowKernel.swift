@@ -78,7 +78,7 @@ private enum OutputRun<let size: Int, let stride: Int, let run: Int> {
 
   /// Adds a pixel's products with the taps to the sums that it belongs to.
   ///
-  /// - Parameter place: The pixel's, from the first under the run. A constant, so that no test is left in the code.
+  /// - Parameter place: The pixel's, from the first under the run. A constant: the compiler drops the tests on it.
   @inline(__always)
   private static func feed(
     _ place: Int, _ input: inout UnsafePointer<Float>, _ pixelStride: Int, _ taps: InlineArray<size, Vector>,

@@ -60,7 +60,7 @@ export async function landing() {
     await lastScan((action) => leaving.push(action))) };
 }
 
-/** What is being worked on, for whoever went back to the beginning. */
+/** What is being worked on, shown after a return to the beginning. */
 function underWay() {
   const { session, batch } = work;
   if (!session && !batch) return null;
