@@ -88,7 +88,7 @@ extension CInterfaceTests {
       request.site = knee
       expect(
         dermafusion_classify_bytes(classifier, bytes, bytes.count, &request, &result, &error),
-        DERMAFUSION_INVALID_METADATA, #"site "knee" is none of abdomen, "#)
+        DERMAFUSION_INVALID_METADATA, #"site "knee" is not one of abdomen, "#)
       request.site = nil
       request.map_class = knee
       expect(

@@ -54,10 +54,10 @@ import Testing
       (#"{"classes":"mel"}"#, #"must be "top", "all" or an array of classes"#),
       (
         #"{"method":"cam"}"#,
-        #"method "cam" is none of gradcam, hirescam, gradcam++, layercam, eigencam"#
+        #"method "cam" is not one of gradcam, hirescam, gradcam++, layercam, eigencam"#
       ),
-      (#"{"views":"8"}"#, #"views "8" is none of upright, symmetries"#),
-      (#"{"stage":"decoded"}"#, #"stage "decoded" is none of cropped, resized, constancy, normalized"#),
+      (#"{"views":"8"}"#, #"views "8" is not one of upright, symmetries"#),
+      (#"{"stage":"decoded"}"#, #"stage "decoded" is not one of cropped, resized, constancy, normalized"#),
     ]
   ) func whatBreaksARuleIsNamed(json: String, words: String) {
     let error = #expect(throws: DermaFusionError.self) { try request(json) }
@@ -68,8 +68,8 @@ import Testing
   @Test(
     arguments: [
       (#"{"age":131}"#, "age 131.0 is not within 0...130 years"),
-      (#"{"sex":"m\u0007"}"#, "sex \"m\u{FFFD}\" is none of male, female, unknown"),
-      (#"{"site":"knee"}"#, #"site "knee" is none of abdomen, acral, back, "#),
+      (#"{"sex":"m\u0007"}"#, "sex \"m\u{FFFD}\" is not one of male, female, unknown"),
+      (#"{"site":"knee"}"#, #"site "knee" is not one of abdomen, acral, back, "#),
     ]
   ) func whatNoPatientHasIsInvalidMetadata(json: String, words: String) {
     let error = #expect(throws: DermaFusionError.self) { try request(json) }

@@ -72,7 +72,7 @@ package enum CSVError: Error, Equatable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .notUTF8(let path): "\(path): the table is not UTF-8 text"
-    case .notUTF16(let path): "\(path): the table begins as UTF-16 text does but is none"
+    case .notUTF16(let path): "\(path): the table begins like UTF-16 text but is not UTF-16"
     case .zeroByte(let path, let line):
       "\(path): line \(line): a zero byte, as in UTF-16 text without a byte-order mark. Please save the table as UTF-8."
     case .noHeader(let path): "\(path): the table has no header"

@@ -96,7 +96,7 @@ package struct ImageRequest: Sendable {
     _ name: String, _ key: String, among names: [String], _ code: DermaFusionError.Code = .invalidRequest
   ) -> DermaFusionError {
     DermaFusionError(
-      code, message: "\(key) \(quoted(name)) is none of \(names.joined(separator: ", "))",
+      code, message: "\(key) \(quoted(name)) is not one of \(names.joined(separator: ", "))",
       remedy: "Give one of the names, or leave it out.")
   }
 }

@@ -19,7 +19,7 @@ public struct ClassScores: Sendable, Equatable {
   /// - Precondition: the label is one of ``labels``.
   public subscript(label: LesionLabel) -> Float {
     let isKnown = labels.indices.contains(label.index) && labels[label.index] == label
-    precondition(isKnown, "\(label.id) is none of these \(labels.count) classes")
+    precondition(isKnown, "\(label.id) is not one of these \(labels.count) classes")
     return values[label.index]
   }
 

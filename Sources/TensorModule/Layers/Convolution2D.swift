@@ -41,7 +41,7 @@ package struct Convolution2D: Sendable {
     algorithm: Algorithm = .windows, kernels: KernelSet
   ) {
     if algorithm == .winograd {
-      precondition(window.kernelSize == 3 && window.stride == 1, "\(window) is none for Winograd's products")
+      precondition(window.kernelSize == 3 && window.stride == 1, "\(window) does not fit Winograd's products")
       let product = WinogradProduct(
         weight: weight, bias: bias, inputChannels: inputChannels, kernels: kernels)
       self.init(.winograd(product), inputChannels, outputChannels: bias.count, window, activation, kernels)
