@@ -53,7 +53,7 @@ def parse_options():
         "--seed", type=int, default=2026, help="of what is drawn: another one for each run that goes on"
     )
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--bfloat16", action="store_true")
+    parser.add_argument("--bfloat16", action="store_true", help="multiply the 1x1 convolutions in bfloat16")
     options = parser.parse_args()
     votes = options.votes or []
     if len(votes) != len(options.teachers or []) or (votes and (min(votes) < 0 or abs(sum(votes) - 1) > 1e-6)):

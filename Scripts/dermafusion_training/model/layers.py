@@ -32,16 +32,19 @@ class Convention:
 class SameConv2d(nn.Conv2d):
     """A convolution with TensorFlow's SAME padding: ceil(size / stride) outputs, the odd zero after."""
 
-    def _conv_forward(self, x, weight, bias):
+    def padded(self, x):
+        """(x, rows and columns of zeros still to be added around it): the odd zeros are added here."""
         before_after = []
         for size in (x.shape[3], x.shape[2]):
             stride, window = self.stride[0], self.kernel_size[0]
             total = max((math.ceil(size / stride) - 1) * stride + window - size, 0)
             before_after += [total // 2, total - total // 2]
         left, right, top, bottom = before_after
-        if left == right and top == bottom:
-            return F.conv2d(x, weight, bias, self.stride, (top, left), 1, self.groups)
-        return F.conv2d(F.pad(x, before_after), weight, bias, self.stride, 0, 1, self.groups)
+        return (x, (top, left)) if left == right and top == bottom else (F.pad(x, before_after), (0, 0))
+
+    def _conv_forward(self, x, weight, bias):
+        x, padding = self.padded(x)
+        return F.conv2d(x, weight, bias, self.stride, padding, 1, self.groups)
 
 
 def activation(name):

@@ -45,6 +45,8 @@ class Clamp6(torch.autograd.Function):
     @staticmethod
     def backward(context, gradient):
         (result,) = context.saved_tensors
+        # In another layout than that of the result it takes several times as long.
+        gradient = gradient.contiguous(memory_format=torch.channels_last)
         return torch.ops.aten.hardtanh_backward(gradient, result, 0.0, 6.0)
 
 
