@@ -11,6 +11,9 @@ from dermafusion_training.model.config import SEXES, SITES
 # Sharpness goes with source and so with class, so many samples lose a random amount.
 REDUCE_PROBABILITY = 0.4
 SMALLEST_REDUCED_SIZE = 130
+# One source has photographs of so many pixels only, so others are shrunk as far about as often.
+SMALLEST_PROBABILITY = 0.3
+SMALLEST_COPY = 84
 CHROMA_BLUR_PROBABILITY = 0.2
 
 # Cameras differ in these and so do sources, which the network must not tell the class from.
@@ -19,6 +22,9 @@ JPEG_QUALITY_RANGE = (35, 95)
 SHARPEN_PROBABILITY = 0.15
 BLUR_PROBABILITY = 0.1
 VIGNETTE_PROBABILITY = 0.2
+# Colours of a photograph of any source, and changes of colour beyond those among the photographs of one camera.
+MATCH_PROBABILITY = 0.4
+STRONG_RECOLOR_PROBABILITY = 0.5
 HAIR_PROBABILITY = 0.1
 
 # A hidden square makes the network look at more than the one most telling place (DeVries & Taylor, 2017).
@@ -26,7 +32,7 @@ CUTOUT_PROBABILITY = 0.35
 CUTOUT_RANGE = (0.15, 0.4)  # of the side
 
 # Shares of samples whose metadata is hidden, so that missing metadata is a case the network knows.
-HIDE_ALL_PROBABILITY = 0.30
+HIDE_ALL_PROBABILITY = 0.5
 HIDE_ONE_PROBABILITY = 0.08
 AGE_NOISE = 0.02  # of 100 years; ages are recorded in steps of five
 
@@ -49,7 +55,9 @@ def blur_chroma(image, rng):
 def degrade(image, largest, rng):
     """Shrinks a square Pillow image to at most `largest` pixels a side, often to a random size below that."""
     target = largest
-    if rng.random() < REDUCE_PROBABILITY:
+    if rng.random() < SMALLEST_PROBABILITY:
+        target = min(largest, SMALLEST_COPY)
+    elif rng.random() < REDUCE_PROBABILITY:
         target = round(log_uniform(rng, min(SMALLEST_REDUCED_SIZE, largest), largest))
     if target < image.width:
         image = image.resize((target, target), Image.Resampling.BILINEAR)
@@ -111,15 +119,41 @@ def vignette(image, rng):
     return image * shade[..., None].astype(np.float32)
 
 
+def color_statistics(image):
+    """(mean [3], covariance [3, 3]) of the colours of uint8 [H, W, 3], of one pixel in 36."""
+    pixels = image[::6, ::6].reshape(-1, 3).astype(np.float64)
+    return pixels.mean(0), np.cov(pixels.T) + np.eye(3) * 4
+
+
+def power(matrix, exponent):
+    """A power of a symmetric matrix without negative eigenvalues."""
+    values, vectors = np.linalg.eigh(matrix)
+    return (vectors * values**exponent) @ vectors.T
+
+
+def match_colors(image, other, share):
+    """Moves the colours of uint8 [H, W, 3] towards those of another image, by `share` of 0...1: the linear map between
+    two normal distributions that moves colours least (Pitie & Kokaram, 2007)."""
+    (mean, covariance), (other_mean, other_covariance) = color_statistics(image), color_statistics(other)
+    root, inverse = power(covariance, 0.5), power(covariance, -0.5)
+    full = inverse @ power(root @ other_covariance @ root, 0.5) @ inverse
+    matrix = ((1 - share) * np.eye(3) + share * full).astype(np.float32)
+    target = ((1 - share) * mean + share * other_mean).astype(np.float32)
+    moved = (image - mean.astype(np.float32)) @ matrix.T + target
+    return moved.clip(0, 255).astype(np.uint8)
+
+
 def recolor(image, rng):
-    """Changes gamma, contrast, brightness, white balance and saturation of uint8 [H, W, 3] a little."""
+    """Changes gamma, contrast, brightness, white balance and saturation of uint8 [H, W, 3], a little or much."""
+    strong = rng.random() < STRONG_RECOLOR_PROBABILITY
+    gamma, contrast, gain, saturation = (1.8, 1.38, 1.19, 1.8) if strong else (1.33, 1.18, 1.06, 1.25)
     levels = np.arange(256, dtype=np.float32) / 255
-    curve = levels ** log_uniform(rng, 0.75, 1.33)
-    curve = (curve - 0.5) * log_uniform(rng, 0.85, 1.18) + 0.5 + rng.uniform(-0.06, 0.06)
-    table = np.stack([curve * log_uniform(rng, 0.94, 1.06) for _ in range(3)], axis=1)
+    curve = levels ** log_uniform(rng, 1 / gamma, gamma)
+    curve = (curve - 0.5) * log_uniform(rng, 1 / contrast, contrast) + 0.5 + rng.uniform(-0.06, 0.06)
+    table = np.stack([curve * log_uniform(rng, 1 / gain, gain) for _ in range(3)], axis=1)
     result = np.stack([table[image[..., c], c] for c in range(3)], axis=-1)
     grey = result.mean(axis=-1, keepdims=True)
-    return (grey + (result - grey) * np.float32(log_uniform(rng, 0.8, 1.25))).clip(0, 1) * 255
+    return (grey + (result - grey) * np.float32(log_uniform(rng, 1 / saturation, saturation))).clip(0, 1) * 255
 
 
 def cut_out(image, rng):

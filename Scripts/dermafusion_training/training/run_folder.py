@@ -26,7 +26,8 @@ def check_initial_split(initial, split_path):
         print(f"note: {initial} has no data list; it must not know what this run keeps aside", file=sys.stderr)
         return
     for column, noun in (("image_id", "photographs"), ("lesion_id", "lesions")):
-        seen = side_names(known, "training", column) - side_names(split_path, "training", column)
+        aside = side_names(split_path, "validation", column) | side_names(split_path, "fold", column)
+        seen = side_names(known, "training", column) & aside
         if seen:
             sys.exit(f"{initial}: trained on {len(seen)} {noun} that this run keeps aside ({known})")
 

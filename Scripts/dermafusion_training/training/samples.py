@@ -7,16 +7,25 @@ import torch
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 
-from dermafusion_training.data.augmentation import augment_image, augment_metadata
+from dermafusion_training.data.augmentation import (
+    MATCH_PROBABILITY,
+    augment_image,
+    augment_metadata,
+    match_colors,
+)
 from dermafusion_training.data.dataset import HAM10000
 from dermafusion_training.data.preprocessing import normalize
 from dermafusion_training.model.config import CLASSES
 
-# The wide range teaches, at few pixels, lesions as large in pixels as they are in the finished network's input.
-ZOOM_RANGE = (0.85, 1.5)
-FULL_SIZE_ZOOM_RANGE = (0.85, 1.2)
+# Cameras show a lesion at different scales. The wide range also teaches, at few pixels, lesions as large in pixels as
+# they are in the finished network's input.
+ZOOM_RANGE = (0.6, 1.7)
+FULL_SIZE_ZOOM_RANGE = (0.75, 1.35)
 
-SOURCE_WEIGHTS = {HAM10000: 1.5}  # what the model is judged on resembles it; the others count 1
+SOURCE_WEIGHTS = {HAM10000: 1.5}  # most photographs that the model meets resemble it; the others count 1
+BLURRED_SOURCES = {"bcn84"}  # their photographs have 84 pixels a side
+BLURRED_WEIGHT = 0.5  # at more pixels than LARGEST_BLURRED_SIZE
+LARGEST_BLURRED_SIZE = 160
 
 
 def parse_epochs(text):
@@ -41,6 +50,10 @@ class Samples(Dataset):
     def __init__(self, cache, records, indices, size, preprocessing, seed=None):
         self.cache, self.records, self.indices, self.size = cache, records, indices, size
         self.preprocessing, self.seed = preprocessing, seed
+        by_source = {}
+        for index in indices:
+            by_source.setdefault(records[index].source, []).append(index)
+        self.sources = list(by_source.values())
 
     def __len__(self):
         return len(self.indices)
@@ -50,6 +63,9 @@ class Samples(Dataset):
         image, metadata = np.array(self.cache[index]), self.records[index].metadata
         if self.seed is not None:
             rng = np.random.default_rng((*self.seed, position))
+            if rng.random() < MATCH_PROBABILITY:
+                source = self.sources[rng.integers(len(self.sources))]
+                image = match_colors(image, self.cache[source[rng.integers(len(source))]], rng.uniform(0.3, 1))
             full_size = self.size == self.preprocessing["size"]
             image = augment_image(image, self.size, FULL_SIZE_ZOOM_RANGE if full_size else ZOOM_RANGE, rng)
             metadata = augment_metadata(metadata, rng)
@@ -65,16 +81,19 @@ def class_shares(records, training):
     return roots / roots.sum()
 
 
-def photograph_weights(records, training):
+def photograph_weights(records, training, size=0):
     """How often each photograph is drawn, float64 [N]: classes by their shares, the sources of a class by the square
     root of their sizes, and the photographs of one class and source evenly.
 
-    Most photographs of a class often come from one source. The root keeps the others from being drowned.
+    Most photographs of a class often come from one source. The root keeps the others from being drowned. `size` is that
+    of the network's input.
     """
+    blurred_weight = BLURRED_WEIGHT if size > LARGEST_BLURRED_SIZE else 1
+    weight_of = SOURCE_WEIGHTS | dict.fromkeys(BLURRED_SOURCES, blurred_weight)
     groups = [(records[i].label, records[i].source) for i in training]
     sizes = Counter(groups)
     shares = class_shares(records, training)
-    roots = {group: size**0.5 * SOURCE_WEIGHTS.get(group[1], 1) for group, size in sizes.items()}
+    roots = {group: size**0.5 * weight_of.get(group[1], 1) for group, size in sizes.items()}
     totals = Counter()
     for (label, _), root in roots.items():
         totals[label] += root
@@ -82,9 +101,9 @@ def photograph_weights(records, training):
     return weights / weights.sum()
 
 
-def sample_epoch(records, training, images, seed):
-    """Draws `images` indices by their weights."""
-    return np.random.default_rng(seed).choice(training, images, p=photograph_weights(records, training))
+def sample_epoch(records, training, images, seed, size=0):
+    """Draws `images` indices by their weights at this size of the network's input."""
+    return np.random.default_rng(seed).choice(training, images, p=photograph_weights(records, training, size))
 
 
 def capped_validation(records, validation, cap):

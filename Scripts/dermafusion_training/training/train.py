@@ -23,6 +23,7 @@ from dermafusion_training.evaluation.metrics import figures, rounded, softmax
 from dermafusion_training.model.build import build_config, build_model
 from dermafusion_training.model.config import CLASSES
 from dermafusion_training.model.folder import load_folder
+from dermafusion_training.training.fast_gradients import make_gradients_fast
 from dermafusion_training.training.fast_layers import hold_statistics, make_relu6_lean
 from dermafusion_training.training.pretrained import imagenet_backbone
 from dermafusion_training.training.run_folder import (
@@ -93,7 +94,8 @@ def train_epoch(run, loader, options, pixels_before, pixels_total, device):
         for group in run["optimizer"].param_groups:
             group["lr"] = rate
         images, metadata = images.to(device, memory_format=torch.channels_last), metadata.to(device)
-        with torch.autocast(device.type, torch.bfloat16, enabled=options.bfloat16):
+        # On a CPU plain bfloat16 is slower than float32; see fast_gradients.py.
+        with torch.autocast(device.type, torch.bfloat16, enabled=options.bfloat16 and device.type != "cpu"):
             logits = run["model"](images, metadata)
         target = smoothed(labels.to(device), options.label_smoothing)
         if run["teachers"] is not None:
@@ -170,6 +172,8 @@ def train(options):
     initial = initial_state(options)
     load_initial(model, initial)
     make_relu6_lean(model)
+    if device.type == "cpu":
+        make_gradients_fast(model, options.cache, options.bfloat16)
     model = model.to(device, memory_format=torch.channels_last)
     average = build_model(config).to(device, memory_format=torch.channels_last)
     average.load_state_dict(model.state_dict())
@@ -194,7 +198,7 @@ def train(options):
         torch.manual_seed(options.seed * 1000 + epoch)
         if run["teachers"] is not None:
             run["teachers"].begin(options.seed, epoch)
-        indices = sample_epoch(records, training, images, (options.seed, epoch))
+        indices = sample_epoch(records, training, images, (options.seed, epoch), size)
         samples = Samples(cache, records, indices, size, config["preprocessing"], (options.seed, epoch))
         loader = DataLoader(samples, batch_size_at(size), num_workers=1, prefetch_factor=4, drop_last=True)
         loss = train_epoch(run, loader, options, sum(pixels[:epoch]), sum(pixels), device)
