@@ -180,11 +180,14 @@ def drawn_for_space(records, training):
     return sorted(int(i) for group in sorted(groups) for i in rng.permutation(groups[group])[:PER_CLASS])
 
 
-def distance_threshold(inside, sources):
-    """The smallest with at most FALSE_ALARMS of HAM10000 beyond it and FALSE_ALARMS_ELSEWHERE of any other source."""
+def distance_threshold(inside, sources, by_quality):
+    """The smallest with at most FALSE_ALARMS of HAM10000 beyond it and FALSE_ALARMS_ELSEWHERE of any other source.
+
+    Photographs that the limits of quality leave out have no say: the distance changes nothing for them.
+    """
     quantiles = []
     for source in sorted(set(sources)):
-        own = inside[sources == source]
+        own = inside[(sources == source) & ~by_quality]
         if source == HAM10000 or len(own) >= SMALLEST_SOURCE:
             share = FALSE_ALARMS if source == HAM10000 else FALSE_ALARMS_ELSEWHERE
             quantiles.append(float(np.quantile(own, 1 - share)))
@@ -245,13 +248,13 @@ def fit_abstention(options):
     known = stage_features([cache[i] for i in training]).astype(np.float64)
     space = feature_space(known, np.array([records[i].label for i in training]))
     inside = distances(stage_features([cache[i] for i in validation]), *space)
-    threshold = distance_threshold(inside, sources)
+    by_quality = np.array([bool(quality_reasons(row, limits)) for row in rows])
+    threshold = distance_threshold(inside, sources, by_quality)
 
     metadata = torch.from_numpy(np.stack([record.metadata for record in held]))
     probabilities = softmax(head_logits(model, features, metadata) / config["temperature"])
     ours = sources == HAM10000
     by_distance = inside > threshold
-    by_quality = np.array([bool(quality_reasons(row, limits)) for row in rows])
     report = {
         "validation": {
             source: shares_flagged(by_quality[sources == source], by_distance[sources == source])
