@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 
-from dermafusion_training.data.augmentation import augment_image, augment_metadata
+from dermafusion_training.data.augmentation import augment_image, augment_metadata, match_colors
 from dermafusion_training.data.dataset import Record
 from dermafusion_training.data.metadata import encode_metadata
 from dermafusion_training.training.samples import class_shares, photograph_weights
@@ -25,6 +25,11 @@ class WeightTests(unittest.TestCase):
         self.assertAlmostEqual(weights[:4].sum() / weights[4:13].sum(), 1.5 * 2 / 3)
         self.assertAlmostEqual(weights[0], weights[3])
 
+    def test_blurred_photographs_count_half_at_many_pixels(self):
+        records = [record(i, 0, "bcn84" if i < 9 else "milk10k") for i in range(18)]
+        shares = [photograph_weights(records, list(range(18)), size)[:9].sum() for size in (160, 256)]
+        np.testing.assert_allclose(shares, [1 / 2, 1 / 3])
+
     def test_with_one_source_classes_alone_decide(self):
         records = [record(i, i % 2, "ham10000") for i in range(10)]
         np.testing.assert_allclose(photograph_weights(records, list(range(10))), 0.1)
@@ -43,7 +48,16 @@ class ViewTests(unittest.TestCase):
         known, missing = encode_metadata(50, "male", "back")[0], encode_metadata()[0]
         rng = np.random.default_rng(2)
         hidden = sum((augment_metadata(known, rng) == missing).all() for _ in range(2000))
-        self.assertAlmostEqual(hidden / 2000, 0.3, delta=0.04)
+        self.assertAlmostEqual(hidden / 2000, 0.5, delta=0.04)
+
+    def test_matched_colors_have_the_mean_and_the_spread_of_the_other_image(self):
+        rng = np.random.default_rng(3)
+        image = rng.normal((150, 110, 90), (20, 9, 5), (66, 66, 3)).clip(0, 255).astype(np.uint8)
+        other = rng.normal((190, 150, 160), (8, 14, 21), (72, 72, 3)).clip(0, 255).astype(np.uint8)
+        moved = match_colors(image, other, 1).astype(np.float64)
+        np.testing.assert_allclose(moved.mean((0, 1)), other.mean((0, 1)), atol=3)
+        np.testing.assert_allclose(moved.std((0, 1)), other.std((0, 1)), rtol=0.25)
+        np.testing.assert_allclose(match_colors(image, other, 0), image, atol=1)
 
 
 if __name__ == "__main__":
