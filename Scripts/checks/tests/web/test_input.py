@@ -140,6 +140,7 @@ def test_an_analysis_is_cancelled(visit):
     on = visit()
     on.open_image(FIXTURES / "phantom_brown.jpg")
     on.page.get_by_role("button", name="Next").click()
+    on.page.get_by_role("button", name="Analyse").wait_for()
     on.page.evaluate("""() => {
       document.querySelector('.actions .primary').click();
     }""")

@@ -256,6 +256,7 @@ def test_leaving_during_the_analysis_and_coming_back(visit):
     page = on.page
     on.open_image(FIXTURES / "phantom_brown.jpg")
     page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Analyse").wait_for()
     page.evaluate("() => { document.querySelector('.actions .primary').click(); location.hash = '#learn'; }")
     page.get_by_role("heading", name="Learn").wait_for()
     page.get_by_role("link", name="Scan", exact=True).click()
