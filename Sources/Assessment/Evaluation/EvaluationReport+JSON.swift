@@ -26,7 +26,7 @@ extension EvaluationReport {
             set.confusionMatrix().map { .array($0.map(JSONValue.integer)) }),
         ])
       ))
-    members.append(("bootstrap", LesionBootstrap.json(drawn: drawnUnits)))
+    members.append(("bootstrap", LesionBootstrap.json(drawsPatients: drawsPatients)))
     members.append(
       ("subgroups", .object(subgroups.map { ($0.grouping.name, .array($0.groups.map(\.json))) })))
     return members
@@ -54,10 +54,10 @@ extension EvaluationReport {
 extension LesionBootstrap {
   /// How the intervals were drawn.
   ///
-  /// - Parameter units: what was drawn.
-  static func json(drawn units: String = "lesions") -> JSONValue {
+  static func json(drawsPatients: Bool = false) -> JSONValue {
     .object([
-      "level": .number(level), "resamples": .integer(resampleCount), "drawn": .string(units),
+      "level": .number(level), "resamples": .integer(resampleCount),
+      "drawn": .string(drawsPatients ? "patients" : "lesions"),
       "seed": .integer(Int(seed)),
     ])
   }

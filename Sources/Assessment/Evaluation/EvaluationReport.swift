@@ -96,8 +96,8 @@ package struct EvaluationReport: Sendable {
     }
   }
 
-  /// What was drawn for the intervals: patients where the list tells them.
-  package var drawnUnits: String { self.set.images.contains { $0.patient != nil } ? "patients" : "lesions" }
+  /// Whether patients are drawn for the intervals, as where the list tells them, and not lesions.
+  package var drawsPatients: Bool { self.set.images.contains { $0.patient != nil } }
 
   /// The classes of the model that was measured.
   package var labels: Labels { self.set.labels }

@@ -76,6 +76,7 @@ enum EvaluateCommand: Command {
       Please name columns of the table, each once; \
       \(EvaluationReport.Grouping.always.map(\.name).joined(separator: ", ")) are grouped by anyway.
       """,
+    initial: [],
     convert: { text in
       let names = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0).trimmed }
       let taken = EvaluationReport.Grouping.always.map(\.name)
@@ -103,7 +104,7 @@ enum EvaluateCommand: Command {
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.classifier(folder, arguments)
     let list = try TestList(
-      table, path: labelsPath, labels: classifier.labels, groups: arguments[group] ?? [])
+      table, path: labelsPath, labels: classifier.labels, groups: arguments.value(of: group))
     let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
     if !arguments[Flag.allowTrainingLesions] { try overlap.refuseTrained(labels: labelsPath) }
     let index = try ImageIndex(folders: arguments[images])
@@ -124,7 +125,7 @@ enum EvaluateCommand: Command {
     }
     let output = EvaluationOutput(
       report: EvaluationReport(
-        run.images, sources: arguments[images].unique, columns: arguments[group] ?? []),
+        run.images, sources: arguments[images].unique, columns: arguments.value(of: group)),
       model: classifier.model,
       listedCount: list.rowCount, views: run.views, warnings: run.warnings, overlap: overlap)
     // Hours of work may lie behind each of them: where one cannot be written, the others are.

@@ -69,7 +69,7 @@ struct EvaluationOutput: Report {
       let rest = absent.count > 12 ? " and \(absent.count - 12) more" : ""
       notes.append(("Note", "no image of \(names)\(rest): means over classes leave them out"))
     }
-    if report.drawnUnits != "lesions" { notes.append(("Intervals", "drawn by patient, not by lesion")) }
+    if report.drawsPatients { notes.append(("Intervals", "drawn by patient, not by lesion")) }
     notes += sortedWarnings.map { ("Warning", "\($0.count) images: \($0.warning.sentence)") }
     return notes
   }
