@@ -71,10 +71,19 @@ def plain(text):
     return " ".join(text.split())
 
 
+def npy_start(data):
+    """Where the values of a NumPy array begin."""
+    return 10 + struct.unpack("<H", data[8:10])[0]
+
+
+def npy_values(data):
+    """The bytes of the values of a NumPy array."""
+    return data[npy_start(data) :]
+
+
 def npy(data):
     """The type and the shape of a NumPy array."""
-    length = struct.unpack("<H", data[8:10])[0]
-    header = data[10 : 10 + length].decode()
+    header = data[10 : npy_start(data)].decode()
     return re.search(r"'descr': '([^']*)'", header)[1], tuple(
         int(part) for part in re.search(r"'shape': \(([^)]*)\)", header)[1].split(",") if part.strip()
     )

@@ -3,10 +3,10 @@
 import hashlib
 import json
 import re
-import struct
 import zlib
 
-from contract import DISCLAIMER, check, parsed, passes, plain, refuses, run
+from contract import DISCLAIMER, check, npy_values, parsed, passes, plain, refuses, run
+from hostile import png
 
 import checks
 
@@ -14,25 +14,6 @@ drawn = checks.ROOT / "ParityFixtures/images"
 formats = checks.ROOT / "ParityFixtures/formats"
 ALWAYS = ["png", "jpeg", "pnm", "bmp", "dicom"]
 ISIC_CLASSES = ["MEL", "NV", "BCC", "AKIEC", "BKL", "DF", "VASC"]
-
-
-def array(data):
-    """The bytes of the values of a NumPy array."""
-    return data[10 + struct.unpack("<H", data[8:10])[0] :]
-
-
-def png(side, pixels):
-    """A PNG of RGB bytes."""
-    rows = b"".join(b"\0" + pixels[3 * side * row : 3 * side * (row + 1)] for row in range(side))
-    parts = [
-        (b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)),
-        (b"IDAT", zlib.compress(rows)),
-        (b"IEND", b""),
-    ]
-    chunks = (
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in parts
-    )
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def image_formats(photograph, folder):
@@ -48,7 +29,10 @@ def image_formats(photograph, folder):
         path = formats / entry["file"]
         if kinds.get(path.suffix, "none") in found and "sha256" in entry:
             passes(path.name, "preprocess", path, "--stage", "decoded", "--output", pixels)
-            check(f"{path.name}: its pixels", hashlib.sha256(array(pixels.read_bytes())).hexdigest() == entry["sha256"])
+            check(
+                f"{path.name}: its pixels",
+                hashlib.sha256(npy_values(pixels.read_bytes())).hexdigest() == entry["sha256"],
+            )
     result = parsed("DICOM", passes("DICOM", "classify", formats / "dicom_patient.dcm", "--format", "json"))
     check(
         "DICOM: age, sex and site of the file",
@@ -79,7 +63,7 @@ def image_formats(photograph, folder):
 def colours(photograph, folder):
     pixels = folder / "colours.npy"
     passes("resized", "preprocess", photograph, "--stage", "resized", "--output", pixels)
-    values = array(pixels.read_bytes())
+    values = npy_values(pixels.read_bytes())
     side = int((len(values) // 3) ** 0.5)
     triples = [values[i : i + 3] for i in range(0, len(values), 3)]
     changed = {
@@ -89,7 +73,8 @@ def colours(photograph, folder):
     }
     for name, data in changed.items():
         path = folder / "changed.png"
-        path.write_bytes(png(side, data))
+        rows = b"".join(b"\0" + data[3 * side * row : 3 * side * (row + 1)] for row in range(side))
+        path.write_bytes(png(side, side, 8, 2, zlib.compress(rows)))
         result = parsed(name, passes(name, "classify", path, "--format", "json"))
         holds = (
             result["abstain"]

@@ -32,7 +32,7 @@ def case(rng, sizes, sureness):
         "bias": bias.tolist(),
         "temperature": temperature,
         "thresholds": conformal_thresholds(probabilities, labels),
-        "distance": distance_threshold(distances, np.full(len(labels), HAM10000), np.zeros(len(labels), bool)),
+        "distance": distance_threshold(distances, np.full(len(labels), HAM10000)),
     }
 
 

@@ -125,18 +125,18 @@ def color_statistics(image):
     return pixels.mean(0), np.cov(pixels.T) + np.eye(3) * 4
 
 
-def power(matrix, exponent):
-    """A power of a symmetric matrix without negative eigenvalues."""
+def square_root(matrix):
+    """The root of a symmetric positive definite matrix, and the root's inverse."""
     values, vectors = np.linalg.eigh(matrix)
-    return (vectors * values**exponent) @ vectors.T
+    return (vectors * values**0.5) @ vectors.T, (vectors * values**-0.5) @ vectors.T
 
 
 def match_colors(image, other, share):
     """Moves the colours of uint8 [H, W, 3] towards those of another image, by `share` of 0...1: the linear map between
     two normal distributions that moves colours least (Pitie & Kokaram, 2007)."""
     (mean, covariance), (other_mean, other_covariance) = color_statistics(image), color_statistics(other)
-    root, inverse = power(covariance, 0.5), power(covariance, -0.5)
-    full = inverse @ power(root @ other_covariance @ root, 0.5) @ inverse
+    root, inverse = square_root(covariance)
+    full = inverse @ square_root(root @ other_covariance @ root)[0] @ inverse
     matrix = ((1 - share) * np.eye(3) + share * full).astype(np.float32)
     target = ((1 - share) * mean + share * other_mean).astype(np.float32)
     moved = (image - mean.astype(np.float32)) @ matrix.T + target

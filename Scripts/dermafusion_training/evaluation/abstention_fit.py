@@ -180,14 +180,11 @@ def drawn_for_space(records, training):
     return sorted(int(i) for group in sorted(groups) for i in rng.permutation(groups[group])[:PER_CLASS])
 
 
-def distance_threshold(inside, sources, by_quality):
-    """The smallest with at most FALSE_ALARMS of HAM10000 beyond it and FALSE_ALARMS_ELSEWHERE of any other source.
-
-    Photographs that the limits of quality leave out have no say: the distance changes nothing for them.
-    """
+def distance_threshold(inside, sources):
+    """The smallest with at most FALSE_ALARMS of HAM10000 beyond it and FALSE_ALARMS_ELSEWHERE of any other source."""
     quantiles = []
     for source in sorted(set(sources)):
-        own = inside[(sources == source) & ~by_quality]
+        own = inside[sources == source]
         if source == HAM10000 or len(own) >= SMALLEST_SOURCE:
             share = FALSE_ALARMS if source == HAM10000 else FALSE_ALARMS_ELSEWHERE
             quantiles.append(float(np.quantile(own, 1 - share)))
@@ -249,7 +246,8 @@ def fit_abstention(options):
     space = feature_space(known, np.array([records[i].label for i in training]))
     inside = distances(stage_features([cache[i] for i in validation]), *space)
     by_quality = np.array([bool(quality_reasons(row, limits)) for row in rows])
-    threshold = distance_threshold(inside, sources, by_quality)
+    # The distance changes nothing for photographs that the limits of quality leave out.
+    threshold = distance_threshold(inside[~by_quality], sources[~by_quality])
 
     metadata = torch.from_numpy(np.stack([record.metadata for record in held]))
     probabilities = softmax(head_logits(model, features, metadata) / config["temperature"])

@@ -23,7 +23,7 @@ ZOOM_RANGE = (0.6, 1.7)
 FULL_SIZE_ZOOM_RANGE = (0.75, 1.35)
 
 SOURCE_WEIGHTS = {HAM10000: 1.5}  # most photographs that the model meets resemble it; the others count 1
-BLURRED_SOURCES = {"bcn84"}  # their photographs have 84 pixels a side
+BLURRED_SOURCE = "bcn84"  # its photographs have 84 pixels a side
 BLURRED_WEIGHT = 0.5  # at more pixels than LARGEST_BLURRED_SIZE
 LARGEST_BLURRED_SIZE = 160
 
@@ -50,10 +50,11 @@ class Samples(Dataset):
     def __init__(self, cache, records, indices, size, preprocessing, seed=None):
         self.cache, self.records, self.indices, self.size = cache, records, indices, size
         self.preprocessing, self.seed = preprocessing, seed
-        by_source = {}
-        for index in indices:
-            by_source.setdefault(records[index].source, []).append(index)
-        self.sources = list(by_source.values())
+        if seed is not None:
+            by_source = {}
+            for index in indices:
+                by_source.setdefault(records[index].source, []).append(index)
+            self.sources = list(by_source.values())
 
     def __len__(self):
         return len(self.indices)
@@ -88,8 +89,7 @@ def photograph_weights(records, training, size=0):
     Most photographs of a class often come from one source. The root keeps the others from being drowned. `size` is that
     of the network's input.
     """
-    blurred_weight = BLURRED_WEIGHT if size > LARGEST_BLURRED_SIZE else 1
-    weight_of = SOURCE_WEIGHTS | dict.fromkeys(BLURRED_SOURCES, blurred_weight)
+    weight_of = SOURCE_WEIGHTS | {BLURRED_SOURCE: BLURRED_WEIGHT if size > LARGEST_BLURRED_SIZE else 1}
     groups = [(records[i].label, records[i].source) for i in training]
     sizes = Counter(groups)
     shares = class_shares(records, training)
