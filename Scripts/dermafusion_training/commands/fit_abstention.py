@@ -14,5 +14,5 @@ from dermafusion_training.options import new_validation_parser
 def main():
     parser = new_validation_parser(__doc__)
     parser.add_argument("--others", type=Path, help="a folder of pictures of something else, to report on")
-    parser.add_argument("--limits", type=Path, help="a model folder whose limits of image quality are kept")
+    parser.add_argument("--limits", type=Path, help="a model folder whose limits of sharpness and colour are kept")
     fit_abstention(parser.parse_args())

@@ -152,7 +152,7 @@ def recolor(image, rng):
     curve = (curve - 0.5) * log_uniform(rng, 1 / contrast, contrast) + 0.5 + rng.uniform(-0.06, 0.06)
     table = np.stack([curve * log_uniform(rng, 1 / gain, gain) for _ in range(3)], axis=1)
     result = np.stack([table[image[..., c], c] for c in range(3)], axis=-1)
-    grey = result.mean(axis=-1, keepdims=True)
+    grey = ((result[..., 0] + result[..., 1] + result[..., 2]) / 3)[..., None]
     return (grey + (result - grey) * np.float32(log_uniform(rng, 1 / saturation, saturation))).clip(0, 1) * 255
 
 

@@ -21,6 +21,7 @@ from dermafusion_training.model.config import CLASSES
 FOLDERS = ["full600x450", "fused600x450", "crop224", "low200x150"]
 ORIGINALS = FOLDERS[0]
 HAM10000 = "ham10000"  # the source of photographs whose table names none
+SMALL_SOURCE = "bcn84"  # its photographs have 84 pixels a side
 TWINS = Path(__file__).with_name("twin_lesions.csv")
 
 

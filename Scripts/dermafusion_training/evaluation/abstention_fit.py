@@ -12,7 +12,7 @@ from PIL import Image, ImageFilter, UnidentifiedImageError
 from safetensors.torch import load_file
 from sklearn.metrics import roc_auc_score
 
-from dermafusion_training.data.dataset import HAM10000, open_cache, read_records, side_indices
+from dermafusion_training.data.dataset import HAM10000, SMALL_SOURCE, open_cache, read_records, side_indices
 from dermafusion_training.data.preprocessing import color_constancy, crop_to_square, decode, resize
 from dermafusion_training.evaluation.inference import head_logits, pooled_features
 from dermafusion_training.evaluation.metrics import rounded, softmax
@@ -30,7 +30,9 @@ COVERAGE = 0.9
 FALSE_ALARMS = 0.01  # share of HAM10000's validation photographs beyond the distance's threshold, at most
 FALSE_ALARMS_ELSEWHERE = 0.03  # the same of every other source, so that a rare camera is not refused wholesale
 SMALLEST_SOURCE = 100  # validation photographs; fewer have no say in the threshold
-COLOR_LOSS = 0.005  # share of any such source below each limit of colour, at most
+QUALITY_LOSS = 0.01  # share of any such source beyond the extreme that a limit of quality is set by, at most
+COLOR_LOSS = 0.005  # the same of each limit of colour
+KEPT_LIMITS = ("minimum_sharpness", "minimum_color_variety", "minimum_warmth")
 STAGE = 4  # whose features are looked at
 SHRINKAGE = 0.01  # of the mean variance, added to that of every direction
 PER_CLASS = 60  # training photographs of a class and source whose features are looked at
@@ -56,38 +58,40 @@ def measured(path, size):
     return measure(resized_image(path, size))
 
 
-def quality_limits(rows):
-    """Limits a little beyond the second most extreme validation photograph: beyond the fourth by green, and the most
-    extreme by maximum brightness.
+def lowest(values, sources, share):
+    """The least value that leaves at most `share` of each source's photographs below it, or one of a small source.
+
+    By each source: what is unusual for one camera is usual for another.
+    """
+    extremes = []
+    for source in sorted(set(sources)):
+        own = np.sort(values[sources == source])
+        if source == HAM10000 or len(own) >= SMALLEST_SOURCE:
+            extremes.append(own[int(share * len(own))])
+    return float(min(extremes))
+
+
+def quality_limits(rows, sources):
+    """Limits a little beyond what nearly all photographs of each source have.
 
     Much room for brightness: skin darker than that of the photographs at hand is no bad exposure.
     """
-    lowest = {name: sorted(row[name] for row in rows)[1] for name in rows[0]}
-    return {
-        "minimum_brightness": round(0.5 * lowest["brightness"], 2),
-        "maximum_brightness": round((255 + max(row["brightness"] for row in rows)) / 2, 2),
-        "minimum_contrast": round(0.9 * lowest["contrast"], 3),
-        "minimum_sharpness": round(0.95 * lowest["sharpness"], 5),
-        "minimum_structure": round(0.9 * lowest["structure"], 4),
-        "maximum_green": round(1.1 * sorted(row["green"] for row in rows)[-4], 4),
+    values = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    low = {
+        name: lowest(values[name], sources, QUALITY_LOSS)
+        for name in ("brightness", "contrast", "sharpness", "structure")
     }
-
-
-def color_limits(rows, sources):
-    """Limits of colour that leave out at most COLOR_LOSS of each source, or one photograph of a small one.
-
-    They are of each source by itself: what is unusual for one camera is usual for another.
-    """
-    limits = {}
-    for name, digits in (("color_variety", 2), ("warmth", 2)):
-        values = np.array([row[name] for row in rows])
-        lowest = []
-        for source in sorted(set(sources)):
-            own = np.sort(values[sources == source])
-            if source == HAM10000 or len(own) >= SMALLEST_SOURCE:
-                lowest.append(own[int(COLOR_LOSS * len(own))])
-        limits[f"minimum_{name}"] = floor(min(lowest) * 10**digits) / 10**digits
-    return limits
+    high = {name: -lowest(-values[name], sources, QUALITY_LOSS) for name in ("brightness", "green")}
+    color = {name: lowest(values[name], sources, COLOR_LOSS) for name in ("color_variety", "warmth")}
+    return {
+        "minimum_brightness": round(0.5 * low["brightness"], 2),
+        "maximum_brightness": round((255 + high["brightness"]) / 2, 2),
+        "minimum_contrast": round(0.9 * low["contrast"], 3),
+        "minimum_sharpness": round(0.95 * low["sharpness"], 5),
+        "minimum_structure": round(0.9 * low["structure"], 4),
+        "maximum_green": round(min(1.1 * high["green"], 1), 4),
+        **{f"minimum_{name}": floor(value * 100) / 100 for name, value in color.items()},
+    }
 
 
 def feature_space(features, labels):
@@ -228,15 +232,20 @@ def fit_abstention(options):
     held = [records[i] for i in validation]
     labels = np.array([record.label for record in held])
 
-    paths = [record.path(options.data) for record in held]
+    looked_at = held + [records[i] for i in training]
     with ProcessPoolExecutor(options.threads) as pool:
+        paths = [record.path(options.data) for record in looked_at]
         rows = list(pool.map(partial(measured, size=size), paths, chunksize=32))
-    sources = np.array([record.source for record in held])
+    # Photographs of few pixels are refused as blurred, whatever else they are.
+    large = np.array([record.source != SMALL_SOURCE for record in looked_at])
+    limits = quality_limits(
+        [row for row, is_large in zip(rows, large) if is_large], np.array([r.source for r in looked_at])[large]
+    )
     if options.limits:
-        limits = load_folder(options.limits)[0]["abstention"]["quality"]
-    else:
-        limits = quality_limits(rows) | color_limits(rows, sources)
+        earlier = load_folder(options.limits)[0]["abstention"]["quality"]
+        limits |= {name: earlier[name] for name in KEPT_LIMITS}
     print(limits, flush=True)
+    paths, rows, sources = paths[: len(held)], rows[: len(held)], np.array([record.source for record in held])
 
     def stage_features(images):
         return pooled_features(config, model, images, stage=stage).numpy()

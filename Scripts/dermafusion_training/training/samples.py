@@ -13,7 +13,7 @@ from dermafusion_training.data.augmentation import (
     augment_metadata,
     match_colors,
 )
-from dermafusion_training.data.dataset import HAM10000
+from dermafusion_training.data.dataset import HAM10000, SMALL_SOURCE
 from dermafusion_training.data.preprocessing import normalize
 from dermafusion_training.model.config import CLASSES
 
@@ -23,9 +23,8 @@ ZOOM_RANGE = (0.6, 1.7)
 FULL_SIZE_ZOOM_RANGE = (0.75, 1.35)
 
 SOURCE_WEIGHTS = {HAM10000: 1.5}  # most photographs that the model meets resemble it; the others count 1
-BLURRED_SOURCE = "bcn84"  # its photographs have 84 pixels a side
-BLURRED_WEIGHT = 0.5  # at more pixels than LARGEST_BLURRED_SIZE
-LARGEST_BLURRED_SIZE = 160
+SMALL_WEIGHT = 0.5  # of SMALL_SOURCE at more pixels than LARGEST_SMALL_SIZE
+LARGEST_SMALL_SIZE = 160
 
 
 def parse_epochs(text):
@@ -89,7 +88,7 @@ def photograph_weights(records, training, size=0):
     Most photographs of a class often come from one source. The root keeps the others from being drowned. `size` is that
     of the network's input.
     """
-    weight_of = SOURCE_WEIGHTS | {BLURRED_SOURCE: BLURRED_WEIGHT if size > LARGEST_BLURRED_SIZE else 1}
+    weight_of = SOURCE_WEIGHTS | {SMALL_SOURCE: SMALL_WEIGHT if size > LARGEST_SMALL_SIZE else 1}
     groups = [(records[i].label, records[i].source) for i in training]
     sizes = Counter(groups)
     shares = class_shares(records, training)

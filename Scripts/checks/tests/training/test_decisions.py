@@ -5,7 +5,12 @@ import unittest
 import numpy as np
 
 from dermafusion_training.data.dataset import Record
-from dermafusion_training.evaluation.abstention_fit import PER_CLASS, color_limits, distance_threshold, drawn_for_space
+from dermafusion_training.evaluation.abstention_fit import (
+    PER_CLASS,
+    distance_threshold,
+    drawn_for_space,
+    quality_limits,
+)
 from dermafusion_training.evaluation.decisions import balanced_decision, decision_figures, melanoma_points, risk_shares
 from dermafusion_training.model.abstention import measure
 from dermafusion_training.model.config import CLASSES
@@ -54,14 +59,25 @@ class DecisionTests(unittest.TestCase):
 
 
 class AbstentionTests(unittest.TestCase):
-    def test_a_limit_of_colour_loses_little_of_any_source(self):
+    def test_a_limit_loses_little_of_any_source(self):
         ours, other, few = np.linspace(3, 5, 1000), np.linspace(2, 3, 400), np.full(9, 0.5)
-        rows = [{"color_variety": value, "warmth": value - 3} for value in np.concatenate([ours, other, few])]
-        limits = color_limits(rows, np.array(["ham10000"] * 1000 + ["other"] * 400 + ["few"] * 9))
-        self.assertEqual(limits, {"minimum_color_variety": 2.0, "minimum_warmth": -1.0})
+        names = ("brightness", "contrast", "sharpness", "structure", "green", "color_variety", "warmth")
+        values = np.concatenate([ours, other, few])
+        rows = [dict.fromkeys(names, value) | {"green": value / 10, "warmth": value - 3} for value in values]
+        sources = np.array(["ham10000"] * 1000 + ["other"] * 400 + ["few"] * 9)
+        limits = quality_limits(rows, sources)
+        self.assertEqual((limits["minimum_color_variety"], limits["minimum_warmth"]), (2.0, -1.0))
         self.assertLess(np.mean(other < limits["minimum_color_variety"]), 0.005)
-        alone = color_limits(rows[:1000], np.array(["ham10000"] * 1000))
-        self.assertEqual(alone, {"minimum_color_variety": 3.01, "minimum_warmth": 0.01})
+        alone = quality_limits(rows[:1000], sources[:1000])
+        self.assertEqual((alone["minimum_color_variety"], alone["minimum_warmth"]), (3.01, 0.01))
+        # Beyond what all but a hundredth of each source have, by a tenth, a twentieth, or half of the way to the end.
+        first, last = np.sort(other)[4], np.sort(ours)[-11]
+        for name, expected in (
+            ("minimum_brightness", 0.5 * first), ("maximum_brightness", (255 + last) / 2),
+            ("minimum_contrast", 0.9 * first), ("minimum_sharpness", 0.95 * first),
+            ("minimum_structure", 0.9 * first), ("maximum_green", 1.1 * last / 10),
+        ):  # fmt: skip
+            self.assertAlmostEqual(limits[name], expected, 2, name)
 
     def test_grey_and_tints_have_no_variety_and_exchanging_channels_turns_the_warmth(self):
         rng = np.random.default_rng(1)
