@@ -20,6 +20,7 @@ PICTURES = ROOT / ".build" / "web" / "pictures"
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="leave out what takes long")
+    parser.addoption("--kills", type=int, default=4, help="how often the browser is killed while it stores something")
 
 
 def pytest_configure(config):

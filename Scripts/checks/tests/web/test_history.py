@@ -1,16 +1,18 @@
 # ruff: noqa: E501  the scripts for the page are written as they are read there
 """The history: saved, found again, exported, imported, broken, full, refused, shared by tabs, cut off in the middle."""
 
+import contextlib
 import json
 import os
+import random
 import re
-import shutil
 import signal
 import subprocess
 import time
 
 import pytest
-from conftest import PAGE, launch_arguments
+from conftest import FIXTURES, PAGE, launch_arguments
+from playwright.sync_api import Error as PlaywrightError
 
 PUT_BROKEN = """async () => {
   const open = indexedDB.open('dermafusion');
@@ -532,70 +534,119 @@ SAVE_FOR_EVER = """async () => {
   const open = indexedDB.open('dermafusion');
   const database = await new Promise((resolve) => { open.onsuccess = () => resolve(open.result); });
   const all = database.transaction('scans').objectStore('scans').getAll();
-  const [scan] = await new Promise((resolve) => { all.onsuccess = () => resolve(all.result); });
-  for (let index = 0; ; index += 1) {
+  const scan = (await new Promise((resolve) => { all.onsuccess = () => resolve(all.result); })).find((each) => !each.id.startsWith('00'));
+  for (let index = 1; ; index += 1) {
     const change = database.transaction(['scans', 'photographs'], 'readwrite', { durability: 'strict' });
-    const id = (index + 1).toString(16).padStart(32, '0');
+    const id = index.toString(16).padStart(32, '0');
     change.objectStore('scans').put({ ...scan, id });
-    change.objectStore('photographs').put(new Blob([crypto.getRandomValues(new Uint8Array(65536)), new Uint8Array(2_000_000)]), id);
+    change.objectStore('photographs').put(new Blob([crypto.getRandomValues(new Uint8Array(65536)), new Uint8Array(500_000)]), id);
     await new Promise((resolve) => { change.oncomplete = resolve; });
-    document.title = `saved ${index + 1}`;
+    console.log(`confirmed ${index}`);
   }
 }"""
 
+WRITE_NOTES_FOR_EVER = """async (next) => {
+  // Writes a number into the notes, waits until the page says that it is stored, and takes the next.
+  const notes = document.querySelector('textarea');
+  const status = document.querySelector('[role=status].small');
+  for (let index = next; ; index += 1) {
+    notes.value = String(index);
+    notes.dispatchEvent(new Event('input', { bubbles: true }));
+    notes.dispatchEvent(new Event('change', { bubbles: true }));
+    while (status.textContent !== 'Stored') await new Promise((resolve) => setTimeout(resolve));
+    console.log(`confirmed ${index}`);
+  }
+}"""
 
-def test_a_kill_while_saving_loses_no_earlier_scan(playwright, chromium, tmp_path):
-    """The browser's process is killed in the middle of writing; what was reported as saved is there afterwards, whole."""
-    options = {
-        "executable_path": chromium,
-        "args": launch_arguments(),
-        "viewport": {"width": 1000, "height": 800},
-        "locale": "en-US",
-    }
-    profile = tmp_path / "profile"
-    context = playwright.chromium.launch_persistent_context(profile, **options)
-    page = context.pages[0]
-    from conftest import FIXTURES
+TAKE_STORED = """async () => {
+  // What is stored; the copies are deleted, for the next round writes others.
+  const open = indexedDB.open('dermafusion');
+  const database = await new Promise((resolve) => { open.onsuccess = () => resolve(open.result); });
+  const read = (name, method) => new Promise((resolve) => {
+    const all = database.transaction(name).objectStore(name)[method]();
+    all.onsuccess = () => resolve(all.result);
+  });
+  const scans = await read('scans', 'getAll');
+  const stored = {
+    scans: scans.map((scan) => scan.id), photographs: await read('photographs', 'getAllKeys'),
+    note: scans.find((scan) => !scan.id.startsWith('00')).note,
+  };
+  const change = database.transaction(['scans', 'photographs'], 'readwrite');
+  for (const name of ['scans', 'photographs'])
+    for (const id of stored.scans) if (id.startsWith('00')) change.objectStore(name).delete(id);
+  await new Promise((resolve) => { change.oncomplete = resolve; });
+  database.close();
+  return stored;
+}"""
 
-    page.goto(PAGE.as_uri())
-    page.get_by_role("button", name="I understand").click()
-    page.set_input_files("[data-role=choose]", FIXTURES / "phantom_brown.jpg")
-    page.get_by_role("button", name="Next").click()
-    page.get_by_role("button", name="Analyse").click()
-    page.get_by_role("button", name="Save to history").click()
-    page.get_by_role("button", name="Turn the history on").click()
-    page.get_by_role("button", name="Saved").wait_for()
-    page.evaluate(f"() => {{ ({SAVE_FOR_EVER})(); }}")
-    page.wait_for_function("() => /^saved [0-9]*[1-9]/.test(document.title) && Number(document.title.slice(6)) >= 5")
-    reported = int(page.title().removeprefix("saved "))
-    owners = subprocess.run(["pgrep", "-f", f"user-data-dir={profile}"], capture_output=True, text=True).stdout.split()
-    main = min(int(owner) for owner in owners)  # the browser itself is older than its helpers
-    os.kill(main, signal.SIGKILL)
-    time.sleep(1)
-    try:
-        context.close()
-    except Exception:  # noqa: BLE001  the connection died with the browser
-        pass
+
+def killed(profile):
+    """Kills every process of a browser, the one that the others belong to first."""
+
+    def owners():
+        found = subprocess.run(["pgrep", "-f", f"user-data-dir={profile}"], capture_output=True, text=True)
+        return sorted(int(owner) for owner in found.stdout.split())
+
+    while found := owners():
+        for owner in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(owner, signal.SIGKILL)
+        time.sleep(0.05)
     for name in ("SingletonLock", "SingletonCookie", "SingletonSocket"):
         (profile / name).unlink(missing_ok=True)
 
-    copy = tmp_path / "copy"
-    shutil.copytree(profile, copy, symlinks=True, ignore_dangling_symlinks=True)
-    context = playwright.chromium.launch_persistent_context(copy, **options)
-    page = context.pages[0]
-    page.goto(PAGE.as_uri() + "#history")
-    # That the disclaimer was accepted is written by the browser in its own time.
-    page.locator(".scan-row, .gate").first.wait_for()
-    if page.locator(".gate").count():
-        page.get_by_role("button", name="I understand").click()
-    page.locator(".scan-row").first.wait_for()
-    assert page.locator(".scan-row").count() >= reported + 1, f"{reported} copies were reported as saved"
-    assert page.locator(".message.warning").count() == 0
-    whole = page.evaluate("""async () => {
-      const open = indexedDB.open('dermafusion');
-      const database = await new Promise((resolve) => { open.onsuccess = () => resolve(open.result); });
-      const read = (store, method) => new Promise((resolve) => { const all = database.transaction(store).objectStore(store)[method](); all.onsuccess = () => resolve(all.result); });
-      return { scans: await read('scans', 'getAllKeys'), photographs: await read('photographs', 'getAllKeys') };
-    }""")
-    assert whole["scans"] == whole["photographs"], "a scan was stored without its photograph"
-    context.close()
+
+def test_kills_while_saving_lose_nothing_that_was_confirmed(playwright, chromium, tmp_path, request):
+    """The browser is killed at random moments while it stores scans or notes, in turn; what it reported as stored is
+    there afterwards, whole. --kills says how often."""
+    seed = random.randrange(1 << 32)
+    moments = random.Random(seed)
+    print(f"seed {seed}")
+    profile = tmp_path / "profile"
+    reported, next_note = 0, 1
+    for kill in range(request.config.getoption("--kills") + 1):
+        context = playwright.chromium.launch_persistent_context(
+            profile, executable_path=chromium, args=launch_arguments(), viewport={"width": 1000, "height": 800},
+            locale="en-US",
+        )  # fmt: skip
+        page = context.pages[0]
+        page.goto(PAGE.as_uri() + ("#history" if kill else ""))
+        # That the disclaimer was accepted is written by the browser in its own time.
+        page.locator(".scan-row, .gate").first.wait_for()
+        if page.locator(".gate").count():
+            page.get_by_role("button", name="I understand").click()
+        if kill == 0:
+            page.set_input_files("[data-role=choose]", FIXTURES / "phantom_brown.jpg")
+            page.get_by_role("button", name="Next").click()
+            page.get_by_role("button", name="Analyse").click()
+            page.get_by_role("button", name="Save to history").click()
+            page.get_by_role("button", name="Turn the history on").click()
+            page.get_by_role("button", name="Saved").wait_for()
+        else:
+            page.locator(".scan-row").first.wait_for()
+            assert page.locator(".message.warning").count() == 0
+            stored = page.evaluate(TAKE_STORED)
+            where = f"seed {seed}, kill {kill}"
+            assert stored["scans"] == stored["photographs"], f"{where}: a scan without its photograph"
+            if kill % 2:
+                assert len(stored["scans"]) - 1 >= reported, f"{where}: {reported} scans were reported as stored"
+            else:
+                assert int(stored["note"]) >= reported, f"{where}: note {reported} was reported as stored"
+            next_note = int(stored["note"] or 0) + 1
+
+        lines = []
+        page.on("console", lambda line, lines=lines: lines.append(line.text))
+        if kill % 2:
+            page.reload()
+            page.locator("a.scan-card").first.click()
+            page.locator("textarea").wait_for()
+            page.evaluate(f"next => {{ ({WRITE_NOTES_FOR_EVER})(next); }}", next_note)
+        else:
+            page.evaluate(f"() => {{ ({SAVE_FOR_EVER})(); }}")
+        while not any(line.startswith("confirmed ") for line in lines):
+            page.wait_for_timeout(5)
+        page.wait_for_timeout(moments.uniform(0, 500))
+        killed(profile)
+        reported = max(int(line.split()[1]) for line in lines if line.startswith("confirmed "))
+        with contextlib.suppress(PlaywrightError):
+            context.close()
