@@ -41,6 +41,9 @@ typedef struct {
   size_t palette_count;
   // Whether pixels have an alpha, and whether that of any pixel is above 0.
   int has_alpha, is_visible;
+  // How often the rows are gone through: once, or seven times where they are interlaced.
+  int passes;
+  uint32_t rows_read;
   char message[256];
 } cpng_reader;
 
@@ -198,34 +201,42 @@ static inline void cpng_drop_alpha(png_structp png, png_row_infop row, png_bytep
   for (png_uint_32 x = 0; x < row->width; x++) memmove(pixels + 3 * (size_t)x, pixels + 4 * (size_t)x, 3);
 }
 
-// Writes the pixels as 8-bit RGB, row-major [height, width, 3], then reads what follows the image data.
-static inline cpng_status cpng_read_pixels(cpng_reader *reader, uint8_t *rgb) {
-  volatile int complete = 0;
-  if (setjmp(png_jmpbuf(reader->png))) {
-    // Pillow, too, accepts a file that ends after the last row.
-    reader->lacks_end = reader->ran_out && complete;
-    return reader->lacks_end ? CPNG_OK : cpng_failure(reader);
-  }
+// Makes libpng ready to give the pixels as 8-bit RGB.
+static inline cpng_status cpng_start(cpng_reader *reader) {
+  if (setjmp(png_jmpbuf(reader->png))) return cpng_failure(reader);
   png_set_expand_gray_1_2_4_to_8(reader->png);
   if (reader->color_type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(reader->png);
   png_set_strip_16(reader->png);
   png_set_read_user_transform_fn(reader->png, cpng_drop_alpha);
   png_set_user_transform_info(reader->png, NULL, 8, 3);
   if ((reader->color_type & PNG_COLOR_MASK_COLOR) == 0) png_set_gray_to_rgb(reader->png);
-  int passes = png_set_interlace_handling(reader->png);
+  reader->passes = png_set_interlace_handling(reader->png);
   png_read_update_info(reader->png, reader->info);
-  size_t row_bytes = (size_t)reader->width * 3;
-  if (png_get_rowbytes(reader->png, reader->info) != row_bytes) png_error(reader->png, "unexpected row size");
-  for (int pass = 0; pass < passes; pass++) {
-    for (uint32_t y = 0; y < reader->height; y++) {
-      if (reader->deadline > 0 && y % 16 == 0 && cpng_now() > reader->deadline) {
+  if (png_get_rowbytes(reader->png, reader->info) != (size_t)reader->width * 3) png_error(reader->png, "unexpected row size");
+  return CPNG_OK;
+}
+
+// Writes the next rows, [count, width, 3]; those of an interlaced image all at once.
+static inline cpng_status cpng_read_rows(cpng_reader *reader, uint8_t *rgb, uint32_t count) {
+  if (setjmp(png_jmpbuf(reader->png))) return cpng_failure(reader);
+  for (int pass = 0; pass < reader->passes; pass++) {
+    for (uint32_t y = 0; y < count; y++) {
+      if (reader->deadline > 0 && reader->rows_read++ % 16 == 0 && cpng_now() > reader->deadline) {
         reader->is_late = 1;
         png_error(reader->png, "out of time");
       }
-      png_read_row(reader->png, rgb + y * row_bytes, NULL);
+      png_read_row(reader->png, rgb + (size_t)y * reader->width * 3, NULL);
     }
   }
-  complete = 1;
+  return CPNG_OK;
+}
+
+// Reads what follows the image data. Pillow, too, accepts a file that ends after the last row.
+static inline cpng_status cpng_finish(cpng_reader *reader) {
+  if (setjmp(png_jmpbuf(reader->png))) {
+    reader->lacks_end = reader->ran_out;
+    return reader->lacks_end ? CPNG_OK : cpng_failure(reader);
+  }
   png_read_end(reader->png, reader->info);
   return CPNG_OK;
 }

@@ -4,7 +4,7 @@ import SystemModule
 /// How much of an image is wanted.
 package enum ImagePart: Sendable {
   case whole
-  /// What a network sees. Of a large JPEG only the centre square at this size is kept, made while the file is decoded;
+  /// What a network sees. Of a large JPEG, PNG or BMP only the centre square at this size is kept, made while the file is decoded;
   /// an image too small for a network is refused before its pixels are read.
   case square(size: Int)
   /// What a network sees, and what a person sees of it: the centre square, at most `side` pixels wide.

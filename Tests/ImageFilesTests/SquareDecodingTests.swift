@@ -22,7 +22,12 @@ import Testing
     let preprocessor = Preprocessor(configuration)
     let whole = try ImageDecoder.decode(bytes)
     let square = try bytes.withUnsafeBytes { bytes throws(ImageError) in
-      try JPEGDecoder.decode(bytes, part: .square(size: size), limits: .standard, largeByteCount: 0)
+      let part = ImagePart.square(size: size)
+      return switch bytes.first {
+      case 0x89: try PNGDecoder.decode(bytes, part: part, limits: .standard, largeByteCount: 0)
+      case UInt8(ascii: "B"): try BMPDecoder.decode(bytes, part: part, limits: .standard, largeByteCount: 0)
+      default: try JPEGDecoder.decode(bytes, part: part, limits: .standard, largeByteCount: 0)
+      }
     }
     #expect(
       square.pixels.width == size && square.pixels.height == size, "\(comment): the whole was kept",
@@ -50,6 +55,90 @@ import Testing
   ]) func ofEveryKind(name: String) throws {
     let bytes = try bytes(name)
     for size in [33, 64, 380] { try expectEqualSquares(bytes, size: size, name) }
+  }
+
+  /// The orientation before the pixels, behind them, and before them with another one behind, which counts.
+  @Test(arguments: 1...8) func ofPNGsOfEveryOrientation(orientation: Int) throws {
+    let (width, height) = (41, 37)
+    let samples = (0..<width * height * 3).map { $0 * 97 % 241 }
+    let (chunk, other) = (exif(orientation), exif(orientation % 8 + 1))
+    for (before, after) in [([chunk], []), ([], [chunk]), ([other], [chunk])] {
+      let bytes = PNGBuilder(
+        width: width, height: height, bitDepth: 8, colorType: 2, before: before, after: after
+      ).file(samples)
+      for size in [1, 36, 37, 38, 97] {
+        try expectEqualSquares(
+          bytes, size: size, "orientation \(orientation), \(before.count) before, \(after.count) after")
+      }
+    }
+  }
+
+  private func exif(_ orientation: Int) -> [UInt8] {
+    PNGBuilder.chunk(
+      "eXIf",
+      Array("II*\0".utf8) + [
+        8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, UInt8(orientation), 0, 0, 0, 0, 0, 0, 0,
+      ])
+  }
+
+  @Test func ofEveryBitmap() throws {
+    let folder = Self.pictures.appendingPathComponent("../formats")
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .filter { $0.pathExtension == "bmp" }
+    #expect(files.count >= 10)
+    for file in files {
+      let bytes = try [UInt8](Data(contentsOf: file))
+      guard let image = try? ImageDecoder.decode(bytes), min(image.width, image.height) >= 32 else {
+        continue
+      }
+      for size in [31, 97] { try expectEqualSquares(bytes, size: size, file.lastPathComponent) }
+    }
+  }
+
+  @Test func aPictureOfALargePNG() throws {
+    let samples = (0..<60 * 41 * 3).map { $0 * 7 % 251 }
+    let bytes = PNGBuilder(width: 60, height: 41, bitDepth: 8, colorType: 2, before: [exif(6)]).file(samples)
+    let preprocessor = Preprocessor(
+      PreprocessingConfiguration(
+        size: 33, colorConstancy: .none, mean: [0, 0, 0], standardDeviation: [1, 1, 1]))
+    for side in [20, 2048] {
+      let large = try bytes.withUnsafeBytes { bytes throws(ImageError) in
+        try PNGDecoder.decode(
+          bytes, part: .picture(size: 33, side: side), limits: .standard, largeByteCount: 0)
+      }
+      let whole = try preprocessor(try ImageDecoder.decode(bytes)).picture(side: side)
+      expectEqual(try preprocessor(large).picture(side: side), whole, "picture of \(side)")
+    }
+  }
+
+  @Test func aLargePNGIsRefusedAsASmallOneIs() throws {
+    let clear = PNGBuilder(width: 34, height: 33, bitDepth: 8, colorType: 6)
+      .file(Array(repeating: 0, count: 34 * 33 * 4))
+    let whole = PNGBuilder(width: 34, height: 33, bitDepth: 8, colorType: 2)
+      .file((0..<34 * 33 * 3).map { $0 & 0xFF })
+    for (bytes, isRefused) in [
+      (clear, true), (Array(whole.dropLast(12)), false), (Array(whole.dropLast(40)), true),
+    ] {
+      for largeByteCount in [0, 1 << 30] {
+        let decode = {
+          try bytes.withUnsafeBytes { bytes throws(ImageError) in
+            try PNGDecoder.decode(
+              bytes, part: .square(size: 33), limits: .standard, largeByteCount: largeByteCount)
+          }
+        }
+        if isRefused {
+          let error = #expect(throws: ImageError.self) { try decode() }
+          #expect(error == (try? decodeError(bytes)), "\(bytes.count) bytes, large from \(largeByteCount) on")
+        } else {
+          #expect(try decode().damage == ImageDamage(reason: "the end chunk is missing", share: 0))
+        }
+      }
+    }
+  }
+
+  private func decodeError(_ bytes: [UInt8]) throws -> ImageError? {
+    do { _ = try ImageDecoder.decode(bytes) } catch { return error }
+    return nil
   }
 
   @Test func onlyLargeImagesAreNotKeptWhole() throws {

@@ -3,15 +3,12 @@ import ImagePipeline
 
 /// JPEG files through libjpeg-turbo with its default settings, which are Pillow's.
 enum JPEGDecoder {
-  /// From so many bytes of pixels on an image is not kept whole where only its centre square is wanted.
-  static let largeByteCount = 64 << 20
-
   static var library: String { String(cString: cjpeg_version()) }
 
   static func decode(
     _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
   ) throws(ImageError) -> DecodedImage {
-    try decode(bytes, part: part, limits: limits, largeByteCount: largeByteCount)
+    try decode(bytes, part: part, limits: limits, largeByteCount: SquareRows.largeByteCount)
   }
 
   /// What a file that a JPEG lies in says of it.
@@ -52,31 +49,16 @@ enum JPEGDecoder {
     let coefficientBytes = Int(cjpeg_coefficient_bytes(reader))
     let pixelBytes = width * height * 3
     if let size = part.networkSize, pixelBytes >= largeByteCount {
-      var pictureSide: Int?
-      if case .picture(_, let side) = part { pictureSide = min(side, width, height) }
-      let byteCount = ([size] + (pictureSide.map { [$0] } ?? [])).reduce(0) {
-        $0 + SquareResizer.byteCount(storedWidth: width, storedHeight: height, size: $1)
-      }
+      let byteCount = SquareRows.byteCount(part, size: size, storedWidth: width, storedHeight: height)
       let reservation = try limits.reserve(coefficientBytes + byteCount, for: .jpeg)
       reader.pointee.deadline = cjpeg_now() + limits.seconds
       try check(cjpeg_start(reader), "the data end before the last scan does")
-      var resizer = SquareResizer(
-        storedWidth: width, storedHeight: height, placement: orientation.placement, size: size)
-      // Of size 1 where no picture is wanted: a value that cannot be copied cannot be optional and changed in a closure.
-      var pictureResizer = SquareResizer(
-        storedWidth: width, storedHeight: height, placement: orientation.placement, size: pictureSide ?? 1)
-      let status = readRows(reader, width: width, height: height) {
-        resizer.add($0)
-        if pictureSide != nil { pictureResizer.add($0) }
-      }
+      var rows = SquareRows(
+        part, size: size, storedWidth: width, storedHeight: height, placement: orientation.placement)
+      let status = readRows(reader, width: width, height: height) { rows.add($0) }
       try check(status, "the data end in row \(reader.pointee.rows_read + 1) of \(height)")
       try check(cjpeg_finish(reader), "the data end after the last row")
-      let square = resizer.finish()
-      let swaps = orientation.placement.transposes
-      return DecodedImage(
-        square: square, width: swaps ? height : width, height: swaps ? width : height,
-        picture: pictureSide == nil ? nil : pictureResizer.finish(), damage: damage(reader),
-        reservation: reservation)
+      return rows.finish(damage: damage(reader), reservation: reservation)
     }
 
     let reservation = try limits.reserve(

@@ -6,8 +6,28 @@ enum PNGDecoder {
   static var library: String { "libpng \(String(cString: cpng_version()))" }
 
   static func decode(
-    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits,
+    largeByteCount: Int = SquareRows.largeByteCount
   ) throws(ImageError) -> DecodedImage {
+    var deadline: Double?
+    var known: Orientation?
+    while true {
+      let decoded = try decode(
+        bytes, part: part, limits: limits, largeByteCount: largeByteCount, deadline: &deadline,
+        orientation: &known)
+      if let decoded { return decoded }
+    }
+  }
+
+  /// - Parameters:
+  ///   - largeByteCount: for tests, which have no large images.
+  ///   - deadline: when it must be over; set when the pixels are begun for the first time.
+  ///   - orientation: where it is known already. It may stand behind the pixels of a large image: then it is set, and there is
+  ///     no result.
+  private static func decode(
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits, largeByteCount: Int,
+    deadline: inout Double?, orientation known: inout Orientation?
+  ) throws(ImageError) -> DecodedImage? {
     guard let reader = cpng_open(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) else {
       throw .outOfMemory(.png)
     }
@@ -19,19 +39,59 @@ enum PNGDecoder {
     try limits.check(width: width, height: height, part: part)
     try requirePlausibleSize(reader.pointee, byteCount: bytes.count)
 
+    let begin = { (seconds: Double, deadline: inout Double?) throws(ImageError) in
+      reader.pointee.deadline = deadline ?? cpng_now() + seconds
+      deadline = reader.pointee.deadline
+      try check(cpng_start(reader), reader, seconds: seconds)
+    }
+    let finish = { (status: cpng_status) throws(ImageError) in
+      try check(status, reader, seconds: limits.seconds)
+      try check(cpng_finish(reader), reader, seconds: limits.seconds)
+      guard reader.pointee.has_alpha == 0 || reader.pointee.is_visible != 0 else {
+        throw .fullyTransparent(.png)
+      }
+    }
+    if let size = part.networkSize, width * height * 3 >= largeByteCount, reader.pointee.is_interlaced == 0 {
+      let reservation = try limits.reserve(
+        SquareRows.byteCount(part, size: size, storedWidth: width, storedHeight: height), for: .png)
+      try begin(limits.seconds, &deadline)
+      let assumed = known ?? orientation(reader)
+      var rows = SquareRows(
+        part, size: size, storedWidth: width, storedHeight: height, placement: assumed.placement)
+      try finish(readRows(reader, width: width, height: height) { rows.add($0) })
+      let found = orientation(reader)
+      guard found == assumed else {
+        known = found
+        return nil
+      }
+      return rows.finish(damage: damage(reader), reservation: reservation)
+    }
+
     // A turned image is there twice for a moment; whether it is turned may stand behind the pixels.
     let reservation = try limits.reserve(width * height * 6, for: .png)
-    reader.pointee.deadline = cpng_now() + limits.seconds
+    try begin(limits.seconds, &deadline)
     var status = CPNG_OK
     let image = PixelImage(width: width, height: height) { pixels in
-      status = cpng_read_pixels(reader, pixels)
+      status = cpng_read_rows(reader, pixels, UInt32(height))
     }
-    try check(status, reader, seconds: limits.seconds)
-    guard reader.pointee.has_alpha == 0 || reader.pointee.is_visible != 0 else {
-      throw .fullyTransparent(.png)
-    }
+    try finish(status)
     return DecodedImage(
       orientation(reader).applied(to: image), damage: damage(reader), reservation: reservation)
+  }
+
+  private static func readRows(
+    _ reader: UnsafeMutablePointer<cpng_reader>, width: Int, height: Int,
+    _ body: (UnsafePointer<UInt8>) -> Void
+  ) -> cpng_status {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width * 3) { row in
+      guard let row = row.baseAddress else { return CPNG_CORRUPT }
+      for _ in 0..<height {
+        let status = cpng_read_rows(reader, row, 1)
+        guard status == CPNG_OK else { return status }
+        body(row)
+      }
+      return CPNG_OK
+    }
   }
 
   /// Damaged pixels do not get here: the chunks' checksums are held against them.
