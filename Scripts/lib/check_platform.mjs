@@ -1,8 +1,9 @@
 // node check_platform.mjs NAME ENGINE ROOT PIXELS STEP: holds a build of the engine against the arrays of Python in
 // ROOT/ParityFixtures, with the model in ROOT/Weights. ENGINE is a .wasm, or a command that runs platform_driver.c. PIXELS
-// is a folder with the decoded image of each fixture as uint8 [height, width, 3] in a NumPy file. Of the predictions
-// and of the maps every STEP-th is compared, since an emulated machine takes a minute for each. Prints one line for each
-// stage; exit status 1 when one departs.
+// is a folder with the decoded image of each fixture as uint8 [height, width, 3] in a NumPy file; PIXELS.int8.jsonl holds
+// what the program of this machine answers to these images with the model in ROOT/Weights/int8, in JSON lines, and the engine
+// has to write the same numbers. Of the predictions and of the maps every STEP-th is compared, since an emulated machine takes
+// a minute for each. Prints one line for each stage; exit status 1 when one departs.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,8 +17,8 @@ const PREPROCESS = 0, CLASSIFY = 1, EXPLAIN = 2;
 const tolerance = 1e-4;
 
 const encoder = new TextEncoder();
-const configuration = readFileSync(join(root, "Weights/config.json"));
-const weights = readFileSync(join(root, "Weights/model.safetensors"));
+const [floats, int8] = ["Weights", "Weights/int8"].map((folder) =>
+  ["config.json", "model.safetensors"].map((file) => join(root, folder, file)));
 const manifest = JSON.parse(readFileSync(join(root, "ParityFixtures/manifest.json"), "utf8"));
 
 /** The pixels of a NumPy file of uint8 [height, width, 3], with a byte after each pixel. */
@@ -33,8 +34,8 @@ function pixels(file) {
   return { width, height, rgba };
 }
 
-/** Runs operations in a WebAssembly module. */
-async function runWebAssembly(file, operations) {
+/** Runs operations in a WebAssembly module; MODEL are the paths of a model's two files. */
+async function runWebAssembly(file, model, operations) {
   const wasi = {
     fd_close: () => 0, fd_seek: () => 0, fd_write: () => 0,
     random_get: (pointer, count) => {
@@ -52,9 +53,10 @@ async function runWebAssembly(file, operations) {
   };
   const text = () =>
     new TextDecoder().decode(new Uint8Array(module.memory.buffer, module.text(), module.textCount()).slice());
-  const [first, second] = [put(configuration), put(weights)];
-  const model = module.load(first, configuration.length, second, weights.length);
-  if (model === 0) throw new Error(text());
+  const files = model.map((path) => readFileSync(path));
+  const [first, second] = files.map(put);
+  const loaded = module.load(first, files[0].length, second, files[1].length);
+  if (loaded === 0) throw new Error(text());
   module.free(first);
   module.free(second);
   const calls = [module.preprocess, module.classify, module.explain];
@@ -62,7 +64,7 @@ async function runWebAssembly(file, operations) {
     const json = encoder.encode(JSON.stringify(request));
     const pointers = [put(image.rgba), put(json)];
     const start = performance.now();
-    const status = calls[kind](model, pointers[0], image.width, image.height, pointers[1], json.length);
+    const status = calls[kind](loaded, pointers[0], image.width, image.height, pointers[1], json.length);
     const milliseconds = performance.now() - start;
     const data = Buffer.from(new Uint8Array(module.memory.buffer, status, status ? resultCount : 0).slice());
     const result = { status, milliseconds, text: text(), data };
@@ -72,7 +74,7 @@ async function runWebAssembly(file, operations) {
 }
 
 /** Runs operations in a program for another machine, all at once. */
-function runProgram(command, operations) {
+function runProgram(command, model, operations) {
   const folder = mkdtempSync(join(tmpdir(), "platform-"));
   try {
     const parts = [];
@@ -87,7 +89,7 @@ function runProgram(command, operations) {
     const words = command.split(" ");
     const run = spawnSync(
       words[0],
-      [...words.slice(1), join(root, "Weights/config.json"), join(root, "Weights/model.safetensors"), input, output],
+      [...words.slice(1), ...model, input, output],
       { stdio: ["ignore", "inherit", "inherit"] });
     if (run.status !== 0) throw new Error(`${command}: exit status ${run.status ?? run.signal}`);
     const bytes = readFileSync(output);
@@ -154,7 +156,7 @@ for (const fixture of manifest.images) {
 }
 
 const times = [];
-const classes = JSON.parse(configuration).classes.map((entry) => entry.class ?? entry);
+const classes = JSON.parse(readFileSync(floats[0])).classes.map((entry) => entry.class ?? entry);
 for (let index = 0; index < manifest.predictions.length; index += step) {
   const prediction = manifest.predictions[index];
   const views = prediction.views === undefined || prediction.views === 1 ? "upright" : "symmetries";
@@ -184,11 +186,26 @@ for (let index = 0; index < wanted.length; index += step) {
   });
 }
 
-const results = engine.endsWith(".wasm") ? await runWebAssembly(engine, operations) : runProgram(engine, operations);
-results.forEach((result, i) => {
-  if (result.status === 0) throw new Error(`${name}, operation ${i} (${JSON.stringify(operations[i].request)}): ${result.text}`);
-  checks[i](result);
+const run = engine.endsWith(".wasm") ? runWebAssembly : runProgram;
+async function check(model) {
+  const results = await run(engine, model, operations);
+  results.forEach((result, i) => {
+    if (result.status === 0) throw new Error(`${name}, operation ${i} (${JSON.stringify(operations[i].request)}): ${result.text}`);
+    checks[i](result);
+  });
+  operations.length = checks.length = 0;
+}
+await check(floats);
+
+/** The numbers of a result as they are written. */
+const numbers = (json) => ["probabilities", "logits"].map((key) => json.match(`"${key}":\\{[^}]*\\}`)?.[0]).join();
+readFileSync(`${pixelFolder}.int8.jsonl`, "utf8").trim().split("\n").forEach((line, index) => {
+  if (index % step !== 0) return;
+  const { image: file } = JSON.parse(line);
+  add({ kind: CLASSIFY, image: image(file), request: {} }, ({ text }) =>
+    compare("8 bits", file, numbers(text) === numbers(line) ? 0 : Infinity));
 });
+await check(int8);
 
 let departed = false;
 for (const [stage, { count, greatest, departure }] of stages) {
