@@ -23,7 +23,7 @@ def parse_fold(text):
 def parse_options():
     parser = new_parser(__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of photographs, with metadata.csv")
-    parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs go (13 GB for 30,000)")
+    parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs go (13 GB)")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--architecture", choices=ARCHITECTURES, default="efficientnet_lite2")
     parser.add_argument("--initial", type=Path, help="model folder of a run with the same split to go on from")
