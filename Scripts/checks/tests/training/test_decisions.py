@@ -96,7 +96,7 @@ class AbstentionTests(unittest.TestCase):
         ours, other, few = np.linspace(0, 1, 201), np.linspace(1, 2, 101), np.full(9, 50.0)
         sources = np.array(["ham10000"] * 201 + ["other"] * 101 + ["few"] * 9)
         inside = np.concatenate([ours, other, few])
-        self.assertAlmostEqual(distance_threshold(inside, sources), 1.97)
+        self.assertAlmostEqual(distance_threshold(inside, sources), 1.94)
         self.assertAlmostEqual(distance_threshold(ours, sources[:201]), 0.99)
         kept = inside <= 1
         self.assertAlmostEqual(distance_threshold(inside[kept], sources[kept]), 0.99)
