@@ -16,7 +16,8 @@ enum BMPDecoder {
       largeSize.map { SquareRows.byteCount(part, size: $0, storedWidth: width, storedHeight: height) }
       ?? width * height * 3
     if case .runs(let bits) = header.pixels {
-      let reservation = try limits.reserve(width * height + keptCount, for: .bmp)
+      // An index for each pixel, in an array that grows.
+      let reservation = try limits.reserve(width * height * 2 + keptCount, for: .bmp)
       var runs = BMPRunLengthReader(bytes, start: header.start, width: width, height: height, bits: bits)
       let indices = try runs.indices()
       return indices.withUnsafeBytes { indices in
