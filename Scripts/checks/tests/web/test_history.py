@@ -13,6 +13,7 @@ import time
 import pytest
 from conftest import FIXTURES, PAGE, launch_arguments
 from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import expect
 
 PUT_BROKEN = """async () => {
   const open = indexedDB.open('dermafusion');
@@ -398,7 +399,7 @@ def test_a_full_disk_is_told_and_nothing_is_lost(visit):
     page.get_by_role("button", name="Save to history").click()
     page.get_by_role("dialog").get_by_text("is full").wait_for()
     page.get_by_role("dialog").get_by_role("button", name="Close").click()
-    assert page.get_by_role("button", name="Save to history").is_enabled()
+    expect(page.get_by_role("button", name="Save to history")).to_be_enabled()
     on.go("history")
     page.get_by_text("1 scan, newest first").wait_for()
 
