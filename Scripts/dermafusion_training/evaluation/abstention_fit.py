@@ -58,17 +58,20 @@ def measured(path, size):
     return measure(resized_image(path, size))
 
 
+def by_source(values, sources):
+    """(source, its values) of HAM10000 and of each other source that has a say."""
+    for source in sorted(set(sources)):
+        own = values[sources == source]
+        if source == HAM10000 or len(own) >= SMALLEST_SOURCE:
+            yield source, own
+
+
 def lowest(values, sources, share):
     """The least value that leaves at most `share` of each source's photographs below it, or one of a small source.
 
     By each source: what is unusual for one camera is usual for another.
     """
-    extremes = []
-    for source in sorted(set(sources)):
-        own = np.sort(values[sources == source])
-        if source == HAM10000 or len(own) >= SMALLEST_SOURCE:
-            extremes.append(own[int(share * len(own))])
-    return float(min(extremes))
+    return float(min(np.sort(own)[int(share * len(own))] for _, own in by_source(values, sources)))
 
 
 def quality_limits(rows, sources):
@@ -187,11 +190,9 @@ def drawn_for_space(records, training):
 def distance_threshold(inside, sources):
     """The smallest with at most FALSE_ALARMS of HAM10000 beyond it and FALSE_ALARMS_ELSEWHERE of any other source."""
     quantiles = []
-    for source in sorted(set(sources)):
-        own = inside[sources == source]
-        if source == HAM10000 or len(own) >= SMALLEST_SOURCE:
-            share = FALSE_ALARMS if source == HAM10000 else FALSE_ALARMS_ELSEWHERE
-            quantiles.append(float(np.quantile(own, 1 - share)))
+    for source, own in by_source(inside, sources):
+        share = FALSE_ALARMS if source == HAM10000 else FALSE_ALARMS_ELSEWHERE
+        quantiles.append(float(np.quantile(own, 1 - share)))
     return max(quantiles)
 
 
