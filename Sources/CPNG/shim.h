@@ -216,16 +216,23 @@ static inline cpng_status cpng_start(cpng_reader *reader) {
   return CPNG_OK;
 }
 
-// Writes the next rows, [count, width, 3]; those of an interlaced image all at once.
-static inline cpng_status cpng_read_rows(cpng_reader *reader, uint8_t *rgb, uint32_t count) {
+// Writes the next row, [width, 3]; of an interlaced image what this pass has of it, if anything.
+static inline cpng_status cpng_read_row(cpng_reader *reader, uint8_t *rgb) {
   if (setjmp(png_jmpbuf(reader->png))) return cpng_failure(reader);
+  if (reader->deadline > 0 && reader->rows_read++ % 16 == 0 && cpng_now() > reader->deadline) {
+    reader->is_late = 1;
+    png_error(reader->png, "out of time");
+  }
+  png_read_row(reader->png, rgb, NULL);
+  return CPNG_OK;
+}
+
+// Writes all rows, [height, width, 3].
+static inline cpng_status cpng_read_rows(cpng_reader *reader, uint8_t *rgb) {
   for (int pass = 0; pass < reader->passes; pass++) {
-    for (uint32_t y = 0; y < count; y++) {
-      if (reader->deadline > 0 && reader->rows_read++ % 16 == 0 && cpng_now() > reader->deadline) {
-        reader->is_late = 1;
-        png_error(reader->png, "out of time");
-      }
-      png_read_row(reader->png, rgb + (size_t)y * reader->width * 3, NULL);
+    for (uint32_t y = 0; y < reader->height; y++) {
+      cpng_status status = cpng_read_row(reader, rgb + (size_t)y * reader->width * 3);
+      if (status != CPNG_OK) return status;
     }
   }
   return CPNG_OK;

@@ -5,6 +5,30 @@ struct SquareRows: ~Copyable {
   /// From so many bytes of pixels on an image is not kept whole where only its centre square is wanted.
   static let largeByteCount = 64 << 20
 
+  /// What is kept of a large image of which only the centre square is wanted, and its picture where one is wanted.
+  struct Plan {
+    /// Of the image as it is stored.
+    let (width, height): (Int, Int)
+    /// The side of the network's input.
+    let size: Int
+    /// The side of the picture.
+    let pictureSide: Int?
+
+    /// Nil for an image that is to be kept whole.
+    init?(_ part: ImagePart, storedWidth: Int, storedHeight: Int, largeByteCount: Int) {
+      guard let size = part.networkSize, storedWidth * storedHeight * 3 >= largeByteCount else { return nil }
+      (width, height, self.size) = (storedWidth, storedHeight, size)
+      pictureSide = if case .picture(_, let side) = part { min(side, storedWidth, storedHeight) } else { nil }
+    }
+
+    /// The bytes that the image takes on its way through in the order of its rows.
+    var byteCount: Int {
+      [size, pictureSide].reduce(0) {
+        $0 + ($1.map { SquareResizer.byteCount(storedWidth: width, storedHeight: height, size: $0) } ?? 0)
+      }
+    }
+  }
+
   /// Of the upright image.
   private let (width, height): (Int, Int)
   private var square: SquareResizer
@@ -12,37 +36,19 @@ struct SquareRows: ~Copyable {
   private var picture: SquareResizer
   private let hasPicture: Bool
 
-  /// - Parameter size: of the network's input.
-  init(
-    _ part: ImagePart, size: Int, storedWidth: Int, storedHeight: Int, placement: SquareResizer.Placement
-  ) {
-    (width, height) =
-      placement.transposes ? (storedHeight, storedWidth) : (storedWidth, storedHeight)
-    let side = Self.pictureSide(part, storedWidth: storedWidth, storedHeight: storedHeight)
+  init(_ plan: Plan, placement: SquareResizer.Placement) {
+    (width, height) = placement.transposes ? (plan.height, plan.width) : (plan.width, plan.height)
     square = SquareResizer(
-      storedWidth: storedWidth, storedHeight: storedHeight, placement: placement, size: size)
+      storedWidth: plan.width, storedHeight: plan.height, placement: placement, size: plan.size)
     picture = SquareResizer(
-      storedWidth: storedWidth, storedHeight: storedHeight, placement: placement, size: side ?? 1)
-    hasPicture = side != nil
+      storedWidth: plan.width, storedHeight: plan.height, placement: placement, size: plan.pictureSide ?? 1)
+    hasPicture = plan.pictureSide != nil
   }
 
-  private static func pictureSide(_ part: ImagePart, storedWidth: Int, storedHeight: Int) -> Int? {
-    guard case .picture(_, let side) = part else { return nil }
-    return min(side, storedWidth, storedHeight)
-  }
-
-  /// The bytes that an image takes on its way through.
-  static func byteCount(_ part: ImagePart, size: Int, storedWidth: Int, storedHeight: Int) -> Int {
-    let picture = pictureSide(part, storedWidth: storedWidth, storedHeight: storedHeight)
-    return ([size] + (picture.map { [$0] } ?? [])).reduce(0) {
-      $0 + SquareResizer.byteCount(storedWidth: storedWidth, storedHeight: storedHeight, size: $1)
-    }
-  }
-
-  /// Takes the next stored row, `[width, 3]`.
-  mutating func add(_ row: UnsafePointer<UInt8>) {
-    square.add(row)
-    if hasPicture { picture.add(row) }
+  /// Takes the stored row at `index`, `[width, 3]`; each once, in any order.
+  mutating func add(_ row: UnsafePointer<UInt8>, at index: Int) {
+    square.add(row, at: index)
+    if hasPicture { picture.add(row, at: index) }
   }
 
   /// What was kept, after the last row.

@@ -28,7 +28,7 @@ package struct SquareResizer: ~Copyable {
   /// Where the square begins in the upright image.
   private let (left, top): (Int, Int)
   private let weights: ResamplingWeights
-  private var nextRow = 0
+  private var rowCount = 0
 
   /// `[S, size, 3]`: the square, resampled horizontally.
   private let middle: UnsafeMutablePointer<UInt8>
@@ -78,17 +78,17 @@ package struct SquareResizer: ~Copyable {
     return side * size * 3 + side * 48
   }
 
-  /// Takes the next stored row, `[width, 3]`.
-  package mutating func add(_ row: UnsafePointer<UInt8>) {
-    precondition(nextRow < storedHeight, "row \(nextRow) of an image of \(storedHeight) rows")
-    let place = placement.mirrorsRows ? storedHeight - 1 - nextRow : nextRow
-    nextRow += 1
+  /// Takes the stored row at `index`, `[width, 3]`; each once, in any order.
+  package mutating func add(_ row: UnsafePointer<UInt8>, at index: Int) {
+    precondition((0..<storedHeight).contains(index), "row \(index) of an image of \(storedHeight) rows")
+    let place = placement.mirrorsRows ? storedHeight - 1 - index : index
+    rowCount += 1
     if placement.transposes { addColumn(row, at: place - left) } else { addRow(row, at: place - top) }
   }
 
   /// The square at the network's size, after the last row.
   package mutating func finish() -> PixelImage {
-    precondition(nextRow == storedHeight, "\(nextRow) rows of an image of \(storedHeight) rows")
+    precondition(rowCount == storedHeight, "\(rowCount) rows of an image of \(storedHeight) rows")
     resampleWaitingRows()
     let rowBytes = size * 3
     return PixelImage(width: size, height: size) { result in

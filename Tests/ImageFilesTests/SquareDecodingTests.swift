@@ -58,13 +58,15 @@ import Testing
   }
 
   /// The orientation before the pixels, behind them, and before them with another one behind, which counts.
-  @Test(arguments: 1...8) func ofPNGsOfEveryOrientation(orientation: Int) throws {
+  @Test(arguments: 1...8, [false, true])
+  func ofPNGsOfEveryOrientation(orientation: Int, isInterlaced: Bool) throws {
     let (width, height) = (41, 37)
     let samples = (0..<width * height * 3).map { $0 * 97 % 241 }
     let (chunk, other) = (exif(orientation), exif(orientation % 8 + 1))
     for (before, after) in [([chunk], []), ([], [chunk]), ([other], [chunk])] {
       let bytes = PNGBuilder(
-        width: width, height: height, bitDepth: 8, colorType: 2, before: before, after: after
+        width: width, height: height, bitDepth: 8, colorType: 2, isInterlaced: isInterlaced, before: before,
+        after: after
       ).file(samples)
       for size in [1, 36, 37, 38, 97] {
         try expectEqualSquares(

@@ -11,75 +11,88 @@ enum BMPDecoder {
     let header = try BMPHeader(reader)
     let (width, height) = (header.width, header.height)
     try limits.check(width: width, height: height, part: part)
-    let largeSize = width * height * 3 >= largeByteCount ? part.networkSize : nil
-    let keptCount =
-      largeSize.map { SquareRows.byteCount(part, size: $0, storedWidth: width, storedHeight: height) }
-      ?? width * height * 3
-    if case .runs(let bits) = header.pixels {
-      // An index for each pixel, in an array that grows.
-      let reservation = try limits.reserve(width * height * 2 + keptCount, for: .bmp)
-      var runs = BMPRunLengthReader(bytes, start: header.start, width: width, height: height, bits: bits)
-      let indices = try runs.indices()
-      return indices.withUnsafeBytes { indices in
-        let rows = Rows(header: header, stored: indices, start: 0, stride: width, pixels: .indices(bits: 8))
-        return rows.decoded(part, largeSize: largeSize, reservation: reservation)
-      }
-    }
-    let bits =
-      switch header.pixels {
-      case .indices(let bits), .runs(let bits): bits
-      case .words: 16
-      case .bytes(let count, _, _, _): count * 8
-      }
-    let stride = header.stride(bits: bits)
-    // The last row need not be filled up.
-    let needed = stride * (height - 1) + (width * bits + 7) / 8
-    guard reader.bytes(at: header.start, count: needed) != nil else {
-      let available = max(0, bytes.count - header.start)
-      throw .truncated(.bmp, reason: "\(available) bytes of pixels where \(needed) are needed")
-    }
-    let reservation = try limits.reserve(keptCount, for: .bmp)
-    let rows = Rows(
-      header: header, stored: bytes, start: header.start, stride: stride, pixels: header.pixels)
-    return rows.decoded(part, largeSize: largeSize, reservation: reservation)
-  }
-
-  /// The rows as they are stored, all of which lie within `stored`.
-  private struct Rows {
-    let header: BMPHeader
-    let stored: UnsafeRawBufferPointer
-    let start: Int
-    let stride: Int
-    let pixels: BMPHeader.Pixels
-
-    /// - Parameter largeSize: the side of the network's input where no more than the centre square is to be kept.
-    func decoded(_ part: ImagePart, largeSize: Int?, reservation: DecodingReservation) -> DecodedImage {
-      let (width, height) = (header.width, header.height)
-      guard let size = largeSize else {
-        let image = PixelImage(width: width, height: height) { target in
-          for y in 0..<height { write(y, to: target + y * width * 3) }
-        }
-        return DecodedImage(image, reservation: reservation)
-      }
-      var square = SquareRows(
-        part, size: size, storedWidth: width, storedHeight: height, placement: Orientation.upright.placement)
-      withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width * 3) { row in
-        guard let row = row.baseAddress else { preconditionFailure("an image without columns") }
-        for y in 0..<height {
-          write(y, to: row)
-          square.add(row)
+    let rows = try Rows(header, of: bytes)
+    if let plan = SquareRows.Plan(
+      part, storedWidth: width, storedHeight: height, largeByteCount: largeByteCount)
+    {
+      let reservation = try limits.reserve(plan.byteCount + rows.waitingByteCount, for: .bmp)
+      let orientation = header.isTopDown ? Orientation.upright : .mirroredVertically
+      var square = SquareRows(plan, placement: orientation.placement)
+      try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width * 3) { (rgb) throws(ImageError) in
+        guard let rgb = rgb.baseAddress else { preconditionFailure("an image without columns") }
+        try rows.read { row, index in
+          rows.convert(row, to: rgb)
+          square.add(rgb, at: index)
         }
       }
       return square.finish(damage: nil, reservation: reservation)
     }
+    let reservation = try limits.reserve(width * height * 3 + rows.waitingByteCount, for: .bmp)
+    var failure: ImageError?
+    let image = PixelImage(width: width, height: height) { pixels in
+      do throws(ImageError) {
+        try rows.read { row, index in
+          let y = header.isTopDown ? index : height - 1 - index
+          rows.convert(row, to: pixels + y * width * 3)
+        }
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return DecodedImage(image, reservation: reservation)
+  }
 
-    /// Writes a row from the top as RGB, `[width, 3]`.
-    private func write(_ y: Int, to rgb: UnsafeMutablePointer<UInt8>) {
-      let (width, height) = (header.width, header.height)
-      let row = UnsafeRawBufferPointer(
-        rebasing: stored[(start + (header.isTopDown ? y : height - 1 - y) * stride)...])
-      switch pixels {
-      case .indices(let bits), .runs(let bits):
+  /// The rows in the order in which they are stored.
+  private struct Rows {
+    let header: BMPHeader
+    let bytes: UnsafeRawBufferPointer
+    let stride: Int
+
+    init(_ header: BMPHeader, of bytes: UnsafeRawBufferPointer) throws(ImageError) {
+      self.header = header
+      self.bytes = bytes
+      let bits: Int
+      switch header.pixels {
+      case .runs:
+        stride = 0
+        return
+      case .indices(let count): bits = count
+      case .words: bits = 16
+      case .bytes(let count, _, _, _): bits = count * 8
+      }
+      stride = header.stride(bits: bits)
+      // The last row need not be filled up.
+      let needed = stride * (header.height - 1) + (header.width * bits + 7) / 8
+      guard ByteReader(bytes).bytes(at: header.start, count: needed) != nil else {
+        let available = max(0, bytes.count - header.start)
+        throw .truncated(.bmp, reason: "\(available) bytes of pixels where \(needed) are needed")
+      }
+    }
+
+    /// Bytes of a run that is longer than its row, in an array that doubles: the longest passes over 255 rows.
+    var waitingByteCount: Int {
+      if case .runs = header.pixels { header.width * 512 } else { 0 }
+    }
+
+    /// Hands over each row as it is stored, one of runs as an index of 8 bits for each pixel, and its number.
+    func read(_ body: (UnsafeRawBufferPointer, _ index: Int) -> Void) throws(ImageError) {
+      if case .runs(let bits) = header.pixels {
+        var runs = BMPRunLengthReader(
+          bytes, start: header.start, width: header.width, height: header.height, bits: bits)
+        return try runs.readRows(body)
+      }
+      for index in 0..<header.height {
+        body(UnsafeRawBufferPointer(rebasing: bytes[(header.start + index * stride)...]), index)
+      }
+    }
+
+    /// Writes a row as RGB, `[width, 3]`.
+    func convert(_ row: UnsafeRawBufferPointer, to rgb: UnsafeMutablePointer<UInt8>) {
+      let width = header.width
+      switch header.pixels {
+      case .indices, .runs:
+        let bits = if case .indices(let bits) = header.pixels { bits } else { 8 }
         let mask = 1 << bits - 1
         for x in 0..<width {
           let index = Int(row[x * bits / 8]) >> (8 - bits - x * bits % 8) & mask

@@ -5,10 +5,12 @@ struct BMPRunLengthReader {
   private let bytes: UnsafeRawBufferPointer
   private var position: Int
   private let width: Int
+  /// Pixels of the image, and those that were read.
   private let count: Int
+  private var readCount = 0
   private let bits: Int
-  /// Grows with what the file holds, not with what its header claims.
-  private var result: [UInt8] = []
+  /// Indices that wait until their row is complete.
+  private var waiting: [UInt8] = []
   private var x = 0
 
   init(_ bytes: UnsafeRawBufferPointer, start: Int, width: Int, height: Int, bits: Int) {
@@ -19,13 +21,34 @@ struct BMPRunLengthReader {
     self.bits = bits
   }
 
-  /// An index for each pixel, `[height, width]`, in the order in which the rows are stored.
-  mutating func indices() throws(ImageError) -> [UInt8] {
-    while result.count < count, readRun() {}
-    guard result.count >= count else {
-      throw .truncated(.bmp, reason: "the runs end after \(result.count) of \(count) pixels")
+  /// Hands over the index of each pixel, row by row, `[width]`, and the row's number in the order in which they are stored.
+  mutating func readRows(_ body: (UnsafeRawBufferPointer, _ index: Int) -> Void) throws(ImageError) {
+    let rowCount = count / width
+    var row = 0
+    var goesOn = true
+    while row < rowCount, goesOn {
+      goesOn = readCount < count && readRun()
+      var start = 0
+      while row < rowCount, waiting.count - start >= width {
+        waiting.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + width]), row) }
+        start += width
+        row += 1
+      }
+      waiting.removeFirst(start)
     }
-    return result
+    guard readCount >= count else {
+      throw .truncated(.bmp, reason: "the runs end after \(readCount) of \(count) pixels")
+    }
+  }
+
+  private mutating func append(_ index: UInt8) {
+    waiting.append(index)
+    readCount += 1
+  }
+
+  private mutating func appendZeros(_ count: Int) {
+    waiting.append(contentsOf: repeatElement(0, count: count))
+    readCount += count
   }
 
   /// - Returns: false where the bitmap ends, or its data do.
@@ -34,22 +57,22 @@ struct BMPRunLengthReader {
     if first > 0 {
       // What does not fit in the row is left out.
       let length = max(0, min(Int(first), width - x))
-      for index in 0..<length { result.append(value(of: second, at: index)) }
+      for index in 0..<length { append(value(of: second, at: index)) }
       x += length
       return true
     }
     switch second {
     case 0:
-      let rest = result.count % width
-      if rest > 0 { result += repeatElement(0, count: width - rest) }
+      let rest = readCount % width
+      if rest > 0 { appendZeros(width - rest) }
       x = 0
       return true
     case 1:
       return false
     case 2:
       guard let right = next(), let up = next() else { return false }
-      result += repeatElement(0, count: min(count - result.count, Int(right) + Int(up) * width))
-      x = result.count % width
+      appendZeros(min(count - readCount, Int(right) + Int(up) * width))
+      x = readCount % width
       return true
     default:
       return readPlain(Int(second))
@@ -58,13 +81,13 @@ struct BMPRunLengthReader {
 
   /// Pixels one by one, filled up to an even position in the file.
   private mutating func readPlain(_ stated: Int) -> Bool {
-    let length = min(count - result.count, stated)
+    let length = min(count - readCount, stated)
     for index in 0..<(length * bits + 7) / 8 {
       guard let byte = next() else { return false }
-      result.append(value(of: byte, at: 0))
-      if bits == 4, index * 2 + 1 < length { result.append(value(of: byte, at: 1)) }
+      append(value(of: byte, at: 0))
+      if bits == 4, index * 2 + 1 < length { append(value(of: byte, at: 1)) }
     }
-    if result.count == count { return false }
+    if readCount == count { return false }
     x += stated
     if position % 2 != 0 { position += 1 }
     return true

@@ -22,7 +22,7 @@ enum DICOMDecoder {
     case .jpeg:
       var image = try DICOMFragments.withFirstFrame(of: file, pixels) { frame throws(ImageError) in
         try JPEGDecoder.decode(
-          frame, part: part, limits: limits, largeByteCount: SquareRows.largeByteCount,
+          frame, part: part, limits: limits,
           container: JPEGDecoder.Container(isRGB: file.photometricInterpretation == "RGB"))
       }
       guard image.width == file.columns, image.height == file.rows else {

@@ -5,12 +5,6 @@ import ImagePipeline
 enum JPEGDecoder {
   static var library: String { String(cString: cjpeg_version()) }
 
-  static func decode(
-    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
-  ) throws(ImageError) -> DecodedImage {
-    try decode(bytes, part: part, limits: limits, largeByteCount: SquareRows.largeByteCount)
-  }
-
   /// What a file that a JPEG lies in says of it.
   struct Container {
     /// Components are red, green and blue where the JPEG itself does not say what they are.
@@ -21,8 +15,8 @@ enum JPEGDecoder {
   ///   - largeByteCount: for tests, which have no large images.
   ///   - container: the JPEG's own orientation does not count in it.
   static func decode(
-    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits, largeByteCount: Int,
-    container: Container? = nil
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits,
+    largeByteCount: Int = SquareRows.largeByteCount, container: Container? = nil
   ) throws(ImageError) -> DecodedImage {
     let start = bytes.bindMemory(to: UInt8.self).baseAddress
     guard let reader = cjpeg_open(start, bytes.count) else { throw .outOfMemory(.jpeg) }
@@ -47,20 +41,20 @@ enum JPEGDecoder {
     if container?.isRGB == true { cjpeg_take_as_rgb(reader) }
 
     let coefficientBytes = Int(cjpeg_coefficient_bytes(reader))
-    let pixelBytes = width * height * 3
-    if let size = part.networkSize, pixelBytes >= largeByteCount {
-      let byteCount = SquareRows.byteCount(part, size: size, storedWidth: width, storedHeight: height)
-      let reservation = try limits.reserve(coefficientBytes + byteCount, for: .jpeg)
+    if let plan = SquareRows.Plan(
+      part, storedWidth: width, storedHeight: height, largeByteCount: largeByteCount)
+    {
+      let reservation = try limits.reserve(coefficientBytes + plan.byteCount, for: .jpeg)
       reader.pointee.deadline = cjpeg_now() + limits.seconds
       try check(cjpeg_start(reader), "the data end before the last scan does")
-      var rows = SquareRows(
-        part, size: size, storedWidth: width, storedHeight: height, placement: orientation.placement)
-      let status = readRows(reader, width: width, height: height) { rows.add($0) }
+      var rows = SquareRows(plan, placement: orientation.placement)
+      let status = readRows(reader, width: width, height: height) { rows.add($0, at: $1) }
       try check(status, "the data end in row \(reader.pointee.rows_read + 1) of \(height)")
       try check(cjpeg_finish(reader), "the data end after the last row")
       return rows.finish(damage: damage(reader), reservation: reservation)
     }
 
+    let pixelBytes = width * height * 3
     let reservation = try limits.reserve(
       coefficientBytes + (orientation == .upright ? pixelBytes : 2 * pixelBytes), for: .jpeg)
     reader.pointee.deadline = cjpeg_now() + limits.seconds
@@ -68,10 +62,8 @@ enum JPEGDecoder {
     var status = CJPEG_OK
     let image = PixelImage(width: width, height: height) { pixels in
       if reader.pointee.output_components == 4 {
-        var target = pixels
-        status = readRows(reader, width: width, height: height) { row in
-          target.update(from: row, count: width * 3)
-          target += width * 3
+        status = readRows(reader, width: width, height: height) { row, y in
+          (pixels + y * width * 3).update(from: row, count: width * 3)
         }
       } else {
         status = cjpeg_read_rows(reader, pixels, UInt32(height))
@@ -114,17 +106,17 @@ enum JPEGDecoder {
   /// Adobe writes them, and turned into RGB without a colour profile.
   private static func readRows(
     _ reader: UnsafeMutablePointer<cjpeg_reader>, width: Int, height: Int,
-    _ body: (UnsafePointer<UInt8>) -> Void
+    _ body: (UnsafePointer<UInt8>, _ y: Int) -> Void
   ) -> cjpeg_status {
     let components = Int(reader.pointee.output_components)
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width * 7) { buffer in
       guard let rgb = buffer.baseAddress else { return CJPEG_CORRUPT }
       let row = rgb + width * 3
-      for _ in 0..<height {
+      for y in 0..<height {
         let status = cjpeg_read_rows(reader, components == 4 ? row : rgb, 1)
         guard status == CJPEG_OK else { return status }
         if components == 4 { convertCMYK(row, to: rgb, width: width) }
-        body(rgb)
+        body(rgb, y)
       }
       return CJPEG_OK
     }

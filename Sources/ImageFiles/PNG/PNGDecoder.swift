@@ -5,29 +5,35 @@ import ImagePipeline
 enum PNGDecoder {
   static var library: String { "libpng \(String(cString: cpng_version()))" }
 
+  /// - Parameter largeByteCount: for tests, which have no large images.
   static func decode(
     _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits,
     largeByteCount: Int = SquareRows.largeByteCount
   ) throws(ImageError) -> DecodedImage {
-    var deadline: Double?
-    var known: Orientation?
+    var again: Turned?
     while true {
-      let decoded = try decode(
-        bytes, part: part, limits: limits, largeByteCount: largeByteCount, deadline: &deadline,
-        orientation: &known)
-      if let decoded { return decoded }
+      switch try attempt(bytes, part: part, limits: limits, largeByteCount: largeByteCount, again: again) {
+      case .decoded(let image): return image
+      case .turned(let turned): again = turned
+      }
     }
   }
 
-  /// - Parameters:
-  ///   - largeByteCount: for tests, which have no large images.
-  ///   - deadline: when it must be over; set when the pixels are begun for the first time.
-  ///   - orientation: where it is known already. It may stand behind the pixels of a large image: then it is set, and there is
-  ///     no result.
-  private static func decode(
+  private enum Attempt {
+    case decoded(DecodedImage)
+    case turned(Turned)
+  }
+
+  /// The orientation of a large image that stood behind its pixels, which are to be decoded once more before `deadline`.
+  private struct Turned {
+    let orientation: Orientation
+    let deadline: Double
+  }
+
+  private static func attempt(
     _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits, largeByteCount: Int,
-    deadline: inout Double?, orientation known: inout Orientation?
-  ) throws(ImageError) -> DecodedImage? {
+    again: Turned?
+  ) throws(ImageError) -> Attempt {
     guard let reader = cpng_open(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) else {
       throw .outOfMemory(.png)
     }
@@ -39,10 +45,9 @@ enum PNGDecoder {
     try limits.check(width: width, height: height, part: part)
     try requirePlausibleSize(reader.pointee, byteCount: bytes.count)
 
-    let begin = { (seconds: Double, deadline: inout Double?) throws(ImageError) in
-      reader.pointee.deadline = deadline ?? cpng_now() + seconds
-      deadline = reader.pointee.deadline
-      try check(cpng_start(reader), reader, seconds: seconds)
+    let begin = { () throws(ImageError) in
+      reader.pointee.deadline = again?.deadline ?? cpng_now() + limits.seconds
+      try check(cpng_start(reader), reader, seconds: limits.seconds)
     }
     let finish = { (status: cpng_status) throws(ImageError) in
       try check(status, reader, seconds: limits.seconds)
@@ -51,47 +56,88 @@ enum PNGDecoder {
         throw .fullyTransparent(.png)
       }
     }
-    if let size = part.networkSize, width * height * 3 >= largeByteCount, reader.pointee.is_interlaced == 0 {
-      let reservation = try limits.reserve(
-        SquareRows.byteCount(part, size: size, storedWidth: width, storedHeight: height), for: .png)
-      try begin(limits.seconds, &deadline)
-      let assumed = known ?? orientation(reader)
-      var rows = SquareRows(
-        part, size: size, storedWidth: width, storedHeight: height, placement: assumed.placement)
-      try finish(readRows(reader, width: width, height: height) { rows.add($0) })
+    if let plan = SquareRows.Plan(
+      part, storedWidth: width, storedHeight: height, largeByteCount: largeByteCount)
+    {
+      let keptCount = reader.pointee.is_interlaced == 0 ? 0 : keptByteCount(width: width, height: height)
+      let reservation = try limits.reserve(plan.byteCount + keptCount, for: .png)
+      try begin()
+      let assumed = again?.orientation ?? orientation(reader)
+      var rows = SquareRows(plan, placement: assumed.placement)
+      try finish(readRows(reader, width: width, height: height) { rows.add($0, at: $1) })
       let found = orientation(reader)
       guard found == assumed else {
-        known = found
-        return nil
+        return .turned(Turned(orientation: found, deadline: reader.pointee.deadline))
       }
-      return rows.finish(damage: damage(reader), reservation: reservation)
+      return .decoded(rows.finish(damage: damage(reader), reservation: reservation))
     }
 
     // A turned image is there twice for a moment; whether it is turned may stand behind the pixels.
     let reservation = try limits.reserve(width * height * 6, for: .png)
-    try begin(limits.seconds, &deadline)
+    try begin()
     var status = CPNG_OK
     let image = PixelImage(width: width, height: height) { pixels in
-      status = cpng_read_rows(reader, pixels, UInt32(height))
+      status = cpng_read_rows(reader, pixels)
     }
     try finish(status)
-    return DecodedImage(
-      orientation(reader).applied(to: image), damage: damage(reader), reservation: reservation)
+    return .decoded(
+      DecodedImage(orientation(reader).applied(to: image), damage: damage(reader), reservation: reservation))
   }
 
+  /// Hands over each row and its place.
   private static func readRows(
     _ reader: UnsafeMutablePointer<cpng_reader>, width: Int, height: Int,
-    _ body: (UnsafePointer<UInt8>) -> Void
+    _ body: (UnsafePointer<UInt8>, _ y: Int) -> Void
   ) -> cpng_status {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width * 3) { row in
       guard let row = row.baseAddress else { return CPNG_CORRUPT }
-      for _ in 0..<height {
-        let status = cpng_read_rows(reader, row, 1)
+      if reader.pointee.is_interlaced != 0 {
+        return readInterlacedRows(reader, row, width: width, height: height, body)
+      }
+      for y in 0..<height {
+        let status = cpng_read_row(reader, row)
         guard status == CPNG_OK else { return status }
-        body(row)
+        body(row, y)
       }
       return CPNG_OK
     }
+  }
+
+  /// Hands over the rows of an interlaced image as soon as they are complete. Of its seven passes the first five give the
+  /// even pixels of the even rows, the sixth the other pixels of these, and the last the odd rows.
+  private static func readInterlacedRows(
+    _ reader: UnsafeMutablePointer<cpng_reader>, _ row: UnsafeMutablePointer<UInt8>, width: Int, height: Int,
+    _ body: (UnsafePointer<UInt8>, _ y: Int) -> Void
+  ) -> cpng_status {
+    let passes = [(0, 8), (0, 8), (4, 8), (0, 4), (2, 4), (0, 2), (1, 2)]
+    var kept = [UInt8](repeating: 0, count: keptByteCount(width: width, height: height))
+    for (pass, (first, step)) in passes.enumerated() {
+      for y in 0..<height {
+        let isInPass = y % step == first
+        let keptStart = y / 2 * ((width + 1) / 2) * 3
+        if isInPass, pass <= 5 {
+          for x in stride(from: 0, to: width, by: 2) {
+            for channel in 0..<3 { row[x * 3 + channel] = kept[keptStart + x / 2 * 3 + channel] }
+          }
+        }
+        // Leaves the row alone where this pass has nothing of it.
+        let status = cpng_read_row(reader, row)
+        guard status == CPNG_OK else { return status }
+        if isInPass, pass <= 4 {
+          for x in stride(from: 0, to: width, by: 2) {
+            for channel in 0..<3 { kept[keptStart + x / 2 * 3 + channel] = row[x * 3 + channel] }
+          }
+        } else if isInPass {
+          body(row, y)
+        }
+      }
+    }
+    return CPNG_OK
+  }
+
+  /// Bytes of the even pixels of the even rows.
+  private static func keptByteCount(width: Int, height: Int) -> Int {
+    (width + 1) / 2 * ((height + 1) / 2) * 3
   }
 
   /// Damaged pixels do not get here: the chunks' checksums are held against them.
