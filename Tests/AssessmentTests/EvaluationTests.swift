@@ -23,7 +23,7 @@ func evaluatedImage(
   return EvaluatedImage(
     lesion: lesion, label: label, probabilities: ClassScores(values),
     metadata: try! PatientMetadata(ageInYears: age, sex: sex, site: site), source: source,
-    confirmation: confirmation)
+    cells: confirmation.map { ["confirmation": $0] } ?? [:])
 }
 
 /// Random images of all classes, about two a lesion, right more often than not.

@@ -273,7 +273,7 @@ import Testing
 
   @Test func columnsOfLabelsAreKnownInAnyLetterCase() throws {
     let words = try list("Image_ID;Lesion_ID;DX;Dx_Type;Age\nA;L;mel;histo;4,5\n").entries[0]
-    #expect(words.label == .mel && words.lesion == "L" && words.confirmation == "histo")
+    #expect(words.label == .mel && words.lesion == "L" && words.cells["confirmation"] == "histo")
     #expect(words.metadata.ageInYears == 4.5)
     #expect(try list("ISIC_ID;Diagnosis\nA;nevus\n").entries[0].label == .nv)
     #expect(try list("Image;MEL;NV\nA;0,0;1,0\n").entries[0].label == .nv)

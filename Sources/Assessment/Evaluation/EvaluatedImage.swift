@@ -13,8 +13,6 @@ package struct EvaluatedImage: Sendable, Equatable {
   package let metadata: PatientMetadata
   /// Where the image came from, a folder for instance.
   package let source: String
-  /// How the label was confirmed, by histology for instance; `nil` where the list does not say.
-  package let confirmation: String?
   /// What the list has in other columns, by the name of the column; what is missing there is missing here.
   package let cells: [String: String]
   /// Whether the model abstained, and its set of classes.
@@ -22,15 +20,13 @@ package struct EvaluatedImage: Sendable, Equatable {
 
   package init(
     lesion: String, label: LesionLabel, probabilities: ClassScores, metadata: PatientMetadata, source: String,
-    confirmation: String? = nil, patient: String? = nil, cells: [String: String] = [:],
-    abstention: Abstention = .none
+    patient: String? = nil, cells: [String: String] = [:], abstention: Abstention = .none
   ) {
     self.lesion = lesion
     self.label = label
     self.probabilities = probabilities
     self.metadata = metadata
     self.source = source
-    self.confirmation = confirmation
     self.patient = patient
     self.cells = cells
     self.abstention = abstention

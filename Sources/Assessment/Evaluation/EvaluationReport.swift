@@ -39,14 +39,15 @@ package struct EvaluationReport: Sendable {
   /// What images are grouped by.
   package enum Grouping: Sendable, Equatable {
     case age, sex, site, source
-    /// How the label was confirmed. Where moles are mostly followed up rather than cut out, those that look harmless are
-    /// among the ones without histology.
-    case confirmation
     /// What the list has in a column of this name.
     case column(String)
 
+    /// How the label was confirmed, by histology for instance. Where moles are mostly followed up rather than cut out, those
+    /// that look harmless are among the ones without histology.
+    package static let confirmation = column("confirmation")
+
     /// Those that no column needs to be named for.
-    package static let always: [Grouping] = [.age, .sex, .site, .source, .confirmation]
+    package static let always: [Grouping] = [.age, .sex, .site, .source, confirmation]
 
     /// As results call it.
     package var name: String {
@@ -55,7 +56,6 @@ package struct EvaluationReport: Sendable {
       case .sex: "sex"
       case .site: "site"
       case .source: "source"
-      case .confirmation: "confirmation"
       case .column(let name): name
       }
     }
@@ -82,14 +82,14 @@ package struct EvaluationReport: Sendable {
     abstention = AbstentionFigures(images)
     let groupings =
       Grouping.always.filter { grouping in
-        grouping != .confirmation || images.contains { $0.confirmation != nil }
+        grouping != .confirmation || images.contains { grouping.group(of: $0) != Grouping.missing }
       } + columns.map { .column($0) }
     subgroups = groupings.map { grouping in
       let members = Dictionary(grouping: images, by: grouping.group)
       let names =
         switch grouping {
         case .source: sources
-        case .confirmation, .column: members.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        case .column: members.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         case .age, .sex, .site: grouping.groups.filter { members[$0] != nil }
         }
       return (grouping, names.map { Subgroup(name: $0, images: members[$0] ?? []) })
@@ -125,7 +125,7 @@ extension EvaluationReport.Grouping {
   private static let ageBands: [(name: String, upperBound: Double)] = [
     ("under 30", 30), ("30 to 49", 50), ("50 to 69", 70), ("70 and over", .infinity),
   ]
-  private static let missing = "missing"
+  fileprivate static let missing = "missing"
 
   /// All groups but those that only the images know.
   fileprivate var groups: [String] {
@@ -133,7 +133,7 @@ extension EvaluationReport.Grouping {
     case .age: Self.ageBands.map(\.name) + [Self.missing]
     case .sex: Sex.allCases.map(\.rawValue)
     case .site: BodySite.allCases.map(\.rawValue)
-    case .source, .confirmation, .column: []
+    case .source, .column: []
     }
   }
 
@@ -145,7 +145,6 @@ extension EvaluationReport.Grouping {
     case .sex: image.metadata.sex.rawValue
     case .site: image.metadata.site.rawValue
     case .source: image.source
-    case .confirmation: image.confirmation ?? Self.missing
     case .column(let name): image.cells[name] ?? Self.missing
     }
   }

@@ -19,13 +19,6 @@ package struct CSVColumns: Sendable {
   /// A cell without blanks around it.
   package func text(_ column: String, of row: CSVTable.Row) -> String { field(column, of: row).trimmed }
 
-  /// A cell of a column that the table may be without; `nil` then, and where it is empty.
-  package func optionalText(_ column: String, of row: CSVTable.Row) -> String? {
-    guard positions[column] != nil else { return nil }
-    let text = text(column, of: row)
-    return text.isEmpty ? nil : text
-  }
-
   /// A cell without blanks around it; `nil` where it is empty or a word for what is missing.
   package func knownText(_ column: String, of row: CSVTable.Row) -> String? {
     let text = text(column, of: row)

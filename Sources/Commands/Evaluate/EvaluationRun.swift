@@ -117,8 +117,8 @@ struct EvaluationRun {
         encodedImage: source.read(terminal: terminal), metadata: metadata, views: views)
       let image = EvaluatedImage(
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
-        source: found.location.folder, confirmation: entry.confirmation, patient: entry.patient,
-        cells: entry.cells, abstention: result.abstention)
+        source: found.location.folder, patient: entry.patient, cells: entry.cells,
+        abstention: result.abstention)
       var distance: Double?
       if case .model(let model) = classifier.source { distance = model.featureDistance(of: output) }
       return (image, entry.image, result, distance)

@@ -1,3 +1,4 @@
+import Assessment
 import CommandLineSupport
 import DermaFusion
 
@@ -11,11 +12,10 @@ struct TestList: Sendable {
     /// The image's own name in a table that does not tell the lesions.
     let lesion: String
     let label: LesionLabel
-    /// How the label was confirmed; `nil` where the table does not say.
-    let confirmation: String?
     /// `nil` where the table does not say.
     let patient: String?
-    /// Those of the columns that were asked for, by the name of the column; a missing one is missing here.
+    /// How the label was confirmed, under the grouping's name, and the columns that were asked for; a missing one is missing
+    /// here.
     let cells: [String: String]
     let metadata: MetadataTable.Entry
   }
@@ -48,17 +48,18 @@ struct TestList: Sendable {
     let table = try CSVTable(bytes, path: path)
     let reader = try LabelColumns(table, labels: labels, path: path)
     let lesionColumn = try table.column(among: ["lesion_id"], path: path)
-    let confirmationColumn = try table.column(among: [Self.confirmationColumn], path: path)
     let patientColumn = try table.column(among: ["patient_id", "patient"], path: path)
-    let groupColumns = try groups.map { name throws(CSVError) in
-      guard let column = try table.column(among: [name.lowercased()], path: path) else {
-        throw .missingColumn(path: path, name: name, header: table.header)
-      }
-      return (name: name, column: column)
-    }
+    let confirmation = try table.column(among: [Self.confirmationColumn], path: path)
+    let groupColumns =
+      try groups.map { name throws(CSVError) in
+        guard let column = try table.column(among: [name.lowercased()], path: path) else {
+          throw .missingColumn(path: path, name: name, header: table.header)
+        }
+        return (name: name, column: column)
+      } + (confirmation.map { [(name: EvaluationReport.Grouping.confirmation.name, column: $0)] } ?? [])
     let columns = try PatientColumns(
       table, path: path,
-      others: [lesionColumn, confirmationColumn, patientColumn].compactMap { $0 } + groupColumns.map(\.column)
+      others: [lesionColumn, patientColumn].compactMap { $0 } + groupColumns.map(\.column)
         + reader.names)
     var entries: [Entry] = []
     var lines: [[UInt8]: Int] = [:]
@@ -84,7 +85,6 @@ struct TestList: Sendable {
             line: row.line, image: image,
             lesion: lesion ?? image,
             label: label,
-            confirmation: confirmationColumn.flatMap { columns.cells.optionalText($0, of: row) },
             patient: patientColumn.flatMap { columns.cells.knownText($0, of: row) },
             cells: Dictionary(
               uniqueKeysWithValues: groupColumns.compactMap { name, column in
