@@ -5,11 +5,10 @@
 //   FAULT_MODE    fail: the call fails as the system would let it (default)
 //                 short: a read or write does one byte, and the next is interrupted
 //                 signal: SIGTERM comes before the call
-//   FAULT_COUNT   a file that gets the number of calls when the process ends
+//   FAULT_COUNT   a file that gets the number of calls when the process ends, and of those before main
 //
-// Writes to standard error are left alone: where they fail, nothing can be told. Calls before main are left alone, too:
-// they are those of the dynamic linker and of the constructors of Swift's runtime, and none of the program's own code has
-// run that could report them.
+// Writes to standard error are left alone: where they fail, nothing can be told. The calls before main are those of the
+// constructors of the C library and of Swift's runtime.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,16 +30,15 @@ extern void *__libc_memalign(size_t, size_t);
 
 enum { NONE, FAIL, SHORT, SIGNAL };
 
-static const char *wanted = "";
+static const char *wanted;
 static long number;
 static int mode = NONE;
-static atomic_long count;
+static atomic_long count, count_before_main;
 static const char *count_path;
-static atomic_int main_runs;
 static int (*program_main)(int, char **, char **);
 
 static int counted_main(int count_of_arguments, char **arguments, char **environment) {
-  atomic_store(&main_runs, 1);
+  atomic_store(&count_before_main, atomic_load(&count));
   return program_main(count_of_arguments, arguments, environment);
 }
 
@@ -52,10 +50,12 @@ int __libc_start_main(int (*program)(int, char **, char **), int count_of_argume
   return real(counted_main, count_of_arguments, arguments, init, fini, loader_fini, stack_end);
 }
 
-__attribute__((constructor)) static void start(void) {
+// The first call may come before any constructor, when the environment is not there yet.
+static void start(void) {
+  if (wanted != NULL || environ == NULL) return;
   const char *call = getenv("FAULT_CALL"), *at = getenv("FAULT_NUMBER"), *how = getenv("FAULT_MODE");
+  wanted = call != NULL ? call : "";
   if (call == NULL) return;
-  wanted = call;
   number = at != NULL ? atol(at) : 0;
   count_path = getenv("FAULT_COUNT");
   mode = how == NULL || strcmp(how, "fail") == 0 ? FAIL : strcmp(how, "short") == 0 ? SHORT : SIGNAL;
@@ -63,8 +63,8 @@ __attribute__((constructor)) static void start(void) {
 
 __attribute__((destructor)) static void end(void) {
   if (count_path == NULL) return;
-  char text[24];
-  int length = snprintf(text, sizeof text, "%ld", atomic_load(&count));
+  char text[48];
+  int length = snprintf(text, sizeof text, "%ld %ld", atomic_load(&count), atomic_load(&count_before_main));
   int file = (int)syscall(SYS_openat, AT_FDCWD, count_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (file < 0) return;
   syscall(SYS_write, file, text, length);
@@ -73,7 +73,8 @@ __attribute__((destructor)) static void end(void) {
 
 // Whether this is the call; the signal comes here.
 static int strikes(const char *call) {
-  if (mode == NONE || !atomic_load(&main_runs) || strcmp(call, wanted) != 0) return NONE;
+  start();
+  if (mode == NONE || strcmp(call, wanted) != 0) return NONE;
   long place = atomic_fetch_add(&count, 1) + 1;
   if (mode == SHORT && number > 0 && place == number + 1) return FAIL;
   if (place != number) return NONE;
