@@ -43,12 +43,12 @@ extension Tool {
 
   /// Runs what the process's own command line asks for, and ends the process.
   package static func main() -> Never {
+    // Before anything else takes memory: want of it is told too.
+    let terminal = Terminal.system()
     if DecodingProcess.isAsked(Program.words) {
       Program.exit(status: DecodingProcess.answer(Program.words))
     }
-    if let executable = Program.executablePath() { DecodingProcess.use(executable: executable) }
-    // Before the commands are listed: want of memory for the list is told too.
-    let terminal = Terminal.system()
+    if let executable = terminal.executablePath { DecodingProcess.use(executable: executable) }
     Program.exit(status: dermafusion.run(Program.words, session: Session(terminal: terminal)).rawValue)
   }
 }
