@@ -1,7 +1,8 @@
 """Times dermafusion against ONNX Runtime, OpenVINO and PyTorch on one exported model, alternately in one run.
 
 Every engine is a process of its own that loads the model once and then computes when it is asked to, a few images a
-round, so that a machine whose speed drifts is unfair to none.
+round, so that a machine whose speed drifts is unfair to none. It is stopped while another is timed: threads that spin
+while they wait would take its time.
 
     python -m dermafusion_training.comparison.engines ENGINE MODEL NETWORK THREADS
 
@@ -12,6 +13,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import sys
@@ -23,6 +25,7 @@ from dermafusion_training.comparison.int8_peers import make_int8_peers
 from dermafusion_training.paths import PROGRAM, ROOT, SCRIPTS
 
 RUNS_PER_ROUND = 5
+WARM_UP = 2  # runs of a peer after it was stopped, which are not counted
 PEERS = {
     "ONNX Runtime": "onnxruntime",
     "OpenVINO f32": "openvino",
@@ -106,6 +109,8 @@ def serve(name, folder, network, threads):
     print("ready", flush=True)
     for line in sys.stdin:
         times = []
+        for _ in range(WARM_UP):
+            run()
         for _ in range(int(line)):
             start = time.perf_counter()
             run()
@@ -131,13 +136,18 @@ class Peer:
         )
         if self.process.stdout.readline().strip() != "ready":
             raise RuntimeError(f"{name} does not run here")
+        self.process.send_signal(signal.SIGSTOP)
 
     def times(self, count):
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.write(f"{count}\n")
         self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
+        times = json.loads(self.process.stdout.readline())
+        self.process.send_signal(signal.SIGSTOP)
+        return times
 
     def close(self):
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.close()
         self.process.wait()
 
