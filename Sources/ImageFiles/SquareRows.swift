@@ -9,22 +9,32 @@ struct SquareRows: ~Copyable {
   struct Plan {
     /// Of the image as it is stored.
     let (width, height): (Int, Int)
+    let placement: SquareResizer.Placement
+    /// Whether each row comes after the one above it.
+    let isInOrder: Bool
     /// The side of the network's input.
     let size: Int
     /// The side of the picture.
     let pictureSide: Int?
 
     /// Nil for an image that is to be kept whole.
-    init?(_ part: ImagePart, storedWidth: Int, storedHeight: Int, largeByteCount: Int) {
+    init?(
+      _ part: ImagePart, storedWidth: Int, storedHeight: Int, placement: SquareResizer.Placement,
+      isInOrder: Bool = true, largeByteCount: Int
+    ) {
       guard let size = part.networkSize, storedWidth * storedHeight * 3 >= largeByteCount else { return nil }
       (width, height, self.size) = (storedWidth, storedHeight, size)
+      (self.placement, self.isInOrder) = (placement, isInOrder)
       pictureSide = if case .picture(_, let side) = part { min(side, storedWidth, storedHeight) } else { nil }
     }
 
-    /// The bytes that the image takes on its way through in the order of its rows.
+    /// The bytes that the image takes on its way through.
     var byteCount: Int {
-      [size, pictureSide].reduce(0) {
-        $0 + ($1.map { SquareResizer.byteCount(storedWidth: width, storedHeight: height, size: $0) } ?? 0)
+      [size, pictureSide].compactMap(\.self).reduce(0) {
+        $0
+          + SquareResizer.byteCount(
+            storedWidth: width, storedHeight: height, size: $1,
+            keepsSums: placement.transposes && !isInOrder)
       }
     }
   }
@@ -36,12 +46,14 @@ struct SquareRows: ~Copyable {
   private var picture: SquareResizer
   private let hasPicture: Bool
 
-  init(_ plan: Plan, placement: SquareResizer.Placement) {
-    (width, height) = placement.transposes ? (plan.height, plan.width) : (plan.width, plan.height)
-    square = SquareResizer(
-      storedWidth: plan.width, storedHeight: plan.height, placement: placement, size: plan.size)
-    picture = SquareResizer(
-      storedWidth: plan.width, storedHeight: plan.height, placement: placement, size: plan.pictureSide ?? 1)
+  init(_ plan: Plan) {
+    (width, height) = plan.placement.transposes ? (plan.height, plan.width) : (plan.width, plan.height)
+    let resizer = { size in
+      SquareResizer(
+        storedWidth: plan.width, storedHeight: plan.height, placement: plan.placement, size: size)
+    }
+    square = resizer(plan.size)
+    picture = resizer(plan.pictureSide ?? 1)
     hasPicture = plan.pictureSide != nil
   }
 

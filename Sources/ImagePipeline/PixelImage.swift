@@ -30,13 +30,22 @@ public struct PixelImage: Sendable, Equatable {
 }
 
 extension PixelImage {
-  /// Makes an image whose pixels `body` writes; every one of the `width * height * 3` values must be written.
-  package init(width: Int, height: Int, writingPixels body: (UnsafeMutablePointer<UInt8>) -> Void) {
+  /// Makes an image whose pixels `body` writes: every one of the `width * height * 3` values, unless it throws.
+  package init<Failure>(
+    width: Int, height: Int, writingPixels body: (UnsafeMutablePointer<UInt8>) throws(Failure) -> Void
+  ) throws(Failure) {
     let count = width * height * 3
+    var failure: Failure?
     let pixels = [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
-      if let start = buffer.baseAddress { body(start) }
-      initializedCount = count
+      guard let start = buffer.baseAddress else { return }
+      do throws(Failure) {
+        try body(start)
+        initializedCount = count
+      } catch {
+        failure = error
+      }
     }
+    if let failure { throw failure }
     self.init(width: width, height: height, pixels: pixels)
   }
 }

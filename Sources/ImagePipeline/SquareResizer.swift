@@ -73,9 +73,12 @@ package struct SquareResizer: ~Copyable {
   }
 
   /// The bytes that an image takes on its way through.
-  package static func byteCount(storedWidth: Int, storedHeight: Int, size: Int) -> Int {
+  ///
+  /// - Parameter keepsSums: whether all output columns may wait for inputs at once: where rows and columns change places
+  ///   and the rows are not in order.
+  package static func byteCount(storedWidth: Int, storedHeight: Int, size: Int, keepsSums: Bool) -> Int {
     let side = min(storedWidth, storedHeight)
-    return side * size * 3 + side * 48
+    return side * size * (keepsSums ? 15 : 3) + side * 48
   }
 
   /// Takes the stored row at `index`, `[width, 3]`; each once, in any order.

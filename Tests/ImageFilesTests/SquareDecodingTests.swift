@@ -113,6 +113,25 @@ import Testing
     }
   }
 
+  @Test func anInterlacedPNGOnItsSideReservesItsSums() throws {
+    func reserved(_ orientation: Int) throws -> Int {
+      let limits = DecodingLimits(memory: 1)
+      let bytes = PNGBuilder(
+        width: 60, height: 41, bitDepth: 8, colorType: 2, isInterlaced: true, before: [exif(orientation)]
+      ).file(Array(repeating: 7, count: 60 * 41 * 3))
+      let error = #expect(throws: ImageError.self) {
+        try bytes.withUnsafeBytes { bytes throws(ImageError) in
+          try PNGDecoder.decode(bytes, part: .square(size: 33), limits: limits, largeByteCount: 0)
+        }
+      }
+      guard case .tooMuchMemory(.png, let byteCount, 1) = error else { return -1 }
+      return byteCount
+    }
+    let upright = try reserved(1)
+    #expect(try reserved(3) == upright)
+    #expect(try reserved(6) == upright + 41 * 33 * 3 * 4)
+  }
+
   @Test func aLargePNGIsRefusedAsASmallOneIs() throws {
     let clear = PNGBuilder(width: 34, height: 33, bitDepth: 8, colorType: 6)
       .file(Array(repeating: 0, count: 34 * 33 * 4))

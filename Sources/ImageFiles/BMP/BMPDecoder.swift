@@ -11,13 +11,14 @@ enum BMPDecoder {
     let header = try BMPHeader(reader)
     let (width, height) = (header.width, header.height)
     try limits.check(width: width, height: height, part: part)
-    let rows = try Rows(header, of: bytes)
+    let rows = try Rows(header, reader)
+    let orientation = header.isTopDown ? Orientation.upright : .mirroredVertically
     if let plan = SquareRows.Plan(
-      part, storedWidth: width, storedHeight: height, largeByteCount: largeByteCount)
+      part, storedWidth: width, storedHeight: height, placement: orientation.placement,
+      largeByteCount: largeByteCount)
     {
       let reservation = try limits.reserve(plan.byteCount + rows.waitingByteCount, for: .bmp)
-      let orientation = header.isTopDown ? Orientation.upright : .mirroredVertically
-      var square = SquareRows(plan, placement: orientation.placement)
+      var square = SquareRows(plan)
       try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width * 3) { (rgb) throws(ImageError) in
         guard let rgb = rgb.baseAddress else { preconditionFailure("an image without columns") }
         try rows.read { row, index in
@@ -28,18 +29,12 @@ enum BMPDecoder {
       return square.finish(damage: nil, reservation: reservation)
     }
     let reservation = try limits.reserve(width * height * 3 + rows.waitingByteCount, for: .bmp)
-    var failure: ImageError?
-    let image = PixelImage(width: width, height: height) { pixels in
-      do throws(ImageError) {
-        try rows.read { row, index in
-          let y = header.isTopDown ? index : height - 1 - index
-          rows.convert(row, to: pixels + y * width * 3)
-        }
-      } catch {
-        failure = error
+    let image = try PixelImage(width: width, height: height) { (pixels) throws(ImageError) in
+      try rows.read { row, index in
+        let y = header.isTopDown ? index : height - 1 - index
+        rows.convert(row, to: pixels + y * width * 3)
       }
     }
-    if let failure { throw failure }
     return DecodedImage(image, reservation: reservation)
   }
 
@@ -49,9 +44,9 @@ enum BMPDecoder {
     let bytes: UnsafeRawBufferPointer
     let stride: Int
 
-    init(_ header: BMPHeader, of bytes: UnsafeRawBufferPointer) throws(ImageError) {
+    init(_ header: BMPHeader, _ reader: ByteReader) throws(ImageError) {
       self.header = header
-      self.bytes = bytes
+      bytes = reader.bytes
       let bits: Int
       switch header.pixels {
       case .runs:
@@ -64,7 +59,7 @@ enum BMPDecoder {
       stride = header.stride(bits: bits)
       // The last row need not be filled up.
       let needed = stride * (header.height - 1) + (header.width * bits + 7) / 8
-      guard ByteReader(bytes).bytes(at: header.start, count: needed) != nil else {
+      guard reader.bytes(at: header.start, count: needed) != nil else {
         let available = max(0, bytes.count - header.start)
         throw .truncated(.bmp, reason: "\(available) bytes of pixels where \(needed) are needed")
       }

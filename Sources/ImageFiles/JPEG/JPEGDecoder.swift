@@ -40,37 +40,38 @@ enum JPEGDecoder {
     let orientation = container == nil ? orientation(reader) : .upright
     if container?.isRGB == true { cjpeg_take_as_rgb(reader) }
 
-    let coefficientBytes = Int(cjpeg_coefficient_bytes(reader))
-    if let plan = SquareRows.Plan(
-      part, storedWidth: width, storedHeight: height, largeByteCount: largeByteCount)
-    {
-      let reservation = try limits.reserve(coefficientBytes + plan.byteCount, for: .jpeg)
+    let begin = { () throws(ImageError) in
       reader.pointee.deadline = cjpeg_now() + limits.seconds
       try check(cjpeg_start(reader), "the data end before the last scan does")
-      var rows = SquareRows(plan, placement: orientation.placement)
-      let status = readRows(reader, width: width, height: height) { rows.add($0, at: $1) }
+    }
+    let finish = { (status: cjpeg_status) throws(ImageError) in
       try check(status, "the data end in row \(reader.pointee.rows_read + 1) of \(height)")
       try check(cjpeg_finish(reader), "the data end after the last row")
+    }
+    let coefficientBytes = Int(cjpeg_coefficient_bytes(reader))
+    if let plan = SquareRows.Plan(
+      part, storedWidth: width, storedHeight: height, placement: orientation.placement,
+      largeByteCount: largeByteCount)
+    {
+      let reservation = try limits.reserve(coefficientBytes + plan.byteCount, for: .jpeg)
+      try begin()
+      var rows = SquareRows(plan)
+      try finish(readRows(reader, width: width, height: height) { rows.add($0, at: $1) })
       return rows.finish(damage: damage(reader), reservation: reservation)
     }
 
     let pixelBytes = width * height * 3
     let reservation = try limits.reserve(
       coefficientBytes + (orientation == .upright ? pixelBytes : 2 * pixelBytes), for: .jpeg)
-    reader.pointee.deadline = cjpeg_now() + limits.seconds
-    try check(cjpeg_start(reader), "the data end before the last scan does")
-    var status = CJPEG_OK
-    let image = PixelImage(width: width, height: height) { pixels in
-      if reader.pointee.output_components == 4 {
-        status = readRows(reader, width: width, height: height) { row, y in
+    try begin()
+    let image = try PixelImage(width: width, height: height) { (pixels) throws(ImageError) in
+      let status =
+        reader.pointee.output_components == 4
+        ? readRows(reader, width: width, height: height) { row, y in
           (pixels + y * width * 3).update(from: row, count: width * 3)
-        }
-      } else {
-        status = cjpeg_read_rows(reader, pixels, UInt32(height))
-      }
+        } : cjpeg_read_rows(reader, pixels, UInt32(height))
+      try finish(status)
     }
-    try check(status, "the data end in row \(reader.pointee.rows_read + 1) of \(height)")
-    try check(cjpeg_finish(reader), "the data end after the last row")
     return DecodedImage(
       orientation.applied(to: image), damage: damage(reader), reservation: reservation)
   }

@@ -43,12 +43,10 @@ package struct DecodingProcess: Sendable {
       // What comes is as little to be trusted as what went.
       try limits.check(width: width, height: height, part: .whole)
       guard width > 0, height > 0 else { throw .corrupt(format, reason: "\(library.name) gives no pixels") }
-      var isWhole = false
-      let image = PixelImage(width: width, height: height) { pixels in
-        isWhole = child.read(into: UnsafeMutableRawBufferPointer(start: pixels, count: width * height * 3))
+      return try PixelImage(width: width, height: height) { (pixels) throws(ImageError) in
+        let buffer = UnsafeMutableRawBufferPointer(start: pixels, count: width * height * 3)
+        guard child.read(into: buffer) else { throw failure(of: child, library, limits) }
       }
-      guard isWhole else { throw failure(of: child, library, limits) }
-      return image
     case .failure(let kind, let count):
       var text = [UInt8](repeating: 0, count: count)
       guard text.withUnsafeMutableBytes({ child.read(into: $0) }) else {

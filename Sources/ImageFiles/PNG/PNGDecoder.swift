@@ -10,18 +10,12 @@ enum PNGDecoder {
     _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits,
     largeByteCount: Int = SquareRows.largeByteCount
   ) throws(ImageError) -> DecodedImage {
-    var again: Turned?
+    var turned: Turned?
     while true {
-      switch try attempt(bytes, part: part, limits: limits, largeByteCount: largeByteCount, again: again) {
-      case .decoded(let image): return image
-      case .turned(let turned): again = turned
-      }
+      let image = try attempt(
+        bytes, part: part, limits: limits, largeByteCount: largeByteCount, turned: &turned)
+      if let image { return image }
     }
-  }
-
-  private enum Attempt {
-    case decoded(DecodedImage)
-    case turned(Turned)
   }
 
   /// The orientation of a large image that stood behind its pixels, which are to be decoded once more before `deadline`.
@@ -30,10 +24,11 @@ enum PNGDecoder {
     let deadline: Double
   }
 
+  /// - Returns: nil where `turned` is now known.
   private static func attempt(
     _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits, largeByteCount: Int,
-    again: Turned?
-  ) throws(ImageError) -> Attempt {
+    turned: inout Turned?
+  ) throws(ImageError) -> DecodedImage? {
     guard let reader = cpng_open(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) else {
       throw .outOfMemory(.png)
     }
@@ -45,8 +40,9 @@ enum PNGDecoder {
     try limits.check(width: width, height: height, part: part)
     try requirePlausibleSize(reader.pointee, byteCount: bytes.count)
 
+    let deadline = turned?.deadline
     let begin = { () throws(ImageError) in
-      reader.pointee.deadline = again?.deadline ?? cpng_now() + limits.seconds
+      reader.pointee.deadline = deadline ?? cpng_now() + limits.seconds
       try check(cpng_start(reader), reader, seconds: limits.seconds)
     }
     let finish = { (status: cpng_status) throws(ImageError) in
@@ -56,32 +52,33 @@ enum PNGDecoder {
         throw .fullyTransparent(.png)
       }
     }
+    let isInterlaced = reader.pointee.is_interlaced != 0
+    let assumed = turned?.orientation ?? orientation(reader)
     if let plan = SquareRows.Plan(
-      part, storedWidth: width, storedHeight: height, largeByteCount: largeByteCount)
+      part, storedWidth: width, storedHeight: height, placement: assumed.placement,
+      isInOrder: !isInterlaced, largeByteCount: largeByteCount)
     {
-      let keptCount = reader.pointee.is_interlaced == 0 ? 0 : keptByteCount(width: width, height: height)
+      let keptCount = isInterlaced ? keptByteCount(width: width, height: height) : 0
       let reservation = try limits.reserve(plan.byteCount + keptCount, for: .png)
       try begin()
-      let assumed = again?.orientation ?? orientation(reader)
-      var rows = SquareRows(plan, placement: assumed.placement)
+      var rows = SquareRows(plan)
       try finish(readRows(reader, width: width, height: height) { rows.add($0, at: $1) })
       let found = orientation(reader)
       guard found == assumed else {
-        return .turned(Turned(orientation: found, deadline: reader.pointee.deadline))
+        turned = Turned(orientation: found, deadline: reader.pointee.deadline)
+        return nil
       }
-      return .decoded(rows.finish(damage: damage(reader), reservation: reservation))
+      return rows.finish(damage: damage(reader), reservation: reservation)
     }
 
     // A turned image is there twice for a moment; whether it is turned may stand behind the pixels.
     let reservation = try limits.reserve(width * height * 6, for: .png)
     try begin()
-    var status = CPNG_OK
-    let image = PixelImage(width: width, height: height) { pixels in
-      status = cpng_read_rows(reader, pixels)
+    let image = try PixelImage(width: width, height: height) { (pixels) throws(ImageError) in
+      try finish(cpng_read_rows(reader, pixels))
     }
-    try finish(status)
-    return .decoded(
-      DecodedImage(orientation(reader).applied(to: image), damage: damage(reader), reservation: reservation))
+    return DecodedImage(
+      orientation(reader).applied(to: image), damage: damage(reader), reservation: reservation)
   }
 
   /// Hands over each row and its place.

@@ -117,16 +117,9 @@ enum PNMDecoder {
   private static func decodeValues(
     _ layout: Layout, count: Int, next: () throws(ImageError) -> UInt8
   ) throws(ImageError) -> PixelImage {
-    var failure: ImageError?
-    let image = PixelImage(width: layout.width, height: layout.height) { pixels in
-      do throws(ImageError) {
-        for index in 0..<count { write(try next(), at: index, channels: layout.channels, to: pixels) }
-      } catch {
-        failure = error
-      }
+    try PixelImage(width: layout.width, height: layout.height) { (pixels) throws(ImageError) in
+      for index in 0..<count { write(try next(), at: index, channels: layout.channels, to: pixels) }
     }
-    if let failure { throw failure }
-    return image
   }
 
   @inline(__always)

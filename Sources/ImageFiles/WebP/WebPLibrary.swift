@@ -44,14 +44,11 @@ struct WebPLibrary: Sendable {
     let byteCount = file.width * file.height * 3
     let stride = file.width * 3
     let offset = place.y * stride + place.x * 3
-    var isDecoded = false
-    let image = PixelImage(width: file.width, height: file.height) { pixels in
+    return try PixelImage(width: file.width, height: file.height) { (pixels) throws(ImageError) in
       if file.place != nil { pixels.update(repeating: 0, count: byteCount) }
-      isDecoded = decode(start, frame.count, pixels + offset, byteCount - offset, Int32(stride)) != nil
+      guard decode(start, frame.count, pixels + offset, byteCount - offset, Int32(stride)) != nil else {
+        throw .corrupt(.webp, reason: "libwebp cannot decode it; it may be truncated")
+      }
     }
-    guard isDecoded else {
-      throw .corrupt(.webp, reason: "libwebp cannot decode it; it may be truncated")
-    }
-    return image
   }
 }
