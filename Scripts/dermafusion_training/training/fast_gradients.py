@@ -22,15 +22,18 @@ FLAGS = ["-O3", "-march=native", "-ffast-math", "-fopenmp", "-shared", "-fPIC"]
 
 
 def compiled_library(folder):
-    """The library of gradients.cpp, compiled into `folder` unless it is there; None without a compiler."""
-    path = Path(folder) / f"gradients-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]}.so"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
+    """The library of gradients.cpp for this processor, compiled into `folder` unless it is there; None without a
+    compiler."""
+    try:
+        # Which processor `native` is stands in the commands that the compiler would run.
+        target = subprocess.run(["c++", *FLAGS, "-###", "-E", "-x", "c++", "-"], check=True, capture_output=True).stderr
+        path = Path(folder) / f"gradients-{hashlib.sha256(SOURCE.read_bytes() + target).hexdigest()[:12]}.so"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
             subprocess.run(["c++", *FLAGS, SOURCE, "-o", path], check=True, capture_output=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            print(f"note: training goes on with PyTorch's own gradients, {SOURCE.name}: {error}", file=sys.stderr)
-            return None
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"note: training goes on with PyTorch's own gradients, {SOURCE.name}: {error}", file=sys.stderr)
+        return None
     library = ctypes.CDLL(str(path))
     library.depthwise_gradients.argtypes = [ctypes.c_void_p] * 5 + [ctypes.c_long] * 9
     library.depthwise_gradients.restype = None
@@ -57,11 +60,13 @@ class Depthwise(torch.autograd.Function):
             # A convolution with the taps turned round, which PyTorch computes fast.
             padding = weight.shape[2] - 1 - context.padding
             input_gradient = F.conv2d(gradient, weights.flip(2, 3), padding=padding, groups=weight.shape[0])
+            written = None
         else:
             input_gradient = torch.empty_like(x)
+            written = input_gradient.data_ptr()
         context.library.depthwise_gradients(
             *(t.data_ptr() for t in (x, gradient, weights)),
-            None if context.stride == 1 else input_gradient.data_ptr(),
+            written,
             weights_gradient.data_ptr(),
             *(x.shape[0], x.shape[2], x.shape[3], x.shape[1], gradient.shape[2], gradient.shape[3]),
             *(weight.shape[2], context.stride, context.padding),
