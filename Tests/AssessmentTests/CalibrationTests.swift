@@ -11,6 +11,7 @@ import Testing
   private struct Case: Decodable {
     let logits: [[Double]]
     let labels: [Int]
+    let melanoma: Int?
     let distances: [Double]
     let bias: [Double]
     let temperature: Double
@@ -23,7 +24,7 @@ import Testing
     #expect(cases.count == 3)
     #expect(cases.contains { $0.temperature != 1 })
     for one in cases {
-      let fit = CalibrationFit(logits: one.logits, labels: one.labels)
+      let fit = CalibrationFit(logits: one.logits, labels: one.labels, melanoma: one.melanoma)
       for (found, expected) in zip(fit.bias, one.bias) {
         #expect(abs(found - expected) < 1e-4, "\(fit.bias), expected \(one.bias)")
       }

@@ -15,19 +15,21 @@ from dermafusion_training.paths import FIXTURES
 SEED = 2026
 
 
-def case(rng, sizes, sureness):
-    """Images of classes of these sizes, whose logits are as sure as `sureness` says, and what is fitted to them."""
+def case(rng, sizes, sureness, melanoma):
+    """Images of classes of these sizes, of which one may be melanoma, whose logits are as sure as `sureness` says, and
+    what is fitted to them."""
     labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     logits = rng.normal(0, 1, (len(labels), len(sizes))) + 1.5 * np.eye(len(sizes))[labels]
     logits += np.linspace(-0.5, 0.5, len(sizes))
     # In steps that float32 holds.
     logits = np.round(logits * sureness * 256) / 256
     distances = np.round(rng.gamma(4, 0.3, len(labels)) * 256) / 256
-    bias, temperature = fit_calibration(logits, labels)
+    bias, temperature = fit_calibration(logits, labels, melanoma)
     probabilities = softmax((logits + bias) / temperature)
     return {
         "logits": logits.tolist(),
         "labels": labels.tolist(),
+        "melanoma": melanoma,
         "distances": distances.tolist(),
         "bias": bias.tolist(),
         "temperature": temperature,
@@ -40,6 +42,6 @@ def main():
     parser = new_parser(__doc__)
     parser.add_argument("--output", type=Path, default=FIXTURES / "calibration.json")
     rng = np.random.default_rng(SEED)
-    cases = [case(rng, (60, 20, 9, 5), 2), case(rng, (30, 30, 30), 1), case(rng, (70, 8), 0.5)]
+    cases = [case(rng, (60, 20, 9, 5), 2, 2), case(rng, (30, 30, 30), 1, 0), case(rng, (70, 8), 0.5, None)]
     lines = ",\n".join(json.dumps(one, separators=(",", ":")) for one in cases)
     parser.parse_args().output.write_text(f"[\n{lines}\n]\n")

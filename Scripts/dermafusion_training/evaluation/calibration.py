@@ -3,11 +3,12 @@
 import numpy as np
 from scipy.optimize import minimize
 
-from dermafusion_training.evaluation.metrics import softmax
+from dermafusion_training.evaluation.metrics import MELANOMA, softmax
 
 TEMPERATURES = np.exp(np.linspace(np.log(0.4), np.log(2.5), 181))
 WORTH_FITTING = 0.002  # of negative log-likelihood; less is noise on a thousand lesions
 EVENNESS = 0.5  # 0: every photograph weighs the same; 1: every class does
+MISSED_MELANOMA = 2.0  # weight of a melanoma beside other lesions
 SMALL_BIAS = 0.02  # weight of the biases' mean square
 FOLDS = 5
 DEALS = 20  # of lesions into folds: by one alone the calibration error moves by half of itself
@@ -24,14 +25,17 @@ def fit_temperature(logits, labels):
     return float(TEMPERATURES[best]) if losses[at_one] - losses[best] > WORTH_FITTING else 1.0
 
 
-def fit_bias(logits, labels):
+def fit_bias(logits, labels, melanoma=MELANOMA):
     """What to add to each class's logit, float64 [classes], adding up to 0.
 
     The least negative log-likelihood, in which a class weighs less than its photographs are many (EVENNESS) so that the
-    rare ones are not given up for it, and which prefers small values.
+    rare ones are not given up for it, and a melanoma weighs more, because a missed one costs more than a false alarm.
+    Small values are preferred. `melanoma` is the class's index; None where no class is melanoma.
     """
     sizes = np.maximum(np.bincount(labels, minlength=logits.shape[1]), 1)
     weights = (sizes**-EVENNESS)[labels]
+    if melanoma is not None:
+        weights[labels == melanoma] *= MISSED_MELANOMA
     weights /= weights.mean()
 
     def loss_and_slope(bias):
@@ -45,9 +49,9 @@ def fit_bias(logits, labels):
     return bias - bias.mean()
 
 
-def fit_calibration(logits, labels):
+def fit_calibration(logits, labels, melanoma=MELANOMA):
     """(bias [classes], temperature): probabilities are softmax((logits + bias) / temperature)."""
-    bias = fit_bias(logits, labels)
+    bias = fit_bias(logits, labels, melanoma)
     return bias, fit_temperature(logits + bias, labels)
 
 

@@ -2,7 +2,7 @@ import SystemModule
 
 /// A bias for each class and a temperature: probabilities are softmax((logits + bias) / temperature).
 ///
-/// The definition is `Scripts/dermafusion/evaluation/calibration.py`, with the same constants.
+/// The definition is `Scripts/dermafusion_training/evaluation/calibration.py`, with the same constants.
 package struct CalibrationFit: Sendable, Equatable {
   /// What is added to each class's logit; adds up to 0.
   package let bias: [Double]
@@ -16,6 +16,8 @@ package struct CalibrationFit: Sendable, Equatable {
   }()
   /// Of the negative log-likelihood; a smaller gain is noise on a thousand lesions.
   private static let worthFitting = 0.002
+  /// Weight of an image of melanoma beside one of another class: a missed melanoma costs more than a false alarm.
+  private static let missedMelanoma = 2.0
   /// Weight of the mean square of the biases, which keeps them small.
   private static let smallBias = 0.02
 
@@ -29,10 +31,11 @@ package struct CalibrationFit: Sendable, Equatable {
   /// - Parameters:
   ///   - logits: finite, `[images][classes]`; at least one image.
   ///   - labels: the class of each image.
-  package init(logits: [[Double]], labels: [Int]) {
+  ///   - melanoma: the class that is melanoma; nil where none is.
+  package init(logits: [[Double]], labels: [Int], melanoma: Int?) {
     precondition(
       !logits.isEmpty && logits.count == labels.count, "\(logits.count) logits, \(labels.count) labels")
-    let bias = Self.bias(logits, labels)
+    let bias = Self.bias(logits, labels, melanoma: melanoma)
     self.bias = bias
     temperature = Self.temperature(logits.map { zip($0, bias).map(+) }, labels)
   }
@@ -57,13 +60,14 @@ package struct CalibrationFit: Sendable, Equatable {
     return losses[atOne] - losses[best] > worthFitting ? temperatures[best] : 1
   }
 
-  /// The biases with the least negative log-likelihood. An image weighs one by the square root of its class's images, so that the rare
-  /// classes are not given up for the common ones. The problem is convex; Newton's method solves it in a few steps.
-  private static func bias(_ logits: [[Double]], _ labels: [Int]) -> [Double] {
+  /// The biases with the least negative log-likelihood. An image weighs one by the square root of its class's images, so
+  /// that the rare classes are not given up for the common ones, and ``missedMelanoma`` times that where it shows melanoma.
+  /// The problem is convex; Newton's method solves it in a few steps.
+  private static func bias(_ logits: [[Double]], _ labels: [Int], melanoma: Int?) -> [Double] {
     let count = logits[0].count
     var sizes = [Double](repeating: 0, count: count)
     for label in labels { sizes[label] += 1 }
-    var weights = labels.map { 1 / sizes[$0].squareRoot() }
+    var weights = labels.map { ($0 == melanoma ? missedMelanoma : 1) / sizes[$0].squareRoot() }
     let mean = weights.reduce(0, +) / Double(weights.count)
     for index in weights.indices { weights[index] /= mean }
 

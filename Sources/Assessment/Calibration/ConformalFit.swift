@@ -1,5 +1,5 @@
 /// The probabilities from which classes enter the 90 % set; the definition is `conformal_thresholds` of
-/// `Scripts/dermafusion/evaluation/abstention_fit.py`.
+/// `Scripts/dermafusion_training/evaluation/abstention_fit.py`.
 package enum ConformalFit {
   /// The share of each class's images whose set holds it.
   package static let coverage = 0.9

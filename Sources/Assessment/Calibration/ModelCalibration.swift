@@ -42,7 +42,8 @@ package struct ModelCalibration: Sendable, Equatable {
   ) {
     let logits = images.map { $0.logits.values.map { Double($0) } }
     let labels = images.map(\.label.index)
-    let fit = CalibrationFit(logits: logits, labels: labels)
+    let melanoma = images.first?.logits.labels.melanoma?.index
+    let fit = CalibrationFit(logits: logits, labels: labels, melanoma: melanoma)
     // With as many digits as config.json gets.
     let rounded = CalibrationFit(
       bias: stored(fit.bias), temperature: (fit.temperature * 1e4).rounded() / 1e4)

@@ -20,8 +20,9 @@ enum CalibrateCommand: Command {
     are dealt out to \(CalibrationComparison.foldCount) folds, and each fold is judged by a fit to the others. The model \
     that is written is fitted to all.
 
-    Use photographs as they come: the new probabilities suit a collection in which each class is as frequent as among \
-    them. The command refuses fewer than \(CalibrationRefusal.minimumLesions) lesions, a class of the model without any \
+    Use photographs as they come: the new probabilities suit a collection like theirs. In the fit of the bias an image \
+    of a rare class weighs more than one of a common class, and a melanoma weighs twice, because a missed melanoma costs \
+    more than a false alarm. The command refuses fewer than \(CalibrationRefusal.minimumLesions) lesions, a class of the model without any \
     photograph, and photographs of lesions that the model was trained on. It names photographs that are missing or \
     cannot be read, and leaves them out.
     """

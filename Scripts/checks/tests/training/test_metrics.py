@@ -96,9 +96,24 @@ class CalibrationTests(unittest.TestCase):
     def test_the_bias_undoes_a_shift(self):
         logits, labels = drawn(seed=12, count=6000)
         shift = np.array([1.0, -0.5, 0.25, 0.0, -1.0, 0.75, -0.5])
-        bias = fit_bias(logits - shift, labels)
+        bias = fit_bias(logits - shift, labels, melanoma=None)
         self.assertAlmostEqual(bias.sum(), 0, places=9)
         np.testing.assert_allclose(bias, shift - shift.mean(), atol=0.25)
+
+    def test_a_missed_melanoma_weighs_twice(self):
+        logits, labels = drawn(seed=14, count=6000)
+        without = fit_bias(logits, labels, melanoma=None)
+        twice = fit_bias(logits, labels)
+        probabilities = softmax(logits + without), softmax(logits + twice)
+        recalls = [(p.argmax(axis=1) == labels)[labels == MEL].mean() for p in probabilities]
+        self.assertGreater(recalls[1], recalls[0])
+        # Where the loss with a melanoma counted twice is least, its slope is that of the preference for small values.
+        sizes = np.bincount(labels)
+        for factor, bias in ((1, without), (2, twice)):
+            weights = np.where(labels == MEL, factor, 1) / np.sqrt(sizes[labels])
+            p = softmax(logits + bias)
+            slope = weights @ p - np.bincount(labels, weights, len(CLASSES))
+            np.testing.assert_allclose(slope / weights.sum(), -2 * 0.02 * bias / len(CLASSES), atol=2e-3)
 
     def test_no_lesion_has_a_say_in_its_own_calibration(self):
         logits, labels = drawn(seed=13)
