@@ -81,7 +81,8 @@ import Testing
       try Classifier(modelDirectory: Fixtures.root.appending(path: $0).path, threadCount: 2)
     }
     let answers = try classifiers.map { try $0.classify(image) }
-    #expect(answers[0].prediction == answers[1].prediction)
+    // Not the prediction, which a picture at the limit of the distance has in one of the two only.
+    #expect(answers[0].probabilities.highest == answers[1].probabilities.highest)
     let changes = zip(answers[0].logits.values, answers[1].logits.values).map { abs($0 - $1) }
     #expect(changes.allSatisfy { $0 < 0.25 } && changes.contains { $0 > 0 }, "\(picture): \(changes)")
     for layer in ["stage2", "stage4", "conv_head"] {
