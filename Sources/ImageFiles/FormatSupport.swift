@@ -33,13 +33,11 @@ extension ImageDecoder {
   /// The endings of the formats that are decoded here or where their library is there, with a dot and in lower case.
   package static let endings = endingsOfFormats.flatMap(\.endings)
 
-  /// Those of the formats that can be read on this machine.
+  /// Those of the formats that can be read on this machine. Opens the libraries.
   package static var readableEndings: [String] { endings.filter { support(ofEnding: $0) == .readable } }
 
-  /// Those of image formats that cannot.
-  package static var unreadableEndings: [String] {
-    (endings + unsupportedEndings.flatMap { $0.endings }).filter { support(ofEnding: $0) != .readable }
-  }
+  /// Those and the endings of image formats that are not decoded here.
+  package static let knownEndings = endings + unsupportedEndings.flatMap { $0.endings }
 
   /// What a file's ending says; nil for an ending of no image format.
   ///
@@ -71,13 +69,15 @@ extension ImageDecoder {
   }
 
   private static let endingsOfFormats: [(format: ImageFormat, endings: [String])] = [
-    (.png, [".png"]), (.jpeg, [".jpg", ".jpeg", ".jpe", ".jfif"]), (.pnm, [".ppm", ".pgm", ".pbm", ".pnm"]),
+    (.png, [".png", ".apng"]), (.jpeg, [".jpg", ".jpeg", ".jpe", ".jfif"]),
+    (.pnm, [".ppm", ".pgm", ".pbm", ".pnm"]),
     (.bmp, [".bmp", ".dib"]), (.dicom, [".dcm", ".dicom"]), (.webp, [".webp"]), (.tiff, [".tif", ".tiff"]),
-    (.heif, [".heic", ".heif", ".avif"]),
+    (.heif, [".heic", ".heif", ".hif", ".avif"]),
   ]
 
   private static let unsupportedEndings: [(name: String, endings: [String])] = [
-    ("GIF", [".gif"]), ("JPEG 2000", [".jp2", ".j2k", ".jpf", ".jpx"]), ("JPEG XL", [".jxl"]),
+    ("GIF", [".gif"]), ("JPEG 2000", [".jp2", ".j2k", ".j2c", ".jpc", ".jpf", ".jpx"]), ("JPEG XL", [".jxl"]),
+    ("JPEG XR", [".jxr"]), ("ICO", [".ico"]), ("PCX", [".pcx"]), ("OpenEXR", [".exr"]), ("SVG", [".svg"]),
     ("Photoshop", [".psd", ".psb"]), ("PAM", [".pam"]),
     ("PFM", [".pfm"]),
     ("TGA", [".tga"]), ("XCF", [".xcf"]),

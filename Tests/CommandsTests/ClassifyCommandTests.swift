@@ -78,7 +78,7 @@ import Testing
     #expect(
       lines[5]
         == "Error: \(folder.path)/docs: the folder holds no image "
-        + "(\(ImageFileName.readableEndings.joined(separator: ", ")))")
+        + "(\(ImageDecoder.readableEndings.joined(separator: ", ")))")
   }
 
   @Test func anEmptyWordIsNoImage() {

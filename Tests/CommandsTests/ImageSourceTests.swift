@@ -107,8 +107,8 @@ import Testing
   @Test func whatIsLeftOutIsCountedInOneLine() throws {
     let folder = TemporaryFolder()
     folder.write(pnm(), to: "a.ppm")
-    let line = "Note: left out of the folders: 2 .nef, 1 .cr2 and 1 .raf files, which cannot be read"
-    for name in ["b.NEF", "sub/c.nef", "d.cr2", "e.raf", ".hidden.cr2", "notes.txt"] {
+    let line = "Note: left out of the folders: 2 .nef, 1 .cr2, 1 .ico and 1 .raf files, which cannot be read"
+    for name in ["b.NEF", "sub/c.nef", "d.cr2", "e.raf", "f.ico", ".hidden.cr2", "notes.txt"] {
       folder.write("x", to: name)
     }
     let first = runTool("classify", folder.path)

@@ -90,6 +90,14 @@ import Testing
     #expect(table.notes(on: [.file("A.png")], path: "p.csv") == [])
   }
 
+  @Test func anEmptyCellIsFilledFromAnotherColumnOfTheSame() throws {
+    let table = try table(
+      "image_id,age_approx,age,site,location\nA,50,,,Vienna\nB,50,7,back,hand\nC,,,,hand\n")
+    #expect(table["A"] == .init(ageInYears: 50, sex: nil, site: nil))
+    #expect(table["B"] == .init(ageInYears: 7, sex: nil, site: .back))
+    #expect(table["C"] == .init(ageInYears: nil, sex: nil, site: .hand))
+  }
+
   @Test(arguments: ["", " ", "NA", "nan", "NaN", "NULL", "None", "-", "?"])
   func aMissingCellIsMissing(cell: String) throws {
     let table = try table("image_id,age,sex,localization\nA,\(cell),\(cell),\(cell)\n")

@@ -90,12 +90,25 @@ extension CSVTable {
   /// - Throws: where it has a name several times and in another letter case only.
   package func column(among names: [String], path: String) throws(CSVError) -> String? {
     if let name = names.first(where: header.contains) { return name }
+    return try columns(among: names, path: path).first
+  }
+
+  /// All of the names that the header has, as they stand there, in the order of `names`.
+  ///
+  /// - Parameter names: in lower case.
+  /// - Throws: where it has a name several times and in another letter case only.
+  package func columns(among names: [String], path: String) throws(CSVError) -> [String] {
+    var found: [String] = []
     for name in names {
-      let columns = header.filter { $0.lowercased() == name }
-      if columns.count > 1 { throw .repeatedColumn(path: path, name: columns[0]) }
-      if let column = columns.first { return column }
+      if header.contains(name) {
+        found.append(name)
+      } else {
+        let columns = header.filter { $0.lowercased() == name }
+        if columns.count > 1 { throw .repeatedColumn(path: path, name: columns[0]) }
+        found += columns
+      }
     }
-    return nil
+    return found
   }
 
   /// Where the named columns are; the table may have others, in any order and of any names.

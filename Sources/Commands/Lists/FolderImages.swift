@@ -1,4 +1,5 @@
 import CommandLineSupport
+import ImageFiles
 import SystemModule
 
 /// The images in a folder and the folders below it, sorted by path. Hidden files and folders are passed over; symbolic links are
@@ -14,14 +15,25 @@ struct FolderImages: Sendable {
   /// - Throws: ``FileError`` for a folder that cannot be read or holds no image.
   init(_ folder: String, takesHeatmaps: Bool = false) throws(FileError) {
     let walk = try FolderWalk(
-      folder, endings: ImageFileName.readableEndings,
-      counting: (takesHeatmaps ? [] : [ImageFileName.heatmapEnding]) + ImageFileName.unreadableEndings)
-    leftOut = LeftOutFiles(counts: walk.counts)
-    if walk.paths.isEmpty, walk.failures.isEmpty {
+      folder, endings: ImageDecoder.knownEndings,
+      counting: takesHeatmaps ? [] : [ImageFileName.heatmapEnding])
+    // Asked only of endings that occur: for some formats a library of the system is opened.
+    var isReadable: [String: Bool] = [:]
+    var counts = walk.counts
+    var paths: [String] = []
+    for path in walk.paths {
+      let ending = "." + (path.split(separator: ".").last ?? "").lowercased()
+      if isReadable[ending] == nil {
+        isReadable[ending] = ImageDecoder.support(ofEnding: ending) == .readable
+      }
+      if isReadable[ending] == true { paths.append(path) } else { counts[ending, default: 0] += 1 }
+    }
+    leftOut = LeftOutFiles(counts: counts)
+    if paths.isEmpty, walk.failures.isEmpty {
       let others = leftOut.words.map { ", but \($0)" } ?? ""
       throw .folderWithout(folder, kind: ImageFileName.kind + others)
     }
-    sources = walk.paths.map(ImageSource.file)
+    sources = paths.map(ImageSource.file)
     failures = walk.failures
   }
 }

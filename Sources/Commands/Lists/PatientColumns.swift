@@ -23,9 +23,10 @@ struct PatientColumns {
 
   let cells: CSVColumns
   let identifier: String
-  private let age: String?
-  private let sex: String?
-  private let site: String?
+  /// All that the table has, in the order in which they are asked.
+  private let ages: [String]
+  private let sexes: [String]
+  private let sites: [String]
   /// What the table says nothing of, and what it has instead; nil where it has a column for each.
   let missingColumns: String?
 
@@ -35,16 +36,15 @@ struct PatientColumns {
       throw .missingColumn(path: path, name: Self.identifierNames[0], header: table.header)
     }
     self.identifier = identifier
-    age = try table.column(among: Self.ageNames, path: path)
-    sex = try table.column(among: Self.sexNames, path: path)
-    site = try table.column(among: Self.siteNames, path: path)
-    let missing = [("age", age), ("sex", sex), ("site", site)].filter { $0.1 == nil }.map { $0.0 }
+    ages = try table.columns(among: Self.ageNames, path: path)
+    sexes = try table.columns(among: Self.sexNames, path: path)
+    sites = try table.columns(among: Self.siteNames, path: path)
+    let missing = [("age", ages), ("sex", sexes), ("site", sites)].filter(\.1.isEmpty).map(\.0)
     missingColumns =
       missing.isEmpty
       ? nil
       : "\(path) has no column for \(missing.joined(separator: ", ")); its columns are \(table.header.quotedList)."
-    cells = try table.columns(
-      [identifier] + [age, sex, site].compactMap { $0 }, optional: others, path: path)
+    cells = try table.columns([identifier] + ages + sexes + sites, optional: others, path: path)
   }
 
   /// The name of the row's image, which no other row may have.
@@ -54,9 +54,21 @@ struct PatientColumns {
 
   func metadata(of row: CSVTable.Row) throws(CSVError) -> PatientEntry {
     PatientEntry(
-      ageInYears: try cells.value(age, of: row, as: Self.ageInYears),
-      sex: try cells.value(sex, of: row, as: Self.sex),
-      site: try cells.value(site, of: row, as: Self.site))
+      ageInYears: try value(ages, of: row, as: Self.ageInYears),
+      sex: try value(sexes, of: row, as: Self.sex),
+      site: try value(sites, of: row, as: Self.site))
+  }
+
+  /// The first column's; where its cell is empty, the first of the others that can be understood: a column such as
+  /// `location` may mean something else.
+  private func value<Value>(
+    _ columns: [String], of row: CSVTable.Row, as option: Option<Value>
+  ) throws(CSVError) -> Value? {
+    if let value = try cells.value(columns.first, of: row, as: option) { return value }
+    for column in columns.dropFirst() {
+      if let value = try? cells.value(column, of: row, as: option) { return value }
+    }
+    return nil
   }
 
   private static let ageInYears = Option<Double>(

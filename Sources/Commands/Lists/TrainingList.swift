@@ -72,22 +72,6 @@ struct TrainingList: Sendable {
   }
 }
 
-/// Why a model is not evaluated on a list.
-enum TrainingListError: Error, Equatable, CustomStringConvertible {
-  case trainedOn(lesions: [String], list: String, labels: String)
-
-  var description: String {
-    switch self {
-    case .trainedOn(let lesions, let list, let labels):
-      """
-      \(labels): the model was trained on \(lesions.count) of its lesions, the first of them \
-      '\(lesions[0])' (\(list)); its figures would say nothing about other lesions. \
-      --\(Flag.allowTrainingLesions.name) evaluates all the same
-      """
-    }
-  }
-}
-
 extension Flag {
   static let allowTrainingLesions = Flag(
     "allow-training-lesions", abstract: "Evaluate lesions that the model was trained on; the output says so.")

@@ -1,4 +1,6 @@
+import CommandLineSupport
 import JSONModule
+import SystemModule
 
 /// What a test list and what a model has seen have in common.
 struct TrainingOverlap {
@@ -25,11 +27,16 @@ struct TrainingOverlap {
   }
 
   /// - Parameter labels: the path of the list.
-  /// - Throws: ``TrainingListError`` where the model was trained on one of the lesions.
-  func refuseTrained(labels: String) throws(TrainingListError) {
+  /// - Throws: where the model was trained on one of the lesions.
+  func refuseTrained(labels: String) throws(NamedFailure) {
     guard let trainedFolder else { return }
-    throw .trainedOn(
-      lesions: trainingLesions, list: "\(trainedFolder)/\(TrainingList.relativePath)", labels: labels)
+    throw NamedFailure(
+      name: labels,
+      reason: """
+        the model was trained on \(trainingLesions.count) of its lesions, the first of them '\(trainingLesions[0])' \
+        (\(trainedFolder)/\(TrainingList.relativePath)); its figures would say nothing about other lesions. \
+        --\(Flag.allowTrainingLesions.name) evaluates all the same
+        """)
   }
 
   /// How many lesions of the list the model has seen; null where that is not known.
