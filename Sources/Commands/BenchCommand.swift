@@ -13,7 +13,8 @@ enum BenchCommand: Command {
     """
   static let positionals: [Positional] = []
   static let options: [any Parameter] = [
-    ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, runs, profile, maps, format,
+    ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, runs, profile, maps,
+    OutputFormat.option,
   ]
   static let examples = [
     "dermafusion bench --threads 1 --profile",
@@ -36,7 +37,6 @@ enum BenchCommand: Command {
       Time the activation map of one class, from the normalised image on, by every method at the last feature map and at \
       the end of every stage; in forward passes too.
       """)
-  private static let format = OutputFormat.option
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -47,7 +47,7 @@ enum BenchCommand: Command {
         precision: arguments[Option<Precision>.precision]))
     let report = try benchmark.run(
       runCount: arguments.value(of: runs), profiles: arguments[profile], timesMaps: arguments[maps])
-    try terminal.write(BenchmarkOutput(report: report), as: arguments.value(of: format))
+    try terminal.write(BenchmarkOutput(report: report), as: arguments.value(of: OutputFormat.option))
     return .success
   }
 }

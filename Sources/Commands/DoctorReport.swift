@@ -3,7 +3,7 @@ import DermaFusion
 import JSONModule
 
 /// What `doctor` found.
-struct DoctorReport: Report {
+struct DoctorReport: PlainReport {
   enum Verdict: String {
     case fine = "ok"
     case note
@@ -12,29 +12,31 @@ struct DoctorReport: Report {
 
   struct Finding {
     let name: String
-    let verdict: Verdict
     let text: String
+    let verdict: Verdict
+
+    init(_ name: String, _ text: String, _ verdict: Verdict = .fine) {
+      (self.name, self.text, self.verdict) = (name, text, verdict)
+    }
   }
 
   let findings: [Finding]
   /// Whether images can be classified.
   let isReady: Bool
 
-  var json: JSONValue {
-    .object([
-      "schemaVersion": .integer(Classification.schemaVersion), "version": .string(DermaFusionVersion.current),
-      "ready": .bool(isReady),
-      "findings": .array(
-        findings.map {
-          .object([
-            "name": .string($0.name), "verdict": .string($0.verdict.rawValue), "text": .string($0.text),
-          ])
-        }),
-      "disclaimer": .string(Wording.disclaimer),
-    ])
+  var members: [(key: String, value: JSONValue)] {
+    let findings = findings.map {
+      JSONValue.object([
+        "name": .string($0.name), "verdict": .string($0.verdict.rawValue), "text": .string($0.text),
+      ])
+    }
+    return [
+      ("version", .string(DermaFusionVersion.current)), ("ready", .bool(isReady)),
+      ("findings", .array(findings)),
+    ]
   }
 
-  func text(width: Int?) -> String {
+  func lines(width: Int?) -> [String] {
     let column = 8 + (findings.map { $0.name.count }.max() ?? 0)
     let lines = findings.map {
       $0.text.printable.labelled(
@@ -43,7 +45,6 @@ struct DoctorReport: Report {
     let end =
       isReady
       ? "Images can be classified." : "Images cannot be classified; see the lines that begin with fail."
-    return lines.joined(separator: "\n") + "\n\n\(end)\n\n"
-      + Wording.disclaimer.wrapped(width: width, indent: 0) + "\n"
+    return lines + ["", end]
   }
 }

@@ -17,10 +17,7 @@ enum EmbedCommand: Command {
     An image that fails is named on standard error and has no row; --ids tells which row is which image. The files appear \
     when they are complete. Features are of one network: of an ensemble, name the folder of a member.
     """
-  static let positionals = [
-    Positional(
-      "image", isRepeated: true, abstract: "A file, a folder, or - for one image's bytes on standard input.")
-  ]
+  static let positionals = [Positional.images]
   static let options: [any Parameter] =
     [
       output, ids, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, Flag.quiet,

@@ -7,7 +7,7 @@ enum InfoCommand: Command {
   static let abstract = "Show the version, the model, the instruction set, threads and preprocessing."
   static let positionals: [Positional] = []
   static let options: [any Parameter] = [
-    ModelLocation.option, models, Option<Int>.threads, Option<Precision>.precision, format,
+    ModelLocation.option, models, Option<Int>.threads, Option<Precision>.precision, OutputFormat.option,
   ]
   static let examples = [
     "dermafusion info",
@@ -22,7 +22,6 @@ enum InfoCommand: Command {
   private static let models = Flag(
     "models",
     abstract: "List the models that --model finds by name instead: the model itself and those in its folder.")
-  private static let format = OutputFormat.option
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -32,7 +31,7 @@ enum InfoCommand: Command {
     }
     let classifier = try session.classifier(folder, arguments)
     try terminal.write(
-      InfoReport(classifier: classifier, folder: folder), as: arguments.value(of: format))
+      InfoReport(classifier: classifier, folder: folder), as: arguments.value(of: OutputFormat.option))
     return .success
   }
 
@@ -51,7 +50,7 @@ enum InfoCommand: Command {
         hasFailed = true
       }
     }
-    try session.terminal.write(report, as: arguments.value(of: format))
+    try session.terminal.write(report, as: arguments.value(of: OutputFormat.option))
     return hasFailed ? .failure : .success
   }
 }

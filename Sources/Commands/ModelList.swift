@@ -3,7 +3,7 @@ import DermaFusion
 import JSONModule
 
 /// The models that `--model` finds by name.
-struct ModelList: Report {
+struct ModelList: PlainReport {
   struct Model {
     /// nil: the one that is used without `--model`.
     let name: String?
@@ -23,28 +23,23 @@ struct ModelList: Report {
 
   var models: [Model]
 
-  var json: JSONValue {
-    .object([
-      "schemaVersion": .integer(Classification.schemaVersion),
-      "models": .array(
-        models.map {
-          .object([
-            "name": $0.name.map(JSONValue.string) ?? .null, "folder": .string($0.folder),
-            "model": $0.identity.orderedJSON, "architecture": .string($0.architecture),
-            "precision": .string($0.precision),
-          ])
-        }),
-      "disclaimer": .string(Wording.disclaimer),
-    ])
+  var members: [(key: String, value: JSONValue)] {
+    let models = models.map {
+      JSONValue.object([
+        "name": $0.name.map(JSONValue.string) ?? .null, "folder": .string($0.folder),
+        "model": $0.identity.orderedJSON, "architecture": .string($0.architecture),
+        "precision": .string($0.precision),
+      ])
+    }
+    return [("models", .array(models))]
   }
 
-  func text(width: Int?) -> String {
+  func lines(width: Int?) -> [String] {
     let names = models.map { ($0.name ?? "(default)").printable }
     let column = 2 + (names.map(\.count).max() ?? 0)
-    let lines = zip(names, models).map { name, model in
+    return zip(names, models).map { name, model in
       "\(model.identity.name) \(model.identity.version), \(model.architecture), \(model.precision), in \(model.folder)"
         .printable.labelled(name, column: column, width: width)
     }
-    return lines.joined(separator: "\n") + "\n\n" + Wording.disclaimer.wrapped(width: width, indent: 0) + "\n"
   }
 }

@@ -16,7 +16,7 @@ enum ParityCommand: Command {
     """
   static let positionals: [Positional] = []
   static let options: [any Parameter] = [
-    fixtures, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, format,
+    fixtures, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, OutputFormat.option,
   ]
   static let examples = [
     "dermafusion parity",
@@ -35,7 +35,6 @@ enum ParityCommand: Command {
       Folder of the fixtures. Without this option: \(folderName) in the current folder, else beside the program or \
       in a folder above it.
       """)
-  private static let format = OutputFormat.option
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -61,7 +60,7 @@ enum ParityCommand: Command {
     }
     try terminal.write(
       ParityOutput(report: report, fixtures: fixtures, classifier: classifier),
-      as: arguments.value(of: format))
+      as: arguments.value(of: OutputFormat.option))
     guard let stage = report.firstDepartingStage, let departure = stage.firstDeparture else {
       return .success
     }

@@ -5,12 +5,12 @@ import ImageFiles
 import JSONModule
 
 /// What `parity` found.
-struct ParityOutput: Report {
+struct ParityOutput: PlainReport {
   let report: ParityReport
   let fixtures: ParityFixtures
   let classifier: Classifier?
 
-  func text(width: Int?) -> String {
+  func lines(width: Int?) -> [String] {
     let made = fixtures.versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)".printable }
     var lines = [("Fixtures by " + made.joined(separator: ", ")).wrapped(width: width, indent: 0)]
     if let note = Self.decoderNote(fixtures: fixtures.versions["libjpeg"]) {
@@ -36,8 +36,7 @@ struct ParityOutput: Report {
         "Not compared, since the fixtures hold none: \(report.missingStages.joined(separator: ", "))."
       lines.append(missing.wrapped(width: width, indent: 0))
     }
-    lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
-    return lines.joined(separator: "\n") + "\n"
+    return lines
   }
 
   /// Where another JPEG decoder made the fixtures, a departure of pixels may be the decoder's.
@@ -58,7 +57,7 @@ struct ParityOutput: Report {
     return "\(mantissa.fixed(digits: 1))e\(exponent)"
   }
 
-  var json: JSONValue {
+  var members: [(key: String, value: JSONValue)] {
     let stages = report.stages.map { stage in
       JSONValue.object([
         "name": .string(stage.name),
@@ -69,20 +68,20 @@ struct ParityOutput: Report {
         "firstDeparture": stage.firstDeparture.map(\.json) ?? .null,
       ])
     }
-    return .object([
-      "schemaVersion": .integer(Classification.schemaVersion),
-      "agrees": .bool(report.agrees),
-      "firstDepartingStage": report.firstDepartingStage.map { .string($0.name) } ?? .null,
-      "stages": .array(stages),
-      "notCompared": .strings(report.missingStages),
-      "decoders": .strings(ImageDecoder.libraries),
-      "versions": .object(
-        fixtures.versions.sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) }),
-      "model": classifier.map(\.model.orderedJSON) ?? .null,
-      "instructionSet": classifier.map { .string($0.instructionSet) } ?? .null,
-      "threads": classifier.map { .integer($0.threadCount) } ?? .null,
-      "disclaimer": .string(Wording.disclaimer),
-    ])
+    return [
+      ("agrees", .bool(report.agrees)),
+      ("firstDepartingStage", report.firstDepartingStage.map { .string($0.name) } ?? .null),
+      ("stages", .array(stages)),
+      ("notCompared", .strings(report.missingStages)),
+      ("decoders", .strings(ImageDecoder.libraries)),
+      (
+        "versions",
+        .object(fixtures.versions.sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) })
+      ),
+      ("model", classifier.map(\.model.orderedJSON) ?? .null),
+      ("instructionSet", classifier.map { .string($0.instructionSet) } ?? .null),
+      ("threads", classifier.map { .integer($0.threadCount) } ?? .null),
+    ]
   }
 }
 

@@ -43,14 +43,38 @@ public enum ActivationMapMethod: String, Sendable, CaseIterable {
     }
   }
 
+  /// The arithmetic of the PyPI package `grad-cam`. Activations and gradient are `[height * width, channels]`; the result
+  /// is `[height * width]`.
   private func signedMap(_ activations: FeatureValues, _ gradient: FeatureValues) -> [Float] {
     switch self {
-    case .gradcam: GradCAM.signedMap(activations: activations, gradient: gradient)
-    case .hirescam: HiResCAM.signedMap(activations: activations, gradient: gradient)
-    case .gradcamPlusPlus: GradCAMPlusPlus.signedMap(activations: activations, gradient: gradient)
-    case .layercam: LayerCAM.signedMap(activations: activations, gradient: gradient)
+    case .gradcam:
+      activations.weighted(by: gradient.channelSums().map { $0 / Double(gradient.pixelCount) })
+    case .hirescam: activations.products(with: gradient) { $0 }
+    case .gradcamPlusPlus: activations.weighted(by: Self.gradcamPlusPlusWeights(activations, gradient))
+    case .layercam: activations.products(with: gradient) { $0 > 0 ? $0 : 0 }
     case .eigencam: EigenCAM.signedMap(activations)
     }
+  }
+
+  private static func gradcamPlusPlusWeights(_ activations: FeatureValues, _ gradient: FeatureValues)
+    -> [Double]
+  {
+    let epsilon = 1e-6
+    let sums = activations.channelSums()
+    var weights = [Double](repeating: 0, count: gradient.channels)
+    weights.withUnsafeMutableBufferPointer { weights in
+      sums.withUnsafeBufferPointer { sums in
+        gradient.forEachPixel { _, row in
+          for channel in weights.indices {
+            // Without a branch, which would go either way at random; nothing times 0 is added for the others.
+            let slope = max(Double(row[channel]), 0)
+            let square = slope * slope
+            weights[channel] += slope * square / (2 * square + sums[channel] * square * slope + epsilon)
+          }
+        }
+      }
+    }
+    return weights
   }
 }
 

@@ -47,3 +47,10 @@ struct ByteReader {
     bytes(at: position, count: MemoryLayout<Number>.size).map { $0.loadUnaligned(as: type) }
   }
 }
+
+extension String {
+  /// A C array of characters, up to the first zero.
+  init<Characters>(untilZeroIn characters: Characters) {
+    self = withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+}

@@ -81,7 +81,7 @@ final class DecodingReservation: Sendable {
   deinit { budget.release(byteCount) }
 }
 
-/// Bytes that several threads share. Who waits longest is served first, so that a large image is not passed over for ever.
+/// Bytes that several threads share. The longest waiting thread is served first, so that a large image does not wait for ever.
 private final class DecodingBudget: Sendable {
   private struct State: Sendable {
     var free: Int

@@ -1,6 +1,6 @@
 /// The constants of preprocessing; they belong to a model and come from its `config.json`.
 package struct PreprocessingConfiguration: Sendable, Equatable {
-  /// What becomes of a corrected value before it is normalised.
+  /// How a corrected value is rounded before it is normalised.
   package enum Rounding: String, Sendable, CaseIterable {
     /// `floor(v * gain + 0.5)`, clipped to 0...255.
     case round

@@ -114,7 +114,7 @@ package final class Network: Sendable {
     _ body: (Workspace) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let workspace = idleWorkspaces.withLock { $0.popLast() } ?? Workspace(plan)
-    // As many as can run side by side; one moment of many more callers would else hold their memory for good.
+    // As many as can run side by side; otherwise a burst of callers keeps its memory for good.
     defer { idleWorkspaces.withLock { if $0.count < Self.sideBySideCount { $0.append(workspace) } } }
     return try body(workspace)
   }

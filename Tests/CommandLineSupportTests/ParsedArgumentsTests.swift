@@ -45,10 +45,10 @@ import Testing
   }
 
   @Test func aRepeatableOptionKeepsItsValuesInOrder() throws {
-    let folders = RepeatableOption(
-      Option<String>.path("images", valueName: "folder", isRequired: true, abstract: ""))
+    let folders = Option<String>.path(
+      "images", valueName: "folder", isRequired: true, isRepeatable: true, abstract: "")
     let parsed = try parse("--images", "b", "a", "--images=a", "--images", "b", options: [folders])
-    #expect(parsed[folders] == ["b", "a", "b"])
+    #expect(parsed.values(of: folders) == ["b", "a", "b"])
     #expect(parsed.positionals == ["a"])
     #expect(throws: UsageError.missingOption(display: "--images <folder>")) {
       try parse("a", options: [folders])

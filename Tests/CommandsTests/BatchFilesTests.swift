@@ -164,9 +164,12 @@ import Testing
   }
 
   @Test func resumingTakesAFileOfLines() {
-    let alone = classify(["--resume", "--format", "json"])
-    #expect(alone.status == .usage)
-    #expect(alone.errors.hasPrefix("Error: '--resume' has no effect without '--output <file>'.\n"))
+    // Standard output is no file either.
+    for words in [["--resume", "--format", "json"], ["--resume", "--format", "json", "--output", "-"]] {
+      let alone = classify(words)
+      #expect(alone.status == .usage)
+      #expect(alone.errors.hasPrefix("Error: '--resume' has no effect without '--output <file>'.\n"))
+    }
     let text = classify(["--resume", "--output", folder.path + "/x"])
     #expect(text.status == .usage && text.errors.contains("Please provide 'json' or 'csv' with --resume."))
   }

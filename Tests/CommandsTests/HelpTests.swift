@@ -44,7 +44,7 @@ import Testing
           info                    Show the version, the model, the instruction set,
                                   threads and preprocessing.
           doctor                  Check this machine, the program and the model, and say
-                                  what would be run.
+                                  how to fix what is wrong.
           completions             Print a script that makes a shell complete commands,
                                   options and values.
           manual                  Print the manual page for man.

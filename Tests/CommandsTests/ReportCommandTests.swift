@@ -64,6 +64,7 @@ import Testing
     let page = try page([image])
     #expect(page.contains("&lt;b&gt;&amp;&quot;&#39;.ppm"))
     #expect(!page.contains("<b>"))
+    #expect(HTML.escaped("a\u{1B}b\u{202E}c\u{E9}") == "a\\u{1B}b\\u{202E}c\u{E9}")
   }
 
   @Test func severalImagesHaveAnIndexAndFailuresAreNamed() throws {

@@ -115,7 +115,7 @@ package struct Benchmark: Sendable {
   }
 
   /// A dark spot on a bright ground, with some texture: what the pipeline sees, without a photograph.
-  private static func photograph() -> PixelImage {
+  package static func photograph() -> PixelImage {
     let (width, height) = (600, 450)
     var pixels = [UInt8]()
     pixels.reserveCapacity(width * height * 3)

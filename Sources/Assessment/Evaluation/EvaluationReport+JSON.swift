@@ -53,7 +53,6 @@ extension EvaluationReport {
 
 extension LesionBootstrap {
   /// How the intervals were drawn.
-  ///
   static func json(drawsPatients: Bool = false) -> JSONValue {
     .object([
       "level": .number(level), "resamples": .integer(resampleCount),

@@ -7,6 +7,7 @@ package struct Option<Value: Sendable>: Parameter {
   package let defaultValue: String?
   package let isRequired: Bool
   package let isPath: Bool
+  package let isRepeatable: Bool
   package let expectation: String
   /// The value when the option is not given.
   let initial: Value?
@@ -17,13 +18,14 @@ package struct Option<Value: Sendable>: Parameter {
   ///   - expectation: what to give instead of a refused value, a full sentence; made from `allowedValues`
   ///     when left out.
   ///   - isRequired: whether the command cannot do without it.
+  ///   - isRepeatable: whether it may be given more than once; its values keep their order.
   ///   - initial: the value when the option is not given, if there is one.
   ///   - defaultValue: `initial` as help shows it.
   ///   - convert: `nil` when the text is not a value of this option.
   package init(
     _ name: String, valueName: String, abstract: String, allowedValues: [String] = [],
-    expectation: String? = nil, isRequired: Bool = false, isPath: Bool = false, initial: Value? = nil,
-    defaultValue: String? = nil,
+    expectation: String? = nil, isRequired: Bool = false, isPath: Bool = false, isRepeatable: Bool = false,
+    initial: Value? = nil, defaultValue: String? = nil,
     convert: @escaping @Sendable (String) -> Value?
   ) {
     self.name = name
@@ -32,6 +34,7 @@ package struct Option<Value: Sendable>: Parameter {
     self.allowedValues = allowedValues
     self.isRequired = isRequired
     self.isPath = isPath
+    self.isRepeatable = isRepeatable
     self.expectation = expectation ?? "Please provide one of \(allowedValues.quotedAlternatives)."
     self.initial = initial
     self.defaultValue = defaultValue
@@ -44,11 +47,11 @@ package struct Option<Value: Sendable>: Parameter {
 extension Option where Value == String {
   /// A path. Any text but the empty one is a path.
   package static func path(
-    _ name: String, valueName: String, isRequired: Bool = false, abstract: String
+    _ name: String, valueName: String, isRequired: Bool = false, isRepeatable: Bool = false, abstract: String
   ) -> Self {
     Option(
       name, valueName: valueName, abstract: abstract, expectation: "Please provide a path.",
-      isRequired: isRequired, isPath: true, convert: { $0.isEmpty ? nil : $0 })
+      isRequired: isRequired, isPath: true, isRepeatable: isRepeatable, convert: { $0.isEmpty ? nil : $0 })
   }
 }
 

@@ -12,8 +12,8 @@ package struct ParsedArguments: Sendable {
   }
 
   /// Every value of an option that may be given more than once, in the order given.
-  package subscript<Value>(option: RepeatableOption<Value>) -> [Value] {
-    values[option.name, default: []].compactMap(option.element.convert)
+  package func values<Value>(of option: Option<Value>) -> [Value] {
+    values[option.name, default: []].compactMap(option.convert)
   }
 
   /// The value of an option that is required or has a default.

@@ -28,7 +28,8 @@ enum CalibrateCommand: Command {
     """
   static let positionals: [Positional] = []
   static let options: [any Parameter] = [
-    labels, images, output, ModelLocation.option, Option<Int>.threads, format, Flag.quiet,
+    labels, Option<String>.imageFolders, output, ModelLocation.option, Option<Int>.threads,
+    OutputFormat.option, Flag.quiet,
   ]
   static let examples = [
     "dermafusion calibrate --labels ours.csv --images photos --output our-model",
@@ -43,14 +44,9 @@ enum CalibrateCommand: Command {
   private static let labels = Option<String>.path(
     "labels", valueName: "file.csv", isRequired: true,
     abstract: "Table with a row for each image and what it shows, as evaluate takes it.")
-  private static let images = RepeatableOption(
-    Option<String>.path(
-      "images", valueName: "folder", isRequired: true,
-      abstract: "Folder with the images; give it again for more folders."))
   private static let output = Option<String>.path(
     "output", valueName: "folder", isRequired: true,
     abstract: "Folder of the new model, which must not be there yet, or be empty.")
-  private static let format = OutputFormat.option
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -68,7 +64,7 @@ enum CalibrateCommand: Command {
       throw CalibrationRefusal.trainedOn(lesions: overlap.trainingLesions, labels: labelsPath)
     }
     let files = try CalibratedFiles(folder, identity: classifier.model)
-    let index = try ImageIndex(folders: arguments[images])
+    let index = try ImageIndex(folders: arguments.values(of: Option<String>.imageFolders))
 
     var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: terminal)
     try run.evaluate(list)
@@ -91,7 +87,8 @@ enum CalibrateCommand: Command {
       calibratedBefore: overlap.validationLesions.count)
     let written = try files.write(report, entries: zip(run.names, run.images).map { ($0, $1) }, to: target)
     try terminal.write(
-      CalibrationOutput(report: report, model: written, folder: target), as: arguments.value(of: format))
+      CalibrationOutput(report: report, model: written, folder: target),
+      as: arguments.value(of: OutputFormat.option))
     return run.status
   }
 

@@ -4,24 +4,20 @@ import DermaFusion
 import JSONModule
 
 /// What the command says when the model is written.
-struct CalibrationOutput: Report {
+struct CalibrationOutput: PlainReport {
   let report: CalibrationReport
   /// The new model.
   let model: ModelIdentity
   /// Where it lies.
   let folder: String
 
-  var json: JSONValue {
-    .object(
-      [
-        ("schemaVersion", .integer(Classification.schemaVersion)), ("model", model.orderedJSON),
-        ("folder", .string(folder)), ("listed", .integer(report.listedCount)),
-      ] + report.members + [
-        ("notes", .strings(report.notes)), ("disclaimer", .string(Wording.disclaimer)),
-      ])
+  var members: [(key: String, value: JSONValue)] {
+    [
+      ("model", model.orderedJSON), ("folder", .string(folder)), ("listed", .integer(report.listedCount)),
+    ] + report.members + [("notes", .strings(report.notes))]
   }
 
-  func text(width: Int?) -> String {
+  func lines(width: Int?) -> [String] {
     let head =
       [
         ("Model", report.origin.words), ("Written", "\(model.words), in \(folder.printable)"),
@@ -39,9 +35,8 @@ struct CalibrationOutput: Report {
       "",
       "The figures after are cross-fitted; in brackets 95 % intervals by lesion. The model that was written is fitted to all images."
         .wrapped(width: width, indent: 0),
-      "", Wording.disclaimer.wrapped(width: width, indent: 0),
     ]
-    return lines.joined(separator: "\n") + "\n"
+    return lines
   }
 
   private var table: TextTable {

@@ -28,11 +28,7 @@ enum ClassifyCommand: Command {
     images like those of the validation. A class outside the set is not ruled out. A model that was not fitted for it, an \
     ensemble and --tta have no set: the CSV then has an empty cell, the JSON two nulls.
     """
-  static let positionals = [
-    Positional(
-      "image", isRepeated: true,
-      abstract: "A file, a folder, or - for one image's bytes on standard input.")
-  ]
+  static let positionals = [Positional.images]
   static let options: [any Parameter] =
     MetadataOptions.all + [
       MetadataOptions.table, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision,
@@ -112,7 +108,7 @@ enum ClassifyCommand: Command {
       throw .excludingOptions(ImageViews.flag.display, ClassifyOptions.explainMetadata.display)
     }
     guard arguments[ClassifyOptions.resume] else { return }
-    if arguments[ClassifyOptions.output] == nil {
+    if [nil, "-"].contains(arguments[ClassifyOptions.output]) {
       throw .missingCompanion(
         ClassifyOptions.resume.display, companions: "'\(ClassifyOptions.output.display)'")
     }

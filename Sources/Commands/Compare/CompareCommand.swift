@@ -24,14 +24,11 @@ enum CompareCommand: Command {
     When the folder of a model holds \(TrainingList.relativePath), lesions that it was trained on are refused, as in \
     \(EvaluateCommand.name): such a model would seem better than it is.
     """
-  static let positionals = [
-    Positional(
-      "image", isRepeated: true,
-      abstract: "A file, a folder, or - for one image's bytes on standard input.")
-  ]
+  static let positionals = [Positional.images]
   static let options: [any Parameter] =
     [ModelLocation.option, against, labels] + MetadataOptions.all + [
-      MetadataOptions.table, Option<Int>.threads, Option<Precision>.precision, ImageViews.flag, format,
+      MetadataOptions.table, Option<Int>.threads, Option<Precision>.precision, ImageViews.flag,
+      OutputFormat.option,
       Flag.allowTrainingLesions, Flag.quiet,
     ] + DecodingOptions.all
   static let examples = [
@@ -57,7 +54,6 @@ enum CompareCommand: Command {
       \(EvaluateCommand.name). Its age, sex and site are used where --metadata and the options do not tell them. Images \
       without a row are compared, but not in the figures.
       """)
-  private static let format = OutputFormat.option
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -124,7 +120,7 @@ enum CompareCommand: Command {
     let output = ComparisonOutput(
       comparison: ModelComparison(images), listedCount: items.count, views: views,
       models: zip(folders, [first, second]).map { (folder: $0, identity: $1.model) }, overlaps: overlaps)
-    try terminal.write(output, as: arguments.value(of: format))
+    try terminal.write(output, as: arguments.value(of: OutputFormat.option))
     return runner.status
   }
 

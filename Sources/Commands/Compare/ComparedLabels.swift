@@ -1,5 +1,6 @@
 import CommandLineSupport
 import DermaFusion
+import SystemModule
 
 /// The rows of a table of labels that belong to images of a command line.
 struct ComparedLabels: Sendable {

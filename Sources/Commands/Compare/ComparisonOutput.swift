@@ -4,7 +4,7 @@ import DermaFusion
 import JSONModule
 
 /// A comparison with what it is about, for a program and for a person.
-struct ComparisonOutput: Report {
+struct ComparisonOutput: PlainReport {
   let comparison: ModelComparison
   /// Images that were named, compared or not.
   let listedCount: Int
@@ -14,10 +14,10 @@ struct ComparisonOutput: Report {
   /// What each model has seen of the lesions; `nil` without labels.
   let overlaps: [TrainingOverlap]?
 
-  var json: JSONValue {
+  var members: [(key: String, value: JSONValue)] {
     var members: [(key: String, value: JSONValue)] = [
-      ("schemaVersion", .integer(Classification.schemaVersion)), ("model", models[0].identity.orderedJSON),
-      ("against", models[1].identity.orderedJSON), ("listed", .integer(listedCount)),
+      ("model", models[0].identity.orderedJSON), ("against", models[1].identity.orderedJSON),
+      ("listed", .integer(listedCount)),
     ]
     if views != .upright { members.append(("views", .integer(views.count))) }
     members += comparison.jsonMembers
@@ -26,14 +26,13 @@ struct ComparisonOutput: Report {
         "trainingLists",
         overlaps.map { .object(["model": $0[0].json, "against": $0[1].json]) } ?? .null
       ))
-    members.append(("disclaimer", .string(Wording.disclaimer)))
-    return .object(members)
+    return members
   }
 
   private static let letters = ["A", "B"]
   private static let labelColumn = 42
 
-  func text(width: Int?) -> String {
+  func lines(width: Int?) -> [String] {
     var lines = notes.map { $0.text.labelled($0.label, column: 17, width: width) }
     lines += [""] + changeTable.lines(width: width)
     let hiddenCount = comparison.changes.count - shownChanges.count
@@ -45,8 +44,7 @@ struct ComparisonOutput: Report {
     if let measurement = comparison.measurement {
       lines += [""] + figureTable(measurement).lines(width: width)
     }
-    lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
-    return lines.joined(separator: "\n") + "\n"
+    return lines
   }
 
   private var notes: [(label: String, text: String)] {

@@ -37,7 +37,8 @@ enum EvaluateCommand: Command {
     """
   static let positionals: [Positional] = []
   static let options: [any Parameter] = [
-    labels, images, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, ImageViews.flag,
+    labels, Option<String>.imageFolders, ModelLocation.option, Option<Int>.threads,
+    Option<Precision>.precision, ImageViews.flag,
     group, format, plots, predictions,
     Flag.allowTrainingLesions, Flag.quiet,
   ]
@@ -62,10 +63,6 @@ enum EvaluateCommand: Command {
       figures are grouped. Other columns are ignored. An empty cell, NA, nan, NULL, None, - and ? are missing; a region that \
       could be several of the sites is unknown. A row with a cell that cannot be understood is named and left out.
       """)
-  private static let images = RepeatableOption(
-    Option<String>.path(
-      "images", valueName: "folder", isRequired: true,
-      abstract: "Folder with the images; give it again for more folders."))
   private static let group = Option<[String]>(
     "group", valueName: "column,...",
     abstract: """
@@ -107,7 +104,7 @@ enum EvaluateCommand: Command {
       table, path: labelsPath, labels: classifier.labels, groups: arguments.value(of: group))
     let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
     if !arguments[Flag.allowTrainingLesions] { try overlap.refuseTrained(labels: labelsPath) }
-    let index = try ImageIndex(folders: arguments[images])
+    let index = try ImageIndex(folders: arguments.values(of: Option<String>.imageFolders))
     if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
     let plotPaths =
       arguments[plots].map { folder in EvaluationPlots.fileNames.map { "\(folder)/\($0)" } } ?? []
@@ -125,7 +122,8 @@ enum EvaluateCommand: Command {
     }
     let output = EvaluationOutput(
       report: EvaluationReport(
-        run.images, sources: arguments[images].unique, columns: arguments.value(of: group)),
+        run.images, sources: arguments.values(of: Option<String>.imageFolders).unique,
+        columns: arguments.value(of: group)),
       model: classifier.model,
       listedCount: list.rowCount, views: run.views, warnings: run.warnings, overlap: overlap)
     // Hours of work may lie behind each of them: where one cannot be written, the others are.

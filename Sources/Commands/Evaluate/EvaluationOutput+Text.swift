@@ -8,7 +8,7 @@ extension EvaluationOutput {
   private static let valueColumn = 8
   private static let intervalColumn = 18
 
-  func text(width: Int?) -> String {
+  func lines(width: Int?) -> [String] {
     let overall = report.overall
     let head = [
       ("Model", model.words),
@@ -24,9 +24,7 @@ extension EvaluationOutput {
     lines += [""] + abstentionLines(width) + [""] + classTable.lines(width: width) + leftOutClasses(width)
     if report.labels.tellMalignancy { lines += [""] + riskTable.lines(width: width) + leftOutClasses(width) }
     lines += [""] + confusionLines(width)
-    lines += [""] + subgroupLines(width)
-    lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
-    return lines.joined(separator: "\n") + "\n"
+    return lines + [""] + subgroupLines(width)
   }
 
   private func abstentionLines(_ width: Int?) -> [String] {

@@ -3,7 +3,7 @@ import DermaFusion
 import JSONModule
 
 /// A report with what it is about, for a program and for a person.
-struct EvaluationOutput: Report {
+struct EvaluationOutput: PlainReport {
   let report: EvaluationReport
   let model: ModelIdentity
   /// Images of the test list, evaluated or not.
@@ -12,30 +12,16 @@ struct EvaluationOutput: Report {
   let warnings: [ClassificationWarning: Int]
   let overlap: TrainingOverlap
 
-  init(
-    report: EvaluationReport, model: ModelIdentity, listedCount: Int, views: ImageViews,
-    warnings: [ClassificationWarning: Int], overlap: TrainingOverlap
-  ) {
-    self.report = report
-    self.model = model
-    self.listedCount = listedCount
-    self.views = views
-    self.warnings = warnings
-    self.overlap = overlap
-  }
-
-  var json: JSONValue {
+  var members: [(key: String, value: JSONValue)] {
     var members: [(key: String, value: JSONValue)] = [
-      ("schemaVersion", .integer(Classification.schemaVersion)), ("model", model.orderedJSON),
-      ("listed", .integer(listedCount)),
+      ("model", model.orderedJSON), ("listed", .integer(listedCount)),
     ]
     if views != .upright { members.append(("views", .integer(views.count))) }
     members += report.jsonMembers
     members.append(
       ("warnings", .object(sortedWarnings.map { ($0.warning.rawValue, .integer($0.count)) })))
     members.append(("trainingList", overlap.json))
-    members.append(("disclaimer", .string(Wording.disclaimer)))
-    return .object(members)
+    return members
   }
 
   var sortedWarnings: [(warning: ClassificationWarning, count: Int)] {

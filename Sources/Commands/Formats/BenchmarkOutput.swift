@@ -4,12 +4,11 @@ import DermaFusion
 import JSONModule
 
 /// A benchmark's report, for a program and for a person.
-struct BenchmarkOutput: Report {
+struct BenchmarkOutput: PlainReport {
   let report: Benchmark.Report
 
-  var json: JSONValue {
+  var members: [(key: String, value: JSONValue)] {
     var members: [(key: String, value: JSONValue)] = [
-      ("schemaVersion", .integer(Classification.schemaVersion)),
       ("model", report.model.orderedJSON),
       ("runs", .integer(report.latencies.count)), ("latencyMs", Self.spread(report.latencies)),
       ("preprocessMs", .number(report.preprocessing.percentile(50))),
@@ -31,8 +30,7 @@ struct BenchmarkOutput: Report {
         ))
     }
     if !report.maps.isEmpty { members.append(("maps", .array(report.maps.map(Self.map)))) }
-    members.append(("disclaimer", .string(Wording.disclaimer)))
-    return .object(members)
+    return members
   }
 
   private static func map(_ timing: Benchmark.MapTiming) -> JSONValue {
@@ -49,7 +47,7 @@ struct BenchmarkOutput: Report {
     ])
   }
 
-  func text(width: Int?) -> String {
+  func lines(width: Int?) -> [String] {
     let latencies = report.latencies
     let share = report.shareOfPeak(report.speed)
     var lines = [
@@ -65,8 +63,7 @@ struct BenchmarkOutput: Report {
     ]
     if !report.profile.isEmpty { lines += [""] + profile }
     if !report.maps.isEmpty { lines += [""] + Self.maps(report.maps) }
-    lines += ["", Wording.disclaimer.wrapped(width: width, indent: 0)]
-    return lines.joined(separator: "\n") + "\n"
+    return lines
   }
 
   /// One row for each layer.

@@ -1,4 +1,5 @@
 import CommandLineSupport
+import DermaFusion
 import JSONModule
 import SystemModule
 
@@ -18,6 +19,27 @@ protocol Report {
 extension Report {
   func csv(isForTerminal: Bool) -> (header: String, rows: String) { ("", "") }
   func submission(isForTerminal: Bool) -> (header: String, rows: String) { ("", "") }
+}
+
+/// A report that has nothing of its own around its members and lines: the schema's version and the disclaimer.
+protocol PlainReport: Report {
+  /// Of the JSON object, between the schema's version and the disclaimer.
+  var members: [(key: String, value: JSONValue)] { get }
+  /// Of the text, above the disclaimer.
+  func lines(width: Int?) -> [String]
+}
+
+extension PlainReport {
+  var json: JSONValue {
+    .object(
+      [("schemaVersion", .integer(Classification.schemaVersion))] + members
+        + [("disclaimer", .string(Wording.disclaimer))])
+  }
+
+  func text(width: Int?) -> String {
+    (lines(width: width) + ["", Wording.disclaimer.wrapped(width: width, indent: 0)])
+      .joined(separator: "\n") + "\n"
+  }
 }
 
 /// A form of output. A further one is a case here and in ``text(of:isFirst:width:)``.

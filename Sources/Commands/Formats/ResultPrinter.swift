@@ -26,17 +26,7 @@ struct ResultPrinter {
   /// Whether nothing was written before.
   var isFirst = true
   /// The classes that a table's rows name.
-  private var labels: [LesionLabel] = []
-
-  init(
-    format: OutputFormat, output: any ByteOutput, width: Int?, table: BatchTable? = nil, isFirst: Bool = true
-  ) {
-    self.format = format
-    self.output = output
-    self.width = width
-    self.table = table
-    self.isFirst = isFirst
-  }
+  private(set) var labels: [LesionLabel] = []
 
   mutating func print(_ report: some ImageReport) throws(OutputError) {
     // Each report is written at once, so that an interruption leaves at most one line unfinished.

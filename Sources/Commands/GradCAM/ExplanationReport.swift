@@ -4,7 +4,7 @@ import Figures
 import JSONModule
 
 /// The statistics of an explanation, for programs and for people.
-struct ExplanationReport: ImageReport, Sendable {
+struct ExplanationReport: ImageReport, PlainReport, Sendable {
   let explanation: Explanation
   /// One for each map, or none.
   let trusts: [MapTrust]
@@ -12,18 +12,6 @@ struct ExplanationReport: ImageReport, Sendable {
   let picturePath: String
   let rawPath: String?
   let includesSignedMap: Bool
-
-  init(
-    explanation: Explanation, trusts: [MapTrust], imageName: String, picturePath: String, rawPath: String?,
-    includesSignedMap: Bool
-  ) {
-    self.explanation = explanation
-    self.trusts = trusts
-    self.imageName = imageName
-    self.picturePath = picturePath
-    self.rawPath = rawPath
-    self.includesSignedMap = includesSignedMap
-  }
 
   var classification: Classification { explanation.classification }
   private var result: Classification { classification }
@@ -36,10 +24,9 @@ struct ExplanationReport: ImageReport, Sendable {
     return checks + ["picture \(picturePath)".printable]
   }
 
-  var json: JSONValue {
+  var members: [(key: String, value: JSONValue)] {
     let first = explanation.maps[0]
     var members: [(key: String, value: JSONValue)] = [
-      ("schemaVersion", .integer(Classification.schemaVersion)),
       ("image", .string(imageName)),
       ("imageSHA256", result.imageSHA256.map(JSONValue.string) ?? .null),
       ("model", result.model.orderedJSON),
@@ -59,12 +46,11 @@ struct ExplanationReport: ImageReport, Sendable {
       ("output", .string(picturePath)),
       ("raw", rawPath.map(JSONValue.string) ?? .null),
       ("summary", .string(result.summary)),
-      ("disclaimer", .string(result.disclaimer)),
     ]
-    return .object(members)
+    return members
   }
 
-  func text(width: Int?) -> String {
+  func lines(width: Int?) -> [String] {
     let first = explanation.maps[0]
     var lines = [imageName.printable, "", result.summary.wrapped(width: width, indent: 0), ""]
     for (index, map) in explanation.maps.enumerated() {
@@ -83,10 +69,8 @@ struct ExplanationReport: ImageReport, Sendable {
     rows += result.warnings.map { ("Warning", $0.sentence) }
     rows += [("Model", result.model.words), ("Picture", picturePath.printable)]
     if let rawPath { rows.append(("Array", rawPath.printable)) }
-    lines.append("")
-    lines += rows.map { label, value in value.labelled("  " + label, column: 16, width: width) }
-    lines += ["", result.disclaimer.wrapped(width: width, indent: 0)]
-    return lines.joined(separator: "\n") + "\n"
+    return lines + [""]
+      + rows.map { label, value in value.labelled("  " + label, column: 16, width: width) }
   }
 
   private func detail(_ map: ActivationMap) -> String {

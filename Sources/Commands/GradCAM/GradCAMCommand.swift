@@ -21,18 +21,14 @@ enum GradCAMCommand: Command {
     grad-cam does. A map is made by one network: of an ensemble, name the folder of a member. Where the model abstains, \
     the picture, the text and the JSON say so.
     """
-  static let positionals = [
-    Positional(
-      "image", isRepeated: true,
-      abstract: "A file, a folder, or - for one image's bytes on standard input.")
-  ]
+  static let positionals = [Positional.images]
   static let options: [any Parameter] =
     MetadataOptions.all + [
       MetadataOptions.table
     ] + GradCAMOptions.map + FigureOptions.all + [
       ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, GradCAMOptions.resume,
       Flag.quiet,
-      GradCAMOptions.format,
+      OutputFormat.option,
     ] + DecodingOptions.all
   static let examples = [
     "dermafusion gradcam lesion.jpg --age 55 --output heatmap.png",
@@ -48,11 +44,11 @@ enum GradCAMCommand: Command {
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
-    let format = arguments.value(of: GradCAMOptions.format)
+    let format = arguments.value(of: OutputFormat.option)
     if arguments[GradCAMOptions.signed], arguments[GradCAMOptions.raw] == nil, format == .text {
       throw UsageError.missingCompanion(
         GradCAMOptions.signed.display,
-        companions: "'\(GradCAMOptions.raw.display)' or '--\(GradCAMOptions.format.name) json'")
+        companions: "'\(GradCAMOptions.raw.display)' or '--\(OutputFormat.option.name) json'")
     }
     let input = try BatchInput(arguments, terminal: terminal)
     let items = input.images.items

@@ -83,5 +83,4 @@ enum GradCAMOptions {
       """)
   static let resume = Flag(
     "resume", abstract: "Skip images whose picture is there, whatever it was made from.")
-  static let format = OutputFormat.option
 }

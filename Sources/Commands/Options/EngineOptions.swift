@@ -1,6 +1,20 @@
 import CommandLineSupport
 import DermaFusion
 
+extension Positional {
+  /// The images of a command line.
+  static let images = Positional(
+    "image", isRepeated: true,
+    abstract: "A file, a folder, or - for one image's bytes on standard input.")
+}
+
+extension Option where Value == String {
+  /// Where the images of a table are looked for.
+  static let imageFolders = path(
+    "images", valueName: "folder", isRequired: true, isRepeatable: true,
+    abstract: "Folder with the images; give it again for more folders.")
+}
+
 extension Option where Value == Int {
   /// Threads to compute with.
   static let threads = Option(

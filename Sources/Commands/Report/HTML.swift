@@ -1,9 +1,11 @@
+import CommandLineSupport
+
 /// Text for an HTML document.
 enum HTML {
-  /// With the characters replaced that would end a text or an attribute's value.
+  /// With the characters replaced that would end a text or an attribute's value, and those that would not be seen.
   static func escaped(_ text: String) -> String {
     var result = ""
-    for scalar in text.unicodeScalars {
+    for scalar in text.printable.unicodeScalars {
       switch scalar {
       case "&": result += "&amp;"
       case "<": result += "&lt;"

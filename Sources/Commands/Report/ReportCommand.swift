@@ -14,10 +14,7 @@ enum ReportCommand: Command {
     index in the order of their risk. It can be read on a screen, light or dark, and printed on A4 paper. It contains the photographs, so keep it as \
     private as their files.
     """
-  static let positionals = [
-    Positional(
-      "image", isRepeated: true, abstract: "A file, a folder, or - for an image's bytes on standard input.")
-  ]
+  static let positionals = [Positional.images]
   static let options: [any Parameter] =
     MetadataOptions.all + [
       MetadataOptions.table, output, only, ModelLocation.option, Option<Int>.threads,

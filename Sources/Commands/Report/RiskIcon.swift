@@ -29,6 +29,6 @@ enum RiskIcon {
     }
   }
 
-  /// The name of a risk in class attributes and sentences.
+  /// The name of a risk in class attributes.
   static func name(_ risk: RiskLevel?) -> String { risk?.rawValue ?? "none" }
 }

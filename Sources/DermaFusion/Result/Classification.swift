@@ -125,18 +125,5 @@ extension Classification: CustomStringConvertible {
         views: try container.decode(ImageViews.self, forKey: .views),
         abstention: try container.decode(Abstention.self, forKey: .abstention))
     }
-
-    /// Writes what ``init(from:)`` reads.
-    public func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(logits, forKey: .logits)
-      try container.encode(probabilities, forKey: .probabilities)
-      try container.encode(metadata, forKey: .metadata)
-      try container.encode(warnings, forKey: .warnings)
-      try container.encodeIfPresent(imageSHA256, forKey: .imageSHA256)
-      try container.encode(model, forKey: .model)
-      try container.encode(views, forKey: .views)
-      try container.encode(abstention, forKey: .abstention)
-    }
   }
 #endif

@@ -76,14 +76,14 @@ enum JPEGDecoder {
       orientation.applied(to: image), damage: damage(reader), reservation: reservation)
   }
 
-  /// The share of the image from which on it is said how much is missing.
+  /// What the decoder warns of or does not find; nil for an intact image.
   private static func damage(_ reader: UnsafeMutablePointer<cjpeg_reader>) -> ImageDamage? {
     if reader.pointee.warning_count == 0 {
       return reader.pointee.lacks_end == 0
         ? nil : ImageDamage(reason: "the end-of-image marker is missing", share: 0)
     }
     return ImageDamage(
-      reason: text(&reader.pointee.warning), share: cjpeg_misread_share(reader))
+      reason: String(untilZeroIn: reader.pointee.warning), share: cjpeg_misread_share(reader))
   }
 
   /// A short file that claims many pixels is refused before they are allocated. Huffman coding takes at least a bit for
@@ -144,14 +144,10 @@ enum JPEGDecoder {
     case CJPEG_TRUNCATED: throw .truncated(.jpeg, reason: truncation)
     case CJPEG_OUT_OF_MEMORY: throw .outOfMemory(.jpeg)
     case CJPEG_TOO_SLOW: throw .tooSlow(.jpeg, seconds: seconds)
-    case CJPEG_UNSUPPORTED: throw .unsupportedVariant(.jpeg, reason: text(&reader.pointee.message))
-    default: throw .corrupt(.jpeg, reason: text(&reader.pointee.message))
+    case CJPEG_UNSUPPORTED:
+      throw .unsupportedVariant(.jpeg, reason: String(untilZeroIn: reader.pointee.message))
+    default: throw .corrupt(.jpeg, reason: String(untilZeroIn: reader.pointee.message))
     }
-  }
-
-  /// The characters up to the first zero.
-  private static func text<Characters>(_ characters: inout Characters) -> String {
-    withUnsafeBytes(of: &characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
   /// Joins the Exif segments and takes the last XMP segment, as Pillow does.

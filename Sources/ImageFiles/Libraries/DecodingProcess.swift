@@ -73,7 +73,7 @@ package struct DecodingProcess: Sendable {
 }
 
 extension DecodingProcess {
-  /// What the child says before its pixels or its reason: five numbers of 32 bits.
+  /// What the child says before its pixels or its reason: three numbers of 32 bits.
   enum Reply {
     case pixels(width: Int, height: Int)
     case failure(Failure, textCount: Int)

@@ -140,7 +140,7 @@ enum PNGDecoder {
   /// Damaged pixels do not get here: the chunks' checksums are held against them.
   private static func damage(_ reader: UnsafeMutablePointer<cpng_reader>) -> ImageDamage? {
     if reader.pointee.warning_count > 0 {
-      return ImageDamage(reason: text(&reader.pointee.warning), share: 0)
+      return ImageDamage(reason: String(untilZeroIn: reader.pointee.warning), share: 0)
     }
     return reader.pointee.lacks_end == 0 ? nil : ImageDamage(reason: "the end chunk is missing", share: 0)
   }
@@ -165,16 +165,11 @@ enum PNGDecoder {
   ) throws(ImageError) {
     switch status {
     case CPNG_OK: return
-    case CPNG_TRUNCATED: throw .truncated(.png, reason: text(&reader.pointee.message))
+    case CPNG_TRUNCATED: throw .truncated(.png, reason: String(untilZeroIn: reader.pointee.message))
     case CPNG_TOO_SLOW: throw .tooSlow(.png, seconds: seconds)
     case CPNG_OUT_OF_MEMORY: throw .outOfMemory(.png)
-    default: throw .corrupt(.png, reason: text(&reader.pointee.message))
+    default: throw .corrupt(.png, reason: String(untilZeroIn: reader.pointee.message))
     }
-  }
-
-  /// The characters up to the first zero.
-  private static func text<Characters>(_ characters: inout Characters) -> String {
-    withUnsafeBytes(of: &characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
   /// Looks where Pillow looks: the eXIf chunk, else ImageMagick's "Raw profile type exif" text; and where those name no

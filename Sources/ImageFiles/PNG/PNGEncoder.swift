@@ -33,9 +33,7 @@ package enum PNGEncoder {
       }
     }
     guard status == CPNG_OK else {
-      let reason = withUnsafeBytes(of: &file.message) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
+      let reason = String(untilZeroIn: file.message)
       throw .encodingFailed(reason: reason.isEmpty ? "out of memory" : reason)
     }
     return Array(UnsafeBufferPointer(start: file.bytes, count: file.count))

@@ -61,9 +61,7 @@ final class TIFFStream {
   }
 
   private static func text(_ report: UnsafeMutablePointer<ctiff_report>) -> String {
-    let text = withUnsafeBytes(of: report.pointee.message) {
-      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-    }
+    let text = String(untilZeroIn: report.pointee.message)
     return text.isEmpty ? "libtiff cannot read it" : text.onOneLine
   }
 

@@ -9,7 +9,7 @@
 
 /// Another run of a program: it is given bytes, gives bytes back, and is killed when its time is over.
 ///
-/// Whoever uses it must ignore SIGPIPE, as ``StandardStreams/prepare()`` does: a child that has died cannot be written to.
+/// Its users must ignore SIGPIPE, as ``StandardStreams/prepare()`` does: a child that has died cannot be written to.
 package final class ChildProcess {
   package enum End: Equatable, Sendable {
     case exited(status: Int32)

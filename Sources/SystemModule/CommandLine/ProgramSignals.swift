@@ -6,8 +6,8 @@
   import Darwin
 #endif
 
-/// What becomes of the program when a signal ends it. A person's interrupt removes files that are half written; a fault of our
-/// own is told in one line. The process then ends by the same signal, so that its parent sees which.
+/// What the program does when a signal ends it. A person's interrupt removes files that are half written; a fault of our own
+/// is told in one line. The process then ends by the same signal, so that its parent sees which.
 package enum ProgramSignals {
   /// Paths to remove, or null; looked at by the handler, which may not wait for a lock.
   nonisolated(unsafe) fileprivate static let paths: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = {

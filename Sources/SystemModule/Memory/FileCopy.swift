@@ -26,7 +26,7 @@ package enum FileCopyError: Error, Equatable, Sendable {
 
 /// A file's bytes, read once into memory of this process's own, for as long as this object lives.
 ///
-/// Whoever looks at them twice sees the same bytes: another process that writes to the file, or shortens it, does not reach
+/// They stay the same: another process that writes to the file, or shortens it, does not reach
 /// them. A mapped file would change under its reader, and end the process with a bus error where it is shortened.
 ///
 /// `@unchecked Sendable`: the pointer is set once, nothing writes through it later, and the memory goes with the object.

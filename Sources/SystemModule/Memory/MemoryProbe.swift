@@ -6,8 +6,8 @@
   import Darwin
 #endif
 
-/// Whether memory can be had. Swift ends the process where an array cannot get its memory; who asks before can refuse the
-/// one input that needs it.
+/// Whether memory can be had. Swift ends the process where an array cannot get its memory; a caller that asks first can
+/// refuse the one input that needs it.
 package enum MemoryProbe {
   /// Whether the system gives so many bytes in one piece at this moment. It may give them and have none left when they are
   /// written to; a limit on the address space is kept.

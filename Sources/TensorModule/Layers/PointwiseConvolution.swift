@@ -20,7 +20,7 @@ package struct PointwiseConvolution: Sendable {
   ///   - gate: Multiplies each input channel, or nil: squeeze-excite, folded into the product. As long as the input's
   ///     padded channels. Where there are fewer pixels than output channels, the input is overwritten by the product.
   ///   - residual: Added before the activation, or nil; the output's shape and stride.
-  ///   - scratch: ``scratchCount`` floats when there is a gate.
+  ///   - scratch: ``scratchCount(pixelCount:)`` floats when there is a gate.
   ///   - taskScratch: ``taskScratchCount(pixelCount:)`` floats for each task, where the matrix is not of floats.
   package func callAsFunction(
     _ input: FeatureMap, gate: UnsafePointer<Float>? = nil, residual: FeatureMap? = nil,
@@ -36,11 +36,7 @@ package struct PointwiseConvolution: Sendable {
       input.shape.channels == matrix.depth && output.shape.channels == matrix.columnCount
         && input.shape.pixelCount == output.shape.pixelCount,
       "1x1 convolution [\(matrix.depth), \(matrix.columnCount)] from \(input.shape) to \(output.shape)")
-    if let residual {
-      precondition(
-        residual.shape == output.shape && residual.pixelStride == output.pixelStride,
-        "residual \(residual.shape) for \(output.shape)")
-    }
+    residual?.requireSameLayout(output)
     // Scaling the smaller of the two operands is the same product for less work.
     let rowCount = input.shape.pixelCount
     let scalesMatrix = gate != nil && matrix.columnCount <= rowCount

@@ -11,10 +11,6 @@ struct WinogradProduct: Sendable {
   let matrices: [PackedMatrix]
   private let bias: AlignedBuffer
 
-  /// `G`: a row for each value along a side, a column for each tap.
-  private static let weightTransform: [[Float]] = [
-    [1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1],
-  ]
   /// A tile's values along a side, of which ``WinogradProduct`` keeps the product with `G`.
   private static let side = 4
   /// Tiles that are transformed before they are multiplied. More would leave the cache, fewer would read the matrices

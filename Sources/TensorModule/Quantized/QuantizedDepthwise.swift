@@ -24,7 +24,7 @@ package struct QuantizedDepthwise: Sendable {
   ///   - expansion: Its matrix makes levels of `expanded`.
   ///   - weight: `[channels, kernelSize * kernelSize]`.
   ///   - expanded: How the depthwise convolution's input is kept; its zero point is 0.
-  ///   - output: A step of the output's levels, whose zero point is 0.
+  ///   - outputScale: A step of the output's levels, whose zero point is 0.
   /// - Returns: nil where a sum could leave the integers that a float holds.
   package init?(
     expansion: QuantizedPointwise, weight: QuantizedWeight, expanded: Quantization, outputScale: Float,

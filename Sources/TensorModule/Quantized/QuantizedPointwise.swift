@@ -44,11 +44,7 @@ package struct QuantizedPointwise: Sendable {
         && input.shape.pixelCount == output.shape.pixelCount,
       "1x1 convolution [\(matrix.weight.depth), \(matrix.weight.scale.count)] from \(input.shape) to \(output.shape)"
     )
-    if let residual {
-      precondition(
-        residual.shape == output.shape && residual.pixelStride == output.pixelStride,
-        "residual \(residual.shape) for \(output.shape)")
-    }
+    residual?.requireSameLayout(output)
     let grid = ProductGrid(
       rowCount: input.shape.pixelCount, depth: input.pixelStride, columnCount: output.shape.channels,
       rowTile: matrix.kernels.rowTile, threadCount: pool.threadCount)
