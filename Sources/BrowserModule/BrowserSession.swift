@@ -74,25 +74,15 @@ final class BrowserSession {
       throw DermaFusionError(
         .invalidRequest, message: "the request names no stage", remedy: "Send the key \"stage\".")
     }
-    let input = try classifier(handle).preprocessed(image)
-    switch stage {
-    case .cropped: return stagePixels(stage, input.cropped)
-    case .resized: return stagePixels(stage, input.resized)
-    case .constancy: return stagePixels(stage, input.constancy)
-    case .normalized:
-      let (width, height) = (input.resized.width, input.resized.height)
-      return (Self.json(stage, [3, height, width]), keep(input.normalizedCHW()))
+    let (shape, values): ([Int], UnsafeMutableRawPointer)
+    switch StageValues(try classifier(handle).preprocessed(image), stage: stage) {
+    case .bytes(let bytes, shape: let dimensions): (shape, values) = (dimensions, keep(bytes))
+    case .floats(let floats, shape: let dimensions): (shape, values) = (dimensions, keep(floats))
     }
-  }
-
-  private func stagePixels(
-    _ stage: ImageRequest.Stage, _ image: PixelImage
-  ) -> (JSONValue, UnsafeMutableRawPointer?) {
-    (Self.json(stage, [image.height, image.width, 3]), keep(image.pixels))
-  }
-
-  private static func json(_ stage: ImageRequest.Stage, _ shape: [Int]) -> JSONValue {
-    .object(["stage": .string(stage.rawValue), "shape": .array(shape.map { .integer($0) })])
+    let json = JSONValue.object([
+      "stage": .string(stage.rawValue), "shape": .array(shape.map { .integer($0) }),
+    ])
+    return (json, values)
   }
 
   /// Copies values to memory that stays until something else is kept.

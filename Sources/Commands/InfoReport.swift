@@ -13,9 +13,7 @@ struct InfoReport: Report {
   }
 
   private static func words(_ labels: Labels) -> String {
-    let shown = labels.ids.prefix(12).joined(separator: ", ")
-    let rest = labels.count > 12 ? " and \(labels.count - 12) more" : ""
-    return "\(labels.count): \(shown)\(rest)\(labels.tellMalignancy ? "" : "; malignancy not told")"
+    "\(labels.count): \(labels.ids.listed(atMost: 12))\(labels.tellMalignancy ? "" : "; malignancy not told")"
   }
 
   func text(width: Int?) -> String {

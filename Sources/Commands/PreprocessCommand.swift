@@ -1,6 +1,7 @@
 import Assessment
 import CommandLineSupport
 import DermaFusion
+import ImagePipeline
 import SystemModule
 
 /// Writes one stage of preprocessing as an array for NumPy.
@@ -26,8 +27,8 @@ enum PreprocessCommand: Command {
     ("64", "Wrong usage."),
   ]
 
-  private static let stage = Option<StageInspector.Stage>.choice(
-    "stage", of: StageInspector.Stage.allCases, initial: nil, abstract: "Stage to write.")
+  private static let stage = Option<PreprocessingStage>.choice(
+    "stage", of: PreprocessingStage.allCases, initial: nil, abstract: "Stage to write.")
   private static let output = Option<String>.path(
     "output", valueName: "file.npy", isRequired: true,
     abstract: "File to write; one that exists is replaced. - is standard output."

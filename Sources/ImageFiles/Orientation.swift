@@ -78,33 +78,13 @@ extension Orientation {
   /// Turns the stored pixels upright.
   func applied(to image: PixelImage) -> PixelImage {
     guard self != .upright else { return image }
-    let width = image.width
-    let height = image.height
-    let swapsSides = placement.transposes
+    let (width, height) = (image.width, image.height)
     // Where the first pixel of the result lies in the stored image, and how far a step in the result leads there.
-    let startX = placement.mirrorsColumns ? width - 1 : 0
-    let startY = placement.mirrorsRows ? height - 1 : 0
-    let columnStep = (placement.mirrorsColumns ? -1 : 1) * 3
-    let rowStep = (placement.mirrorsRows ? -width : width) * 3
-    let (stepX, stepY) = swapsSides ? (rowStep, columnStep) : (columnStep, rowStep)
-    let start = (startY * width + startX) * 3
-
-    let resultWidth = swapsSides ? height : width
-    let resultHeight = swapsSides ? width : height
-    return image.pixels.withUnsafeBufferPointer { stored in
-      PixelImage(width: resultWidth, height: resultHeight) { result in
-        var target = result
-        for y in 0..<resultHeight {
-          var source = start + y * stepY
-          for _ in 0..<resultWidth {
-            target[0] = stored[source]
-            target[1] = stored[source + 1]
-            target[2] = stored[source + 2]
-            target += 3
-            source += stepX
-          }
-        }
-      }
-    }
+    let first =
+      (placement.mirrorsRows ? height - 1 : 0) * width + (placement.mirrorsColumns ? width - 1 : 0)
+    let (column, row) = (placement.mirrorsColumns ? -1 : 1, placement.mirrorsRows ? -width : width)
+    return placement.transposes
+      ? image.rearranged(width: height, height: width, first: first, rowStep: column, columnStep: row)
+      : image.rearranged(width: width, height: height, first: first, rowStep: row, columnStep: column)
   }
 }

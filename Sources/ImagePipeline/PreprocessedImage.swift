@@ -121,3 +121,26 @@ package struct PreprocessedImage: Sendable {
     }
   }
 }
+
+/// The array of one stage of the preprocessing, with its shape.
+package enum StageValues: Sendable, Equatable {
+  /// `[height, width, 3]`
+  case bytes([UInt8], shape: [Int])
+  /// `[3, size, size]`
+  case floats([Float], shape: [Int])
+
+  package init(_ image: PixelImage) {
+    self = .bytes(image.pixels, shape: [image.height, image.width, 3])
+  }
+
+  package init(_ image: PreprocessedImage, stage: PreprocessingStage) {
+    switch stage {
+    case .decoded: self.init(image.decoded)
+    case .cropped: self.init(image.cropped)
+    case .resized: self.init(image.resized)
+    case .constancy: self.init(image.constancy)
+    case .normalized:
+      self = .floats(image.normalizedCHW(), shape: [3, image.resized.height, image.resized.width])
+    }
+  }
+}

@@ -27,17 +27,23 @@ extension PixelImage {
     precondition(width == height, "a symmetry of the square for an image of \(width)x\(height)")
     if symmetry == .identity { return self }
     let source = symmetry.source(side: width)
-    return pixels.withUnsafeBufferPointer { old in
+    return rearranged(
+      width: width, height: height, first: source.first, rowStep: source.row, columnStep: source.column)
+  }
+
+  /// An image whose pixel at (x, y) is that at the place `first + y * rowStep + x * columnStep` of this one.
+  package func rearranged(width: Int, height: Int, first: Int, rowStep: Int, columnStep: Int) -> PixelImage {
+    pixels.withUnsafeBufferPointer { old in
       PixelImage(width: width, height: height) { new in
-        var target = 0
+        var target = new
         for y in 0..<height {
-          var place = (source.first + y * source.row) * 3
+          var place = (first + y * rowStep) * 3
           for _ in 0..<width {
-            new[target] = old[place]
-            new[target + 1] = old[place + 1]
-            new[target + 2] = old[place + 2]
+            target[0] = old[place]
+            target[1] = old[place + 1]
+            target[2] = old[place + 2]
             target += 3
-            place += source.column * 3
+            place += columnStep * 3
           }
         }
       }

@@ -7,8 +7,7 @@ import Testing
 @Suite struct SystemLibraryTests {
   @Test func aMissingLibraryIsNamedWithItsPackages() {
     let library = SystemLibrary(
-      format: .webp, name: "libnowhere", debian: "libnowhere7", homebrew: "nowhere",
-      files: ["libnowhere.so.7"])
+      format: .webp, name: "libnowhere", debian: "libnowhere7", homebrew: "nowhere", versions: [7])
     #expect(library.open() == nil)
     #expect(
       library.missing.description == """

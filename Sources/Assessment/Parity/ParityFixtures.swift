@@ -115,7 +115,7 @@ package struct ParityFixtures: Sendable {
     }
     for expected in image.stages {
       guard let stage = PreprocessingStage(rawValue: expected.name),
-        case .bytes(let values, let shape) = StageInspector.Values(preprocessed, stage: stage)
+        case .bytes(let values, let shape) = StageValues(preprocessed, stage: stage)
       else {
         throw ParityError.unreadable(
           file: Self.manifestName, reason: "'\(expected.name)' is not a stage of bytes")

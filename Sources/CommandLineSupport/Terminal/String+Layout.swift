@@ -20,6 +20,11 @@ extension String {
     }
   }
 
+  /// Without blanks at the end.
+  package var trimmedRight: String {
+    lastIndex { $0 != " " }.map { String(self[...$0]) } ?? ""
+  }
+
   /// Filled with blanks on the right up to `width` characters.
   package func padding(to width: Int) -> String {
     self + String(repeating: " ", count: Swift.max(0, width - count))
@@ -59,5 +64,12 @@ extension String {
       lines.append(line)
     }
     return lines.joined(separator: "\n")
+  }
+}
+
+extension [String] {
+  /// `a, b, c and 7 more`
+  package func listed(atMost count: Int) -> String {
+    prefix(count).joined(separator: ", ") + (self.count > count ? " and \(self.count - count) more" : "")
   }
 }

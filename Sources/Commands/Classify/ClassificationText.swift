@@ -133,10 +133,3 @@ struct ClassificationText {
     }
   }
 }
-
-extension String {
-  /// Without blanks at the end.
-  fileprivate var trimmedRight: String {
-    lastIndex { $0 != " " }.map { String(self[...$0]) } ?? ""
-  }
-}

@@ -134,12 +134,3 @@ enum CompareCommand: Command {
     throw .differentClasses(zip(folders, only).map { (folder: $0, ids: $1) })
   }
 }
-
-extension PatientMetadata {
-  /// With what the table of labels says in the place of the fields that are not known.
-  fileprivate func filled(from entry: PatientEntry?) throws(DermaFusionError) -> PatientMetadata {
-    try PatientMetadata(
-      ageInYears: ageInYears ?? entry?.ageInYears, sex: sex == .unknown ? entry?.sex ?? .unknown : sex,
-      site: site == .unknown ? entry?.site ?? .unknown : site)
-  }
-}

@@ -74,9 +74,8 @@ struct ComparisonOutput: PlainReport {
       notes.append(("Labels", "\(measurement.imageCount) images of \(measurement.lesionCount) lesions"))
       let absent = measurement.absentClasses
       if !absent.isEmpty {
-        let names = absent.prefix(12).map(\.id.printable).joined(separator: ", ")
-        let rest = absent.count > 12 ? " and \(absent.count - 12) more" : ""
-        notes.append(("Note", "no image of \(names)\(rest): means over classes leave them out"))
+        let names = absent.map(\.id.printable).listed(atMost: 12)
+        notes.append(("Note", "no image of \(names): means over classes leave them out"))
       }
     }
     for (letter, overlap) in zip(Self.letters, overlaps ?? []) {

@@ -52,18 +52,21 @@ extension EvaluationOutput {
   private static let matrixClassCount = 20
 
   /// The classes that tables have rows for: all, or those with the most images.
-  private var shownClasses: [LesionLabel] {
-    let labels = report.labels
-    if labels.count <= Self.shownClassCount { return Array(labels) }
-    return labels.sorted { (report.imageCount($0), -$0.index) > (report.imageCount($1), -$1.index) }
-      .prefix(Self.shownClassCount).sorted { $0.index < $1.index }
+  private var shownClasses: [LesionLabel] { largestClasses(Self.shownClassCount) }
+
+  /// The classes with the most images, in the order of the classes.
+  func largestClasses(_ count: Int) -> [LesionLabel] {
+    report.labels.sorted { (report.imageCount($0), -$0.index) > (report.imageCount($1), -$1.index) }
+      .prefix(count).sorted { $0.index < $1.index }
   }
 
   private func leftOutClasses(_ width: Int?) -> [String] {
     let count = report.labels.count - shownClasses.count
     return count > 0
-      ? ("\(count) classes with fewer images are left out; --format json has them.".wrapped(
-        width: width, indent: 0)).split(separator: "\n").map(String.init) : []
+      ? [
+        "\(count) classes with fewer images are left out; --format json has them."
+          .wrapped(width: width, indent: 0)
+      ] : []
   }
 
   private func idWidth(_ least: Int, _ labels: [LesionLabel]) -> Int {
@@ -192,9 +195,8 @@ extension EvaluationOutput {
               } ?? ""
             })
         })
-    return "Subgroups (fewer than \(EvaluationReport.sufficientCount) images: insufficient)".wrapped(
-      width: width, indent: 0
-    ).split(separator: "\n").map(String.init) + table.lines(width: width)
+    let title = "Subgroups (fewer than \(EvaluationReport.sufficientCount) images: insufficient)"
+    return [title.wrapped(width: width, indent: 0)] + table.lines(width: width)
   }
 
   private static let subgroupCellWidth = 26

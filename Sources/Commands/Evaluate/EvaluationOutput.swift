@@ -50,10 +50,8 @@ struct EvaluationOutput: PlainReport {
     }
     if let selected { notes.append(("Note", "the model was \(selected): the figures may be too good")) }
     if !report.absentClasses.isEmpty {
-      let absent = report.absentClasses
-      let names = absent.prefix(12).map(\.id).joined(separator: ", ")
-      let rest = absent.count > 12 ? " and \(absent.count - 12) more" : ""
-      notes.append(("Note", "no image of \(names)\(rest): means over classes leave them out"))
+      let names = report.absentClasses.map(\.id).listed(atMost: 12)
+      notes.append(("Note", "no image of \(names): means over classes leave them out"))
     }
     if report.drawsPatients { notes.append(("Intervals", "drawn by patient, not by lesion")) }
     notes += sortedWarnings.map { ("Warning", "\($0.count) images: \($0.warning.sentence)") }

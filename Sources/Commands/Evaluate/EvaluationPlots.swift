@@ -78,11 +78,8 @@ struct EvaluationPlots {
     canvas.label("One against the rest", x: legend, y: Self.top + 12, size: 12, isBold: true)
     canvas.label("and its AUROC", x: legend, y: Self.top + 28, size: 12, isBold: true)
     let labels = output.report.labels
-    // Those with the most images, where the legend has no room for all.
-    let shown = labels.sorted {
-      (output.report.imageCount($0), -$0.index) > (output.report.imageCount($1), -$1.index)
-    }
-    .prefix(Self.curveCount).sorted { $0.index < $1.index }
+    // The legend may have no room for all.
+    let shown = output.largestClasses(Self.curveCount)
     for (index, label) in shown.enumerated() {
       let style = Self.styles[index % Self.styles.count]
       let curve = Self.thinned(output.report.set.curve(of: label))

@@ -110,9 +110,7 @@ struct EvaluationRun {
   ) throws -> (EvaluatedImage, name: String, Classification, distance: Double?) {
     let (entry, source) = (found.entry, found.location.source)
     return try source.naming {
-      let metadata = try PatientMetadata(
-        ageInYears: entry.metadata.ageInYears, sex: entry.metadata.sex ?? .unknown,
-        site: entry.metadata.site ?? .unknown)
+      let metadata = try PatientMetadata.unknown.filled(from: entry.metadata)
       let (result, output, _) = try classifier.observedClassify(
         encodedImage: source.read(terminal: terminal), metadata: metadata, views: views)
       let image = EvaluatedImage(

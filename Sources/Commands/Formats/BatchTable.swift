@@ -39,7 +39,7 @@ struct BatchTable {
     let line = cells(names.name, names.label, names.percentage, names.risk) + Self.gap + names.remark
     return emphasised(
       remarkWidth == nil || remarkWidth! >= Self.leastRemarkWidth
-        ? line : trimmed(line.dropLast(names.remark.count))) + "\n"
+        ? line : String(line.dropLast(names.remark.count)).trimmedRight) + "\n"
   }
 
   /// - Parameter others: remarks after those on the result.
@@ -86,14 +86,14 @@ struct BatchTable {
   }
 
   private func line(_ cells: String, remarks: [String]) -> String {
-    if remarks.isEmpty { return trimmed(cells[...]) + "\n" }
+    if remarks.isEmpty { return cells.trimmedRight + "\n" }
     let text = remarks.joined(separator: "; ")
     guard let width, let remarkWidth else { return cells + Self.gap + text + "\n" }
     if remarkWidth >= Self.leastRemarkWidth {
       return cells + Self.gap + text.wrapped(width: width, indent: remarkColumn).dropFirst(remarkColumn)
         + "\n"
     }
-    return trimmed(cells[...]) + "\n" + text.wrapped(width: width, indent: 4) + "\n"
+    return cells.trimmedRight + "\n" + text.wrapped(width: width, indent: 4) + "\n"
   }
 
   private func reasons(_ result: Classification) -> String {
@@ -105,10 +105,6 @@ struct BatchTable {
   /// The end of a path tells more than its beginning.
   private func shortened(_ name: String) -> String {
     name.count <= nameWidth ? name : "\u{2026}" + name.suffix(nameWidth - 1)
-  }
-
-  private func trimmed(_ text: Substring) -> String {
-    text.lastIndex { $0 != " " }.map { String(text[...$0]) } ?? ""
   }
 
   private func emphasised(_ text: String) -> String { usesColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }

@@ -27,15 +27,11 @@ struct TextTable {
         used += next.heading.count
       }
       if !lines.isEmpty { lines.append("") }
-      lines.append(Self.trimmed(names.heading + part.map(\.heading).joined()))
+      lines.append((names.heading + part.map(\.heading).joined()).trimmedRight)
       for row in names.cells.indices where part.contains(where: { !$0.cells[row].isEmpty }) {
-        lines.append(Self.trimmed(names.cells[row] + part.map { $0.cells[row] }.joined()))
+        lines.append((names.cells[row] + part.map { $0.cells[row] }.joined()).trimmedRight)
       }
     } while !rest.isEmpty
     return lines
-  }
-
-  private static func trimmed(_ line: String) -> String {
-    line.lastIndex { $0 != " " }.map { String(line[...$0]) } ?? ""
   }
 }

@@ -99,6 +99,15 @@ struct PatientColumns {
   ]
 }
 
+extension PatientMetadata {
+  /// With what a row says in the place of the fields that are not known.
+  func filled(from entry: PatientEntry?) throws(DermaFusionError) -> PatientMetadata {
+    try PatientMetadata(
+      ageInYears: ageInYears ?? entry?.ageInYears, sex: sex == .unknown ? entry?.sex ?? .unknown : sex,
+      site: site == .unknown ? entry?.site ?? .unknown : site)
+  }
+}
+
 extension String {
   /// With a point for the comma of `55,5`, which spreadsheets of many languages write.
   var withDecimalPoint: String {

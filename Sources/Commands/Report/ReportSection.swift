@@ -1,5 +1,6 @@
 import CommandLineSupport
 import DermaFusion
+import JSONModule
 
 /// What a report says of one image.
 struct ReportSection {
@@ -125,7 +126,7 @@ struct ReportSection {
     let metadata = result.metadata
     let missing = "<span class=\"empty\">not given</span>"
     var rows = [
-      ("Age", metadata.ageInYears.map { HTML.escaped("\($0.plain) years") } ?? missing),
+      ("Age", metadata.ageInYears.map { HTML.escaped("\(JSONValue.decimal($0)) years") } ?? missing),
       ("Sex", metadata.sex == .unknown ? missing : HTML.escaped(metadata.sex.rawValue)),
       ("Site", metadata.site == .unknown ? missing : HTML.escaped(metadata.site.rawValue)),
     ]
@@ -144,13 +145,5 @@ struct ReportSection {
       \(entries)
       </dl></div>
       """
-  }
-}
-
-extension Double {
-  /// 55 rather than 55.0.
-  fileprivate var plain: String {
-    let text = description
-    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 }

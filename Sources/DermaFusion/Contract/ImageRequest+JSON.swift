@@ -50,9 +50,10 @@ extension ImageRequest {
     }
   }
 
-  private static func stage(named name: String) throws(DermaFusionError) -> Stage {
-    guard let stage = Stage(rawValue: name) else {
-      throw unknown(name, "stage", among: Stage.allCases.map { $0.rawValue })
+  private static func stage(named name: String) throws(DermaFusionError) -> PreprocessingStage {
+    let stages = PreprocessingStage.allCases.filter { $0 != .decoded }
+    guard let stage = stages.first(where: { $0.rawValue == name }) else {
+      throw unknown(name, "stage", among: stages.map { $0.rawValue })
     }
     return stage
   }

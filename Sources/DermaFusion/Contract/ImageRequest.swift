@@ -20,8 +20,8 @@ package struct ImageRequest: Sendable {
   package var includesSignedMap = false
   /// Whether maps are checked: about 100 runs of the network and 35 for each map.
   package var includesTrust = false
-  /// The stage of the preprocessing.
-  package var stage: Stage?
+  /// The stage of the preprocessing, which is not that of the decoded image.
+  package var stage: PreprocessingStage?
 
   /// The classes whose maps are asked for.
   package enum Classes: Sendable {
@@ -29,11 +29,6 @@ package struct ImageRequest: Sendable {
     case all
     /// By their ids; at least one.
     case named([String])
-  }
-
-  /// A stage of the preprocessing after the decoded image.
-  package enum Stage: String, CaseIterable, Sendable {
-    case cropped, resized, constancy, normalized
   }
 
   /// Asks for nothing special, with nothing known.

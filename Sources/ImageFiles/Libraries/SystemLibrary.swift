@@ -7,8 +7,8 @@ struct SystemLibrary: Sendable {
   let name: String
   let debian: String
   let homebrew: String
-  /// What the loader is asked for: the interfaces that the declarations here are of.
-  let files: [String]
+  /// The interfaces that the declarations here are of, in the order in which they are tried.
+  let versions: [Int]
 
   func open() -> DynamicLibrary? {
     #if canImport(Darwin)
@@ -33,23 +33,21 @@ extension SystemLibrary {
     }
   }
 
-  #if canImport(Darwin)
-    static let webp = SystemLibrary(
-      format: .webp, name: "libwebp", debian: "libwebp7", homebrew: "webp", files: ["libwebp.7.dylib"])
-    static let tiff = SystemLibrary(
-      format: .tiff, name: "libtiff", debian: "libtiff6", homebrew: "libtiff",
-      files: ["libtiff.6.dylib", "libtiff.5.dylib"])
-    static let heif = SystemLibrary(
-      format: .heif, name: "libheif", debian: "libheif1", homebrew: "libheif", files: ["libheif.1.dylib"])
-  #else
-    static let webp = SystemLibrary(
-      format: .webp, name: "libwebp", debian: "libwebp7", homebrew: "webp", files: ["libwebp.so.7"])
-    static let tiff = SystemLibrary(
-      format: .tiff, name: "libtiff", debian: "libtiff6", homebrew: "libtiff",
-      files: ["libtiff.so.6", "libtiff.so.5"])
-    static let heif = SystemLibrary(
-      format: .heif, name: "libheif", debian: "libheif1", homebrew: "libheif", files: ["libheif.so.1"])
-  #endif
+  static let webp = SystemLibrary(
+    format: .webp, name: "libwebp", debian: "libwebp7", homebrew: "webp", versions: [7])
+  static let tiff = SystemLibrary(
+    format: .tiff, name: "libtiff", debian: "libtiff6", homebrew: "libtiff", versions: [6, 5])
+  static let heif = SystemLibrary(
+    format: .heif, name: "libheif", debian: "libheif1", homebrew: "libheif", versions: [1])
+
+  /// What the loader is asked for.
+  var files: [String] {
+    #if canImport(Darwin)
+      versions.map { "\(name).\($0).dylib" }
+    #else
+      versions.map { "\(name).so.\($0)" }
+    #endif
+  }
 }
 
 extension String {

@@ -20,6 +20,12 @@ extension FileBytes {
     }
   }
 
+  /// A name beside a target, whose own may be as long as a name can be; by chance, since processes in two containers may
+  /// have the same number and write into the same folder.
+  static func hiddenName(ending: String) -> String {
+    ".dermafusion-\(String(UInt64.random(in: 0 ... .max), radix: 36)).\(ending)"
+  }
+
   /// Writes a folder with files: it has its name when all of them are whole, or never.
   ///
   /// - Parameters:
@@ -28,8 +34,7 @@ extension FileBytes {
   package static func writeFolder(_ files: [(name: String, bytes: [UInt8])], path: String) throws(FileError) {
     try requireNewFolder(path)
     let target = withoutSlashes(path)
-    let number = String(UInt64.random(in: 0 ... .max), radix: 36)
-    let temporary = "\(folder(of: target))/.dermafusion-\(number).partial"
+    let temporary = "\(folder(of: target))/\(hiddenName(ending: "partial"))"
     let below = Set(files.compactMap { $0.name.contains("/") ? folder(of: $0.name) : nil }).sorted()
     let folders = [temporary] + below.map { "\(temporary)/\($0)" }
     let paths = files.map { "\(temporary)/\($0.name)" }

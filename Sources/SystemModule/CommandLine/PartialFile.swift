@@ -37,7 +37,7 @@ package final class PartialFile: ByteOutput {
       } else {
         let target = try OutputTarget(path)
         made = target.isMade ? HiddenName(removing: target.path) : nil
-        let temporary = HiddenName(beside: target.path, ending: "partial")
+        let temporary = HiddenName(beside: target.path)
         names = (temporary, target.path)
         output = FileDescriptorOutput(
           descriptor: temporary.path.withCString { open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) })
@@ -101,19 +101,15 @@ private final class HiddenName: Sendable {
   /// Whether it is a second name of an old file.
   private let isBackup: Bool
 
-  /// A name of its own, since the target's may be as long as a name can be; by chance, since processes in two containers
-  /// may have the same number and write into the same folder.
-  init(beside target: PathBytes, ending: String) {
-    let number = String(UInt64.random(in: 0 ... .max), radix: 36)
-    path = target.folder.appending("/.dermafusion-\(number).\(ending)".utf8)
+  init(beside target: PathBytes) {
+    path = target.folder.appending("/\(FileBytes.hiddenName(ending: "partial"))".utf8)
     slot = ProgramSignals.removeAtEnd(path)
     isBackup = false
   }
 
   /// A second name for the file that will be replaced, so that it can be brought back.
   init(keeping target: PathBytes) {
-    let number = String(UInt64.random(in: 0 ... .max), radix: 36)
-    let name = target.folder.appending("/.dermafusion-\(number).backup".utf8)
+    let name = target.folder.appending("/\(FileBytes.hiddenName(ending: "backup"))".utf8)
     path = name
     slot = ProgramSignals.removeAtEnd(name)
     // Where there is no old file, or the file system has no second names, there is nothing to bring back.
@@ -176,4 +172,45 @@ extension FileBytes {
     }
     try PartialFile.finish(partials)
   }
+}
+
+/// The file that an output's path leads to. The system follows symbolic links, not this program: a link that it does not
+/// follow, such as another user's in a shared folder (Linux's `fs.protected_symlinks`), must not be followed by reading it.
+struct OutputTarget {
+  let path: PathBytes
+  /// Whether it is an empty file that was made because a link led to nothing.
+  let isMade: Bool
+
+  init(_ path: String) throws(FileError) {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else {
+      (self.path, isMade) = (PathBytes(path), false)
+      return
+    }
+    isMade = stat(path, &status) != 0 && errno == ENOENT
+    let descriptor = open(path, (isMade ? O_WRONLY | O_CREAT : Self.pathOnly) | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw .unwritable(path, reason: FileBytes.reason) }
+    defer { close(descriptor) }
+    guard let target = Self.path(of: descriptor) else {
+      throw .unwritable(path, reason: "the system does not tell where this link leads")
+    }
+    self.path = target
+  }
+
+  #if os(Linux)
+    /// `O_PATH`, which needs no permission of the file.
+    private static let pathOnly: Int32 = 0o10_000_000
+
+    private static func path(of descriptor: Int32) -> PathBytes? {
+      PathBytes("/proc/self/fd/\(descriptor)").linkContent.map(PathBytes.init)
+    }
+  #else
+    private static let pathOnly = O_RDONLY | O_NONBLOCK
+
+    private static func path(of descriptor: Int32) -> PathBytes? {
+      var path = [UInt8](repeating: 0, count: Int(MAXPATHLEN))
+      let status = path.withUnsafeMutableBytes { fcntl(descriptor, F_GETPATH, $0.baseAddress!) }
+      return status == 0 ? PathBytes(Array(path.prefix { $0 != 0 })) : nil
+    }
+  #endif
 }

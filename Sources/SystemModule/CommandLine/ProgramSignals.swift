@@ -139,14 +139,18 @@ package enum ProgramSignals {
 
 // The handlers call nothing but what a handler may: write, unlink, rmdir, signal and raise.
 
+private func removeHalfWritten() {
+  for slot in 0..<ProgramSignals.capacity {
+    if let path = ProgramSignals.paths[slot], unlink(path) != 0 { rmdir(path) }
+  }
+}
+
 private func removeAndEnd(_ number: Int32) {
   if ProgramSignals.held[0] != 0 {
     ProgramSignals.held[1] = number
     return
   }
-  for slot in 0..<ProgramSignals.capacity {
-    if let path = ProgramSignals.paths[slot], unlink(path) != 0 { rmdir(path) }
-  }
+  removeHalfWritten()
   if number == SIGINT, let text = ProgramSignals.interruption[0] {
     _ = systemWrite(STDERR_FILENO, text, strlen(text))
   }
@@ -155,9 +159,7 @@ private func removeAndEnd(_ number: Int32) {
 }
 
 private func sayAndEnd(_ number: Int32) {
-  for slot in 0..<ProgramSignals.capacity {
-    if let path = ProgramSignals.paths[slot], unlink(path) != 0 { rmdir(path) }
-  }
+  removeHalfWritten()
   _ = systemWrite(STDERR_FILENO, ProgramSignals.message.baseAddress!, ProgramSignals.message.count)
   signal(number, SIG_DFL)
   raise(number)
