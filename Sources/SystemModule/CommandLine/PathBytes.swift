@@ -10,10 +10,12 @@
 struct PathBytes: Equatable {
   /// Without the terminating zero.
   let bytes: [UInt8]
+  /// With it, made once: between the renames of several files nothing may be allocated.
+  private let terminated: [UInt8]
 
-  init(_ path: String) { bytes = Array(path.utf8) }
+  init(_ path: String) { self.init(Array(path.utf8)) }
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  init(_ bytes: [UInt8]) { (self.bytes, terminated) = (bytes, bytes + [0]) }
 
   private static let slash = UInt8(ascii: "/")
   /// As many as Linux follows.
@@ -54,7 +56,7 @@ struct PathBytes: Equatable {
   func appending(_ more: some Sequence<UInt8>) -> PathBytes { PathBytes(bytes + more) }
 
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-    (bytes + [0]).withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
+    terminated.withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
   }
 }
 
