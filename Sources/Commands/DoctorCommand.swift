@@ -88,11 +88,12 @@ enum DoctorCommand: Command {
     var start = Progress.seconds()
     let classifier = try session.loadClassifier(folder, threads, nil)
     let loading = Progress.seconds() - start
+    let drawing = Benchmark.photograph()
     start = Progress.seconds()
-    let result = try classifier.classify(Benchmark.photograph())
+    let result = try classifier.classify(drawing)
     let first = Progress.seconds() - start
     start = Progress.seconds()
-    _ = try classifier.classify(Benchmark.photograph())
+    _ = try classifier.classify(drawing)
     let second = Progress.seconds() - start
     let milliseconds = { (seconds: Double) in "\((seconds * 1000).fixed(digits: 0)) ms" }
     let isSlow = second > slowSeconds

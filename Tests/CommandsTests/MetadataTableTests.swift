@@ -96,6 +96,9 @@ import Testing
     #expect(table["A"] == .init(ageInYears: 50, sex: nil, site: nil))
     #expect(table["B"] == .init(ageInYears: 7, sex: nil, site: .back))
     #expect(table["C"] == .init(ageInYears: nil, sex: nil, site: .hand))
+    // A name as it is documented goes before one in another letter case, and a second one that is unclear is not asked.
+    #expect(try self.table("image_id,Age,age_approx\nA,1,2\n")["A"]?.ageInYears == 2)
+    #expect(try self.table("image_id,age,AGE_approx,Age_approx\nA,1,2,3\n")["A"]?.ageInYears == 1)
   }
 
   @Test(arguments: ["", " ", "NA", "nan", "NaN", "NULL", "None", "-", "?"])

@@ -89,24 +89,20 @@ extension CSVTable {
   /// - Parameter names: in lower case.
   /// - Throws: where it has a name several times and in another letter case only.
   package func column(among names: [String], path: String) throws(CSVError) -> String? {
-    if let name = names.first(where: header.contains) { return name }
-    return try columns(among: names, path: path).first
+    try columns(among: names, path: path).first
   }
 
-  /// All of the names that the header has, as they stand there, in the order of `names`.
+  /// All of the names that the header has, as they stand there: first those that it has as they are, then those that it has
+  /// once in another letter case, each in the order of `names`.
   ///
   /// - Parameter names: in lower case.
-  /// - Throws: where it has a name several times and in another letter case only.
+  /// - Throws: where the first that it has stands there several times and in another letter case only.
   package func columns(among names: [String], path: String) throws(CSVError) -> [String] {
-    var found: [String] = []
-    for name in names {
-      if header.contains(name) {
-        found.append(name)
-      } else {
-        let columns = header.filter { $0.lowercased() == name }
-        if columns.count > 1 { throw .repeatedColumn(path: path, name: columns[0]) }
-        found += columns
-      }
+    var found = names.filter(header.contains)
+    for name in names where !found.contains(name) {
+      let columns = header.filter { $0.lowercased() == name }
+      if columns.count > 1, found.isEmpty { throw .repeatedColumn(path: path, name: columns[0]) }
+      if columns.count == 1 { found += columns }
     }
     return found
   }

@@ -17,23 +17,16 @@ struct FolderImages: Sendable {
     let walk = try FolderWalk(
       folder, endings: ImageDecoder.knownEndings,
       counting: takesHeatmaps ? [] : [ImageFileName.heatmapEnding])
+    let images = walk.paths.map(ImageSource.file)
+    let byEnding = Dictionary(grouping: images) { $0.ending ?? "" }
     // Asked only of endings that occur: for some formats a library of the system is opened.
-    var isReadable: [String: Bool] = [:]
-    var counts = walk.counts
-    var paths: [String] = []
-    for path in walk.paths {
-      let ending = "." + (path.split(separator: ".").last ?? "").lowercased()
-      if isReadable[ending] == nil {
-        isReadable[ending] = ImageDecoder.support(ofEnding: ending) == .readable
-      }
-      if isReadable[ending] == true { paths.append(path) } else { counts[ending, default: 0] += 1 }
-    }
-    leftOut = LeftOutFiles(counts: counts)
-    if paths.isEmpty, walk.failures.isEmpty {
+    let unreadable = byEnding.filter { ImageDecoder.support(ofEnding: $0.key) != .readable }
+    sources = images.filter { unreadable[$0.ending ?? ""] == nil }
+    leftOut = LeftOutFiles(counts: walk.counts.merging(unreadable.mapValues(\.count), uniquingKeysWith: +))
+    if sources.isEmpty, walk.failures.isEmpty {
       let others = leftOut.words.map { ", but \($0)" } ?? ""
       throw .folderWithout(folder, kind: ImageFileName.kind + others)
     }
-    sources = paths.map(ImageSource.file)
     failures = walk.failures
   }
 }

@@ -8,14 +8,15 @@
 
 /// A path as the system has it, which need not be text: links can lead to names in any encoding.
 struct PathBytes: Equatable {
-  /// Without the terminating zero.
-  let bytes: [UInt8]
-  /// With it, made once: between the renames of several files nothing may be allocated.
+  /// With the terminating zero from the first: between the renames of several files nothing may be allocated.
   private let terminated: [UInt8]
 
-  init(_ path: String) { self.init(Array(path.utf8)) }
+  init(_ path: String) { self.init(path.utf8) }
 
-  init(_ bytes: [UInt8]) { (self.bytes, terminated) = (bytes, bytes + [0]) }
+  init(_ bytes: some Sequence<UInt8>) { terminated = bytes + [0] }
+
+  /// Without the terminating zero.
+  var bytes: ArraySlice<UInt8> { terminated.dropLast() }
 
   private static let slash = UInt8(ascii: "/")
   /// As many as Linux follows.
@@ -27,7 +28,7 @@ struct PathBytes: Equatable {
   /// What stands before the name; `.` for a name alone.
   var folder: PathBytes {
     guard let end = bytes.lastIndex(of: Self.slash) else { return PathBytes(".") }
-    return end == 0 ? PathBytes("/") : PathBytes(Array(bytes[..<end]))
+    return end == 0 ? PathBytes("/") : PathBytes(bytes[..<end])
   }
 
   /// The path of what the last part leads to when it is a symbolic link, of which the end need not be there. To compare
