@@ -22,7 +22,7 @@ from dermafusion_training.model.config import CLASSES
 ZOOM_RANGE = (0.6, 1.7)
 FULL_SIZE_ZOOM_RANGE = (0.75, 1.35)
 
-SOURCE_WEIGHTS = {HAM10000: 1.5}  # most photographs that the model meets resemble it; the others count 1
+SOURCE_WEIGHTS = {HAM10000: 2}  # most photographs that the model meets resemble it; the others count 1
 SMALL_WEIGHT = 0.5  # of SMALL_SOURCE at more pixels than LARGEST_SMALL_SIZE
 LARGEST_SMALL_SIZE = 160
 

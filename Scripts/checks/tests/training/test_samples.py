@@ -22,7 +22,7 @@ class WeightTests(unittest.TestCase):
         weights = photograph_weights(records, training)
         self.assertAlmostEqual(weights.sum(), 1)
         self.assertAlmostEqual(weights[:13].sum(), class_shares(records, training)[0])
-        self.assertAlmostEqual(weights[:4].sum() / weights[4:13].sum(), 1.5 * 2 / 3)
+        self.assertAlmostEqual(weights[:4].sum() / weights[4:13].sum(), 2 * 2 / 3)
         self.assertAlmostEqual(weights[0], weights[3])
 
     def test_blurred_photographs_count_half_at_many_pixels(self):
