@@ -39,6 +39,11 @@ def resampled(lesions, count, seed):
         yield np.concatenate([photographs[lesion] for lesion in rng.integers(0, len(names), len(names))])
 
 
+def interval(values):
+    """The middle 95 % of what was found in the drawings, [low, high]."""
+    return np.percentile(values, [100 * (1 - LEVEL) / 2, 100 * (1 + LEVEL) / 2]).tolist()
+
+
 def compared(first, second, labels, lesions, resamples=RESAMPLES):
     """{figure: first, second, difference and its interval} of probabilities [N, 7] for the same photographs."""
     before, after = figures(first, labels), figures(second, labels)
@@ -47,13 +52,12 @@ def compared(first, second, labels, lesions, resamples=RESAMPLES):
         one, other = figures(first[drawn], labels[drawn]), figures(second[drawn], labels[drawn])
         for name in COMPARED:
             differences[name].append(other[name] - one[name])
-    ends = [100 * (1 - LEVEL) / 2, 100 * (1 + LEVEL) / 2]
     return {
         name: {
             "first": before[name],
             "second": after[name],
             "difference": after[name] - before[name],
-            "interval": np.percentile(differences[name], ends).tolist(),
+            "interval": interval(differences[name]),
         }
         for name in COMPARED
     }

@@ -1,7 +1,7 @@
 """What decisions on probabilities are worth: by class shares, by melanoma's probability, by the risk."""
 
 import numpy as np
-from sklearn.metrics import roc_curve
+from sklearn.metrics import roc_auc_score, roc_curve
 
 from dermafusion_training.evaluation.metrics import MELANOMA
 from dermafusion_training.model.config import CLASSES
@@ -56,5 +56,9 @@ def decision_figures(probabilities, labels, shares):
     result = {"balanced_decision": balanced_decision(probabilities, labels, shares)}
     if 0 < (labels == MELANOMA).sum() < len(labels):
         points = dict(zip(("at_0.10", "at_0.30", "at_95_sensitivity"), melanoma_points(probabilities, labels)))
-        result |= {"melanoma_points": points, "risk": risk_shares(probabilities, labels)}
+        result |= {
+            "melanoma_auroc": float(roc_auc_score(labels == MELANOMA, probabilities[:, MELANOMA])),
+            "melanoma_points": points,
+            "risk": risk_shares(probabilities, labels),
+        }
     return result

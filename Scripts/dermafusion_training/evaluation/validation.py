@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 from dermafusion_training.data.dataset import HAM10000, open_cache, read_records, side_indices
 from dermafusion_training.data.metadata import encode_metadata
 from dermafusion_training.evaluation.calibration import DEALS, cross_fitted, fit_calibration
+from dermafusion_training.evaluation.comparison import SEED, interval, resampled
 from dermafusion_training.evaluation.decisions import decision_figures
 from dermafusion_training.evaluation.inference import head_logits, pooled_features
 from dermafusion_training.evaluation.metrics import (
@@ -29,7 +30,25 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 SMALLEST_COPY = 150  # pixels of the smallest copies of photographs in the data
+RESAMPLES = 300  # for intervals
 BLUE, GREY = "#0072b2", "#999999"
+
+
+def by_path(figures, path=()):
+    """Yields (names joined by dots, number) of nested figures."""
+    for name, value in figures.items():
+        if isinstance(value, dict):
+            yield from by_path(value, (*path, name))
+        elif value is not None:
+            yield ".".join((*path, name)), value
+
+
+def intervals(measure, lesions):
+    """{figure: [low, high]} of `measure`, which takes places in `lesions`, when lesions are drawn with replacement;
+    without figures that some drawing does not have."""
+    drawn = [dict(by_path(measure(places))) for places in resampled(lesions, RESAMPLES, SEED)]
+    names = [name for name in drawn[0] if all(name in figures for figures in drawn)]
+    return {name: interval([figures[name] for figures in drawn]) for name in names}
 
 
 def judge(model, records, pooled, blurred):
@@ -54,8 +73,9 @@ def judge(model, records, pooled, blurred):
     shrunk = head_logits(model, blurred, known[fitted])
     bias, temperature = fit_calibration(logits[fitted], labels[fitted])
     temperature = round(temperature, 4)
-    lesions = [record.lesion_id for record in records if record.source == HAM10000]
-    calibrated = np.stack([cross_fitted(logits[fitted], labels[fitted], lesions, deal) for deal in range(DEALS)])
+    lesions = np.array([record.lesion_id for record in records])
+    deals = [cross_fitted(logits[fitted], labels[fitted], list(lesions[fitted]), deal) for deal in range(DEALS)]
+    calibrated = np.stack(deals)
 
     def probabilities_of(values, kept):
         return softmax((values[kept] + bias) / temperature)
@@ -68,6 +88,7 @@ def judge(model, records, pooled, blurred):
         "image_alone": measure(probabilities_of(alone, fitted), fitted),
         "shrunk_to_150_pixels": measure(softmax((shrunk + bias) / temperature), fitted),
         "other_sources": {},
+        "intervals": {},
     }
     for source in sorted(set(sources) - {HAM10000}):
         kept = sources == source
@@ -75,6 +96,11 @@ def judge(model, records, pooled, blurred):
             "calibrated": measure(probabilities_of(logits, kept), kept),
             "image_alone": measure(probabilities_of(alone, kept), kept),
         }
+    for source in sorted(set(sources)):
+        kept = np.flatnonzero(sources == source)
+        result["intervals"][source] = intervals(
+            lambda places: measure(probabilities_of(logits, kept[places]), kept[places]), lesions[kept]
+        )
     return rounded(result), calibrated
 
 

@@ -4,6 +4,7 @@ import unittest
 
 import numpy as np
 
+from dermafusion_training.commands.card_tables import with_tables
 from dermafusion_training.data.dataset import Record
 from dermafusion_training.evaluation.abstention_fit import (
     PER_CLASS,
@@ -12,6 +13,7 @@ from dermafusion_training.evaluation.abstention_fit import (
     quality_limits,
 )
 from dermafusion_training.evaluation.decisions import balanced_decision, decision_figures, melanoma_points, risk_shares
+from dermafusion_training.evaluation.validation import intervals
 from dermafusion_training.model.abstention import measure
 from dermafusion_training.model.config import CLASSES
 
@@ -56,6 +58,33 @@ class DecisionTests(unittest.TestCase):
     def test_no_melanoma_no_points(self):
         result = decision_figures(probabilities({}, {}), np.array([NV, NV]), np.full(len(CLASSES), 1 / 7))
         self.assertEqual(result, {"balanced_decision": 1.0})
+
+    def test_intervals_hold_what_every_drawing_of_lesions_has(self):
+        scores = np.arange(40) / 40
+        lesions = np.repeat(np.arange(20), 2)
+
+        def measured(places):
+            rare = {"rare": 1.0} if 7 in places else {}
+            return {"mean": float(scores[places].mean()), "of": {"count": len(places)}, "none": None} | rare
+
+        found = intervals(measured, lesions)
+        self.assertEqual(found["of.count"], [40, 40])
+        self.assertEqual(sorted(found), ["mean", "of.count"])
+        low, high = found["mean"]
+        self.assertTrue(0.3 < low < scores.mean() < high < 0.7, found)
+
+
+class CardTests(unittest.TestCase):
+    def test_a_table_takes_the_place_of_that_with_its_head_whatever_the_version(self):
+        card = "Text.\n\n| a | in 1.2.3 |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\n| b |\n|---|\n| 5 |"
+        new = [
+            ["| a | in 1.10.0 |", "|---|---|", "| 6 | 7 |"],
+            ["| c |", "|---|"],
+            ["| b |", "|---|", "| 8 |", "| 9 |"],
+        ]
+        text, missing = with_tables(card, new)
+        self.assertEqual(text, "Text.\n\n| a | in 1.10.0 |\n|---|---|\n| 6 | 7 |\n\n| b |\n|---|\n| 8 |\n| 9 |")
+        self.assertEqual(missing, ["| c |"])
 
 
 class AbstentionTests(unittest.TestCase):
