@@ -1,9 +1,11 @@
 import Foundation
+import HashModule
 import ImageFiles
 import ImagePipeline
 import KernelInterface
 import ModelFiles
 import ReferenceLayers
+import SystemModule
 import TensorModule
 import TestModels
 import Testing
@@ -89,6 +91,42 @@ import Testing
     #expect(
       error?.description
         == "config.json: bfloat16 is for EfficientNet and MobileNetV3, and this network is resnet18")
+  }
+
+  /// `Scripts/dermafusion_training/model/bfloat16.py` says what they are.
+  @Test(arguments: kernels)
+  func productsAreThoseOfPythonToTheBit(kernels: KernelSet) throws {
+    let cases = try QuantizedFormula.load().formula.bfloat16
+    #expect(!cases.isEmpty)
+    for expected in cases {
+      let (pixels, outputs) = (expected.shape[0], expected.shape[1])
+      let depth = try #require(Int(expected.name.split(separator: " ")[2]))
+      let weight = FormulaNetwork.uniform("\(expected.name) weight", count: outputs * depth)
+      let layer = PointwiseConvolution(
+        matrix: PackedMatrix(
+          columnCount: outputs, depth: depth,
+          bias: FormulaNetwork.uniform("\(expected.name) bias", count: outputs), kernels: kernels,
+          type: .bfloat16
+        ) { column, start, target in
+          for k in target.indices { target[k] = weight[column * depth + start + k] }
+        }, activation: .identity)
+      let shapes = [depth, outputs].map { FeatureShape(height: pixels, width: 1, channels: $0) }
+      let memory = shapes.map { AlignedBuffer(count: FeatureMap.count($0, kernels: kernels)) }
+      let maps = zip(shapes, memory).map { FeatureMap($1.pointer, $0, kernels: kernels) }
+      for (place, value) in FormulaNetwork.uniform("\(expected.name) input", count: pixels * depth)
+        .enumerated()
+      {
+        maps[0].pointer[place / depth * maps[0].pixelStride + place % depth] = value * 3
+      }
+      let scratch = AlignedBuffer(count: layer.taskScratchCount(pixelCount: pixels))
+      layer(
+        maps[0], gate: nil, into: maps[1], taskScratch: scratch.pointer, pool: ThreadPool(threadCount: 1))
+      let values = withExtendedLifetime(memory) { maps[1].dense() }
+      #expect(
+        firstDifference(Array(values.prefix(expected.values.count)), expected.values) == nil,
+        "\(expected.name)")
+      #expect(values.withUnsafeBytes { SHA256.hexDigest($0) } == expected.sha256, "\(expected.name)")
+    }
   }
 
   @Test func weightsIn8BitsHaveNoOtherForm() throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TensorModule
 
-/// bfloat16 and what a product of it gives, computed one number at a time. `Scripts` defines the same in Python.
+/// bfloat16 and what a product of it gives, computed one number at a time. `model/bfloat16.py` defines the same in Python.
 enum BFloat16Samples {
   /// The nearest float whose lower half is 0, halves to the even one; numbers too small for a normal one become 0.
   static func rounded(_ value: Float) -> Float {

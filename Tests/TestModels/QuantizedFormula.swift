@@ -9,10 +9,12 @@ package struct QuantizedFormula: Decodable {
   package let input: String
   /// The map before the first quantised block, and that after each block from there on.
   package let maps: [Map]
+  /// What 1x1 convolutions in bfloat16 make of formula values, named `bfloat16 PIXELS DEPTH OUTPUTS`.
+  package let bfloat16: [Map]
 
   package struct Map: Decodable {
     package let name: String
-    /// `[height, width, channels]`
+    /// `[height, width, channels]` or `[pixels, outputs]`
     package let shape: [Int]
     /// Of the values, little-endian Float32.
     package let sha256: String

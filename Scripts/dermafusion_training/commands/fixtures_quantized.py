@@ -1,4 +1,4 @@
-"""Dumps what Python makes of a formula network in 8 bits, with which the Swift engine agrees to the bit."""
+"""Dumps what Python makes of a formula network in 8 bits and of products in bfloat16, as Swift does to the bit."""
 
 from pathlib import Path
 
