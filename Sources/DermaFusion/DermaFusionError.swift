@@ -65,7 +65,8 @@ extension DermaFusionError {
 
   package init(_ error: ModelFileError) {
     switch error {
-    case .folderMissing, .notAFolder, .fileMissing, .cannotOpen, .isAFolder, .notARegularFile:
+    case .folderMissing, .notAFolder, .fileMissing, .file(.notFound), .file(.brokenLink), .file(.unreadable),
+      .file(.isFolder), .file(.notFile):
       self.init(
         .modelNotFound, message: error.description,
         remedy: "Name a folder that holds config.json and model.safetensors.")

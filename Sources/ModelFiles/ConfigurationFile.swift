@@ -26,7 +26,7 @@ package struct ConfigurationFile {
   }
 
   init(_ bytes: [UInt8], path: String, checksums: ModelChecksums? = nil) throws(ModelFileError) {
-    guard !bytes.isEmpty else { throw .emptyFile(path: path) }
+    guard !bytes.isEmpty else { throw .file(.empty(path)) }
     self.path = path
     self.bytes = bytes
     self.checksums = checksums

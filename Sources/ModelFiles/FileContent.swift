@@ -18,10 +18,10 @@ final class FileContent: Sendable {
   ///
   /// - Parameter limit: the most bytes that it may have; looked at before any is read.
   init(path: String, limit: Int) throws(ModelFileError) {
-    do throws(FileCopyError) {
+    do throws(FileError) {
       storage = .copy(try FileCopy(path: path, limit: limit))
     } catch {
-      throw ModelFileError(error, path: path, limit: limit)
+      throw .file(error)
     }
   }
 
@@ -45,27 +45,12 @@ final class FileContent: Sendable {
 
   /// Whether a path leads to a folder; nil when it leads to nothing.
   ///
-  /// - Throws: `ModelFileError.cannotOpen` when the system does not say what lies there.
+  /// - Throws: `ModelFileError.file` when the system does not say what lies there.
   static func isFolder(_ path: String) throws(ModelFileError) -> Bool? {
-    do throws(FileCopyError) {
+    do throws(FileError) {
       return try FileCopy.isFolder(path)
     } catch {
-      throw ModelFileError(error, path: path, limit: 0)
+      throw .file(error)
     }
-  }
-}
-
-extension ModelFileError {
-  fileprivate init(_ error: FileCopyError, path: String, limit: Int) {
-    self =
-      switch error {
-      case .refused(let reason): .cannotOpen(path: path, reason: reason)
-      case .isAFolder: .isAFolder(path: path)
-      case .notARegularFile: .notARegularFile(path: path)
-      case .empty: .emptyFile(path: path)
-      case .tooLarge: .tooLarge(path: path, limit: limit)
-      case .outOfMemory(let count): .outOfMemory(path: path, byteCount: count)
-      case .changed: .changedWhileRead(path: path)
-      }
   }
 }

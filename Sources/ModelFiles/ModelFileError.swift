@@ -1,4 +1,5 @@
 import JSONModule
+import SystemModule
 
 /// Why a model's files cannot be used. Each description is one line that names the file and the broken rule.
 package enum ModelFileError: Error, Equatable, Sendable {
@@ -8,20 +9,8 @@ package enum ModelFileError: Error, Equatable, Sendable {
   case notAFolder(path: String)
   /// The model's folder lacks a file.
   case fileMissing(name: String, folder: String)
-  /// The operating system refuses to open or read the file.
-  case cannotOpen(path: String, reason: String)
-  /// A folder lies where a file is required.
-  case isAFolder(path: String)
-  /// The path leads to a device, a pipe or a socket.
-  case notARegularFile(path: String)
-  /// The file has no bytes.
-  case emptyFile(path: String)
-  /// The file has more bytes than are read of its kind.
-  case tooLarge(path: String, limit: Int)
-  /// There is no memory for the file's bytes.
-  case outOfMemory(path: String, byteCount: Int)
-  /// Somebody wrote to the file while it was read.
-  case changedWhileRead(path: String)
+  /// A file cannot be read.
+  case file(FileError)
   /// The file's SHA-256 is not the one that the folder's `SHA256SUMS` states.
   case checksumMismatch(path: String, expected: String, found: String)
   /// The folder's `SHA256SUMS` has no line for a file of the model.
@@ -64,20 +53,7 @@ extension ModelFileError: CustomStringConvertible {
       "\(path): a model is a folder, and this is a file"
     case .fileMissing(let name, let folder):
       "\(folder): the model folder lacks \(name)"
-    case .cannotOpen(let path, let reason):
-      "\(path): the file cannot be opened: \(reason)"
-    case .isAFolder(let path):
-      "\(path): a file is required, and this is a folder"
-    case .notARegularFile(let path):
-      "\(path): a regular file is required"
-    case .emptyFile(let path):
-      "\(path): the file is empty"
-    case .tooLarge(let path, let limit):
-      "\(path): the file has more than \(limit) bytes"
-    case .outOfMemory(let path, let byteCount):
-      "\(path): there is no memory for the file's \(byteCount) bytes"
-    case .changedWhileRead(let path):
-      "\(path): the file changed while it was read; try again when it is complete"
+    case .file(let error): error.description
     case .checksumMismatch(let path, let expected, let found):
       "\(path): the SHA-256 is \(found), and the folder's \(ModelChecksums.fileName) states \(expected): the file is "
         + "damaged, or was replaced without its checksum"

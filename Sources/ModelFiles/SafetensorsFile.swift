@@ -30,7 +30,7 @@ package struct SafetensorsFile: Sendable {
   /// - Parameter name: what errors call the file.
   /// - Throws: `ModelFileError` when the bytes break a rule of the format.
   package init(bytes: [UInt8], name: String = "model.safetensors") throws(ModelFileError) {
-    guard !bytes.isEmpty else { throw .emptyFile(path: name) }
+    guard !bytes.isEmpty else { throw .file(.empty(name)) }
     try self.init(FileContent(bytes), name: name)
   }
 

@@ -155,7 +155,7 @@ import Testing
     try withModel(sums: nil) { folder in
       let path = folder + "/model.safetensors"
       #expect(truncate(path, 1 << 42) == 0)
-      #expect(throws: ModelFileError.tooLarge(path: path, limit: SafetensorsFile.byteLimit)) {
+      #expect(throws: ModelFileError.file(.tooLarge(path, limit: SafetensorsFile.byteLimit))) {
         try ModelFolder(directory: folder)
       }
       #expect(truncate(folder + "/config.json", 1 << 42) == 0)

@@ -44,14 +44,14 @@ import Testing
   @Test func whatCannotBeLookedAtIsNotCalledMissing() throws {
     try withTemporaryFolder { folder in
       let long = folder + "/" + String(repeating: "n", count: 300)
-      #expect(throws: ModelFileError.cannotOpen(path: long, reason: "File name too long")) {
+      #expect(throws: ModelFileError.file(.unreadable(long, reason: "File name too long"))) {
         try ModelFolder(directory: long)
       }
       for name in ["config.json", "model.safetensors"] {
         let path = folder + "/" + name
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
         let error = #expect(throws: ModelFileError.self) { try ModelFolder(directory: folder) }
-        guard case .cannotOpen(path, let reason) = error else {
+        guard case .file(.unreadable(path, let reason)) = error else {
           Issue.record("a link to itself: \(error as Any)")
           continue
         }
@@ -88,7 +88,7 @@ import Testing
       let (configurationPath, weightsPath) = (folder + "/config.json", folder + "/model.safetensors")
       try write(configuration, to: configurationPath)
       try write([], to: weightsPath)
-      #expect(throws: ModelFileError.emptyFile(path: weightsPath)) { try ModelFolder(directory: folder) }
+      #expect(throws: ModelFileError.file(.empty(weightsPath))) { try ModelFolder(directory: folder) }
       try write(weights + [0], to: weightsPath)
       #expect(throws: ModelFileError.safetensors(file: weightsPath, .trailingData(bytes: 1))) {
         try ModelFolder(directory: folder)
@@ -99,7 +99,7 @@ import Testing
         configuration + [UInt8](repeating: 0x20, count: limit - configuration.count), to: configurationPath)
       _ = try ModelFolder(directory: folder)
       try write([UInt8](repeating: 0x20, count: limit + 1), to: configurationPath)
-      #expect(throws: ModelFileError.tooLarge(path: configurationPath, limit: limit)) {
+      #expect(throws: ModelFileError.file(.tooLarge(configurationPath, limit: limit))) {
         try ModelFolder(directory: folder)
       }
       try write(Array("{}".utf8), to: configurationPath)
@@ -107,10 +107,10 @@ import Testing
         try ModelFolder(directory: folder)
       }
     }
-    #expect(throws: ModelFileError.emptyFile(path: "config.json")) {
+    #expect(throws: ModelFileError.file(.empty("config.json"))) {
       try ModelFolder(configuration: [], weights: weights)
     }
-    #expect(throws: ModelFileError.emptyFile(path: "model.safetensors")) {
+    #expect(throws: ModelFileError.file(.empty("model.safetensors"))) {
       try ModelFolder(configuration: configuration, weights: [])
     }
   }

@@ -137,19 +137,19 @@ import Testing
   @Test func pathsThatAreNoFile() throws {
     try withTemporaryFolder { folder in
       let missing = folder + "/missing.safetensors"
-      #expect(throws: ModelFileError.cannotOpen(path: missing, reason: "No such file or directory")) {
+      #expect(throws: ModelFileError.file(.notFound(missing))) {
         try SafetensorsFile(path: missing)
       }
-      #expect(throws: ModelFileError.isAFolder(path: folder)) { try SafetensorsFile(path: folder) }
-      #expect(throws: ModelFileError.notARegularFile(path: "/dev/null")) {
+      #expect(throws: ModelFileError.file(.isFolder(folder))) { try SafetensorsFile(path: folder) }
+      #expect(throws: ModelFileError.file(.notFile("/dev/null"))) {
         try SafetensorsFile(path: "/dev/null")
       }
       let pipe = folder + "/pipe.safetensors"
       try #require(mkfifo(pipe, 0o600) == 0)
-      #expect(throws: ModelFileError.notARegularFile(path: pipe)) { try SafetensorsFile(path: pipe) }
+      #expect(throws: ModelFileError.file(.notFile(pipe))) { try SafetensorsFile(path: pipe) }
       let empty = folder + "/empty.safetensors"
       try write([], to: empty)
-      #expect(throws: ModelFileError.emptyFile(path: empty)) { try SafetensorsFile(path: empty) }
+      #expect(throws: ModelFileError.file(.empty(empty))) { try SafetensorsFile(path: empty) }
     }
   }
 }

@@ -15,7 +15,7 @@ import Testing
   private static let a = #""a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}"#
 
   @Test func emptyFile() {
-    #expect(throws: ModelFileError.emptyFile(path: "x")) { try SafetensorsFile(bytes: [], name: "x") }
+    #expect(throws: ModelFileError.file(.empty("x"))) { try SafetensorsFile(bytes: [], name: "x") }
   }
 
   @Test func shorterThanTheLength() {

@@ -9,6 +9,8 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
   case tooLarge(String, limit: Int)
   /// There is no memory to read it.
   case outOfMemory(String, byteCount: Int)
+  /// Somebody wrote to it while it was read.
+  case changed(String)
   /// Its first bytes tell that it is not what is wanted; `reason` says why.
   case refused(String, reason: String)
   /// `kind` is what was looked for.
@@ -35,9 +37,10 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
     case .folderNotEmpty(let path): "\(path): the folder is there and not empty; please name one that is not"
     case .empty(let path): "\(path): the file is empty"
     case .tooLarge(let path, let limit):
-      "\(path): the file is larger than the limit of \(limit / (1024 * 1024)) MB"
+      "\(path): the file is larger than the limit of \(limit < 1 << 20 ? "\(limit >> 10) kB" : "\(limit >> 20) MB")"
     case .outOfMemory(let path, let byteCount):
       "\(path): there is no memory for its \(byteCount) bytes"
+    case .changed(let path): "\(path): the file changed while it was read; try again when it is complete"
     case .refused(let path, let reason): "\(path): \(reason)"
     case .folderWithout(let path, let kind): "\(path): the folder holds no \(kind)"
     case .brokenLink(let path): "\(path): is a link to something that is not there"
