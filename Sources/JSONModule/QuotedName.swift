@@ -17,7 +17,7 @@ package func shortened(_ text: String, to limit: Int) -> String {
 extension Unicode.Scalar {
   /// Whether it ends a line for some reader, or changes the direction of writing, which lets a text show another one than
   /// it is: controls, separators and marks of direction.
-  var changesItsSurroundings: Bool {
+  package var changesItsSurroundings: Bool {
     switch value {
     case ..<0x20, 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
     default: false

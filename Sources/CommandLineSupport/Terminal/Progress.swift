@@ -1,3 +1,4 @@
+import JSONModule
 import SystemModule
 
 /// How far a long command has come, on one line of the terminal that is written over; nothing where the errors go to a file
@@ -70,17 +71,11 @@ package struct Progress {
     var parts = ["\(doneCount) of \(total) \(unit)"]
     if doneCount > 0, elapsed >= Self.leastElapsed {
       let rate = Double(doneCount) / elapsed
-      parts.append(
-        rate >= 1 ? "\(Self.tenths(rate)) a second" : "\(Self.tenths(1 / rate)) s each")
+      parts.append(rate >= 1 ? rate.fixed(digits: 1) + " a second" : (1 / rate).fixed(digits: 1) + " s each")
       if doneCount < total { parts.append("\(Self.duration(Double(total - doneCount) / rate)) left") }
     }
     if failedCount > 0 { parts.append("\(failedCount) failed") }
     return String(parts.joined(separator: ", ").prefix((terminal.width ?? 80) - 1))
-  }
-
-  private static func tenths(_ value: Double) -> String {
-    let tenths = Int((value * 10).rounded())
-    return "\(tenths / 10).\(tenths % 10)"
   }
 
   /// `23 s`, `4 min 10 s`, `2 h 5 min`

@@ -1,23 +1,18 @@
+import JSONModule
+
 extension String {
   /// With control characters, line separators and changes of the writing direction as Swift writes them (`\\n`,
   /// `\\u{1B}`): names of files may hold them, and a terminal would obey.
   package var printable: String {
     var text = ""
     for scalar in unicodeScalars {
-      if Self.isObeyed(scalar) {
+      if scalar.changesItsSurroundings {
         text += scalar.escaped(asASCII: true)
       } else {
         text.unicodeScalars.append(scalar)
       }
     }
     return text
-  }
-
-  private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0..<0x20, 0x7F...0x9F, 0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-    default: false
-    }
   }
 
   /// Without blanks at the end.

@@ -1,4 +1,3 @@
-import CommandLineSupport
 import DermaFusion
 import JSONModule
 
@@ -23,7 +22,7 @@ struct SVGCanvas {
     <svg xmlns="http://www.w3.org/2000/svg" width="\(Self.number(width))" height="\(Self.number(height))" \
     viewBox="0 0 \(Self.number(width)) \(Self.number(height))" role="img" \
     font-family="Helvetica, Arial, sans-serif" font-size="13" fill="#111111">
-    <title>\(Self.escaped(title))</title>
+    <title>\(HTML.escaped(title))</title>
     <rect width="100%" height="100%" fill="#ffffff"/>
     \(elements.joined(separator: "\n"))
     </svg>
@@ -76,26 +75,12 @@ struct SVGCanvas {
     elements.append(
       """
       <text x="\(Self.number(x))" y="\(Self.number(y))" text-anchor="\(anchor.rawValue)" \
-      font-size="\(Self.number(size))" fill="\(colour)"\(weight)\(turn)>\(Self.escaped(text))</text>
+      font-size="\(Self.number(size))" fill="\(colour)"\(weight)\(turn)>\(HTML.escaped(text))</text>
       """)
   }
 
   /// At most two digits after the point.
   private static func number(_ value: Double) -> String {
     JSONValue.decimal((value * 100).rounded() / 100)
-  }
-
-  /// By scalars: a bracket that an accent follows is another character.
-  private static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for scalar in text.printable.unicodeScalars {
-      switch scalar {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      default: escaped.unicodeScalars.append(scalar)
-      }
-    }
-    return escaped
   }
 }

@@ -1,8 +1,9 @@
 import CommandLineSupport
 
-/// Text for an HTML document.
+/// Text for a document in HTML or SVG.
 enum HTML {
-  /// With the characters replaced that would end a text or an attribute's value, and those that would not be seen.
+  /// With the characters replaced that would end a text or an attribute's value, and those that would not be seen. By
+  /// scalars: a bracket that an accent follows is another character.
   static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.printable.unicodeScalars {
