@@ -2,14 +2,19 @@
 import PackageDescription
 
 #if arch(x86_64)
-  let isX86 = true
+  let architecture = "x86-64"
+#elseif arch(arm64)
+  let architecture = "arm64"
 #else
-  let isX86 = false
+  let architecture = "another"
 #endif
 
-func kernelSettings(define: String, targetFeatures: [String]) -> [SwiftSetting] {
+/// - Parameter targetFeatures: what the C compiler calls the instructions, which are those of one architecture.
+func kernelSettings(
+  define: String, targetFeatures: [String], of theirs: String = "x86-64"
+) -> [SwiftSetting] {
   var settings: [SwiftSetting] = [.define(define), .enableExperimentalFeature("BuiltinModule")]
-  if isX86, !targetFeatures.isEmpty {
+  if architecture == theirs, !targetFeatures.isEmpty {
     // Some of their instructions have no other spelling.
     settings.append(.define("KERNEL_HAS_ITS_INSTRUCTIONS", .when(platforms: [.linux, .macOS])))
     settings.append(
@@ -94,7 +99,8 @@ let package = Package(
         "ImagePipeline", "Assessment", "ExplanationModule", "JSONModule", "SystemModule",
       ],
       swiftSettings: warningsAsErrors),
-    .target(name: "CommandLineSupport", dependencies: ["SystemModule"], swiftSettings: memorySafe),
+    .target(
+      name: "CommandLineSupport", dependencies: ["JSONModule", "SystemModule"], swiftSettings: memorySafe),
     .target(
       name: "Assessment",
       dependencies: [
@@ -121,8 +127,7 @@ let package = Package(
     .target(
       name: "TensorModule",
       dependencies: [
-        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelsVNNI", "KernelsBF16",
-        "KernelInterface",
+        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelsDotProduct", "KernelInterface",
         "SystemModule", "CBuiltins",
       ],
       swiftSettings: warningsAsErrors + [.enableUpcomingFeature("InternalImportsByDefault")]),
@@ -145,18 +150,18 @@ let package = Package(
     .target(
       name: "KernelsAVX512", dependencies: ["KernelInterface", "CBuiltins"],
       swiftSettings: kernelSettings(define: "KERNEL_AVX512", targetFeatures: avx512)),
+    // The products of values that an instruction adds up: 8 bits and bfloat16
     .target(
-      name: "KernelsVNNI", dependencies: ["KernelInterface", "CBuiltins"],
-      swiftSettings: kernelSettings(define: "KERNEL_AVX512", targetFeatures: avx512 + ["avx512vnni"])
-        + [.define("KERNEL_VNNI")]),
-    .target(
-      name: "KernelsBF16", dependencies: ["KernelInterface", "CBuiltins"],
-      swiftSettings: kernelSettings(define: "KERNEL_AVX512", targetFeatures: avx512 + ["avx512bf16"])
-        + [.define("KERNEL_BF16")]),
+      name: "KernelsDotProduct", dependencies: ["KernelInterface", "CBuiltins"],
+      swiftSettings: [.define("KERNEL_DOT_PRODUCT")]
+        + (architecture == "arm64"
+          ? kernelSettings(define: "KERNEL_ARM", targetFeatures: ["arch=armv8.2-a+dotprod"], of: "arm64")
+          : kernelSettings(
+            define: "KERNEL_AVX512", targetFeatures: avx512 + ["avx512vnni", "avx512bf16"]))),
 
     .target(
       name: "SHA256Instructions", dependencies: ["CBuiltins"],
-      swiftSettings: isX86
+      swiftSettings: architecture == "x86-64"
         ? kernelSettings(define: "SHA256_INSTRUCTIONS", targetFeatures: ["sha", "ssse3", "sse4.1"]) : []),
 
     // C modules: headers only

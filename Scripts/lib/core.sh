@@ -2,7 +2,7 @@
 # Compiles the portable core as Embedded Swift, for platforms without Swift's system library. Source setup.sh first.
 
 # The modules of the core and BrowserModule, each after those that it imports.
-core_modules="KernelInterface SystemModule JSONModule SHA256Instructions HashModule KernelsBaseline \
+core_modules="KernelInterface SystemModule JSONModule SHA256Instructions HashModule KernelsBaseline KernelsDotProduct \
 TensorModule ImagePipeline ModelFiles NetworkModule ExplanationModule DermaFusion Figures BrowserModule"
 
 # embedded_swift TRIPLE MODULE FOLDER ARGUMENT...: runs the compiler on a module, which finds those before it in FOLDER.
@@ -15,6 +15,10 @@ embedded_swift() {
     KernelsBaseline)
       optimisation=-Ounchecked
       settings+=(-D KERNEL_BASELINE -enable-experimental-feature BuiltinModule)
+      ;;
+    KernelsDotProduct)
+      optimisation=-Ounchecked
+      settings+=(-D KERNEL_DOT_PRODUCT -enable-experimental-feature BuiltinModule)
       ;;
     TensorModule) settings+=(-enable-upcoming-feature InternalImportsByDefault) ;;
     # They hold no hot loops.

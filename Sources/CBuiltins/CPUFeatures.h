@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__APPLE__)
+#include <sys/sysctl.h>
 #endif
 
 #if defined(__x86_64__)
@@ -35,6 +37,23 @@ static inline bool cpu_runs_avx2_fma(void) { return false; }
 static inline bool cpu_runs_avx512(void) { return false; }
 static inline bool cpu_runs_avx512vnni(void) { return false; }
 static inline bool cpu_runs_avx512bf16(void) { return false; }
+#endif
+
+// Every chip of Apple for a Mac has it; elsewhere the system says which the CPU has.
+#if defined(__aarch64__) && defined(__APPLE__)
+static inline bool cpu_runs_dotprod(void) {
+  int value = 0;
+  size_t size = sizeof value;
+  return sysctlbyname("hw.optional.arm.FEAT_DotProd", &value, &size, 0, 0) == 0 && value != 0;
+}
+#elif defined(__aarch64__)
+// Of the C library; a system without one has no answer.
+extern unsigned long getauxval(unsigned long) __attribute__((weak));
+static inline bool cpu_runs_dotprod(void) {
+  return getauxval && getauxval(16) >> 20 & 1;  // AT_HWCAP, HWCAP_ASIMDDP
+}
+#else
+static inline bool cpu_runs_dotprod(void) { return false; }
 #endif
 
 #if defined(__SHA__)
@@ -76,9 +95,9 @@ static inline bool caller_is_built_for_avx512vnni(void) {
 #endif
 }
 
-static inline bool caller_is_built_for_avx512bf16(void) {
-#if defined(__AVX512BF16__)
-  return caller_is_built_for_avx512();
+static inline bool caller_is_built_for_dotprod(void) {
+#if defined(__ARM_FEATURE_DOTPROD)
+  return true;
 #else
   return false;
 #endif

@@ -8,6 +8,8 @@ public enum InstructionSet: String, Sendable, CaseIterable {
   case avx512
   /// These and AVX-512 VNNI, products of 8-bit integers.
   case avx512vnni
+  /// On ARM, NEON and the products of 8-bit integers of ARMv8.2.
+  case dotprod
 }
 
 /// The hot loops of one instruction set. A kernel never allocates, never starts a thread and never validates.

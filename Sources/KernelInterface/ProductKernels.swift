@@ -18,6 +18,9 @@ public struct ProductKernels: Sendable {
   /// Values in a word of 32 bits. Of 8-bit ones 4 bytes where one instruction adds up the products of four, else 2 numbers
   /// of 16 bits.
   public let valuesPerWord: Int
+  /// What lies in the words of `A` for the level 0, less: 128 where an instruction multiplies signed bytes only, else 0. The
+  /// bias then has as many times the sum of its column of `B` added.
+  public let levelOffset: Int
   /// Computes a ``MatrixProduct``.
   public let multiply: @Sendable (MatrixProduct) -> Void
   /// Computes a ``PackingPass``; nil where a word is a Float32.
@@ -25,10 +28,11 @@ public struct ProductKernels: Sendable {
 
   /// Collects the kernels.
   public init(
-    valuesPerWord: Int, multiply: @escaping @Sendable (MatrixProduct) -> Void,
+    valuesPerWord: Int, levelOffset: Int = 0, multiply: @escaping @Sendable (MatrixProduct) -> Void,
     pack: (@Sendable (PackingPass) -> Void)?
   ) {
     self.valuesPerWord = valuesPerWord
+    self.levelOffset = levelOffset
     self.multiply = multiply
     self.pack = pack
   }

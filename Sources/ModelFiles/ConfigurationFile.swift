@@ -1,3 +1,5 @@
+import SystemModule
+
 /// The `config.json` of a model or an ensemble: read, held against the folder's `SHA256SUMS` and parsed, each once.
 package struct ConfigurationFile {
   /// What the file is called in its folder.

@@ -1,3 +1,5 @@
+import SystemModule
+
 /// A safetensors file: its tensors by name, checked as a whole before any is read.
 ///
 /// Format (little-endian): 8 bytes giving the header's length, the header (a JSON object from names to `dtype`, `shape`

@@ -24,7 +24,7 @@ import Testing
 
   @Test(arguments: [
     ("baseline", InstructionSet.baseline), ("avx2", .avx2), ("avx512", .avx512),
-    ("avx512vnni", .avx512vnni),
+    ("avx512vnni", .avx512vnni), ("dotprod", .dotprod),
   ])
   func anAvailableSetCanBeForced(name: String, instructionSet: InstructionSet) {
     let choice = KernelChoice.choose(forced: name, among: InstructionSet.allCases)
@@ -57,7 +57,7 @@ import Testing
     for kernels in KernelChoice.runnable {
       let width =
         switch kernels.instructionSet {
-        case .baseline: 4
+        case .baseline, .dotprod: 4
         case .avx2: 8
         case .avx512, .avx512vnni: 16
         }

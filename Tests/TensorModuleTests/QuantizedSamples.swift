@@ -76,7 +76,9 @@ enum QuantizedSamples {
     var words = [UInt32](repeating: 0, count: levels.count / depth * wordStride)
     for (place, level) in levels.enumerated() {
       let (row, k) = place.quotientAndRemainder(dividingBy: depth)
-      words[row * wordStride + k / perWord] |= UInt32(level) << UInt32(k % perWord * bits)
+      let value =
+        UInt32(truncatingIfNeeded: level - kernels.products.int8.levelOffset) & (1 << UInt32(bits) - 1)
+      words[row * wordStride + k / perWord] |= value << UInt32(k % perWord * bits)
     }
     return words.map { Int32(bitPattern: $0) }
   }

@@ -1,18 +1,18 @@
 import CBuiltins
 package import KernelInterface
 import KernelsBaseline
+import KernelsDotProduct
 import SystemModule
 
 #if arch(x86_64)
   import KernelsAVX2
   import KernelsAVX512
-  import KernelsBF16
-  import KernelsVNNI
 #endif
 
 /// Chooses the kernels, once, in this one place.
 package enum KernelChoice {
-  /// The environment variable that forces an instruction set: `baseline`, `avx2`, `avx512` or `avx512vnni`.
+  /// The environment variable that forces an instruction set: `baseline`, and `avx2`, `avx512` and
+  /// `avx512vnni`, or on ARM `dotprod`.
   package static let variable = "DERMAFUSION_INSTRUCTION_SET"
 
   /// Whether the kernels were built with optimisation; without, an image takes a minute.
@@ -37,7 +37,9 @@ package enum KernelChoice {
   /// Those that a CPU of this architecture may have.
   private static var architectureInstructionSets: [InstructionSet] {
     #if arch(x86_64)
-      InstructionSet.allCases
+      [.baseline, .avx2, .avx512, .avx512vnni]
+    #elseif arch(arm64)
+      [.baseline, .dotprod]
     #else
       [.baseline]
     #endif
@@ -68,6 +70,7 @@ package enum KernelChoice {
     case .avx2: cpu_runs_avx2_fma()
     case .avx512: cpu_runs_avx512() && cpu_runs_avx2_fma()
     case .avx512vnni: cpu_runs_avx512vnni() && cpu_runs_avx2_fma()
+    case .dotprod: cpu_runs_dotprod()
     }
   }
 
@@ -77,10 +80,12 @@ package enum KernelChoice {
     #if arch(x86_64)
       case .avx2: KernelsAVX2.isBuiltForInstructionSet()
       case .avx512: KernelsAVX512.isBuiltForInstructionSet()
-      case .avx512vnni: KernelsAVX512.isBuiltForInstructionSet() && KernelsVNNI.isBuiltForInstructionSet()
-    #else
-      case .avx2, .avx512, .avx512vnni: false
+      case .avx512vnni:
+        KernelsAVX512.isBuiltForInstructionSet() && KernelsDotProduct.isBuiltForInstructionSet()
+    #elseif arch(arm64)
+      case .dotprod: KernelsDotProduct.isBuiltForInstructionSet()
     #endif
+    default: false
     }
   }
 
@@ -89,7 +94,8 @@ package enum KernelChoice {
       float32: product(.float32, set)!, int8: product(.int8, set)!, bfloat16: product(.bfloat16, set))
     let isBuilt = isBuilt(set)
     switch set {
-    case .baseline: return KernelsBaseline.makeKernelSet(set, isBuilt: isBuilt, products: products)
+    case .baseline, .dotprod:
+      return KernelsBaseline.makeKernelSet(set, isBuilt: isBuilt, products: products)
     #if arch(x86_64)
       case .avx2: return KernelsAVX2.makeKernelSet(set, isBuilt: isBuilt, products: products)
       case .avx512, .avx512vnni:
@@ -111,20 +117,20 @@ package enum KernelChoice {
       case (.float32, .avx512), (.float32, .avx512vnni): KernelsAVX512.float32Product()
       case (.int8, .avx2): KernelsAVX2.int8Product()
       case (.int8, .avx512): KernelsAVX512.int8Product()
-      case (.int8, .avx512vnni): KernelsVNNI.int8Product()
-      case (.bfloat16, .avx512vnni) where cpu_runs_avx512bf16(): KernelsBF16.bfloat16Product()
-    #else
-      case (.float32, _), (.int8, _): isNotHere(set)
+      case (.int8, .avx512vnni): KernelsDotProduct.int8Product()
+      case (.bfloat16, .avx512vnni) where cpu_runs_avx512bf16(): KernelsDotProduct.bfloat16Product()
+    #elseif arch(arm64)
+      case (.float32, .dotprod): KernelsBaseline.float32Product()
+      case (.int8, .dotprod): KernelsDotProduct.int8Product()
     #endif
+    case (.float32, _), (.int8, _): isNotHere(set)
     case (.bfloat16, _): nil
     }
   }
 
-  #if !arch(x86_64)
-    private static func isNotHere(_ set: InstructionSet) -> Never {
-      preconditionFailure("\(set.rawValue) on a machine that is not x86-64")
-    }
-  #endif
+  private static func isNotHere(_ set: InstructionSet) -> Never {
+    preconditionFailure("\(set.rawValue) on a machine of another architecture")
+  }
 }
 
 /// A value of ``KernelChoice/variable`` that names no instruction set, or one that cannot be used here.

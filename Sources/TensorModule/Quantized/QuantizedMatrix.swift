@@ -44,8 +44,12 @@ package struct QuantizedMatrix: Sendable {
     bias = AlignedBuffer(count: paddedColumns)
     scale = AlignedBuffer(count: paddedColumns)
     let biasWords = UnsafeMutableRawPointer(bias.pointer)
+    let levelOffset = kernels.products.int8.levelOffset
     for (column, value) in biases.enumerated() {
-      biasWords.storeBytes(of: value, toByteOffset: column * 4, as: Int32.self)
+      let total = weight.levels[column * depth..<(column + 1) * depth].reduce(0) { $0 &+ Int32($1) }
+      // The sum may leave the numbers of 32 bits and comes back with the products.
+      biasWords.storeBytes(
+        of: value &+ Int32(levelOffset) &* total, toByteOffset: column * 4, as: Int32.self)
     }
     for (column, value) in weight.sumScale(of: input).enumerated() {
       scale.pointer[column] = outputScale.map { Float(Double(value) / Double($0)) } ?? value

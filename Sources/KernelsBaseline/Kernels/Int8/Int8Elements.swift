@@ -18,7 +18,8 @@ enum Int8Elements: ProductElements {
 /// The kernels of 8-bit products.
 public func int8Product() -> ProductKernels {
   ProductKernels(
-    valuesPerWord: valuesPerWord, multiply: { multiply($0, Int8Elements.self) }, pack: { packInt8($0) })
+    valuesPerWord: valuesPerWord, levelOffset: levelOffset, multiply: { multiply($0, Int8Elements.self) },
+    pack: { packInt8($0) })
 }
 
 // A word holds the values of a few steps of the depth: four bytes where an instruction multiplies bytes, else two numbers
@@ -32,17 +33,19 @@ public func int8Product() -> ProductKernels {
 #endif
 
 #if KERNEL_HAS_ITS_INSTRUCTIONS && (KERNEL_AVX512 || KERNEL_AVX2)
-  let valuesPerWord = 4
+  let (valuesPerWord, levelOffset) = (4, 0)
+#elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_DOT_PRODUCT
+  let (valuesPerWord, levelOffset) = (4, 128)
 #else
-  let valuesPerWord = 2
+  let (valuesPerWord, levelOffset) = (2, 0)
 #endif
 
 extension Words {
-  /// Adds, lane by lane, the products of a word's values: those of `a`, at most 255, and those of `b`, as
+  /// Adds, lane by lane, the products of a word's values: those of `a`, at most 255 less the offset, and those of `b`, as
   /// ``KernelInterface/ElementType/int8`` bounds them. None of the instructions can overflow.
   @inline(__always)
   mutating func accumulate(_ a: Words, _ b: Words) {
-    #if KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_VNNI
+    #if KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX512 && KERNEL_DOT_PRODUCT
       _storage._value = Builtin.int_x86_avx512_vpdpbusd_512(
         _storage._value, a._storage._value, b._storage._value)
     #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX512
@@ -61,6 +64,10 @@ extension Words {
         _storage._value,
         Builtin.int_x86_avx2_pmadd_wd(
           pairs, Builtin.bitcast_Vec8xInt32_Vec16xInt16(Words.pairOfOnes._storage._value)))
+    #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_DOT_PRODUCT
+      _storage._value = Builtin.int_aarch64_neon_sdot_Vec4xInt32_Vec16xInt8(
+        _storage._value, Builtin.bitcast_Vec4xInt32_Vec16xInt8(a._storage._value),
+        Builtin.bitcast_Vec4xInt32_Vec16xInt8(b._storage._value))
     #elseif !KERNEL_AVX512 && !KERNEL_AVX2 && arch(x86_64)
       _storage._value = Builtin.add_Vec4xInt32(
         _storage._value,
@@ -138,10 +145,19 @@ extension Words {
         place.storeBytes(of: lowHalf.lowHalf, as: SIMD2<Int32>.self)
       #endif
     }
+  #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_DOT_PRODUCT
+    /// Writes the lowest bytes of the lanes less ``levelOffset``, a vector's share of words.
+    @inline(__always)
+    func storeLowParts(_ words: UnsafeMutablePointer<Int32>, ofVector vector: Int) {
+      var bytes = SIMD4<UInt8>()
+      bytes._storage._value = Builtin.trunc_Vec4xInt32_Vec4xInt8(
+        (self ^ Words(repeating: 128))._storage._value)
+      UnsafeMutableRawPointer(words + vector).storeBytes(of: bytes, as: SIMD4<UInt8>.self)
+    }
   #else
     /// Writes the lower halves of the lanes, a vector's share of words.
     @inline(__always)
-    func storeHalves(_ words: UnsafeMutablePointer<Int32>, ofVector vector: Int) {
+    func storeLowParts(_ words: UnsafeMutablePointer<Int32>, ofVector vector: Int) {
       let place = UnsafeMutableRawPointer(words + vector &* Words.scalarCount / valuesPerWord)
       #if KERNEL_AVX512
         place.storeBytes(of: SIMD16<Int16>(truncatingIfNeeded: self), as: SIMD16<Int16>.self)

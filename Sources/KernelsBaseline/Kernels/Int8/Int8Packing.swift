@@ -24,7 +24,7 @@ func packInt8(_ pass: PackingPass) {
     #else
       for vector in 0..<vectors {
         let number = pass.raised(values, vector).lowered(to: 12_583_167)
-        unsafeBitCast(number, to: Words.self).storeHalves(words, ofVector: vector)
+        unsafeBitCast(number, to: Words.self).storeLowParts(words, ofVector: vector)
       }
     #endif
   }

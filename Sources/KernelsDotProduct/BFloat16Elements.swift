@@ -1,7 +1,7 @@
 import CBuiltins
 import KernelInterface
 
-#if KERNEL_HAS_ITS_INSTRUCTIONS
+#if KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX512
   /// See ``KernelInterface/ElementType/bfloat16``.
   enum BFloat16Elements: ProductElements {
     static var areWholeNumbers: Bool { false }
@@ -47,7 +47,7 @@ import KernelInterface
 
 /// The kernels of bfloat16 products; nil where the module was compiled without its instructions.
 public func bfloat16Product() -> ProductKernels? {
-  #if KERNEL_HAS_ITS_INSTRUCTIONS
+  #if KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX512
     ProductKernels(
       valuesPerWord: 2, multiply: { multiply($0, BFloat16Elements.self) }, pack: { packBFloat16($0) })
   #else
