@@ -33,11 +33,14 @@ public func int8Product() -> ProductKernels {
 #endif
 
 #if KERNEL_HAS_ITS_INSTRUCTIONS && (KERNEL_AVX512 || KERNEL_AVX2)
-  let (valuesPerWord, levelOffset) = (4, 0)
+  let valuesPerWord = 4
+  let levelOffset = 0
 #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_DOT_PRODUCT
-  let (valuesPerWord, levelOffset) = (4, 128)
+  let valuesPerWord = 4
+  let levelOffset = 128
 #else
-  let (valuesPerWord, levelOffset) = (2, 0)
+  let valuesPerWord = 2
+  let levelOffset = 0
 #endif
 
 extension Words {
