@@ -153,11 +153,11 @@ let package = Package(
     // The products of values that an instruction adds up: 8 bits and bfloat16
     .target(
       name: "KernelsDotProduct", dependencies: ["KernelInterface", "CBuiltins"],
-      swiftSettings: [.define("KERNEL_DOT_PRODUCT")]
-        + (architecture == "arm64"
-          ? kernelSettings(define: "KERNEL_ARM", targetFeatures: ["arch=armv8.2-a+dotprod"], of: "arm64")
-          : kernelSettings(
-            define: "KERNEL_AVX512", targetFeatures: avx512 + ["avx512vnni", "avx512bf16"]))),
+      swiftSettings: architecture == "arm64"
+        ? kernelSettings(
+          define: "KERNEL_DOT_PRODUCT", targetFeatures: ["arch=armv8.2-a+dotprod"], of: "arm64")
+        : kernelSettings(define: "KERNEL_AVX512", targetFeatures: avx512 + ["avx512vnni", "avx512bf16"])
+          + [.define("KERNEL_DOT_PRODUCT")]),
 
     .target(
       name: "SHA256Instructions", dependencies: ["CBuiltins"],

@@ -18,8 +18,8 @@ public struct ProductKernels: Sendable {
   /// Values in a word of 32 bits. Of 8-bit ones 4 bytes where one instruction adds up the products of four, else 2 numbers
   /// of 16 bits.
   public let valuesPerWord: Int
-  /// What lies in the words of `A` for the level 0, less: 128 where an instruction multiplies signed bytes only, else 0. The
-  /// bias then has as many times the sum of its column of `B` added.
+  /// By how much a value in a word of `A` is less than its level: 128 where an instruction multiplies signed bytes only, else
+  /// 0. The bias of a column has so many times the sum of that column of `B` added.
   public let levelOffset: Int
   /// Computes a ``MatrixProduct``.
   public let multiply: @Sendable (MatrixProduct) -> Void
