@@ -80,6 +80,7 @@ export async function show(options = {}) {
   const wanted = place();
   turn += 1;
   const mine = turn;
+  main.ariaBusy = 'true';
   /** @type {View} */
   let view;
   try {
@@ -99,6 +100,7 @@ export async function show(options = {}) {
   current = view;
   document.title = `${view.title} · DermaFusion`;
   replace(main, view.content);
+  main.ariaBusy = 'false';
   // A view may have sent the person to another place: the address is read again.
   const arrived = place();
   markTab(arrived);

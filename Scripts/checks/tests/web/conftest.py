@@ -79,6 +79,7 @@ class Visit:
         self.page.goto(PAGE.as_uri())
         if accepted:
             self.page.get_by_role("button", name="I understand").click()
+            self.wait_until_shown()
         if ready:
             self.wait_until_ready()
 
@@ -86,9 +87,20 @@ class Visit:
         self.page.wait_for_function("() => window.dermafusion")
         return self.page.evaluate("() => window.dermafusion.ready")
 
+    def wait_until_shown(self) -> None:
+        """Until the view of the address stands, with its tab marked and its heading in focus."""
+        self.page.wait_for_selector("main[aria-busy=false]")
+
     def go(self, place: str) -> None:
-        self.page.evaluate("place => { location.hash = '#' + place }", place)
-        self.page.wait_for_timeout(150)
+        self.page.evaluate(
+            """(place) => new Promise((arrived) => {
+              if (location.hash === '#' + place) return arrived();
+              addEventListener('hashchange', () => arrived(), { once: true });
+              location.hash = '#' + place;
+            })""",
+            place,
+        )
+        self.wait_until_shown()
 
     def open_image(self, path: Path | dict | list) -> None:
         self.page.set_input_files("[data-role=choose]", path)

@@ -66,7 +66,6 @@ def screens(on):
     yield "record"
     for name in ("learn", "learn/mel", "about"):
         on.go(name)
-        page.wait_for_timeout(200)
         yield name.replace("/", "-")
     page.get_by_role("link", name="Scan", exact=True).click()
     page.get_by_role("button", name="Discard").click()

@@ -479,7 +479,6 @@ def test_any_font_at_twice_the_size_fits_a_phone(visit, font, locale):
     look("result")
     for place in ("history", "learn", "learn/bkl", "about"):
         on.go(place)
-        page.wait_for_timeout(200)
         look(place)
     assert wide == {}
 
