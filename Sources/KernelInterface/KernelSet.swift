@@ -66,6 +66,8 @@ public struct KernelSet: Sendable {
   public let addRows: @Sendable (RowSum) -> Void
   /// Computes an ``ActivationPass``.
   public let activate: @Sendable (ActivationPass) -> Void
+  /// Computes an ``ExactPass``.
+  public let activateExactly: @Sendable (ExactPass) -> Void
   /// Computes a ``RoundingPass``.
   public let round: @Sendable (RoundingPass) -> Void
   /// Computes a ``DerivativePass``.
@@ -88,6 +90,7 @@ public struct KernelSet: Sendable {
     scaleRows: @escaping @Sendable (RowScaling) -> Void,
     addRows: @escaping @Sendable (RowSum) -> Void,
     activate: @escaping @Sendable (ActivationPass) -> Void,
+    activateExactly: @escaping @Sendable (ExactPass) -> Void,
     round: @escaping @Sendable (RoundingPass) -> Void,
     applyDerivative: @escaping @Sendable (DerivativePass) -> Void,
     addProducts: @escaping @Sendable (ProductSum) -> Void,
@@ -106,6 +109,7 @@ public struct KernelSet: Sendable {
     self.scaleRows = scaleRows
     self.addRows = addRows
     self.activate = activate
+    self.activateExactly = activateExactly
     self.round = round
     self.applyDerivative = applyDerivative
     self.addProducts = addProducts

@@ -38,23 +38,26 @@ public struct MatrixProduct {
   public var scale: UnsafePointer<Float>?
   /// Added before the activation, or nil. Has the row stride of `C`.
   public var residual: UnsafePointer<Float>?
-  /// Applied last.
+  /// Applied last; to sums that are whole numbers in a fixed order, see ``ExactPass``.
   public var activation = Activation.identity
   /// Makes levels of the values; for sums that are whole numbers, without a residual.
   public var levels: Levels?
 
-  /// The whole number of 0...255 nearest to `value * factor + zeroPoint`, halves to the even one, as a float. The product is
-  /// rounded to Float, the sum is not.
+  /// The whole number within the limits nearest to `value * factor`, halves to the even one, as a float. The product is
+  /// rounded to Float.
   public struct Levels: Sendable, Equatable {
     /// Multiplies a value after an activation. Without an activation it is part of the scale, and not looked at.
     public var factor: Float
-    /// What stands for 0: a whole number of 0...255.
-    public var zeroPoint: Float
+    /// The least level, a whole number.
+    public var least: Float
+    /// The greatest level, a whole number.
+    public var greatest: Float
 
     /// Collects the numbers.
-    public init(factor: Float, zeroPoint: Float) {
+    public init(factor: Float, least: Float, greatest: Float) {
       self.factor = factor
-      self.zeroPoint = zeroPoint
+      self.least = least
+      self.greatest = greatest
     }
   }
 

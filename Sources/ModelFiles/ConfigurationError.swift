@@ -19,8 +19,6 @@ package enum ConfigurationError: Error, Equatable, Sendable {
   case malformedText(key: String)
   /// The key's array has another number of elements than required.
   case wrongCount(key: String, expected: String, found: Int)
-  /// The network is said to be in 8 bits, and its architecture has no such form; those that have one are given too.
-  case unquantizable(String, allowed: [String])
   /// Two classes have one name.
   case duplicateClass(String)
   /// One class says how malignant it is, and another does not.
@@ -59,9 +57,6 @@ extension ConfigurationError: CustomStringConvertible {
         + "marks of the direction of writing and code points that are no characters"
     case .wrongCount(let key, let expected, let found):
       "\(quoted(key)) must have \(expected), and has \(found)"
-    case .unquantizable(let architecture, let allowed):
-      "\"precision\" is \"int8\", and \"architecture\" must be one of \(allowed.joined(separator: ", ")) then; it is "
-        + quoted(architecture)
     case .duplicateClass(let name):
       "\"classes\" has \(quoted(name)) twice"
     case .partialMalignancy(let present, let missing):

@@ -47,10 +47,7 @@ package final class Network: Sendable {
       binder: WeightBinder(model.weights), padding: configuration.padding,
       batchNormEpsilon: configuration.batchNormEpsilon, precision: configuration.precision,
       inputLimit: Self.largestInput(configuration), kernels: kernels)
-    if configuration.precision == .bfloat16 {
-      try weights.requireBFloat16(
-        architecture, name: configuration.architecture, file: model.configurationPath)
-    }
+    if configuration.precision == .bfloat16 { try weights.requireBFloat16(file: model.configurationPath) }
     let pool = pool ?? ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
     let size = configuration.preprocessing.size
     let blocks = try Self.blocks(architecture, inputSize: size, weights: weights, pool: pool)
@@ -143,14 +140,8 @@ extension ClassifierHead {
 }
 
 extension NetworkWeights {
-  /// Checks that the network has a form in bfloat16 and that these kernels can compute it.
-  fileprivate func requireBFloat16(
-    _ architecture: Architecture, name: String, file: String
-  ) throws(ModelFileError) {
-    guard architecture.hasBFloat16Form else {
-      throw .unusablePrecision(
-        file: file, rule: "bfloat16 is for EfficientNet and MobileNetV3, and this network is \(name)")
-    }
+  /// Checks that these kernels can compute products of bfloat16.
+  fileprivate func requireBFloat16(file: String) throws(ModelFileError) {
     guard kernels.products.bfloat16 != nil else {
       throw .unusablePrecision(
         file: file,

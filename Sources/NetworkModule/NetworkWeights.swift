@@ -114,7 +114,8 @@ struct NetworkWeights {
   ) throws(ModelFileError) -> Dense {
     Dense(
       weight: try tensor("\(name).weight", shape: [outputs, inputs, 1, 1]),
-      bias: try tensor("\(name).bias", shape: [outputs]), activation: activation, kernels: kernels)
+      bias: try tensor("\(name).bias", shape: [outputs]), activation: activation,
+      isExact: precision == .int8, kernels: kernels)
   }
 
   /// The tensors `abstention.*`, which lie beside the network's.

@@ -108,16 +108,9 @@ import Testing
     #expect(throws: expected) { try architecture(name) }
   }
 
-  @Test func onlyTheLiteNetworksHaveAFormIn8Bits() throws {
-    let quantizable = (0...4).map { "efficientnet_lite\($0)" }
+  @Test func onlyResidualNetworksHaveNoFormIn8BitsAndInBFloat16() throws {
     for name in Architecture.names {
-      if quantizable.contains(name) {
-        #expect(try architecture(name, padding: #""precision":"int8","#).isQuantizable, "\(name)")
-      } else {
-        #expect(throws: ConfigurationError.unquantizable(name, allowed: quantizable)) {
-          try architecture(name, padding: #""precision":"int8","#)
-        }
-      }
+      #expect(Architecture.named(name)?.hasShortForms == !name.hasPrefix("resnet"), "\(name)")
     }
   }
 

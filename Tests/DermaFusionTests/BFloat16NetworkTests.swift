@@ -39,7 +39,7 @@ import Testing
     for item in try FormulaNetwork.all() + FormulaNetwork.all(in: FormulaNetwork.architectures) {
       let folder = try Self.folder(item)
       guard folder.configuration.precision == .float32,
-        try Architecture(folder.configuration).hasBFloat16Form
+        try Architecture(folder.configuration).hasShortForms
       else { continue }
       let half = try folder.computed(in: ModelConfiguration.Precision.bfloat16)
       let exact = try Self.logits(item.network, folder, threadCount: 1, kernels: kernels)
@@ -96,7 +96,7 @@ import Testing
   /// `Scripts/dermafusion_training/model/bfloat16.py` says what they are.
   @Test(arguments: kernels)
   func productsAreThoseOfPythonToTheBit(kernels: KernelSet) throws {
-    let cases = try QuantizedFormula.load().formula.bfloat16
+    let cases = try QuantizedFormula.bfloat16()
     #expect(!cases.isEmpty)
     for expected in cases {
       let (pixels, outputs) = (expected.shape[0], expected.shape[1])
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test func weightsIn8BitsHaveNoOtherForm() throws {
-    let (formula, configuration) = try QuantizedFormula.load()
+    let (formula, configuration) = try QuantizedFormula.all()[0]
     let folder = try ModelFolder(
       configuration: configuration, weights: safetensors(formula.tensors { _ in true }))
     let error = #expect(throws: ModelFileError.self) {

@@ -13,13 +13,13 @@ import Testing
 @testable import ExplanationModule
 @testable import NetworkModule
 
-/// A formula network in 8 bits: against Python's to the bit, against the same network in floats, and its files' rules.
+/// Formula networks in 8 bits: against Python's to the bit, against the same networks in floats, and their files' rules.
 @Suite struct QuantizedNetworkTests {
   private static func network(
-    threadCount: Int = 2, kernels: KernelSet = KernelChoice.current,
+    _ index: Int = 0, threadCount: Int = 2, kernels: KernelSet = KernelChoice.current,
     _ change: (inout StoredValues) -> Bool = { _ in true }
   ) throws -> (QuantizedFormula, Network) {
-    let (formula, configuration) = try QuantizedFormula.load()
+    let (formula, configuration) = try QuantizedFormula.all()[index]
     let folder = try ModelFolder(
       configuration: configuration, weights: safetensors(formula.tensors(change)))
     return (formula, try Network(folder, threadCount: threadCount, kernels: kernels))
@@ -27,33 +27,55 @@ import Testing
 
   @Test(arguments: KernelChoice.runnable, [1, 2, 3])
   func mapsAreThoseOfPythonToTheBit(kernels: KernelSet, threadCount: Int) throws {
-    let (formula, network) = try Self.network(threadCount: threadCount, kernels: kernels)
-    var found: [(name: String, shape: [Int], values: [Float])] = []
-    _ = network.run(
-      metadata: PatientMetadata.unknown.encoded(),
-      writeInput: { $0.update(repeating: 0, count: 76 * 76 * 3) },
-      observe: { name, map in
-        // Before the first quantised block lies Python's map from here on.
-        if name == "blocks.0.0" {
-          let values = formula.inputValues()
-          for pixel in 0..<map.shape.pixelCount {
-            for channel in 0..<map.shape.channels {
-              map.pointer[pixel * map.pixelStride + channel] = values[pixel * map.shape.channels + channel]
-            }
-          }
-        }
-        if name == "conv_stem" { return }
-        found.append((name, [map.shape.height, map.shape.width, map.shape.channels], map.dense()))
-      })
-    try #require(found.count == formula.maps.count)
-    for (map, expected) in zip(found, formula.maps) {
-      #expect(map.name == (expected.name == "input" ? "blocks.0.0" : expected.name))
-      #expect(map.shape == expected.shape, "\(map.name)")
-      let digest = map.values.withUnsafeBytes { SHA256.hexDigest($0) }
+    for index in try QuantizedFormula.all().indices {
+      let (formula, network) = try Self.network(index, threadCount: threadCount, kernels: kernels)
+      let input = formula.inputValues()
+      var found: [(name: String, shape: [Int], values: [Float])] = []
+      _ = network.run(
+        metadata: PatientMetadata.unknown.encoded(),
+        writeInput: { $0.update(from: input, count: input.count) },
+        observe: { name, map in
+          found.append((name, [map.shape.height, map.shape.width, map.shape.channels], map.dense()))
+        })
+      try #require(found.count == formula.maps.count)
+      for (map, expected) in zip(found, formula.maps) {
+        let place = "\(formula.config.architecture), \(map.name), \(kernels.instructionSet.rawValue)"
+        #expect(map.name == expected.name && map.shape == expected.shape, "\(place)")
+        let digest = map.values.withUnsafeBytes { SHA256.hexDigest($0) }
+        #expect(
+          firstDifference(Array(map.values.prefix(expected.values.count)), expected.values) == nil,
+          "\(place)")
+        try #require(digest == expected.sha256, "\(place) on \(threadCount) threads")
+      }
+    }
+  }
+
+  /// The maps of formula networks beside those of the same networks in floats, and where they look: the gradients go
+  /// through the weights as floats. Of those two whose values stay within the levels.
+  @Test(arguments: [1, 2])
+  func mapsAndGradientsAreNearThoseOfTheSameNetworkInFloats(index: Int) throws {
+    let (formula, network) = try Self.network(index)
+    let (_, configuration) = try QuantizedFormula.all()[index]
+    var object = try #require(
+      try JSONSerialization.jsonObject(with: Data(configuration)) as? [String: Any])
+    object["precision"] = nil
+    let epsilon = try #require(object["batch_norm_epsilon"] as? Double)
+    let floats = try Network(
+      ModelFolder(
+        configuration: [UInt8](try JSONSerialization.data(withJSONObject: object)),
+        weights: safetensors(formula.floatTensors(batchNormEpsilon: epsilon))))
+    let input = formula.inputValues()
+    for layer in ["stage0", "stage1", "stage2"] {
+      let runs = try [network, floats].map { network in
+        network.runWithGradients(
+          layer: try network.layerName(layer), metadata: PatientMetadata.unknown.encoded(),
+          needsGradients: true, classes: [2], writeInput: { $0.update(from: input, count: input.count) })
+      }
+      let maps = cosine(runs[0].activations.values, runs[1].activations.values)
+      let gradients = cosine(runs[0].gradients[0].values, runs[1].gradients[0].values)
       #expect(
-        firstDifference(Array(map.values.prefix(expected.values.count)), expected.values) == nil,
-        "\(map.name)")
-      try #require(digest == expected.sha256, "\(map.name) on \(threadCount) threads")
+        maps > 0.95 && gradients > 0.8,
+        "\(formula.config.architecture), \(layer): likeness \(maps) of maps, \(gradients) of gradients")
     }
   }
 
@@ -111,9 +133,11 @@ import Testing
     return product(a, b) / (product(a, a) * product(b, b)).squareRoot()
   }
 
-  private func message(_ tensor: String, _ values: StoredValues.Values) throws -> String {
+  private func message(
+    _ tensor: String, _ values: StoredValues.Values, network: Int = 0
+  ) throws -> String {
     let error = #expect(throws: ModelFileError.self) {
-      _ = try Self.network {
+      _ = try Self.network(network) {
         if $0.name == tensor { $0.values = values }
         return true
       }
@@ -157,11 +181,34 @@ import Testing
         == "model.safetensors: the tensor \"\(name)\" is \(value), and must be a whole number from 0 to 255")
   }
 
-  @Test(arguments: ["blocks.2.0.conv_dw", "blocks.2.0.conv_pwl"])
-  func afterReLU6ZeroIsTheFirstLevel(layer: String) throws {
+  @Test func afterReLU6ZeroIsTheFirstLevel() throws {
+    let name = "blocks.2.0.conv_pwl.input_zero_point"
     #expect(
-      try message("\(layer).input_zero_point", .floats([3]))
-        == "model.safetensors: the tensor \"\(layer).input_zero_point\" is 3, and must be 0 after ReLU6")
+      try message(name, .floats([3]))
+        == "model.safetensors: the tensor \"\(name)\" is 3, and must be 0 after ReLU6")
+    // After SiLU it may be any.
+    _ = try Self.network(1) {
+      if $0.name == name { $0.values = .floats([3]) }
+      return true
+    }
+  }
+
+  @Test(arguments: [0, 1, 2])
+  func theLevelsBeforeADepthwiseConvolutionHaveNoZeroPoint(network: Int) throws {
+    let name = "blocks.2.0.conv_dw.input_zero_point"
+    #expect(
+      try message(name, .floats([3]), network: network)
+        == "model.safetensors: the tensor \"\(name)\" is 3, and must be 0 before a depthwise convolution")
+  }
+
+  @Test func squeezeExciteNeedsTheStepOfItsLevels() throws {
+    let name = "blocks.0.0.se.input_scale"
+    #expect(
+      try message(name, .floats([0]), network: 1)
+        == "model.safetensors: the tensor \"\(name)\" has the value 0.0 at index 0, and a scale must be from 1e-12 "
+        + "to 1e12")
+    let error = #expect(throws: ModelFileError.self) { _ = try Self.network(1) { $0.name != name } }
+    #expect(error?.description == "model.safetensors: the tensor \"\(name)\" is missing")
   }
 
   @Test func neighboursMustFitIn16Bits() throws {

@@ -61,8 +61,8 @@ import Testing
       activation: .relu6)
     let filter = try #require(
       QuantizedDepthwise(
-        expansion: expansion, weight: filterWeight, expanded: Self.expanded,
-        outputScale: Self.filtered.scale, window: item.window))
+        expansion: expansion, weight: filterWeight, input: Self.expanded, output: Self.filtered,
+        window: item.window, activation: .relu6, kernels: kernels))
     let projection = QuantizedPointwise(
       matrix: try #require(QuantizedMatrix(projectionWeight, input: Self.filtered, kernels: kernels)),
       activation: .identity)
@@ -86,7 +86,7 @@ import Testing
       let between = PackedMap(filtered.pointer, plan.output, .int8, kernels: kernels)
       // The padding of a map's pixels may hold anything.
       expansion.quantize(input.map, into: words, pool: pool)
-      filter(words, into: between, plan: plan, scratch: scratch.pointer, pool: pool)
+      filter(.levels(words), into: between, plan: plan, scratch: scratch.pointer, pool: pool)
       projection(between, residual: added.map, into: output.map, pool: pool)
       #expect(firstDifference(output.dense(), expected) == nil, context)
       #expect(

@@ -17,14 +17,15 @@ import Testing
     var activation = Activation.identity
     /// A step of the output's levels; nil for values.
     var outputScale: Float?
-    var zeroPoint = 0
+    var limits = 0...255
   }
 
   @Test(arguments: KernelChoice.runnable, columnCounts)
   func equalsSumsOfWholeNumbers(kernels: KernelSet, columnCount: Int) throws {
     let endings = [
       Ending(), Ending(outputScale: 0.037), Ending(activation: .relu6), Ending(activation: .relu),
-      Ending(outputScale: 0.37, zeroPoint: 131), Ending(activation: .relu6, outputScale: 0.021, zeroPoint: 7),
+      Ending(outputScale: 0.37, limits: -131...124),
+      Ending(activation: .relu, outputScale: 0.0021, limits: -2047...2047),
     ]
     for (i, depth) in Self.depths.enumerated() {
       for (j, rowCount) in Self.rowCounts.enumerated() {
@@ -64,7 +65,9 @@ import Testing
         a: words.baseAddress!, aStride: wordCount + 2, rowCount: rowCount, into: output.map.pointer,
         cStride: output.map.pixelStride, activation: ending.activation,
         levels: ending.outputScale.map {
-          MatrixProduct.Levels(factor: hasActivation ? 1 / $0 : 1, zeroPoint: Float(ending.zeroPoint))
+          MatrixProduct.Levels(
+            factor: hasActivation ? 1 / $0 : 1, least: Float(ending.limits.lowerBound),
+            greatest: Float(ending.limits.upperBound))
         }, residual: isResidualAdded ? UnsafePointer(added.map.pointer) : nil)
     }
 
@@ -73,7 +76,7 @@ import Testing
       let step = QuantizedSamples.step(weight, input: Self.input, output: place % columnCount)
       if let outputScale = ending.outputScale, !hasActivation {
         let factor = Float(Double(step) / Double(outputScale))
-        return Float(QuantizedSamples.level(Float(sums[place]), factor: factor, zeroPoint: ending.zeroPoint))
+        return Float(QuantizedSamples.level(Float(sums[place]), factor: factor, limits: ending.limits))
       }
       let sum = Float(sums[place]) * step + (isResidualAdded ? residual[place] : 0)
       let value =
@@ -83,7 +86,7 @@ import Testing
         default: sum
         }
       return ending.outputScale.map {
-        Float(QuantizedSamples.level(value, factor: 1 / $0, zeroPoint: ending.zeroPoint))
+        Float(QuantizedSamples.level(value, factor: 1 / $0, limits: ending.limits))
       } ?? value
     }
     #expect(firstDifference(output.dense(), expected) == nil, context)

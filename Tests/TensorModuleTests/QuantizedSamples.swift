@@ -39,9 +39,11 @@ enum QuantizedSamples {
   }
 
   /// The level of a value; `factor` is one over the step.
-  static func level(_ value: Float, factor: Float, zeroPoint: Int) -> Int {
+  static func level(
+    _ value: Float, factor: Float, zeroPoint: Int = 0, limits: ClosedRange<Int> = 0...255
+  ) -> Int {
     let level = (Double(value * factor) + Double(zeroPoint)).rounded(.toNearestOrEven)
-    return Int(max(min(level, 255), 0))
+    return Int(max(min(level, Double(limits.upperBound)), Double(limits.lowerBound)))
   }
 
   /// The bias in steps of the sums, less the share of the input's zero point.

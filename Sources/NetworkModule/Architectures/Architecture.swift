@@ -26,11 +26,8 @@ package struct Architecture: Sendable, Equatable {
   /// timm's name of the last layer, where there is no fusion head in its place.
   package var classifier = "classifier"
 
-  /// Whether its blocks have a form in 8 bits: ReLU6 and no squeeze-excite.
-  package var isQuantizable = false
-
-  /// Whether it has a form in bfloat16: most of the products are 1x1 convolutions.
-  package var hasBFloat16Form: Bool {
+  /// Whether it has a form in 8 bits and in bfloat16: most of the products are 1x1 convolutions.
+  package var hasShortForms: Bool {
     blocks.allSatisfy {
       if case .residual = $0.configuration { false } else { true }
     }
@@ -67,6 +64,12 @@ extension Architecture {
     } catch {
       throw .configuration(file: model.configurationPath, error)
     }
+    guard configuration.precision == .float32 || hasShortForms else {
+      throw .unusablePrecision(
+        file: model.configurationPath,
+        rule: "\(configuration.precision.rawValue) is for EfficientNet and MobileNetV3, and this network is "
+          + configuration.architecture)
+    }
     let last = (configuration.fusion == nil ? classifier : "fusion.classifier") + ".weight"
     if let outputs = model.weights[last]?.shape.first, outputs != configuration.classes.count {
       throw .outputCount(
@@ -77,10 +80,6 @@ extension Architecture {
   package init(_ configuration: ModelConfiguration) throws(ConfigurationError) {
     guard let architecture = Self.named(configuration.architecture) else {
       throw .unknownValue(key: "architecture", value: configuration.architecture, allowed: Self.names)
-    }
-    if configuration.precision == .int8, !architecture.isQuantizable {
-      let allowed = Self.table.filter { $0.make().isQuantizable }
-      throw .unquantizable(configuration.architecture, allowed: allowed.map { $0.name })
     }
     let stageCount = architecture.stageEnds.count
     if let stage = configuration.abstention?.distance.stage, stage >= stageCount {
@@ -118,8 +117,7 @@ package enum BlockConfiguration: Sendable, Equatable {
   ) throws(ModelFileError) -> any Block {
     switch self {
     case .stem(let stem): try StemBlock(stem, name: name, input: input, weights: weights)
-    // A block without an expansion has few weights and stays as it is.
-    case .mbConv(let block) where weights.precision == .int8 && block.expandedChannels != nil:
+    case .mbConv(let block) where weights.precision == .int8 && !block.isOnGrids:
       try QuantizedMBConvBlock(block, name: name, input: input, weights: weights)
     case .mbConv(let block): try MBConvBlock(block, name: name, input: input, weights: weights)
     case .pointwise(let layer) where weights.precision == .int8:

@@ -38,11 +38,7 @@ extension Architecture {
       let isLite = scale.name.hasPrefix("lite")
       return (
         prefix + scale.name,
-        {
-          var architecture = efficientNet(width: scale.width, depth: scale.depth, isLite: isLite)
-          architecture.isQuantizable = isLite && prefix == "efficientnet_"
-          return architecture
-        }
+        { efficientNet(width: scale.width, depth: scale.depth, isLite: isLite) }
       )
     }
   }

@@ -17,12 +17,11 @@ package struct Dense: Sendable {
   /// - Parameters:
   ///   - weight: `[outputs, inputs]`, row-major: PyTorch's layout.
   ///   - bias: `[outputs]`.
-  ///   - isExact: See ``isExact``; without an activation.
+  ///   - isExact: See ``isExact``.
   package init(
     weight: [Float], bias: [Float], activation: Activation = .identity, isExact: Bool = false,
     kernels: KernelSet
   ) {
-    precondition(!isExact || activation == .identity, "\(activation) after exact products")
     matrix = PackedMatrix(
       weight: weight, columnCount: bias.count, depth: weight.count / bias.count, bias: bias, kernels: kernels)
     self.activation = activation
@@ -43,9 +42,19 @@ package struct Dense: Sendable {
 
   private func compute(_ x: [Float], activation: Activation) -> [Float] {
     precondition(x.count == matrix.depth, "\(x.count) values for a dense layer of \(matrix.depth) inputs")
-    if isExact { return bias.indices.map { exactSum(x, output: $0) } }
     let stride = matrix.columnCount.roundedUp(toMultipleOf: matrix.kernels.vectorWidth)
     return [Float](unsafeUninitializedCapacity: stride) { output, count in
+      if isExact {
+        for index in 0..<stride {
+          output.initializeElement(at: index, to: index < bias.count ? exactSum(x, output: index) : 0)
+        }
+        matrix.kernels.activateExactly(
+          ExactPass(
+            values: output.baseAddress!, valueStride: stride, output: output.baseAddress!,
+            outputStride: stride, rowCount: 1, columnCount: stride, scales: nil, activation: activation))
+        count = matrix.columnCount
+        return
+      }
       matrix.multiply(
         a: x, aStride: x.count, rowCount: 1, into: output.baseAddress!, cStride: stride,
         activation: activation)

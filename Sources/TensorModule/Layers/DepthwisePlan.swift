@@ -24,6 +24,9 @@ package struct DepthwisePlan: Sendable, Equatable {
 
   var taskCount: Int { channelBlocks.count * bandCount }
 
+  /// The band that an output row lies in.
+  func band(ofRow row: Int) -> Int { row / rowsPerBand }
+
   /// What a ring takes at most, in floats: 256 KiB, half of the second-level cache of the CPUs that it was tuned on.
   private static let cachedFloats = 65_536
 

@@ -18,6 +18,10 @@ package struct Quantization: Sendable, Equatable {
   /// The scales of maps and of weights. Products and quotients of three of them are numbers that a float holds.
   package static let scales: ClosedRange<Float> = 1e-12...1e12
 
+  /// The greatest magnitude of a fine level: those of a depthwise convolution and of squeeze-excite, whose sums are not of
+  /// bytes. Fine levels have both signs and no zero point.
+  package static let fineLimit = 2047
+
   /// Whether a map can be kept in this way: a scale among ``scales``, and a level that is a whole number from 0 to 255.
   package static func isValid(scale: Float, zeroPoint: Float) -> Bool {
     scales.contains(scale) && (0...255).contains(zeroPoint) && zeroPoint == zeroPoint.rounded()
@@ -64,14 +68,15 @@ package struct QuantizedWeight: Sendable, Equatable {
   /// The bias as a number of steps of the sums, less what the input's zero point adds to them:
   /// `round(bias / (input.scale * scale)) - zeroPoint * sum of the levels`, computed in Double, halves to the even number.
   ///
+  /// - Parameter largestLevel: Of the input, in magnitude.
   /// - Returns: nil where a sum could leave the integers up to `limit`, in magnitude, which no network that works does.
-  package func integerBias(of input: Quantization, limit: Double) -> [Int32]? {
+  package func integerBias(of input: Quantization, largestLevel: Int = 255, limit: Double) -> [Int32]? {
     var biases: [Int32] = []
     biases.reserveCapacity(scale.count)
     for output in scale.indices {
       let row = levels[output * depth..<(output + 1) * depth]
       let total = row.reduce(0) { $0 + Int($1) }
-      let largest = row.reduce(0) { $0 + 255 * abs(Int($1)) }
+      let largest = row.reduce(0) { $0 + largestLevel * abs(Int($1)) }
       let steps = (Double(bias[output]) / (Double(input.scale) * Double(scale[output])))
         .rounded(.toNearestOrEven)
       let whole = steps - Double(input.zeroPoint * total)

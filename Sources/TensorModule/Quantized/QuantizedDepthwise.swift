@@ -1,88 +1,167 @@
-import KernelInterface
+package import KernelInterface
 package import SystemModule
 
-/// A 1x1 convolution and the depthwise convolution after it in 8 bits, both with ReLU6.
+/// A depthwise convolution of levels, after a 1x1 convolution where there is one.
 ///
-/// Both activations are clamps to the levels 0...255. The depthwise sums are those of floats that are whole numbers below
-/// 2^24, which are exact: the same kernels as without quantisation give them, in whatever order.
+/// Its sums are those of floats that are whole numbers below 2^24, which are exact: the same kernels as without quantisation
+/// give them, in whatever order. ReLU6 is a clamp to the levels 0...255, before and after. Other activations are computed in
+/// a fixed order, and the levels before are fine ones.
 package struct QuantizedDepthwise: Sendable {
-  /// The 1x1 convolution, which makes levels.
-  package let expansion: QuantizedPointwise
+  /// The 1x1 convolution before, or nil; with ReLU6 its matrix makes levels of `input`.
+  package let expansion: QuantizedPointwise?
   /// Of levels by levels.
   private let depthwise: DepthwiseConvolution2D
-  /// From the depthwise sums to the output's levels, for each channel, padded.
-  private let factors: AlignedBuffer
+  /// For each channel, padded, what a step of the sums stands for; with ReLU6, of levels of the next layer.
+  private let scales: AlignedBuffer
+  /// From values to levels of the next layer, for each channel, padded.
+  private let outputFactors: AlignedBuffer
   /// What it was made from.
   package let weight: QuantizedWeight
-  /// How the expanded map is kept.
-  package let expanded: Quantization
+  /// How the depthwise convolution's input is kept.
+  package let input: Quantization
+  /// How the next layer's input is kept.
+  package let output: Quantization
+  /// After the expansion and after the depthwise convolution.
+  package let activation: Activation
 
   /// The greatest magnitude of a depthwise sum.
   package static let sumLimit = 16_777_216.0
 
   /// - Parameters:
-  ///   - expansion: Its matrix makes levels of `expanded`.
   ///   - weight: `[channels, kernelSize * kernelSize]`.
-  ///   - expanded: How the depthwise convolution's input is kept; its zero point is 0.
-  ///   - outputScale: A step of the output's levels, whose zero point is 0.
+  ///   - input: Its zero point is 0.
+  ///   - output: Its zero point is 0 where the activation is ReLU6.
   /// - Returns: nil where a sum could leave the integers that a float holds.
   package init?(
-    expansion: QuantizedPointwise, weight: QuantizedWeight, expanded: Quantization, outputScale: Float,
-    window: Window
+    expansion: QuantizedPointwise?, weight: QuantizedWeight, input: Quantization, output: Quantization,
+    window: Window, activation: Activation, kernels: KernelSet
   ) {
-    precondition(expanded.zeroPoint == 0, "levels after ReLU6 with 0 at \(expanded.zeroPoint)")
-    guard let biases = weight.integerBias(of: expanded, limit: Self.sumLimit) else { return nil }
+    let isFine = activation != .relu6
+    precondition(
+      input.zeroPoint == 0 && (isFine || output.zeroPoint == 0),
+      "a depthwise convolution between levels with 0 at \(input.zeroPoint) and at \(output.zeroPoint)")
+    precondition(isFine || expansion != nil, "ReLU6 in 8 bits without an expansion")
+    let largestLevel = isFine ? Quantization.fineLimit : 255
+    guard let biases = weight.integerBias(of: input, largestLevel: largestLevel, limit: Self.sumLimit) else {
+      return nil
+    }
     self.expansion = expansion
     self.weight = weight
-    self.expanded = expanded
+    self.input = input
+    self.output = output
+    self.activation = activation
     depthwise = DepthwiseConvolution2D(
       weight: weight.levels.map { Float($0) }, bias: biases.map { Float($0) }, window: window,
-      activation: .identity, kernels: expansion.matrix.kernels)
-    factors = AlignedBuffer(count: depthwise.paddedChannels)
-    for (channel, scale) in weight.sumScale(of: expanded).enumerated() {
-      factors.pointer[channel] = Float(Double(scale) / Double(outputScale))
+      activation: .identity, kernels: kernels)
+    scales = AlignedBuffer(count: depthwise.paddedChannels)
+    for (channel, scale) in weight.sumScale(of: input).enumerated() {
+      scales.pointer[channel] = isFine ? scale : Float(Double(scale) / Double(output.scale))
     }
+    outputFactors = AlignedBuffer(count: isFine ? depthwise.paddedChannels : 0)
+    outputFactors.pointer.update(repeating: 1 / output.scale, count: outputFactors.count)
   }
 
   /// Cuts the work on an input of the given shape.
   package func plan(_ input: FeatureShape) -> DepthwisePlan {
-    DepthwisePlan(depthwise, input: input, isExpanded: true)
+    // In the embedded form of this module Swift 6.3.1 takes any expansion for nil, unless its content is asked for.
+    let isExpanded = (expansion?.matrix.weight.depth ?? 0) > 0
+    return DepthwisePlan(depthwise, input: input, isExpanded: isExpanded)
+  }
+
+  /// Rows of the depthwise convolution's input.
+  package enum Input {
+    /// Levels that the expansion reads.
+    case levels(PackedMap)
+    /// Fine levels, where there is no expansion.
+    case fineLevels(FeatureMap)
   }
 
   /// Floats of scratch memory for each task.
   package func scratchCount(_ plan: DepthwisePlan) -> Int { plan.scratchCount + plan.widestRowCount }
 
-  /// Computes the output's levels.
+  /// Computes the next layer's levels.
   ///
   /// - Parameter scratch: ``scratchCount(_:)`` floats.
   package func callAsFunction(
-    _ input: PackedMap, into output: PackedMap, plan: DepthwisePlan,
-    scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
+    _ input: Input, into words: PackedMap, plan: DepthwisePlan, scratch: UnsafeMutablePointer<Float>,
+    pool: ThreadPool
   ) {
-    precondition(
-      input.shape == plan.input && output.shape == plan.output,
-      "from \(input.shape) to \(output.shape) where \(plan.input) to \(plan.output) was planned")
+    precondition(words.shape == plan.output, "to \(words.shape) where \(plan.output) was planned")
     plan.run(
-      depthwise, over: expansion.matrix.rows(of: input), scratch: scratch,
-      extraScratchCount: plan.widestRowCount, pool: pool
+      depthwise, over: source(input, plan), scratch: scratch, extraScratchCount: plan.widestRowCount,
+      pool: pool
+    ) { y, channels, row, compute in
+      let (width, count) = (words.shape.width, channels.count)
+      compute(row, count)
+      if activation != .relu6 {
+        depthwise.kernels.activateExactly(
+          ExactPass(
+            values: row, valueStride: count, output: row, outputStride: count, rowCount: width,
+            columnCount: count, scales: scales.pointer + channels.lowerBound, activation: activation))
+      }
+      words.write(
+        pixel: y * width, count: width, channels: channels, values: row, valueStride: count,
+        factors: activation == .relu6 ? scales.pointer : outputFactors.pointer, zeroPoint: output.zeroPoint)
+    }
+  }
+
+  /// Computes fine levels of the output, and for each band their sums.
+  ///
+  /// - Parameters:
+  ///   - scale: A step of the levels.
+  ///   - sums: `[bandCount, padded channels]`, overwritten.
+  ///   - scratch: ``scratchCount(_:)`` floats.
+  package func callAsFunction(
+    _ input: Input, into levels: FeatureMap, scale: Float, sums: UnsafeMutablePointer<Int32>,
+    plan: DepthwisePlan, scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
+  ) {
+    precondition(levels.shape == plan.output, "to \(levels.shape) where \(plan.output) was planned")
+    let padded = depthwise.paddedChannels
+    sums.update(repeating: 0, count: plan.bandCount * padded)
+    let (width, stride) = (levels.shape.width, levels.pixelStride)
+    plan.run(
+      depthwise, over: source(input, plan), scratch: scratch, extraScratchCount: plan.widestRowCount,
+      pool: pool
     ) { y, channels, row, compute in
       compute(row, channels.count)
-      output.write(
-        pixel: y * output.shape.width, count: output.shape.width, channels: channels, values: row,
-        valueStride: channels.count, factors: factors.pointer, zeroPoint: 0)
+      depthwise.kernels.activateExactly(
+        ExactPass(
+          values: row, valueStride: channels.count,
+          output: levels.pointer + (y * width * stride + channels.lowerBound), outputStride: stride,
+          rowCount: width, columnCount: channels.count, scales: scales.pointer + channels.lowerBound,
+          activation: activation, levels: .fine(scale: scale),
+          sums: sums + plan.band(ofRow: y) * padded + channels.lowerBound))
+    }
+  }
+
+  private func source(_ input: Input, _ plan: DepthwisePlan) -> RowSource {
+    switch input {
+    case .fineLevels(let map):
+      precondition(
+        expansion == nil && map.shape == plan.input, "levels of \(map.shape) where \(plan.input) was planned")
+      return .map(map)
+    case .levels(let words):
+      guard let expansion, words.shape == plan.input else {
+        preconditionFailure("levels of \(words.shape) where \(plan.input) was planned")
+      }
+      // With ReLU6 the step of the levels is part of the matrix, and the clamp is the activation.
+      return activation == .relu6
+        ? expansion.matrix.rows(of: words, activation: .identity, levels: .bytes)
+        : expansion.matrix.rows(of: words, activation: activation, levels: .fine(scale: self.input.scale))
     }
   }
 }
 
 extension QuantizedMatrix {
   /// Rows of levels that the matrix makes of a map.
-  fileprivate func rows(of input: PackedMap) -> RowSource {
+  fileprivate func rows(
+    of input: PackedMap, activation: Activation, levels: MatrixProduct.Levels
+  ) -> RowSource {
     .expanded(layout, vectorWidth: kernels.vectorWidth) { rows in
       multiply(
         a: input.words + rows.first * input.pixelStride, aStride: input.pixelStride,
         rowCount: rows.pixelCount, runCount: rows.runCount, into: rows.output, cStride: rows.pixelStride,
-        runStride: rows.runStride, panelRange: rows.panels,
-        levels: MatrixProduct.Levels(factor: 1, zeroPoint: 0))
+        runStride: rows.runStride, panelRange: rows.panels, activation: activation, levels: levels)
     }
   }
 }

@@ -5,7 +5,7 @@ package import SystemModule
 package struct QuantizedPointwise: Sendable {
   /// `[input channels, output channels]`, packed.
   package let matrix: QuantizedMatrix
-  /// Applied to each output: identity, ReLU or ReLU6.
+  /// Applied to each output, in a fixed order.
   package let activation: Activation
   /// One over the input's scale for each input channel, padded.
   private let factors: AlignedBuffer
@@ -18,12 +18,15 @@ package struct QuantizedPointwise: Sendable {
     factors.pointer.update(repeating: 1 / matrix.input.scale, count: factors.count)
   }
 
+  package var inputChannels: Int { matrix.weight.depth }
+  package var outputChannels: Int { matrix.weight.bias.count }
+
   /// The layer with the same weights as floats.
   package var floats: PointwiseConvolution {
     let weight = matrix.weight
     return PointwiseConvolution(
       matrix: PackedMatrix(
-        weight: weight.values, columnCount: weight.bias.count, depth: weight.depth, bias: weight.bias,
+        weight: weight.values, columnCount: outputChannels, depth: weight.depth, bias: weight.bias,
         kernels: matrix.kernels),
       activation: activation)
   }
@@ -40,9 +43,9 @@ package struct QuantizedPointwise: Sendable {
     _ input: PackedMap, residual: FeatureMap? = nil, into output: FeatureMap, pool: ThreadPool
   ) {
     precondition(
-      input.shape.channels == matrix.weight.depth && output.shape.channels == matrix.weight.scale.count
+      input.shape.channels == inputChannels && output.shape.channels == outputChannels
         && input.shape.pixelCount == output.shape.pixelCount,
-      "1x1 convolution [\(matrix.weight.depth), \(matrix.weight.scale.count)] from \(input.shape) to \(output.shape)"
+      "1x1 convolution [\(inputChannels), \(outputChannels)] from \(input.shape) to \(output.shape)"
     )
     residual?.requireSameLayout(output)
     let grid = ProductGrid(

@@ -39,6 +39,9 @@ enum TileEnding<Elements: ProductElements> {
 
     @inline(__always)
     func run<Function: ActivationFunction>(_: Function.Type) {
+      func apply(_ x: Vector) -> Vector {
+        Elements.areWholeNumbers ? Function.applyExactly(x) : Function.apply(x)
+      }
       for j in 0..<vectors {
         let first = place &+ j &* Vector.scalarCount
         let scale = scale(product, column &+ j &* Vector.scalarCount)
@@ -46,12 +49,12 @@ enum TileEnding<Elements: ProductElements> {
           for i in 0..<rows {
             let place = first &+ i &* product.cStride
             let sum = value(product.c + place, scale: scale) + load(residual + place)
-            store(Function.apply(sum), product.c + place)
+            store(apply(sum), product.c + place)
           }
         } else {
           for i in 0..<rows {
             let place = product.c + (first &+ i &* product.cStride)
-            store(Function.apply(value(place, scale: scale)), place)
+            store(apply(value(place, scale: scale)), place)
           }
         }
       }
@@ -63,23 +66,41 @@ enum TileEnding<Elements: ProductElements> {
     let levels: MatrixProduct.Levels
     let place, column, rows, vectors: Int
 
-    /// Rounded first: were the limits there before the sum with ``magic``, the compiler would draw that sum into their
-    /// choice, which then takes two instructions more.
     @inline(__always)
     func run<Function: ActivationFunction>(_: Function.Type) {
-      let factor = Vector(repeating: levels.factor)
-      let raise = magic + Vector(repeating: levels.zeroPoint)
+      let rounding = LevelRounding(levels)
       for j in 0..<vectors {
         let first = product.c + (place &+ j &* Vector.scalarCount)
         let scale = scale(product, column &+ j &* Vector.scalarCount)
         for i in 0..<rows {
           let place = first + i &* product.cStride
           var number = value(place, scale: scale)
-          if Function.self != Identity.self { number = Function.apply(number) * factor }
-          store(((number + raise) - magic).raised(to: 0).lowered(to: 255), place)
+          if Function.self != Identity.self { number = Function.applyExactly(number) * rounding.factor }
+          store(rounding.level(of: number), place)
         }
       }
     }
+  }
+}
+
+/// From values to the nearest levels, see ``KernelInterface/MatrixProduct/Levels``.
+struct LevelRounding {
+  let factor: Vector
+  private let least: Vector
+  private let greatest: Vector
+
+  @inline(__always)
+  init(_ levels: MatrixProduct.Levels) {
+    factor = Vector(repeating: levels.factor)
+    least = Vector(repeating: levels.least)
+    greatest = Vector(repeating: levels.greatest)
+  }
+
+  /// Rounded first: were the limits there before the sum with ``magic``, the compiler would draw that sum into their
+  /// choice, which then takes two instructions more.
+  @inline(__always)
+  func level(of number: Vector) -> Vector {
+    ((number + magic) - magic).raised(to: least).lowered(to: greatest)
   }
 }
 

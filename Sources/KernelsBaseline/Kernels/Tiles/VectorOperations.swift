@@ -124,10 +124,7 @@ extension Vector {
   // Each of these is one maximum or minimum instruction, in the order of operands that keeps NaN.
 
   @inline(__always)
-  func raised(to low: Float) -> Vector {
-    let low = Vector(repeating: low)._storage._value
-    return Vector(choose(_storage._value, isBelow: low, low, _storage._value))
-  }
+  func raised(to low: Float) -> Vector { raised(to: Vector(repeating: low)) }
 
   @inline(__always)
   func raised(to low: Vector) -> Vector {
@@ -135,8 +132,10 @@ extension Vector {
   }
 
   @inline(__always)
-  func lowered(to high: Float) -> Vector {
-    let high = Vector(repeating: high)._storage._value
-    return Vector(choose(high, isBelow: _storage._value, high, _storage._value))
+  func lowered(to high: Float) -> Vector { lowered(to: Vector(repeating: high)) }
+
+  @inline(__always)
+  func lowered(to high: Vector) -> Vector {
+    Vector(choose(high._storage._value, isBelow: _storage._value, high._storage._value, _storage._value))
   }
 }

@@ -20,8 +20,11 @@ package final class StemBlock: Block {
   package let input: FeatureShape
   package let output: FeatureShape
   private let layer: ImageConvolution2D
-  /// Of the input and of the output, in a network in 8 bits.
-  private let grids: (input: ExactGrid, output: ExactGrid)?
+  /// Of the input, in a network in 8 bits: the sums are exact on it.
+  private let grid: ExactGrid?
+  private let activation: Activation
+  /// Whether the activation is a pass of its own, in a fixed order. ReLU6 needs none: the next block computes on its grid.
+  private let isActivatedLater: Bool
   private let kernels: KernelSet
 
   init(
@@ -31,17 +34,18 @@ package final class StemBlock: Block {
       name, norm: configuration.norm,
       shape: [configuration.channels, input.channels, configuration.kernelSize, configuration.kernelSize])
     if weights.precision == .int8 {
-      precondition(configuration.activation == .relu6, "\(name): \(configuration.activation) in 8 bits")
       let grid = ExactGrid(limit: weights.inputLimit)
       (weight, bias) = grid.fitted(weight: weight, bias: bias)
-      grids = (grid, .relu6)
+      self.grid = grid
     } else {
-      grids = nil
+      grid = nil
     }
     kernels = weights.kernels
+    activation = configuration.activation
+    isActivatedLater = grid != nil && activation != .relu6
     layer = ImageConvolution2D(
       weight: weight, bias: bias, inputChannels: input.channels, window: configuration.window(weights),
-      activation: configuration.activation, kernels: weights.kernels)
+      activation: isActivatedLater ? .identity : activation, kernels: weights.kernels)
     self.name = name
     self.input = input
     output = layer.window.outputShape(input, channels: configuration.channels)
@@ -53,9 +57,17 @@ package final class StemBlock: Block {
 
   package func run(_ input: FeatureMap, into output: FeatureMap, in run: BlockRun) {
     run.measure(step) {
-      if let grids { input.round(to: grids.input, kernels: kernels, pool: run.pool) }
+      guard let grid else {
+        layer(input, into: output, scratch: run.taskScratch, pool: run.pool)
+        return
+      }
+      input.round(to: grid, kernels: kernels, pool: run.pool)
       layer(input, into: output, scratch: run.taskScratch, pool: run.pool)
-      if let grids { output.round(to: grids.output, kernels: kernels, pool: run.pool) }
+      if isActivatedLater {
+        output.activateExactly(activation, kernels: kernels, pool: run.pool)
+      } else {
+        output.round(to: .relu6, kernels: kernels, pool: run.pool)
+      }
     }
   }
 

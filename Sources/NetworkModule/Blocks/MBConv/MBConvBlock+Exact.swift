@@ -7,9 +7,7 @@ extension MBConvBlock {
   convenience init(
     onGrids configuration: Configuration, name: String, input: FeatureShape, weights: NetworkWeights
   ) throws(ModelFileError) {
-    guard configuration.expandedChannels == nil, configuration.squeeze == nil,
-      configuration.activation == .relu6
-    else { preconditionFailure("\(name): \(configuration) on grids") }
+    precondition(configuration.isOnGrids, "\(name): \(configuration) on grids")
     let block = weights.scope(name)
     let grid = ExactGrid.relu6
     let size = configuration.kernelSize

@@ -96,6 +96,9 @@ package final class MBConvBlock: Block {
 }
 
 extension MBConvBlock.Configuration {
+  /// Whether a network in 8 bits has it as floats on grids: it has few weights, and ReLU6 limits its values.
+  var isOnGrids: Bool { expandedChannels == nil && squeeze == nil && activation == .relu6 }
+
   func window(_ weights: NetworkWeights) -> Window { weights.window(kernelSize: kernelSize, stride: stride) }
 }
 

@@ -46,11 +46,25 @@ extension NetworkWeights {
     return QuantizedPointwise(matrix: matrix, activation: activation)
   }
 
-  /// Checks layers whose input comes from ReLU6.
-  func requireZeroPoint(of layers: [QuantizedLayer]) throws(ModelFileError) {
-    for layer in layers where layer.input.zeroPoint != 0 {
-      throw unusable(
-        "\(layer.name).input_zero_point", "is \(layer.input.zeroPoint), and must be 0 after ReLU6")
+  /// Squeeze-excite's two layers and `NAME.input_scale`, the step of what they gate.
+  func quantizedSqueezeExcite(
+    _ squeeze: MBConvBlock.Squeeze, channels: Int
+  ) throws(ModelFileError) -> QuantizedSqueezeExcite {
+    QuantizedSqueezeExcite(
+      reduce: try quantizedPointwise(
+        try quantizedLayer("conv_reduce", shape: [squeeze.channels, channels, 1, 1]),
+        activation: squeeze.activation),
+      expand: try quantizedPointwise(
+        try quantizedLayer("conv_expand", shape: [channels, squeeze.channels, 1, 1]), activation: squeeze.gate),
+      inputScale: try scales("input_scale", count: 1)[0])
+  }
+
+  /// Checks that the input's level of 0 is 0.
+  ///
+  /// - Parameter place: Where it must be, for the message.
+  func requireZeroPoint(of layer: QuantizedLayer, _ place: String) throws(ModelFileError) {
+    if layer.input.zeroPoint != 0 {
+      throw unusable("\(layer.name).input_zero_point", "is \(layer.input.zeroPoint), and must be 0 \(place)")
     }
   }
 
