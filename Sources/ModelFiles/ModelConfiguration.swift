@@ -17,7 +17,7 @@ package struct ModelConfiguration: Sendable, Equatable {
     case float32
     /// The 1x1 convolutions multiply bfloat16 and add up floats; all else is floats. The stored weights may be of any type.
     case bfloat16
-    /// The weights of the blocks after the first stage are 8-bit integers, and so are the maps that they multiply.
+    /// The weights of most convolutions are 8-bit integers, and so are the maps that they multiply.
     case int8
   }
 

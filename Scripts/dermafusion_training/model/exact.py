@@ -22,7 +22,7 @@ def grid_step(limit):
 
 
 def on_grid(x, step):
-    """x, float32, rounded to multiples of the power of two `step`, a number or float64 [O, ...]; no zero is negative."""
+    """x, float32, rounded to multiples of `step`, powers of two, float64 [O, ...] or one; no zero is negative."""
     return ((x.double() / step).round() * step + 0.0).float()
 
 

@@ -16,15 +16,22 @@ from dermafusion_training.fixtures.formula_networks import formula_model, unifor
 from dermafusion_training.fixtures.quantized import dump_quantized
 from dermafusion_training.model.build import build_config, build_model
 from dermafusion_training.model.config import CLASSES
+from dermafusion_training.model.exact import ACTIVATIONS
 from dermafusion_training.model.export import export
 from dermafusion_training.model.folder import load_folder, tensors_of
 from dermafusion_training.model.quantization import largest_pair, layers_of, quantized_tensors, replaced_tensors
 from dermafusion_training.model.quantized import QUANTIZED, QuantizedConvolution
 from dermafusion_training.paths import FIXTURES
 
+ARCHITECTURES = ["efficientnet_lite0", "efficientnet_b0", "mobilenetv3_small_100", "mobilenetv3_large_100"]
+
+
+def config_of(architecture):
+    return build_config(architecture, CLASSES, fusion=False, size=64)
+
 
 def lite_config():
-    return build_config("efficientnet_lite0", CLASSES, fusion=False, size=64)
+    return config_of("efficientnet_lite0")
 
 
 class QuantizedConvolutionTests(unittest.TestCase):
@@ -54,8 +61,12 @@ class QuantizedConvolutionTests(unittest.TestCase):
 
 
 class QuantizationTests(unittest.TestCase):
-    def test_the_network_in_8_bits_is_near_the_float_network(self):
-        config = lite_config()
+    def test_networks_in_8_bits_are_near_the_float_networks(self):
+        for architecture in ARCHITECTURES:
+            with self.subTest(architecture):
+                self.check_blocks(config_of(architecture))
+
+    def check_blocks(self, config):
         model = formula_model(config)
         images = [torch.from_numpy(uniform(f"image {i}", (2, 3, 64, 64))) for i in range(3)]
         quantized = build_model(config | {"precision": QUANTIZED})
@@ -138,7 +149,19 @@ class CommandTests(unittest.TestCase):
         (self.folder / "model/config.json").write_text(json.dumps(config | {"precision": "int8"}))
         done = self.run_command()
         self.assertEqual(done.returncode, 1)
-        self.assertIn("must be an EfficientNet-Lite in float32", done.stderr)
+        self.assertIn("must be an EfficientNet or a MobileNetV3 in float32", done.stderr)
+
+
+class ExactActivationTests(unittest.TestCase):
+    def test_the_sigmoid_is_near_the_true_one(self):
+        x = torch.linspace(-100, 100, 20001)
+        self.assertLess((ACTIVATIONS[nn.Sigmoid](x) - torch.sigmoid(x.double())).abs().max(), 5e-4)
+        self.assertLess((ACTIVATIONS[nn.SiLU](x) - nn.functional.silu(x.double())).abs().max(), 5e-4)
+
+    def test_far_values_have_no_surprises(self):
+        x = torch.tensor([1e30, -1e30, 0.0])
+        self.assertEqual(ACTIVATIONS[nn.SiLU](x).tolist()[::2], [x[0].item(), 0])
+        self.assertLess(abs(ACTIVATIONS[nn.Sigmoid](x)[1].item()), 1e-17)
 
 
 class FixtureTests(unittest.TestCase):

@@ -11,7 +11,8 @@ public func makeKernelSet(
     depthwiseRow: { depthwiseRow($0) }, maxPoolingRow: { maxPoolingRow($0) },
     winogradInput: { winogradInput($0) }, winogradOutput: { winogradOutput($0) },
     scaleColumns: { scaleColumns($0) }, scaleRows: { scaleRows($0) }, addRows: { addRows($0) },
-    activate: { activate($0) }, activateExactly: { activateExactly($0) }, round: { round($0) }, applyDerivative: { applyDerivative($0) },
+    activate: { activate($0) }, activateExactly: { activateExactly($0) }, round: { round($0) },
+    applyDerivative: { applyDerivative($0) },
     addProducts: { addProducts($0) },
     peakProbe: { peakProbe($0) })
 }

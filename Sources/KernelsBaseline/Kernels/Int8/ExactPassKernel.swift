@@ -7,38 +7,41 @@ extension ExactPass: ActivationLoop {
     var column = 0
     while column < columnCount {
       let scale = scales.map { load($0 + column) } ?? Vector(repeating: 1)
-      if let levels {
-        computeLevels(levels, column: column, scale: scale, Function.self)
-      } else {
-        for row in 0..<rowCount {
-          store(value(row, column, scale, Function.self), output + (row &* outputStride &+ column))
-        }
+      var total = Vector(repeating: 0)
+      var row = 0
+      while row &+ 4 <= rowCount {
+        ExactRows<4>.compute(self, row, column, scale, &total, Function.self)
+        row &+= 4
+      }
+      while row < rowCount {
+        ExactRows<1>.compute(self, row, column, scale, &total, Function.self)
+        row &+= 1
+      }
+      if let sums {
+        let place = UnsafeMutableRawPointer(sums + column)
+        place.storeBytes(of: place.loadUnaligned(as: Words.self) &+ total.words, as: Words.self)
       }
       column &+= Vector.scalarCount
     }
   }
+}
 
+/// A few rows at once.
+private enum ExactRows<let count: Int> {
   @inline(__always)
-  private func value<Function: ActivationFunction>(
-    _ row: Int, _ column: Int, _ scale: Vector, _: Function.Type
-  ) -> Vector {
-    Function.applyExactly(load(values + (row &* valueStride &+ column)) * scale)
-  }
-
-  @inline(__always)
-  private func computeLevels<Function: ActivationFunction>(
-    _ levels: MatrixProduct.Levels, column: Int, scale: Vector, _: Function.Type
+  static func compute<Function: ActivationFunction>(
+    _ pass: ExactPass, _ row: Int, _ column: Int, _ scale: Vector, _ total: inout Vector, _: Function.Type
   ) {
-    let rounding = LevelRounding(levels)
-    var total = Vector(repeating: 0)
-    for row in 0..<rowCount {
-      let level = rounding.level(of: value(row, column, scale, Function.self) * rounding.factor)
-      total += level
-      store(level, output + (row &* outputStride &+ column))
+    let first = pass.values + (row &* pass.valueStride &+ column)
+    var x = InlineArray<count, Vector> { load(first + $0 &* pass.valueStride) * scale }
+    Function.applyExactly(&x)
+    if let levels = pass.levels {
+      let rounding = LevelRounding(levels)
+      for i in 0..<count { x[i] = rounding.level(of: x[i] * rounding.factor) }
+      for i in 0..<count { total += x[i] }
     }
-    guard let sums else { return }
-    let place = UnsafeMutableRawPointer(sums + column)
-    place.storeBytes(of: place.loadUnaligned(as: Words.self) &+ total.words, as: Words.self)
+    let place = pass.output + (row &* pass.outputStride &+ column)
+    for i in 0..<count { store(x[i], place + i &* pass.outputStride) }
   }
 }
 

@@ -28,22 +28,6 @@ func sigmoidFraction(_ x: Vector) -> (numerator: Vector, denominator: Vector) {
   return (numerator, numerator.adding(difference, times: unsafeBitCast(power, to: Vector.self)))
 }
 
-/// 1 + exp(-x) in a fixed order, within 0.18 %: the same bits on every machine, where a fused product would change them.
-///
-/// `Scripts/dermafusion_training/model/exact.py` has the same operations. exp(-x) = 2^n p(f), with n + f = -x / ln 2 and
-/// |f| <= 1/2; p is of degree 2.
-@inline(__always)
-private func onePlusExponential(_ x: Vector) -> Vector {
-  let exponent = (x * Vector(repeating: -1.442_695)).raised(to: -60).lowered(to: 60)
-  let shifted = exponent + magic
-  let rest = exponent - (shifted - magic)
-  let slope = rest * Vector(repeating: 0.238_428_86) + Vector(repeating: 0.703_448_24)
-  let power = slope * rest + Vector(repeating: 1.000_443_2)
-  let bits = unsafeBitCast(shifted, to: VectorBits.self) &<< VectorBits(repeating: 23)
-  return unsafeBitCast(unsafeBitCast(power, to: VectorBits.self) &+ bits, to: Vector.self)
-    + Vector(repeating: 1)
-}
-
 extension Vector {
   /// `self + a * b`, rounded as ``accumulate(_:_:)`` rounds.
   @inline(__always)
@@ -62,15 +46,9 @@ extension Vector {
 protocol ActivationFunction {
   static func apply(_ x: Vector) -> Vector
   /// The same in a fixed order, see ``KernelInterface/ExactPass``.
-  static func applyExactly(_ x: Vector) -> Vector
+  static func applyExactly<let count: Int>(_ x: inout InlineArray<count, Vector>)
   /// The derivative, in terms of what goes in. At a kink it is 0, as PyTorch has it.
   static func derivative(_ x: Vector) -> Vector
-}
-
-extension ActivationFunction {
-  /// Of those without fused products.
-  @inline(__always)
-  static func applyExactly(_ x: Vector) -> Vector { apply(x) }
 }
 
 enum Identity: ActivationFunction {
@@ -96,9 +74,6 @@ enum SiLU: ActivationFunction {
     let (numerator, denominator) = sigmoidFraction(x)
     return x * (numerator / denominator)
   }
-
-  @inline(__always)
-  static func applyExactly(_ x: Vector) -> Vector { x / onePlusExponential(x) }
 }
 
 enum Sigmoid: ActivationFunction {
@@ -107,9 +82,6 @@ enum Sigmoid: ActivationFunction {
     let (numerator, denominator) = sigmoidFraction(x.raised(to: -87.5))
     return numerator / denominator
   }
-
-  @inline(__always)
-  static func applyExactly(_ x: Vector) -> Vector { Vector(repeating: 1) / onePlusExponential(x) }
 }
 
 enum HardSwish: ActivationFunction {

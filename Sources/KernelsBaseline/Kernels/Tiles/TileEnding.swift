@@ -33,15 +33,20 @@ enum TileEnding<Elements: ProductElements> {
     Elements.areWholeNumbers ? load(product.scale! + column) : Vector(repeating: 1)
   }
 
+  @inline(__always)
+  private static func activated<Function: ActivationFunction>(_ x: Vector, _: Function.Type) -> Vector {
+    guard Elements.areWholeNumbers else { return Function.apply(x) }
+    var x: InlineArray<1, Vector> = [x]
+    Function.applyExactly(&x)
+    return x[0]
+  }
+
   private struct Values: ActivationLoop {
     let product: MatrixProduct
     let place, column, rows, vectors: Int
 
     @inline(__always)
     func run<Function: ActivationFunction>(_: Function.Type) {
-      func apply(_ x: Vector) -> Vector {
-        Elements.areWholeNumbers ? Function.applyExactly(x) : Function.apply(x)
-      }
       for j in 0..<vectors {
         let first = place &+ j &* Vector.scalarCount
         let scale = scale(product, column &+ j &* Vector.scalarCount)
@@ -49,12 +54,12 @@ enum TileEnding<Elements: ProductElements> {
           for i in 0..<rows {
             let place = first &+ i &* product.cStride
             let sum = value(product.c + place, scale: scale) + load(residual + place)
-            store(apply(sum), product.c + place)
+            store(activated(sum, Function.self), product.c + place)
           }
         } else {
           for i in 0..<rows {
             let place = product.c + (first &+ i &* product.cStride)
-            store(apply(value(place, scale: scale)), place)
+            store(activated(value(place, scale: scale), Function.self), place)
           }
         }
       }
@@ -72,13 +77,31 @@ enum TileEnding<Elements: ProductElements> {
       for j in 0..<vectors {
         let first = product.c + (place &+ j &* Vector.scalarCount)
         let scale = scale(product, column &+ j &* Vector.scalarCount)
-        for i in 0..<rows {
-          let place = first + i &* product.cStride
-          var number = value(place, scale: scale)
-          if Function.self != Identity.self { number = Function.applyExactly(number) * rounding.factor }
-          store(rounding.level(of: number), place)
+        var i = 0
+        while i &+ 4 <= rows {
+          round(InlineArray<4, _>(repeating: scale), first + i &* product.cStride, rounding, Function.self)
+          i &+= 4
+        }
+        while i < rows {
+          round(InlineArray<1, _>(repeating: scale), first + i &* product.cStride, rounding, Function.self)
+          i &+= 1
         }
       }
+    }
+
+    /// The levels of a few rows at once.
+    @inline(__always)
+    private func round<let count: Int, Function: ActivationFunction>(
+      _ scales: InlineArray<count, Vector>, _ first: UnsafeMutablePointer<Float>, _ rounding: LevelRounding,
+      _: Function.Type
+    ) {
+      var numbers = scales
+      for i in 0..<count { numbers[i] = value(first + i &* product.cStride, scale: scales[i]) }
+      if Function.self != Identity.self {
+        Function.applyExactly(&numbers)
+        for i in 0..<count { numbers[i] = numbers[i] * rounding.factor }
+      }
+      for i in 0..<count { store(rounding.level(of: numbers[i]), first + i &* product.cStride) }
     }
   }
 }

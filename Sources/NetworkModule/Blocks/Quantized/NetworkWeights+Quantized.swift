@@ -55,7 +55,8 @@ extension NetworkWeights {
         try quantizedLayer("conv_reduce", shape: [squeeze.channels, channels, 1, 1]),
         activation: squeeze.activation),
       expand: try quantizedPointwise(
-        try quantizedLayer("conv_expand", shape: [channels, squeeze.channels, 1, 1]), activation: squeeze.gate),
+        try quantizedLayer("conv_expand", shape: [channels, squeeze.channels, 1, 1]), activation: squeeze.gate
+      ),
       inputScale: try scales("input_scale", count: 1)[0])
   }
 
