@@ -56,7 +56,8 @@ public struct ExactPass {
   public var activation: Activation
   /// Makes levels of the values; nil leaves them as they are.
   public var levels: MatrixProduct.Levels?
-  /// The sums of the levels of each column are added to them, which Float holds; nil where they are not wanted.
+  /// The sum of each column's levels is added; nil where they are not wanted. Within a pass it must be a number that Float
+  /// holds: of fine levels at most 8192 rows.
   public var sums: UnsafeMutablePointer<Int32>?
 
   /// Collects the arguments.
