@@ -10,8 +10,8 @@ import Testing
   private static func activated(_ x: Float, _ activation: Activation) -> Float {
     switch activation {
     case .identity: x
-    case .relu: max(x, 0)
-    case .relu6: min(max(x, 0), 6)
+    case .relu: x < 0 ? 0 : x
+    case .relu6: x < 0 ? 0 : min(x, 6)
     case .silu: x / onePlusExponential(x)
     case .sigmoid: 1 / onePlusExponential(x)
     case .hardSwish: x * (min(max(x + 3, 0), 6) * (1 / 6 as Float))
@@ -78,7 +78,9 @@ import Testing
         let scale = hasScales ? scales[column] : 1
         var x = Self.activated(values[row * valueStride + column] * scale, activation)
         if let levels {
-          x = min(max((x * levels.factor).rounded(.toNearestOrEven), levels.least), levels.greatest)
+          // No level is a negative zero.
+          let nearest = (x * levels.factor).rounded(.toNearestOrEven) + 0
+          x = min(max(nearest, levels.least), levels.greatest)
           totals[column] += Int32(x)
         }
         expected[row * outputStride + column] = x

@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  /// An ending gives the bits of the same activation done afterwards.
+  /// An ending gives the bits of the same activation done afterwards: on whole numbers, of that in a fixed order.
   @Test(arguments: ProductKernel.all, Activation.allCases)
   func everyActivationIsAppliedToTheSumWithTheResidual(kernel: ProductKernel, activation: Activation) throws {
     let rowCount = 13
@@ -171,8 +171,13 @@ import Testing
         for place in 0..<rowCount * stride where hasResidual {
           parts.map.pointer[place] += residual.map.pointer[place]
         }
-        kernel.kernels.activate(
-          ActivationPass(values: parts.map.pointer, count: rowCount * stride, activation: activation))
+        if kernel.type == .int8 {
+          parts.map.activateExactly(
+            activation, kernels: kernel.kernels, pool: ThreadPool(threadCount: 1))
+        } else {
+          kernel.kernels.activate(
+            ActivationPass(values: parts.map.pointer, count: rowCount * stride, activation: activation))
+        }
         #expect(
           firstDifference(whole.dense(), parts.dense()) == nil,
           "\(columnCount) columns, with a residual: \(hasResidual), seed \(seed)")
