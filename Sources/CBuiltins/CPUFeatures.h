@@ -5,7 +5,8 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif defined(__APPLE__)
-#include <sys/sysctl.h>
+// As in <sys/sysctl.h>, which a machine without Apple's headers lacks: Scripts/checks/platforms compiles there for Apple.
+extern int sysctlbyname(const char *, void *, __SIZE_TYPE__ *, void *, __SIZE_TYPE__);
 #endif
 
 #if defined(__x86_64__)
@@ -43,7 +44,7 @@ static inline bool cpu_runs_avx512bf16(void) { return false; }
 #if defined(__aarch64__) && defined(__APPLE__)
 static inline bool cpu_runs_dotprod(void) {
   int value = 0;
-  size_t size = sizeof value;
+  __SIZE_TYPE__ size = sizeof value;
   return sysctlbyname("hw.optional.arm.FEAT_DotProd", &value, &size, 0, 0) == 0 && value != 0;
 }
 #elif defined(__aarch64__)
