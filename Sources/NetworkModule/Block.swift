@@ -72,7 +72,9 @@ package struct BlockRun {
   let timer: StepTimer
 
   /// Does a step of a profile.
-  func measure(_ step: @autoclosure () -> NetworkStep, _ body: () -> Void) { timer.measure(step(), body) }
+  func measure<Result>(_ step: @autoclosure () -> NetworkStep, _ body: () -> Result) -> Result {
+    timer.measure(step(), body)
+  }
 }
 
 /// Tells how long steps take, where somebody wants to know it.

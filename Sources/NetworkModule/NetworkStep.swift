@@ -41,3 +41,30 @@ package struct NetworkStep: Sendable, Equatable {
     self.multiplyAdds = multiplyAdds
   }
 }
+
+extension NetworkStep {
+  /// A 1x1 convolution.
+  static func pointwise(_ layer: String, from input: FeatureShape, to output: FeatureShape) -> NetworkStep {
+    NetworkStep(
+      layer: layer, operation: .convolution(kernelSize: 1, stride: 1), input: input, output: output,
+      multiplyAdds: output.pixelCount * output.channels * input.channels)
+  }
+
+  /// A depthwise convolution, and the expansion before it where there is one.
+  static func filter(
+    _ layer: String, from input: FeatureShape, to output: FeatureShape, window: Window, isExpanded: Bool
+  ) -> NetworkStep {
+    let taps = window.kernelSize * window.kernelSize
+    let expansion = isExpanded ? input.pixelCount * input.channels : 0
+    return NetworkStep(
+      layer: layer,
+      operation: .filter(kernelSize: window.kernelSize, stride: window.stride, isExpanded: isExpanded),
+      input: input, output: output, multiplyAdds: (expansion + output.pixelCount * taps) * output.channels)
+  }
+
+  /// The gate of squeeze-excite.
+  static func squeezeExcite(_ layer: String, on map: FeatureShape, hiddenChannels: Int) -> NetworkStep {
+    NetworkStep(
+      layer: layer, operation: .squeezeExcite, input: map, multiplyAdds: 2 * hiddenChannels * map.channels)
+  }
+}

@@ -166,10 +166,10 @@ def make_quantized(model, config):
     for layer in model.modules():
         if isinstance(layer, nn.Linear):
             add_up_in_double(layer)
-    blocks = quantizable_blocks(model)
+    quantizable = dict(quantizable_blocks(model))
     for name, block in model.named_blocks():
         stage, index = name.removeprefix("blocks.").split(".")
-        if (name, block) in blocks:
+        if name in quantizable:
             model.blocks[int(stage)][int(index)] = quantized_block(block)
         else:
             put_on_grid(block.conv_dw, block.bn1, 6, output_step=step)

@@ -45,7 +45,7 @@ package struct ActivationBelow {
 
 extension FeatureMap {
   /// Floats in a row of pixels.
-  private var rowStride: Int { shape.width * pixelStride }
+  var rowStride: Int { shape.width * pixelStride }
 
   /// Turns a gradient with respect to `activation(x) * factors` into one with respect to `x`:
   /// `(gradient * factors + offsets) * activation'(x)`.

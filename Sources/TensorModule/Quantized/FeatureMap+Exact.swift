@@ -2,9 +2,6 @@ package import KernelInterface
 package import SystemModule
 
 extension FeatureMap {
-  /// Pixels of a task.
-  private static let pixelsPerTask = 512
-
   /// Applies an activation in a fixed order, where the values lie.
   package func activateExactly(_ activation: Activation, kernels: KernelSet, pool: ThreadPool) {
     exactPass(into: self, activation: activation, levels: nil, kernels: kernels, pool: pool)
@@ -23,14 +20,11 @@ extension FeatureMap {
     into output: FeatureMap, activation: Activation, levels: MatrixProduct.Levels?, kernels: KernelSet,
     pool: ThreadPool
   ) {
-    let taskCount = (shape.pixelCount + Self.pixelsPerTask - 1) / Self.pixelsPerTask
-    pool.run(taskCount: taskCount) { task, _ in
-      let first = task * Self.pixelsPerTask
+    pool.run(taskCount: shape.height) { y, _ in
       kernels.activateExactly(
         ExactPass(
-          values: pointer + first * pixelStride, valueStride: pixelStride,
-          output: output.pointer + first * output.pixelStride, outputStride: output.pixelStride,
-          rowCount: min(Self.pixelsPerTask, shape.pixelCount - first), columnCount: pixelStride, scales: nil,
+          values: pointer + y * rowStride, valueStride: pixelStride, output: output.pointer + y * rowStride,
+          outputStride: pixelStride, rowCount: shape.width, columnCount: pixelStride, scales: nil,
           activation: activation, levels: levels))
     }
   }

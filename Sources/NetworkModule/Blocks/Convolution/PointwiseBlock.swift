@@ -43,13 +43,9 @@ package final class PointwiseBlock: Block {
   }
 
   package func run(_ input: FeatureMap, into output: FeatureMap, in run: BlockRun) {
-    run.measure(step) { layer(input, into: output, taskScratch: run.taskScratch, pool: run.pool) }
-  }
-
-  private var step: NetworkStep {
-    NetworkStep(
-      layer: name, operation: .convolution(kernelSize: 1, stride: 1), input: input, output: output,
-      multiplyAdds: output.pixelCount * output.channels * input.channels)
+    run.measure(.pointwise(name, from: self.input, to: self.output)) {
+      layer(input, into: output, taskScratch: run.taskScratch, pool: run.pool)
+    }
   }
 
   /// Where the output tells as much as what the activation got.

@@ -30,6 +30,6 @@ extension MBConvBlock {
           weight: projection.weight, columnCount: configuration.channels, depth: channels,
           bias: projection.bias, kernels: kernels),
         activation: .identity),
-      hasSkip: configuration.stride == 1 && channels == configuration.channels, grid: grid)
+      hasSkip: configuration.hasSkip(from: input), grid: grid)
   }
 }

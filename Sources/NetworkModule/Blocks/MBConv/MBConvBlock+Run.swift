@@ -53,7 +53,9 @@ extension MBConvBlock {
     }
     var gate: UnsafePointer<Float>?
     if let squeezeExcite, let sums {
-      run.measure(squeezeStep) {
+      run.measure(
+        .squeezeExcite(name, on: plan.output, hiddenChannels: squeezeExcite.reduce.columnCount)
+      ) {
         squeezeExcite(
           sums: sums, bandCount: plan.bandCount, pixelCount: plan.output.pixelCount, gate: run.buffers[2],
           scratch: run.buffers[3], pool: run.pool)
@@ -68,27 +70,10 @@ extension MBConvBlock {
   }
 
   private var filterStep: NetworkStep {
-    let window = filter.depthwise.window
-    let expansion = filter.expansion.map { input.pixelCount * input.channels * $0.matrix.columnCount } ?? 0
-    return NetworkStep(
-      layer: name,
-      operation: .filter(
-        kernelSize: window.kernelSize, stride: window.stride, isExpanded: filter.expansion != nil),
-      input: input, output: plan.output,
-      multiplyAdds: expansion + plan.output.pixelCount * plan.output.channels * window.kernelSize
-        * window.kernelSize)
+    .filter(
+      name, from: input, to: plan.output, window: filter.depthwise.window, isExpanded: filter.expansion != nil
+    )
   }
 
-  private var squeezeStep: NetworkStep {
-    let reduced = squeezeExcite?.reduce.columnCount ?? 0
-    return NetworkStep(
-      layer: name, operation: .squeezeExcite, input: plan.output,
-      multiplyAdds: 2 * reduced * plan.output.channels)
-  }
-
-  private var projectionStep: NetworkStep {
-    NetworkStep(
-      layer: name, operation: .convolution(kernelSize: 1, stride: 1), input: plan.output, output: output,
-      multiplyAdds: output.pixelCount * output.channels * plan.output.channels)
-  }
+  private var projectionStep: NetworkStep { .pointwise(name, from: plan.output, to: output) }
 }

@@ -89,7 +89,7 @@ package final class MBConvBlock: Block {
       outputs: configuration.channels, activation: .identity)
     self.init(
       name: name, input: input, filter: filter, squeezeExcite: squeezeExcite, projection: projection,
-      hasSkip: configuration.stride == 1 && input.channels == configuration.channels)
+      hasSkip: configuration.hasSkip(from: input))
   }
 
   package var windows: [Window] { [filter.depthwise.window] }
@@ -98,6 +98,9 @@ package final class MBConvBlock: Block {
 extension MBConvBlock.Configuration {
   /// Whether a network in 8 bits has it as floats on grids: it has few weights, and ReLU6 limits its values.
   var isOnGrids: Bool { expandedChannels == nil && squeeze == nil && activation == .relu6 }
+
+  /// Whether the input is added to the output.
+  func hasSkip(from input: FeatureShape) -> Bool { stride == 1 && input.channels == channels }
 
   func window(_ weights: NetworkWeights) -> Window { weights.window(kernelSize: kernelSize, stride: stride) }
 }

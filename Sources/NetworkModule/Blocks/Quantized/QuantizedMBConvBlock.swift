@@ -51,7 +51,7 @@ package final class QuantizedMBConvBlock: Block {
     self.input = input
     self.filter = filter
     self.projection = try block.quantizedPointwise(projection, activation: .identity)
-    hasSkip = configuration.stride == 1 && input.channels == configuration.channels
+    hasSkip = configuration.hasSkip(from: input)
     plan = filter.plan(input)
     output = FeatureShape(
       height: plan.output.height, width: plan.output.width, channels: configuration.channels)
@@ -104,9 +104,10 @@ extension QuantizedMBConvBlock {
 
   package func run(_ input: FeatureMap, into output: FeatureMap, in run: BlockRun) {
     let words = PackedMap(run.buffers[1], plan.output, .int8, kernels: kernels)
-    var levels: QuantizedDepthwise.Input!
-    run.measure(NetworkStep(layer: name, operation: .quantization, input: self.input)) {
-      levels = quantize(input, in: run)
+    let filterStep = NetworkStep.filter(
+      name, from: self.input, to: plan.output, window: window, isExpanded: isExpanded)
+    let levels = run.measure(NetworkStep(layer: name, operation: .quantization, input: self.input)) {
+      quantize(input, in: run)
     }
     if let squeezeExcite {
       let filtered = FeatureMap(run.buffers[2], plan.output, kernels: kernels)
@@ -116,7 +117,9 @@ extension QuantizedMBConvBlock {
           levels, into: filtered, scale: squeezeExcite.inputScale, sums: sums, plan: plan,
           scratch: run.taskScratch, pool: run.pool)
       }
-      run.measure(squeezeStep) {
+      run.measure(
+        .squeezeExcite(name, on: plan.output, hiddenChannels: squeezeExcite.reduce.outputChannels)
+      ) {
         squeezeExcite(
           sums: sums, bandCount: plan.bandCount, pixelCount: plan.output.pixelCount,
           outputScale: filter.output.scale, into: run.buffers[4], scratch: run.buffers[5], pool: run.pool)
@@ -128,7 +131,7 @@ extension QuantizedMBConvBlock {
         filter(levels, into: words, plan: plan, scratch: run.taskScratch, pool: run.pool)
       }
     }
-    run.measure(projectionStep) {
+    run.measure(.pointwise(name, from: plan.output, to: self.output)) {
       projection(words, residual: hasSkip ? input : nil, into: output, pool: run.pool)
     }
   }
@@ -142,27 +145,5 @@ extension QuantizedMBConvBlock {
     let levels = FeatureMap(run.buffers[0], self.input, kernels: kernels)
     input.writeFineLevels(scale: filter.input.scale, into: levels, kernels: kernels, pool: run.pool)
     return .fineLevels(levels)
-  }
-
-  private var filterStep: NetworkStep {
-    let channels = plan.output.channels
-    let expansion = isExpanded ? input.pixelCount * input.channels * channels : 0
-    return NetworkStep(
-      layer: name,
-      operation: .filter(kernelSize: window.kernelSize, stride: window.stride, isExpanded: isExpanded),
-      input: input, output: plan.output,
-      multiplyAdds: expansion + plan.output.pixelCount * channels * window.kernelSize * window.kernelSize)
-  }
-
-  private var squeezeStep: NetworkStep {
-    NetworkStep(
-      layer: name, operation: .squeezeExcite, input: plan.output,
-      multiplyAdds: 2 * (squeezeExcite?.reduce.outputChannels ?? 0) * plan.output.channels)
-  }
-
-  private var projectionStep: NetworkStep {
-    NetworkStep(
-      layer: name, operation: .convolution(kernelSize: 1, stride: 1), input: plan.output, output: output,
-      multiplyAdds: output.pixelCount * output.channels * plan.output.channels)
   }
 }

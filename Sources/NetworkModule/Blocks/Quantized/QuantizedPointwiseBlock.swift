@@ -39,12 +39,9 @@ package final class QuantizedPointwiseBlock: Block {
     run.measure(NetworkStep(layer: name, operation: .quantization, input: self.input)) {
       layer.quantize(input, into: levels, pool: run.pool)
     }
-    run.measure(
-      NetworkStep(
-        layer: name, operation: .convolution(kernelSize: 1, stride: 1), input: self.input,
-        output: output.shape,
-        multiplyAdds: output.shape.pixelCount * output.shape.channels * self.input.channels)
-    ) { layer(levels, into: output, pool: run.pool) }
+    run.measure(.pointwise(name, from: self.input, to: self.output)) {
+      layer(levels, into: output, pool: run.pool)
+    }
   }
 
   private var floats: PointwiseBlock { PointwiseBlock(name: name, input: input, layer: layer.floats) }
