@@ -6,6 +6,7 @@ Resumes from the last finished epoch in --output. Writes there: recipe.json, spl
 
 from pathlib import Path
 
+from dermafusion_training.data.augmentation import SMALLEST_SHARE
 from dermafusion_training.model.architecture import ARCHITECTURES
 from dermafusion_training.options import new_parser
 from dermafusion_training.training.pretrained import PACKAGES, is_package_installed
@@ -37,6 +38,15 @@ def parse_options():
     parser.add_argument("--change-schedule", action="store_true", help="go on from a checkpoint of other --epochs")
     parser.add_argument("--live-epochs", type=int, help="after so many, batch norms hold their statistics")
     parser.add_argument("--frozen-stages", type=int, default=0, help="so many, and the stem, stay as they are")
+    parser.add_argument(
+        "--small-weight", type=float, default=0.5, help="of the source with 84 pixels in epochs above 160; else 1"
+    )
+    parser.add_argument(
+        "--small-share",
+        type=float,
+        default=SMALLEST_SHARE,
+        help=f"of the samples, shrunk to 84 pixels first, in epochs above 160; else {SMALLEST_SHARE}",
+    )
     parser.add_argument("--size", type=int, default=380, help="of the finished network's input")
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--weight-decay", type=float, default=0.02)
@@ -52,7 +62,12 @@ def parse_options():
     parser.add_argument(
         "--seed", type=int, default=2026, help="of what is drawn: another one for each run that goes on"
     )
+    parser.add_argument(
+        "--full-size-decay", type=float, default=0.98, help="of the averaged weights at --size pixels; 0.997 below it"
+    )
+    parser.add_argument("--batch-factor", type=int, default=1, help="so many times as many images a step, for a GPU")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=1, help="processes that prepare samples")
     parser.add_argument("--bfloat16", action="store_true", help="multiply the 1x1 convolutions in bfloat16")
     options = parser.parse_args()
     votes = options.votes or []

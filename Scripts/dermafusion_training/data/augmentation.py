@@ -11,9 +11,9 @@ from dermafusion_training.model.config import SEXES, SITES
 # Sharpness goes with source and so with class, so many samples lose a random amount.
 REDUCE_PROBABILITY = 0.4
 SMALLEST_REDUCED_SIZE = 130
-# One source has photographs of so many pixels only, so others are shrunk as far about as often.
-SMALLEST_PROBABILITY = 0.3
+# One source has photographs of so many pixels only, so others are shrunk as far about as often as it is drawn.
 SMALLEST_COPY = 84
+SMALLEST_SHARE = 0.3
 CHROMA_BLUR_PROBABILITY = 0.2
 
 # Cameras differ in these and so do sources, which the network must not tell the class from.
@@ -52,10 +52,10 @@ def blur_chroma(image, rng):
     return Image.merge("YCbCr", [luma, *chroma]).convert("RGB")
 
 
-def degrade(image, largest, rng):
+def degrade(image, largest, rng, smallest_share):
     """Shrinks a square Pillow image to at most `largest` pixels a side, often to a random size below that."""
     target = largest
-    if rng.random() < SMALLEST_PROBABILITY:
+    if rng.random() < smallest_share:
         target = min(largest, SMALLEST_COPY)
     elif rng.random() < REDUCE_PROBABILITY:
         target = round(log_uniform(rng, min(SMALLEST_REDUCED_SIZE, largest), largest))
@@ -66,11 +66,27 @@ def degrade(image, largest, rng):
     return image
 
 
+def mirror_around(image, margin):
+    """A square Pillow image with `margin` more pixels on every side, which mirror it."""
+    side = image.width
+    result = Image.new(image.mode, (side + 2 * margin, side + 2 * margin))
+    flipped = {
+        (False, False): image,
+        (True, False): image.transpose(Image.Transpose.FLIP_LEFT_RIGHT),
+        (False, True): image.transpose(Image.Transpose.FLIP_TOP_BOTTOM),
+        (True, True): image.transpose(Image.Transpose.ROTATE_180),
+    }
+    for row in (-1, 0, 1):
+        for column in (-1, 0, 1):
+            result.paste(flipped[column != 0, row != 0], (margin + column * side, margin + row * side))
+    return result
+
+
 def warp(image, size, zoom, rng):
     """Rotates, flips, shifts and zooms a square Pillow image to `size` pixels; outside it lies its mirror image."""
     side = image.width
     margin = side // 2
-    mirrored = Image.fromarray(np.pad(np.asarray(image), ((margin, margin), (margin, margin), (0, 0)), "symmetric"))
+    mirrored = mirror_around(image, margin)
     angle = rng.uniform(0, 2 * math.pi)
     step = side / size / zoom  # source pixels a pixel of the result
     stretch = log_uniform(rng, 0.92, 1.08)
@@ -166,11 +182,12 @@ def cut_out(image, rng):
     image[rows, columns] = image.mean((0, 1))
 
 
-def augment_image(image, size, zoom_range, rng):
-    """Random views of uint8 [S, S, 3]: float32 [size, size, 3], 0...255."""
+def augment_image(image, size, zoom_range, rng, smallest_share=SMALLEST_SHARE):
+    """Random views of uint8 [S, S, 3]: float32 [size, size, 3], 0...255. Of them `smallest_share` have no more detail
+    than SMALLEST_COPY pixels a side show."""
     zoom = log_uniform(rng, *zoom_range)
     largest = min(image.shape[0], round(1.1 * size * zoom))
-    view = warp(degrade(Image.fromarray(image), largest, rng), size, zoom, rng)
+    view = warp(degrade(Image.fromarray(image), largest, rng, smallest_share), size, zoom, rng)
     kind = rng.random()
     if kind < SHARPEN_PROBABILITY:
         view = view.filter(ImageFilter.UnsharpMask(rng.uniform(0.8, 2.5), int(rng.uniform(30, 160)), 0))

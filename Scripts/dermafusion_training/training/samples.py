@@ -9,12 +9,12 @@ from torch.utils.data import DataLoader, Dataset
 
 from dermafusion_training.data.augmentation import (
     MATCH_PROBABILITY,
+    SMALLEST_SHARE,
     augment_image,
     augment_metadata,
     match_colors,
 )
 from dermafusion_training.data.dataset import HAM10000, SMALL_SOURCE
-from dermafusion_training.data.preprocessing import normalize
 from dermafusion_training.model.config import CLASSES
 
 # Cameras show a lesion at different scales. The wide range also teaches, at few pixels, lesions as large in pixels as
@@ -23,8 +23,7 @@ ZOOM_RANGE = (0.6, 1.7)
 FULL_SIZE_ZOOM_RANGE = (0.75, 1.35)
 
 SOURCE_WEIGHTS = {HAM10000: 2}  # most photographs that the model meets resemble it; the others count 1
-SMALL_WEIGHT = 0.5  # of SMALL_SOURCE at more pixels than LARGEST_SMALL_SIZE
-LARGEST_SMALL_SIZE = 160
+LARGEST_SMALL_SIZE = 160  # of the network's input, at which SMALL_SOURCE is drawn as often as any source
 
 
 def parse_epochs(text):
@@ -43,12 +42,12 @@ def batch_size_at(size):
 
 
 class Samples(Dataset):
-    """Pairs of image float32 [3, size, size] and metadata float32 [4], with labels; augmented when it has a seed,
-    a tuple of integers."""
+    """Pairs of image uint8 [size, size, 3] and metadata float32 [4], with labels; augmented when it has a seed,
+    a tuple of integers, with `smallest_share` as augment_image has it."""
 
-    def __init__(self, cache, records, indices, size, preprocessing, seed=None):
+    def __init__(self, cache, records, indices, size, preprocessing, seed=None, smallest_share=SMALLEST_SHARE):
         self.cache, self.records, self.indices, self.size = cache, records, indices, size
-        self.preprocessing, self.seed = preprocessing, seed
+        self.preprocessing, self.seed, self.smallest_share = preprocessing, seed, smallest_share
         if seed is not None:
             by_source = {}
             for index in indices:
@@ -67,12 +66,18 @@ class Samples(Dataset):
                 source = self.sources[rng.integers(len(self.sources))]
                 image = match_colors(image, self.cache[source[rng.integers(len(source))]], rng.uniform(0.3, 1))
             full_size = self.size == self.preprocessing["size"]
-            image = augment_image(image, self.size, FULL_SIZE_ZOOM_RANGE if full_size else ZOOM_RANGE, rng)
+            zoom_range = FULL_SIZE_ZOOM_RANGE if full_size else ZOOM_RANGE
+            image = (augment_image(image, self.size, zoom_range, rng, self.smallest_share) + 0.5).astype(np.uint8)
             metadata = augment_metadata(metadata, rng)
         elif self.size != image.shape[0]:
-            image = np.asarray(Image.fromarray(image).resize((self.size, self.size), Image.Resampling.BILINEAR))
-        pixels = normalize(image, self.preprocessing["mean"], self.preprocessing["std"])
-        return torch.from_numpy(pixels), torch.from_numpy(metadata), self.records[index].label
+            image = np.array(Image.fromarray(image).resize((self.size, self.size), Image.Resampling.BILINEAR))
+        return torch.from_numpy(image), torch.from_numpy(metadata), self.records[index].label
+
+
+def network_input(images, preprocessing, device):
+    """The normalized input, float32 [N, 3, H, W] with channels last, of a batch uint8 [N, H, W, 3]."""
+    mean, std = (torch.tensor(preprocessing[name], device=device) * 255 for name in ("mean", "std"))
+    return ((images.to(device, non_blocking=True) - mean) / std).permute(0, 3, 1, 2)
 
 
 def class_shares(records, training):
@@ -81,14 +86,14 @@ def class_shares(records, training):
     return roots / roots.sum()
 
 
-def photograph_weights(records, training, size=0):
+def photograph_weights(records, training, small_weight=1):
     """How often each photograph is drawn, float64 [N]: classes by their shares, the sources of a class by the square
     root of their sizes, and the photographs of one class and source evenly.
 
-    Most photographs of a class often come from one source. The root keeps the others from being drowned. `size` is that
-    of the network's input.
+    Most photographs of a class often come from one source. The root keeps the others from being drowned. SMALL_SOURCE's
+    count `small_weight`.
     """
-    weight_of = SOURCE_WEIGHTS | {SMALL_SOURCE: SMALL_WEIGHT if size > LARGEST_SMALL_SIZE else 1}
+    weight_of = SOURCE_WEIGHTS | {SMALL_SOURCE: small_weight}
     groups = [(records[i].label, records[i].source) for i in training]
     sizes = Counter(groups)
     shares = class_shares(records, training)
@@ -100,9 +105,9 @@ def photograph_weights(records, training, size=0):
     return weights / weights.sum()
 
 
-def sample_epoch(records, training, images, seed, size=0):
-    """Draws `images` indices by their weights at this size of the network's input."""
-    return np.random.default_rng(seed).choice(training, images, p=photograph_weights(records, training, size))
+def sample_epoch(records, training, images, seed, small_weight=1):
+    """Draws `images` indices by their weights."""
+    return np.random.default_rng(seed).choice(training, images, p=photograph_weights(records, training, small_weight))
 
 
 def capped_validation(records, validation, cap):
@@ -115,13 +120,13 @@ def capped_validation(records, validation, cap):
     return kept
 
 
-def predict(model, samples, device):
+def predict(model, samples, device, workers=1):
     """Logits float32 [N, 7] and labels [N] of every sample."""
     model.eval()
     logits, labels = [], []
     with torch.inference_mode():
-        for images, metadata, label in DataLoader(samples, batch_size=32, num_workers=1):
-            images = images.to(device, memory_format=torch.channels_last)
+        for images, metadata, label in DataLoader(samples, batch_size=32, num_workers=workers):
+            images = network_input(images, samples.preprocessing, device)
             logits.append(model(images, metadata.to(device)).float().cpu())
             labels.append(label)
     return torch.cat(logits).numpy(), torch.cat(labels).numpy()

@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
+from dermafusion_training.data.augmentation import SMALLEST_SHARE
 from dermafusion_training.data.dataset import (
     listed_sides,
     open_cache,
@@ -35,9 +36,11 @@ from dermafusion_training.training.run_folder import (
     write_recipe,
 )
 from dermafusion_training.training.samples import (
+    LARGEST_SMALL_SIZE,
     Samples,
     batch_size_at,
     capped_validation,
+    network_input,
     parse_epochs,
     predict,
     sample_epoch,
@@ -46,7 +49,6 @@ from dermafusion_training.training.teachers import Teachers
 
 WARMUP_STEPS = 150
 EMA_DECAY = 0.997
-FULL_SIZE_EMA_DECAY = 0.98  # shorter, for the last epochs are short and should outweigh those at fewer pixels
 VALIDATION_CAP = 120  # of each class, in the check after each epoch
 
 
@@ -59,9 +61,8 @@ def learning_rate(peak, step, progress):
 def update_average(average, model, decay):
     """Moves the averaged weights and batch-norm statistics towards the model's."""
     current = model.state_dict()
-    for name, value in average.state_dict().items():
-        if value.dtype.is_floating_point:
-            value.lerp_(current[name], 1 - decay)
+    moving = {name: value for name, value in average.state_dict().items() if value.dtype.is_floating_point}
+    torch._foreach_lerp_(list(moving.values()), [current[name] for name in moving], 1 - decay)
 
 
 def make_optimizer(model, weight_decay):
@@ -93,19 +94,20 @@ def train_epoch(run, loader, options, pixels_before, pixels_total, device):
         rate = learning_rate(options.learning_rate, run["step"], pixels_seen / pixels_total)
         for group in run["optimizer"].param_groups:
             group["lr"] = rate
-        images, metadata = images.to(device, memory_format=torch.channels_last), metadata.to(device)
+        images, metadata = network_input(images, loader.dataset.preprocessing, device), metadata.to(device)
+        target = smoothed(labels.to(device), options.label_smoothing)
         # On a CPU plain bfloat16 is slower than float32; see fast_gradients.py.
         with torch.autocast(device.type, torch.bfloat16, enabled=options.bfloat16 and device.type != "cpu"):
             logits = run["model"](images, metadata)
-        target = smoothed(labels.to(device), options.label_smoothing)
-        if run["teachers"] is not None:
-            target = torch.lerp(target, run["teachers"].answers(images, metadata), options.teacher_share)
+            if run["teachers"] is not None:
+                target = torch.lerp(target, run["teachers"].answers(images, metadata), options.teacher_share)
         loss = F.cross_entropy(logits.float(), target)
         run["optimizer"].zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(run["model"].parameters(), 5.0)
         run["optimizer"].step()
-        decay = min(FULL_SIZE_EMA_DECAY if full_size else EMA_DECAY, (1 + run["step"]) / (10 + run["step"]))
+        decay = options.full_size_decay if full_size else EMA_DECAY
+        decay = min(decay, (1 + run["step"]) / (10 + run["step"]))
         update_average(run["average"], run["model"], decay)
         run["step"] += 1
         pixels_seen += len(labels) * loader.dataset.size**2
@@ -198,12 +200,26 @@ def train(options):
         torch.manual_seed(options.seed * 1000 + epoch)
         if run["teachers"] is not None:
             run["teachers"].begin(options.seed, epoch)
-        indices = sample_epoch(records, training, images, (options.seed, epoch), size)
-        samples = Samples(cache, records, indices, size, config["preprocessing"], (options.seed, epoch))
-        loader = DataLoader(samples, batch_size_at(size), num_workers=1, prefetch_factor=4, drop_last=True)
+        few_pixels = size <= LARGEST_SMALL_SIZE
+        small_weight, smallest_share = (
+            (1, SMALLEST_SHARE) if few_pixels else (options.small_weight, options.small_share)
+        )
+        seed = (options.seed, epoch)
+        indices = sample_epoch(records, training, images, seed, small_weight)
+        samples = Samples(cache, records, indices, size, config["preprocessing"], seed, smallest_share)
+        batch_size = batch_size_at(size) * options.batch_factor
+        loader = DataLoader(
+            samples,
+            batch_size,
+            num_workers=options.workers,
+            prefetch_factor=4,
+            drop_last=True,
+            pin_memory=device.type == "cuda",
+        )
         loss = train_epoch(run, loader, options, sum(pixels[:epoch]), sum(pixels), device)
         seconds = time.time() - started
-        logits, labels = predict(average, Samples(cache, records, checked, size, config["preprocessing"]), device)
+        checks = Samples(cache, records, checked, size, config["preprocessing"])
+        logits, labels = predict(average, checks, device, options.workers)
         result = rounded(figures(softmax(logits.astype(np.float64)), labels))
         curves.append(
             {

@@ -3,11 +3,22 @@
 import unittest
 
 import numpy as np
+import torch
+from PIL import Image
 
-from dermafusion_training.data.augmentation import augment_image, augment_metadata, match_colors
+from dermafusion_training.data.augmentation import (
+    SMALLEST_COPY,
+    augment_image,
+    augment_metadata,
+    degrade,
+    match_colors,
+    mirror_around,
+)
 from dermafusion_training.data.dataset import Record
 from dermafusion_training.data.metadata import encode_metadata
-from dermafusion_training.training.samples import class_shares, photograph_weights
+from dermafusion_training.data.preprocessing import normalize
+from dermafusion_training.model.config import default_preprocessing
+from dermafusion_training.training.samples import class_shares, network_input, photograph_weights
 
 
 def record(number, label, source):
@@ -25,9 +36,9 @@ class WeightTests(unittest.TestCase):
         self.assertAlmostEqual(weights[:4].sum() / weights[4:13].sum(), 2 * 2 / 3)
         self.assertAlmostEqual(weights[0], weights[3])
 
-    def test_blurred_photographs_count_half_at_many_pixels(self):
+    def test_blurred_photographs_count_as_much_as_they_are_told(self):
         records = [record(i, 0, "bcn84" if i < 9 else "milk10k") for i in range(18)]
-        shares = [photograph_weights(records, list(range(18)), size)[:9].sum() for size in (160, 256)]
+        shares = [photograph_weights(records, list(range(18)), weight)[:9].sum() for weight in (1, 0.5)]
         np.testing.assert_allclose(shares, [1 / 2, 1 / 3])
 
     def test_with_one_source_classes_alone_decide(self):
@@ -36,6 +47,29 @@ class WeightTests(unittest.TestCase):
 
 
 class ViewTests(unittest.TestCase):
+    def test_outside_an_image_lies_its_mirror_image(self):
+        for side in (1, 7, 48, 95):
+            image = np.random.default_rng(side).integers(0, 256, (side, side, 3), np.uint8)
+            margin = side // 2
+            expected = np.pad(image, ((margin, margin), (margin, margin), (0, 0)), "symmetric")
+            np.testing.assert_array_equal(np.asarray(mirror_around(Image.fromarray(image), margin)), expected)
+
+    def test_as_many_views_are_shrunk_to_the_smallest_copy_as_they_are_told(self):
+        image = Image.new("RGB", (380, 380))
+        rng = np.random.default_rng(4)
+        for share in (0, 0.12, 1):
+            shrunk = sum(degrade(image, 380, rng, share).width == SMALLEST_COPY for _ in range(1000)) / 1000
+            self.assertAlmostEqual(shrunk, share, delta=0.03)
+        self.assertEqual(degrade(image, 60, rng, 1).width, 60)
+
+    def test_the_networks_input_is_the_normalized_image(self):
+        images = np.random.default_rng(5).integers(0, 256, (2, 6, 6, 3), np.uint8)
+        settings = default_preprocessing(6)
+        inputs = network_input(torch.from_numpy(images), settings, torch.device("cpu"))
+        self.assertTrue(inputs.is_contiguous(memory_format=torch.channels_last))
+        for image, values in zip(images, inputs.numpy(), strict=True):
+            np.testing.assert_allclose(values, normalize(image, settings["mean"], settings["std"]), atol=1e-6)
+
     def test_every_kind_of_view_is_a_picture_and_a_seed_gives_it_again(self):
         image = np.random.default_rng(1).integers(0, 256, (48, 48, 3), np.uint8)
         for seed in range(60):
