@@ -61,6 +61,7 @@ def learning_rate(peak, step, progress):
 def update_average(average, model, decay):
     """Moves the averaged weights and batch-norm statistics towards the model's."""
     current = model.state_dict()
+    # In one call, because on a GPU each call costs as much as the work on a small tensor.
     moving = {name: value for name, value in average.state_dict().items() if value.dtype.is_floating_point}
     torch._foreach_lerp_(list(moving.values()), [current[name] for name in moving], 1 - decay)
 
