@@ -6,11 +6,13 @@ Resumes from the last finished epoch in --output. Writes there: recipe.json, spl
 
 from pathlib import Path
 
-from dermafusion_training.data.augmentation import SMALLEST_SHARE
+from dermafusion_training.data.augmentation import SMALLEST_COPY, SMALLEST_SHARE
+from dermafusion_training.data.dataset import SMALL_SOURCE
 from dermafusion_training.model.architecture import ARCHITECTURES
 from dermafusion_training.options import new_parser
 from dermafusion_training.training.pretrained import PACKAGES, is_package_installed
-from dermafusion_training.training.train import train
+from dermafusion_training.training.samples import LARGEST_SMALL_SIZE, SMALL_WEIGHT
+from dermafusion_training.training.train import EMA_DECAY, FULL_SIZE_EMA_DECAY, train
 
 
 def parse_fold(text):
@@ -39,13 +41,16 @@ def parse_options():
     parser.add_argument("--live-epochs", type=int, help="after so many, batch norms hold their statistics")
     parser.add_argument("--frozen-stages", type=int, default=0, help="so many, and the stem, stay as they are")
     parser.add_argument(
-        "--small-weight", type=float, default=0.5, help="of the source with 84 pixels in epochs above 160; else 1"
+        "--small-weight",
+        type=float,
+        default=SMALL_WEIGHT,
+        help=f"of {SMALL_SOURCE} in epochs above {LARGEST_SMALL_SIZE} pixels (default: %(default)s; in others 1)",
     )
     parser.add_argument(
         "--small-share",
         type=float,
         default=SMALLEST_SHARE,
-        help=f"of the samples, shrunk to 84 pixels first, in epochs above 160; else {SMALLEST_SHARE}",
+        help=f"of their samples, shrunk to {SMALLEST_COPY} pixels first (default, and in others: %(default)s)",
     )
     parser.add_argument("--size", type=int, default=380, help="of the finished network's input")
     parser.add_argument("--learning-rate", type=float, default=1e-3)
@@ -63,7 +68,10 @@ def parse_options():
         "--seed", type=int, default=2026, help="of what is drawn: another one for each run that goes on"
     )
     parser.add_argument(
-        "--full-size-decay", type=float, default=0.98, help="of the averaged weights at --size pixels; 0.997 below it"
+        "--full-size-decay",
+        type=float,
+        default=FULL_SIZE_EMA_DECAY,
+        help=f"of the averaged weights at --size pixels (default: %(default)s; below it {EMA_DECAY})",
     )
     parser.add_argument("--batch-factor", type=int, default=1, help="so many times as many images a step, for a GPU")
     parser.add_argument("--threads", type=int, default=2)

@@ -23,7 +23,8 @@ ZOOM_RANGE = (0.6, 1.7)
 FULL_SIZE_ZOOM_RANGE = (0.75, 1.35)
 
 SOURCE_WEIGHTS = {HAM10000: 2}  # most photographs that the model meets resemble it; the others count 1
-LARGEST_SMALL_SIZE = 160  # of the network's input, at which SMALL_SOURCE is drawn as often as any source
+SMALL_WEIGHT = 0.5  # of SMALL_SOURCE at more pixels than LARGEST_SMALL_SIZE
+LARGEST_SMALL_SIZE = 160
 
 
 def parse_epochs(text):
@@ -43,11 +44,12 @@ def batch_size_at(size):
 
 class Samples(Dataset):
     """Pairs of image uint8 [size, size, 3] and metadata float32 [4], with labels; augmented when it has a seed,
-    a tuple of integers, with `smallest_share` as augment_image has it."""
+    a tuple of integers. At more pixels than LARGEST_SMALL_SIZE `smallest_share` of them is shrunk to SMALLEST_COPY."""
 
     def __init__(self, cache, records, indices, size, preprocessing, seed=None, smallest_share=SMALLEST_SHARE):
         self.cache, self.records, self.indices, self.size = cache, records, indices, size
-        self.preprocessing, self.seed, self.smallest_share = preprocessing, seed, smallest_share
+        self.preprocessing, self.seed = preprocessing, seed
+        self.smallest_share = smallest_share if size > LARGEST_SMALL_SIZE else SMALLEST_SHARE
         if seed is not None:
             by_source = {}
             for index in indices:
@@ -75,7 +77,7 @@ class Samples(Dataset):
 
 
 def network_input(images, preprocessing, device):
-    """The normalized input, float32 [N, 3, H, W] with channels last, of a batch uint8 [N, H, W, 3]."""
+    """What `normalize` gives, to rounding: float32 [N, 3, H, W] with channels last, of a batch uint8 [N, H, W, 3]."""
     mean, std = (torch.tensor(preprocessing[name], device=device) * 255 for name in ("mean", "std"))
     return ((images.to(device, non_blocking=True) - mean) / std).permute(0, 3, 1, 2)
 
@@ -86,14 +88,14 @@ def class_shares(records, training):
     return roots / roots.sum()
 
 
-def photograph_weights(records, training, small_weight=1):
+def photograph_weights(records, training, size=0, small_weight=SMALL_WEIGHT):
     """How often each photograph is drawn, float64 [N]: classes by their shares, the sources of a class by the square
     root of their sizes, and the photographs of one class and source evenly.
 
-    Most photographs of a class often come from one source. The root keeps the others from being drowned. SMALL_SOURCE's
-    count `small_weight`.
+    Most photographs of a class often come from one source. The root keeps the others from being drowned. `size` is that
+    of the network's input; at more pixels than LARGEST_SMALL_SIZE SMALL_SOURCE counts `small_weight`.
     """
-    weight_of = SOURCE_WEIGHTS | {SMALL_SOURCE: small_weight}
+    weight_of = SOURCE_WEIGHTS | {SMALL_SOURCE: small_weight if size > LARGEST_SMALL_SIZE else 1}
     groups = [(records[i].label, records[i].source) for i in training]
     sizes = Counter(groups)
     shares = class_shares(records, training)
@@ -105,9 +107,10 @@ def photograph_weights(records, training, small_weight=1):
     return weights / weights.sum()
 
 
-def sample_epoch(records, training, images, seed, small_weight=1):
-    """Draws `images` indices by their weights."""
-    return np.random.default_rng(seed).choice(training, images, p=photograph_weights(records, training, small_weight))
+def sample_epoch(records, training, images, seed, size=0, small_weight=SMALL_WEIGHT):
+    """Draws `images` indices by their weights at this size of the network's input."""
+    weights = photograph_weights(records, training, size, small_weight)
+    return np.random.default_rng(seed).choice(training, images, p=weights)
 
 
 def capped_validation(records, validation, cap):
@@ -120,7 +123,7 @@ def capped_validation(records, validation, cap):
     return kept
 
 
-def predict(model, samples, device, workers=1):
+def predict(model, samples, device, workers):
     """Logits float32 [N, 7] and labels [N] of every sample."""
     model.eval()
     logits, labels = [], []

@@ -11,7 +11,6 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
-from dermafusion_training.data.augmentation import SMALLEST_SHARE
 from dermafusion_training.data.dataset import (
     listed_sides,
     open_cache,
@@ -36,7 +35,6 @@ from dermafusion_training.training.run_folder import (
     write_recipe,
 )
 from dermafusion_training.training.samples import (
-    LARGEST_SMALL_SIZE,
     Samples,
     batch_size_at,
     capped_validation,
@@ -49,6 +47,7 @@ from dermafusion_training.training.teachers import Teachers
 
 WARMUP_STEPS = 150
 EMA_DECAY = 0.997
+FULL_SIZE_EMA_DECAY = 0.98  # shorter, for the last epochs are short and should outweigh those at fewer pixels
 VALIDATION_CAP = 120  # of each class, in the check after each epoch
 
 
@@ -201,13 +200,9 @@ def train(options):
         torch.manual_seed(options.seed * 1000 + epoch)
         if run["teachers"] is not None:
             run["teachers"].begin(options.seed, epoch)
-        few_pixels = size <= LARGEST_SMALL_SIZE
-        small_weight, smallest_share = (
-            (1, SMALLEST_SHARE) if few_pixels else (options.small_weight, options.small_share)
-        )
         seed = (options.seed, epoch)
-        indices = sample_epoch(records, training, images, seed, small_weight)
-        samples = Samples(cache, records, indices, size, config["preprocessing"], seed, smallest_share)
+        indices = sample_epoch(records, training, images, seed, size, options.small_weight)
+        samples = Samples(cache, records, indices, size, config["preprocessing"], seed, options.small_share)
         batch_size = batch_size_at(size) * options.batch_factor
         loader = DataLoader(
             samples,

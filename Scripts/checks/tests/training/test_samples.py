@@ -8,6 +8,7 @@ from PIL import Image
 
 from dermafusion_training.data.augmentation import (
     SMALLEST_COPY,
+    SMALLEST_SHARE,
     augment_image,
     augment_metadata,
     degrade,
@@ -18,7 +19,7 @@ from dermafusion_training.data.dataset import Record
 from dermafusion_training.data.metadata import encode_metadata
 from dermafusion_training.data.preprocessing import normalize
 from dermafusion_training.model.config import default_preprocessing
-from dermafusion_training.training.samples import class_shares, network_input, photograph_weights
+from dermafusion_training.training.samples import Samples, class_shares, network_input, photograph_weights
 
 
 def record(number, label, source):
@@ -36,10 +37,17 @@ class WeightTests(unittest.TestCase):
         self.assertAlmostEqual(weights[:4].sum() / weights[4:13].sum(), 2 * 2 / 3)
         self.assertAlmostEqual(weights[0], weights[3])
 
-    def test_blurred_photographs_count_as_much_as_they_are_told(self):
+    def test_blurred_photographs_count_half_at_many_pixels(self):
         records = [record(i, 0, "bcn84" if i < 9 else "milk10k") for i in range(18)]
-        shares = [photograph_weights(records, list(range(18)), weight)[:9].sum() for weight in (1, 0.5)]
+        shares = [photograph_weights(records, list(range(18)), size)[:9].sum() for size in (160, 256)]
         np.testing.assert_allclose(shares, [1 / 2, 1 / 3])
+
+    def test_what_is_told_of_blurred_photographs_holds_at_many_pixels_alone(self):
+        records = [record(i, 0, "bcn84" if i < 9 else "milk10k") for i in range(18)]
+        shares = [photograph_weights(records, list(range(18)), size, 0.25)[:9].sum() for size in (160, 161)]
+        np.testing.assert_allclose(shares, [1 / 2, 1 / 5])
+        kept = [Samples(None, records, [], size, {}, smallest_share=0.12).smallest_share for size in (160, 161)]
+        self.assertEqual(kept, [SMALLEST_SHARE, 0.12])
 
     def test_with_one_source_classes_alone_decide(self):
         records = [record(i, i % 2, "ham10000") for i in range(10)]
