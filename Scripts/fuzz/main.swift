@@ -3,13 +3,11 @@
 // A target passes when it returns: a typed error is an answer like any other. A crash, a report of AddressSanitizer, a time or
 // memory limit of libFuzzer, and a broken property below are findings.
 
-import CommandLineSupport
 import Commands
 import Glibc
 import ImageFiles
 import ImagePipeline
-import JSONModule
-import ModelFiles
+import Files
 
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runFuzzer(

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # Compiles the portable core as Embedded Swift, for platforms without Swift's system library. Source setup.sh first.
 
-# The modules of the core and BrowserModule, each after those that it imports.
-core_modules="KernelInterface SystemModule JSONModule SHA256Instructions HashModule KernelsBaseline KernelsDotProduct \
-TensorModule ImagePipeline ModelFiles NetworkModule ExplanationModule DermaFusion Figures BrowserModule"
+# The modules of the core and Browser, each after those that it imports.
+core_modules="KernelInterface SystemModule SHA256Instructions KernelsBaseline KernelsDotProduct \
+TensorModule ImagePipeline Files NetworkModule DermaFusion Figures Browser"
 
 # embedded_swift TRIPLE MODULE FOLDER ARGUMENT...: runs the compiler on a module, which finds those before it in FOLDER.
 # TARGET_FLAGS go to it as they are.
@@ -22,7 +22,7 @@ embedded_swift() {
       ;;
     TensorModule) settings+=(-enable-upcoming-feature InternalImportsByDefault) ;;
     # They hold no hot loops.
-    JSONModule | NetworkModule | DermaFusion | Figures | BrowserModule) optimisation=-Osize ;;
+    NetworkModule | Figures | Browser) optimisation=-Osize ;;
   esac
   settings+=(-Xcc "-fmodule-map-file=$root/Sources/CBuiltins/module.modulemap")
   local sources=()

@@ -4,7 +4,7 @@
 # shellcheck source=Scripts/lib/core.sh
 source "$(dirname "${BASH_SOURCE[0]}")/core.sh"
 
-# build_wasm FILE.wasm: compiles the portable core with BrowserModule to one file for browsers with 128-bit vectors.
+# build_wasm FILE.wasm: compiles the portable core with Browser to one file for browsers with 128-bit vectors.
 build_wasm() {
   local output=$1 folder="$root/.build/wasm32" triple=wasm32-unknown-none-wasm
   find_swift

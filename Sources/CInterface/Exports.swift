@@ -2,8 +2,8 @@
 
 import CDermaFusion
 import DermaFusion
+import Files
 import ImageFiles
-import JSONModule
 import SystemModule
 
 // The functions of dermafusion.h, which documents them: callers see the header, never this file.

@@ -1,6 +1,5 @@
 import CDermaFusion
 import DermaFusion
-import ExplanationModule
 import Figures
 import ImageFiles
 import SystemModule

@@ -1,6 +1,5 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
+import Evaluation
 
 /// Times the model on this machine.
 enum BenchCommand: Command {

@@ -1,5 +1,3 @@
-import CommandLineSupport
-
 /// One subcommand. A new one is a file with a type that conforms, and its name in ``Tool/dermafusion``.
 package protocol Command: CommandDescription {
   /// Whether a network runs, so that the instruction set which the environment asks for must be one that can be had.

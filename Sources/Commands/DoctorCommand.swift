@@ -1,7 +1,6 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
-import JSONModule
+import Evaluation
+import Files
 import SystemModule
 
 /// Says what was found on this machine, what would be run, and what to do about what is wrong.

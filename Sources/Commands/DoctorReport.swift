@@ -1,6 +1,5 @@
-import CommandLineSupport
 import DermaFusion
-import JSONModule
+import Files
 
 /// What `doctor` found.
 struct DoctorReport: PlainReport {

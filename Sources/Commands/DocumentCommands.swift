@@ -1,4 +1,3 @@
-import CommandLineSupport
 import DermaFusion
 
 /// Prints a script that a shell completes command lines by.

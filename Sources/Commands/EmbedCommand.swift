@@ -1,6 +1,5 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
+import Evaluation
 import ImageFiles
 import SystemModule
 

@@ -1,6 +1,5 @@
-import CommandLineSupport
 import DermaFusion
-import JSONModule
+import Files
 
 /// Prints the vector that the model would get.
 enum EncodeMetadataCommand: Command {

@@ -1,4 +1,3 @@
-import CommandLineSupport
 import DermaFusion
 
 /// Says what would compute, with which model.

@@ -1,7 +1,6 @@
-import CommandLineSupport
 import DermaFusion
+import Files
 import ImageFiles
-import JSONModule
 
 /// What would compute, with which model.
 struct InfoReport: Report {

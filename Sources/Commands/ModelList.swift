@@ -1,6 +1,5 @@
-import CommandLineSupport
 import DermaFusion
-import JSONModule
+import Files
 
 /// The models that `--model` finds by name.
 struct ModelList: PlainReport {

@@ -1,8 +1,7 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
+import Evaluation
+import Files
 import ImageFiles
-import JSONModule
 import SystemModule
 
 /// Holds this engine against what Python computed.

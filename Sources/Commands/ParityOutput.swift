@@ -1,8 +1,7 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
+import Evaluation
+import Files
 import ImageFiles
-import JSONModule
 
 /// What `parity` found.
 struct ParityOutput: PlainReport {

@@ -1,4 +1,3 @@
-import CommandLineSupport
 import DermaFusion
 
 /// What a command works with: the terminal, and the way to a model.

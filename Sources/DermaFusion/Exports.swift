@@ -1,9 +1,7 @@
-// Types of the floors below that are part of this library's public API.
-@_exported import struct ExplanationModule.ActivationMap
-@_exported import enum ExplanationModule.ActivationMapMethod
-@_exported import struct ExplanationModule.MapTrust
+// Types of the modules below that are part of this library's public API.
+@_exported import enum Files.BodySite
+@_exported import enum Files.Malignancy
+@_exported import enum Files.Sex
 @_exported import enum ImagePipeline.ImageViews
 @_exported import struct ImagePipeline.PixelImage
-@_exported import enum ModelFiles.BodySite
-@_exported import enum ModelFiles.Malignancy
-@_exported import enum ModelFiles.Sex
+@_exported import struct SystemModule.DermaFusionError

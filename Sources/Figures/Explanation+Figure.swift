@@ -1,7 +1,6 @@
 import DermaFusion
-import ExplanationModule
+import Files
 import ImagePipeline
-import JSONModule
 
 extension Explanation {
   /// The maps over the photograph, with a colour bar and a caption that says which class, how probable and at what risk, of

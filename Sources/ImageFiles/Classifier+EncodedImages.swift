@@ -1,6 +1,5 @@
 import DermaFusion
-import ExplanationModule
-import HashModule
+import Files
 import ImagePipeline
 import NetworkModule
 

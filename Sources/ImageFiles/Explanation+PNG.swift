@@ -1,5 +1,4 @@
 import DermaFusion
-import ExplanationModule
 import Figures
 import ImagePipeline
 

@@ -1,6 +1,6 @@
+import Files
 import ImagePipeline
 import KernelInterface
-import ModelFiles
 import SystemModule
 import TensorModule
 

@@ -1,5 +1,5 @@
+import Files
 import KernelInterface
-import ModelFiles
 import TensorModule
 
 /// A model's tensors by scoped name, together with what every layer of the network has in common.

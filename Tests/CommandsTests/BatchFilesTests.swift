@@ -3,7 +3,6 @@ import Foundation
 import TestFiles
 import Testing
 
-@testable import CommandLineSupport
 @testable import Commands
 
 /// Batches whose results go to files.

@@ -2,10 +2,9 @@ import NetworkModule
 import TensorModule
 import Testing
 
-@testable import Assessment
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
+@testable import Evaluation
 
 @Suite struct BenchCommandTests {
   let report = Benchmark.Report(

@@ -1,16 +1,14 @@
 import Foundation
-import HashModule
 import ImageFiles
 import SystemModule
 import TestFiles
 import TestModels
 import Testing
 
-@testable import Assessment
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
-@testable import ModelFiles
+@testable import Evaluation
+@testable import Files
 
 @Suite struct CalibrateCommandTests {
   let folder = TemporaryFolder()
@@ -18,7 +16,7 @@ import Testing
 
   /// Runs the command with the model of a folder.
   private func run(_ words: [String]) -> (
-    status: CommandLineSupport.ExitStatus, output: String, errors: String
+    status: Commands.ExitStatus, output: String, errors: String
   ) {
     let (output, errors) = (MemoryOutput(), MemoryOutput())
     let terminal = Terminal(

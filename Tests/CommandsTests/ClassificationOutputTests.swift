@@ -1,9 +1,8 @@
-import ModelFiles
+import Files
 import TestFiles
 import TestModels
 import Testing
 
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
 

@@ -1,11 +1,9 @@
+import Files
 import Foundation
-import HashModule
 import ImageFiles
-import ModelFiles
 import TestFiles
 import Testing
 
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
 

@@ -5,7 +5,6 @@ import TestFiles
 import TestModels
 import Testing
 
-@testable import CommandLineSupport
 @testable import Commands
 
 @Suite struct CompareCommandTests {

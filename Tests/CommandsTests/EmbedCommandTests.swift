@@ -3,10 +3,9 @@ import TestFiles
 import TestModels
 import Testing
 
-@testable import Assessment
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
+@testable import Evaluation
 
 /// `embed` on a network whose first feature is the logit of its class of light.
 @Suite struct EmbedCommandTests {

@@ -1,6 +1,5 @@
 import Testing
 
-@testable import CommandLineSupport
 @testable import Commands
 
 @Suite struct EncodeMetadataCommandTests {

@@ -5,12 +5,11 @@ import TestFiles
 import TestModels
 import Testing
 
-@testable import Assessment
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
+@testable import Evaluation
+@testable import Files
 @testable import ImagePipeline
-@testable import ModelFiles
 
 /// Every command on an ensemble's folder.
 @Suite struct EnsembleCommandTests {

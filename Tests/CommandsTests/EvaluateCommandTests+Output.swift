@@ -1,9 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Assessment
-@testable import CommandLineSupport
 @testable import Commands
+@testable import Evaluation
 
 /// Progress and plots.
 extension EvaluateCommandTests {

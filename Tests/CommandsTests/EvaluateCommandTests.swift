@@ -1,14 +1,13 @@
+import Files
 import Foundation
 import ImageFiles
-import JSONModule
 import TestFiles
 import TestModels
 import Testing
 
-@testable import Assessment
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
+@testable import Evaluation
 
 @Suite struct EvaluateCommandTests {
   let folder = TemporaryFolder()

@@ -3,10 +3,9 @@ import TestFiles
 import TestModels
 import Testing
 
-@testable import Assessment
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
+@testable import Evaluation
 
 /// What `evaluate` groups by, what its intervals draw, and its figures as a table.
 @Suite struct EvaluateGroupTests {

@@ -1,5 +1,5 @@
+import Files
 import Foundation
-import HashModule
 import TestFiles
 import Testing
 

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-@testable import CommandLineSupport
 @testable import Commands
 
 /// Where the files go.

@@ -5,7 +5,6 @@ import TestFiles
 import TestModels
 import Testing
 
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
 @testable import Figures

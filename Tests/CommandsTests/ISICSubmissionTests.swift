@@ -2,7 +2,6 @@ import TestFiles
 import TestModels
 import Testing
 
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
 

@@ -1,10 +1,9 @@
+import Files
 import Foundation
 import ImageFiles
-import JSONModule
 import TestFiles
 import Testing
 
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
 

@@ -2,7 +2,6 @@ import DermaFusion
 import TestFiles
 import Testing
 
-@testable import CommandLineSupport
 @testable import Commands
 
 @Suite struct MetadataTableTests {

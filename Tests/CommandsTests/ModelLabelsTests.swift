@@ -5,7 +5,6 @@ import TestFiles
 import TestModels
 import Testing
 
-@testable import CommandLineSupport
 @testable import Commands
 
 /// Commands on models whose classes are not the seven of HAM10000.

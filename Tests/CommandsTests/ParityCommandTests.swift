@@ -1,14 +1,12 @@
 import Foundation
-import HashModule
 import ImageFiles
 import TestFiles
 import Testing
 
-@testable import Assessment
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
-@testable import ModelFiles
+@testable import Evaluation
+@testable import Files
 
 @Suite struct ParityCommandTests {
   let folder = TemporaryFolder()

@@ -3,8 +3,8 @@ import TestFiles
 import TestModels
 import Testing
 
-@testable import Assessment
 @testable import DermaFusion
+@testable import Evaluation
 
 /// The program itself, as users run it: in a process of its own, through a shell.
 @Suite struct ProgramTests {

@@ -3,7 +3,6 @@ import SystemModule
 import TestFiles
 import Testing
 
-@testable import CommandLineSupport
 @testable import Commands
 
 @Suite struct ToolTests {

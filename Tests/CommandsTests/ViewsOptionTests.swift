@@ -2,7 +2,6 @@ import ImageFiles
 import TestFiles
 import Testing
 
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
 

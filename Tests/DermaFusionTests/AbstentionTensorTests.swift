@@ -1,4 +1,4 @@
-import ModelFiles
+import Files
 import TensorModule
 import TestModels
 import Testing

@@ -6,8 +6,7 @@ import TestModels
 import Testing
 
 @testable import DermaFusion
-@testable import ExplanationModule
-@testable import ModelFiles
+@testable import Files
 @testable import NetworkModule
 
 @Suite struct AbstentionTests {

@@ -1,11 +1,10 @@
+import Files
 import Foundation
-import ModelFiles
 import TensorModule
 import TestModels
 import Testing
 
 @testable import DermaFusion
-@testable import ExplanationModule
 @testable import NetworkModule
 
 /// Every method, class and stage against PyTorch's autograd and the Python package `grad-cam`, on networks with and

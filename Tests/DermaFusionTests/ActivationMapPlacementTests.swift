@@ -1,11 +1,10 @@
+import Files
 import Foundation
 import ImagePipeline
-import ModelFiles
 import TestModels
 import Testing
 
 @testable import DermaFusion
-@testable import ExplanationModule
 
 @Suite struct ActivationMapPlacementTests {
   static let corners: [(x: Int, y: Int)] = [(0, 0), (1, 0), (0, 1), (1, 1)]

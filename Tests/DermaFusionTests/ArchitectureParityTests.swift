@@ -1,11 +1,10 @@
+import Files
 import Foundation
-import ModelFiles
 import TensorModule
 import TestModels
 import Testing
 
 @testable import DermaFusion
-@testable import ExplanationModule
 @testable import NetworkModule
 
 /// Feature maps, logits and activation maps of MobileNetV3 and ResNet against PyTorch's in float64.

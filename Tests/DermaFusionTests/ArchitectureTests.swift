@@ -1,4 +1,4 @@
-import ModelFiles
+import Files
 import TestModels
 import Testing
 

@@ -1,9 +1,8 @@
+import Files
 import Foundation
-import HashModule
 import ImageFiles
 import ImagePipeline
 import KernelInterface
-import ModelFiles
 import ReferenceLayers
 import SystemModule
 import TensorModule

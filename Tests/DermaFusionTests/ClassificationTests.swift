@@ -1,4 +1,4 @@
-import JSONModule
+import Files
 import ReferenceLayers
 import TestModels
 import Testing

@@ -1,11 +1,10 @@
-import HashModule
 import ImageFiles
 import TestModels
 import Testing
 
 @testable import DermaFusion
+@testable import Files
 @testable import ImagePipeline
-@testable import ModelFiles
 @testable import NetworkModule
 
 @Suite struct ClassifierTests {

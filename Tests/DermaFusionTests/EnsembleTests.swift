@@ -1,10 +1,9 @@
+import Files
 import Foundation
-import ModelFiles
 import TestModels
 import Testing
 
 @testable import DermaFusion
-@testable import ExplanationModule
 @testable import ImagePipeline
 @testable import NetworkModule
 

@@ -1,5 +1,5 @@
+import Files
 import Foundation
-import ModelFiles
 import TensorModule
 import TestModels
 import Testing

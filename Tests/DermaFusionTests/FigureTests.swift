@@ -4,7 +4,6 @@ import TestModels
 import Testing
 
 @testable import DermaFusion
-@testable import ExplanationModule
 @testable import Figures
 
 /// What is written in a picture. That it can be read there is FiguresTests' to hold.

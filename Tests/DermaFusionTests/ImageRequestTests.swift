@@ -1,6 +1,5 @@
-import ExplanationModule
+import Files
 import ImagePipeline
-import JSONModule
 import TestModels
 import Testing
 

@@ -1,4 +1,4 @@
-import ModelFiles
+import Files
 import SystemModule
 import TestModels
 import Testing

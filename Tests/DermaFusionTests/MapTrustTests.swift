@@ -3,7 +3,6 @@ import TestModels
 import Testing
 
 @testable import DermaFusion
-@testable import ExplanationModule
 @testable import NetworkModule
 
 @Suite struct MapTrustTests {

@@ -1,13 +1,12 @@
+import Files
 import Foundation
 import ImageFiles
 import ImagePipeline
-import ModelFiles
 import TensorModule
 import TestModels
 import Testing
 
 @testable import DermaFusion
-@testable import ExplanationModule
 @testable import NetworkModule
 
 /// The shipped weights' maps of a picture against PyTorch's autograd in float64.

@@ -1,5 +1,5 @@
+import Files
 import KernelInterface
-import ModelFiles
 import TensorModule
 import TestModels
 import Testing

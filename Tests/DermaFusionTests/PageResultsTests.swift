@@ -1,6 +1,5 @@
+import Files
 import Foundation
-import JSONModule
-import ModelFiles
 import TestModels
 import Testing
 

@@ -1,7 +1,7 @@
 import NetworkModule
 import Testing
 
-@testable import ExplanationModule
+@testable import DermaFusion
 
 /// Maps drawn where the network looks.
 @Suite struct PlacedSupportTests {

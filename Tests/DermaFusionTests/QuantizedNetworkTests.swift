@@ -1,16 +1,14 @@
+import Files
 import Foundation
-import HashModule
 import ImageFiles
 import ImagePipeline
 import KernelInterface
-import ModelFiles
 import ReferenceLayers
 import TensorModule
 import TestModels
 import Testing
 
 @testable import DermaFusion
-@testable import ExplanationModule
 @testable import NetworkModule
 
 /// Formula networks in 8 bits: against Python's to the bit, against the same networks in floats, and their files' rules.

@@ -1,7 +1,6 @@
 import Testing
 
 @testable import DermaFusion
-@testable import ExplanationModule
 
 @Suite struct SplitMix64Tests {
   /// The first numbers of the reference implementation for the seed 1234567.

@@ -1,6 +1,6 @@
 import DermaFusion
+import Files
 import Foundation
-import HashModule
 import ImagePipeline
 import ReferenceLayers
 import Testing

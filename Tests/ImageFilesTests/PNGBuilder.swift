@@ -1,4 +1,4 @@
-import HashModule
+import Files
 import ImagePipeline
 import TestImages
 

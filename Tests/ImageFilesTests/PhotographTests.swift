@@ -1,7 +1,6 @@
+import Files
 import Foundation
-import HashModule
 import ImagePipeline
-import ModelFiles
 import TestImages
 import Testing
 

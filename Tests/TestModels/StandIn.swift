@@ -1,6 +1,6 @@
 import DermaFusion
+import Files
 import ImagePipeline
-import ModelFiles
 import NetworkModule
 import SystemModule
 import TensorModule

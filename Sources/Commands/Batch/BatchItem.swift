@@ -1,4 +1,3 @@
-import CommandLineSupport
 import SystemModule
 
 /// An image of a batch, or why there is none in its place.

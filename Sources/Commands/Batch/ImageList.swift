@@ -1,4 +1,3 @@
-import CommandLineSupport
 import SystemModule
 
 /// The images that a command line names, in its order.

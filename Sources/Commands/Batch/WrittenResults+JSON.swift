@@ -1,5 +1,5 @@
 import DermaFusion
-import JSONModule
+import Files
 import SystemModule
 
 extension WrittenResults {

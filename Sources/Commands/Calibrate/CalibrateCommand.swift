@@ -1,7 +1,6 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
-import JSONModule
+import Evaluation
+import Files
 import SystemModule
 
 /// Fits a model's probabilities, sets and limit of the distance to images whose labels are known.

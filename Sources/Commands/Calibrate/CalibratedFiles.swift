@@ -1,6 +1,5 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
+import Evaluation
 import SystemModule
 
 /// The files of a model that is fitted, and of what it becomes.

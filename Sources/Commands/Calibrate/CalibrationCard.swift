@@ -1,6 +1,6 @@
-import Assessment
 import DermaFusion
-import JSONModule
+import Evaluation
+import Files
 
 /// The README.md of a model that was fitted.
 struct CalibrationCard {

@@ -1,7 +1,6 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
-import JSONModule
+import Evaluation
+import Files
 
 /// What the command says when the model is written.
 struct CalibrationOutput: PlainReport {

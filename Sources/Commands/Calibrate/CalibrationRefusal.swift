@@ -1,5 +1,3 @@
-import CommandLineSupport
-
 /// Why a model is not fitted.
 enum CalibrationRefusal: Error, Equatable, CustomStringConvertible {
   case ensemble(String)

@@ -1,7 +1,6 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
-import JSONModule
+import Evaluation
+import Files
 
 /// What a model was fitted to, what came of it, and how it does before and after.
 struct CalibrationReport {

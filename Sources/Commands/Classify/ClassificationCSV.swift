@@ -1,6 +1,5 @@
-import CommandLineSupport
 import DermaFusion
-import JSONModule
+import Files
 
 /// Results as a table, one row an image, for spreadsheets and data frames. `image_id` is the file's name without its ending,
 /// by which tables know the image. Where the model abstains the cells of the class and the risk are empty. Lists in a cell have blanks between their words.

@@ -1,6 +1,5 @@
-import CommandLineSupport
 import DermaFusion
-import JSONModule
+import Files
 
 /// A result for a person to read.
 struct ClassificationText {

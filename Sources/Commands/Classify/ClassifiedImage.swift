@@ -1,6 +1,5 @@
-import CommandLineSupport
 import DermaFusion
-import JSONModule
+import Files
 
 /// The result of one image.
 struct ClassifiedImage: ImageReport, Sendable {

@@ -1,5 +1,3 @@
-import CommandLineSupport
-
 /// The options of `classify` alone.
 enum ClassifyOptions {
   static let all: [any Parameter] = [explainMetadata, format, timing, output, resume]

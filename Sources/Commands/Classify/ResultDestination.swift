@@ -1,6 +1,5 @@
-import CommandLineSupport
 import DermaFusion
-import HashModule
+import Files
 import ImageFiles
 import SystemModule
 

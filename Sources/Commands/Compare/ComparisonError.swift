@@ -1,5 +1,3 @@
-import CommandLineSupport
-
 /// Why there is no comparison.
 enum ComparisonError: Error, CustomStringConvertible {
   /// The models with the classes that only they have.

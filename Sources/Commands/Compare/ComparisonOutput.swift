@@ -1,7 +1,6 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
-import JSONModule
+import Evaluation
+import Files
 
 /// A comparison with what it is about, for a program and for a person.
 struct ComparisonOutput: PlainReport {

@@ -1,6 +1,5 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
+import Evaluation
 import SystemModule
 
 /// Measures a model on images whose labels are known.

@@ -1,5 +1,5 @@
-import Assessment
 import DermaFusion
+import Evaluation
 
 /// The figures as a table in long form: a line for each figure of all images, of each class and of each subgroup.
 extension EvaluationOutput {

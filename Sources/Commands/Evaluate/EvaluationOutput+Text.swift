@@ -1,6 +1,5 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
+import Evaluation
 
 /// The report as a person reads it.
 extension EvaluationOutput {

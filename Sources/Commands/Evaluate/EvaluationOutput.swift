@@ -1,6 +1,6 @@
-import Assessment
 import DermaFusion
-import JSONModule
+import Evaluation
+import Files
 
 /// A report with what it is about, for a program and for a person.
 struct EvaluationOutput: PlainReport {

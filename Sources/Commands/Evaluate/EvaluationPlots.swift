@@ -1,6 +1,5 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
+import Evaluation
 
 /// The plots of an evaluation. Each names the model, the number of images, what makes them no clean test and the
 /// disclaimer, so that none can be shown without them.

@@ -1,5 +1,5 @@
 import DermaFusion
-import JSONModule
+import Files
 
 /// A drawing written as SVG, the same bytes for the same drawing. The origin is at the top left, in pixels.
 struct SVGCanvas {

@@ -1,4 +1,3 @@
-import CommandLineSupport
 import DermaFusion
 
 /// How many of several images got which result.

@@ -1,4 +1,3 @@
-import CommandLineSupport
 import DermaFusion
 
 /// Results of many images for a person to read: a row an image, and what is true of all of them once.

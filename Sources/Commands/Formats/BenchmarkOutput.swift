@@ -1,7 +1,6 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
-import JSONModule
+import Evaluation
+import Files
 
 /// A benchmark's report, for a program and for a person.
 struct BenchmarkOutput: PlainReport {

@@ -1,6 +1,5 @@
-import CommandLineSupport
 import DermaFusion
-import JSONModule
+import Files
 import SystemModule
 
 /// What a command has to say, in every form that it can take.

@@ -1,5 +1,3 @@
-import CommandLineSupport
-
 /// A table in text. Where a line has no room for all columns, those that are left follow below, with the names again.
 struct TextTable {
   /// One column, or several that stand together.

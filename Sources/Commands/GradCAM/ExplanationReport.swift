@@ -1,7 +1,6 @@
-import CommandLineSupport
 import DermaFusion
 import Figures
-import JSONModule
+import Files
 
 /// The statistics of an explanation, for programs and for people.
 struct ExplanationReport: ImageReport, PlainReport, Sendable {

@@ -1,6 +1,4 @@
-import CommandLineSupport
 import DermaFusion
-import ExplanationModule
 
 /// The options of `gradcam` alone.
 enum GradCAMOptions {

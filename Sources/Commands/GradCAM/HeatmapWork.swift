@@ -1,7 +1,5 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
-import ExplanationModule
+import Evaluation
 import Figures
 import ImageFiles
 import ImagePipeline

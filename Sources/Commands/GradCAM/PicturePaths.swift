@@ -1,4 +1,3 @@
-import CommandLineSupport
 import SystemModule
 
 /// Where the pictures of a batch go.

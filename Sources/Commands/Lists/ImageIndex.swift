@@ -1,4 +1,3 @@
-import CommandLineSupport
 import SystemModule
 
 /// The images in some folders, each walked once, looked up by their names without endings.

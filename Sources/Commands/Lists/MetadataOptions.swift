@@ -1,4 +1,3 @@
-import CommandLineSupport
 import DermaFusion
 
 /// The options that tell about the patient, the same for every command that takes them.

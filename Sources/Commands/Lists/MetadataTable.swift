@@ -1,4 +1,3 @@
-import CommandLineSupport
 import DermaFusion
 
 /// What a table says about the patient of each image.

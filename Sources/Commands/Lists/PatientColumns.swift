@@ -1,4 +1,3 @@
-import CommandLineSupport
 import DermaFusion
 
 /// What a row says of the patient.

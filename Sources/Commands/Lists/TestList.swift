@@ -1,6 +1,5 @@
-import Assessment
-import CommandLineSupport
 import DermaFusion
+import Evaluation
 
 /// Images with what they show, as a table lists them.
 struct TestList: Sendable {

@@ -1,4 +1,3 @@
-import CommandLineSupport
 import SystemModule
 
 /// What a model has seen, from `training/split.csv` in its folder: images and lesions that its weights were

@@ -1,5 +1,4 @@
-import CommandLineSupport
-import JSONModule
+import Files
 import SystemModule
 
 /// What a test list and what a model has seen have in common.

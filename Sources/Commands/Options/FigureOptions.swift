@@ -1,4 +1,3 @@
-import CommandLineSupport
 import Figures
 
 /// How a heatmap is drawn, as every command asks for it.

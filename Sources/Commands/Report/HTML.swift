@@ -1,5 +1,3 @@
-import CommandLineSupport
-
 /// Text for a document in HTML or SVG.
 enum HTML {
   /// With the characters replaced that would end a text or an attribute's value, and those that would not be seen. By

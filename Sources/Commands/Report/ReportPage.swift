@@ -1,4 +1,3 @@
-import CommandLineSupport
 import DermaFusion
 
 /// A report as one HTML page that needs nothing else: pictures are in it, and there are no scripts.

@@ -1,5 +1,5 @@
+import Files
 import ImagePipeline
-import ModelFiles
 
 /// Whether a result can be relied on, as far as the model can tell.
 public struct Abstention: Sendable, Equatable {

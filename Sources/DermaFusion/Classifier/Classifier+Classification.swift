@@ -1,5 +1,5 @@
+import Files
 import ImagePipeline
-import ModelFiles
 import NetworkModule
 import TensorModule
 

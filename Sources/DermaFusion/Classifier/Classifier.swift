@@ -1,6 +1,6 @@
+import Files
 import ImagePipeline
 import KernelInterface
-import ModelFiles
 import NetworkModule
 import SystemModule
 import TensorModule

@@ -1,4 +1,4 @@
-import JSONModule
+import Files
 
 extension Classification {
   /// The version of the layout of everything that is printed as JSON.

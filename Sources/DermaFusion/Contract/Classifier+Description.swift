@@ -1,7 +1,5 @@
-import ExplanationModule
+import Files
 import ImagePipeline
-import JSONModule
-import ModelFiles
 
 extension Classifier {
   /// What can be known of the classifier before it classifies, for programs that hold it: those in C and Python, and the page.

@@ -1,5 +1,4 @@
-import ExplanationModule
-import JSONModule
+import Files
 
 extension Explanation {
   /// An object for each map.

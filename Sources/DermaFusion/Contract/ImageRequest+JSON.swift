@@ -1,6 +1,5 @@
-import ExplanationModule
+import Files
 import ImagePipeline
-import JSONModule
 
 extension ImageRequest {
   /// - Parameter text: a JSON object in UTF-8, of which every key may be left out; no bytes at all ask for nothing special.

@@ -1,6 +1,5 @@
-import ExplanationModule
+import Files
 import ImagePipeline
-import JSONModule
 
 /// What may be asked of a classifier beside the pixels. C fills it from a struct, the page from JSON.
 package struct ImageRequest: Sendable {

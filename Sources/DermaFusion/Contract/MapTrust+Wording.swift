@@ -1,5 +1,4 @@
-import ExplanationModule
-import JSONModule
+import Files
 
 extension MapTrust {
   /// The measurements in words, one sentence each.

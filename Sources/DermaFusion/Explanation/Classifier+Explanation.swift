@@ -1,6 +1,5 @@
-import ExplanationModule
+import Files
 import ImagePipeline
-import ModelFiles
 import NetworkModule
 
 /// A classification, and maps of the regions that support one or more classes.

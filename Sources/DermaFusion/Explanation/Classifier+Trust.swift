@@ -1,4 +1,3 @@
-import ExplanationModule
 import ImagePipeline
 import NetworkModule
 

@@ -1,4 +1,4 @@
-import JSONModule
+import Files
 import TensorModule
 
 /// One value for each class of a model.

@@ -1,9 +1,9 @@
-import ModelFiles
+import Files
 
 /// A class that a model tells apart, as the model's folder describes it.
 public struct LesionLabel: Sendable, Hashable {
   /// What a lesion of a class is.
-  public typealias Malignancy = ModelFiles.Malignancy
+  public typealias Malignancy = Files.Malignancy
 
   /// The place among the model's outputs, from 0.
   public let index: Int

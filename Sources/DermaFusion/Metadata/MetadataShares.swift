@@ -1,5 +1,5 @@
+import Files
 import ImagePipeline
-import JSONModule
 import NetworkModule
 import SystemModule
 

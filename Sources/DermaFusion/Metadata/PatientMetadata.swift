@@ -1,6 +1,5 @@
+import Files
 import ImagePipeline
-import JSONModule
-import ModelFiles
 import NetworkModule
 
 /// What is known about the patient and the lesion besides the image.

@@ -1,4 +1,4 @@
-import ModelFiles
+import Files
 
 /// What a network's 1x1 convolutions, most of its work, multiply.
 public enum Precision: String, Sendable, CaseIterable {

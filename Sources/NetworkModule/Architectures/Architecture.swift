@@ -1,5 +1,5 @@
+import Files
 import KernelInterface
-import ModelFiles
 import SystemModule
 import TensorModule
 

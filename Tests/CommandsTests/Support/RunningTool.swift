@@ -3,11 +3,10 @@ import NetworkModule
 import SystemModule
 import TestModels
 
-@testable import CommandLineSupport
 @testable import Commands
 @testable import DermaFusion
+@testable import Files
 @testable import ImagePipeline
-@testable import ModelFiles
 
 /// What a run of the tool left behind.
 struct ToolResult {

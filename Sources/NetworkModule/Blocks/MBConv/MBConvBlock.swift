@@ -1,5 +1,5 @@
+import Files
 import KernelInterface
-import ModelFiles
 import TensorModule
 
 /// A mobile inverted bottleneck (MBConv): expand, depthwise, squeeze-excite, project, and the input added where the

@@ -1,5 +1,5 @@
+import Files
 import KernelInterface
-import ModelFiles
 import TensorModule
 
 /// What a model's folder holds of a quantised layer.

@@ -1,0 +1,97 @@
+import DermaFusion
+import Files
+import ImagePipeline
+
+/// A model as a page holds it.
+struct LoadedModel {
+  let classifier: Classifier
+  /// What tells it from all others, which the page may compute faster.
+  let digest: ModelDigest
+}
+
+/// The models that a page has loaded and what it was told last.
+final class BrowserSession {
+  /// WebAssembly calls from one thread only.
+  nonisolated(unsafe) static let only = BrowserSession()
+
+  /// By handle less 1; nil where one was unloaded.
+  var models: [LoadedModel?] = []
+  /// The maps of the last explanation.
+  private var maps: [ActivationMap] = []
+  /// What the last call that hands out memory points into.
+  private var memory: UnsafeMutableRawPointer?
+
+  /// The last result or error in UTF-8.
+  private(set) var text = UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
+
+  /// Does what was asked for, of which the text tells, and returns `failed` where it cannot be done.
+  func answer<Result>(
+    orElse failed: Result, _ body: () throws(DermaFusionError) -> (JSONValue, Result)
+  ) -> Result {
+    do throws(DermaFusionError) {
+      let (json, result) = try body()
+      tell(json.text)
+      return result
+    } catch {
+      tell(error.orderedJSON.text)
+      return failed
+    }
+  }
+
+  func tell(_ words: String) {
+    text.deallocate()
+    let bytes = Array(words.utf8)
+    text = .allocate(capacity: bytes.count)
+    _ = text.initialize(from: bytes)
+  }
+
+  func classify(
+    _ handle: Int32, _ image: PixelImage, _ request: ImageRequest
+  ) throws(DermaFusionError) -> (JSONValue, Int32) {
+    (try classifier(handle).answer(request, of: image), 1)
+  }
+
+  func explain(
+    _ handle: Int32, _ image: PixelImage, _ request: ImageRequest
+  ) throws(DermaFusionError) -> (JSONValue, Int32) {
+    let (explanation, json) = try classifier(handle).explanation(request, of: image)
+    maps = explanation.maps
+    return (json, Int32(maps.count))
+  }
+
+  /// The values of one of the last explanation's maps, valid until the next call; nil when there is no such map.
+  func mapValues(_ index: Int32) -> UnsafeMutableRawPointer? {
+    guard maps.indices.contains(Int(index)) else { return nil }
+    return keep(maps[Int(index)].placedValues)
+  }
+
+  func preprocess(
+    _ handle: Int32, _ image: PixelImage, _ request: ImageRequest
+  ) throws(DermaFusionError) -> (JSONValue, UnsafeMutableRawPointer?) {
+    guard let stage = request.stage else {
+      throw DermaFusionError(
+        .invalidRequest, message: "the request names no stage", remedy: "Send the key \"stage\".")
+    }
+    let (shape, values): ([Int], UnsafeMutableRawPointer)
+    switch StageValues(try classifier(handle).preprocessed(image), stage: stage) {
+    case .bytes(let bytes, shape: let dimensions): (shape, values) = (dimensions, keep(bytes))
+    case .floats(let floats, shape: let dimensions): (shape, values) = (dimensions, keep(floats))
+    }
+    let json = JSONValue.object([
+      "stage": .string(stage.rawValue), "shape": .array(shape.map { .integer($0) }),
+    ])
+    return (json, values)
+  }
+
+  /// Copies values to memory that stays until something else is kept.
+  private func keep<Value: BitwiseCopyable>(_ values: [Value]) -> UnsafeMutableRawPointer {
+    memory?.deallocate()
+    let byteCount = max(values.count * MemoryLayout<Value>.stride, 1)
+    let copy = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
+    values.withUnsafeBytes {
+      if let start = $0.baseAddress { copy.copyMemory(from: start, byteCount: $0.count) }
+    }
+    memory = copy
+    return copy
+  }
+}

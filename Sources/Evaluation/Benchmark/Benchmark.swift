@@ -1,0 +1,141 @@
+import DermaFusion
+import Files
+import ImagePipeline
+import KernelInterface
+import NetworkModule
+import TensorModule
+
+/// Times a model on this machine: its preprocessing and its network, and, on request, each step of the network and the
+/// activation maps.
+package struct Benchmark: Sendable {
+  /// What the timing found.
+  package struct Report: Sendable {
+    /// The model that was timed.
+    package let model: ModelIdentity
+    /// Threads that shared each layer's work.
+    package let threadCount: Int
+    /// The kernels in use.
+    package let instructionSet: String
+    /// Milliseconds of the network for one image, ascending, from the normalised image to the logits.
+    package let latencies: [Double]
+    /// Milliseconds from the pixels of a 600x450 photograph to the network's input, ascending.
+    package let preprocessing: [Double]
+    /// Multiply-adds of one run; a floating-point operation is half of one.
+    package let multiplyAdds: Int
+    /// What one thread of this machine reached in multiply-adds that wait for nothing, in GFLOP/s.
+    package let peak: Double
+    /// The steps of a run in order, each with its least milliseconds; empty unless a profile was asked for.
+    package let profile: [(step: NetworkStep, milliseconds: Double)]
+    /// What activation maps cost; empty unless they were asked for.
+    package let maps: [MapTiming]
+  }
+
+  /// What a map of one class costs by one method at one layer.
+  package struct MapTiming: Sendable {
+    /// The way the map is made.
+    package let method: ActivationMapMethod
+    /// `conv_head`, or `stage0` ... for the end of a stage.
+    package let layer: String
+    /// From the normalised image to the map that can be shown, the forward pass included: the least of the runs.
+    package let milliseconds: Double
+    /// The same in forward passes to the logits, timed in turn with it, of which the least counts too.
+    package let forwardPasses: Double
+  }
+
+  private let model: Model
+  var network: Network { model.network }
+
+  /// - Parameter model: of any classes.
+  package init(_ model: Model) { self.model = model }
+
+  /// Runs everything a few times unmeasured, then `runCount` times measured.
+  package func run(runCount: Int, profiles: Bool, timesMaps: Bool) throws -> Report {
+    let photograph = Self.photograph()
+    let image = try model.preprocessor(photograph)
+    let metadata = PatientMetadata.unknown.encoded()
+    let once = { network.run(metadata: metadata, writeInput: { image.writeNormalizedNHWC(to: $0) }) }
+    for _ in 0..<3 { _ = once() }
+    // The input is written into the workspace outside of the time: it belongs to the preprocessing.
+    var latencies: [Double] = []
+    for _ in 0..<runCount {
+      var start = ContinuousClock.now
+      _ = network.run(
+        metadata: metadata,
+        writeInput: {
+          image.writeNormalizedNHWC(to: $0)
+          start = ContinuousClock.now
+        })
+      latencies.append((ContinuousClock.now - start) / .milliseconds(1))
+    }
+    let room = UnsafeMutablePointer<Float>.allocate(capacity: network.inputSize * network.inputSize * 3)
+    defer { room.deallocate() }
+    let preprocessing = try (0..<runCount).map { _ in
+      let start = ContinuousClock.now
+      try model.preprocessor(photograph).writeNormalizedNHWC(to: room)
+      return (ContinuousClock.now - start) / .milliseconds(1)
+    }
+    let steps = profile(runCount: profiles ? runCount : 1, image: image, metadata: metadata)
+    return Report(
+      model: model.identity, threadCount: network.pool.threadCount,
+      instructionSet: network.kernels.instructionSet.rawValue, latencies: latencies.sorted(),
+      preprocessing: preprocessing.sorted(),
+      multiplyAdds: steps.reduce(0) { $0 + $1.step.multiplyAdds }, peak: Self.peak(network.kernels),
+      profile: profiles ? steps : [],
+      maps: timesMaps ? try mapTimings(runCount: runCount, image: image, metadata: metadata) : [])
+  }
+
+  private func profile(
+    runCount: Int, image: PreprocessedImage, metadata: MetadataVector
+  ) -> [(step: NetworkStep, milliseconds: Double)] {
+    var least: [(step: NetworkStep, milliseconds: Double)] = []
+    for run in 0..<runCount {
+      var index = 0
+      _ = network.run(
+        metadata: metadata, writeInput: { image.writeNormalizedNHWC(to: $0) },
+        time: { step, milliseconds in
+          if run == 0 {
+            least.append((step, milliseconds))
+          } else {
+            least[index].milliseconds = min(least[index].milliseconds, milliseconds)
+          }
+          index += 1
+        })
+    }
+    return least
+  }
+
+  /// The best of several tries of some milliseconds each, for something else may be running.
+  private static func peak(_ kernels: KernelSet) -> Double {
+    (0..<20).map { _ in
+      let start = ContinuousClock.now
+      let operations = kernels.peakProbe(500_000)
+      return Double(operations) / ((ContinuousClock.now - start) / .nanoseconds(1))
+    }.max() ?? 0
+  }
+
+  /// A dark spot on a bright ground, with some texture: what the pipeline sees, without a photograph.
+  package static func photograph() -> PixelImage {
+    let (width, height) = (600, 450)
+    var pixels = [UInt8]()
+    pixels.reserveCapacity(width * height * 3)
+    for y in 0..<height {
+      for x in 0..<width {
+        let (dx, dy) = (x - width / 2, y - height / 2)
+        let isInside = dx * dx + dy * dy < 120 * 120
+        let texture = (x * 31 + y * 17 + x * y) % 23
+        pixels.append(UInt8((isInside ? 110 : 215) + texture))
+        pixels.append(UInt8((isInside ? 70 : 165) + texture))
+        pixels.append(UInt8((isInside ? 55 : 150) + texture))
+      }
+    }
+    return PixelImage(width: width, height: height, pixels: pixels)
+  }
+}
+
+extension [Double] {
+  /// The value below which so many hundredths of the ascending values lie, by the nearest rank.
+  package func percentile(_ hundredths: Int) -> Double {
+    precondition(!isEmpty && (1...100).contains(hundredths), "percentile \(hundredths) of \(count) values")
+    return self[(count * hundredths + 99) / 100 - 1]
+  }
+}

@@ -1,0 +1,148 @@
+import DermaFusion
+import Files
+
+/// The files of a model, and what they become with another calibration: the class bias is added to that of the last layer, the
+/// temperature and the limits are config.json's, and all else stays.
+package struct CalibratedModel: Sendable {
+  /// Behind the version of a model that was fitted.
+  package static let versionSuffix = "+calibrated"
+
+  private let configuration: JSONValue
+  private let weights: [UInt8]
+  private let bias: StoredTensor
+  private let storedBias: [Float]
+
+  /// - Parameters:
+  ///   - configuration: the bytes of `config.json`.
+  ///   - folder: that it lies in, for errors.
+  ///   - weights: the bytes of `model.safetensors`.
+  /// - Throws: ``CalibrationError`` for a last layer that no bias can be added to; `ModelFileError` for a file that breaks a
+  ///   rule.
+  package init(configuration: [UInt8], weights: [UInt8], folder: String) throws {
+    self.configuration = try JSONParser.parse(configuration)
+    self.weights = weights
+    let path = "\(folder)/\(ModelFolder.weightsName)"
+    let file = try SafetensorsFile(bytes: weights, name: path)
+    let last = Self.lastLayers.first { file["\($0).weight"] != nil } ?? Self.lastLayers[0]
+    guard let bias = file["\(last).bias"] else { throw CalibrationError.noBias(file: path, layer: last) }
+    guard bias.dataType != .int8 else { throw CalibrationError.wholeNumbers(file: path, tensor: bias.name) }
+    self.bias = bias
+    storedBias = try bias.floats()
+  }
+
+  /// The layers that can give the logits, as `LAST_LAYERS` of `Scripts/dermafusion_training/model/folder.py`.
+  private static let lastLayers = ["fusion.classifier", "classifier", "fc"]
+
+  /// The type that the bias is stored in: `F16` for instance.
+  package var biasType: String { bias.dataType.rawValue }
+
+  /// The bias of each class that is left of one in the type that the model stores it in.
+  package func stored(_ added: [Double]) -> [Double] {
+    zip(values(added), storedBias).map { Double($0) - Double($1) }
+  }
+
+  /// The stored bias with another added, in the type that it is stored in.
+  private func values(_ added: [Double]) -> [Float] {
+    zip(storedBias, added).map { bias.dataType.nearest(to: Float(Double($0) + $1)) }
+  }
+
+  /// The bytes of `config.json` and `model.safetensors` with a calibration.
+  ///
+  /// - Parameters:
+  ///   - calibration: whose bias is one that ``stored(_:)`` gave.
+  ///   - record: what `config.json` says of how it came about, in the place of the figures of the model's training.
+  /// - Throws: `ModelFileError` where the files would be no model any more.
+  package func files(
+    _ calibration: ModelCalibration, record: JSONValue
+  ) throws -> (configuration: [UInt8], weights: [UInt8]) {
+    var weights = self.weights
+    let bytes = bias.dataType.bytes(of: values(calibration.fit.bias))
+    weights.replaceSubrange(bias.byteRange, with: bytes)
+    var root =
+      configuration
+      .replacing("temperature", .number(calibration.fit.temperature))
+      .replacing("training", .object(["calibration": record]))
+    if case .object(let object) = root, case .string(let version)? = object["version"],
+      !version.hasSuffix(Self.versionSuffix)
+    {
+      root = root.replacing("version", .string(version + Self.versionSuffix))
+    }
+    if let limits = calibration.limits, case .object(let object) = root, let abstention = object["abstention"]
+    {
+      root = root.replacing(
+        "abstention",
+        abstention.changing("distance") { $0.replacing("threshold", .number(limits.distance)) }
+          .changing("conformal") {
+            $0.replacing("coverage", .number(limits.coverage))
+              .replacing("thresholds", .array(limits.thresholds.map { .number($0) }))
+          })
+    }
+    let text = Array((root.indentedText() + "\n").utf8)
+    _ = try ModelFolder(configuration: text, weights: weights)
+    return (text, weights)
+  }
+
+  /// `SHA256SUMS`, as `write_digests` of `Scripts/dermafusion_training/model/folder.py` writes it.
+  package static func checksums(configuration: [UInt8], weights: [UInt8]) -> String {
+    """
+    # model: \(identity(configuration: configuration, weights: weights))
+    \(SHA256.hexDigest(configuration))  \(ConfigurationFile.name)
+    \(SHA256.hexDigest(weights))  \(ModelFolder.weightsName)
+
+    """
+  }
+
+  /// The model's identity in results.
+  package static func identity(configuration: [UInt8], weights: [UInt8]) -> String {
+    var hash = SHA256()
+    hash.update(configuration)
+    hash.update(weights)
+    return hash.finalizedHexDigest()
+  }
+}
+
+/// Why a model cannot be fitted.
+package enum CalibrationError: Error, Equatable, CustomStringConvertible {
+  case noBias(file: String, layer: String)
+  case wholeNumbers(file: String, tensor: String)
+
+  package var description: String {
+    switch self {
+    case .noBias(let file, let layer):
+      "\(file): there is no tensor '\(layer).bias', to which the bias of each class would be added"
+    case .wholeNumbers(let file, let tensor):
+      "\(file): the tensor '\(tensor)' has whole numbers, to which the bias of each class cannot be added"
+    }
+  }
+}
+
+extension JSONValue {
+  /// An object with another value under a key, which is added where it is not there.
+  fileprivate func replacing(_ key: String, _ value: JSONValue) -> JSONValue {
+    guard case .object(let object) = self else { return self }
+    var members = object.members.map { (key: $0.key, value: $0.key == key ? value : $0.value) }
+    if object[key] == nil { members.append((key, value)) }
+    return .object(members)
+  }
+
+  /// An object with a changed value under a key.
+  fileprivate func changing(_ key: String, _ change: (JSONValue) -> JSONValue) -> JSONValue {
+    guard case .object(let object) = self, let value = object[key] else { return self }
+    return replacing(key, change(value))
+  }
+
+  /// On a line for each value, as Python's `json.dumps(value, indent=2)`.
+  fileprivate func indentedText(_ margin: String = "") -> String {
+    let inner = margin + "  "
+    switch self {
+    case .array(let values) where !values.isEmpty:
+      return "[\n" + values.map { inner + $0.indentedText(inner) }.joined(separator: ",\n") + "\n\(margin)]"
+    case .object(let object) where !object.members.isEmpty:
+      let lines = object.members.map { member in
+        "\(inner)\(JSONValue.string(member.key).text): \(member.value.indentedText(inner))"
+      }
+      return "{\n" + lines.joined(separator: ",\n") + "\n\(margin)}"
+    default: return text
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/// The checksum of zlib and PNG (polynomial 0xEDB88320, reflected).
+package enum CRC32 {
+  package static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    unsafe bytes.withUnsafeBufferPointer { bytes in
+      unsafe table.withUnsafeBufferPointer { table in
+        var remainder = ~UInt32(0)
+        for unsafe byte in unsafe bytes {
+          remainder = unsafe table[Int(UInt8(truncatingIfNeeded: remainder) ^ byte)] ^ remainder >> 8
+        }
+        return ~remainder
+      }
+    }
+  }
+
+  private static let table: [UInt32] = (0..<256).map { index in
+    (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
+  }
+}

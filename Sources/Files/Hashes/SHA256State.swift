@@ -1,0 +1,151 @@
+import SHA256Instructions
+
+/// The eight words that SHA-256 carries from block to block, and the step over a block. The names are FIPS 180-4's.
+struct SHA256State: Sendable {
+  private var h0, h1, h2, h3, h4, h5, h6, h7: UInt32
+
+  /// FIPS 180-4, 5.3.3: fractions of the square roots of the first eight primes.
+  static let initial = SHA256State(
+    h0: 0x6A09_E667, h1: 0xBB67_AE85, h2: 0x3C6E_F372, h3: 0xA54F_F53A,
+    h4: 0x510E_527F, h5: 0x9B05_688C, h6: 0x1F83_D9AB, h7: 0x5BE0_CD19)
+
+  /// FIPS 180-4, 4.2.2: fractions of the cube roots of the first 64 primes.
+  private static let roundConstants: [UInt32] = [
+    0x428A_2F98, 0x7137_4491, 0xB5C0_FBCF, 0xE9B5_DBA5, 0x3956_C25B, 0x59F1_11F1, 0x923F_82A4, 0xAB1C_5ED5,
+    0xD807_AA98, 0x1283_5B01, 0x2431_85BE, 0x550C_7DC3, 0x72BE_5D74, 0x80DE_B1FE, 0x9BDC_06A7, 0xC19B_F174,
+    0xE49B_69C1, 0xEFBE_4786, 0x0FC1_9DC6, 0x240C_A1CC, 0x2DE9_2C6F, 0x4A74_84AA, 0x5CB0_A9DC, 0x76F9_88DA,
+    0x983E_5152, 0xA831_C66D, 0xB003_27C8, 0xBF59_7FC7, 0xC6E0_0BF3, 0xD5A7_9147, 0x06CA_6351, 0x1429_2967,
+    0x27B7_0A85, 0x2E1B_2138, 0x4D2C_6DFC, 0x5338_0D13, 0x650A_7354, 0x766A_0ABB, 0x81C2_C92E, 0x9272_2C85,
+    0xA2BF_E8A1, 0xA81A_664B, 0xC24B_8B70, 0xC76C_51A3, 0xD192_E819, 0xD699_0624, 0xF40E_3585, 0x106A_A070,
+    0x19A4_C116, 0x1E37_6C08, 0x2748_774C, 0x34B0_BCB5, 0x391C_0CB3, 0x4ED8_AA4A, 0x5B9C_CA4F, 0x682E_6FF3,
+    0x748F_82EE, 0x78A5_636F, 0x84C8_7814, 0x8CC7_0208, 0x90BE_FFFA, 0xA450_6CEB, 0xBEF9_A3F7, 0xC671_78F2,
+  ]
+
+  /// The eight words, each with its high byte first.
+  var bytes: [UInt8] {
+    [h0, h1, h2, h3, h4, h5, h6, h7].flatMap { word in unsafe withUnsafeBytes(of: word.bigEndian, Array.init)
+    }
+  }
+
+  /// Takes in blocks of 64 bytes, at any alignment (FIPS 180-4, 6.2.2).
+  mutating func compress(_ message: UnsafeRawPointer, blockCount: Int) {
+    if SHA256Instructions.areUsable {
+      unsafe Self.roundConstants.withUnsafeBufferPointer { constants in
+        unsafe withUnsafeMutableBytes(of: &self) { words in
+          unsafe SHA256Instructions.compress(
+            words.assumingMemoryBound(to: UInt32.self).baseAddress!, message, blockCount: blockCount,
+            constants: constants.baseAddress!)
+        }
+      }
+    } else {
+      unsafe compressByArithmetic(message, blockCount: blockCount)
+    }
+  }
+
+  /// ``compress(_:blockCount:)`` on any CPU. A function of its own, see `SHA256.blocksAtOnce`.
+  @inline(never)
+  mutating func compressByArithmetic(_ message: UnsafeRawPointer, blockCount: Int) {
+    unsafe Self.roundConstants.withUnsafeBufferPointer { constants in
+      unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 16) { schedule in
+        let k = constants.baseAddress!
+        let w = schedule.baseAddress!
+        for block in 0..<blockCount {
+          for t in 0..<16 {
+            let offset = block &* 64 &+ t &* 4
+            unsafe w[t] = unsafe UInt32(
+              bigEndian: message.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+          }
+          unsafe compressBlock(w, k)
+        }
+      }
+    }
+  }
+
+  /// The schedule keeps its latest 16 words, W(t) in place t mod 16. Unrolled by 16 rounds, so that every place is a
+  /// constant and the eight working variables change roles instead of places.
+  @inline(__always)
+  private mutating func compressBlock(_ w: UnsafeMutablePointer<UInt32>, _ k: UnsafePointer<UInt32>) {
+    var a = h0
+    var b = h1
+    var c = h2
+    var d = h3
+    var e = h4
+    var f = h5
+    var g = h6
+    var h = h7
+
+    @inline(__always)
+    func round(
+      _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32,
+      _ h: inout UInt32, _ word: UInt32, _ constant: UInt32
+    ) {
+      let sum1 = rotateRight(e, 6) ^ rotateRight(e, 11) ^ rotateRight(e, 25)
+      let choice = g ^ (e & (f ^ g))
+      // In the order in which the terms are known: e, in the last two, comes straight from the round before.
+      let t1 = h &+ constant &+ word &+ choice &+ sum1
+      let sum0 = rotateRight(a, 2) ^ rotateRight(a, 13) ^ rotateRight(a, 22)
+      let majority = (a & b) | (c & (a | b))
+      d = d &+ t1
+      h = t1 &+ sum0 &+ majority
+    }
+
+    @inline(__always)
+    func expand(_ t: Int) -> UInt32 {
+      let w15 = unsafe w[(t + 1) & 15]
+      let w2 = unsafe w[(t + 14) & 15]
+      let sigma0 = rotateRight(w15, 7) ^ rotateRight(w15, 18) ^ w15 &>> 3
+      let sigma1 = rotateRight(w2, 17) ^ rotateRight(w2, 19) ^ w2 &>> 10
+      unsafe w[t] = unsafe w[t] &+ sigma0 &+ w[(t + 9) & 15] &+ sigma1
+      return unsafe w[t]
+    }
+
+    unsafe round(a, b, c, &d, e, f, g, &h, w[0], k[0])
+    unsafe round(h, a, b, &c, d, e, f, &g, w[1], k[1])
+    unsafe round(g, h, a, &b, c, d, e, &f, w[2], k[2])
+    unsafe round(f, g, h, &a, b, c, d, &e, w[3], k[3])
+    unsafe round(e, f, g, &h, a, b, c, &d, w[4], k[4])
+    unsafe round(d, e, f, &g, h, a, b, &c, w[5], k[5])
+    unsafe round(c, d, e, &f, g, h, a, &b, w[6], k[6])
+    unsafe round(b, c, d, &e, f, g, h, &a, w[7], k[7])
+    unsafe round(a, b, c, &d, e, f, g, &h, w[8], k[8])
+    unsafe round(h, a, b, &c, d, e, f, &g, w[9], k[9])
+    unsafe round(g, h, a, &b, c, d, e, &f, w[10], k[10])
+    unsafe round(f, g, h, &a, b, c, d, &e, w[11], k[11])
+    unsafe round(e, f, g, &h, a, b, c, &d, w[12], k[12])
+    unsafe round(d, e, f, &g, h, a, b, &c, w[13], k[13])
+    unsafe round(c, d, e, &f, g, h, a, &b, w[14], k[14])
+    unsafe round(b, c, d, &e, f, g, h, &a, w[15], k[15])
+    for t in stride(from: 16, to: 64, by: 16) {
+      unsafe round(a, b, c, &d, e, f, g, &h, expand(0), k[t + 0])
+      unsafe round(h, a, b, &c, d, e, f, &g, expand(1), k[t + 1])
+      unsafe round(g, h, a, &b, c, d, e, &f, expand(2), k[t + 2])
+      unsafe round(f, g, h, &a, b, c, d, &e, expand(3), k[t + 3])
+      unsafe round(e, f, g, &h, a, b, c, &d, expand(4), k[t + 4])
+      unsafe round(d, e, f, &g, h, a, b, &c, expand(5), k[t + 5])
+      unsafe round(c, d, e, &f, g, h, a, &b, expand(6), k[t + 6])
+      unsafe round(b, c, d, &e, f, g, h, &a, expand(7), k[t + 7])
+      unsafe round(a, b, c, &d, e, f, g, &h, expand(8), k[t + 8])
+      unsafe round(h, a, b, &c, d, e, f, &g, expand(9), k[t + 9])
+      unsafe round(g, h, a, &b, c, d, e, &f, expand(10), k[t + 10])
+      unsafe round(f, g, h, &a, b, c, d, &e, expand(11), k[t + 11])
+      unsafe round(e, f, g, &h, a, b, c, &d, expand(12), k[t + 12])
+      unsafe round(d, e, f, &g, h, a, b, &c, expand(13), k[t + 13])
+      unsafe round(c, d, e, &f, g, h, a, &b, expand(14), k[t + 14])
+      unsafe round(b, c, d, &e, f, g, h, &a, expand(15), k[t + 15])
+    }
+
+    h0 = h0 &+ a
+    h1 = h1 &+ b
+    h2 = h2 &+ c
+    h3 = h3 &+ d
+    h4 = h4 &+ e
+    h5 = h5 &+ f
+    h6 = h6 &+ g
+    h7 = h7 &+ h
+  }
+}
+
+@inline(__always)
+private func rotateRight(_ word: UInt32, _ count: UInt32) -> UInt32 {
+  word &>> count | word &<< (32 &- count)
+}

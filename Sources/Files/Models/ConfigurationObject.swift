@@ -1,0 +1,246 @@
+/// One object of a configuration while it is read: every getter checks type and range and names the key in full, and
+/// in the end it can be checked that no key is left that was not asked for.
+package struct ConfigurationObject {
+  /// A rule for a number.
+  package struct NumberRule: Sendable {
+    let words: String
+    let allows: @Sendable (Double) -> Bool
+
+    package static let finite = NumberRule(words: "a finite number") { _ in true }
+    static let positive = NumberRule(words: "above 0") { $0 > 0 }
+    // What pixels of 0...1 are shifted and divided by: beyond these bounds Float32 overflows or loses the image.
+    static let pixelShift = NumberRule(words: "in -1e6...1e6") { (-1e6...1e6).contains($0) }
+    static let pixelDivisor = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
+    static let probability = NumberRule(words: "in 0...1") { (0...1).contains($0) }
+    static let voteWeight = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
+    static let upToOne = NumberRule(words: "above 0 and at most 1") { $0 > 0 && $0 <= 1 }
+    static let minkowskiExponent = NumberRule(words: "in 1...100") { (1...100).contains($0) }
+    // Beyond these bounds Float32 logits overflow or all classes become equal.
+    static let temperature = NumberRule(words: "above 0, in 0.001...1000") { (0.001...1000).contains($0) }
+  }
+
+  /// The most characters of a text: names stand in tables, in pictures and on lines of their own.
+  static let textLimit = 200
+
+  private let object: JSONObject
+  private let path: String
+  private var asked: Set<String> = []
+
+  init(_ value: JSONValue, path: String) throws(ConfigurationError) {
+    guard case .object(let object) = value else {
+      throw .wrongType(
+        key: path.isEmpty ? "the configuration" : path, expected: "an object", found: value.typeInWords)
+    }
+    self.object = object
+    self.path = path
+  }
+
+  /// The object that a file is.
+  package init(parsing bytes: [UInt8]) throws(ConfigurationError) {
+    let json: JSONValue
+    do throws(JSONError) {
+      json = try JSONParser.parse(bytes)
+    } catch {
+      throw .json(error)
+    }
+    try self.init(json, path: "")
+  }
+
+  subscript(key: String) -> JSONValue? {
+    object[key]
+  }
+
+  /// Whether the key is there, with another value than null.
+  package func hasValue(_ key: String) -> Bool {
+    object[key].map { $0 != .null } ?? false
+  }
+
+  /// Checks that every key has been asked for.
+  func requireNoOtherKeys() throws(ConfigurationError) {
+    for member in object.members where !asked.contains(member.key) {
+      throw .unknownKey(fullKey(member.key))
+    }
+  }
+
+  /// Checks the key `format_version`.
+  mutating func requireFormatVersion() throws(ConfigurationError) {
+    let version = try integer("format_version", in: 0...Int.max)
+    guard version == ModelConfiguration.formatVersion else {
+      throw .outOfRange(
+        key: "format_version", value: "\(version)",
+        rule: "\(ModelConfiguration.formatVersion), the version this software reads")
+    }
+  }
+
+  /// Allows a key, whatever its value.
+  mutating func ignore(_ key: String) {
+    asked.insert(key)
+  }
+
+  package mutating func text(_ key: String) throws(ConfigurationError) -> String {
+    try Self.text(try value(key), key: fullKey(key))
+  }
+
+  package mutating func texts(_ key: String) throws(ConfigurationError) -> [String] {
+    let path = fullKey(key)
+    let elements = try Self.elements(try value(key), key: path)
+    return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
+      try Self.text(element, key: "\(path)[\(index)]")
+    }
+  }
+
+  /// Whether the key holds an array that begins with a string.
+  func holdsTexts(_ key: String) -> Bool {
+    guard case .array(let elements) = object[key], case .string = elements.first else { return false }
+    return true
+  }
+
+  /// The strings of an object, by their keys.
+  package mutating func textsByKey(_ key: String) throws(ConfigurationError) -> [String: String] {
+    let object = try object(key)
+    var texts: [String: String] = [:]
+    for member in object.object.members {
+      texts[member.key] = try Self.text(member.value, key: object.fullKey(member.key))
+    }
+    return texts
+  }
+
+  mutating func choice(_ key: String, of allowed: [String]) throws(ConfigurationError) -> String {
+    let text = try text(key)
+    guard allowed.contains(text) else {
+      throw .unknownValue(key: fullKey(key), value: text, allowed: allowed)
+    }
+    return text
+  }
+
+  mutating func choice<Choice>(_ key: String) throws(ConfigurationError) -> Choice
+  where Choice: RawRepresentable<String> & CaseIterable {
+    Choice(rawValue: try choice(key, of: Choice.allCases.map { $0.rawValue }))!
+  }
+
+  package mutating func integer(_ key: String, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int {
+    try Self.integer(try value(key), key: fullKey(key), in: range)
+  }
+
+  package mutating func integers(
+    _ key: String, in range: ClosedRange<Int>
+  ) throws(ConfigurationError) -> [Int] {
+    let path = fullKey(key)
+    let elements = try Self.elements(try value(key), key: path)
+    return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
+      try Self.integer(element, key: "\(path)[\(index)]", in: range)
+    }
+  }
+
+  package mutating func number(_ key: String, _ rule: NumberRule) throws(ConfigurationError) -> Double {
+    try Self.number(try value(key), key: fullKey(key), rule)
+  }
+
+  /// The number under a key; nil where there is no such key.
+  mutating func optionalNumber(_ key: String, _ rule: NumberRule) throws(ConfigurationError) -> Double? {
+    object[key] == nil ? nil : try number(key, rule)
+  }
+
+  /// - Parameter count: How many there must be; nil: any number.
+  package mutating func numbers(
+    _ key: String, count: Int? = nil, _ rule: NumberRule
+  ) throws(ConfigurationError) -> [Double] {
+    let path = fullKey(key)
+    let elements = try Self.elements(try value(key), key: path)
+    if let count, elements.count != count {
+      throw .wrongCount(key: path, expected: "\(count) numbers", found: elements.count)
+    }
+    return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
+      try Self.number(element, key: "\(path)[\(index)]", rule)
+    }
+  }
+
+  package mutating func object(_ key: String) throws(ConfigurationError) -> ConfigurationObject {
+    try ConfigurationObject(try value(key), path: fullKey(key))
+  }
+
+  package mutating func objects(_ key: String) throws(ConfigurationError) -> [ConfigurationObject] {
+    let path = fullKey(key)
+    let elements = try Self.elements(try value(key), key: path)
+    return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
+      try ConfigurationObject(element, path: "\(path)[\(index)]")
+    }
+  }
+
+  mutating func objectOrNull(_ key: String) throws(ConfigurationError) -> ConfigurationObject? {
+    try value(key) == .null ? nil : object(key)
+  }
+
+  /// Checks that an array of strings equals the one that this software encodes.
+  mutating func vocabulary(_ key: String, mustBe expected: [String]) throws(ConfigurationError) {
+    let found = try texts(key)
+    for index in 0..<max(expected.count, found.count) {
+      let expectedWord = index < expected.count ? expected[index] : nil
+      let foundWord = index < found.count ? found[index] : nil
+      guard expectedWord == foundWord else {
+        throw .vocabularyDiffers(
+          key: fullKey(key), index: index, expected: expectedWord, found: foundWord)
+      }
+    }
+  }
+}
+
+extension ConfigurationObject {
+  private mutating func value(_ key: String) throws(ConfigurationError) -> JSONValue {
+    asked.insert(key)
+    guard let value = object[key] else { throw .missingKey(fullKey(key)) }
+    return value
+  }
+
+  /// The key with those around it, as errors name it.
+  package func fullKey(_ key: String) -> String {
+    path.isEmpty ? key : "\(path).\(key)"
+  }
+
+  private static func elements(_ value: JSONValue, key: String) throws(ConfigurationError) -> [JSONValue] {
+    guard case .array(let elements) = value else {
+      throw .wrongType(key: key, expected: "an array", found: value.typeInWords)
+    }
+    return elements
+  }
+
+  // Thousands of elements are read without an error that would name them.
+  private static func text(_ value: JSONValue, key: @autoclosure () -> String) throws(ConfigurationError)
+    -> String
+  {
+    guard case .string(let text) = value else {
+      throw .wrongType(key: key(), expected: "a string", found: value.typeInWords)
+    }
+    let scalars = text.unicodeScalars
+    guard !text.isEmpty, scalars.prefix(textLimit + 1).count <= textLimit,
+      !scalars.contains(where: { $0.isUnfitForNames })
+    else { throw .malformedText(key: key()) }
+    return text
+  }
+
+  private static func integer(
+    _ value: JSONValue, key: @autoclosure () -> String, in range: ClosedRange<Int>
+  ) throws(ConfigurationError) -> Int {
+    guard case .number(let number) = value else {
+      throw .wrongType(key: key(), expected: "an integer", found: value.typeInWords)
+    }
+    guard let integer = number.integer, range.contains(integer) else {
+      let rule =
+        range.upperBound == .max ? "an integer from \(range.lowerBound) up" : "an integer in \(range)"
+      throw .outOfRange(key: key(), value: number.literal, rule: rule)
+    }
+    return integer
+  }
+
+  private static func number(
+    _ value: JSONValue, key: @autoclosure () -> String, _ rule: NumberRule
+  ) throws(ConfigurationError) -> Double {
+    guard case .number(let number) = value else {
+      throw .wrongType(key: key(), expected: "a number", found: value.typeInWords)
+    }
+    guard let double = number.double, rule.allows(double) else {
+      throw .outOfRange(key: key(), value: number.literal, rule: rule.words)
+    }
+    return double
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+@testable import Files
+
+@Suite struct AbstentionConfigurationTests {
+  static let abstention = #"""
+    {"quality":{"minimum_brightness":40,"maximum_brightness":235,"minimum_contrast":5,
+      "minimum_sharpness":0.03,"minimum_structure":0.4,"maximum_green":0.1,"minimum_color_variety":2.1,"minimum_warmth":-0.4},
+     "distance":{"stage":2,"threshold":2.5},
+     "conformal":{"coverage":0.9,"thresholds":[0.2,0.25,0.3,0,0.15,0.35,1]}}
+    """#
+
+  /// A valid configuration with this value of the key `abstention`.
+  private func parse(_ abstention: String) throws -> ModelConfiguration.Abstention? {
+    let text = ModelConfigurationTests.valid.replacingOccurrences(
+      of: #""training""#, with: "\"abstention\":\(abstention),\"training\"")
+    return try ModelConfiguration(parsing: Array(text.utf8)).abstention
+  }
+
+  /// The same with one piece of ``abstention`` replaced; the piece must occur once.
+  private func parse(replacing piece: String, with replacement: String) throws
+    -> ModelConfiguration.Abstention?
+  {
+    let parts = Self.abstention.components(separatedBy: piece)
+    try #require(parts.count == 2, "\(piece) occurs \(parts.count - 1) times")
+    return try parse(parts.joined(separator: replacement))
+  }
+
+  @Test func everyValueIsRead() throws {
+    let abstention = try #require(try parse(Self.abstention))
+    #expect(
+      abstention.quality
+        == .init(
+          minimumBrightness: 40, maximumBrightness: 235, minimumContrast: 5, minimumSharpness: 0.03,
+          minimumStructure: 0.4, maximumGreen: 0.1, minimumColorVariety: 2.1, minimumWarmth: -0.4))
+    #expect(abstention.distance == .init(stage: 2, threshold: 2.5))
+    #expect(abstention.conformal == .init(coverage: 0.9, thresholds: [0.2, 0.25, 0.3, 0, 0.15, 0.35, 1]))
+  }
+
+  @Test func whatMayBeLeftOut() throws {
+    #expect(try parse(replacing: #","maximum_green":0.1"#, with: "")?.quality.maximumGreen == nil)
+    let plain = try parse(replacing: #","minimum_color_variety":2.1,"minimum_warmth":-0.4"#, with: "")?
+      .quality
+    #expect(plain != nil && plain?.minimumColorVariety == nil && plain?.minimumWarmth == nil)
+    #expect(try ModelConfiguration(parsing: Array(ModelConfigurationTests.valid.utf8)).abstention == nil)
+  }
+
+  @Test(arguments: [
+    ("quality", "quality"), ("distance", "distance"), ("conformal", "conformal"),
+    ("minimum_brightness", "quality.minimum_brightness"),
+    ("maximum_brightness", "quality.maximum_brightness"), ("minimum_contrast", "quality.minimum_contrast"),
+    ("minimum_sharpness", "quality.minimum_sharpness"), ("minimum_structure", "quality.minimum_structure"),
+    ("stage", "distance.stage"), ("threshold", "distance.threshold"),
+    ("coverage", "conformal.coverage"), ("thresholds", "conformal.thresholds"),
+  ])
+  func missingKeys(key: String, fullKey: String) {
+    #expect(throws: ConfigurationError.missingKey("abstention.\(fullKey)")) {
+      try parse(replacing: "\"\(key)\":", with: "\"\(key)_\":")
+    }
+  }
+
+  @Test(arguments: [
+    (#""quality":{"#, #""quality":{"sharp":1,"#, ConfigurationError.unknownKey("abstention.quality.sharp")),
+    (#""distance":{"#, #""distance":{"mean":1,"#, .unknownKey("abstention.distance.mean")),
+    (#""conformal":{"#, #""conformal":{"alpha":1,"#, .unknownKey("abstention.conformal.alpha")),
+    (#"{"quality""#, #"{"limits":1,"quality""#, .unknownKey("abstention.limits")),
+    (
+      #""minimum_contrast":5"#, #""minimum_contrast":"5""#,
+      .wrongType(key: "abstention.quality.minimum_contrast", expected: "a number", found: "a string")
+    ),
+    (
+      #""maximum_green":0.1"#, #""maximum_green":null"#,
+      .wrongType(key: "abstention.quality.maximum_green", expected: "a number", found: "null")
+    ),
+    (
+      #""maximum_green":0.1"#, #""maximum_green":1.5"#,
+      .outOfRange(key: "abstention.quality.maximum_green", value: "1.5", rule: "in 0...1")
+    ),
+    (
+      #""minimum_warmth":-0.4"#, #""minimum_warmth":"cold""#,
+      .wrongType(key: "abstention.quality.minimum_warmth", expected: "a number", found: "a string")
+    ),
+    (
+      #""stage":2"#, #""stage":-1"#,
+      .outOfRange(key: "abstention.distance.stage", value: "-1", rule: "an integer from 0 up")
+    ),
+    (
+      #""threshold":2.5"#, #""threshold":-2.5"#,
+      .outOfRange(key: "abstention.distance.threshold", value: "-2.5", rule: "above 0")
+    ),
+    (
+      #""coverage":0.9"#, #""coverage":90"#,
+      .outOfRange(key: "abstention.conformal.coverage", value: "90", rule: "above 0 and at most 1")
+    ),
+    (
+      "0.35,1]", "0.35]",
+      .wrongCount(key: "abstention.conformal.thresholds", expected: "7 numbers", found: 6)
+    ),
+    (
+      "0.35,1]", "0.35,-1]",
+      .outOfRange(key: "abstention.conformal.thresholds[6]", value: "-1", rule: "in 0...1")
+    ),
+  ])
+  func whatBreaksARuleIsNamed(piece: String, replacement: String, error: ConfigurationError) {
+    #expect(throws: error) { try parse(replacing: piece, with: replacement) }
+    #expect(!"\(error)".contains("\n"))
+  }
+
+  @Test(arguments: [("null", "null"), ("[]", "an array"), ("true", "a boolean"), ("0.9", "a number")])
+  func notAnObject(text: String, found: String) {
+    #expect(throws: ConfigurationError.wrongType(key: "abstention", expected: "an object", found: found)) {
+      try parse(text)
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Testing
+
+@testable import Files
+
+/// What is hashed is what is packed, and is held against the folder's `SHA256SUMS`.
+@Suite struct ModelChecksumsTests {
+  private let configuration = Array(ModelConfigurationTests.valid.utf8)
+  private let weights = SafetensorsFileTests.mixed
+
+  private func withModel(sums: String?, _ body: (String) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      try write(configuration, to: folder + "/config.json")
+      try write(weights, to: folder + "/model.safetensors")
+      if let sums { try write(Array(sums.utf8), to: folder + "/SHA256SUMS") }
+      try body(folder)
+    }
+  }
+
+  private var digests: (configuration: String, weights: String) {
+    (SHA256.hexDigest(configuration), SHA256.hexDigest(weights))
+  }
+
+  /// A writer in place changed the tensors between the hash and the packing of a mapped file.
+  @Test func aFileRewrittenAfterReadingChangesNothing() throws {
+    try withModel(sums: nil) { folder in
+      let path = folder + "/model.safetensors"
+      let model = try ModelFolder(directory: folder)
+      let expected = try model.weights.tensors.map { try $0.floats() }
+      let handle = try #require(FileHandle(forWritingAtPath: path))
+      try handle.write(contentsOf: [UInt8](repeating: 0x3C, count: weights.count))
+      try handle.close()
+      #expect(try model.weights.tensors.map { try $0.floats() } == expected)
+      #expect(model.digest.sha256 == SHA256.hexDigest(configuration + weights))
+    }
+  }
+
+  /// Looking at a mapped file behind its end is a bus error.
+  @Test func aFileCutAfterReadingChangesNothing() throws {
+    try withModel(sums: nil) { folder in
+      let model = try ModelFolder(directory: folder)
+      let expected = try model.weights.tensors.map { try $0.floats() }
+      #expect(truncate(folder + "/model.safetensors", 0) == 0)
+      #expect(try model.weights.tensors.map { try $0.floats() } == expected)
+      #expect(model.digest.sha256 == SHA256.hexDigest(configuration + weights))
+    }
+  }
+
+  @Test(arguments: ["  ", " *"])
+  func filesThatAgreeAreLoaded(separator: String) throws {
+    let sums = """
+      # made by sha256sum
+      \(digests.weights.uppercased())\(separator)model.safetensors
+      \(String(repeating: "0", count: 64))\(separator)README.md
+
+      \(digests.configuration)\(separator)config.json\r
+
+      """
+    try withModel(sums: sums) { folder in
+      let model = try ModelFolder(directory: folder)
+      #expect(model.hasChecksums)
+      model.digest.prepare()
+      try model.digest.check()
+    }
+    try withModel(sums: nil) { folder in
+      let model = try ModelFolder(directory: folder)
+      #expect(!model.hasChecksums)
+      try model.digest.check()
+    }
+  }
+
+  @Test func aFlippedBitInTheWeightsIsNamed() throws {
+    let sums = "\(digests.configuration)  config.json\n\(digests.weights)  model.safetensors\n"
+    try withModel(sums: sums) { folder in
+      var changed = weights
+      changed[changed.count - 1] ^= 1
+      let path = folder + "/model.safetensors"
+      try write(changed, to: path)
+      let model = try ModelFolder(directory: folder)
+      let expected = ModelFileError.checksumMismatch(
+        path: path, expected: digests.weights, found: SHA256.hexDigest(changed))
+      #expect(throws: expected) { try model.digest.check() }
+      #expect(throws: expected) { try model.digest.check() }
+      #expect(expected.description.contains(digests.weights), "\(expected)")
+    }
+  }
+
+  /// A comment with the model's identity, which is hashed anyway, stands for the weights' own line; where it is not that of
+  /// these files, the line counts.
+  @Test(arguments: ["", "\r"])
+  func aStatedIdentityStandsForTheWeights(end: String) throws {
+    let identity = SHA256.hexDigest(configuration + weights)
+    let other = String(repeating: "0", count: 64)
+    let sums = { (identity: String, digest: String) in
+      "# model: \(identity)\(end)\n\(digest)  model.safetensors\n\(digests.configuration)  config.json\n"
+    }
+    for text in [
+      sums(identity, other), sums(identity.uppercased(), other), sums(other, digests.weights),
+      sums(identity + "0", digests.weights), sums("", digests.weights),
+    ] {
+      try withModel(sums: text) { folder in
+        let model = try ModelFolder(directory: folder)
+        model.digest.prepare()
+        try model.digest.check()
+        #expect(model.digest.sha256 == identity)
+      }
+    }
+    for text in [sums(other, other), sums(identity + "0", other), sums(String(identity.dropLast()), other)] {
+      try withModel(sums: text) { folder in
+        let model = try ModelFolder(directory: folder)
+        model.digest.prepare()
+        #expect(
+          throws: ModelFileError.checksumMismatch(
+            path: folder + "/model.safetensors", expected: other, found: digests.weights)
+        ) { try model.digest.check() }
+      }
+    }
+  }
+
+  @Test func aChangedConfigurationIsNamed() throws {
+    let sums = "\(digests.configuration)  config.json\n\(digests.weights)  model.safetensors\n"
+    try withModel(sums: sums) { folder in
+      let path = folder + "/config.json"
+      try write(configuration + [0x0A], to: path)
+      #expect(
+        throws: ModelFileError.checksumMismatch(
+          path: path, expected: digests.configuration, found: SHA256.hexDigest(configuration + [0x0A]))
+      ) { try ModelFolder(directory: folder) }
+      #expect(throws: ModelFileError.self) { try ModelConfiguration(directory: folder) }
+    }
+  }
+
+  @Test func linesThatAreMissingOrMalformed() throws {
+    let digest = digests.configuration
+    try withModel(sums: "\(digest)  config.json\n") { folder in
+      #expect(
+        throws: ModelFileError.checksumMissing(path: folder + "/SHA256SUMS", name: "model.safetensors")
+      ) { try ModelFolder(directory: folder) }
+    }
+    for line in [
+      "\(digest) config.json", "\(digest.dropLast())  config.json", "\(digest)0  config.json", "\(digest)  ",
+      "\(digest.dropLast())g  config.json", "config.json  \(digest)",
+    ] {
+      try withModel(sums: "# a comment\n\(line)\n") { folder in
+        #expect(
+          throws: ModelFileError.malformedChecksum(path: folder + "/SHA256SUMS", line: 2), "\(line)"
+        ) { try ModelFolder(directory: folder) }
+      }
+    }
+  }
+
+  /// Each is refused by its size, before it is read.
+  @Test func hugeFilesAreRefusedUnread() throws {
+    try withModel(sums: nil) { folder in
+      let path = folder + "/model.safetensors"
+      #expect(truncate(path, 1 << 42) == 0)
+      #expect(throws: ModelFileError.file(.tooLarge(path, limit: SafetensorsFile.byteLimit))) {
+        try ModelFolder(directory: folder)
+      }
+      #expect(truncate(folder + "/config.json", 1 << 42) == 0)
+      #expect(throws: ModelFileError.self) { try ModelFolder(directory: folder) }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+@testable import Files
+
+@Suite struct ModelFolderTests {
+  private let configuration = Array(ModelConfigurationTests.valid.utf8)
+  private let weights = SafetensorsFileTests.mixed
+
+  @Test func readsAFolderAndBytesAlike() throws {
+    try withTemporaryFolder { folder in
+      try write(configuration, to: folder + "/config.json")
+      try write(weights, to: folder + "/model.safetensors")
+      let fromBytes = try ModelFolder(configuration: configuration, weights: weights)
+      for path in [folder, folder + "/"] {
+        let fromFolder = try ModelFolder(directory: path)
+        #expect(fromFolder.configuration == fromBytes.configuration)
+        #expect(fromFolder.weights.name == folder + "/model.safetensors")
+        #expect(fromFolder.weights.tensors.map(\.name) == fromBytes.weights.tensors.map(\.name))
+        #expect(fromFolder.digest.sha256 == fromBytes.digest.sha256)
+        for (read, kept) in zip(fromFolder.weights.tensors, fromBytes.weights.tensors) {
+          #expect(try read.floats() == kept.floats(), "\(kept.name)")
+        }
+      }
+    }
+  }
+
+  @Test func identityIsTheHashOfBothFiles() async throws {
+    let model = try ModelFolder(configuration: configuration, weights: weights)
+    let expected = SHA256.hexDigest(configuration + weights)
+    async let beside = model.digest.sha256
+    #expect(model.digest.sha256 == expected)
+    #expect(await beside == expected)
+
+    var changed = weights
+    changed[changed.count - 1] ^= 0x80
+    #expect(try ModelFolder(configuration: configuration, weights: changed).digest.sha256 != expected)
+    #expect(
+      try ModelFolder(configuration: configuration + [0x0A], weights: weights).digest.sha256 != expected)
+  }
+
+  /// What the system refuses to look at may well be there.
+  @Test func whatCannotBeLookedAtIsNotCalledMissing() throws {
+    try withTemporaryFolder { folder in
+      let long = folder + "/" + String(repeating: "n", count: 300)
+      #expect(throws: ModelFileError.file(.unreadable(long, reason: "File name too long"))) {
+        try ModelFolder(directory: long)
+      }
+      for name in ["config.json", "model.safetensors"] {
+        let path = folder + "/" + name
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+        let error = #expect(throws: ModelFileError.self) { try ModelFolder(directory: folder) }
+        guard case .file(.unreadable(path, let reason)) = error else {
+          Issue.record("a link to itself: \(error as Any)")
+          continue
+        }
+        #expect(reason.contains("symbolic link"), "\(reason)")
+        try FileManager.default.removeItem(atPath: path)
+        try write(configuration, to: path)
+      }
+    }
+  }
+
+  @Test func missingFolderOrFile() throws {
+    try withTemporaryFolder { folder in
+      #expect(throws: ModelFileError.folderMissing(path: folder + "/none")) {
+        try ModelFolder(directory: folder + "/none")
+      }
+      #expect(throws: ModelFileError.fileMissing(name: "config.json", folder: folder)) {
+        try ModelFolder(directory: folder)
+      }
+      try write(configuration, to: folder + "/config.json")
+      #expect(throws: ModelFileError.fileMissing(name: "model.safetensors", folder: folder)) {
+        try ModelFolder(directory: folder)
+      }
+      #expect(throws: ModelFileError.notAFolder(path: folder + "/config.json")) {
+        try ModelFolder(directory: folder + "/config.json")
+      }
+      #expect(
+        ModelFileError.fileMissing(name: "model.safetensors", folder: "M").description
+          == "M: the model folder lacks model.safetensors")
+    }
+  }
+
+  @Test func errorsNameTheFile() throws {
+    try withTemporaryFolder { folder in
+      let (configurationPath, weightsPath) = (folder + "/config.json", folder + "/model.safetensors")
+      try write(configuration, to: configurationPath)
+      try write([], to: weightsPath)
+      #expect(throws: ModelFileError.file(.empty(weightsPath))) { try ModelFolder(directory: folder) }
+      try write(weights + [0], to: weightsPath)
+      #expect(throws: ModelFileError.safetensors(file: weightsPath, .trailingData(bytes: 1))) {
+        try ModelFolder(directory: folder)
+      }
+      try write(weights, to: weightsPath)
+      let limit = ConfigurationFile.byteLimit
+      try write(
+        configuration + [UInt8](repeating: 0x20, count: limit - configuration.count), to: configurationPath)
+      _ = try ModelFolder(directory: folder)
+      try write([UInt8](repeating: 0x20, count: limit + 1), to: configurationPath)
+      #expect(throws: ModelFileError.file(.tooLarge(configurationPath, limit: limit))) {
+        try ModelFolder(directory: folder)
+      }
+      try write(Array("{}".utf8), to: configurationPath)
+      #expect(throws: ModelFileError.configuration(file: configurationPath, .missingKey("format_version"))) {
+        try ModelFolder(directory: folder)
+      }
+    }
+    #expect(throws: ModelFileError.file(.empty("config.json"))) {
+      try ModelFolder(configuration: [], weights: weights)
+    }
+    #expect(throws: ModelFileError.file(.empty("model.safetensors"))) {
+      try ModelFolder(configuration: configuration, weights: [])
+    }
+  }
+}
