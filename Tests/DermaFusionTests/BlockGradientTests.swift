@@ -38,8 +38,7 @@ import Testing
       inputs: 3, expansion: 2, outputs: 2, kernelSize: 3, stride: 2, hasSqueeze: true, height: 53, width: 4),
   ]
 
-  @Test(arguments: shapes, KernelChoice.runnable)
-  func gradientIsThatOfTheBlockInDouble(shape: Shape, kernels: KernelSet) {
+  @Test(arguments: shapes) func gradientIsThatOfTheBlockInDouble(shape: Shape) {
     let (height, width) = (shape.height, shape.width)
     var generator = SeededGenerator(seed: UInt64(shape.inputs * 100 + shape.kernelSize))
     let expanded = shape.inputs * shape.expansion
@@ -55,27 +54,6 @@ import Testing
     let projectWeight = generator.floats(shape.outputs * expanded)
     let projectBias = generator.floats(shape.outputs)
     let hasSkip = shape.stride == 1 && shape.inputs == shape.outputs
-    let block = MBConvBlock(
-      name: "blocks.0.0", input: FeatureShape(height: height, width: width, channels: shape.inputs),
-      filter: ExpandedDepthwise(
-        expansion: shape.expansion == 1
-          ? nil
-          : PointwiseConvolution(
-            weight: expandWeight, bias: expandBias, inputChannels: shape.inputs, activation: .silu,
-            kernels: kernels),
-        depthwise: DepthwiseConvolution2D(
-          weight: filterWeight, bias: filterBias,
-          window: Window(kernelSize: shape.kernelSize, stride: shape.stride, padding: .same),
-          activation: .silu,
-          kernels: kernels)),
-      squeezeExcite: shape.hasSqueeze
-        ? SqueezeExcite(
-          reduceWeight: squeeze.0, reduceBias: squeeze.1, expandWeight: squeeze.2, expandBias: squeeze.3,
-          activation: .silu, kernels: kernels) : nil,
-      projection: PointwiseConvolution(
-        weight: projectWeight, bias: projectBias, inputChannels: expanded, activation: .identity,
-        kernels: kernels),
-      hasSkip: hasSkip)
     func reference(_ x: ReferenceMap) -> ReferenceMap {
       var map = x
       if shape.expansion != 1 {
@@ -102,35 +80,59 @@ import Testing
     let outputShape = FeatureShape(height: result.height, width: result.width, channels: result.channels)
     // Two values at once must not disturb each other.
     let weights = [generator.floats(result.values.count), generator.floats(result.values.count)]
-    let input = Padded(values, inputShape, kernels)
-    let outputGradients = weights.map { Padded($0, outputShape, kernels) }
-    let inputGradients = weights.map { _ in
-      Padded([Float](repeating: .nan, count: values.count), inputShape, kernels)
-    }
-    let backward = MBConvBlockGradient(block)
-    let pool = ThreadPool(threadCount: 2)
-    let scratch = AlignedBuffer(count: backward.scratchCount)
-    backward(
-      at: input.map, output: nil, outputGradients: outputGradients.map(\.map),
-      into: inputGradients.map(\.map),
-      scratch: scratch.pointer, pool: pool)
-
-    let first = inputGradients.map { gradient in withExtendedLifetime(gradient) { gradient.map.dense() } }
-    for threadCount in [1, 3] {
-      let pool = ThreadPool(threadCount: threadCount)
+    let expected = weights.map { Differences(of: reference, at: x, weights: $0) }
+    for kernels in KernelChoice.runnable {
+      let block = MBConvBlock(
+        name: "blocks.0.0", input: FeatureShape(height: height, width: width, channels: shape.inputs),
+        filter: ExpandedDepthwise(
+          expansion: shape.expansion == 1
+            ? nil
+            : PointwiseConvolution(
+              weight: expandWeight, bias: expandBias, inputChannels: shape.inputs, activation: .silu,
+              kernels: kernels),
+          depthwise: DepthwiseConvolution2D(
+            weight: filterWeight, bias: filterBias,
+            window: Window(kernelSize: shape.kernelSize, stride: shape.stride, padding: .same),
+            activation: .silu,
+            kernels: kernels)),
+        squeezeExcite: shape.hasSqueeze
+          ? SqueezeExcite(
+            reduceWeight: squeeze.0, reduceBias: squeeze.1, expandWeight: squeeze.2, expandBias: squeeze.3,
+            activation: .silu, kernels: kernels) : nil,
+        projection: PointwiseConvolution(
+          weight: projectWeight, bias: projectBias, inputChannels: expanded, activation: .identity,
+          kernels: kernels),
+        hasSkip: hasSkip)
+      let input = Padded(values, inputShape, kernels)
+      let outputGradients = weights.map { Padded($0, outputShape, kernels) }
+      let inputGradients = weights.map { _ in
+        Padded([Float](repeating: .nan, count: values.count), inputShape, kernels)
+      }
+      let backward = MBConvBlockGradient(block)
+      let pool = ThreadPool(threadCount: 2)
       let scratch = AlignedBuffer(count: backward.scratchCount)
       backward(
         at: input.map, output: nil, outputGradients: outputGradients.map(\.map),
         into: inputGradients.map(\.map),
         scratch: scratch.pointer, pool: pool)
-      let again = inputGradients.map { gradient in withExtendedLifetime(gradient) { gradient.map.dense() } }
-      withExtendedLifetime(scratch) {}
-      #expect(again == first, "\(shape.testDescription) on \(threadCount) threads")
-    }
 
-    withExtendedLifetime((input, outputGradients, scratch)) {}
-    for (weights, gradient) in zip(weights, inputGradients) {
-      expectDifferences(of: reference, at: x, weights, equal: gradient, shape.testDescription)
+      let first = inputGradients.map { gradient in withExtendedLifetime(gradient) { gradient.map.dense() } }
+      for threadCount in [1, 3] {
+        let pool = ThreadPool(threadCount: threadCount)
+        let scratch = AlignedBuffer(count: backward.scratchCount)
+        backward(
+          at: input.map, output: nil, outputGradients: outputGradients.map(\.map),
+          into: inputGradients.map(\.map),
+          scratch: scratch.pointer, pool: pool)
+        let again = inputGradients.map { gradient in withExtendedLifetime(gradient) { gradient.map.dense() } }
+        withExtendedLifetime(scratch) {}
+        #expect(again == first, "\(shape.testDescription) on \(threadCount) threads")
+      }
+
+      withExtendedLifetime((input, outputGradients, scratch)) {}
+      for (expected, gradient) in zip(expected, inputGradients) {
+        expected.expectEqual(gradient, "\(shape.testDescription), \(kernels.instructionSet)")
+      }
     }
   }
 
@@ -155,8 +157,7 @@ import Testing
     ResidualShape(inputs: 4, layers: [[1, 1, 4], [3, 1, 4], [1, 1, 16]], height: 29, width: 5),
   ]
 
-  @Test(arguments: residualShapes, KernelChoice.runnable)
-  func gradientIsThatOfTheResidualBlockInDouble(shape: ResidualShape, kernels: KernelSet) {
+  @Test(arguments: residualShapes) func gradientIsThatOfTheResidualBlockInDouble(shape: ResidualShape) {
     var generator = SeededGenerator(seed: UInt64(shape.inputs * 100 + shape.outputs))
     var inputs = shape.inputs
     let layers = shape.layers.map { layer in
@@ -191,69 +192,69 @@ import Testing
     let result = reference(x)
     let outputShape = FeatureShape(height: result.height, width: result.width, channels: result.channels)
     let weights = [generator.floats(result.values.count), generator.floats(result.values.count)]
-    let input = Padded(values, inputShape, kernels)
-    let output = Padded(result.values.map { Float($0) }, outputShape, kernels)
-    for threadCount in [1, 3] {
-      let pool = ThreadPool(threadCount: threadCount)
-      let block = ResidualBlock(
-        name: "layer1.0", input: inputShape,
-        convolutions: layers.map {
-          Convolution2D(
-            weight: $0.weight, bias: $0.bias, inputChannels: $0.inputs, window: $0.window, activation: .relu,
-            kernels: kernels)
-        },
-        downsample: shape.hasDownsample
-          ? Convolution2D(
-            weight: downsample.weight, bias: downsample.bias, inputChannels: shape.inputs,
-            window: Window(kernelSize: 1, stride: shape.stride, padding: .symmetric(0)),
-            activation: .identity, kernels: kernels) : nil,
-        pool: pool)
-      #expect(block.output == outputShape)
-      let outputGradients = weights.map { Padded($0, outputShape, kernels) }
-      let inputGradients = weights.map { _ in
-        Padded([Float](repeating: .nan, count: values.count), inputShape, kernels)
-      }
-      let backward = ResidualBlockGradient(block, pool: pool)
-      let scratch = AlignedBuffer(count: backward.scratchCount)
-      backward(
-        at: input.map, output: output.map, outputGradients: outputGradients.map(\.map),
-        into: inputGradients.map(\.map), scratch: scratch.pointer, pool: pool)
-      withExtendedLifetime((input, output, outputGradients, scratch)) {}
-      for (weights, gradient) in zip(weights, inputGradients) {
-        expectDifferences(of: reference, at: x, weights, equal: gradient, shape.testDescription)
+    let expected = weights.map { Differences(of: reference, at: x, weights: $0) }
+    for kernels in KernelChoice.runnable {
+      let input = Padded(values, inputShape, kernels)
+      let output = Padded(result.values.map { Float($0) }, outputShape, kernels)
+      for threadCount in [1, 3] {
+        let pool = ThreadPool(threadCount: threadCount)
+        let block = ResidualBlock(
+          name: "layer1.0", input: inputShape,
+          convolutions: layers.map {
+            Convolution2D(
+              weight: $0.weight, bias: $0.bias, inputChannels: $0.inputs, window: $0.window,
+              activation: .relu,
+              kernels: kernels)
+          },
+          downsample: shape.hasDownsample
+            ? Convolution2D(
+              weight: downsample.weight, bias: downsample.bias, inputChannels: shape.inputs,
+              window: Window(kernelSize: 1, stride: shape.stride, padding: .symmetric(0)),
+              activation: .identity, kernels: kernels) : nil,
+          pool: pool)
+        #expect(block.output == outputShape)
+        let outputGradients = weights.map { Padded($0, outputShape, kernels) }
+        let inputGradients = weights.map { _ in
+          Padded([Float](repeating: .nan, count: values.count), inputShape, kernels)
+        }
+        let backward = ResidualBlockGradient(block, pool: pool)
+        let scratch = AlignedBuffer(count: backward.scratchCount)
+        backward(
+          at: input.map, output: output.map, outputGradients: outputGradients.map(\.map),
+          into: inputGradients.map(\.map), scratch: scratch.pointer, pool: pool)
+        withExtendedLifetime((input, output, outputGradients, scratch)) {}
+        for (expected, gradient) in zip(expected, inputGradients) {
+          expected.expectEqual(gradient, "\(shape.testDescription), \(kernels.instructionSet)")
+        }
       }
     }
   }
 
-  /// Compares about 60 elements of the gradient of the weighted sum of `function` at `x` with central differences.
-  private func expectDifferences(
-    of function: (ReferenceMap) -> ReferenceMap, at x: ReferenceMap, _ weights: [Float],
-    equal gradient: Padded, _ description: String
-  ) {
-    let actual = withExtendedLifetime(gradient) { gradient.map.dense() }
-    var scale = 0.0
-    var worst = (error: 0.0, index: 0, expected: 0.0)
-    for index in stride(from: 0, to: actual.count, by: max(3, actual.count / 60 | 1)) {
-      let expected = difference(x, index, weights, function)
-      scale = max(scale, abs(expected))
-      let error = abs(Double(actual[index]) - expected)
-      if !(error <= worst.error) { worst = (error, index, expected) }
-    }
-    #expect(
-      worst.error <= 5e-5 * scale,
-      "\(description): at index \(worst.index) \(actual[worst.index]), by differences \(worst.expected)")
-  }
+  /// About 60 elements of the gradient of the weighted sum of a function by central differences. They cost far more
+  /// than the gradient, and all instruction sets share them.
+  private struct Differences {
+    let expected: [(index: Int, value: Double)]
 
-  private func difference(
-    _ x: ReferenceMap, _ index: Int, _ weights: [Float], _ function: (ReferenceMap) -> ReferenceMap
-  ) -> Double {
-    func value(_ change: Double) -> Double {
-      var moved = x
-      moved.values[index] += change
-      let result = function(moved).values
-      return result.indices.reduce(0) { $0 + result[$1] * Double(weights[$1]) }
+    init(of function: (ReferenceMap) -> ReferenceMap, at x: ReferenceMap, weights: [Float]) {
+      func value(_ index: Int, _ change: Double) -> Double {
+        var moved = x
+        moved.values[index] += change
+        let result = function(moved).values
+        return result.indices.reduce(0) { $0 + result[$1] * Double(weights[$1]) }
+      }
+      expected = stride(from: 0, to: x.values.count, by: max(3, x.values.count / 60 | 1)).map {
+        ($0, (value($0, 1e-5) - value($0, -1e-5)) / 2e-5)
+      }
     }
-    return (value(1e-5) - value(-1e-5)) / 2e-5
+
+    func expectEqual(_ gradient: Padded, _ description: String) {
+      let actual = withExtendedLifetime(gradient) { gradient.map.dense() }
+      let scale = expected.reduce(0) { max($0, abs($1.value)) }
+      for (index, value) in expected where !(abs(Double(actual[index]) - value) <= 5e-5 * scale) {
+        Issue.record("\(description): at index \(index) \(actual[index]), by differences \(value)")
+        return
+      }
+    }
   }
 
   /// A feature map with memory of its own.
