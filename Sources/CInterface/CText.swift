@@ -1,3 +1,5 @@
+import SystemModule
+
 /// Texts in memory as C programs read them.
 enum CText {
   /// The text's UTF-8 and a zero byte, to be deallocated by the caller.
@@ -11,7 +13,7 @@ enum CText {
 
   /// The text that a C program hands over; nil where it hands over none. What is not UTF-8 is refused: put right, it would be
   /// another text, and might name another file.
-  static func read(_ text: UnsafePointer<CChar>?, _ name: String) throws(Failure) -> String? {
+  static func read(_ text: UnsafePointer<CChar>?, _ name: String) throws(DermaFusionError) -> String? {
     guard let text else { return nil }
     guard let valid = String(validatingCString: text) else {
       throw .argument("\(name) is not UTF-8", remedy: "Hand over UTF-8 text.")

@@ -23,7 +23,7 @@ public func openFolder(
   _ classifier: UnsafeMutablePointer<dermafusion_classifier>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
-  open(classifier, threadCount, error) { (threadCount) throws(Failure) in
+  open(classifier, threadCount, error) { (threadCount) throws(DermaFusionError) in
     guard let folder = try CText.read(folder, "folder") else { throw .null("folder") }
     return try OpenClassifier(threadCount: threadCount) { (threadCount) throws(DermaFusionError) in
       try Classifier(modelDirectory: folder, threadCount: threadCount)
@@ -37,7 +37,7 @@ public func openMemory(
   _ weightsSize: Int, _ threadCount: Int32, _ classifier: UnsafeMutablePointer<dermafusion_classifier>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
-  open(classifier, threadCount, error) { (threadCount) throws(Failure) in
+  open(classifier, threadCount, error) { (threadCount) throws(DermaFusionError) in
     let files = (
       try bytes(configuration, configurationSize, "configuration"), try bytes(weights, weightsSize, "weights")
     )
@@ -50,10 +50,10 @@ public func openMemory(
 private func open(
   _ target: UnsafeMutablePointer<dermafusion_classifier>?, _ threadCount: Int32,
   _ error: UnsafeMutablePointer<dermafusion_error>?,
-  _ load: (_ threadCount: Int32) throws(Failure) -> OpenClassifier
+  _ load: (_ threadCount: Int32) throws(DermaFusionError) -> OpenClassifier
 ) -> dermafusion_status {
   target?.pointee = 0
-  return status(error) { () throws(Failure) in
+  return status(error) { () throws(DermaFusionError) in
     guard let target else { throw .null("classifier") }
     target.pointee = Handles.add(.classifier(try load(threadCount)))
   }
@@ -63,7 +63,7 @@ private func open(
 public func closeClassifier(
   classifier: dermafusion_classifier, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
-  status(error) { () throws(Failure) in try Handles.close(classifier: classifier) }
+  status(error) { () throws(DermaFusionError) in try Handles.close(classifier: classifier) }
 }
 
 @c(dermafusion_class_id)
@@ -76,7 +76,7 @@ public func describeClassifier(
   _ classifier: dermafusion_classifier, _ result: UnsafeMutablePointer<dermafusion_result>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
-  make(result, error) { () throws(Failure) in
+  make(result, error) { () throws(DermaFusionError) in
     let files = [
       (key: "formats", value: JSONValue.strings(ImageDecoder.formats)),
       ("endings", .strings(ImageDecoder.readableEndings)),
@@ -101,7 +101,7 @@ public func classifyBytes(
   _ request: UnsafePointer<dermafusion_request>?, _ result: UnsafeMutablePointer<dermafusion_result>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
-  make(result, error) { () throws(Failure) in
+  make(result, error) { () throws(DermaFusionError) in
     try ImageCall(classifier, request).classify(file: bytes(start, size, "bytes"))
   }
 }
@@ -111,7 +111,7 @@ public func classifyFile(
   _ classifier: dermafusion_classifier, descriptor: Int32, _ request: UnsafePointer<dermafusion_request>?,
   _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
-  make(result, error) { () throws(Failure) in
+  make(result, error) { () throws(DermaFusionError) in
     try ImageCall(classifier, request).classify(file: file(descriptor))
   }
 }
@@ -122,7 +122,7 @@ public func classifyPixels(
   _ bytesPerRow: Int, _ layout: Int32, _ request: UnsafePointer<dermafusion_request>?,
   _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
-  make(result, error) { () throws(Failure) in
+  make(result, error) { () throws(DermaFusionError) in
     try ImageCall(classifier, request).classify(image(pixels, width, height, bytesPerRow, layout))
   }
 }
@@ -133,7 +133,7 @@ public func explainBytes(
   _ request: UnsafePointer<dermafusion_request>?, _ result: UnsafeMutablePointer<dermafusion_result>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
-  make(result, error) { () throws(Failure) in
+  make(result, error) { () throws(DermaFusionError) in
     try ImageCall(classifier, request).explain(file: bytes(start, size, "bytes"))
   }
 }
@@ -143,7 +143,7 @@ public func explainFile(
   _ classifier: dermafusion_classifier, descriptor: Int32, _ request: UnsafePointer<dermafusion_request>?,
   _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
-  make(result, error) { () throws(Failure) in
+  make(result, error) { () throws(DermaFusionError) in
     try ImageCall(classifier, request).explain(file: file(descriptor))
   }
 }
@@ -154,17 +154,17 @@ public func explainPixels(
   _ bytesPerRow: Int, _ layout: Int32, _ request: UnsafePointer<dermafusion_request>?,
   _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
-  make(result, error) { () throws(Failure) in
+  make(result, error) { () throws(DermaFusionError) in
     try ImageCall(classifier, request).explain(image(pixels, width, height, bytesPerRow, layout))
   }
 }
 
 private func make(
   _ target: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?,
-  _ body: () throws(Failure) -> StoredResult
+  _ body: () throws(DermaFusionError) -> StoredResult
 ) -> dermafusion_status {
   target?.pointee = 0
-  return status(error) { () throws(Failure) in
+  return status(error) { () throws(DermaFusionError) in
     guard let target else { throw .null("result") }
     target.pointee = Handles.add(.result(try body()))
   }
@@ -175,7 +175,7 @@ public func viewResult(
   _ result: dermafusion_result, _ view: UnsafeMutablePointer<dermafusion_view>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
-  status(error) { () throws(Failure) in
+  status(error) { () throws(DermaFusionError) in
     guard let view else { throw .null("view") }
     let size = view.pointee.size
     try fill(
@@ -188,7 +188,7 @@ public func mapOfResult(
   _ result: dermafusion_result, _ index: UInt32, _ map: UnsafeMutablePointer<dermafusion_map>?,
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
-  status(error) { () throws(Failure) in
+  status(error) { () throws(DermaFusionError) in
     guard let map else { throw .null("map") }
     let size = map.pointee.size
     try fill(
@@ -203,7 +203,7 @@ public func pictureOfResult(
 ) -> dermafusion_status {
   bytes?.pointee = nil
   size?.pointee = 0
-  return status(error) { () throws(Failure) in
+  return status(error) { () throws(DermaFusionError) in
     guard let bytes else { throw .null("bytes") }
     guard let size else { throw .null("size") }
     let drawn = try Handles.result(result).drawn()
@@ -216,11 +216,13 @@ public func pictureOfResult(
 public func closeResult(
   result: dermafusion_result, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
-  status(error) { () throws(Failure) in try Handles.close(result: result) }
+  status(error) { () throws(DermaFusionError) in try Handles.close(result: result) }
 }
 
 /// A copy of what a C program hands over.
-private func bytes(_ start: UnsafeRawPointer?, _ size: Int, _ name: String) throws(Failure) -> [UInt8] {
+private func bytes(_ start: UnsafeRawPointer?, _ size: Int, _ name: String) throws(DermaFusionError)
+  -> [UInt8]
+{
   // A size_t beyond the greatest Int is negative here.
   guard size >= 0 else {
     throw .argument("\(name) has a size beyond \(Int.max)", remedy: "Give the number of bytes.")
@@ -230,23 +232,23 @@ private func bytes(_ start: UnsafeRawPointer?, _ size: Int, _ name: String) thro
 }
 
 /// What is left of an open file.
-private func file(_ descriptor: Int32) throws(Failure) -> [UInt8] {
+private func file(_ descriptor: Int32) throws(DermaFusionError) -> [UInt8] {
   let name = "file"
-  do throws(FileError) {
+  do throws(DermaFusionError) {
     return try FileBytes.read(
       descriptor: descriptor, name: name, limit: ImageDecoder.fileByteLimit,
       refusal: ImageDecoder.refusal(ofStart:))
   } catch {
     // Callers know the file's name, and messages about images do not tell it either.
-    throw Failure(
-      DERMAFUSION_INVALID_IMAGE, message: String(error.description.dropFirst("\(name): ".count)),
+    throw DermaFusionError(
+      .invalidImage, message: String(error.description.dropFirst("\(name): ".count)),
       remedy: "Use a whole image file of at least 32x32 pixels.")
   }
 }
 
 private func image(
   _ pixels: UnsafePointer<UInt8>?, _ width: Int, _ height: Int, _ bytesPerRow: Int, _ layout: Int32
-) throws(Failure) -> PixelImage {
+) throws(DermaFusionError) -> PixelImage {
   guard let pixels else { throw .null("pixels") }
   let layouts: [PixelImage.Layout] = [.rgb, .rgba, .bgra]
   guard layouts.indices.contains(Int(layout)) else {
@@ -264,9 +266,7 @@ private func image(
       "\(UInt(bitPattern: width))x\(UInt(bitPattern: height)) pixels in rows of \(UInt(bitPattern: bytesPerRow)) bytes",
       remedy: "Give at least one pixel, and in bytes_per_row at least the bytes of a row.")
   }
-  return try converting { () throws(DermaFusionError) in
-    try PixelImage(
-      copying: UnsafeRawBufferPointer(start: pixels, count: count), width: width, height: height,
-      bytesPerRow: bytesPerRow, layout: layout)
-  }
+  return try PixelImage(
+    copying: UnsafeRawBufferPointer(start: pixels, count: count), width: width, height: height,
+    bytesPerRow: bytesPerRow, layout: layout)
 }

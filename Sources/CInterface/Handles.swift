@@ -23,31 +23,31 @@ struct Handles: Sendable {
     }
   }
 
-  static func classifier(_ handle: dermafusion_classifier) throws(Failure) -> OpenClassifier {
+  static func classifier(_ handle: dermafusion_classifier) throws(DermaFusionError) -> OpenClassifier {
     let content = shared.withLock { $0.contents[handle] }
     guard case .classifier(let classifier) = content else { throw unknown(handle, kind: "classifier") }
     return classifier
   }
 
-  static func result(_ handle: dermafusion_result) throws(Failure) -> StoredResult {
+  static func result(_ handle: dermafusion_result) throws(DermaFusionError) -> StoredResult {
     let content = shared.withLock { $0.contents[handle] }
     guard case .result(let result) = content else { throw unknown(handle, kind: "result") }
     return result
   }
 
   /// Forgets what a handle stands for. It is freed when the last call that uses it returns.
-  static func close(classifier handle: dermafusion_classifier) throws(Failure) {
+  static func close(classifier handle: dermafusion_classifier) throws(DermaFusionError) {
     try remove(handle, kind: "classifier") { if case .classifier = $0 { true } else { false } }
   }
 
   /// See ``close(classifier:)``.
-  static func close(result handle: dermafusion_result) throws(Failure) {
+  static func close(result handle: dermafusion_result) throws(DermaFusionError) {
     try remove(handle, kind: "result") { if case .result = $0 { true } else { false } }
   }
 
   private static func remove(
     _ handle: UInt64, kind: String, _ isOfKind: (Content) -> Bool
-  ) throws(Failure) {
+  ) throws(DermaFusionError) {
     if handle == 0 { return }
     // Looked at and removed at once: of two threads that close a handle, one is told. Not freed under the lock, which takes
     // a while for a model.
@@ -59,9 +59,9 @@ struct Handles: Sendable {
     if content == nil { throw unknown(handle, kind: kind) }
   }
 
-  private static func unknown(_ handle: UInt64, kind: String) -> Failure {
-    Failure(
-      DERMAFUSION_INVALID_HANDLE, message: "\(handle) is no open \(kind)",
+  private static func unknown(_ handle: UInt64, kind: String) -> DermaFusionError {
+    DermaFusionError(
+      .invalidHandle, message: "\(handle) is no open \(kind)",
       remedy: "Use a handle of a \(kind) that was opened in this process and is not closed.")
   }
 }

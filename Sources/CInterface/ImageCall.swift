@@ -12,7 +12,7 @@ struct ImageCall {
   /// - Parameter request: nil: nothing known, nothing special.
   init(
     _ classifier: dermafusion_classifier, _ request: UnsafePointer<dermafusion_request>?
-  ) throws(Failure) {
+  ) throws(DermaFusionError) {
     self.classifier = try Handles.classifier(classifier).classifier
     if let request {
       try requireSize(request.pointee.size, atLeast: MemoryLayout<dermafusion_request>.size, "request")
@@ -24,19 +24,19 @@ struct ImageCall {
     }
   }
 
-  func classify(file: [UInt8]) throws(Failure) -> StoredResult {
+  func classify(file: [UInt8]) throws(DermaFusionError) -> StoredResult {
     try compute { () throws(DermaFusionError) in
       try stored(classifier.classify(encodedImage: file, metadata: request.metadata, views: request.views))
     }
   }
 
-  func classify(_ image: PixelImage) throws(Failure) -> StoredResult {
+  func classify(_ image: PixelImage) throws(DermaFusionError) -> StoredResult {
     try compute { () throws(DermaFusionError) in
       try stored(classifier.classify(image, metadata: request.metadata, views: request.views))
     }
   }
 
-  func explain(file: [UInt8]) throws(Failure) -> StoredResult {
+  func explain(file: [UInt8]) throws(DermaFusionError) -> StoredResult {
     try compute { () throws(DermaFusionError) in
       try stored(
         classifier.explain(
@@ -46,7 +46,7 @@ struct ImageCall {
     }
   }
 
-  func explain(_ image: PixelImage) throws(Failure) -> StoredResult {
+  func explain(_ image: PixelImage) throws(DermaFusionError) -> StoredResult {
     try compute { () throws(DermaFusionError) in
       try stored(
         classifier.explain(
@@ -56,10 +56,10 @@ struct ImageCall {
     }
   }
 
-  private func compute(_ work: () throws(DermaFusionError) -> StoredResult) throws(Failure) -> StoredResult {
-    try converting { () throws(DermaFusionError) in
-      usesCallingThreadOnly ? try classifier.withoutSharing(work) : try work()
-    }
+  private func compute(_ work: () throws(DermaFusionError) -> StoredResult) throws(DermaFusionError)
+    -> StoredResult
+  {
+    usesCallingThreadOnly ? try classifier.withoutSharing(work) : try work()
   }
 
   private func stored(_ classification: Classification) -> StoredResult {

@@ -19,7 +19,7 @@ final class OpenClassifier: @unchecked Sendable {
   /// - Parameter threadCount: 0: as many as the process may use.
   convenience init(
     threadCount: Int32, _ load: (_ threadCount: Int?) throws(DermaFusionError) -> Classifier
-  ) throws(Failure) {
+  ) throws(DermaFusionError) {
     guard (0...1024).contains(threadCount) else {
       throw .argument(
         "thread_count is \(threadCount), not within 0...1024",
@@ -30,8 +30,7 @@ final class OpenClassifier: @unchecked Sendable {
       throw .argument(
         refusal.description, remedy: "Unset the environment variable \(Classifier.instructionSetVariable).")
     }
-    self.init(
-      try converting { () throws(DermaFusionError) in try load(threadCount == 0 ? nil : Int(threadCount)) })
+    self.init(try load(threadCount == 0 ? nil : Int(threadCount)))
   }
 
   /// Valid as long as this object; nil beyond the last class.

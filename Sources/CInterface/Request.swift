@@ -3,7 +3,7 @@ import DermaFusion
 
 extension ImageRequest {
   /// What a C program asks for.
-  init(_ request: dermafusion_request) throws(Failure) {
+  init(_ request: dermafusion_request) throws(DermaFusionError) {
     self.init()
     guard request.symmetries <= 1, request.calling_thread_only <= 1, request.reserved == 0 else {
       throw .argument(
@@ -23,14 +23,10 @@ extension ImageRequest {
     case "all": classes = .all
     case .some(let name): classes = .named([name])
     }
-    (metadata, method) = try converting { () throws(DermaFusionError) in
-      (
-        try PatientMetadata(
-          ageInYears: request.age.isNaN ? nil : request.age,
-          sex: sexName == nil ? .unknown : Self.sex(named: sexName!),
-          site: siteName == nil ? .unknown : Self.site(named: siteName!)),
-        try methodName == nil ? .gradcam : Self.method(named: methodName!, key: "map_method")
-      )
-    }
+    metadata = try PatientMetadata(
+      ageInYears: request.age.isNaN ? nil : request.age,
+      sex: sexName == nil ? .unknown : Self.sex(named: sexName!),
+      site: siteName == nil ? .unknown : Self.site(named: siteName!))
+    method = try methodName == nil ? .gradcam : Self.method(named: methodName!, key: "map_method")
   }
 }

@@ -1,5 +1,7 @@
+import SystemModule
+
 /// Checks the size that a C program writes into a struct: at least that of the struct's first version.
-func requireSize(_ size: UInt32, atLeast first: Int, _ name: String) throws(Failure) {
+func requireSize(_ size: UInt32, atLeast first: Int, _ name: String) throws(DermaFusionError) {
   guard Int(size) >= first else {
     throw .argument(
       "the \(name)'s size is \(size), not \(first)", remedy: "Set size to the sizeof of the struct.")
@@ -11,7 +13,7 @@ func requireSize(_ size: UInt32, atLeast first: Int, _ name: String) throws(Fail
 /// - Parameter first: the size of the struct's first version.
 func fill<Struct: BitwiseCopyable>(
   _ target: UnsafeMutablePointer<Struct>, size: UInt32, atLeast first: Int, _ name: String, with value: Struct
-) throws(Failure) {
+) throws(DermaFusionError) {
   try requireSize(size, atLeast: first, name)
   withUnsafeBytes(of: value) {
     let known = UnsafeRawBufferPointer(rebasing: $0.prefix(Int(size)))

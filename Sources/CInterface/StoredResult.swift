@@ -49,15 +49,12 @@ final class StoredResult: @unchecked Sendable {
   }
 
   /// The maps over the photograph, as `dermafusion gradcam` writes them: a PNG file, valid as long as this object.
-  func drawn() throws(Failure) -> UnsafeBufferPointer<UInt8> {
+  func drawn() throws(DermaFusionError) -> UnsafeBufferPointer<UInt8> {
     guard let explanation else {
       throw .argument("the result has no maps to draw", remedy: "Ask for a picture of an explanation.")
     }
     if let drawn = picture.withLock({ $0 }) { return drawn.bytes }
-    let drawn = StoredPicture(
-      try converting { () throws(DermaFusionError) in
-        try explanation.png(FigureStyle(), imageName: fileName)
-      })
+    let drawn = StoredPicture(try explanation.png(FigureStyle(), imageName: fileName))
     // Of two threads that draw at once, the first one's picture stays.
     return picture.withLock { picture in
       if picture == nil { picture = drawn }
@@ -98,7 +95,7 @@ final class StoredResult: @unchecked Sendable {
   }
 
   /// The map at a place from 0, valid as long as this object.
-  func map(_ index: UInt32) throws(Failure) -> dermafusion_map {
+  func map(_ index: UInt32) throws(DermaFusionError) -> dermafusion_map {
     guard maps.indices.contains(Int(index)) else {
       throw .argument(
         "map \(index) of a result with \(maps.count) maps",

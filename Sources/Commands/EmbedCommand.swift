@@ -85,9 +85,9 @@ enum EmbedCommand: Command {
 
   private static func requireSingleNetwork(
     _ classifier: Classifier, folder: String
-  ) throws(NamedFailure) {
+  ) throws(DermaFusionError) {
     if classifier.members.isEmpty { return }
-    throw NamedFailure(
+    throw DermaFusionError.failure(
       name: "\(folder)/config.json",
       reason: """
         features are of one network, and this is an ensemble; name the folder of one of its members as the model \

@@ -55,7 +55,8 @@ enum ParityCommand: Command {
     }
     progress.clear()
     guard !report.stages.isEmpty else {
-      throw NamedFailure(name: folder, reason: "\(ParityFixtures.manifestName) lists nothing to compare")
+      throw DermaFusionError.failure(
+        name: folder, reason: "\(ParityFixtures.manifestName) lists nothing to compare")
     }
     try terminal.write(
       ParityOutput(report: report, fixtures: fixtures, classifier: classifier),
@@ -70,10 +71,11 @@ enum ParityCommand: Command {
   private static func loadFixtures(_ folder: String) throws -> ParityFixtures {
     try ParityFixtures { name in
       // An empty file is a fixture too: one that must be refused.
-      do throws(FileError) {
+      do throws(DermaFusionError) {
         return try FileBytes.read(path: "\(folder)/\(name)", limit: ImageDecoder.fileByteLimit)
-      } catch .empty {
-        return []
+      } catch {
+        if error.code == .emptyFile { return [] }
+        throw error
       }
     }
   }
@@ -83,7 +85,7 @@ enum ParityCommand: Command {
     do {
       return try body()
     } catch let error as ParityError {
-      throw NamedFailure(name: folder, reason: "\(error)")
+      throw DermaFusionError.failure(name: folder, reason: "\(error)")
     }
   }
 }

@@ -32,7 +32,7 @@ package struct Tool: Sendable {
   package func run(_ words: [String], session: Session) -> ExitStatus {
     do {
       return try dispatch(words, session: session)
-    } catch OutputError.closed {
+    } catch let error as DermaFusionError where error.code == .closedOutput {
       // As in rg and uv: a reader that closes the pipe, such as head, has what it wanted.
       return .success
     } catch {
@@ -105,7 +105,7 @@ package struct Tool: Sendable {
       word, suggestion: suggestion ?? (commands.map { $0.name } + ["help"]).nearest(to: word))
   }
 
-  private func show(_ text: String, on terminal: Terminal) throws(OutputError) -> ExitStatus {
+  private func show(_ text: String, on terminal: Terminal) throws(DermaFusionError) -> ExitStatus {
     try terminal.write(text)
     return .success
   }

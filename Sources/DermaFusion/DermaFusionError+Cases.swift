@@ -3,56 +3,20 @@ import ImagePipeline
 import SystemModule
 
 extension DermaFusionError {
-  /// What `body` returns, its error as this library's.
-  package static func converting<Value>(
-    _ body: () throws(ModelFileError) -> Value
-  ) throws(DermaFusionError) -> Value {
-    do throws(ModelFileError) {
-      return try body()
-    } catch {
-      throw DermaFusionError(error)
-    }
+  /// The model has no such layer; what it has is listed.
+  static func unknownLayer(_ name: String, available: [String]) -> DermaFusionError {
+    let layers = available.joined(separator: ", ")
+    return DermaFusionError(
+      .unknownLayer, message: "there is no layer '\(name)'; the layers are \(layers)",
+      remedy: "The layers are \(layers).")
   }
 
-  package init(_ error: ModelFileError) {
-    switch error {
-    case .folderMissing, .notAFolder, .fileMissing, .file(.notFound), .file(.brokenLink), .file(.unreadable),
-      .file(.isFolder), .file(.notFile):
-      self.init(
-        .modelNotFound, message: error.description,
-        remedy: "Name a folder that holds config.json and model.safetensors.")
-    case .unusablePrecision:
-      self.init(
-        .invalidModel, message: error.description, remedy: "Leave the precision to the model's config.json.")
-    default:
-      self.init(
-        .invalidModel, message: error.description,
-        remedy: "Export the model again, or copy its folder again in full.")
-    }
-  }
-
-  package init(_ error: ImageError) {
-    self.init(
-      .invalidImage, message: error.description,
-      remedy: "Use a whole image file of at least 32x32 pixels.")
-  }
-
-  package init(encoding error: ImageError) {
-    self.init(
-      .encodingFailed, message: error.description, remedy: "Free memory, or ask for a smaller picture.")
-  }
-
-  package init(_ error: ActivationMapError) {
-    switch error {
-    case .unknownLayer(_, let available):
-      self.init(
-        .unknownLayer, message: error.description,
-        remedy: "The layers are \(available.joined(separator: ", ")).")
-    case .notFinite:
-      self.init(
-        .nonFiniteOutput, message: error.description,
-        remedy: "Choose another layer or method; if all fail, the model's weights are damaged.")
-    }
+  /// The activation map holds NaN or an infinity.
+  static func notFinite(classIndex: Int, layer: String) -> DermaFusionError {
+    DermaFusionError(
+      .nonFiniteOutput,
+      message: "the activation map of class \(classIndex), counted from 0, at \(layer) is not finite",
+      remedy: "Choose another layer or method; if all fail, the model's weights are damaged.")
   }
 
   static func nonFiniteLogits(_ logits: [Float]) -> DermaFusionError {

@@ -1,3 +1,5 @@
+import SystemModule
+
 // Types of the modules below that are part of this library's public API.
 @_exported import enum Files.BodySite
 @_exported import enum Files.Malignancy

@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 extension PixelImage {
   /// Copies pixels from memory that a program has them in, with or without bytes after each row.
@@ -13,11 +14,7 @@ extension PixelImage {
   public init(
     copying bytes: UnsafeRawBufferPointer, width: Int, height: Int, bytesPerRow: Int, layout: Layout
   ) throws(DermaFusionError) {
-    do throws(ImageError) {
-      try unsafe self.init(
-        laidOut: bytes, width: width, height: height, bytesPerRow: bytesPerRow, layout: layout)
-    } catch {
-      throw DermaFusionError(error)
-    }
+    try unsafe self.init(
+      laidOut: bytes, width: width, height: height, bytesPerRow: bytesPerRow, layout: layout)
   }
 }

@@ -97,11 +97,7 @@ extension Classifier {
   package static func decoded(
     _ bytes: [UInt8], part: ImagePart, limits: DecodingLimits = .standard
   ) throws(DermaFusionError) -> DecodedImage {
-    do throws(ImageError) {
-      return try ImageDecoder.decode(bytes, part: part, limits: limits)
-    } catch {
-      throw DermaFusionError(error)
-    }
+    try ImageDecoder.decode(bytes, part: part, limits: limits)
   }
 }
 

@@ -28,21 +28,18 @@ extension Classifier {
   ) -> ClassificationResults<DermaFusionError> {
     results(of: Array(paths)) { (classifier, path) throws(DermaFusionError) in
       let bytes = try Self.bytes(ofFile: path)
-      do throws(DermaFusionError) {
-        return try classifier.classify(encodedImage: bytes, metadata: metadata(path), views: views)
-      } catch {
-        throw DermaFusionError(error.code, message: "\(path): \(error.message)", remedy: error.remedy)
+      return try DermaFusionError.naming(path) { () throws(DermaFusionError) in
+        try classifier.classify(encodedImage: bytes, metadata: metadata(path), views: views)
       }
     }
   }
 
   private static func bytes(ofFile path: String) throws(DermaFusionError) -> [UInt8] {
-    do throws(FileError) {
+    do throws(DermaFusionError) {
       return try FileBytes.read(
         path: path, limit: ImageDecoder.fileByteLimit, refusal: ImageDecoder.refusal(ofStart:))
     } catch {
-      throw DermaFusionError(
-        .invalidImage, message: error.description, remedy: "Name an image file that can be read.")
+      throw error.withCode(.invalidImage, remedy: "Name an image file that can be read.")
     }
   }
 }

@@ -49,16 +49,16 @@ package final class DecodingLimits: Sendable {
   }
 
   /// Checks a size from a file's header, before anything is allocated for it.
-  func check(width: Int, height: Int, part: ImagePart) throws(ImageError) {
+  func check(width: Int, height: Int, part: ImagePart) throws(DermaFusionError) {
     try PixelLimit.check(width: width, height: height, limit: pixels)
     if part.networkSize != nil { try Preprocessor.requireSize(width: width, height: height) }
   }
 
   /// Waits until so many bytes are free of other images. They are free again when the reservation goes.
   ///
-  /// - Throws: ``ImageError/tooMuchMemory(_:byteCount:limit:)`` where they would never be,
-  ///   ``ImageError/outOfMemory(_:)`` where the system does not give them.
-  func reserve(_ byteCount: Int, for format: ImageFormat) throws(ImageError) -> DecodingReservation {
+  /// - Throws: ``DermaFusionError/tooMuchMemory(_:byteCount:limit:)`` where they would never be,
+  ///   ``DermaFusionError/outOfMemory(_:)`` where the system does not give them.
+  func reserve(_ byteCount: Int, for format: ImageFormat) throws(DermaFusionError) -> DecodingReservation {
     guard byteCount <= memory else {
       throw .tooMuchMemory(format, byteCount: byteCount, limit: memory)
     }

@@ -9,12 +9,8 @@ extension Explanation {
   public func png(
     _ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = [], imageName: String? = nil
   ) throws(DermaFusionError) -> [UInt8] {
-    do throws(ImageError) {
-      return try PNGEncoder.encode(
-        figure(style, trusts: trusts, imageName: imageName),
-        text: captions(style, trusts: trusts, imageName: imageName))
-    } catch {
-      throw DermaFusionError(encoding: error)
-    }
+    try PNGEncoder.encode(
+      figure(style, trusts: trusts, imageName: imageName),
+      text: captions(style, trusts: trusts, imageName: imageName))
   }
 }

@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// Decodes the bytes of an image file to upright 8-bit RGB pixels, equal to those of Pillow's
 /// `ImageOps.exif_transpose(Image.open(file)).convert("RGB")`.
@@ -9,21 +10,21 @@ package enum ImageDecoder {
   /// Decodes an image file of any ``ImageFormat``.
   ///
   /// - Parameter bytes: The whole file.
-  /// - Throws: ``ImageError`` naming the broken rule.
+  /// - Throws: ``DermaFusionError`` naming the broken rule.
   package static func decode(
     _ bytes: [UInt8], limits: DecodingLimits = .standard
-  ) throws(ImageError) -> PixelImage {
+  ) throws(DermaFusionError) -> PixelImage {
     try decode(bytes, part: .whole, limits: limits).pixels
   }
 
   /// Decodes an image file of any ``ImageFormat``.
   ///
   /// - Parameter bytes: The whole file.
-  /// - Throws: ``ImageError`` naming the broken rule.
+  /// - Throws: ``DermaFusionError`` naming the broken rule.
   package static func decode(
     _ bytes: [UInt8], part: ImagePart, limits: DecodingLimits = .standard
-  ) throws(ImageError) -> DecodedImage {
-    try bytes.withUnsafeBufferPointer { (bytes) throws(ImageError) in
+  ) throws(DermaFusionError) -> DecodedImage {
+    try bytes.withUnsafeBufferPointer { (bytes) throws(DermaFusionError) in
       try decode(UnsafeRawBufferPointer(bytes), part: part, limits: limits)
     }
   }
@@ -31,33 +32,27 @@ package enum ImageDecoder {
   /// Decodes an image file of any ``ImageFormat``.
   ///
   /// - Parameter bytes: The whole file.
-  /// - Throws: ``ImageError`` naming the broken rule.
+  /// - Throws: ``DermaFusionError`` naming the broken rule.
   package static func decode(
     _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits = .standard
-  ) throws(ImageError) -> DecodedImage {
+  ) throws(DermaFusionError) -> DecodedImage {
     guard !bytes.isEmpty else { throw .empty }
-    switch RecognizedFormat(bytes) {
-    case .supported(.png): return try PNGDecoder.decode(bytes, part: part, limits: limits)
-    case .supported(.jpeg): return try JPEGDecoder.decode(bytes, part: part, limits: limits)
-    case .supported(.pnm): return try PNMDecoder.decode(bytes, part: part, limits: limits)
-    case .supported(.bmp): return try BMPDecoder.decode(bytes, part: part, limits: limits)
-    case .supported(.dicom): return try DICOMDecoder.decode(bytes, part: part, limits: limits)
-    case .supported(let format):
-      return try LibraryDecoder.decode(bytes, format, part: part, limits: limits)
-    case .unsupported(let name): throw .unsupportedFormat(name: name)
-    case .unknown: throw .unrecognizedFormat(leadingBytes: Array(bytes.prefix(8)))
+    guard let row = FormatRow.of(bytes) else {
+      throw .unrecognizedFormat(leadingBytes: Array(bytes.prefix(8)))
+    }
+    switch row.decoding {
+    case .own(let decode): return try decode(bytes, part, limits)
+    case .library(let library): return try library.decode(bytes, part: part, limits: limits)
+    case .refused: throw .unsupportedFormat(name: row.format.name)
     }
   }
 
   /// What the header of a WebP, TIFF or HEIF file claims, read as before its library sees the file; nil for other formats.
-  package static func statedSize(_ bytes: [UInt8]) throws(ImageError) -> (width: Int, height: Int)? {
-    try bytes.withUnsafeBufferPointer { (bytes) throws(ImageError) in
+  package static func statedSize(_ bytes: [UInt8]) throws(DermaFusionError) -> (width: Int, height: Int)? {
+    try bytes.withUnsafeBufferPointer { (bytes) throws(DermaFusionError) in
       let bytes = UnsafeRawBufferPointer(bytes)
-      guard case .supported(let format) = RecognizedFormat(bytes), SystemLibrary(decoding: format) != nil
-      else {
-        return nil
-      }
-      let header = try LibraryDecoder.header(bytes, format)
+      guard case .library(let library)? = FormatRow.of(bytes)?.decoding else { return nil }
+      let header = try library.header(bytes)
       return (header.width, header.height)
     }
   }
@@ -76,18 +71,37 @@ package enum ImageDecoder {
   ///
   /// - Parameter start: at least 256 bytes, or the whole file.
   package static func refusal(ofStart start: UnsafeRawBufferPointer) -> String? {
-    switch RecognizedFormat(start) {
-    case .supported(let format):
-      LibraryDecoder.isThere(format) ? nil : SystemLibrary(decoding: format)?.missing.description
-    case .unsupported(let name): ImageError.unsupportedFormat(name: name).description
-    case .unknown: ImageError.unrecognizedFormat(leadingBytes: Array(start.prefix(8))).description
+    guard let row = FormatRow.of(start) else {
+      return DermaFusionError.unrecognizedFormat(leadingBytes: Array(start.prefix(8))).message
+    }
+    return switch row.support() {
+    case .readable: nil
+    case .missingLibrary(let name, let debian, let homebrew):
+      DermaFusionError.missingLibrary(row.format, library: name, debian: debian, homebrew: homebrew).message
+    case .unsupported(let name): DermaFusionError.unsupportedFormat(name: name).message
     }
   }
 
   /// The libraries that decode, such as `libjpeg-turbo 2.1.5` and `libpng 1.6.39`: those that the program is linked to, and
   /// those that this machine has.
-  package static var libraries: [String] { [jpegLibrary, PNGDecoder.library] + LibraryDecoder.libraries }
+  package static var libraries: [String] {
+    [jpegLibrary, PNGDecoder.library]
+      + SystemLibrary.all.compactMap { library in library.version().map { "\(library.package.name) \($0)" } }
+  }
 
   /// The library that decodes JPEG, such as `libjpeg-turbo 2.1.5`.
   package static var jpegLibrary: String { JPEGDecoder.library }
+}
+
+extension DermaFusionError {
+  static func unrecognizedFormat(leadingBytes bytes: [UInt8]) -> DermaFusionError {
+    let names = ImageDecoder.names
+    let start = bytes.map { byte in
+      let digits = String(byte, radix: 16, uppercase: true)
+      return digits.count == 1 ? "0" + digits : digits
+    }
+    return .invalidImage(
+      "not a \(names.dropLast().joined(separator: ", ")) or \(names.last ?? "") image (it starts with "
+        + "\(start.joined(separator: " ")))")
+  }
 }

@@ -1,3 +1,5 @@
+import SystemModule
+
 extension PixelImage {
   /// The order of a pixel's bytes in memory, one byte for each channel.
   public enum Layout: Sendable, CaseIterable {
@@ -28,12 +30,12 @@ extension PixelImage {
   ///   - height: the number of rows, at least 1.
   ///   - bytesPerRow: from the start of one row to that of the next, at least `width` pixels.
   ///   - layout: the order of a pixel's bytes.
-  /// - Throws: ``ImageError/wrongMemory(byteCount:width:height:bytesPerRow:)`` where such an image does not lie in so many
-  ///   bytes, ``ImageError/tooManyPixels(width:height:limit:)``.
+  /// - Throws: ``DermaFusionError/wrongMemory(byteCount:width:height:bytesPerRow:)`` where such an image does not lie in so many
+  ///   bytes, ``DermaFusionError/tooManyPixels(width:height:limit:)``.
   package init(
     laidOut bytes: UnsafeRawBufferPointer, width: Int, height: Int, bytesPerRow: Int, layout: Layout
-  ) throws(ImageError) {
-    let wrong = ImageError.wrongMemory(
+  ) throws(DermaFusionError) {
+    let wrong = DermaFusionError.wrongMemory(
       byteCount: bytes.count, width: width, height: height, bytesPerRow: bytesPerRow)
     guard width > 0, height > 0 else { throw wrong }
     try PixelLimit.check(width: width, height: height)

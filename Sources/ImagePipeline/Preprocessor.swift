@@ -1,3 +1,5 @@
+import SystemModule
+
 /// Turns a decoded image into a network's input: centre crop, resize, colour constancy, normalisation.
 package struct Preprocessor: Sendable {
   /// The shortest side, in pixels, that is accepted.
@@ -16,8 +18,8 @@ package struct Preprocessor: Sendable {
 
   /// Checks that an image is large enough to be classified.
   ///
-  /// - Throws: ``ImageError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
-  package static func requireSize(width: Int, height: Int) throws(ImageError) {
+  /// - Throws: ``DermaFusionError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
+  package static func requireSize(width: Int, height: Int) throws(DermaFusionError) {
     guard min(width, height) >= minimumSide else {
       throw .tooSmall(width: width, height: height, minimumSide: minimumSide)
     }
@@ -25,15 +27,15 @@ package struct Preprocessor: Sendable {
 
   /// Runs every stage on an image.
   ///
-  /// - Throws: ``ImageError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
-  package func callAsFunction(_ image: PixelImage) throws(ImageError) -> PreprocessedImage {
+  /// - Throws: ``DermaFusionError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
+  package func callAsFunction(_ image: PixelImage) throws(DermaFusionError) -> PreprocessedImage {
     try self(DecodedImage(image))
   }
 
   /// Runs every stage that the decoder has not run on an image.
   ///
-  /// - Throws: ``ImageError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
-  package func callAsFunction(_ image: DecodedImage) throws(ImageError) -> PreprocessedImage {
+  /// - Throws: ``DermaFusionError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
+  package func callAsFunction(_ image: DecodedImage) throws(DermaFusionError) -> PreprocessedImage {
     try Self.requireSize(width: image.width, height: image.height)
     let side = min(image.width, image.height)
     let square = BilinearResizer.Region(

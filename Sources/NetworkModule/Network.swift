@@ -35,12 +35,12 @@ package final class Network: Sendable {
   /// - Parameters:
   ///   - threadCount: Threads to share each layer's work; nil: as many as the process may use.
   ///   - pool: Threads that other networks use too, instead of so many new ones.
-  /// - Throws: `ModelFileError` for a tensor that is missing, surplus, misshapen or not finite, and for weights that are
+  /// - Throws: `DermaFusionError` for a tensor that is missing, surplus, misshapen or not finite, and for weights that are
   ///   not those that the folder's `SHA256SUMS` states.
   package init(
     _ model: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil,
     kernels: KernelSet = KernelChoice.current
-  ) throws(ModelFileError) {
+  ) throws(DermaFusionError) {
     let configuration = model.configuration
     let architecture = try Architecture(of: model)
     let weights = NetworkWeights(
@@ -86,7 +86,7 @@ package final class Network: Sendable {
 
   private static func blocks(
     _ architecture: Architecture, inputSize: Int, weights: NetworkWeights, pool: ThreadPool
-  ) throws(ModelFileError) -> [any Block] {
+  ) throws(DermaFusionError) -> [any Block] {
     var places: [(place: Architecture.Place, input: FeatureShape)] = []
     var shape = FeatureShape(height: inputSize, width: inputSize, channels: 3)
     for place in architecture.blocks {
@@ -94,7 +94,7 @@ package final class Network: Sendable {
       shape = place.configuration.outputShape(shape, weights: weights)
     }
     // The last blocks have the most weights: begun first, they leave no thread waiting for another.
-    return try pool.map(places) { (item) throws(ModelFileError) in
+    return try pool.map(places) { (item) throws(DermaFusionError) in
       try item.place.configuration.block(
         name: item.place.name, input: item.input, weights: weights, pool: pool)
     }
@@ -121,7 +121,7 @@ extension ClassifierHead {
   fileprivate init(
     _ architecture: Architecture, pooledCount: Int, fusion: ModelConfiguration.Fusion?, classCount: Int,
     weights: NetworkWeights
-  ) throws(ModelFileError) {
+  ) throws(DermaFusionError) {
     var hidden: Dense?
     if let layer = architecture.hidden {
       hidden = try weights.denseConvolution(
@@ -141,7 +141,7 @@ extension ClassifierHead {
 
 extension NetworkWeights {
   /// Checks that these kernels can compute products of bfloat16.
-  fileprivate func requireBFloat16(file: String) throws(ModelFileError) {
+  fileprivate func requireBFloat16(file: String) throws(DermaFusionError) {
     guard kernels.products.bfloat16 != nil else {
       throw .unusablePrecision(
         file: file,

@@ -1,5 +1,6 @@
 import Files
 import KernelInterface
+import SystemModule
 import TensorModule
 
 /// A model's tensors by scoped name, together with what every layer of the network has in common.
@@ -18,14 +19,14 @@ struct NetworkWeights {
       inputLimit: inputLimit, kernels: kernels)
   }
 
-  func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> [Float] {
+  func tensor(_ name: String, shape: [Int]) throws(DermaFusionError) -> [Float] {
     try binder.tensor(name, shape: shape)
   }
 
   /// A small convolution without bias and the batch norm after it, as one convolution with bias.
   func convolution(
     _ name: String, norm: String, shape: [Int]
-  ) throws(ModelFileError) -> (weight: [Float], bias: [Float]) {
+  ) throws(DermaFusionError) -> (weight: [Float], bias: [Float]) {
     let fold = try foldedBatchNorm(norm, channels: shape[0])
     return (fold.applied(to: try tensor("\(name).weight", shape: shape)), fold.bias)
   }
@@ -33,14 +34,14 @@ struct NetworkWeights {
   /// A 1x1 convolution without bias and the batch norm after it, as one convolution with bias, packed as it is read.
   func pointwise(
     _ name: String, norm: String, inputs: Int, outputs: Int, activation: Activation
-  ) throws(ModelFileError) -> PointwiseConvolution {
+  ) throws(DermaFusionError) -> PointwiseConvolution {
     let weight = try binder.storedTensor("\(name).weight", shape: [outputs, inputs, 1, 1])
     let fold = try foldedBatchNorm(norm, channels: outputs)
     let matrix = try PackedMatrix(
       columnCount: outputs, depth: inputs, bias: fold.bias, kernels: kernels,
       type: precision == .bfloat16 ? .bfloat16 : .float32
     ) {
-      (column, start, target) throws(ModelFileError) in
+      (column, start, target) throws(DermaFusionError) in
       let first = column * inputs + start
       try weight.convert(first..<first + target.count, into: target)
       fold.apply(to: target, channel: column)
@@ -51,7 +52,7 @@ struct NetworkWeights {
   /// A convolution over a feature map without bias and the batch norm after it, as one convolution with bias.
   func convolution2D(
     _ name: String, norm: String, inputs: Int, outputs: Int, window: Window, activation: Activation
-  ) throws(ModelFileError) -> Convolution2D {
+  ) throws(DermaFusionError) -> Convolution2D {
     if window.kernelSize == 1 {
       let matrix = try pointwise(
         name, norm: norm, inputs: inputs, outputs: outputs, activation: activation
@@ -66,11 +67,11 @@ struct NetworkWeights {
   }
 
   /// A 1x1 convolution with bias, packed as it is read.
-  func matrix(_ name: String, inputs: Int, outputs: Int) throws(ModelFileError) -> PackedMatrix {
+  func matrix(_ name: String, inputs: Int, outputs: Int) throws(DermaFusionError) -> PackedMatrix {
     let weight = try binder.storedTensor("\(name).weight", shape: [outputs, inputs, 1, 1])
     let bias = try tensor("\(name).bias", shape: [outputs])
     return try PackedMatrix(columnCount: outputs, depth: inputs, bias: bias, kernels: kernels) {
-      (column, start, target) throws(ModelFileError) in
+      (column, start, target) throws(DermaFusionError) in
       let first = column * inputs + start
       try weight.convert(first..<first + target.count, into: target)
     }
@@ -78,7 +79,7 @@ struct NetworkWeights {
 
   private func foldedBatchNorm(
     _ name: String, channels: Int
-  ) throws(ModelFileError) -> BatchNormalization.Fold {
+  ) throws(DermaFusionError) -> BatchNormalization.Fold {
     let scope = scope(name)
     let norm = BatchNormalization(
       scale: try scope.tensor("weight", shape: [channels]),
@@ -95,14 +96,14 @@ struct NetworkWeights {
 
   func dense(
     _ name: String, inputs: Int, outputs: Int, activation: Activation = .identity
-  ) throws(ModelFileError) -> Dense {
+  ) throws(DermaFusionError) -> Dense {
     Dense(
       weight: try tensor("\(name).weight", shape: [outputs, inputs]),
       bias: try tensor("\(name).bias", shape: [outputs]), activation: activation,
       isExact: precision == .int8, kernels: kernels)
   }
 
-  func layerNorm(_ name: String, count: Int, epsilon: Double) throws(ModelFileError) -> LayerNormalization {
+  func layerNorm(_ name: String, count: Int, epsilon: Double) throws(DermaFusionError) -> LayerNormalization {
     LayerNormalization(
       scale: try tensor("\(name).weight", shape: [count]), offset: try tensor("\(name).bias", shape: [count]),
       epsilon: epsilon)
@@ -111,7 +112,7 @@ struct NetworkWeights {
   /// A 1x1 convolution with bias on one pixel, as a dense layer.
   func denseConvolution(
     _ name: String, inputs: Int, outputs: Int, activation: Activation
-  ) throws(ModelFileError) -> Dense {
+  ) throws(DermaFusionError) -> Dense {
     Dense(
       weight: try tensor("\(name).weight", shape: [outputs, inputs, 1, 1]),
       bias: try tensor("\(name).bias", shape: [outputs]), activation: activation,
@@ -121,12 +122,12 @@ struct NetworkWeights {
   /// The tensors `abstention.*`, which lie beside the network's.
   ///
   /// - Parameter channels: Of the map whose means are looked at.
-  /// - Throws: `ModelFileError` for a tensor that is missing, misshapen or not finite.
+  /// - Throws: `DermaFusionError` for a tensor that is missing, misshapen or not finite.
   func featureDistance(
     channels count: Int, classCount: Int
-  ) throws(ModelFileError) -> FeatureDistance {
+  ) throws(DermaFusionError) -> FeatureDistance {
     let weights = scope("abstention")
-    func tensor(_ name: String, _ shape: [Int]) throws(ModelFileError) -> Tensor {
+    func tensor(_ name: String, _ shape: [Int]) throws(DermaFusionError) -> Tensor {
       Tensor(shape: shape, values: try weights.tensor(name, shape: shape))
     }
     return FeatureDistance(
@@ -134,7 +135,7 @@ struct NetworkWeights {
       whitening: try tensor("whitening", [count, count]))
   }
 
-  func embedding(_ name: String, count: Int, size: Int) throws(ModelFileError) -> Embedding {
+  func embedding(_ name: String, count: Int, size: Int) throws(DermaFusionError) -> Embedding {
     Embedding(
       table: Tensor(shape: [count, size], values: try tensor("\(name).weight", shape: [count, size])))
   }

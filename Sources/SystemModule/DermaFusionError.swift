@@ -47,6 +47,22 @@ public struct DermaFusionError: Error, Equatable, Sendable, CustomStringConverti
     DermaFusionError(code, message: "\(name): \(message)", remedy: remedy)
   }
 
+  /// What `body` returns; the message of its failure begins with the name of the file that it speaks of.
+  package static func naming<Value>(
+    _ name: String, _ body: () throws(DermaFusionError) -> Value
+  ) throws(DermaFusionError) -> Value {
+    do throws(DermaFusionError) {
+      return try body()
+    } catch {
+      throw error.named(name)
+    }
+  }
+
+  /// The same failure in another role.
+  package func withCode(_ code: Code, remedy: String? = nil) -> DermaFusionError {
+    DermaFusionError(code, message: message, remedy: remedy ?? self.remedy)
+  }
+
   /// ``message``
   public var description: String { message }
 }

@@ -21,7 +21,8 @@ import Testing
     let (output, errors) = (MemoryOutput(), MemoryOutput())
     let terminal = Terminal(
       output: output, errors: errors,
-      readInput: { (_) throws(FileError) in throw .empty("standard input") }, width: nil, usesColour: false,
+      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") }, width: nil,
+      usesColour: false,
       showsProgress: false, environment: { _ in nil }, executablePath: nil)
     let status = Tool.dermafusion.run(["calibrate"] + words, session: Session(terminal: terminal))
     return (status, output.text, errors.text)

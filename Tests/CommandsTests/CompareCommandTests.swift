@@ -52,7 +52,8 @@ import Testing
   func compare(words: [String]) -> ToolResult {
     let (output, errors) = (MemoryOutput(), MemoryOutput())
     let terminal = Terminal(
-      output: output, errors: errors, readInput: { (_) throws(FileError) in throw .empty("standard input") },
+      output: output, errors: errors,
+      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") },
       width: nil, usesColour: false, environment: { _ in nil }, executablePath: nil)
     let session = Session(terminal: terminal) { path, _, _ in try Self.load(path) }
     let status = Tool.dermafusion.run(["compare"] + words, session: session)

@@ -19,7 +19,7 @@ import Testing
     let (output, errors) = (MemoryOutput(), MemoryOutput())
     let terminal = Terminal(
       output: output, errors: errors,
-      readInput: { (_) throws(FileError) in
+      readInput: { (_) throws(DermaFusionError) in
         if input.isEmpty { throw .empty("standard input") }
         return input
       },

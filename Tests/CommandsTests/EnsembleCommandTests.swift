@@ -47,7 +47,8 @@ import Testing
   func run(_ words: [String], loading: Classifier? = nil) -> ToolResult {
     let (output, errors) = (MemoryOutput(), MemoryOutput())
     let terminal = Terminal(
-      output: output, errors: errors, readInput: { (_) throws(FileError) in throw .empty("standard input") },
+      output: output, errors: errors,
+      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") },
       width: nil, usesColour: false, environment: { _ in nil }, executablePath: nil)
     let session = Session(terminal: terminal) { folder, threadCount, _ in
       try loading ?? Self.toyEnsemble(threadCount: threadCount ?? 2, in: folder)

@@ -44,7 +44,8 @@ import Testing
   ) -> ToolResult {
     let (output, errors) = (MemoryOutput(), MemoryOutput())
     let terminal = Terminal(
-      output: output, errors: errors, readInput: { (_) throws(FileError) in throw .empty("standard input") },
+      output: output, errors: errors,
+      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") },
       width: nil, usesColour: false, showsProgress: false,
       environment: { $0 == "DERMAFUSION_MODEL" ? "model" : nil },
       isStandardOutput: { streams.contains($0) }, executablePath: nil)

@@ -97,7 +97,7 @@ import Testing
   @Test func aFolderWithoutImagesIsAnError() {
     let folder = TemporaryFolder()
     folder.write("x", to: "a/readme.md")
-    #expect(throws: FileError.folderWithout(folder.path, kind: ImageFileName.kind)) {
+    #expect(throws: DermaFusionError.folderWithout(folder.path, kind: ImageFileName.kind)) {
       try FolderImages(folder.path)
     }
   }

@@ -34,7 +34,8 @@ import Testing
   func run(words: [String], loading classifier: Classifier? = nil) -> ToolResult {
     let (output, errors) = (MemoryOutput(), MemoryOutput())
     let terminal = Terminal(
-      output: output, errors: errors, readInput: { (_) throws(FileError) in throw .empty("standard input") },
+      output: output, errors: errors,
+      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") },
       width: 100, usesColour: false, environment: { _ in nil }, executablePath: nil)
     let session = Session(terminal: terminal) { folder, threadCount, _ in
       try classifier ?? Classifier(modelDirectory: folder, threadCount: threadCount ?? 2)

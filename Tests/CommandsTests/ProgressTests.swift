@@ -7,13 +7,14 @@ import Testing
 private final class Bytes: ByteOutput {
   private let storage = Locked<[UInt8]>([])
   var text: String { String(decoding: storage.withLock { $0 }, as: UTF8.self) }
-  func write(_ bytes: [UInt8]) throws(OutputError) { storage.withLock { $0 += bytes } }
+  func write(_ bytes: [UInt8]) throws(DermaFusionError) { storage.withLock { $0 += bytes } }
 }
 
 @Suite struct ProgressTests {
   private func terminal(_ errors: Bytes, width: Int? = nil, showsProgress: Bool = true) -> Terminal {
     Terminal(
-      output: Bytes(), errors: errors, readInput: { _ throws(FileError) in throw .empty("standard input") },
+      output: Bytes(), errors: errors,
+      readInput: { _ throws(DermaFusionError) in throw .empty("standard input") },
       width: width, usesColour: false, showsProgress: showsProgress, environment: { _ in nil },
       executablePath: nil)
   }

@@ -17,7 +17,8 @@ import Testing
     let classifier = try Self.classifier.get()
     let (output, errors) = (MemoryOutput(), MemoryOutput())
     let terminal = Terminal(
-      output: output, errors: errors, readInput: { (_) throws(FileError) in throw .empty("standard input") },
+      output: output, errors: errors,
+      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") },
       width: nil, usesColour: false, environment: { $0 == "DERMAFUSION_MODEL" ? "model" : nil },
       executablePath: nil)
     let status = Tool.dermafusion.run(

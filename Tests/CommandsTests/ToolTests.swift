@@ -161,7 +161,8 @@ import Testing
     let errors = MemoryOutput()
     let output = MemoryOutput()
     let terminal = Terminal(
-      output: output, errors: errors, readInput: { (_) throws(FileError) in throw .empty("standard input") },
+      output: output, errors: errors,
+      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") },
       width: nil, usesColour: false, environment: { _ in nil }, executablePath: nil)
     let words = [Array("classify".utf8), Array("é".utf8) + [0x63, 0xE9, 0xE2, 0x80] + Array(".jpg".utf8)]
     #expect(Tool.dermafusion.run(words, session: Session(terminal: terminal)) == .usage)
@@ -197,7 +198,7 @@ import Testing
   }
 
   @Test func outputThatCannotBeWrittenIsAFailure() {
-    let full = OutputError.failed(reason: "No space left on device")
+    let full = DermaFusionError.failed(reason: "No space left on device")
     let result = runTool("encode-metadata", output: MemoryOutput(failure: full, capacity: 0))
     #expect(result.status == .failure)
     #expect(result.errors == "Error: standard output cannot be written: No space left on device\n")

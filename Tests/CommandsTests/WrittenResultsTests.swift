@@ -182,7 +182,7 @@ import Testing
     let rows = [[UInt8]](repeating: row, count: 5000).flatMap { $0 }
     #expect(try outputs.read(outputs.texts[0] + rows).count == 5000)
     // A quote that nothing closes, and after it thousands of line feeds.
-    #expect(throws: NamedFailure.self) {
+    #expect(throws: DermaFusionError.self) {
       try outputs.read(outputs.texts[0] + Array("\"".utf8) + rows + [UInt8](repeating: 0x0A, count: 1 << 20))
     }
   }

@@ -24,7 +24,7 @@ import Testing
   }
 
   private func expectError(
-    _ error: ModelFileError, _ tensors: [(name: String, shape: [Int], values: [Float])]
+    _ error: DermaFusionError, _ tensors: [(name: String, shape: [Int], values: [Float])]
   ) {
     #expect(throws: error) { try featureDistance(tensors) }
     #expect(!"\(error)".contains("\n"))

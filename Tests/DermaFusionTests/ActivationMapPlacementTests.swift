@@ -116,7 +116,7 @@ import Testing
 
   @Test(arguments: [Float.nan, .infinity, -.infinity])
   func whatIsNotFiniteIsAnError(value: Float) {
-    #expect(throws: ActivationMapError.notFinite(classIndex: LesionLabel.mel.index, layer: "conv_head")) {
+    #expect(throws: DermaFusionError.notFinite(classIndex: LesionLabel.mel.index, layer: "conv_head")) {
       try self.map([1, value, -1, 0], height: 2, width: 2)
     }
   }

@@ -103,7 +103,7 @@ import Testing
     "tf_mobilenetv3_small_100", "efficientnet_", "conv1",
   ])
   func anotherNameIsRefusedWithThoseThatThereAre(name: String) {
-    let expected = ConfigurationError.unknownValue(
+    let expected = DermaFusionError.unknownValue(
       key: "architecture", value: name, allowed: Architecture.names)
     #expect(throws: expected) { try architecture(name) }
   }
@@ -119,7 +119,7 @@ import Testing
   ])
   func abstentionLooksAtAStageThatThereIs(name: String, count: Int) throws {
     _ = try architecture(name, stage: count - 1)
-    let expected = ConfigurationError.outOfRange(
+    let expected = DermaFusionError.outOfRange(
       key: "abstention.distance.stage", value: "\(count)", rule: "an integer in 0...\(count - 1)")
     #expect(throws: expected) { try architecture(name, stage: count) }
   }

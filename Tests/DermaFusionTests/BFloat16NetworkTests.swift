@@ -73,7 +73,7 @@ import Testing
     let item = try #require(try FormulaNetwork.all().first)
     let folder = try Self.folder(item).computed(in: ModelConfiguration.Precision.bfloat16)
     for kernels in KernelChoice.runnable where kernels.products.bfloat16 == nil {
-      let error = #expect(throws: ModelFileError.self) { _ = try Network(folder, kernels: kernels) }
+      let error = #expect(throws: DermaFusionError.self) { _ = try Network(folder, kernels: kernels) }
       #expect(
         error?.description
           == "config.json: bfloat16 needs a CPU with AVX-512 BF16 and the instruction set avx512vnni, and this "
@@ -86,7 +86,7 @@ import Testing
       try FormulaNetwork.all(in: FormulaNetwork.architectures)
         .first { try Self.folder($0).configuration.architecture == "resnet18" })
     let folder = try Self.folder(item).computed(in: ModelConfiguration.Precision.bfloat16)
-    let error = #expect(throws: ModelFileError.self) { _ = try Network(folder) }
+    let error = #expect(throws: DermaFusionError.self) { _ = try Network(folder) }
     #expect(
       error?.description
         == "config.json: bfloat16 is for EfficientNet and MobileNetV3, and this network is resnet18")
@@ -132,7 +132,7 @@ import Testing
     let (formula, configuration) = try QuantizedFormula.all()[0]
     let folder = try ModelFolder(
       configuration: configuration, weights: safetensors(formula.tensors { _ in true }))
-    let error = #expect(throws: ModelFileError.self) {
+    let error = #expect(throws: DermaFusionError.self) {
       _ = try folder.computed(in: ModelConfiguration.Precision.bfloat16)
     }
     #expect(

@@ -59,7 +59,7 @@ import Testing
       try classifier().classify(image(width: 31, height: 400) { UInt8($0 % 256) })
     }
     #expect(error?.code == .invalidImage)
-    #expect(error?.message == ImageError.tooSmall(width: 31, height: 400, minimumSide: 32).description)
+    #expect(error?.message == DermaFusionError.tooSmall(width: 31, height: 400, minimumSide: 32).description)
   }
 
   @Test func bytesThatAreNoImageAreRefused() {
@@ -92,7 +92,7 @@ import Testing
       try Classifier(modelDirectory: "/no/such/model")
     }
     #expect(missing?.code == .modelNotFound)
-    #expect(missing?.message == ModelFileError.folderMissing(path: "/no/such/model").description)
+    #expect(missing?.message == DermaFusionError.folderMissing(path: "/no/such/model").description)
     let empty = #expect(throws: DermaFusionError.self) { try Classifier(configuration: [], weights: []) }
     #expect(empty?.code == .invalidModel)
   }

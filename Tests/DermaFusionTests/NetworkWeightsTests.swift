@@ -41,7 +41,7 @@ import Testing
       { _ = try weights.convolution("conv", norm: "bn", shape: [3, 2, 1, 1]) },
       { _ = try weights.pointwise("conv", norm: "bn", inputs: 2, outputs: 3, activation: .identity) },
     ] {
-      let error = #expect(throws: ModelFileError.self) { try load() }
+      let error = #expect(throws: DermaFusionError.self) { try load() }
       #expect(
         error?.description
           == "m: the batch norm \"stage.bn\" makes no finite numbers of channel 1, whose variance "

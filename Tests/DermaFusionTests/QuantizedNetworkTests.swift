@@ -134,7 +134,7 @@ import Testing
   private func message(
     _ tensor: String, _ values: StoredValues.Values, network: Int = 0
   ) throws -> String {
-    let error = #expect(throws: ModelFileError.self) {
+    let error = #expect(throws: DermaFusionError.self) {
       _ = try Self.network(network) {
         if $0.name == tensor { $0.values = values }
         return true
@@ -205,7 +205,7 @@ import Testing
       try message(name, .floats([0]), network: 1)
         == "model.safetensors: the tensor \"\(name)\" has the value 0.0 at index 0, and a scale must be from 1e-12 "
         + "to 1e12")
-    let error = #expect(throws: ModelFileError.self) { _ = try Self.network(1) { $0.name != name } }
+    let error = #expect(throws: DermaFusionError.self) { _ = try Self.network(1) { $0.name != name } }
     #expect(error?.description == "model.safetensors: the tensor \"\(name)\" is missing")
   }
 

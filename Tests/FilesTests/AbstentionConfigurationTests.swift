@@ -1,4 +1,5 @@
 import Foundation
+import SystemModule
 import Testing
 
 @testable import Files
@@ -55,13 +56,13 @@ import Testing
     ("coverage", "conformal.coverage"), ("thresholds", "conformal.thresholds"),
   ])
   func missingKeys(key: String, fullKey: String) {
-    #expect(throws: ConfigurationError.missingKey("abstention.\(fullKey)")) {
+    #expect(throws: DermaFusionError.missingKey("abstention.\(fullKey)")) {
       try parse(replacing: "\"\(key)\":", with: "\"\(key)_\":")
     }
   }
 
   @Test(arguments: [
-    (#""quality":{"#, #""quality":{"sharp":1,"#, ConfigurationError.unknownKey("abstention.quality.sharp")),
+    (#""quality":{"#, #""quality":{"sharp":1,"#, DermaFusionError.unknownKey("abstention.quality.sharp")),
     (#""distance":{"#, #""distance":{"mean":1,"#, .unknownKey("abstention.distance.mean")),
     (#""conformal":{"#, #""conformal":{"alpha":1,"#, .unknownKey("abstention.conformal.alpha")),
     (#"{"quality""#, #"{"limits":1,"quality""#, .unknownKey("abstention.limits")),
@@ -102,14 +103,14 @@ import Testing
       .outOfRange(key: "abstention.conformal.thresholds[6]", value: "-1", rule: "in 0...1")
     ),
   ])
-  func whatBreaksARuleIsNamed(piece: String, replacement: String, error: ConfigurationError) {
+  func whatBreaksARuleIsNamed(piece: String, replacement: String, error: DermaFusionError) {
     #expect(throws: error) { try parse(replacing: piece, with: replacement) }
     #expect(!"\(error)".contains("\n"))
   }
 
   @Test(arguments: [("null", "null"), ("[]", "an array"), ("true", "a boolean"), ("0.9", "a number")])
   func notAnObject(text: String, found: String) {
-    #expect(throws: ConfigurationError.wrongType(key: "abstention", expected: "an object", found: found)) {
+    #expect(throws: DermaFusionError.wrongType(key: "abstention", expected: "an object", found: found)) {
       try parse(text)
     }
   }

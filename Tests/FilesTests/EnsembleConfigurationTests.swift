@@ -1,5 +1,6 @@
 import Foundation
 import ImagePipeline
+import SystemModule
 import Testing
 
 @testable import Files
@@ -24,14 +25,14 @@ import Testing
 
   @Test func aSingleModelIsNoEnsembleAndAnEnsembleNoSingleModel() throws {
     #expect(try parse(ModelConfigurationTests.valid) == nil)
-    #expect(throws: ConfigurationError.listsMembers) {
+    #expect(throws: DermaFusionError.listsMembers) {
       try ModelConfiguration(parsing: Array(Self.valid.utf8))
     }
   }
 
   @Test(arguments: ["0", "-1", "1e7", "1e999", "9e-7"]) func weightsOutOfRange(weight: String) throws {
     #expect(
-      throws: ConfigurationError.outOfRange(
+      throws: DermaFusionError.outOfRange(
         key: "members[1].weight", value: weight, rule: "in 1e-6...1e6")
     ) { try parse(Self.valid.replacing(#""weight":2"#, with: #""weight":\#(weight)"#)) }
   }
@@ -47,7 +48,7 @@ import Testing
     let folders = (0..<400).map { "m\($0)" }
     #expect(try members(Array(folders.prefix(32))) == Array(folders.prefix(32)))
     for count in [33, 400] {
-      let error = ConfigurationError.wrongCount(key: "members", expected: "1 to 32 members", found: count)
+      let error = DermaFusionError.wrongCount(key: "members", expected: "1 to 32 members", found: count)
       #expect(throws: error) { try members(Array(folders.prefix(count))) }
     }
   }
@@ -57,7 +58,7 @@ import Testing
     let forms = ["\u{E9}", "e\u{301}"]
     #expect(forms[0] == forms[1])
     #expect(try members(forms)?.map { Array($0.utf8) } == forms.map { Array($0.utf8) })
-    #expect(throws: ConfigurationError.duplicateMember(key: "members[1].folder", folder: forms[1])) {
+    #expect(throws: DermaFusionError.duplicateMember(key: "members[1].folder", folder: forms[1])) {
       try members([forms[1], forms[1]])
     }
   }
@@ -66,12 +67,12 @@ import Testing
     #expect {
       try parse(Self.valid.replacing(#""weight":2"#, with: #""weight":NaN"#))
     } throws: {
-      if case ConfigurationError.json = $0 { true } else { false }
+      ($0 as? DermaFusionError)?.message.hasPrefix("the JSON has ") == true
     }
   }
 
   @Test(arguments: [
-    (#""weight":2"#, #""weigth":2"#, ConfigurationError.missingKey("members[1].weight")),
+    (#""weight":2"#, #""weigth":2"#, DermaFusionError.missingKey("members[1].weight")),
     (#""weight":2"#, #""weight":2,"x":1"#, .unknownKey("members[1].x")),
     (
       #""weight":2"#, #""weight":[2]"#,
@@ -107,7 +108,7 @@ import Testing
       .outOfRange(key: "format_version", value: "2", rule: "1, the version this software reads")
     ),
   ])
-  func whatBreaksARuleIsNamed(piece: String, replacement: String, error: ConfigurationError) throws {
+  func whatBreaksARuleIsNamed(piece: String, replacement: String, error: DermaFusionError) throws {
     let parts = Self.valid.components(separatedBy: piece)
     try #require(parts.count == 2, "\(piece) occurs \(parts.count - 1) times")
     #expect(throws: error) { try parse(parts.joined(separator: replacement)) }
@@ -198,8 +199,8 @@ extension StoredModel {
     piece: String, replacement: String, key: String, found: String, first: String
   ) throws {
     try withEnsemble(Self.model.replacing(piece, with: replacement)) { path in
-      let error = ModelFileError.configuration(
-        file: "\(path)/b/config.json", .unlikeFirstMember(key: key, found: found, first: first))
+      let error = DermaFusionError.unlikeFirstMember(key: key, found: found, first: first).named(
+        "\(path)/b/config.json")
       #expect(throws: error) { try StoredModel(directory: path) }
       #expect(throws: error) { try ModelConfiguration(directory: path) }
       #expect(
@@ -212,20 +213,20 @@ extension StoredModel {
   @Test func whatIsMissingIsNamed() throws {
     try withEnsemble(Self.model) { path in
       try FileManager.default.removeItem(atPath: "\(path)/b/model.safetensors")
-      #expect(throws: ModelFileError.fileMissing(name: "model.safetensors", folder: "\(path)/b")) {
+      #expect(throws: DermaFusionError.fileMissing(name: "model.safetensors", folder: "\(path)/b")) {
         try StoredModel(directory: path)
       }
       try FileManager.default.removeItem(atPath: "\(path)/b/config.json")
-      #expect(throws: ModelFileError.fileMissing(name: "config.json", folder: "\(path)/b")) {
+      #expect(throws: DermaFusionError.fileMissing(name: "config.json", folder: "\(path)/b")) {
         try StoredModel(directory: path)
       }
       try FileManager.default.removeItem(atPath: "\(path)/b")
-      #expect(throws: ModelFileError.folderMissing(path: "\(path)/b")) { try StoredModel(directory: path) }
-      #expect(throws: ModelFileError.folderMissing(path: "\(path)/b")) {
+      #expect(throws: DermaFusionError.folderMissing(path: "\(path)/b")) { try StoredModel(directory: path) }
+      #expect(throws: DermaFusionError.folderMissing(path: "\(path)/b")) {
         try ModelConfiguration(directory: path)
       }
     }
-    #expect(throws: ModelFileError.folderMissing(path: "b")) {
+    #expect(throws: DermaFusionError.folderMissing(path: "b")) {
       try EnsembleFolder(
         configuration: Self.ensemble(["a", "b"]), members: ["a": (Array(Self.model.utf8), Self.weights)])
     }
@@ -233,10 +234,10 @@ extension StoredModel {
 
   @Test func anEnsembleIsNeitherAMemberNorASingleModel() throws {
     try withEnsemble(String(decoding: Self.ensemble(["c"]), as: UTF8.self)) { path in
-      let nested = ModelFileError.configuration(file: "\(path)/b/config.json", .listsMembers)
+      let nested = DermaFusionError.listsMembers.named("\(path)/b/config.json")
       #expect(throws: nested) { try StoredModel(directory: path) }
       #expect(throws: nested) { try ModelConfiguration(directory: path) }
-      let error = ModelFileError.configuration(file: "\(path)/config.json", .listsMembers)
+      let error = DermaFusionError.listsMembers.named("\(path)/config.json")
       #expect(throws: error) { try ModelFolder(directory: path) }
       #expect(
         "\(error)" == """

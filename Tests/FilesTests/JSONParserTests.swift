@@ -1,3 +1,4 @@
+import SystemModule
 import Testing
 
 @testable import Files
@@ -45,7 +46,7 @@ import Testing
 
   @Test(arguments: ["-", "01", "-01", "1.", "1.e5", "1e", "1e+", "-a", "00"])
   func malformedNumbers(literal: String) {
-    #expect(throws: JSONError.malformedNumber(offset: 1)) { try parse("[\(literal)]") }
+    #expect(throws: DermaFusionError.malformedNumber(offset: 1)) { try parse("[\(literal)]") }
   }
 
   @Test func escapes() throws {
@@ -58,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", JSONError.unexpectedEnd(offset: 0)), ("  ", .unexpectedEnd(offset: 2)),
+    ("", DermaFusionError.unexpectedEnd(offset: 0)), ("  ", .unexpectedEnd(offset: 2)),
     ("[1", .unexpectedEnd(offset: 2)),
     ("{\"a\":", .unexpectedEnd(offset: 5)), ("\"a", .unexpectedEnd(offset: 2)),
     ("tru", .unexpectedEnd(offset: 3)),
@@ -84,7 +85,7 @@ import Testing
     ("{\"a\":1, \"a\":2}", .duplicateKey("a", offset: 8)),
     ("[{\"a\":1}, {\"a\":1, \"\\u0061\":1}]", .duplicateKey("a", offset: 18)),
   ])
-  func malformedText(text: String, error: JSONError) {
+  func malformedText(text: String, error: DermaFusionError) {
     #expect(throws: error) { try parse(text) }
   }
 
@@ -92,10 +93,10 @@ import Testing
     arguments: [[0xFF], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80]]
       as [[UInt8]])
   func malformedUTF8(bytes: [UInt8]) {
-    #expect(throws: JSONError.malformedUTF8(offset: 1)) {
+    #expect(throws: DermaFusionError.malformedUTF8(offset: 1)) {
       try JSONParser.parse([0x5B, 0x22] + bytes + [0x22, 0x5D])
     }
-    #expect(throws: JSONError.malformedUTF8(offset: 1)) {
+    #expect(throws: DermaFusionError.malformedUTF8(offset: 1)) {
       try JSONParser.parse([0x5B, 0x22, 0x5C, 0x6E] + bytes + [0x22, 0x5D])
     }
   }
@@ -107,10 +108,10 @@ import Testing
     }
     _ = try parse(nested(limit, "[", "]"))
     _ = try parse(nested(limit, "{\"a\":", "}"))
-    #expect(throws: JSONError.nestedTooDeep(offset: limit, limit: limit)) {
+    #expect(throws: DermaFusionError.nestedTooDeep(offset: limit, limit: limit)) {
       try parse(nested(limit + 1, "[", "]"))
     }
-    #expect(throws: JSONError.nestedTooDeep(offset: limit * 5, limit: limit)) {
+    #expect(throws: DermaFusionError.nestedTooDeep(offset: limit * 5, limit: limit)) {
       try parse(nested(100_000, "{\"a\":", "}"))
     }
   }
@@ -120,7 +121,7 @@ import Testing
     let text = Array(#"{"a\n":[1.5e-3,true,{"b":"\u00e9"}],"c":null}"#.utf8)
     _ = try JSONParser.parse(text)
     for count in 0..<text.count {
-      #expect(throws: JSONError.self, "the first \(count) bytes") {
+      #expect(throws: DermaFusionError.self, "the first \(count) bytes") {
         try JSONParser.parse(Array(text[..<count]))
       }
     }
@@ -128,10 +129,10 @@ import Testing
 
   @Test func errorsSayWhatAndWhere() {
     #expect(
-      JSONError.unexpectedByte(offset: 3, byte: 0x5D, expected: "a value").description
+      DermaFusionError.unexpectedByte(offset: 3, byte: 0x5D, expected: "a value").description
         == "the JSON has ']' at byte 3 where a value is required")
     #expect(
-      JSONError.duplicateKey("a", offset: 8).description
+      DermaFusionError.duplicateKey("a", offset: 8).description
         == "the JSON has the key \"a\" a second time at byte 8")
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SystemModule
 import Testing
 
 @testable import Files
@@ -77,7 +78,7 @@ import Testing
       let path = folder + "/model.safetensors"
       try write(changed, to: path)
       let model = try ModelFolder(directory: folder)
-      let expected = ModelFileError.checksumMismatch(
+      let expected = DermaFusionError.checksumMismatch(
         path: path, expected: digests.weights, found: SHA256.hexDigest(changed))
       #expect(throws: expected) { try model.digest.check() }
       #expect(throws: expected) { try model.digest.check() }
@@ -110,7 +111,7 @@ import Testing
         let model = try ModelFolder(directory: folder)
         model.digest.prepare()
         #expect(
-          throws: ModelFileError.checksumMismatch(
+          throws: DermaFusionError.checksumMismatch(
             path: folder + "/model.safetensors", expected: other, found: digests.weights)
         ) { try model.digest.check() }
       }
@@ -123,10 +124,10 @@ import Testing
       let path = folder + "/config.json"
       try write(configuration + [0x0A], to: path)
       #expect(
-        throws: ModelFileError.checksumMismatch(
+        throws: DermaFusionError.checksumMismatch(
           path: path, expected: digests.configuration, found: SHA256.hexDigest(configuration + [0x0A]))
       ) { try ModelFolder(directory: folder) }
-      #expect(throws: ModelFileError.self) { try ModelConfiguration(directory: folder) }
+      #expect(throws: DermaFusionError.self) { try ModelConfiguration(directory: folder) }
     }
   }
 
@@ -134,7 +135,7 @@ import Testing
     let digest = digests.configuration
     try withModel(sums: "\(digest)  config.json\n") { folder in
       #expect(
-        throws: ModelFileError.checksumMissing(path: folder + "/SHA256SUMS", name: "model.safetensors")
+        throws: DermaFusionError.checksumMissing(path: folder + "/SHA256SUMS", name: "model.safetensors")
       ) { try ModelFolder(directory: folder) }
     }
     for line in [
@@ -143,7 +144,7 @@ import Testing
     ] {
       try withModel(sums: "# a comment\n\(line)\n") { folder in
         #expect(
-          throws: ModelFileError.malformedChecksum(path: folder + "/SHA256SUMS", line: 2), "\(line)"
+          throws: DermaFusionError.malformedChecksum(path: folder + "/SHA256SUMS", line: 2), "\(line)"
         ) { try ModelFolder(directory: folder) }
       }
     }
@@ -154,11 +155,11 @@ import Testing
     try withModel(sums: nil) { folder in
       let path = folder + "/model.safetensors"
       #expect(truncate(path, 1 << 42) == 0)
-      #expect(throws: ModelFileError.file(.tooLarge(path, limit: SafetensorsFile.byteLimit))) {
+      #expect(throws: DermaFusionError.tooLarge(path, limit: SafetensorsFile.byteLimit).inModel) {
         try ModelFolder(directory: folder)
       }
       #expect(truncate(folder + "/config.json", 1 << 42) == 0)
-      #expect(throws: ModelFileError.self) { try ModelFolder(directory: folder) }
+      #expect(throws: DermaFusionError.self) { try ModelFolder(directory: folder) }
     }
   }
 }

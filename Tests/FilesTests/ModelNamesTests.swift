@@ -1,3 +1,4 @@
+import SystemModule
 import Testing
 
 @testable import Files
@@ -16,7 +17,7 @@ import Testing
       ("classes[6]", #""vasc""#, "\"\(name)\""), ("name", #""Test""#, "\"\(name)\""),
       ("classes[0].name", classes, #"[{"class":"a","name":"\#(name)"},{"class":"b"}]"#),
     ] {
-      #expect(throws: ConfigurationError.malformedText(key: key)) {
+      #expect(throws: DermaFusionError.malformedText(key: key)) {
         try parse(replacing: piece, with: replacement)
       }
     }
@@ -50,7 +51,7 @@ import Testing
   /// A number of 3 MB was shown in full.
   @Test func ofALongNumberOnlyTheBeginningIsShown() throws {
     let number = "1" + String(repeating: "0", count: 3 << 20)
-    let error = #expect(throws: ConfigurationError.self) {
+    let error = #expect(throws: DermaFusionError.self) {
       try parse(replacing: #""temperature":1.25"#, with: #""temperature":\#(number)"#)
     }
     #expect(

@@ -1,5 +1,6 @@
 import Foundation
 import ReferenceLayers
+import SystemModule
 import Testing
 
 @testable import Files
@@ -37,7 +38,7 @@ import Testing
 
   @Test func missingTensor() throws {
     let file = try SafetensorsFile(bytes: Self.mixed, name: "m")
-    #expect(throws: ModelFileError.missingTensor(file: "m", name: "a.weight")) {
+    #expect(throws: DermaFusionError.missingTensor(file: "m", name: "a.weight")) {
       try file.tensor("a.weight", shape: [3]).floats()
     }
   }
@@ -45,11 +46,11 @@ import Testing
   @Test(arguments: [[], [2], [1, 3], [3, 1]])
   func misshapenTensor(shape: [Int]) throws {
     let file = try SafetensorsFile(bytes: Self.mixed, name: "m")
-    #expect(throws: ModelFileError.misshapenTensor(file: "m", name: "a", expected: shape, found: [3])) {
+    #expect(throws: DermaFusionError.misshapenTensor(file: "m", name: "a", expected: shape, found: [3])) {
       try file.tensor("a", shape: shape).floats()
     }
     #expect(
-      ModelFileError.misshapenTensor(file: "m", name: "a", expected: [2, 1], found: [3]).description
+      DermaFusionError.misshapenTensor(file: "m", name: "a", expected: [2, 1], found: [3]).description
         == "m: the tensor \"a\" has shape [3], and the network needs [2, 1]")
   }
 
@@ -73,7 +74,7 @@ import Testing
         bytes: safetensors(
           #"{"w":{"dtype":"\#(dataType.rawValue)","shape":[37],"data_offsets":[0,\#(count * size)]}}"#, data),
         name: "m")
-      let error = ModelFileError.nonFiniteValue(file: "m", name: "w", index: place, value: word)
+      let error = DermaFusionError.nonFiniteValue(file: "m", name: "w", index: place, value: word)
       #expect(throws: error) { try file.tensor("w", shape: [37]).floats() }
     }
   }
@@ -137,19 +138,19 @@ import Testing
   @Test func pathsThatAreNoFile() throws {
     try withTemporaryFolder { folder in
       let missing = folder + "/missing.safetensors"
-      #expect(throws: ModelFileError.file(.notFound(missing))) {
+      #expect(throws: DermaFusionError.notFound(missing).inModel) {
         try SafetensorsFile(path: missing)
       }
-      #expect(throws: ModelFileError.file(.isFolder(folder))) { try SafetensorsFile(path: folder) }
-      #expect(throws: ModelFileError.file(.notFile("/dev/null"))) {
+      #expect(throws: DermaFusionError.isFolder(folder).inModel) { try SafetensorsFile(path: folder) }
+      #expect(throws: DermaFusionError.notFile("/dev/null").inModel) {
         try SafetensorsFile(path: "/dev/null")
       }
       let pipe = folder + "/pipe.safetensors"
       try #require(mkfifo(pipe, 0o600) == 0)
-      #expect(throws: ModelFileError.file(.notFile(pipe))) { try SafetensorsFile(path: pipe) }
+      #expect(throws: DermaFusionError.notFile(pipe).inModel) { try SafetensorsFile(path: pipe) }
       let empty = folder + "/empty.safetensors"
       try write([], to: empty)
-      #expect(throws: ModelFileError.file(.empty(empty))) { try SafetensorsFile(path: empty) }
+      #expect(throws: DermaFusionError.empty(empty).inModel) { try SafetensorsFile(path: empty) }
     }
   }
 }

@@ -1,3 +1,4 @@
+import SystemModule
 import Testing
 
 @testable import Files
@@ -5,9 +6,9 @@ import Testing
 /// One file per rule of the format that breaks this rule and no other.
 @Suite struct SafetensorsRuleTests {
   private func expectError(
-    _ error: SafetensorsError, _ bytes: [UInt8], _ place: SourceLocation = #_sourceLocation
+    _ error: DermaFusionError, _ bytes: [UInt8], _ place: SourceLocation = #_sourceLocation
   ) {
-    #expect(throws: ModelFileError.safetensors(file: "x.safetensors", error), sourceLocation: place) {
+    #expect(throws: error.named("x.safetensors"), sourceLocation: place) {
       try SafetensorsFile(bytes: bytes, name: "x.safetensors")
     }
   }
@@ -15,7 +16,7 @@ import Testing
   private static let a = #""a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}"#
 
   @Test func emptyFile() {
-    #expect(throws: ModelFileError.file(.empty("x"))) { try SafetensorsFile(bytes: [], name: "x") }
+    #expect(throws: DermaFusionError.empty("x").inModel) { try SafetensorsFile(bytes: [], name: "x") }
   }
 
   @Test func shorterThanTheLength() {
@@ -42,7 +43,7 @@ import Testing
   @Test func ofAShapeThatNoTensorHasOnlyTheBeginningIsShown() throws {
     let shape = [Int](repeating: 2, count: 100_000)
     let file = safetensors(#"{"a":{"dtype":"F32","shape":\#(shape),"data_offsets":[0,4]}}"#, [0, 0, 0, 0])
-    let error = #expect(throws: ModelFileError.self) { try SafetensorsFile(bytes: file, name: "x") }
+    let error = #expect(throws: DermaFusionError.self) { try SafetensorsFile(bytes: file, name: "x") }
     #expect(
       error?.description == """
         x: the tensor "a" has shape [2, 2, 2, 2, 2, 2, 2, 2, ...], whose size in bytes overflows
@@ -69,17 +70,17 @@ import Testing
   }
 
   @Test func headerIsJSON() {
-    expectError(.json(.unexpectedEnd(offset: 1)), safetensors("{"))
-    expectError(.json(.trailingBytes(offset: 2)), safetensors("{}x"))
+    expectError(.header(.unexpectedEnd(offset: 1)), safetensors("{"))
+    expectError(.header(.trailingBytes(offset: 2)), safetensors("{}x"))
     expectError(
-      .json(.malformedUTF8(offset: 1)), [6, 0, 0, 0, 0, 0, 0, 0, 0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x7D])
+      .header(.malformedUTF8(offset: 1)), [6, 0, 0, 0, 0, 0, 0, 0, 0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x7D])
   }
 
   @Test func duplicateKeys() {
     let data: [UInt8] = [0, 0, 128, 63]
-    expectError(.json(.duplicateKey("a", offset: 54)), safetensors("{\(Self.a),\(Self.a)}", data))
+    expectError(.header(.duplicateKey("a", offset: 54)), safetensors("{\(Self.a),\(Self.a)}", data))
     expectError(
-      .json(.duplicateKey("dtype", offset: 20)),
+      .header(.duplicateKey("dtype", offset: 20)),
       safetensors(#"{"a":{"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#, data))
   }
 
@@ -200,8 +201,8 @@ import Testing
   }
 
   @Test func errorsAreOneLineThatNamesFileAndTensor() {
-    let error = ModelFileError.safetensors(
-      file: "m.safetensors", .unsupportedDataType(tensor: "bn1.num_batches\ntracked", dataType: "I64"))
+    let error = DermaFusionError.unsupportedDataType(tensor: "bn1.num_batches\ntracked", dataType: "I64")
+      .named("m.safetensors")
     #expect(
       error.description
         == "m.safetensors: the tensor \"bn1.num_batches\u{FFFD}tracked\" has the data type \"I64\"; "

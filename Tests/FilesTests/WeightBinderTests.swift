@@ -1,3 +1,4 @@
+import SystemModule
 import Testing
 
 @testable import Files
@@ -27,11 +28,11 @@ import Testing
 
   @Test func errorsGiveTheFullName() throws {
     let block = WeightBinder(file).scope("blocks.1.0")
-    #expect(throws: ModelFileError.missingTensor(file: "m", name: "blocks.1.0.bias")) {
+    #expect(throws: DermaFusionError.missingTensor(file: "m", name: "blocks.1.0.bias")) {
       try block.tensor("bias", shape: [1])
     }
     #expect(
-      throws: ModelFileError.misshapenTensor(
+      throws: DermaFusionError.misshapenTensor(
         file: "m", name: "blocks.1.0.conv_pw.weight", expected: [96, 16, 1, 1], found: [1])
     ) {
       try block.tensor("conv_pw.weight", shape: [96, 16, 1, 1])
@@ -43,12 +44,14 @@ import Testing
     _ = try binder.tensor("bias", shape: [1])
     _ = try binder.scope("classifier").storedTensor("bias", shape: [1])
     let surplus = ["blocks.1.0.conv_pw.weight", "blocks.1.0.bn1.bias"]
-    #expect(throws: ModelFileError.surplusTensors(file: "m", names: surplus)) { try binder.requireAllBound() }
+    #expect(throws: DermaFusionError.surplusTensors(file: "m", names: surplus)) {
+      try binder.requireAllBound()
+    }
     #expect(
-      ModelFileError.surplusTensors(file: "m", names: [surplus[0]]).description
+      DermaFusionError.surplusTensors(file: "m", names: [surplus[0]]).description
         == "m: the network has no place for the tensor \"blocks.1.0.conv_pw.weight\"")
     #expect(
-      ModelFileError.surplusTensors(file: "m", names: ["a", "b", "c", "d"]).description
+      DermaFusionError.surplusTensors(file: "m", names: ["a", "b", "c", "d"]).description
         == "m: the network has no place for 4 tensors: \"a\", \"b\", \"c\", ...")
   }
 
@@ -57,8 +60,8 @@ import Testing
     for name in ["blocks.1.0.conv_pw.weight", "blocks.1.0.bn1.bias", "classifier.bias"] {
       _ = try binder.tensor(name, shape: [1])
     }
-    #expect(throws: ModelFileError.self) { try binder.tensor("bias", shape: [2]) }
-    #expect(throws: ModelFileError.surplusTensors(file: "m", names: ["bias"])) {
+    #expect(throws: DermaFusionError.self) { try binder.tensor("bias", shape: [2]) }
+    #expect(throws: DermaFusionError.surplusTensors(file: "m", names: ["bias"])) {
       try binder.requireAllBound()
     }
     _ = try binder.tensor("bias", shape: [1])

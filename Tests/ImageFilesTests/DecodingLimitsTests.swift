@@ -9,7 +9,7 @@ import Testing
 @Suite struct DecodingLimitsTests {
   private func expectRefusal(
     _ bytes: [UInt8], _ limits: DecodingLimits = .standard, part: ImagePart = .square(size: 380),
-    as expected: ImageError, sourceLocation: SourceLocation = #_sourceLocation
+    as expected: DermaFusionError, sourceLocation: SourceLocation = #_sourceLocation
   ) {
     #expect(throws: expected, sourceLocation: sourceLocation) {
       try ImageDecoder.decode(bytes, part: part, limits: limits)

@@ -99,9 +99,8 @@ struct FormatFixture: Decodable, CustomTestStringConvertible {
       let whole = try fixture.bytes()
       func look(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { bytes in
-          switch RecognizedFormat(bytes) {
-          case .supported(let format) where SystemLibrary(decoding: format) != nil:
-            _ = try? LibraryDecoder.header(bytes, format)
+          switch FormatRow.of(bytes)?.decoding {
+          case .library(let library): _ = try? library.header(bytes)
           default: _ = try? ImageDecoder.decode(bytes, part: .whole)
           }
         }

@@ -1,5 +1,6 @@
 import ImagePipeline
 import ReferenceLayers
+import SystemModule
 import TestImages
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
     expectRefusal(
       of: Array("P6#no space\n1 1 255\n...".utf8), .unrecognizedFormat(leadingBytes: Array("P6#no sp".utf8)))
     #expect(
-      ImageError.unrecognizedFormat(leadingBytes: [0x0A, 0xFF]).description
+      DermaFusionError.unrecognizedFormat(leadingBytes: [0x0A, 0xFF]).description
         == "not a PNG, JPEG, PNM, BMP, DICOM, WebP, TIFF, HEIC or AVIF image (it starts with 0A FF)")
   }
 

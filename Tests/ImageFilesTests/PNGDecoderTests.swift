@@ -1,5 +1,6 @@
 import ImagePipeline
 import ReferenceLayers
+import SystemModule
 import TestImages
 import Testing
 
@@ -45,7 +46,9 @@ import Testing
     let channels = kind.colorType == 4 ? 2 : 4
     let opaque = 1 << Int(kind.bitDepth) - 1
     var samples = (0..<90 * channels).map { $0 % channels == channels - 1 ? 0 : opaque - $0 % 200 }
-    #expect(throws: ImageError.fullyTransparent(.png)) { try ImageDecoder.decode(builder.file(samples)) }
+    #expect(throws: DermaFusionError.fullyTransparent(.png)) {
+      try ImageDecoder.decode(builder.file(samples))
+    }
     for pixel in [0, 44, 89] {
       samples[pixel * channels + channels - 1] = opaque
       #expect(throws: Never.self) { try ImageDecoder.decode(builder.file(samples)) }
@@ -60,7 +63,7 @@ import Testing
       PNGBuilder.chunk("PLTE", Array(Self.palette.prefix(4).joined())), PNGBuilder.chunk("tRNS", [0, 1, 0]),
     ]
     var samples = (0..<15).map { $0 % 2 * 2 }
-    let error = ImageError.fullyTransparent(.png)
+    let error = DermaFusionError.fullyTransparent(.png)
     #expect(throws: error) { try ImageDecoder.decode(builder.file(samples)) }
     #expect("\(error)" == "the PNG is fully transparent: every pixel's alpha is 0")
     // The fourth colour has no alpha in the file, which makes it opaque.

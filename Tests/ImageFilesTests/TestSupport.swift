@@ -1,5 +1,6 @@
 import ImageFiles
 import ImagePipeline
+import SystemModule
 import TestImages
 import Testing
 
@@ -14,7 +15,7 @@ func expectEqual(
 
 /// Expects the decoder to refuse the bytes with exactly this error.
 func expectRefusal(
-  of bytes: [UInt8], _ expected: ImageError, sourceLocation: SourceLocation = #_sourceLocation
+  of bytes: [UInt8], _ expected: DermaFusionError, sourceLocation: SourceLocation = #_sourceLocation
 ) {
   #expect(throws: expected, sourceLocation: sourceLocation) { try ImageDecoder.decode(bytes) }
 }

@@ -1,4 +1,5 @@
 import ReferenceLayers
+import SystemModule
 import Testing
 
 @testable import ImagePipeline
@@ -29,7 +30,7 @@ import Testing
       let pixels = generator.floats(width * height * 3, in: 0...255).map { UInt8($0) }
       let image = PixelImage(width: width, height: height, pixels: pixels)
       let bytes = memory(image, layout, slack: slack)
-      let copy = try bytes.withUnsafeBytes { (bytes) throws(ImageError) in
+      let copy = try bytes.withUnsafeBytes { (bytes) throws(DermaFusionError) in
         try PixelImage(
           laidOut: bytes, width: width, height: height, bytesPerRow: width * layout.bytesPerPixel + slack,
           layout: layout)
@@ -44,10 +45,10 @@ import Testing
   ])
   func memoryThatIsTooSmallIsRefused(count: Int, width: Int, height: Int, bytesPerRow: Int) {
     #expect(
-      throws: ImageError.wrongMemory(
+      throws: DermaFusionError.wrongMemory(
         byteCount: count, width: width, height: height, bytesPerRow: bytesPerRow)
     ) {
-      try [UInt8](repeating: 0, count: count).withUnsafeBytes { (bytes) throws(ImageError) in
+      try [UInt8](repeating: 0, count: count).withUnsafeBytes { (bytes) throws(DermaFusionError) in
         try PixelImage(
           laidOut: bytes, width: width, height: height, bytesPerRow: bytesPerRow, layout: .rgba)
       }
@@ -55,7 +56,7 @@ import Testing
   }
 
   @Test func noSizeOverflows() {
-    #expect(throws: ImageError.self) {
+    #expect(throws: DermaFusionError.self) {
       try PixelImage(
         laidOut: UnsafeRawBufferPointer(start: nil, count: 0), width: Int.max, height: Int.max,
         bytesPerRow: Int.max, layout: .bgra)

@@ -1,4 +1,5 @@
 import Foundation
+import SystemModule
 import TestImages
 import Testing
 
@@ -142,10 +143,10 @@ import Testing
 
   @Test func refusesAndWarnsBySize() throws {
     let preprocessor = Preprocessor(Self.configuration(size: 32, .none))
-    #expect(throws: ImageError.tooSmall(width: 200, height: 31, minimumSide: 32)) {
+    #expect(throws: DermaFusionError.tooSmall(width: 200, height: 31, minimumSide: 32)) {
       try preprocessor(.solid(width: 200, height: 31, 1, 2, 3))
     }
-    #expect(throws: ImageError.tooSmall(width: 31, height: 200, minimumSide: 32)) {
+    #expect(throws: DermaFusionError.tooSmall(width: 31, height: 200, minimumSide: 32)) {
       try preprocessor(.solid(width: 31, height: 200, 1, 2, 3))
     }
     #expect(try preprocessor(.solid(width: 32, height: 400, 1, 2, 3)).warnings == [.smallImage])

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func aProgramThatIsNotThereIsNamed() {
-    #expect(throws: FileError.unreadable("/nowhere/program", reason: "No such file or directory")) {
+    #expect(throws: DermaFusionError.unreadable("/nowhere/program", reason: "No such file or directory")) {
       _ = try ChildProcess(executable: "/nowhere/program", arguments: [], seconds: 1)
     }
   }

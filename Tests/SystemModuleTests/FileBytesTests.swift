@@ -11,25 +11,29 @@ import Testing
     let bytes = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let path = folder.write(bytes, to: "f")
     #expect(try FileBytes.read(path: path, limit: 70_000) == bytes)
-    #expect(throws: FileError.tooLarge(path, limit: 69_999)) { try FileBytes.read(path: path, limit: 69_999) }
+    #expect(throws: DermaFusionError.tooLarge(path, limit: 69_999)) {
+      try FileBytes.read(path: path, limit: 69_999)
+    }
   }
 
   @Test func everyRuleHasItsError() throws {
     let path = folder.path
-    #expect(throws: FileError.notFound("\(path)/none")) { try FileBytes.read(path: "\(path)/none", limit: 9) }
-    #expect(throws: FileError.isFolder(path)) { try FileBytes.read(path: path, limit: 9) }
+    #expect(throws: DermaFusionError.notFound("\(path)/none")) {
+      try FileBytes.read(path: "\(path)/none", limit: 9)
+    }
+    #expect(throws: DermaFusionError.isFolder(path)) { try FileBytes.read(path: path, limit: 9) }
     let empty = folder.write("", to: "empty")
-    #expect(throws: FileError.empty(empty)) { try FileBytes.read(path: empty, limit: 9) }
-    #expect(throws: FileError.tooLarge("/dev/zero", limit: 99_999)) {
+    #expect(throws: DermaFusionError.empty(empty)) { try FileBytes.read(path: empty, limit: 9) }
+    #expect(throws: DermaFusionError.tooLarge("/dev/zero", limit: 99_999)) {
       try FileBytes.read(path: "/dev/zero", limit: 99_999)
     }
-    #expect(throws: FileError.self) { try FileBytes.read(path: "\(empty)/below", limit: 9) }
+    #expect(throws: DermaFusionError.self) { try FileBytes.read(path: "\(empty)/below", limit: 9) }
   }
 
   @Test func aPipeIsWaitedForButNotForEver() throws {
     let path = folder.path + "/pipe"
     try #require(mkfifo(path, 0o600) == 0)
-    #expect(throws: FileError.pipeWithoutWriter(path, seconds: 1)) {
+    #expect(throws: DermaFusionError.pipeWithoutWriter(path, seconds: 1)) {
       try FileBytes.read(path: path, limit: 9, patience: 1)
     }
     for pause in [0.0, 0.3] {
@@ -60,7 +64,7 @@ import Testing
       close(pipe)
     }
     defer { isOver.withLock { $0 = true } }
-    let error = FileError.pipeWithoutEnd(path, seconds: 1)
+    let error = DermaFusionError.pipeWithoutEnd(path, seconds: 1)
     #expect(throws: error) {
       try FileBytes.read(path: path, limit: 1 << 20, patience: 600, pipeSeconds: 1)
     }
@@ -70,7 +74,7 @@ import Testing
   @Test func aPipeThatNobodyReadsIsNamed() throws {
     let path = folder.path + "/pipe"
     try #require(mkfifo(path, 0o600) == 0)
-    #expect(throws: FileError.pipeWithoutReader(path, seconds: 1)) {
+    #expect(throws: DermaFusionError.pipeWithoutReader(path, seconds: 1)) {
       try FileBytes.write(Array("x".utf8), path: path, patience: 1)
     }
     Thread.detachNewThread {
@@ -143,9 +147,9 @@ import Testing
   }
 
   @Test func whatCannotBeWrittenIsNamed() {
-    #expect(throws: FileError.isFolder(folder.path)) { try FileBytes.write([1], path: folder.path) }
+    #expect(throws: DermaFusionError.isFolder(folder.path)) { try FileBytes.write([1], path: folder.path) }
     let path = folder.path + "/none/f"
-    #expect(throws: FileError.unwritable(path, reason: "No such file or directory")) {
+    #expect(throws: DermaFusionError.unwritable(path, reason: "No such file or directory")) {
       try FileBytes.write([1], path: path)
     }
   }

@@ -29,12 +29,12 @@ import Testing
 
   @Test func whereOneCannotBeWrittenNoneIs() throws {
     _ = folder.write("old", to: "a")
-    #expect(throws: FileError.self) {
+    #expect(throws: DermaFusionError.self) {
       try FileBytes.write([
         (Array("new".utf8), folder.path + "/a"), (Array("x".utf8), folder.path + "/none/b"),
       ])
     }
-    #expect(throws: FileError.isFolder(folder.path)) {
+    #expect(throws: DermaFusionError.isFolder(folder.path)) {
       try FileBytes.write([(Array("new".utf8), folder.path + "/a"), (Array("x".utf8), folder.path)])
     }
     #expect(text("a") == "old")
@@ -52,7 +52,7 @@ import Testing
       partials.append(partial)
     }
     try FileManager.default.createDirectory(atPath: paths[2] + "/full", withIntermediateDirectories: true)
-    #expect(throws: FileError.self) { try PartialFile.finish(partials) }
+    #expect(throws: DermaFusionError.self) { try PartialFile.finish(partials) }
     partials = []
     #expect(text("a") == "old")
     #expect(try names() == ["a", "c"])
@@ -81,7 +81,7 @@ import Testing
       try FileManager.default.createSymbolicLink(
         atPath: link, withDestinationPath: "\(folder.path)/\(target)")
       try #require(lchown(link, 65_534, 65_534) == 0)
-      #expect(throws: FileError.unwritable(link, reason: "Permission denied")) {
+      #expect(throws: DermaFusionError.unwritable(link, reason: "Permission denied")) {
         try FileBytes.write([1, 2], path: link)
       }
     }
@@ -99,7 +99,7 @@ import Testing
     let zeros = folder.write([UInt8](repeating: 0, count: 70_000), to: "zeros")
     for path in [zeros, "/dev/zero"] {
       var asked = 0
-      #expect(throws: FileError.refused(path, reason: "it begins with 0")) {
+      #expect(throws: DermaFusionError.refused(path, reason: "it begins with 0")) {
         try FileBytes.read(path: path, limit: 1 << 30) { start in
           asked += 1
           #expect(start.count >= 4096 && start.count <= 1 << 16, "\(start.count)")
@@ -109,7 +109,7 @@ import Testing
       #expect(asked == 1)
     }
     // A short file is shown whole, a wanted one is read to its end.
-    #expect(throws: FileError.self) {
+    #expect(throws: DermaFusionError.self) {
       try FileBytes.read(path: folder.write("ab", to: "short"), limit: 9) { $0.count == 2 ? "short" : nil }
     }
     #expect(try FileBytes.read(path: zeros, limit: 70_000) { _ in nil }.count == 70_000)
@@ -121,7 +121,7 @@ import Testing
     let writer = open(path, O_RDWR)
     defer { close(writer) }
     #expect(write(writer, "x", 1) == 1)
-    #expect(throws: FileError.pipeWithoutWriter(path, seconds: 1)) {
+    #expect(throws: DermaFusionError.pipeWithoutWriter(path, seconds: 1)) {
       try FileBytes.read(path: path, limit: 9, patience: 1)
     }
   }

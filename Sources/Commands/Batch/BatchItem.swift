@@ -4,14 +4,14 @@ import SystemModule
 enum BatchItem: Sendable {
   /// - folder: where a folder that was named has it: the path from there to the image's own folder; else empty.
   case image(ImageSource, folder: String)
-  case failed(FileError)
+  case failed(DermaFusionError)
 
   var source: ImageSource? {
     if case .image(let source, _) = self { source } else { nil }
   }
 
   /// - Throws: why there is none.
-  func image() throws(FileError) -> ImageSource {
+  func image() throws(DermaFusionError) -> ImageSource {
     switch self {
     case .image(let source, _): return source
     case .failed(let error): throw error
@@ -24,10 +24,12 @@ extension ImageSource {
   func naming<Value>(_ work: () throws -> Value) throws -> Value {
     do {
       return try work()
-    } catch let error where error is FileError || error is UsageError || error is OutputError {
+    } catch let error as DermaFusionError {
+      throw error.namesItsFile || error.isOfOutput ? error : error.named(name)
+    } catch let error as UsageError {
       throw error
     } catch {
-      throw NamedFailure(name: name, reason: "\(error)")
+      throw DermaFusionError.failure(name: name, reason: "\(error)")
     }
   }
 }

@@ -17,7 +17,7 @@ struct ImageList: Sendable {
         continue
       }
       hasFolder = true
-      do throws(FileError) {
+      do throws(DermaFusionError) {
         let images = try FolderImages(argument)
         leftOut.add(images.leftOut)
         items += images.failures.map(BatchItem.failed)

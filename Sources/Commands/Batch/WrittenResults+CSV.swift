@@ -4,7 +4,7 @@ import SystemModule
 extension WrittenResults {
   mutating func readTable(
     _ bytes: [UInt8], header: String, images: [String], model: ModelIdentity
-  ) throws(NamedFailure) {
+  ) throws(DermaFusionError) {
     let headerBytes = Array(header.utf8)
     guard bytes.starts(with: headerBytes) else {
       // Interrupted before the first result.

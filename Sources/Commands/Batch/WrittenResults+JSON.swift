@@ -8,7 +8,7 @@ extension WrittenResults {
 
   mutating func readLines(
     _ bytes: [UInt8], extraMembers: [String], images: [String], model: ModelIdentity
-  ) throws(NamedFailure) {
+  ) throws(DermaFusionError) {
     var line = 1
     while let end = bytes[byteCount...].firstIndex(of: UInt8(ascii: "\n")) {
       try readObject(
@@ -25,7 +25,7 @@ extension WrittenResults {
 
   private mutating func readObject(
     _ bytes: ArraySlice<UInt8>, line: Int, extraMembers: [String], model: ModelIdentity, end: Int
-  ) throws(NamedFailure) {
+  ) throws(DermaFusionError) {
     // As this command writes it: nothing stands around the object, no carriage return either.
     guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}"),
       case .object(let object) = try? JSONParser.parse(Array(bytes)),

@@ -35,10 +35,10 @@ struct WrittenResults {
   ///   - path: of the file, for messages.
   ///   - images: the names of this batch's images.
   ///   - model: that continues; the results that are there must be its own.
-  /// - Throws: ``NamedFailure`` where the file is not an interrupted output of this batch.
+  /// - Throws: ``DermaFusionError`` where the file is not an interrupted output of this batch.
   init(
     _ bytes: [UInt8], path: String, form: Form, images: [String], model: ModelIdentity
-  ) throws(NamedFailure) {
+  ) throws(DermaFusionError) {
     self.path = path
     switch form {
     case .csv(let header): try readTable(bytes, header: header, images: images, model: model)
@@ -52,10 +52,10 @@ struct WrittenResults {
   ///   - metadata: what this batch knows of the patient.
   ///   - completed: the same with what the image's file says besides, asked for where a result was made with other metadata.
   ///   - imageSHA256: of the image's bytes as they are now, asked for where the file tells it; nil: not known.
-  /// - Throws: ``NamedFailure`` where the result was made with other metadata or from another image: a file must not hold both.
+  /// - Throws: ``DermaFusionError`` where the result was made with other metadata or from another image: a file must not hold both.
   mutating func take(
     _ name: String, metadata: PatientMetadata, completed: () -> PatientMetadata?, imageSHA256: () -> String?
-  ) throws(NamedFailure) -> Bool {
+  ) throws(DermaFusionError) -> Bool {
     let key = Array(name.utf8)
     guard let first = results[key]?.first else { return false }
     if first.metadata != metadata, first.metadata != completed() {
@@ -68,8 +68,8 @@ struct WrittenResults {
     return true
   }
 
-  func failure(_ line: Int, _ reason: String) -> NamedFailure {
-    NamedFailure(name: path, reason: "line \(line) \(reason); choose another file, or leave out --resume")
+  func failure(_ line: Int, _ reason: String) -> DermaFusionError {
+    .failure(name: path, reason: "line \(line) \(reason); choose another file, or leave out --resume")
   }
 
   /// - Parameter end: where the result ends in the file.
@@ -85,7 +85,7 @@ struct WrittenResults {
   /// - Parameter start: how the result of an image begins, up to and including its name.
   func requireTornResult(
     _ tail: ArraySlice<UInt8>, line: Int, images: [String], start: (String) -> String
-  ) throws(NamedFailure) {
+  ) throws(DermaFusionError) {
     if tail.isEmpty { return }
     var done = results.mapValues(\.count)
     let isTorn = images.contains { image in

@@ -37,7 +37,7 @@ enum ISICSubmission {
     for image in images {
       let identifier = ClassificationCSV.identifier(image.name)
       if let other = seen.updateValue(image.name, forKey: identifier.imageKey) {
-        throw NamedFailure(
+        throw DermaFusionError.failure(
           name: image.name,
           reason: "a submission has one row for each image, and '\(identifier)' is the name of \(other) too")
       }

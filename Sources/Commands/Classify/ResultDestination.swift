@@ -13,7 +13,7 @@ struct ResultDestination {
   let interruption: String
   private var printer: ResultPrinter
   private let usesColour: Bool
-  private let finishing: () throws(FileError) -> Void
+  private let finishing: () throws(DermaFusionError) -> Void
   /// Whether the file takes the place of an older one.
   private let replaces: Bool
 
@@ -91,7 +91,7 @@ struct ResultDestination {
   /// Whether the output ends with a summary of its own on the screen.
   var hasSummary: Bool { isSeen && printer.table != nil }
 
-  mutating func write(_ image: ClassifiedImage) throws(OutputError) {
+  mutating func write(_ image: ClassifiedImage) throws(DermaFusionError) {
     var image = image
     image.usesColour = usesColour
     try printer.print(image)

@@ -126,7 +126,7 @@ enum EvaluateCommand: Command {
       model: classifier.model,
       listedCount: list.rowCount, views: run.views, warnings: run.warnings, overlap: overlap)
     // Hours of work may lie behind each of them: where one cannot be written, the others are.
-    let isPrinted = Result { () throws(OutputError) in
+    let isPrinted = Result { () throws(DermaFusionError) in
       try terminal.write(output, as: arguments.value(of: format))
     }
     let isTableWritten = Result {

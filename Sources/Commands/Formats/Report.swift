@@ -80,7 +80,7 @@ enum OutputFormat: String, Sendable {
 }
 
 extension Terminal {
-  func write(_ report: some Report, as format: OutputFormat) throws(OutputError) {
+  func write(_ report: some Report, as format: OutputFormat) throws(DermaFusionError) {
     try write(format.text(of: report, width: width))
   }
 }

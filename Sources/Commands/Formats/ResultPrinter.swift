@@ -27,7 +27,7 @@ struct ResultPrinter {
   /// The classes that a table's rows name.
   private(set) var labels: [LesionLabel] = []
 
-  mutating func print(_ report: some ImageReport) throws(OutputError) {
+  mutating func print(_ report: some ImageReport) throws(DermaFusionError) {
     // Each report is written at once, so that an interruption leaves at most one line unfinished.
     if let table {
       let result = report.classification
@@ -44,10 +44,10 @@ struct ResultPrinter {
   }
 
   /// What a table ends with, when it has begun.
-  func finish(_ summary: BatchSummary) throws(OutputError) {
+  func finish(_ summary: BatchSummary) throws(DermaFusionError) {
     guard let table, !isFirst else { return }
     try write(table.footer(summary, labels: labels.sorted { $0.index < $1.index }))
   }
 
-  private func write(_ text: String) throws(OutputError) { try output.write(Array(text.utf8)) }
+  private func write(_ text: String) throws(DermaFusionError) { try output.write(Array(text.utf8)) }
 }

@@ -97,7 +97,7 @@ struct PicturePaths {
   }
 
   /// Makes the folders that are missing.
-  func makeFolders() throws(FileError) {
+  func makeFolders() throws(DermaFusionError) {
     for folder in folders { try FileBytes.makeFolder(folder) }
   }
 

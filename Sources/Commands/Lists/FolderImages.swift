@@ -7,12 +7,12 @@ struct FolderImages: Sendable {
   let sources: [ImageSource]
   /// What could not be looked at: folders that cannot be read, links to nothing, names that are no text. Whether a file can be
   /// read turns out when it is read.
-  let failures: [FileError]
+  let failures: [DermaFusionError]
   let leftOut: LeftOutFiles
 
   /// - Parameter takesHeatmaps: whether gradcam's pictures are images like others: where images are looked up by name.
-  /// - Throws: ``FileError`` for a folder that cannot be read or holds no image.
-  init(_ folder: String, takesHeatmaps: Bool = false) throws(FileError) {
+  /// - Throws: ``DermaFusionError`` for a folder that cannot be read or holds no image.
+  init(_ folder: String, takesHeatmaps: Bool = false) throws(DermaFusionError) {
     let walk = try FolderWalk(
       folder, endings: ImageDecoder.knownEndings,
       counting: takesHeatmaps ? [] : [ImageFileName.heatmapEnding])

@@ -13,12 +13,12 @@ struct ImageIndex: Sendable {
   /// By ``Swift/String/imageKey``.
   private var locations: [[UInt8]: Location] = [:]
   /// What could not be looked at in the folders.
-  private(set) var failures: [FileError] = []
+  private(set) var failures: [DermaFusionError] = []
   private(set) var leftOut = LeftOutFiles()
 
   /// - Parameter folders: the first that has an image wins; within one, the first by path.
-  /// - Throws: ``FileError`` for one that is not a folder, cannot be read or holds no image.
-  init(folders: [String]) throws(FileError) {
+  /// - Throws: ``DermaFusionError`` for one that is not a folder, cannot be read or holds no image.
+  init(folders: [String]) throws(DermaFusionError) {
     for folder in folders {
       let images = try FolderImages(folder, takesHeatmaps: true)
       failures += images.failures

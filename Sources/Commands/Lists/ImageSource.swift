@@ -43,7 +43,7 @@ enum ImageSource: Equatable, Sendable {
   }
 
   /// The image's bytes.
-  func read(terminal: Terminal) throws(FileError) -> [UInt8] {
+  func read(terminal: Terminal) throws(DermaFusionError) -> [UInt8] {
     switch self {
     case .standardInput: try terminal.readInput(ImageDecoder.fileByteLimit)
     case .file(let path):

@@ -41,12 +41,12 @@ struct TrainingList: Sendable {
 
   /// The model's list; `nil` when its folder has none.
   ///
-  /// - Throws: ``CSVError``, or ``FileError`` when there is one that cannot be read.
+  /// - Throws: ``CSVError``, or ``DermaFusionError`` when there is one that cannot be read.
   static func list(ofModel folder: String) throws -> TrainingList? {
     let path = "\(folder)/\(relativePath)"
     do {
       return try TrainingList(FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path)
-    } catch FileError.notFound {
+    } catch let error as DermaFusionError where error == .notFound(path) {
       return nil
     }
   }

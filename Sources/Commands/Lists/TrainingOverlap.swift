@@ -27,9 +27,9 @@ struct TrainingOverlap {
 
   /// - Parameter labels: the path of the list.
   /// - Throws: where the model was trained on one of the lesions.
-  func refuseTrained(labels: String) throws(NamedFailure) {
+  func refuseTrained(labels: String) throws(DermaFusionError) {
     guard let trainedFolder else { return }
-    throw NamedFailure(
+    throw DermaFusionError.failure(
       name: labels,
       reason: """
         the model was trained on \(trainingLesions.count) of its lesions, the first of them '\(trainingLesions[0])' \

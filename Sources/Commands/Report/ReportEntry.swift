@@ -29,7 +29,7 @@ extension ReportEntry {
   /// Classifies and explains one image. An ensemble has no maps.
   ///
   /// - Parameter isSingle: whether the report is of this image only.
-  /// - Throws: ``DermaFusionError``, `ImageError` where a picture cannot be encoded.
+  /// - Throws: ``DermaFusionError``, `DermaFusionError` where a picture cannot be encoded.
   init(
     _ bytes: [UInt8], name: String, metadata: PatientMetadata, classifier: Classifier, isSingle: Bool,
     limits: DecodingLimits

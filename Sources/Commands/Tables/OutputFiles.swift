@@ -9,7 +9,7 @@ package struct OutputFiles: Sendable {
   ///   - outputs: by the display of their options.
   ///   - inputs: what is read or must not be replaced, as messages call it; of two names of a file the last counts.
   ///     Asked for only when there is an output: the inputs may be thousands.
-  /// - Throws: ``UsageError`` where an output would replace an input or another output; ``FileError`` where the folder
+  /// - Throws: ``UsageError`` where an output would replace an input or another output; ``DermaFusionError`` where the folder
   ///   that it would go into is not there.
   package init(
     _ outputs: [(display: String, path: String)], inputs files: () -> [(name: String, path: String)],

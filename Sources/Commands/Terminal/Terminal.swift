@@ -8,7 +8,7 @@ package struct Terminal: Sendable {
   /// Everything else.
   package let errors: any ByteOutput
   /// Reads standard input to its end, at most as many bytes as asked for.
-  package let readInput: @Sendable (_ limit: Int) throws(FileError) -> [UInt8]
+  package let readInput: @Sendable (_ limit: Int) throws(DermaFusionError) -> [UInt8]
   /// Characters a line when a person looks at the output, or `nil` when it goes to a file or a pipe.
   package let width: Int?
   /// Whether a person looks at the output and wants colour.
@@ -28,7 +28,7 @@ package struct Terminal: Sendable {
 
   package init(
     output: any ByteOutput, errors: any ByteOutput,
-    readInput: @escaping @Sendable (Int) throws(FileError) -> [UInt8],
+    readInput: @escaping @Sendable (Int) throws(DermaFusionError) -> [UInt8],
     width: Int?, usesColour: Bool, showsProgress: Bool = false,
     environment: @escaping @Sendable (String) -> String?,
     isStandardOutput: @escaping @Sendable (String) -> Bool = { _ in false },
@@ -49,7 +49,7 @@ package struct Terminal: Sendable {
   }
 
   /// Writes data, all of it before this returns.
-  package func write(_ text: String) throws(OutputError) {
+  package func write(_ text: String) throws(DermaFusionError) {
     try output.write(Array(text.utf8))
   }
 
@@ -83,5 +83,5 @@ package struct Terminal: Sendable {
 /// Leaves out what cannot be written.
 private struct LenientOutput: ByteOutput {
   let output: any ByteOutput
-  func write(_ bytes: [UInt8]) throws(OutputError) { try? output.write(bytes) }
+  func write(_ bytes: [UInt8]) throws(DermaFusionError) { try? output.write(bytes) }
 }

@@ -1,3 +1,5 @@
+import SystemModule
+
 #if !hasFeature(Embedded)
   import ImagePipeline
   import SystemModule

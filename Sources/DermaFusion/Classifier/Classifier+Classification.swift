@@ -1,6 +1,7 @@
 import Files
 import ImagePipeline
 import NetworkModule
+import SystemModule
 import TensorModule
 
 extension Classifier {
@@ -45,11 +46,7 @@ extension Classifier {
   ///
   /// - Throws: ``DermaFusionError/Code/invalidImage``
   package func preprocessed(_ image: DecodedImage) throws(DermaFusionError) -> PreprocessedImage {
-    do throws(ImageError) {
-      return try preprocessor(image)
-    } catch {
-      throw DermaFusionError(error)
-    }
+    try preprocessor(image)
   }
 
   /// What the model makes of an image, or an ensemble by its vote.

@@ -45,14 +45,10 @@ public final class Classifier: Sendable {
   public convenience init(
     modelDirectory: String, threadCount: Int? = nil, precision: Precision? = nil
   ) throws(DermaFusionError) {
-    let stored = try DermaFusionError.converting { () throws(ModelFileError) in
-      try StoredModel(directory: modelDirectory)
-    }
+    let stored = try StoredModel(directory: modelDirectory)
     switch stored {
     case .single(let folder):
-      let computed = try DermaFusionError.converting { () throws(ModelFileError) in
-        try folder.computed(in: precision)
-      }
+      let computed = try folder.computed(in: precision)
       self.init(try Model(computed, threadCount: threadCount))
     case .ensemble(let folder):
       self.init(try Ensemble(folder, threadCount: threadCount, precision: precision))
@@ -69,9 +65,7 @@ public final class Classifier: Sendable {
   public convenience init(
     configuration: [UInt8], weights: [UInt8], threadCount: Int? = nil
   ) throws(DermaFusionError) {
-    let folder = try DermaFusionError.converting { () throws(ModelFileError) in
-      try ModelFolder(configuration: configuration, weights: weights)
-    }
+    let folder = try ModelFolder(configuration: configuration, weights: weights)
     self.init(try Model(folder, threadCount: threadCount))
   }
 
@@ -85,9 +79,7 @@ public final class Classifier: Sendable {
   public convenience init(
     ensemble: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])], threadCount: Int? = nil
   ) throws(DermaFusionError) {
-    let folder = try DermaFusionError.converting { () throws(ModelFileError) in
-      try EnsembleFolder(configuration: ensemble, members: members)
-    }
+    let folder = try EnsembleFolder(configuration: ensemble, members: members)
     self.init(try Ensemble(folder, threadCount: threadCount))
   }
 

@@ -1,4 +1,5 @@
 import Files
+import SystemModule
 
 extension Classification {
   /// The version of the layout of everything that is printed as JSON.

@@ -1,6 +1,7 @@
 import Files
 import ImagePipeline
 import NetworkModule
+import SystemModule
 
 extension Classifier {
   /// What a request asks of an image, as `classify --format json` prints it.

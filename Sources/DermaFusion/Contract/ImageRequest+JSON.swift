@@ -1,5 +1,6 @@
 import Files
 import ImagePipeline
+import SystemModule
 
 extension ImageRequest {
   /// - Parameter text: a JSON object in UTF-8, of which every key may be left out; no bytes at all ask for nothing special.
@@ -8,7 +9,7 @@ extension ImageRequest {
     self.init()
     if text.isEmpty { return }
     let json: JSONValue
-    do throws(JSONError) {
+    do throws(DermaFusionError) {
       json = try JSONParser.parse(text)
     } catch {
       throw .request("the request: \(error.description)", remedy: "Send a JSON object.")

@@ -1,5 +1,6 @@
 import Files
 import ImagePipeline
+import SystemModule
 
 /// What may be asked of a classifier beside the pixels. C fills it from a struct, the page from JSON.
 package struct ImageRequest: Sendable {

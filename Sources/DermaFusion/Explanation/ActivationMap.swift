@@ -1,4 +1,5 @@
 import NetworkModule
+import SystemModule
 import TensorModule
 
 /// The regions of an image that support a class, by one model and method.
@@ -42,11 +43,11 @@ public struct ActivationMap: Sendable, Equatable {
   /// - Parameters:
   ///   - signedValues: `[height, width]`
   ///   - geometry: Where the pixels of the feature map look, rows and columns alike; nil: stretched over the input.
-  /// - Throws: ``ActivationMapError/notFinite(classIndex:layer:)``
+  /// - Throws: ``DermaFusionError/Code/nonFiniteOutput``
   package init(
     classIndex: Int, method: ActivationMapMethod, layer: String, height: Int, width: Int,
     signedValues: [Float], size: Int, geometry: FeatureMapGeometry? = nil
-  ) throws(ActivationMapError) {
+  ) throws(DermaFusionError) {
     precondition(
       signedValues.count == height * width, "\(signedValues.count) values for a map of [\(height), \(width)]")
     rows = geometry ?? FeatureMapGeometry(stretching: height, over: size)
@@ -91,29 +92,11 @@ extension ActivationMap {
   package init(
     classIndex: Int, method: ActivationMapMethod, layer: String, activations: Tensor, gradient: Tensor?,
     size: Int, geometry: FeatureMapGeometry? = nil
-  ) throws(ActivationMapError) {
+  ) throws(DermaFusionError) {
     try self.init(
       classIndex: classIndex, method: method, layer: layer, height: activations.shape[0],
       width: activations.shape[1],
       signedValues: method.signedMap(activations: activations, gradient: gradient), size: size,
       geometry: geometry)
-  }
-}
-
-/// Why there is no activation map.
-package enum ActivationMapError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The model has no such layer; what it has is listed.
-  case unknownLayer(String, available: [String])
-  /// The map holds NaN or an infinity.
-  case notFinite(classIndex: Int, layer: String)
-
-  /// One line naming the value and the rule.
-  package var description: String {
-    switch self {
-    case .unknownLayer(let name, let available):
-      "there is no layer '\(name)'; the layers are \(available.joined(separator: ", "))"
-    case .notFinite(let classIndex, let layer):
-      "the activation map of class \(classIndex), counted from 0, at \(layer) is not finite"
-    }
   }
 }

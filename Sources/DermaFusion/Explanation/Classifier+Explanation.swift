@@ -1,6 +1,7 @@
 import Files
 import ImagePipeline
 import NetworkModule
+import SystemModule
 
 /// A classification, and maps of the regions that support one or more classes.
 public struct Explanation: Sendable {
@@ -91,7 +92,7 @@ extension Classifier {
     imageSHA256: String?, pictureSide: Int? = nil, selecting select: (ClassScores) -> [LesionLabel]
   ) throws(DermaFusionError) -> Explanation {
     let network = try singleModel().network
-    let layer = try layerName(layer, in: network)
+    let layer = try network.layerName(layer)
     let known = metadata.filled(from: input.patient)
     var explained: [LesionLabel] = []
     let run = try unsafe network.runWithGradients(
@@ -105,29 +106,14 @@ extension Classifier {
       run.output, of: input, metadata: known, isFromFile: known != metadata, imageSHA256: imageSHA256)
     var maps: [ActivationMap] = []
     for (index, label) in explained.enumerated() {
-      do throws(ActivationMapError) {
-        maps.append(
-          try ActivationMap(
-            classIndex: label.index, method: method, layer: layer, activations: run.activations,
-            gradient: method.usesGradient ? run.gradients[index] : nil, size: network.inputSize,
-            geometry: network.geometry(ofFeatureMap: layer)))
-      } catch {
-        throw DermaFusionError(error)
-      }
+      maps.append(
+        try ActivationMap(
+          classIndex: label.index, method: method, layer: layer, activations: run.activations,
+          gradient: method.usesGradient ? run.gradients[index] : nil, size: network.inputSize,
+          geometry: network.geometry(ofFeatureMap: layer)))
     }
     return Explanation(
       classification: result, maps: maps,
       cropped: pictureSide.map { input.picture(side: $0) } ?? input.cropped)
-  }
-
-  /// The feature map that a person names.
-  ///
-  /// - Throws: ``DermaFusionError/Code/unknownLayer``
-  func layerName(_ name: String?, in network: Network) throws(DermaFusionError) -> String {
-    do throws(ActivationMapError) {
-      return try network.layerName(name)
-    } catch {
-      throw DermaFusionError(error)
-    }
   }
 }

@@ -1,5 +1,6 @@
 import ImagePipeline
 import NetworkModule
+import SystemModule
 
 extension Classifier {
   /// Measures how far maps can be trusted. Takes about 100 runs of the network and 35 more for each map; the same input
@@ -26,7 +27,7 @@ extension Classifier {
   ) throws(DermaFusionError) -> [MapTrust] {
     if maps.isEmpty { return [] }
     let network = try singleModel().network
-    for map in maps { _ = try layerName(map.layer, in: network) }
+    for map in maps { _ = try network.layerName(map.layer) }
     var pixels = [Float](repeating: 0, count: input.normalizedCount)
     unsafe pixels.withUnsafeMutableBufferPointer { unsafe input.writeNormalizedNHWC(to: $0.baseAddress!) }
     return try network.trust(

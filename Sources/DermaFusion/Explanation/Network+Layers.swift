@@ -1,11 +1,12 @@
 import NetworkModule
+import SystemModule
 
 extension Network {
   /// The feature map that a person names: one of ``featureMapNames``, or `stage0` ... for the end of a stage; nil: the
   /// last.
   ///
-  /// - Throws: ``ActivationMapError/unknownLayer(_:available:)``
-  package func layerName(_ name: String?) throws(ActivationMapError) -> String {
+  /// - Throws: ``DermaFusionError/Code/unknownLayer``
+  package func layerName(_ name: String?) throws(DermaFusionError) -> String {
     guard let name else { return featureMapNames[featureMapNames.count - 1] }
     if featureMapNames.contains(name) { return name }
     let stages = stageNames

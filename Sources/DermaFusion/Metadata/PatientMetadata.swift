@@ -1,6 +1,7 @@
 import Files
 import ImagePipeline
 import NetworkModule
+import SystemModule
 
 /// What is known about the patient and the lesion besides the image.
 ///

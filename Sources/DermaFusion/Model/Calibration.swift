@@ -1,3 +1,5 @@
+import SystemModule
+
 /// What turns logits into the probabilities of a model's classes.
 package struct Calibration: Sendable {
   package let labels: Labels

@@ -30,9 +30,7 @@ public struct Ensemble: Sendable {
     folder.digest.prepare()
     var models: [Model] = []
     for member in folder.members {
-      let member = try DermaFusionError.converting { () throws(ModelFileError) in
-        try member.computed(in: precision)
-      }
+      let member = try member.computed(in: precision)
       models.append(try Model(member, threadCount: threadCount, pool: models.first?.network.pool))
     }
     self.init(

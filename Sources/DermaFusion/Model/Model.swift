@@ -33,9 +33,7 @@ public struct Model: Sendable {
     directory: String, threadCount: Int? = nil, precision: Precision? = nil
   ) throws(DermaFusionError) {
     try self.init(
-      try DermaFusionError.converting { () throws(ModelFileError) in
-        try ModelFolder(directory: directory).computed(in: precision)
-      }, threadCount: threadCount)
+      try ModelFolder(directory: directory).computed(in: precision), threadCount: threadCount)
   }
 
   /// - Parameter pool: threads that other models use too, instead of new ones.
@@ -43,9 +41,7 @@ public struct Model: Sendable {
     _ folder: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil
   ) throws(DermaFusionError) {
     folder.digest.prepare()
-    let network = try DermaFusionError.converting { () throws(ModelFileError) in
-      try Network(folder, threadCount: threadCount, pool: pool)
-    }
+    let network = try Network(folder, threadCount: threadCount, pool: pool)
     self.init(
       configuration: folder.configuration, file: folder.configurationPath, network: network,
       hasChecksums: folder.hasChecksums, sha256: { [digest = folder.digest] in digest.sha256 })

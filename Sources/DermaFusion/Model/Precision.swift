@@ -1,4 +1,5 @@
 import Files
+import SystemModule
 
 /// What a network's 1x1 convolutions, most of its work, multiply.
 public enum Precision: String, Sendable, CaseIterable {
@@ -11,7 +12,7 @@ public enum Precision: String, Sendable, CaseIterable {
 
 extension ModelFolder {
   /// The model as it is, or to be computed in another precision.
-  func computed(in precision: Precision?) throws(ModelFileError) -> ModelFolder {
+  func computed(in precision: Precision?) throws(DermaFusionError) -> ModelFolder {
     switch precision {
     case nil: self
     case .float32: try computed(in: ModelConfiguration.Precision.float32)

@@ -16,7 +16,7 @@ package struct CalibratedModel: Sendable {
   ///   - configuration: the bytes of `config.json`.
   ///   - folder: that it lies in, for errors.
   ///   - weights: the bytes of `model.safetensors`.
-  /// - Throws: ``CalibrationError`` for a last layer that no bias can be added to; `ModelFileError` for a file that breaks a
+  /// - Throws: ``CalibrationError`` for a last layer that no bias can be added to; `DermaFusionError` for a file that breaks a
   ///   rule.
   package init(configuration: [UInt8], weights: [UInt8], folder: String) throws {
     self.configuration = try JSONParser.parse(configuration)
@@ -51,7 +51,7 @@ package struct CalibratedModel: Sendable {
   /// - Parameters:
   ///   - calibration: whose bias is one that ``stored(_:)`` gave.
   ///   - record: what `config.json` says of how it came about, in the place of the figures of the model's training.
-  /// - Throws: `ModelFileError` where the files would be no model any more.
+  /// - Throws: `DermaFusionError` where the files would be no model any more.
   package func files(
     _ calibration: ModelCalibration, record: JSONValue
   ) throws -> (configuration: [UInt8], weights: [UInt8]) {

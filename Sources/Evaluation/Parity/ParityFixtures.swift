@@ -25,7 +25,7 @@ package struct ParityFixtures: Sendable {
   package init(read: @escaping @Sendable (String) throws -> [UInt8]) throws {
     self.read = read
     let bytes = try read(Self.manifestName)
-    do throws(ConfigurationError) {
+    do throws(DermaFusionError) {
       manifest = try ParityManifest(parsing: bytes)
     } catch {
       throw ParityError.unreadable(file: Self.manifestName, reason: "\(error)")
@@ -92,7 +92,7 @@ package struct ParityFixtures: Sendable {
   ) throws {
     let bytes = try read(refused.file)
     var found = "accepted"
-    do throws(ImageError) {
+    do throws(DermaFusionError) {
       _ = try preprocessor(try ImageDecoder.decode(bytes))
     } catch {
       found = error.rule
@@ -105,7 +105,7 @@ package struct ParityFixtures: Sendable {
   ) throws {
     let bytes = try read(image.file)
     let preprocessed: PreprocessedImage
-    do throws(ImageError) {
+    do throws(DermaFusionError) {
       preprocessed = try preprocessor(try ImageDecoder.decode(bytes))
     } catch {
       return report.compare(
@@ -130,7 +130,7 @@ package struct ParityFixtures: Sendable {
   /// - Throws: ``ParityError`` for what is no image, or what `read` throws.
   func preprocessed(_ file: String, _ preprocessor: Preprocessor) throws -> PreprocessedImage {
     let bytes = try read(file)
-    do throws(ImageError) {
+    do throws(DermaFusionError) {
       return try preprocessor(try ImageDecoder.decode(bytes))
     } catch {
       throw ParityError.unreadable(file: file, reason: "\(error)")
@@ -229,16 +229,16 @@ extension PatientMetadata {
   }
 }
 
-extension ImageError {
+extension DermaFusionError {
   /// The rule by the name that fixtures have for it.
   fileprivate var rule: String {
-    switch self {
-    case .empty: "empty"
-    case .unrecognizedFormat: "unknown type"
-    case .truncated: "truncated"
-    case .tooSmall(_, _, let minimumSide): "a side under \(minimumSide) pixels"
-    default: "\(self)"
+    if self == .empty { return "empty" }
+    if message.hasPrefix("not a PNG") { return "unknown type" }
+    if message.contains(" is truncated: ") { return "truncated" }
+    if message.hasPrefix("the image is too small") {
+      return "a side under \(message.split(separator: "x").last ?? "") pixels"
     }
+    return message
   }
 }
 

@@ -1,5 +1,6 @@
 import Files
 import ImagePipeline
+import SystemModule
 
 /// `manifest.json` of the parity fixtures; what each field means stands in `ParityFixtures/README.md`.
 struct ParityManifest: Sendable {
@@ -7,7 +8,7 @@ struct ParityManifest: Sendable {
 
   /// A part of the manifest that is an object.
   protocol Part: Sendable {
-    init(_ object: inout ConfigurationObject) throws(ConfigurationError)
+    init(_ object: inout ConfigurationObject) throws(DermaFusionError)
   }
 
   struct Model: Part {
@@ -15,7 +16,7 @@ struct ParityManifest: Sendable {
     let version: String
     let sha256: String
 
-    init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+    init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       name = try object.text("name")
       version = try object.text("version")
       sha256 = try object.text("sha256")
@@ -29,7 +30,7 @@ struct ParityManifest: Sendable {
     let rowChecksumOffset: Int
     let array: String?
 
-    init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+    init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       name = try object.text("name")
       shape = try object.naturals("shape")
       sha256 = try object.text("sha256")
@@ -51,7 +52,7 @@ struct ParityManifest: Sendable {
     let stages: [Stage]
     let normalized: Samples
 
-    init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+    init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       file = try object.text("file")
       warnings = try object.texts("warnings")
       stages = try object.parts("stages")
@@ -63,7 +64,7 @@ struct ParityManifest: Sendable {
     let file: String
     let rule: String
 
-    init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+    init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       file = try object.text("file")
       rule = try object.text("rule")
     }
@@ -75,7 +76,7 @@ struct ParityManifest: Sendable {
     let constancySHA256: String?
     let normalized: Samples
 
-    init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+    init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       file = try object.text("file")
       preprocessing = try PreprocessingConfiguration(try object.object("preprocessing"))
       constancySHA256 = try object.hasValue("constancySHA256") ? object.text("constancySHA256") : nil
@@ -89,7 +90,7 @@ struct ParityManifest: Sendable {
     let sex: String?
     let site: String?
 
-    init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+    init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       age = try object.hasValue("age") ? object.number("age", .finite) : nil
       sex = try object.hasValue("sex") ? object.text("sex") : nil
       site = try object.hasValue("site") ? object.text("site") : nil
@@ -101,7 +102,7 @@ struct ParityManifest: Sendable {
     let vector: [Double]?
     let missing: [String]?
 
-    init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+    init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       patient = try ParityManifest.Patient(&object)
       vector = try object.hasValue("vector") ? object.numbers("vector", .finite) : nil
       missing = try object.hasValue("missing") ? object.texts("missing") : nil
@@ -119,7 +120,7 @@ struct ParityManifest: Sendable {
     /// `nil` for several views, and for a model that was not fitted to abstain.
     let abstention: Abstention?
 
-    init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+    init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       file = try object.text("file")
       patient = try ParityManifest.Patient(&object)
       vector = try object.numbers("vector", .finite)
@@ -135,7 +136,7 @@ struct ParityManifest: Sendable {
     let reasons: [String]
     let conformalSet: [String]
 
-    init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+    init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       distance = try object.number("distance", .finite)
       reasons = try object.texts("reasons")
       conformalSet = try object.texts("conformalSet")
@@ -149,7 +150,7 @@ struct ParityManifest: Sendable {
       let maximumMagnitude: Double
       let samples: Samples
 
-      init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+      init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
         name = try object.text("name")
         mean = try object.number("mean", .finite)
         maximumMagnitude = try object.number("maximumMagnitude", .finite)
@@ -160,7 +161,7 @@ struct ParityManifest: Sendable {
     let file: String
     let blocks: [Block]
 
-    init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+    init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       file = try object.text("file")
       blocks = try object.parts("blocks")
     }
@@ -173,7 +174,7 @@ struct ParityManifest: Sendable {
       let maximumMagnitude: Double
       let samples: Samples
 
-      init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+      init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
         method = try object.text("method")
         maximumMagnitude = try object.number("maximumMagnitude", .finite)
         samples = try ParityManifest.Samples(&object)
@@ -186,7 +187,7 @@ struct ParityManifest: Sendable {
     let `class`: String
     let methods: [Map]
 
-    init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+    init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       file = try object.text("file")
       patient = try ParityManifest.Patient(&object)
       layer = try object.text("layer")
@@ -209,8 +210,8 @@ struct ParityManifest: Sendable {
 
   /// Parses the bytes of a `manifest.json`. Keys that are not read here are left alone.
   ///
-  /// - Throws: `ConfigurationError` for the first broken rule.
-  init(parsing bytes: [UInt8]) throws(ConfigurationError) {
+  /// - Throws: `DermaFusionError` for the first broken rule.
+  init(parsing bytes: [UInt8]) throws(DermaFusionError) {
     var root = try ConfigurationObject(parsing: bytes)
     let version = try root.natural("formatVersion")
     guard version == Self.formatVersion else {
@@ -232,7 +233,7 @@ struct ParityManifest: Sendable {
 }
 
 extension ParityManifest.Samples {
-  init(_ object: inout ConfigurationObject) throws(ConfigurationError) {
+  init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
     shape = try object.naturals("shape")
     indices = try object.naturals("indices")
     guard !indices.isEmpty else {
@@ -257,23 +258,22 @@ extension ParityManifest.Samples {
 }
 
 extension ConfigurationObject {
-  fileprivate mutating func natural(_ key: String) throws(ConfigurationError) -> Int {
+  fileprivate mutating func natural(_ key: String) throws(DermaFusionError) -> Int {
     try integer(key, in: 0...Int.max)
   }
 
-  fileprivate mutating func naturals(_ key: String) throws(ConfigurationError) -> [Int] {
+  fileprivate mutating func naturals(_ key: String) throws(DermaFusionError) -> [Int] {
     try integers(key, in: 0...Int.max)
   }
 
-  fileprivate mutating func part<Part: ParityManifest.Part>(_ key: String) throws(ConfigurationError) -> Part
-  {
+  fileprivate mutating func part<Part: ParityManifest.Part>(_ key: String) throws(DermaFusionError) -> Part {
     var object = try object(key)
     return try Part(&object)
   }
 
   fileprivate mutating func parts<Part: ParityManifest.Part>(
     _ key: String
-  ) throws(ConfigurationError) -> [Part] {
+  ) throws(DermaFusionError) -> [Part] {
     var parts: [Part] = []
     for var object in try objects(key) { parts.append(try Part(&object)) }
     return parts

@@ -8,8 +8,8 @@ import ImagePipeline
 package struct StageInspector: Sendable {
   private let preprocessor: Preprocessor
 
-  /// - Throws: `ModelFileError` naming the file and the rule that it broke.
-  package init(modelDirectory: String) throws(ModelFileError) {
+  /// - Throws: `DermaFusionError` naming the file and the rule that it broke.
+  package init(modelDirectory: String) throws(DermaFusionError) {
     preprocessor = Preprocessor(try ModelConfiguration(directory: modelDirectory).preprocessing)
   }
 

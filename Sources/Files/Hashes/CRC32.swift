@@ -4,8 +4,9 @@ package enum CRC32 {
     unsafe bytes.withUnsafeBufferPointer { bytes in
       unsafe table.withUnsafeBufferPointer { table in
         var remainder = ~UInt32(0)
-        for unsafe byte in unsafe bytes {
-          remainder = unsafe table[Int(UInt8(truncatingIfNeeded: remainder) ^ byte)] ^ remainder >> 8
+        for index in unsafe bytes.indices {
+          remainder =
+            unsafe table[Int(UInt8(truncatingIfNeeded: remainder) ^ bytes[index])] ^ remainder >> 8
         }
         return ~remainder
       }

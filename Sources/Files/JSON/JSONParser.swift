@@ -1,3 +1,5 @@
+import SystemModule
+
 /// A strict JSON parser (RFC 8259): nothing is accepted that the standard does not allow, no key may occur twice,
 /// and nesting has a limit. Written here because Foundation's readers silently drop duplicate keys, which
 /// safetensors forbids, and give no place for their errors.
@@ -9,7 +11,7 @@ package struct JSONParser {
   private var offset = 0
 
   /// Parses one JSON value, with white space allowed around it.
-  package static func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+  package static func parse(_ bytes: Span<UInt8>) throws(DermaFusionError) -> JSONValue {
     var parser = JSONParser()
     parser.skipWhiteSpace(bytes)
     let value = try parser.parseValue(bytes, depth: 0)
@@ -19,7 +21,7 @@ package struct JSONParser {
   }
 
   /// Parses one JSON value, with white space allowed around it.
-  package static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue { try parse(bytes.span) }
+  package static func parse(_ bytes: [UInt8]) throws(DermaFusionError) -> JSONValue { try parse(bytes.span) }
 
   private mutating func skipWhiteSpace(_ bytes: Span<UInt8>) {
     while offset < bytes.count {
@@ -30,20 +32,20 @@ package struct JSONParser {
     }
   }
 
-  private func peek(_ bytes: Span<UInt8>) throws(JSONError) -> UInt8 {
+  private func peek(_ bytes: Span<UInt8>) throws(DermaFusionError) -> UInt8 {
     guard offset < bytes.count else { throw .unexpectedEnd(offset: offset) }
     return bytes[offset]
   }
 
   private mutating func expect(
     _ bytes: Span<UInt8>, _ byte: UInt8, _ expected: String
-  ) throws(JSONError) {
+  ) throws(DermaFusionError) {
     let found = try peek(bytes)
     guard found == byte else { throw .unexpectedByte(offset: offset, byte: found, expected: expected) }
     offset += 1
   }
 
-  private mutating func parseValue(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
+  private mutating func parseValue(_ bytes: Span<UInt8>, depth: Int) throws(DermaFusionError) -> JSONValue {
     let byte = try peek(bytes)
     switch byte {
     case UInt8(ascii: "{"):
@@ -68,11 +70,11 @@ package struct JSONParser {
     }
   }
 
-  private mutating func parseWord(_ bytes: Span<UInt8>, _ word: String) throws(JSONError) {
+  private mutating func parseWord(_ bytes: Span<UInt8>, _ word: String) throws(DermaFusionError) {
     for byte in word.utf8 { try expect(bytes, byte, "'\(word)'") }
   }
 
-  private mutating func parseObject(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONObject {
+  private mutating func parseObject(_ bytes: Span<UInt8>, depth: Int) throws(DermaFusionError) -> JSONObject {
     guard depth <= Self.nestingLimit else { throw .nestedTooDeep(offset: offset, limit: Self.nestingLimit) }
     offset += 1
     skipWhiteSpace(bytes)
@@ -103,7 +105,7 @@ package struct JSONParser {
     }
   }
 
-  private mutating func parseArray(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> [JSONValue] {
+  private mutating func parseArray(_ bytes: Span<UInt8>, depth: Int) throws(DermaFusionError) -> [JSONValue] {
     guard depth <= Self.nestingLimit else { throw .nestedTooDeep(offset: offset, limit: Self.nestingLimit) }
     offset += 1
     skipWhiteSpace(bytes)
@@ -124,7 +126,7 @@ package struct JSONParser {
     }
   }
 
-  private mutating func parseNumber(_ bytes: Span<UInt8>) throws(JSONError) -> JSONNumber {
+  private mutating func parseNumber(_ bytes: Span<UInt8>) throws(DermaFusionError) -> JSONNumber {
     let start = offset
     func isDigit(_ offset: Int) -> Bool {
       offset < bytes.count && bytes[offset] >= 0x30 && bytes[offset] <= 0x39
@@ -163,7 +165,7 @@ extension JSONParser {
     return String(copying: text)
   }
 
-  private mutating func parseString(_ bytes: Span<UInt8>) throws(JSONError) -> String {
+  private mutating func parseString(_ bytes: Span<UInt8>) throws(DermaFusionError) -> String {
     let start = offset
     offset += 1
     let contentStart = offset
@@ -183,7 +185,7 @@ extension JSONParser {
 
   private mutating func parseEscapedString(
     _ bytes: Span<UInt8>, start: Int, beforeFirstEscape: Range<Int>
-  ) throws(JSONError) -> String {
+  ) throws(DermaFusionError) -> String {
     var content = beforeFirstEscape.map { bytes[$0] }
     while true {
       let byte = try peek(bytes)
@@ -205,7 +207,7 @@ extension JSONParser {
     }
   }
 
-  private mutating func parseEscape(_ bytes: Span<UInt8>) throws(JSONError) -> Unicode.Scalar {
+  private mutating func parseEscape(_ bytes: Span<UInt8>) throws(DermaFusionError) -> Unicode.Scalar {
     let start = offset
     offset += 1
     let byte = try peek(bytes)
@@ -232,7 +234,9 @@ extension JSONParser {
   }
 
   /// Reads the four hexadecimal digits of a `\u` escape.
-  private mutating func parseHexUnit(_ bytes: Span<UInt8>, escapeOffset: Int) throws(JSONError) -> UInt32 {
+  private mutating func parseHexUnit(_ bytes: Span<UInt8>, escapeOffset: Int) throws(DermaFusionError)
+    -> UInt32
+  {
     var unit: UInt32 = 0
     for _ in 0..<4 {
       let digit: UInt8

@@ -16,7 +16,7 @@ package struct ConfigurationFile {
   static let byteLimit = 4 << 20
 
   /// Reads the file of a folder.
-  init(in folder: String) throws(ModelFileError) {
+  init(in folder: String) throws(DermaFusionError) {
     guard let isFolder = try FileContent.isFolder(folder) else { throw .folderMissing(path: folder) }
     guard isFolder else { throw .notAFolder(path: folder) }
     let path = FileContent.path(of: Self.name, in: folder)
@@ -27,32 +27,23 @@ package struct ConfigurationFile {
     try self.init(bytes, path: path, checksums: checksums)
   }
 
-  init(_ bytes: [UInt8], path: String, checksums: ModelChecksums? = nil) throws(ModelFileError) {
-    guard !bytes.isEmpty else { throw .file(.empty(path)) }
+  init(_ bytes: [UInt8], path: String, checksums: ModelChecksums? = nil) throws(DermaFusionError) {
+    guard !bytes.isEmpty else { throw DermaFusionError.empty(path).inModel }
     self.path = path
     self.bytes = bytes
     self.checksums = checksums
-    root = try Self.naming(path) { () throws(ConfigurationError) in try ConfigurationObject(parsing: bytes) }
+    root = try DermaFusionError.naming(path) { () throws(DermaFusionError) in
+      try ConfigurationObject(parsing: bytes)
+    }
   }
 
   /// What the file says of an ensemble; nil where it is that of a single model.
-  func ensemble() throws(ModelFileError) -> EnsembleConfiguration? {
-    try Self.naming(path) { () throws(ConfigurationError) in try EnsembleConfiguration(root) }
+  func ensemble() throws(DermaFusionError) -> EnsembleConfiguration? {
+    try DermaFusionError.naming(path) { () throws(DermaFusionError) in try EnsembleConfiguration(root) }
   }
 
   /// What the file says of a single model.
-  func model() throws(ModelFileError) -> ModelConfiguration {
-    try Self.naming(path) { () throws(ConfigurationError) in try ModelConfiguration(root) }
-  }
-
-  /// What `body` returns, its error with the path of the file that it speaks of.
-  static func naming<Value>(
-    _ path: String, _ body: () throws(ConfigurationError) -> Value
-  ) throws(ModelFileError) -> Value {
-    do throws(ConfigurationError) {
-      return try body()
-    } catch {
-      throw .configuration(file: path, error)
-    }
+  func model() throws(DermaFusionError) -> ModelConfiguration {
+    try DermaFusionError.naming(path) { () throws(DermaFusionError) in try ModelConfiguration(root) }
   }
 }

@@ -1,3 +1,5 @@
+import SystemModule
+
 /// One object of a configuration while it is read: every getter checks type and range and names the key in full, and
 /// in the end it can be checked that no key is left that was not asked for.
 package struct ConfigurationObject {
@@ -26,7 +28,7 @@ package struct ConfigurationObject {
   private let path: String
   private var asked: Set<String> = []
 
-  init(_ value: JSONValue, path: String) throws(ConfigurationError) {
+  init(_ value: JSONValue, path: String) throws(DermaFusionError) {
     guard case .object(let object) = value else {
       throw .wrongType(
         key: path.isEmpty ? "the configuration" : path, expected: "an object", found: value.typeInWords)
@@ -36,12 +38,12 @@ package struct ConfigurationObject {
   }
 
   /// The object that a file is.
-  package init(parsing bytes: [UInt8]) throws(ConfigurationError) {
+  package init(parsing bytes: [UInt8]) throws(DermaFusionError) {
     let json: JSONValue
-    do throws(JSONError) {
+    do throws(DermaFusionError) {
       json = try JSONParser.parse(bytes)
     } catch {
-      throw .json(error)
+      throw error.inModel
     }
     try self.init(json, path: "")
   }
@@ -56,14 +58,14 @@ package struct ConfigurationObject {
   }
 
   /// Checks that every key has been asked for.
-  func requireNoOtherKeys() throws(ConfigurationError) {
+  func requireNoOtherKeys() throws(DermaFusionError) {
     for member in object.members where !asked.contains(member.key) {
       throw .unknownKey(fullKey(member.key))
     }
   }
 
   /// Checks the key `format_version`.
-  mutating func requireFormatVersion() throws(ConfigurationError) {
+  mutating func requireFormatVersion() throws(DermaFusionError) {
     let version = try integer("format_version", in: 0...Int.max)
     guard version == ModelConfiguration.formatVersion else {
       throw .outOfRange(
@@ -77,14 +79,14 @@ package struct ConfigurationObject {
     asked.insert(key)
   }
 
-  package mutating func text(_ key: String) throws(ConfigurationError) -> String {
+  package mutating func text(_ key: String) throws(DermaFusionError) -> String {
     try Self.text(try value(key), key: fullKey(key))
   }
 
-  package mutating func texts(_ key: String) throws(ConfigurationError) -> [String] {
+  package mutating func texts(_ key: String) throws(DermaFusionError) -> [String] {
     let path = fullKey(key)
     let elements = try Self.elements(try value(key), key: path)
-    return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
+    return try elements.enumerated().map { (index, element) throws(DermaFusionError) in
       try Self.text(element, key: "\(path)[\(index)]")
     }
   }
@@ -96,7 +98,7 @@ package struct ConfigurationObject {
   }
 
   /// The strings of an object, by their keys.
-  package mutating func textsByKey(_ key: String) throws(ConfigurationError) -> [String: String] {
+  package mutating func textsByKey(_ key: String) throws(DermaFusionError) -> [String: String] {
     let object = try object(key)
     var texts: [String: String] = [:]
     for member in object.object.members {
@@ -105,7 +107,7 @@ package struct ConfigurationObject {
     return texts
   }
 
-  mutating func choice(_ key: String, of allowed: [String]) throws(ConfigurationError) -> String {
+  mutating func choice(_ key: String, of allowed: [String]) throws(DermaFusionError) -> String {
     let text = try text(key)
     guard allowed.contains(text) else {
       throw .unknownValue(key: fullKey(key), value: text, allowed: allowed)
@@ -113,66 +115,66 @@ package struct ConfigurationObject {
     return text
   }
 
-  mutating func choice<Choice>(_ key: String) throws(ConfigurationError) -> Choice
+  mutating func choice<Choice>(_ key: String) throws(DermaFusionError) -> Choice
   where Choice: RawRepresentable<String> & CaseIterable {
     Choice(rawValue: try choice(key, of: Choice.allCases.map { $0.rawValue }))!
   }
 
-  package mutating func integer(_ key: String, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int {
+  package mutating func integer(_ key: String, in range: ClosedRange<Int>) throws(DermaFusionError) -> Int {
     try Self.integer(try value(key), key: fullKey(key), in: range)
   }
 
   package mutating func integers(
     _ key: String, in range: ClosedRange<Int>
-  ) throws(ConfigurationError) -> [Int] {
+  ) throws(DermaFusionError) -> [Int] {
     let path = fullKey(key)
     let elements = try Self.elements(try value(key), key: path)
-    return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
+    return try elements.enumerated().map { (index, element) throws(DermaFusionError) in
       try Self.integer(element, key: "\(path)[\(index)]", in: range)
     }
   }
 
-  package mutating func number(_ key: String, _ rule: NumberRule) throws(ConfigurationError) -> Double {
+  package mutating func number(_ key: String, _ rule: NumberRule) throws(DermaFusionError) -> Double {
     try Self.number(try value(key), key: fullKey(key), rule)
   }
 
   /// The number under a key; nil where there is no such key.
-  mutating func optionalNumber(_ key: String, _ rule: NumberRule) throws(ConfigurationError) -> Double? {
+  mutating func optionalNumber(_ key: String, _ rule: NumberRule) throws(DermaFusionError) -> Double? {
     object[key] == nil ? nil : try number(key, rule)
   }
 
   /// - Parameter count: How many there must be; nil: any number.
   package mutating func numbers(
     _ key: String, count: Int? = nil, _ rule: NumberRule
-  ) throws(ConfigurationError) -> [Double] {
+  ) throws(DermaFusionError) -> [Double] {
     let path = fullKey(key)
     let elements = try Self.elements(try value(key), key: path)
     if let count, elements.count != count {
       throw .wrongCount(key: path, expected: "\(count) numbers", found: elements.count)
     }
-    return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
+    return try elements.enumerated().map { (index, element) throws(DermaFusionError) in
       try Self.number(element, key: "\(path)[\(index)]", rule)
     }
   }
 
-  package mutating func object(_ key: String) throws(ConfigurationError) -> ConfigurationObject {
+  package mutating func object(_ key: String) throws(DermaFusionError) -> ConfigurationObject {
     try ConfigurationObject(try value(key), path: fullKey(key))
   }
 
-  package mutating func objects(_ key: String) throws(ConfigurationError) -> [ConfigurationObject] {
+  package mutating func objects(_ key: String) throws(DermaFusionError) -> [ConfigurationObject] {
     let path = fullKey(key)
     let elements = try Self.elements(try value(key), key: path)
-    return try elements.enumerated().map { (index, element) throws(ConfigurationError) in
+    return try elements.enumerated().map { (index, element) throws(DermaFusionError) in
       try ConfigurationObject(element, path: "\(path)[\(index)]")
     }
   }
 
-  mutating func objectOrNull(_ key: String) throws(ConfigurationError) -> ConfigurationObject? {
+  mutating func objectOrNull(_ key: String) throws(DermaFusionError) -> ConfigurationObject? {
     try value(key) == .null ? nil : object(key)
   }
 
   /// Checks that an array of strings equals the one that this software encodes.
-  mutating func vocabulary(_ key: String, mustBe expected: [String]) throws(ConfigurationError) {
+  mutating func vocabulary(_ key: String, mustBe expected: [String]) throws(DermaFusionError) {
     let found = try texts(key)
     for index in 0..<max(expected.count, found.count) {
       let expectedWord = index < expected.count ? expected[index] : nil
@@ -186,7 +188,7 @@ package struct ConfigurationObject {
 }
 
 extension ConfigurationObject {
-  private mutating func value(_ key: String) throws(ConfigurationError) -> JSONValue {
+  private mutating func value(_ key: String) throws(DermaFusionError) -> JSONValue {
     asked.insert(key)
     guard let value = object[key] else { throw .missingKey(fullKey(key)) }
     return value
@@ -197,7 +199,7 @@ extension ConfigurationObject {
     path.isEmpty ? key : "\(path).\(key)"
   }
 
-  private static func elements(_ value: JSONValue, key: String) throws(ConfigurationError) -> [JSONValue] {
+  private static func elements(_ value: JSONValue, key: String) throws(DermaFusionError) -> [JSONValue] {
     guard case .array(let elements) = value else {
       throw .wrongType(key: key, expected: "an array", found: value.typeInWords)
     }
@@ -205,7 +207,7 @@ extension ConfigurationObject {
   }
 
   // Thousands of elements are read without an error that would name them.
-  private static func text(_ value: JSONValue, key: @autoclosure () -> String) throws(ConfigurationError)
+  private static func text(_ value: JSONValue, key: @autoclosure () -> String) throws(DermaFusionError)
     -> String
   {
     guard case .string(let text) = value else {
@@ -220,7 +222,7 @@ extension ConfigurationObject {
 
   private static func integer(
     _ value: JSONValue, key: @autoclosure () -> String, in range: ClosedRange<Int>
-  ) throws(ConfigurationError) -> Int {
+  ) throws(DermaFusionError) -> Int {
     guard case .number(let number) = value else {
       throw .wrongType(key: key(), expected: "an integer", found: value.typeInWords)
     }
@@ -234,7 +236,7 @@ extension ConfigurationObject {
 
   private static func number(
     _ value: JSONValue, key: @autoclosure () -> String, _ rule: NumberRule
-  ) throws(ConfigurationError) -> Double {
+  ) throws(DermaFusionError) -> Double {
     guard case .number(let number) = value else {
       throw .wrongType(key: key(), expected: "a number", found: value.typeInWords)
     }

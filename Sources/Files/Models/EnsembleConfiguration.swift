@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// What the `config.json` of an ensemble says: models that vote, each in a folder of its own below the ensemble's.
 package struct EnsembleConfiguration: Sendable, Equatable {
@@ -25,12 +26,12 @@ package struct EnsembleConfiguration: Sendable, Equatable {
   /// Parses and checks the bytes of a `config.json` that lists members.
   ///
   /// - Returns: nil when the file is JSON without the key `members`: the configuration of a single model.
-  /// - Throws: `ConfigurationError` for the first broken rule.
-  package init?(parsing bytes: [UInt8]) throws(ConfigurationError) {
+  /// - Throws: `DermaFusionError` for the first broken rule.
+  package init?(parsing bytes: [UInt8]) throws(DermaFusionError) {
     try self.init(ConfigurationObject(parsing: bytes))
   }
 
-  init?(_ object: ConfigurationObject) throws(ConfigurationError) {
+  init?(_ object: ConfigurationObject) throws(DermaFusionError) {
     var root = object
     guard root["members"] != nil else { return nil }
     try root.requireFormatVersion()
@@ -81,8 +82,8 @@ extension ModelConfiguration {
   }
 
   /// Checks that this model can vote with an ensemble's first member: on the same input, about the same classes.
-  func requireAgreement(with first: ModelConfiguration) throws(ConfigurationError) {
-    func require(_ key: String, _ words: (ModelConfiguration) -> String) throws(ConfigurationError) {
+  func requireAgreement(with first: ModelConfiguration) throws(DermaFusionError) {
+    func require(_ key: String, _ words: (ModelConfiguration) -> String) throws(DermaFusionError) {
       let (found, expected) = (words(self), words(first))
       guard found == expected else { throw .unlikeFirstMember(key: key, found: found, first: expected) }
     }

@@ -1,3 +1,5 @@
+import SystemModule
+
 /// The files of a model's folder: of a single model, or of an ensemble and its members.
 package enum StoredModel: Sendable {
   case single(ModelFolder)
@@ -5,16 +7,16 @@ package enum StoredModel: Sendable {
 
   /// Reads the files of a folder.
   ///
-  /// - Throws: `ModelFileError` when a file is missing or breaks a rule, or an ensemble's members do not agree on classes and
+  /// - Throws: `DermaFusionError` when a file is missing or breaks a rule, or an ensemble's members do not agree on classes and
   ///   preprocessing.
-  package init(directory path: String) throws(ModelFileError) {
+  package init(directory path: String) throws(DermaFusionError) {
     let file = try ConfigurationFile(in: path)
     guard let configuration = try file.ensemble() else {
       self = .single(try ModelFolder(file, directory: path))
       return
     }
     self = .ensemble(
-      try EnsembleFolder(configuration, file) { (folder) throws(ModelFileError) in
+      try EnsembleFolder(configuration, file) { (folder) throws(DermaFusionError) in
         try ModelFolder(directory: FileContent.path(of: folder, in: path))
       })
   }
@@ -34,15 +36,15 @@ package struct EnsembleFolder: Sendable {
   /// Reads an ensemble from the bytes of its files.
   ///
   /// - Parameter members: the two files of each member by the name of its folder; others are not looked at.
-  /// - Throws: `ModelFileError` as for a folder, and where `configuration` lists no members.
+  /// - Throws: `DermaFusionError` as for a folder, and where `configuration` lists no members.
   package init(
     configuration: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])]
-  ) throws(ModelFileError) {
+  ) throws(DermaFusionError) {
     let file = try ConfigurationFile(configuration, path: ConfigurationFile.name)
     guard let ensemble = try file.ensemble() else {
-      throw .configuration(file: file.path, .missingKey("members"))
+      throw DermaFusionError.missingKey("members").named(file.path)
     }
-    try self.init(ensemble, file) { (folder) throws(ModelFileError) in
+    try self.init(ensemble, file) { (folder) throws(DermaFusionError) in
       guard let files = members[folder] else { throw .folderMissing(path: folder) }
       return try ModelFolder(configuration: files.configuration, weights: files.weights, folder: folder)
     }
@@ -50,8 +52,8 @@ package struct EnsembleFolder: Sendable {
 
   fileprivate init(
     _ configuration: EnsembleConfiguration, _ file: ConfigurationFile,
-    member: (String) throws(ModelFileError) -> ModelFolder
-  ) throws(ModelFileError) {
+    member: (String) throws(DermaFusionError) -> ModelFolder
+  ) throws(DermaFusionError) {
     var members: [ModelFolder] = []
     for listed in configuration.members {
       let folder = try member(listed.folder)
@@ -92,8 +94,8 @@ extension ModelConfiguration {
   /// What the `config.json` in a model's folder says or, in that of an ensemble, its own and those of its members. Weights
   /// are not looked for.
   ///
-  /// - Throws: `ModelFileError` when a file is missing or breaks a rule.
-  package init(directory path: String) throws(ModelFileError) {
+  /// - Throws: `DermaFusionError` when a file is missing or breaks a rule.
+  package init(directory path: String) throws(DermaFusionError) {
     let file = try ConfigurationFile(in: path)
     guard let ensemble = try file.ensemble() else {
       self = try file.model()
@@ -110,8 +112,8 @@ extension ModelConfiguration {
   }
 
   /// Checks that `member` can vote with this first one; errors name its file.
-  fileprivate func requireMember(_ member: ModelConfiguration, file: String) throws(ModelFileError) {
-    try ConfigurationFile.naming(file) { () throws(ConfigurationError) in
+  fileprivate func requireMember(_ member: ModelConfiguration, file: String) throws(DermaFusionError) {
+    try DermaFusionError.naming(file) { () throws(DermaFusionError) in
       try member.requireAgreement(with: self)
     }
   }

@@ -17,11 +17,11 @@ final class FileContent: Sendable {
   /// Reads the file at a path.
   ///
   /// - Parameter limit: the most bytes that it may have; looked at before any is read.
-  init(path: String, limit: Int) throws(ModelFileError) {
-    do throws(FileError) {
+  init(path: String, limit: Int) throws(DermaFusionError) {
+    do throws(DermaFusionError) {
       storage = .copy(try FileCopy(path: path, limit: limit))
     } catch {
-      throw .file(error)
+      throw error.inModel
     }
   }
 
@@ -45,12 +45,12 @@ final class FileContent: Sendable {
 
   /// Whether a path leads to a folder; nil when it leads to nothing.
   ///
-  /// - Throws: `ModelFileError.file` when the system does not say what lies there.
-  static func isFolder(_ path: String) throws(ModelFileError) -> Bool? {
-    do throws(FileError) {
+  /// - Throws: `DermaFusionError.file` when the system does not say what lies there.
+  static func isFolder(_ path: String) throws(DermaFusionError) -> Bool? {
+    do throws(DermaFusionError) {
       return try FileCopy.isFolder(path)
     } catch {
-      throw .file(error)
+      throw error.inModel
     }
   }
 }

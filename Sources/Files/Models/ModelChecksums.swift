@@ -1,3 +1,5 @@
+import SystemModule
+
 /// The hashes that a model's folder states of its files, in `SHA256SUMS` as `sha256sum` writes it. A comment `# model:
 /// DIGEST` may state that of both files one after the other: the model's identity, which is worked out anyway, so that the
 /// weights need not be hashed a second time by themselves.
@@ -17,8 +19,8 @@ struct ModelChecksums {
 
   /// Reads the file of a folder; nil where it has none.
   ///
-  /// - Throws: `ModelFileError` when the file cannot be read or a line of it is not understood.
-  init?(directory: String) throws(ModelFileError) {
+  /// - Throws: `DermaFusionError` when the file cannot be read or a line of it is not understood.
+  init?(directory: String) throws(DermaFusionError) {
     path = FileContent.path(of: Self.fileName, in: directory)
     folder = FileContent.path(of: "", in: directory)
     guard try FileContent.isFolder(path) != nil else { return nil }
@@ -59,16 +61,16 @@ struct ModelChecksums {
 
   /// The digest stated for a file of the folder.
   ///
-  /// - Throws: `ModelFileError.checksumMissing`
-  func digest(of name: String) throws(ModelFileError) -> String {
+  /// - Throws: `DermaFusionError.checksumMissing`
+  func digest(of name: String) throws(DermaFusionError) -> String {
     guard let digest = digests[name] else { throw .checksumMissing(path: path, name: name) }
     return digest
   }
 
   /// Holds the bytes of a file of the folder against its digest.
   ///
-  /// - Throws: `ModelFileError.checksumMismatch` or `.checksumMissing`
-  func check(_ bytes: [UInt8], of name: String) throws(ModelFileError) {
+  /// - Throws: `DermaFusionError.checksumMismatch` or `.checksumMissing`
+  func check(_ bytes: [UInt8], of name: String) throws(DermaFusionError) {
     let (expected, found) = (try digest(of: name), SHA256.hexDigest(bytes))
     guard found == expected else {
       throw .checksumMismatch(path: folder + name, expected: expected, found: found)

@@ -1,3 +1,5 @@
+import SystemModule
+
 extension ModelConfiguration {
   /// When the model does not answer, fitted on its validation images.
   package struct Abstention: Sendable, Equatable {
@@ -52,7 +54,7 @@ extension ModelConfiguration {
 }
 
 extension ModelConfiguration.Abstention {
-  init(_ object: ConfigurationObject, classCount: Int) throws(ConfigurationError) {
+  init(_ object: ConfigurationObject, classCount: Int) throws(DermaFusionError) {
     var object = object
     var quality = try object.object("quality")
     self.quality = Quality(

@@ -1,8 +1,10 @@
+import SystemModule
+
 extension ModelConfiguration {
   /// Reads the key `classes`: a list of ids, or a list of objects with `class`, `name` and `malignancy`. Only `class` must
   /// be there; a class without a name is called by its id, and `malignancy` is told for all classes or for none. Without the
   /// key the classes are HAM10000's.
-  static func classes(_ root: inout ConfigurationObject) throws(ConfigurationError) -> [Class] {
+  static func classes(_ root: inout ConfigurationObject) throws(DermaFusionError) -> [Class] {
     if root["classes"] == nil { return ham10000Classes }
     let classes =
       try root.holdsTexts("classes")
@@ -26,7 +28,7 @@ extension ModelConfiguration {
     return ids.map { Class(id: $0, name: $0, malignancy: nil) }
   }
 
-  private static func described(_ objects: [ConfigurationObject]) throws(ConfigurationError) -> [Class] {
+  private static func described(_ objects: [ConfigurationObject]) throws(DermaFusionError) -> [Class] {
     var classes: [Class] = []
     for var object in objects {
       let id = try object.text("class")

@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 extension ModelConfiguration {
   /// The version of the format that this software reads.
@@ -6,12 +7,12 @@ extension ModelConfiguration {
 
   /// Parses and checks the bytes of a `config.json`.
   ///
-  /// - Throws: `ConfigurationError` for the first broken rule.
-  package init(parsing bytes: [UInt8]) throws(ConfigurationError) {
+  /// - Throws: `DermaFusionError` for the first broken rule.
+  package init(parsing bytes: [UInt8]) throws(DermaFusionError) {
     try self.init(ConfigurationObject(parsing: bytes))
   }
 
-  init(_ object: ConfigurationObject) throws(ConfigurationError) {
+  init(_ object: ConfigurationObject) throws(DermaFusionError) {
     var root = object
     if root["members"] != nil { throw .listsMembers }
     try root.requireFormatVersion()
@@ -30,7 +31,7 @@ extension ModelConfiguration {
     try metadata.vocabulary("sites", mustBe: BodySite.allCases.map { $0.rawValue })
     try metadata.requireNoOtherKeys()
 
-    fusion = try root.objectOrNull("fusion").map { (object) throws(ConfigurationError) in try Fusion(object) }
+    fusion = try root.objectOrNull("fusion").map { (object) throws(DermaFusionError) in try Fusion(object) }
     // Configurations written before there was abstention do without the key.
     if root["abstention"] == nil {
       abstention = nil
@@ -44,7 +45,7 @@ extension ModelConfiguration {
 
 extension PreprocessingConfiguration {
   /// Reads the object `preprocessing` of a `config.json`.
-  package init(_ object: ConfigurationObject) throws(ConfigurationError) {
+  package init(_ object: ConfigurationObject) throws(DermaFusionError) {
     var object = object
     self.init(
       size: try object.integer("size", in: 32...2048),
@@ -56,7 +57,7 @@ extension PreprocessingConfiguration {
 
   private static func colorConstancy(
     _ object: ConfigurationObject
-  ) throws(ConfigurationError) -> ColorConstancy {
+  ) throws(DermaFusionError) -> ColorConstancy {
     var object = object
     let method = try object.choice("method", of: ["shades_of_gray", "none"])
     // Without a method its parameters may be left out; what is there must be right all the same.
@@ -74,7 +75,7 @@ extension PreprocessingConfiguration {
 extension ModelConfiguration.Fusion {
   private static let sizes = 1...65_536
 
-  init(_ object: ConfigurationObject) throws(ConfigurationError) {
+  init(_ object: ConfigurationObject) throws(DermaFusionError) {
     var object = object
     sexEmbeddingSize = try object.integer("sex_embedding_size", in: Self.sizes)
     siteEmbeddingSize = try object.integer("site_embedding_size", in: Self.sizes)

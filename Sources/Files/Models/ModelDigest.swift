@@ -22,7 +22,7 @@ package final class ModelDigest: Sendable {
   private enum Verdict: Sendable {
     case pending(Checksum)
     case correct
-    case wrong(ModelFileError)
+    case wrong(DermaFusionError)
   }
 
   private let state: Locked<State>
@@ -63,9 +63,9 @@ package final class ModelDigest: Sendable {
   /// Checks that the weights are those that the folder's `SHA256SUMS` states, where there is one. Who asks while another
   /// thread computes waits for it.
   ///
-  /// - Throws: `ModelFileError.checksumMismatch`
-  package func check() throws(ModelFileError) {
-    let failure: ModelFileError? = verdict.withLock { verdict in
+  /// - Throws: `DermaFusionError.checksumMismatch`
+  package func check() throws(DermaFusionError) {
+    let failure: DermaFusionError? = verdict.withLock { verdict in
       switch verdict {
       case .correct: return nil
       case .wrong(let error): return error
@@ -82,7 +82,7 @@ package final class ModelDigest: Sendable {
           verdict = .correct
           return nil
         }
-        let error = ModelFileError.checksumMismatch(
+        let error = DermaFusionError.checksumMismatch(
           path: checksum.path, expected: checksum.expected, found: found)
         verdict = .wrong(error)
         return error

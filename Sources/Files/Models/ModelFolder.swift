@@ -1,3 +1,5 @@
+import SystemModule
+
 /// A model's two files, read and checked: `config.json` and `model.safetensors`.
 package struct ModelFolder: Sendable {
   /// The name of the weights' file.
@@ -19,12 +21,12 @@ package struct ModelFolder: Sendable {
   /// Reads the files of a folder, each once: what is hashed is what a network is made from. Where the folder has a
   /// `SHA256SUMS`, ``ModelDigest/check()`` holds the weights against it.
   ///
-  /// - Throws: `ModelFileError` when the folder or a file is missing or breaks a rule.
-  package init(directory path: String) throws(ModelFileError) {
+  /// - Throws: `DermaFusionError` when the folder or a file is missing or breaks a rule.
+  package init(directory path: String) throws(DermaFusionError) {
     try self.init(ConfigurationFile(in: path), directory: path)
   }
 
-  init(_ file: ConfigurationFile, directory path: String) throws(ModelFileError) {
+  init(_ file: ConfigurationFile, directory path: String) throws(DermaFusionError) {
     // Before the weights, which an ensemble has none of.
     let configuration = try file.model()
     let weights = FileContent.path(of: Self.weightsName, in: path)
@@ -36,13 +38,13 @@ package struct ModelFolder: Sendable {
 
   /// Reads a model from the bytes of its two files.
   ///
-  /// - Throws: `ModelFileError` when a file breaks a rule.
-  package init(configuration: [UInt8], weights: [UInt8]) throws(ModelFileError) {
+  /// - Throws: `DermaFusionError` when a file breaks a rule.
+  package init(configuration: [UInt8], weights: [UInt8]) throws(DermaFusionError) {
     try self.init(configuration: configuration, weights: weights, folder: nil)
   }
 
   /// - Parameter folder: what errors call the folder that the files would lie in.
-  init(configuration bytes: [UInt8], weights: [UInt8], folder: String?) throws(ModelFileError) {
+  init(configuration bytes: [UInt8], weights: [UInt8], folder: String?) throws(DermaFusionError) {
     let names = [ConfigurationFile.name, Self.weightsName].map { name in
       folder.map { FileContent.path(of: name, in: $0) } ?? name
     }
@@ -52,7 +54,7 @@ package struct ModelFolder: Sendable {
 
   private init(
     _ configuration: ModelConfiguration, _ file: ConfigurationFile, weights: SafetensorsFile
-  ) throws(ModelFileError) {
+  ) throws(DermaFusionError) {
     self.configuration = configuration
     self.weights = weights
     configurationPath = file.path
@@ -76,8 +78,8 @@ package struct ModelFolder: Sendable {
 extension ModelFolder {
   /// The same model, to be computed in another precision than its `config.json` says.
   ///
-  /// - Throws: `ModelFileError` for a model in 8 bits, whose weights have no other form.
-  package func computed(in precision: ModelConfiguration.Precision) throws(ModelFileError) -> ModelFolder {
+  /// - Throws: `DermaFusionError` for a model in 8 bits, whose weights have no other form.
+  package func computed(in precision: ModelConfiguration.Precision) throws(DermaFusionError) -> ModelFolder {
     guard precision != configuration.precision else { return self }
     guard configuration.precision != .int8, precision != .int8 else {
       throw .unusablePrecision(

@@ -22,27 +22,23 @@ package struct SafetensorsFile: Sendable {
 
   /// Reads the file at a path into memory and checks it; the tensors' data are not looked at yet.
   ///
-  /// - Throws: `ModelFileError` when the path is not a readable, non-empty file or breaks a rule of the format.
-  package init(path: String) throws(ModelFileError) {
+  /// - Throws: `DermaFusionError` when the path is not a readable, non-empty file or breaks a rule of the format.
+  package init(path: String) throws(DermaFusionError) {
     try self.init(FileContent(path: path, limit: Self.byteLimit), name: path)
   }
 
   /// Checks a file's bytes, which are kept.
   ///
   /// - Parameter name: what errors call the file.
-  /// - Throws: `ModelFileError` when the bytes break a rule of the format.
-  package init(bytes: [UInt8], name: String = "model.safetensors") throws(ModelFileError) {
-    guard !bytes.isEmpty else { throw .file(.empty(name)) }
+  /// - Throws: `DermaFusionError` when the bytes break a rule of the format.
+  package init(bytes: [UInt8], name: String = "model.safetensors") throws(DermaFusionError) {
+    guard !bytes.isEmpty else { throw DermaFusionError.empty(name).inModel }
     try self.init(FileContent(bytes), name: name)
   }
 
-  init(_ file: FileContent, name: String) throws(ModelFileError) {
-    let header: SafetensorsHeader
-    do throws(SafetensorsError) {
-      header = try file.withBytes { (bytes) throws(SafetensorsError) in try SafetensorsHeader(parsing: bytes)
-      }
-    } catch {
-      throw .safetensors(file: name, error)
+  init(_ file: FileContent, name: String) throws(DermaFusionError) {
+    let header = try DermaFusionError.naming(name) { () throws(DermaFusionError) in
+      try file.withBytes { (bytes) throws(DermaFusionError) in try SafetensorsHeader(parsing: bytes) }
     }
     self.file = file
     self.name = name
@@ -65,8 +61,8 @@ package struct SafetensorsFile: Sendable {
 
   /// The tensor of this name and shape, as it is stored.
   ///
-  /// - Throws: `ModelFileError.missingTensor` or `.misshapenTensor`.
-  package func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> StoredTensor {
+  /// - Throws: `DermaFusionError.missingTensor` or `.misshapenTensor`.
+  package func tensor(_ name: String, shape: [Int]) throws(DermaFusionError) -> StoredTensor {
     guard let tensor = self[name] else { throw .missingTensor(file: self.name, name: name) }
     guard tensor.shape == shape else {
       throw .misshapenTensor(file: self.name, name: name, expected: shape, found: tensor.shape)

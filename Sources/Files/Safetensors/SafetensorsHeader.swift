@@ -1,3 +1,5 @@
+import SystemModule
+
 /// The header of a safetensors file, parsed and checked against the size of the file.
 struct SafetensorsHeader {
   /// The most bytes that it may have. The safetensors project allows 100 MB, which take 1.8 GB of memory to parse; that of the
@@ -19,15 +21,15 @@ struct SafetensorsHeader {
   /// Where the data begin in the file.
   let dataStart: Int
 
-  init(parsing file: Span<UInt8>) throws(SafetensorsError) {
+  init(parsing file: Span<UInt8>) throws(DermaFusionError) {
     let range = try Self.headerRange(of: file)
     dataStart = range.upperBound
 
     let header: JSONValue
-    do throws(JSONError) {
+    do throws(DermaFusionError) {
       header = try JSONParser.parse(file.extracting(range))
     } catch {
-      throw .json(error)
+      throw .header(error)
     }
     guard case .object(let object) = header else { preconditionFailure("'{' begins an object") }
     entries.reserveCapacity(object.members.count)
@@ -43,7 +45,7 @@ struct SafetensorsHeader {
     try checkOffsets(dataSize: file.count - dataStart)
   }
 
-  private static func headerRange(of file: Span<UInt8>) throws(SafetensorsError) -> Range<Int> {
+  private static func headerRange(of file: Span<UInt8>) throws(DermaFusionError) -> Range<Int> {
     guard file.count >= 8 else { throw .headerLengthMissing(fileSize: file.count) }
     // Little-endian.
     let length = (0..<8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64(file[$1]) }
@@ -55,7 +57,7 @@ struct SafetensorsHeader {
     return 8..<8 + Int(length)
   }
 
-  private static func parseMetadata(_ value: JSONValue) throws(SafetensorsError) -> [String: String] {
+  private static func parseMetadata(_ value: JSONValue) throws(DermaFusionError) -> [String: String] {
     guard case .object(let object) = value else { throw .metadataNotStrings(key: "__metadata__") }
     var metadata: [String: String] = [:]
     for member in object.members {
@@ -65,9 +67,9 @@ struct SafetensorsHeader {
     return metadata
   }
 
-  private static func parseEntry(_ name: String, _ value: JSONValue) throws(SafetensorsError) -> Entry {
+  private static func parseEntry(_ name: String, _ value: JSONValue) throws(DermaFusionError) -> Entry {
     guard case .object(let object) = value else { throw .entryNotAnObject(tensor: name) }
-    func field(_ key: String) throws(SafetensorsError) -> JSONValue {
+    func field(_ key: String) throws(DermaFusionError) -> JSONValue {
       guard let value = object[key] else { throw .missingField(tensor: name, field: key) }
       return value
     }
@@ -103,7 +105,7 @@ struct SafetensorsHeader {
     return numbers
   }
 
-  private func checkOffsets(dataSize: Int) throws(SafetensorsError) {
+  private func checkOffsets(dataSize: Int) throws(DermaFusionError) {
     var expectedBegin = 0
     for entry in entries {
       guard entry.begin <= entry.end else {

@@ -1,3 +1,5 @@
+import SystemModule
+
 /// The type of a stored tensor's elements.
 package enum TensorDataType: String, Sendable, CaseIterable {
   /// IEEE single precision.
@@ -38,8 +40,8 @@ package struct StoredTensor: Sendable {
   /// Converts every element to Float32, exactly, in the order stored.
   ///
   /// - Parameter destination: room for exactly `elementCount` numbers; may be uninitialized.
-  /// - Throws: `ModelFileError.nonFiniteValue` for the first NaN or infinity.
-  package func convert(into destination: UnsafeMutableBufferPointer<Float>) throws(ModelFileError) {
+  /// - Throws: `DermaFusionError.nonFiniteValue` for the first NaN or infinity.
+  package func convert(into destination: UnsafeMutableBufferPointer<Float>) throws(DermaFusionError) {
     try unsafe convert(0..<elementCount, into: destination)
   }
 
@@ -48,10 +50,10 @@ package struct StoredTensor: Sendable {
   /// - Parameters:
   ///   - range: places among all `elementCount` elements.
   ///   - destination: room for exactly so many numbers; may be uninitialized.
-  /// - Throws: `ModelFileError.nonFiniteValue` for the tensor's first NaN or infinity when there is one in the range.
+  /// - Throws: `DermaFusionError.nonFiniteValue` for the tensor's first NaN or infinity when there is one in the range.
   package func convert(
     _ range: Range<Int>, into destination: UnsafeMutableBufferPointer<Float>
-  ) throws(ModelFileError) {
+  ) throws(DermaFusionError) {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= elementCount && destination.count == range.count,
       "converting \(range) of \(elementCount) elements of \(name) into room for \(destination.count)")
@@ -75,11 +77,11 @@ package struct StoredTensor: Sendable {
 
   /// Converts every element to Float32, exactly, in the order stored.
   ///
-  /// - Throws: `ModelFileError.nonFiniteValue` for the first NaN or infinity.
-  package func floats() throws(ModelFileError) -> [Float] {
-    var failure: ModelFileError?
+  /// - Throws: `DermaFusionError.nonFiniteValue` for the first NaN or infinity.
+  package func floats() throws(DermaFusionError) -> [Float] {
+    var failure: DermaFusionError?
     let values = unsafe [Float](unsafeUninitializedCapacity: elementCount) { buffer, count in
-      do throws(ModelFileError) {
+      do throws(DermaFusionError) {
         try unsafe convert(into: UnsafeMutableBufferPointer(rebasing: buffer[..<elementCount]))
         count = elementCount
       } catch {
@@ -96,7 +98,7 @@ package struct StoredTensor: Sendable {
     return file.withBytes { bytes in byteRange.map { Int8(bitPattern: bytes[$0]) } }
   }
 
-  private func firstNonFiniteValue() -> ModelFileError {
+  private func firstNonFiniteValue() -> DermaFusionError {
     for index in 0..<elementCount {
       let value = file.withBytes { element(at: index, in: $0) }
       if !value.isFinite {

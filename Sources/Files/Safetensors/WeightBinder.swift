@@ -41,28 +41,28 @@ package struct WeightBinder: Sendable {
 
   /// A tensor's values as Float32, the last dimension running fastest.
   ///
-  /// - Throws: `ModelFileError.missingTensor`, `.misshapenTensor`, `.wrongDataType` or `.nonFiniteValue`.
-  package func tensor(_ name: String, shape: [Int]) throws(ModelFileError) -> [Float] {
+  /// - Throws: `DermaFusionError.missingTensor`, `.misshapenTensor`, `.wrongDataType` or `.nonFiniteValue`.
+  package func tensor(_ name: String, shape: [Int]) throws(DermaFusionError) -> [Float] {
     try storedTensor(name, shape: shape).floats()
   }
 
   /// A tensor as it is stored, for a packer that converts it itself with `StoredTensor.convert(into:)`.
   ///
-  /// - Throws: `ModelFileError.missingTensor`, `.misshapenTensor` or `.wrongDataType`. Non-finite values are found by the conversion.
-  package func storedTensor(_ name: String, shape: [Int]) throws(ModelFileError) -> StoredTensor {
+  /// - Throws: `DermaFusionError.missingTensor`, `.misshapenTensor` or `.wrongDataType`. Non-finite values are found by the conversion.
+  package func storedTensor(_ name: String, shape: [Int]) throws(DermaFusionError) -> StoredTensor {
     try stored(name, shape: shape, isInteger: false)
   }
 
   /// The values of a tensor of 8-bit integers.
   ///
-  /// - Throws: `ModelFileError.missingTensor`, `.misshapenTensor` or `.wrongDataType`.
-  package func integers(_ name: String, shape: [Int]) throws(ModelFileError) -> [Int8] {
+  /// - Throws: `DermaFusionError.missingTensor`, `.misshapenTensor` or `.wrongDataType`.
+  package func integers(_ name: String, shape: [Int]) throws(DermaFusionError) -> [Int8] {
     try stored(name, shape: shape, isInteger: true).integers()
   }
 
   private func stored(
     _ name: String, shape: [Int], isInteger: Bool
-  ) throws(ModelFileError) -> StoredTensor {
+  ) throws(DermaFusionError) -> StoredTensor {
     let fullName = fullName(name)
     let tensor = try file.tensor(fullName, shape: shape)
     guard (tensor.dataType == .int8) == isInteger else {
@@ -76,8 +76,8 @@ package struct WeightBinder: Sendable {
 
   /// Checks that every tensor of the file was asked for, in whichever scope.
   ///
-  /// - Throws: `ModelFileError.surplusTensors`, naming those that were not in the order of their data.
-  package func requireAllBound() throws(ModelFileError) {
+  /// - Throws: `DermaFusionError.surplusTensors`, naming those that were not in the order of their data.
+  package func requireAllBound() throws(DermaFusionError) {
     let names = bound.names.withLock { $0 }
     let surplus = file.tensors.map { $0.name }.filter { !names.contains($0) }
     guard surplus.isEmpty else { throw .surplusTensors(file: file.name, names: surplus) }

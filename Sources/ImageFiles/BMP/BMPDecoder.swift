@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// Windows and OS/2 bitmaps: 1, 4, 8, 16, 24 and 32 bits per pixel, runs of indices, masks, rows in either order.
 enum BMPDecoder {
@@ -6,7 +7,7 @@ enum BMPDecoder {
   static func decode(
     _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits,
     largeByteCount: Int = SquareRows.largeByteCount
-  ) throws(ImageError) -> DecodedImage {
+  ) throws(DermaFusionError) -> DecodedImage {
     let reader = ByteReader(bytes)
     let header = try BMPHeader(reader)
     let (width, height) = (header.width, header.height)
@@ -19,7 +20,8 @@ enum BMPDecoder {
     {
       let reservation = try limits.reserve(plan.byteCount + rows.waitingByteCount, for: .bmp)
       var square = SquareRows(plan)
-      try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width * 3) { (rgb) throws(ImageError) in
+      try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width * 3) {
+        (rgb) throws(DermaFusionError) in
         guard let rgb = rgb.baseAddress else { preconditionFailure("an image without columns") }
         try rows.read { row, index in
           rows.convert(row, to: rgb)
@@ -29,7 +31,7 @@ enum BMPDecoder {
       return square.finish(damage: nil, reservation: reservation)
     }
     let reservation = try limits.reserve(width * height * 3 + rows.waitingByteCount, for: .bmp)
-    let image = try PixelImage(width: width, height: height) { (pixels) throws(ImageError) in
+    let image = try PixelImage(width: width, height: height) { (pixels) throws(DermaFusionError) in
       try rows.read { row, index in
         let y = header.isTopDown ? index : height - 1 - index
         rows.convert(row, to: pixels + y * width * 3)
@@ -44,7 +46,7 @@ enum BMPDecoder {
     let bytes: UnsafeRawBufferPointer
     let stride: Int
 
-    init(_ header: BMPHeader, _ reader: ByteReader) throws(ImageError) {
+    init(_ header: BMPHeader, _ reader: ByteReader) throws(DermaFusionError) {
       self.header = header
       bytes = reader.bytes
       let bits: Int
@@ -71,7 +73,7 @@ enum BMPDecoder {
     }
 
     /// Hands over each row as it is stored, one of runs as an index of 8 bits for each pixel, and its number.
-    func read(_ body: (UnsafeRawBufferPointer, _ index: Int) -> Void) throws(ImageError) {
+    func read(_ body: (UnsafeRawBufferPointer, _ index: Int) -> Void) throws(DermaFusionError) {
       if case .runs(let bits) = header.pixels {
         var runs = BMPRunLengthReader(
           bytes, start: header.start, width: header.width, height: header.height, bits: bits)

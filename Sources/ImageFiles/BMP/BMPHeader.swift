@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// What the headers of a Windows or OS/2 bitmap say, read as Pillow's `BmpImagePlugin` reads it.
 struct BMPHeader {
@@ -28,7 +29,7 @@ struct BMPHeader {
   /// Bytes from one row to the next: rows are filled up to words of 32 bits.
   func stride(bits: Int) -> Int { (width * bits + 31) / 32 * 4 }
 
-  init(_ reader: ByteReader) throws(ImageError) {
+  init(_ reader: ByteReader) throws(DermaFusionError) {
     // A DIB is a bitmap without the file's own header of 14 bytes.
     let header = reader.holds("BM", at: 0) ? 14 : 0
     let size = try Self.require(reader.integer32(at: header), "header")
@@ -52,7 +53,7 @@ struct BMPHeader {
     pixels = try Self.pixels(
       bits: bits, compression: compression,
       masks: isMasked
-        ? try (0..<3).map { channel throws(ImageError) in
+        ? try (0..<3).map { channel throws(DermaFusionError) in
           try Self.require(reader.integer32(at: header + 40 + channel * 4), "masks")
         } : [])
 
@@ -71,7 +72,7 @@ struct BMPHeader {
     palette = usesPalette ? Self.palette(reader, at: paletteStart, count: count, entrySize: entrySize) : []
   }
 
-  private static func require(_ value: Int?, _ part: String) throws(ImageError) -> Int {
+  private static func require(_ value: Int?, _ part: String) throws(DermaFusionError) -> Int {
     guard let value else { throw .truncated(.bmp, reason: "the data end in the \(part)") }
     return value
   }
@@ -85,7 +86,7 @@ struct BMPHeader {
     return palette
   }
 
-  private static func pixels(bits: Int, compression: Int, masks: [Int]) throws(ImageError) -> Pixels {
+  private static func pixels(bits: Int, compression: Int, masks: [Int]) throws(DermaFusionError) -> Pixels {
     switch (bits, compression) {
     case (1, 0), (4, 0), (8, 0): return .indices(bits: bits)
     case (1, 1), (4, 1), (8, 1): return .runs(bits: 8)
@@ -109,5 +110,18 @@ struct BMPHeader {
     }
     let digits = masks.map { String($0, radix: 16, uppercase: true) }.joined(separator: ", ")
     throw .unsupportedVariant(.bmp, reason: "\(bits) bits per pixel with the masks \(digits)")
+  }
+}
+
+extension BMPHeader {
+  /// The letters BM alone also begin a text. A bitmap without the file's header is known by its planes and bits.
+  static func isRecognized(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let reader = ByteReader(bytes)
+    if reader.holds("BM", at: 0) {
+      return reader.integer32(at: 14).map(sizes.contains) ?? false
+        || reader.bytes(at: 6, count: 8)?.prefix(4).allSatisfy { $0 == 0 } ?? false
+    }
+    guard let size = reader.integer32(at: 0), size >= 40, sizes.contains(size) else { return false }
+    return reader.integer16(at: 12) == 1 && [1, 4, 8, 16, 24, 32].contains(reader.integer16(at: 14))
   }
 }

@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// The runs of a bitmap with 4 or 8 bits per pixel, taken apart as Pillow's `BmpRleDecoder` does.
 struct BMPRunLengthReader {
@@ -22,7 +23,7 @@ struct BMPRunLengthReader {
   }
 
   /// Hands over the index of each pixel, row by row, `[width]`, and the row's number in the order in which they are stored.
-  mutating func readRows(_ body: (UnsafeRawBufferPointer, _ index: Int) -> Void) throws(ImageError) {
+  mutating func readRows(_ body: (UnsafeRawBufferPointer, _ index: Int) -> Void) throws(DermaFusionError) {
     let rowCount = count / width
     var row = 0
     var goesOn = true

@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// DICOM images: the first frame, 8-bit colour or grey, uncompressed or JPEG.
 ///
@@ -7,7 +8,7 @@ import ImagePipeline
 enum DICOMDecoder {
   static func decode(
     _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
-  ) throws(ImageError) -> DecodedImage {
+  ) throws(DermaFusionError) -> DecodedImage {
     let file = try DICOMFile(bytes)
     guard let pixels = file.pixels else {
       throw .unsupportedVariant(.dicom, reason: "it holds no image")
@@ -20,7 +21,7 @@ enum DICOMDecoder {
     let patient = file.patient
     switch file.syntax {
     case .jpeg:
-      var image = try DICOMFragments.withFirstFrame(of: file, pixels) { frame throws(ImageError) in
+      var image = try DICOMFragments.withFirstFrame(of: file, pixels) { frame throws(DermaFusionError) in
         try JPEGDecoder.decode(
           frame, part: part, limits: limits,
           container: JPEGDecoder.Container(isRGB: file.photometricInterpretation == "RGB"))
@@ -45,7 +46,7 @@ enum DICOMDecoder {
     }
   }
 
-  private static func requireSupport(_ file: DICOMFile) throws(ImageError) {
+  private static func requireSupport(_ file: DICOMFile) throws(DermaFusionError) {
     let interpretation = file.photometricInterpretation
     let samples: Int
     switch interpretation {
@@ -78,8 +79,8 @@ enum DICOMDecoder {
 enum DICOMFragments {
   static func withFirstFrame<Result>(
     of file: DICOMFile, _ pixels: DICOMElement,
-    _ body: (UnsafeRawBufferPointer) throws(ImageError) -> Result
-  ) throws(ImageError) -> Result {
+    _ body: (UnsafeRawBufferPointer) throws(DermaFusionError) -> Result
+  ) throws(DermaFusionError) -> Result {
     guard pixels.isUndefined else {
       throw .corrupt(.dicom, reason: "JPEG pixels that are not encapsulated")
     }
@@ -105,7 +106,7 @@ enum DICOMFragments {
     var joined: [UInt8] = []
     joined.reserveCapacity(fragments.reduce(0) { $0 + $1.count })
     for fragment in fragments { joined += file.bytes[fragment] }
-    return try joined.withUnsafeBufferPointer { (bytes) throws(ImageError) in
+    return try joined.withUnsafeBufferPointer { (bytes) throws(DermaFusionError) in
       try body(UnsafeRawBufferPointer(bytes))
     }
   }

@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// A data element: its tag and where its value lies.
 struct DICOMElement {
@@ -31,8 +32,8 @@ struct DICOMElements {
   @discardableResult
   func forEach(
     in range: Range<Int>, isImplicit: Bool, group: Int? = nil, depth: Int = 0,
-    _ visit: (DICOMElement) throws(ImageError) -> Bool
-  ) throws(ImageError) -> Int {
+    _ visit: (DICOMElement) throws(DermaFusionError) -> Bool
+  ) throws(DermaFusionError) -> Int {
     guard depth <= Self.depthLimit else {
       throw .corrupt(.dicom, reason: "sequences are nested more than \(Self.depthLimit) deep")
     }
@@ -53,8 +54,8 @@ struct DICOMElements {
   /// - Returns: where the sequence ends.
   @discardableResult
   func forEachItem(
-    of sequence: DICOMElement, depth: Int, _ visit: (Range<Int>) throws(ImageError) -> Void
-  ) throws(ImageError) -> Int {
+    of sequence: DICOMElement, depth: Int, _ visit: (Range<Int>) throws(DermaFusionError) -> Void
+  ) throws(DermaFusionError) -> Int {
     var position = sequence.value.lowerBound
     while position < sequence.value.upperBound {
       let item = try element(at: position, end: sequence.value.upperBound, isImplicit: true)
@@ -65,7 +66,7 @@ struct DICOMElements {
       if item.isUndefined {
         position = try forEach(
           in: item.value, isImplicit: sequence.hasImplicitItems, depth: depth + 1
-        ) { _ throws(ImageError) in true }
+        ) { _ throws(DermaFusionError) in true }
         try visit(item.value.lowerBound..<position)
       } else {
         try visit(item.value)
@@ -76,7 +77,7 @@ struct DICOMElements {
   }
 
   /// The values of the items of encapsulated pixels: the offset table, then the fragments.
-  func fragments(of pixels: DICOMElement) throws(ImageError) -> [Range<Int>] {
+  func fragments(of pixels: DICOMElement) throws(DermaFusionError) -> [Range<Int>] {
     var fragments: [Range<Int>] = []
     var position = pixels.value.lowerBound
     while position < pixels.value.upperBound {
@@ -92,8 +93,8 @@ struct DICOMElements {
     return fragments
   }
 
-  private func end(ofItemsIn element: DICOMElement, depth: Int) throws(ImageError) -> Int {
-    try forEachItem(of: element, depth: depth) { _ throws(ImageError) in }
+  private func end(ofItemsIn element: DICOMElement, depth: Int) throws(DermaFusionError) -> Int {
+    try forEachItem(of: element, depth: depth) { _ throws(DermaFusionError) in }
   }
 
   /// Whether the element at a position is written with its type.
@@ -105,7 +106,7 @@ struct DICOMElements {
 
   private func element(
     at position: Int, end: Int, isImplicit: Bool
-  ) throws(ImageError) -> DICOMElement {
+  ) throws(DermaFusionError) -> DICOMElement {
     guard let group = reader.integer16(at: position), let number = reader.integer16(at: position + 2),
       position + 8 <= end
     else { throw .truncated(.dicom, reason: "the data end in an element, at byte \(position)") }

@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// What DermaFusion needs to know of a DICOM file (Part 10) with an image.
 struct DICOMFile {
@@ -33,26 +34,26 @@ struct DICOMFile {
     ByteReader(bytes).holds("DICM", at: preambleCount)
   }
 
-  init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+  init(_ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) {
     self.bytes = bytes
     let elements = DICOMElements(reader: ByteReader(bytes))
     var identifier = "1.2.840.10008.1.2"
     let start = Self.preambleCount + 4
     let dataStart = try elements.forEach(in: start..<max(start, bytes.count), isImplicit: false, group: 2) {
-      element throws(ImageError) in
+      element throws(DermaFusionError) in
       if element.tag == 0x0002_0010 { identifier = text(element) }
       return true
     }
     // Some programs leave the types out and say that they are there.
     let isImplicit = try readSyntax(identifier) || !elements.hasType(at: dataStart)
     try elements.forEach(in: dataStart..<max(dataStart, bytes.count), isImplicit: isImplicit) {
-      element throws(ImageError) in
+      element throws(DermaFusionError) in
       try read(element, elements)
     }
   }
 
   /// - Returns: whether the elements are without types.
-  private mutating func readSyntax(_ identifier: String) throws(ImageError) -> Bool {
+  private mutating func readSyntax(_ identifier: String) throws(DermaFusionError) -> Bool {
     switch identifier {
     case "1.2.840.10008.1.2": return true
     case "1.2.840.10008.1.2.1": return false
@@ -71,7 +72,7 @@ struct DICOMFile {
 
   private mutating func read(
     _ element: DICOMElement, _ elements: DICOMElements
-  ) throws(ImageError) -> Bool {
+  ) throws(DermaFusionError) -> Bool {
     switch element.tag {
     case 0x0008_2218, 0x5200_9229: try readRegions(element, elements, depth: 0)
     case 0x0010_0040: patientSex = text(element)
@@ -97,10 +98,10 @@ struct DICOMFile {
   /// The code meanings of the regions, but not those of their modifiers, which are nested in them.
   private mutating func readRegions(
     _ sequence: DICOMElement, _ elements: DICOMElements, depth: Int
-  ) throws(ImageError) {
-    try elements.forEachItem(of: sequence, depth: depth) { item throws(ImageError) in
+  ) throws(DermaFusionError) {
+    try elements.forEachItem(of: sequence, depth: depth) { item throws(DermaFusionError) in
       try elements.forEach(in: item, isImplicit: sequence.hasImplicitItems, depth: depth + 1) {
-        element throws(ImageError) in
+        element throws(DermaFusionError) in
         switch (sequence.tag, element.tag) {
         case (0x0008_2218, 0x0008_0104): regions.append(text(element))
         // Images of several frames keep it with what their frames share.

@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// Uncompressed pixels of a DICOM image.
 struct DICOMPixels {
@@ -14,7 +15,7 @@ struct DICOMPixels {
   }
 
   /// The first frame.
-  func image() throws(ImageError) -> PixelImage {
+  func image() throws(DermaFusionError) -> PixelImage {
     if file.samples == 1 {
       try require(count * file.bitsAllocated / 8)
       return PixelImage(width: file.columns, height: file.rows, writingPixels: writeGrey)
@@ -46,7 +47,7 @@ struct DICOMPixels {
     }
   }
 
-  private func require(_ needed: Int) throws(ImageError) {
+  private func require(_ needed: Int) throws(DermaFusionError) {
     guard bytes.count >= needed else {
       throw .truncated(.dicom, reason: "\(bytes.count) bytes of pixels where \(needed) are needed")
     }

@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// The boxes of a HEIF or AVIF file, as far as they are needed before libheif sees it: its brand, and the largest image in it.
 struct HEIFFile {
@@ -26,7 +27,7 @@ struct HEIFFile {
     return brands.first { reader.holds($0.name, at: 8) }
   }
 
-  init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+  init(_ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) {
     let reader = ByteReader(bytes, isBigEndian: true)
     var largest = (width: 0, height: 0)
     var isSubsampled = false

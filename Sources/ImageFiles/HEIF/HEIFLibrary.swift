@@ -6,7 +6,7 @@ import SystemModule
 struct HEIFLibrary: @unchecked Sendable {
   private typealias Pointer = UnsafeMutableRawPointer
 
-  static let shared = SystemLibrary.heif.open().flatMap(HEIFLibrary.init)
+  static let shared = SystemLibrary.open("libheif", versions: [1]).flatMap(HEIFLibrary.init)
 
   let version: String
   let decodesHEVC: Bool
@@ -63,23 +63,9 @@ struct HEIFLibrary: @unchecked Sendable {
     freeColors = library.function("heif_nclx_color_profile_free", as: Free.self)
   }
 
-  /// Newer versions have their decoders in packages of their own.
-  ///
-  /// - Parameter isAVIF: nil where the brand does not tell.
-  func missingDecoder(_ isAVIF: Bool?) -> ImageError? {
-    switch isAVIF {
-    case true where !decodesAV1:
-      .missingLibrary(
-        .heif, library: "libheif's AV1 decoder", debian: "libheif-plugin-dav1d", homebrew: "libheif")
-    case false where !decodesHEVC:
-      .missingLibrary(
-        .heif, library: "libheif's HEVC decoder", debian: "libheif-plugin-libde265", homebrew: "libheif")
-    default: nil
-    }
-  }
-
   /// The pixels of the primary image, turned as the file says.
-  func pixels(_ bytes: UnsafeRawBufferPointer, limits: DecodingLimits) throws(ImageError) -> PixelImage {
+  func pixels(_ bytes: UnsafeRawBufferPointer, limits: DecodingLimits) throws(DermaFusionError) -> PixelImage
+  {
     guard let context = allocate() else { throw .outOfMemory(.heif) }
     defer { free(context) }
     try check(read(context, bytes.baseAddress, bytes.count, nil))
@@ -128,7 +114,7 @@ struct HEIFLibrary: @unchecked Sendable {
   /// - Returns: nil where the file does not say what its values mean.
   private func subsampledPixels(
     _ handle: Pointer?, limits: DecodingLimits
-  ) throws(ImageError) -> PixelImage? {
+  ) throws(DermaFusionError) -> PixelImage? {
     var image: Pointer?
     let (ycbcr, halved): (Int32, Int32) = (0, 1)
     try check(decode(handle, &image, ycbcr, halved, nil))
@@ -158,7 +144,7 @@ struct HEIFLibrary: @unchecked Sendable {
   }
 
   /// Without the codes: the messages say enough.
-  private func check(_ error: cheif_error) throws(ImageError) {
+  private func check(_ error: cheif_error) throws(DermaFusionError) {
     let (endOfData, unsupportedKind, unsupportedFeature, memory): (Int32, Int32, Int32, Int32) = (
       100, 3, 4, 6
     )
@@ -172,4 +158,30 @@ struct HEIFLibrary: @unchecked Sendable {
       throw .corrupt(.heif, reason: reason)
     }
   }
+}
+
+extension SystemLibrary {
+  static let heif: SystemLibrary = SystemLibrary(
+    format: .heif, package: Package(name: "libheif", debian: "libheif1", homebrew: "libheif"),
+    version: { HEIFLibrary.shared?.version },
+    header: { (bytes) throws(DermaFusionError) in
+      let file = try HEIFFile(bytes)
+      return Header(width: file.width, height: file.height, orientation: .upright, bytesPerPixel: 9)
+    },
+    pixels: { (bytes, limits) throws(DermaFusionError) in
+      guard let library = HEIFLibrary.shared else { throw heif.package.missing(.heif) }
+      return try library.pixels(bytes, limits: limits)
+    },
+    // Newer versions have their decoders in packages of their own.
+    missingPart: { kind in
+      guard let library = HEIFLibrary.shared else { return nil }
+      return switch kind {
+      case "avif" where !library.decodesAV1:
+        Package(name: "libheif's AV1 decoder", debian: "libheif-plugin-dav1d", homebrew: "libheif")
+      case "heic" where !library.decodesHEVC:
+        Package(name: "libheif's HEVC decoder", debian: "libheif-plugin-libde265", homebrew: "libheif")
+      default: nil
+      }
+    },
+    kind: { HEIFFile.isAVIF($0).map { $0 ? "avif" : "heic" } })
 }

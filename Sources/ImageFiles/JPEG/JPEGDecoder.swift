@@ -1,5 +1,6 @@
 import CJPEG
 import ImagePipeline
+import SystemModule
 
 /// JPEG files through libjpeg-turbo with its default settings, which are Pillow's.
 enum JPEGDecoder {
@@ -17,11 +18,11 @@ enum JPEGDecoder {
   static func decode(
     _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits,
     largeByteCount: Int = SquareRows.largeByteCount, container: Container? = nil
-  ) throws(ImageError) -> DecodedImage {
+  ) throws(DermaFusionError) -> DecodedImage {
     let start = bytes.bindMemory(to: UInt8.self).baseAddress
     guard let reader = cjpeg_open(start, bytes.count) else { throw .outOfMemory(.jpeg) }
     defer { cjpeg_close(reader) }
-    let check = { (status: cjpeg_status, truncation: String) throws(ImageError) in
+    let check = { (status: cjpeg_status, truncation: String) throws(DermaFusionError) in
       try Self.check(status, reader, truncation: truncation, seconds: limits.seconds)
     }
     try check(cjpeg_read_header(reader), "the data end in the header")
@@ -40,11 +41,11 @@ enum JPEGDecoder {
     let orientation = container == nil ? orientation(reader) : .upright
     if container?.isRGB == true { cjpeg_take_as_rgb(reader) }
 
-    let begin = { () throws(ImageError) in
+    let begin = { () throws(DermaFusionError) in
       reader.pointee.deadline = cjpeg_now() + limits.seconds
       try check(cjpeg_start(reader), "the data end before the last scan does")
     }
-    let finish = { (status: cjpeg_status) throws(ImageError) in
+    let finish = { (status: cjpeg_status) throws(DermaFusionError) in
       try check(status, "the data end in row \(reader.pointee.rows_read + 1) of \(height)")
       try check(cjpeg_finish(reader), "the data end after the last row")
     }
@@ -64,7 +65,7 @@ enum JPEGDecoder {
     let reservation = try limits.reserve(
       coefficientBytes + (orientation == .upright ? pixelBytes : 2 * pixelBytes), for: .jpeg)
     try begin()
-    let image = try PixelImage(width: width, height: height) { (pixels) throws(ImageError) in
+    let image = try PixelImage(width: width, height: height) { (pixels) throws(DermaFusionError) in
       let status =
         reader.pointee.output_components == 4
         ? readRows(reader, width: width, height: height) { row, y in
@@ -89,7 +90,7 @@ enum JPEGDecoder {
   /// A short file that claims many pixels is refused before they are allocated. Huffman coding takes at least a bit for
   /// each block of 8x8 values, of which a component may have a sixteenth of the image's. Arithmetic coding may take less:
   /// a small image is decoded whatever its file claims, a large one where it claims what a photograph might.
-  private static func requirePlausibleSize(_ header: cjpeg_reader, byteCount: Int) throws(ImageError) {
+  private static func requirePlausibleSize(_ header: cjpeg_reader, byteCount: Int) throws(DermaFusionError) {
     let (width, height) = (Int(header.width), Int(header.height))
     if header.is_arithmetic != 0 {
       guard width * height <= max(1 << 24, byteCount * 8192) else {
@@ -138,7 +139,7 @@ enum JPEGDecoder {
   private static func check(
     _ status: cjpeg_status, _ reader: UnsafeMutablePointer<cjpeg_reader>, truncation: String,
     seconds: Double
-  ) throws(ImageError) {
+  ) throws(DermaFusionError) {
     switch status {
     case CJPEG_OK: return
     case CJPEG_TRUNCATED: throw .truncated(.jpeg, reason: truncation)

@@ -1,12 +1,13 @@
 import CJPEG
 import ImagePipeline
+import SystemModule
 
 /// Writes JPEG files through libjpeg, for pictures that are only looked at.
 package enum JPEGEncoder {
   /// - Parameter quality: from 1 to 100. Every pixel keeps its colour: the lines of a heatmap are coloured.
   /// - Returns: a whole file.
-  /// - Throws: ``ImageError/encodingFailed(reason:)`` when memory runs out.
-  package static func encode(_ image: PixelImage, quality: Int) throws(ImageError) -> [UInt8] {
+  /// - Throws: ``DermaFusionError/encodingFailed(reason:)`` when memory runs out.
+  package static func encode(_ image: PixelImage, quality: Int) throws(DermaFusionError) -> [UInt8] {
     precondition((1...100).contains(quality), "a quality of \(quality)")
     var bytes: UnsafeMutablePointer<UInt8>?
     var count: UInt = 0

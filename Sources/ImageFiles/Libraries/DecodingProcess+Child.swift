@@ -13,31 +13,26 @@ extension DecodingProcess {
   /// - Returns: the exit status.
   package static func answer(_ words: [[UInt8]]) -> Int32 {
     let texts = words.dropFirst().map { String(decoding: $0, as: UTF8.self) }
-    guard texts.count == 5, let format = ImageFormat(rawValue: texts[0]), let count = Int(texts[1]),
+    guard texts.count == 5, let library = SystemLibrary.all.first(where: { $0.format.name == texts[0] }),
+      let count = Int(texts[1]),
       let pixels = Int(texts[2]), let memory = Int(texts[3]), let seconds = Double(texts[4]),
-      SystemLibrary(decoding: format) != nil, count > 0, count <= ImageDecoder.fileByteLimit
+      count > 0, count <= ImageDecoder.fileByteLimit
     else { return 64 }
     let limits = DecodingLimits(pixels: pixels, memory: memory, seconds: seconds)
     // The library is opened, and the file read, before the memory is limited to what decoding may take.
-    _ = LibraryDecoder.isThere(format)
+    guard library.version() != nil else { return 1 }
     var bytes = [UInt8](repeating: 0, count: count)
     guard bytes.withUnsafeMutableBytes({ StandardStreams.readInput(into: $0) }) else { return 1 }
     ChildLimits.apply(memory: memory, seconds: seconds)
-    do throws(ImageError) {
-      let image = try bytes.withUnsafeBufferPointer { (bytes) throws(ImageError) in
-        try LibraryDecoder.pixels(UnsafeRawBufferPointer(bytes), format, limits: limits)
+    do throws(DermaFusionError) {
+      let image = try bytes.withUnsafeBufferPointer { (bytes) throws(DermaFusionError) in
+        try library.pixels(UnsafeRawBufferPointer(bytes), limits)
       }
       write(Reply.pixels(width: image.width, height: image.height).head)
       write(image.pixels)
     } catch {
-      let text: [UInt8] =
-        switch error {
-        case .corrupt(_, let reason), .truncated(_, let reason), .unsupportedVariant(_, let reason):
-          Array(reason.utf8.prefix(4096))
-        case .tooSlow(_, let seconds): Array("\(seconds)".utf8)
-        default: Array("\(error)".utf8.prefix(4096))
-        }
-      write(Reply.failure(Failure(error), textCount: text.count).head)
+      let text = Array(error.message.utf8.prefix(4096))
+      write(Reply.failure(textCount: text.count).head)
       write(text)
     }
     return 0

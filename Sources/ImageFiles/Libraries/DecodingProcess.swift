@@ -20,14 +20,14 @@ package struct DecodingProcess: Sendable {
   /// The stored pixels of a file.
   func pixels(
     _ bytes: UnsafeRawBufferPointer, _ library: SystemLibrary, limits: DecodingLimits
-  ) throws(ImageError) -> PixelImage {
+  ) throws(DermaFusionError) -> PixelImage {
     let format = library.format
     let child: ChildProcess
-    do throws(FileError) {
+    do throws(DermaFusionError) {
       child = try ChildProcess(
         executable: executable,
         arguments: [
-          Self.argument, format.rawValue, String(bytes.count), String(limits.pixels), String(limits.memory),
+          Self.argument, format.name, String(bytes.count), String(limits.pixels), String(limits.memory),
           String(limits.seconds),
         ], seconds: limits.seconds)
     } catch {
@@ -42,23 +42,25 @@ package struct DecodingProcess: Sendable {
     case .pixels(let width, let height):
       // What comes is as little to be trusted as what went.
       try limits.check(width: width, height: height, part: .whole)
-      guard width > 0, height > 0 else { throw .corrupt(format, reason: "\(library.name) gives no pixels") }
-      return try PixelImage(width: width, height: height) { (pixels) throws(ImageError) in
+      guard width > 0, height > 0 else {
+        throw .corrupt(format, reason: "\(library.package.name) gives no pixels")
+      }
+      return try PixelImage(width: width, height: height) { (pixels) throws(DermaFusionError) in
         let buffer = UnsafeMutableRawBufferPointer(start: pixels, count: width * height * 3)
         guard child.read(into: buffer) else { throw failure(of: child, library, limits) }
       }
-    case .failure(let kind, let count):
+    case .failure(let count):
       var text = [UInt8](repeating: 0, count: count)
       guard text.withUnsafeMutableBytes({ child.read(into: $0) }) else {
         throw failure(of: child, library, limits)
       }
-      throw kind.error(format, reason: String(decoding: text, as: UTF8.self))
+      throw .invalidImage(String(decoding: text, as: UTF8.self))
     }
   }
 
   /// Why a child that gave no answer ended.
   private func failure(of child: ChildProcess, _ library: SystemLibrary, _ limits: DecodingLimits)
-    -> ImageError
+    -> DermaFusionError
   {
     switch child.end() {
     case .late: return .tooSlow(library.format, seconds: limits.seconds)
@@ -66,7 +68,7 @@ package struct DecodingProcess: Sendable {
       // The limit of a child's processor time.
       return signal == ChildLimits.timeSignal
         ? .tooSlow(library.format, seconds: limits.seconds)
-        : .crashedLibrary(library.format, library: library.name, signal: Int(signal))
+        : .crashedLibrary(library.format, library: library.package.name, signal: Int(signal))
     case .exited: return .outOfMemory(library.format)
     }
   }
@@ -76,7 +78,7 @@ extension DecodingProcess {
   /// What the child says before its pixels or its reason: three numbers of 32 bits.
   enum Reply {
     case pixels(width: Int, height: Int)
-    case failure(Failure, textCount: Int)
+    case failure(textCount: Int)
 
     static let headCount = 12
 
@@ -86,8 +88,8 @@ extension DecodingProcess {
       if numbers[0] == 0 {
         self = .pixels(width: numbers[1], height: numbers[2])
       } else {
-        guard let failure = Failure(rawValue: numbers[0]), numbers[1] <= 4096 else { return nil }
-        self = .failure(failure, textCount: numbers[1])
+        guard numbers[0] == 1, numbers[1] <= 4096 else { return nil }
+        self = .failure(textCount: numbers[1])
       }
     }
 
@@ -95,38 +97,9 @@ extension DecodingProcess {
       let numbers =
         switch self {
         case .pixels(let width, let height): [0, width, height]
-        case .failure(let kind, let count): [kind.rawValue, count, 0]
+        case .failure(let count): [1, count, 0]
         }
       return numbers.flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
-    }
-  }
-
-  /// The rules that a file may break in the child.
-  enum Failure: Int {
-    case corrupt = 1
-    case truncated
-    case unsupported
-    case memory
-    case time
-
-    init(_ error: ImageError) {
-      switch error {
-      case .truncated: self = .truncated
-      case .unsupportedVariant: self = .unsupported
-      case .outOfMemory, .tooMuchMemory: self = .memory
-      case .tooSlow: self = .time
-      default: self = .corrupt
-      }
-    }
-
-    func error(_ format: ImageFormat, reason: String) -> ImageError {
-      switch self {
-      case .corrupt: .corrupt(format, reason: reason)
-      case .truncated: .truncated(format, reason: reason)
-      case .unsupported: .unsupportedVariant(format, reason: reason)
-      case .memory: .outOfMemory(format)
-      case .time: .tooSlow(format, seconds: Double(reason) ?? 0)
-      }
     }
   }
 }

@@ -2,51 +2,81 @@ import ImagePipeline
 import SystemModule
 
 /// A library of the system that decodes a format. It is opened at run time: builds and installations do not need it.
+///
+/// Such a library may crash on a hostile file. The program therefore decodes in a process of its own (``DecodingProcess``).
+/// Other programs that use the package decode in their own process.
 struct SystemLibrary: Sendable {
-  let format: ImageFormat
-  let name: String
-  let debian: String
-  let homebrew: String
-  /// The interfaces that the declarations here are of, in the order in which they are tried.
-  let versions: [Int]
+  /// Packages that have a library, or a part of it.
+  struct Package: Sendable {
+    let name: String
+    let debian: String
+    let homebrew: String
 
-  func open() -> DynamicLibrary? {
-    #if canImport(Darwin)
-      let folders = ["", "/opt/homebrew/lib/", "/usr/local/lib/"]
-      return DynamicLibrary(names: folders.flatMap { folder in files.map { folder + $0 } })
-    #else
-      return DynamicLibrary(names: files)
-    #endif
-  }
-
-  var missing: ImageError { .missingLibrary(format, library: name, debian: debian, homebrew: homebrew) }
-}
-
-extension SystemLibrary {
-  /// Nil for the formats that need no library beside those that the program is linked to.
-  init?(decoding format: ImageFormat) {
-    switch format {
-    case .webp: self = .webp
-    case .tiff: self = .tiff
-    case .heif: self = .heif
-    case .png, .jpeg, .pnm, .bmp, .dicom: return nil
+    func missing(_ format: ImageFormat) -> DermaFusionError {
+      .missingLibrary(format, library: name, debian: debian, homebrew: homebrew)
     }
   }
 
-  static let webp = SystemLibrary(
-    format: .webp, name: "libwebp", debian: "libwebp7", homebrew: "webp", versions: [7])
-  static let tiff = SystemLibrary(
-    format: .tiff, name: "libtiff", debian: "libtiff6", homebrew: "libtiff", versions: [6, 5])
-  static let heif = SystemLibrary(
-    format: .heif, name: "libheif", debian: "libheif1", homebrew: "libheif", versions: [1])
+  /// A file's size and the way that its pixels lie, read without the library.
+  struct Header {
+    let width: Int
+    let height: Int
+    let orientation: Orientation
+    /// Bytes that decoding may take for each pixel, beside the pixels.
+    let bytesPerPixel: Int
+  }
 
-  /// What the loader is asked for.
-  var files: [String] {
+  let format: ImageFormat
+  let package: Package
+  /// `nil` where the library is not there.
+  let version: @Sendable () -> String?
+  let header: @Sendable (UnsafeRawBufferPointer) throws(DermaFusionError) -> Header
+  /// The stored pixels, decoded in this process. The library is there.
+  let pixels: @Sendable (UnsafeRawBufferPointer, DecodingLimits) throws(DermaFusionError) -> PixelImage
+  /// The part of the library that a kind of the format needs and the machine lacks.
+  var missingPart: @Sendable (_ kind: String?) -> Package? = { _ in nil }
+  /// The kind that a file is of, in lower case; `nil` where it does not tell.
+  var kind: @Sendable (UnsafeRawBufferPointer) -> String? = { _ in nil }
+
+  /// What this machine lacks to decode files of this kind.
+  func missing(kind: String? = nil) -> Package? { version() == nil ? package : missingPart(kind) }
+
+  /// Opens a library by one of the interfaces that the declarations here are of, in the order in which they are tried.
+  static func open(_ name: String, versions: [Int]) -> DynamicLibrary? {
     #if canImport(Darwin)
-      versions.map { "\(name).\($0).dylib" }
+      let files = ["", "/opt/homebrew/lib/", "/usr/local/lib/"].flatMap { folder in
+        versions.map { "\(folder)\(name).\($0).dylib" }
+      }
     #else
-      versions.map { "\(name).so.\($0)" }
+      let files = versions.map { "\(name).so.\($0)" }
     #endif
+    return DynamicLibrary(names: files)
+  }
+
+  func decode(
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
+  ) throws(DermaFusionError) -> DecodedImage {
+    if let missing = missing(kind: kind(bytes)) { throw missing.missing(format) }
+    let header = try header(bytes)
+    try limits.check(width: header.width, height: header.height, part: part)
+    let reservation = try limits.reserve(
+      header.width * header.height * (header.bytesPerPixel + 3), for: format)
+    let image =
+      if let process = DecodingProcess.shared {
+        try process.pixels(bytes, self, limits: limits)
+      } else {
+        try pixels(bytes, limits)
+      }
+    // A HEIF file's own header may claim another size than its images have.
+    try limits.check(width: image.width, height: image.height, part: part)
+    return DecodedImage(header.orientation.applied(to: image), reservation: reservation)
+  }
+
+  /// All libraries of the table of formats.
+  static var all: [SystemLibrary] {
+    FormatRow.all.compactMap { row in
+      if case .library(let library) = row.decoding { library } else { nil }
+    }
   }
 }
 

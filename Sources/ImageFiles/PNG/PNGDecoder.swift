@@ -1,5 +1,6 @@
 import CPNG
 import ImagePipeline
+import SystemModule
 
 /// PNG files through libpng's classic interface.
 enum PNGDecoder {
@@ -9,7 +10,7 @@ enum PNGDecoder {
   static func decode(
     _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits,
     largeByteCount: Int = SquareRows.largeByteCount
-  ) throws(ImageError) -> DecodedImage {
+  ) throws(DermaFusionError) -> DecodedImage {
     var turned: Turned?
     while true {
       let image = try attempt(
@@ -28,7 +29,7 @@ enum PNGDecoder {
   private static func attempt(
     _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits, largeByteCount: Int,
     turned: inout Turned?
-  ) throws(ImageError) -> DecodedImage? {
+  ) throws(DermaFusionError) -> DecodedImage? {
     guard let reader = cpng_open(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) else {
       throw .outOfMemory(.png)
     }
@@ -41,11 +42,11 @@ enum PNGDecoder {
     try requirePlausibleSize(reader.pointee, byteCount: bytes.count)
 
     let deadline = turned?.deadline
-    let begin = { () throws(ImageError) in
+    let begin = { () throws(DermaFusionError) in
       reader.pointee.deadline = deadline ?? cpng_now() + limits.seconds
       try check(cpng_start(reader), reader, seconds: limits.seconds)
     }
-    let finish = { (status: cpng_status) throws(ImageError) in
+    let finish = { (status: cpng_status) throws(DermaFusionError) in
       try check(status, reader, seconds: limits.seconds)
       try check(cpng_finish(reader), reader, seconds: limits.seconds)
       guard reader.pointee.has_alpha == 0 || reader.pointee.is_visible != 0 else {
@@ -74,7 +75,7 @@ enum PNGDecoder {
     // A turned image is there twice for a moment; whether it is turned may stand behind the pixels.
     let reservation = try limits.reserve(width * height * 6, for: .png)
     try begin()
-    let image = try PixelImage(width: width, height: height) { (pixels) throws(ImageError) in
+    let image = try PixelImage(width: width, height: height) { (pixels) throws(DermaFusionError) in
       try finish(cpng_read_rows(reader, pixels))
     }
     return DecodedImage(
@@ -146,7 +147,7 @@ enum PNGDecoder {
   }
 
   /// Deflate shrinks at most 1032-fold, so a short file that claims many pixels is refused before they are allocated.
-  private static func requirePlausibleSize(_ header: cpng_reader, byteCount: Int) throws(ImageError) {
+  private static func requirePlausibleSize(_ header: cpng_reader, byteCount: Int) throws(DermaFusionError) {
     let channels =
       switch header.color_type {
       case PNG_COLOR_TYPE_RGB: 3
@@ -162,7 +163,7 @@ enum PNGDecoder {
 
   private static func check(
     _ status: cpng_status, _ reader: UnsafeMutablePointer<cpng_reader>, seconds: Double
-  ) throws(ImageError) {
+  ) throws(DermaFusionError) {
     switch status {
     case CPNG_OK: return
     case CPNG_TRUNCATED: throw .truncated(.png, reason: String(untilZeroIn: reader.pointee.message))

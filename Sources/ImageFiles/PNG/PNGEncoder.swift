@@ -1,5 +1,6 @@
 import CPNG
 import ImagePipeline
+import SystemModule
 
 /// Writes PNG files through libpng.
 package enum PNGEncoder {
@@ -10,10 +11,10 @@ package enum PNGEncoder {
   ///   - text: `tEXt` chunks, written before the pixels: a keyword of 1...79 characters and its text, both ASCII, so that
   ///     every reader shows them alike.
   /// - Returns: A whole file.
-  /// - Throws: ``ImageError/encodingFailed(reason:)`` when memory runs out or the image is larger than PNG allows.
+  /// - Throws: ``DermaFusionError/encodingFailed(reason:)`` when memory runs out or the image is larger than PNG allows.
   package static func encode(
     _ image: PixelImage, text: [(keyword: String, text: String)] = []
-  ) throws(ImageError) -> [UInt8] {
+  ) throws(DermaFusionError) -> [UInt8] {
     for (keyword, text) in text {
       precondition(
         (1...79).contains(keyword.utf8.count) && (keyword + text).utf8.allSatisfy { (1...127).contains($0) },

@@ -1,10 +1,16 @@
 import ImagePipeline
+import SystemModule
 
 /// Netpbm's P1...P6 with a maximum of 1...65535, scaled as Pillow scales them.
 enum PNMDecoder {
+  static func isRecognized(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    bytes.count >= 2 && bytes[0] == UInt8(ascii: "P") && (0x31...0x36).contains(bytes[1])
+      && (bytes.count == 2 || bytes[2].isASCIIWhitespace)
+  }
+
   static func decode(
     _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
-  ) throws(ImageError) -> DecodedImage {
+  ) throws(DermaFusionError) -> DecodedImage {
     var parser = PNMParser(bytes)
     parser.skipMagicNumber()
     let kind = bytes[1] - UInt8(ascii: "0")
@@ -53,14 +59,16 @@ enum PNMDecoder {
     }
   }
 
-  private static func requireByteCount(_ needed: Int, in parser: PNMParser) throws(ImageError) {
+  private static func requireByteCount(_ needed: Int, in parser: PNMParser) throws(DermaFusionError) {
     let available = parser.bytes.count - parser.position
     guard available >= needed else {
       throw .truncated(.pnm, reason: "\(available) bytes of pixels where \(needed) are needed")
     }
   }
 
-  private static func decodeBinary(_ parser: PNMParser, _ layout: Layout) throws(ImageError) -> PixelImage {
+  private static func decodeBinary(_ parser: PNMParser, _ layout: Layout) throws(DermaFusionError)
+    -> PixelImage
+  {
     let bytesPerValue = layout.maximum < 256 ? 1 : 2
     let valueCount = layout.pixelCount * layout.channels
     try requireByteCount(valueCount * bytesPerValue, in: parser)
@@ -75,7 +83,9 @@ enum PNMDecoder {
     }
   }
 
-  private static func decodeBitmap(_ parser: PNMParser, _ layout: Layout) throws(ImageError) -> PixelImage {
+  private static func decodeBitmap(_ parser: PNMParser, _ layout: Layout) throws(DermaFusionError)
+    -> PixelImage
+  {
     let rowBytes = (layout.width + 7) / 8
     try requireByteCount(rowBytes * layout.height, in: parser)
     let source = UnsafeRawBufferPointer(rebasing: parser.bytes[parser.position...])
@@ -89,14 +99,14 @@ enum PNMDecoder {
     }
   }
 
-  private static func decodePlain(_ parser: inout PNMParser, _ layout: Layout) throws(ImageError)
+  private static func decodePlain(_ parser: inout PNMParser, _ layout: Layout) throws(DermaFusionError)
     -> PixelImage
   {
     let valueCount = layout.pixelCount * layout.channels
     // Each value takes at least a digit and, but for the last, a character between.
     try requireByteCount(valueCount * 2 - 1, in: parser)
     let scaled = layout.scaledValues()
-    return try decodeValues(layout, count: valueCount) { () throws(ImageError) in
+    return try decodeValues(layout, count: valueCount) { () throws(DermaFusionError) in
       let value = try parser.readNumber("a value")
       guard value <= layout.maximum else {
         throw .corrupt(.pnm, reason: "a value is \(value), above the maximum of \(layout.maximum)")
@@ -107,17 +117,17 @@ enum PNMDecoder {
 
   private static func decodePlainBitmap(
     _ parser: inout PNMParser, _ layout: Layout
-  ) throws(ImageError) -> PixelImage {
+  ) throws(DermaFusionError) -> PixelImage {
     try requireByteCount(layout.pixelCount, in: parser)
-    return try decodeValues(layout, count: layout.pixelCount) { () throws(ImageError) in
+    return try decodeValues(layout, count: layout.pixelCount) { () throws(DermaFusionError) in
       try parser.readBit() == 1 ? 0 : 255
     }
   }
 
   private static func decodeValues(
-    _ layout: Layout, count: Int, next: () throws(ImageError) -> UInt8
-  ) throws(ImageError) -> PixelImage {
-    try PixelImage(width: layout.width, height: layout.height) { (pixels) throws(ImageError) in
+    _ layout: Layout, count: Int, next: () throws(DermaFusionError) -> UInt8
+  ) throws(DermaFusionError) -> PixelImage {
+    try PixelImage(width: layout.width, height: layout.height) { (pixels) throws(DermaFusionError) in
       for index in 0..<count { write(try next(), at: index, channels: layout.channels, to: pixels) }
     }
   }

@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// Reads the numbers of a Netpbm file as Pillow's `PpmImagePlugin` does.
 ///
@@ -17,7 +18,7 @@ struct PNMParser {
   mutating func skipMagicNumber() { position = min(3, bytes.count) }
 
   /// Reads a decimal number and the one whitespace character that ends it.
-  mutating func readNumber(_ name: String) throws(ImageError) -> Int {
+  mutating func readNumber(_ name: String) throws(DermaFusionError) -> Int {
     var value = 0
     var digitCount = 0
     while let byte = nextOutsideComments() {
@@ -39,7 +40,7 @@ struct PNMParser {
   }
 
   /// Reads one digit of a plain bitmap, where no whitespace is needed between the values.
-  mutating func readBit() throws(ImageError) -> Int {
+  mutating func readBit() throws(DermaFusionError) -> Int {
     while let byte = nextOutsideComments() {
       switch byte {
       case UInt8(ascii: "0"): return 0

@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// The first directory of a TIFF or BigTIFF file.
 struct TIFFDirectory {
@@ -16,7 +17,7 @@ struct TIFFDirectory {
     1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
   ]
 
-  init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+  init(_ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) {
     reader = ByteReader(bytes, isBigEndian: bytes.first == UInt8(ascii: "M"))
     let isBig = reader.integer16(at: 2) == 43
     let offsetSize = isBig ? 8 : 4
@@ -71,5 +72,13 @@ struct TIFFDirectory {
   func bytes(_ tag: Int) -> [UInt8]? {
     guard let entry = entries[tag], let size = Self.unitSizes[entry.type] else { return nil }
     return reader.bytes(at: entry.position, count: entry.count * size).map(Array.init)
+  }
+}
+
+extension TIFFDirectory {
+  static func isRecognized(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    [0x2A, 0x2B].contains { (version: UInt8) in
+      bytes.starts(with: [0x49, 0x49, version, 0]) || bytes.starts(with: [0x4D, 0x4D, 0, version])
+    }
   }
 }

@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// How a TIFF file's first image is stored, and what its samples mean: those of the kinds in Pillow's `TiffImagePlugin` that
 /// have 16 bits or fewer.
@@ -50,7 +51,7 @@ struct TIFFLayout {
 
   static let jpeg = 7
 
-  init(_ directory: TIFFDirectory) throws(ImageError) {
+  init(_ directory: TIFFDirectory) throws(DermaFusionError) {
     guard let width = directory.integer(256), let height = directory.integer(257), width > 0, height > 0,
       width < 1 << 31, height < 1 << 31
     else { throw .corrupt(.tiff, reason: "it has no size") }
@@ -121,7 +122,7 @@ struct TIFFLayout {
 
   private static func color(
     photometric: Int, bits: Int, samples: Int, extra: [Int], isPlanar: Bool, isCompressed: Bool
-  ) throws(ImageError) -> Color {
+  ) throws(DermaFusionError) -> Color {
     let colors = samples - extra.count
     switch (photometric, bits) {
     case (0...1, 1), (0...1, 2), (0...1, 4), (0...1, 8), (0...1, 12), (0...1, 16):

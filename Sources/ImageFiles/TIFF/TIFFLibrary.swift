@@ -1,3 +1,4 @@
+import ImagePipeline
 import SystemModule
 
 /// libtiff's interface of version 4.
@@ -23,7 +24,7 @@ struct TIFFLibrary: @unchecked Sendable {
     ) -> Pointer?
   typealias Size = @convention(c) (Pointer?) -> Int
 
-  static let shared = SystemLibrary.tiff.open().flatMap(TIFFLibrary.init)
+  static let shared = SystemLibrary.open("libtiff", versions: [6, 5]).flatMap(TIFFLibrary.init)
 
   let version: String
   let open: Open
@@ -97,4 +98,21 @@ struct TIFFLibrary: @unchecked Sendable {
       }
     }
   }
+}
+
+extension SystemLibrary {
+  static let tiff: SystemLibrary = SystemLibrary(
+    format: .tiff, package: Package(name: "libtiff", debian: "libtiff6", homebrew: "libtiff"),
+    version: { TIFFLibrary.shared?.version },
+    header: { (bytes) throws(DermaFusionError) in
+      let layout = try TIFFLayout(try TIFFDirectory(bytes))
+      return Header(
+        width: layout.width, height: layout.height, orientation: layout.orientation,
+        bytesPerPixel: layout.usedSamples + layout.samples * (layout.bits + 7) / 8)
+    },
+    pixels: { (bytes, limits) throws(DermaFusionError) in
+      guard let library = TIFFLibrary.shared else { throw tiff.package.missing(.tiff) }
+      let layout = try TIFFLayout(try TIFFDirectory(bytes))
+      return try TIFFReader(library, bytes, layout, limits: limits).pixels()
+    })
 }

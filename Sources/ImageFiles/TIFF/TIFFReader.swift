@@ -20,7 +20,7 @@ struct TIFFReader {
   }
 
   /// The stored pixels.
-  func pixels() throws(ImageError) -> PixelImage {
+  func pixels() throws(DermaFusionError) -> PixelImage {
     if layout.isReadAsRGBA { return try pixelsOfLibrary() }
     var samples = TIFFSamples(layout)
     if layout.isCompressed { try unpack(&samples) } else { try copy(&samples) }
@@ -31,8 +31,8 @@ struct TIFFReader {
 
   /// A strip or a tile: its index in the file's list, and where it lies in the image.
   private func forEachPart(
-    _ visit: (_ index: Int, _ x: Int, _ y: Int, _ plane: Int) throws(ImageError) -> Void
-  ) throws(ImageError) {
+    _ visit: (_ index: Int, _ x: Int, _ y: Int, _ plane: Int) throws(DermaFusionError) -> Void
+  ) throws(DermaFusionError) {
     let across = (layout.width + layout.partWidth - 1) / layout.partWidth
     let down = (layout.height + layout.partHeight - 1) / layout.partHeight
     for plane in 0..<planeCount {
@@ -60,9 +60,9 @@ struct TIFFReader {
     }
   }
 
-  private func copy(_ samples: inout TIFFSamples) throws(ImageError) {
+  private func copy(_ samples: inout TIFFSamples) throws(DermaFusionError) {
     let stride = samples.rowBytes(width: layout.partWidth)
-    try forEachPart { index, x, y, plane throws(ImageError) in
+    try forEachPart { index, x, y, plane throws(DermaFusionError) in
       guard layout.offsets.indices.contains(index) else {
         throw .truncated(.tiff, reason: "\(layout.offsets.count) strips or tiles where more are needed")
       }
@@ -76,7 +76,7 @@ struct TIFFReader {
     }
   }
 
-  private func unpack(_ samples: inout TIFFSamples) throws(ImageError) {
+  private func unpack(_ samples: inout TIFFSamples) throws(DermaFusionError) {
     let stream = try TIFFStream(library, bytes)
     if layout.color == .ycbcr {
       // libjpeg makes the colours then.
@@ -95,7 +95,7 @@ struct TIFFReader {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
     defer { buffer.deallocate() }
     _ = buffer.initializeMemory(as: UInt8.self, repeating: 0)
-    try forEachPart { _, x, y, plane throws(ImageError) in
+    try forEachPart { _, x, y, plane throws(DermaFusionError) in
       let count =
         layout.isTiled
         ? library.readTile(stream.tiff, buffer.baseAddress, UInt32(x), UInt32(y), 0, UInt16(plane))
@@ -108,7 +108,7 @@ struct TIFFReader {
     }
   }
 
-  private func pixelsOfLibrary() throws(ImageError) -> PixelImage {
+  private func pixelsOfLibrary() throws(DermaFusionError) -> PixelImage {
     let stream = try TIFFStream(library, bytes)
     let (width, height) = (layout.width, layout.height)
     var isRead = false

@@ -1,5 +1,6 @@
 import CImageLibraries
 import ImagePipeline
+import SystemModule
 
 /// A TIFF file in memory that libtiff has opened.
 final class TIFFStream {
@@ -14,7 +15,7 @@ final class TIFFStream {
   }
 
   /// - Parameter bytes: must outlive the stream.
-  init(_ library: TIFFLibrary, _ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+  init(_ library: TIFFLibrary, _ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) {
     self.library = library
     source = .allocate(capacity: 1)
     source.initialize(to: Source(bytes: bytes, position: 0))
@@ -35,7 +36,7 @@ final class TIFFStream {
         name, mode, source, Self.read, Self.write, Self.seek, Self.close, Self.size, Self.map, Self.unmap)
     }
     guard let opened else {
-      let failure = ImageError.corrupt(.tiff, reason: Self.text(report))
+      let failure = DermaFusionError.corrupt(.tiff, reason: Self.text(report))
       source.deallocate()
       report.deallocate()
       throw failure
@@ -50,7 +51,7 @@ final class TIFFStream {
   }
 
   /// What libtiff said of its first error.
-  var failure: ImageError {
+  var failure: DermaFusionError {
     let reason = Self.text(report)
     if reason.contains("not configured") || reason.contains("not implemented")
       || reason.contains("not support")

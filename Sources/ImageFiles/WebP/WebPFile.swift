@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 
 /// The chunks of a WebP file, as far as they are needed here.
 struct WebPFile {
@@ -11,7 +12,7 @@ struct WebPFile {
   /// Where the frame lies in the canvas; nil where it is all of it.
   let place: (x: Int, y: Int, width: Int, height: Int)?
 
-  init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+  init(_ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) {
     let reader = ByteReader(bytes)
     func integer24(at position: Int) -> Int? {
       guard let low = reader.integer16(at: position), let high = reader.byte(at: position + 2) else {

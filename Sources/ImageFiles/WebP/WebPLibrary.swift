@@ -11,7 +11,7 @@ struct WebPLibrary: Sendable {
     @convention(c) (UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<UInt8>?, Int, Int32)
     -> UnsafeMutablePointer<UInt8>?
 
-  static let shared = SystemLibrary.webp.open().flatMap(WebPLibrary.init)
+  static let shared = SystemLibrary.open("libwebp", versions: [7]).flatMap(WebPLibrary.init)
 
   private let measure: Measure
   private let decode: Decode
@@ -29,7 +29,7 @@ struct WebPLibrary: Sendable {
   }
 
   /// The stored pixels of a file; what an animation's first frame leaves free is black.
-  func pixels(_ bytes: UnsafeRawBufferPointer, _ file: WebPFile) throws(ImageError) -> PixelImage {
+  func pixels(_ bytes: UnsafeRawBufferPointer, _ file: WebPFile) throws(DermaFusionError) -> PixelImage {
     let frame = UnsafeRawBufferPointer(rebasing: bytes[file.frame])
     let start = frame.bindMemory(to: UInt8.self).baseAddress
     var (width, height): (Int32, Int32) = (0, 0)
@@ -44,11 +44,25 @@ struct WebPLibrary: Sendable {
     let byteCount = file.width * file.height * 3
     let stride = file.width * 3
     let offset = place.y * stride + place.x * 3
-    return try PixelImage(width: file.width, height: file.height) { (pixels) throws(ImageError) in
+    return try PixelImage(width: file.width, height: file.height) { (pixels) throws(DermaFusionError) in
       if file.place != nil { pixels.update(repeating: 0, count: byteCount) }
       guard decode(start, frame.count, pixels + offset, byteCount - offset, Int32(stride)) != nil else {
         throw .corrupt(.webp, reason: "libwebp cannot decode it; it may be truncated")
       }
     }
   }
+}
+
+extension SystemLibrary {
+  static let webp: SystemLibrary = SystemLibrary(
+    format: .webp, package: Package(name: "libwebp", debian: "libwebp7", homebrew: "webp"),
+    version: { WebPLibrary.shared?.version },
+    header: { (bytes) throws(DermaFusionError) in
+      let file = try WebPFile(bytes)
+      return Header(width: file.width, height: file.height, orientation: file.orientation, bytesPerPixel: 5)
+    },
+    pixels: { (bytes, _) throws(DermaFusionError) in
+      guard let library = WebPLibrary.shared else { throw webp.package.missing(.webp) }
+      return try library.pixels(bytes, try WebPFile(bytes))
+    })
 }

@@ -55,14 +55,12 @@ package struct Architecture: Sendable, Equatable {
 extension Architecture {
   /// The architecture that a model's `config.json` names.
   ///
-  /// - Throws: `ModelFileError` where there is no such architecture, it cannot be what the file asks of it, or the last layer
+  /// - Throws: `DermaFusionError` where there is no such architecture, it cannot be what the file asks of it, or the last layer
   ///   does not have an output for each class. A layer that is missing turns out when the network is built.
-  init(of model: ModelFolder) throws(ModelFileError) {
+  init(of model: ModelFolder) throws(DermaFusionError) {
     let configuration = model.configuration
-    do throws(ConfigurationError) {
-      try self.init(configuration)
-    } catch {
-      throw .configuration(file: model.configurationPath, error)
+    self = try DermaFusionError.naming(model.configurationPath) { () throws(DermaFusionError) in
+      try Architecture(configuration)
     }
     guard configuration.precision == .float32 || hasShortForms else {
       throw .unusablePrecision(
@@ -72,12 +70,13 @@ extension Architecture {
     }
     let last = (configuration.fusion == nil ? classifier : "fusion.classifier") + ".weight"
     if let outputs = model.weights[last]?.shape.first, outputs != configuration.classes.count {
-      throw .outputCount(
-        file: model.weights.name, name: last, outputs: outputs, classes: configuration.classes.count)
+      throw .invalidModel(
+        "\(model.weights.name): the last layer \(quoted(last)) has \(outputs) outputs, and config.json lists \(configuration.classes.count) classes"
+      )
     }
   }
 
-  package init(_ configuration: ModelConfiguration) throws(ConfigurationError) {
+  package init(_ configuration: ModelConfiguration) throws(DermaFusionError) {
     guard let architecture = Self.named(configuration.architecture) else {
       throw .unknownValue(key: "architecture", value: configuration.architecture, allowed: Self.names)
     }
@@ -114,7 +113,7 @@ package enum BlockConfiguration: Sendable, Equatable {
   /// Prepares the block for an input shape.
   func block(
     name: String, input: FeatureShape, weights: NetworkWeights, pool: ThreadPool
-  ) throws(ModelFileError) -> any Block {
+  ) throws(DermaFusionError) -> any Block {
     switch self {
     case .stem(let stem): try StemBlock(stem, name: name, input: input, weights: weights)
     case .mbConv(let block) where weights.precision == .int8 && !block.isOnGrids:

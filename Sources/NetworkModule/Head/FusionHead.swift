@@ -19,7 +19,7 @@ package struct FusionHead: Sendable {
 
   init(
     _ fusion: ModelConfiguration.Fusion, pooledCount: Int, classCount: Int, weights: NetworkWeights
-  ) throws(ModelFileError) {
+  ) throws(DermaFusionError) {
     let encoded = 2 + fusion.sexEmbeddingSize + fusion.siteEmbeddingSize
     let epsilon = fusion.layerNormEpsilon
     sexEmbedding = try weights.embedding(

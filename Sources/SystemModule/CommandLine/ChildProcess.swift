@@ -32,9 +32,9 @@ package final class ChildProcess {
   ///   - executable: its path.
   ///   - arguments: without the program's name.
   ///   - seconds: how long it may live.
-  /// - Throws: ``FileError`` where the system has no process or no pipe to give.
-  package init(executable: String, arguments: [String], seconds: Double) throws(FileError) {
-    (process, input, output) = try Self.starting.withLock { _ throws(FileError) in
+  /// - Throws: ``DermaFusionError`` where the system has no process or no pipe to give.
+  package init(executable: String, arguments: [String], seconds: Double) throws(DermaFusionError) {
+    (process, input, output) = try Self.starting.withLock { _ throws(DermaFusionError) in
       try Self.start(executable, arguments)
     }
     deadline = MonotonicClock.milliseconds / 1000 + seconds
@@ -126,10 +126,10 @@ package final class ChildProcess {
 
   private static func start(
     _ executable: String, _ arguments: [String]
-  ) throws(FileError) -> (process: pid_t, input: Int32, output: Int32) {
+  ) throws(DermaFusionError) -> (process: pid_t, input: Int32, output: Int32) {
     let toChild = try Self.pipe(executable)
     let fromChild: (reading: Int32, writing: Int32)
-    do throws(FileError) {
+    do throws(DermaFusionError) {
       fromChild = try Self.pipe(executable)
     } catch {
       Self.close([toChild.reading, toChild.writing])
@@ -147,7 +147,7 @@ package final class ChildProcess {
   }
 
   /// Neither end outlives an `exec`.
-  private static func pipe(_ name: String) throws(FileError) -> (reading: Int32, writing: Int32) {
+  private static func pipe(_ name: String) throws(DermaFusionError) -> (reading: Int32, writing: Int32) {
     var ends: [Int32] = [-1, -1]
     guard systemPipe(&ends) == 0 else { throw .unreadable(name, reason: FileBytes.reason) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

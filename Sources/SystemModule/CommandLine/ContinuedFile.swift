@@ -17,8 +17,8 @@ package final class ContinuedFile: ByteOutput {
   /// Opens a file, or makes an empty one.
   ///
   /// - Parameter limit: bytes that it may hold.
-  /// - Throws: ``FileError``, also where another process goes on with the same file.
-  package init(path: String, limit: Int) throws(FileError) {
+  /// - Throws: ``DermaFusionError``, also where another process goes on with the same file.
+  package init(path: String, limit: Int) throws(DermaFusionError) {
     self.path = path
     var status = stat()
     if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -26,8 +26,8 @@ package final class ContinuedFile: ByteOutput {
     }
     let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw .unwritable(path, reason: FileBytes.reason) }
-    output = FileDescriptorOutput(descriptor: descriptor)
-    do throws(FileError) {
+    output = FileDescriptorOutput(descriptor: descriptor, path: path)
+    do throws(DermaFusionError) {
       content = try Self.lockedContent(of: descriptor, path: path, limit: limit)
     } catch {
       close(descriptor)
@@ -37,32 +37,29 @@ package final class ContinuedFile: ByteOutput {
 
   private static func lockedContent(
     of descriptor: Int32, path: String, limit: Int
-  ) throws(FileError) -> [UInt8] {
+  ) throws(DermaFusionError) -> [UInt8] {
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       throw .unwritable(path, reason: "another process writes to it")
     }
-    do throws(FileError) {
+    do throws(DermaFusionError) {
       return try FileBytes.read(descriptor: descriptor, name: path, limit: limit)
-    } catch .empty {
-      return []
+    } catch {
+      if error.code == .emptyFile { return [] }
+      throw error
     }
   }
 
   /// Cuts the file off.
-  package func truncate(to count: Int) throws(FileError) {
+  package func truncate(to count: Int) throws(DermaFusionError) {
     if ftruncate(output.descriptor, off_t(count)) != 0 { throw .unwritable(path, reason: FileBytes.reason) }
   }
 
-  package func write(_ bytes: [UInt8]) throws(OutputError) {
-    do throws(OutputError) {
-      try output.write(bytes)
-    } catch {
-      throw .file(.unwritable(path, reason: error.reason))
-    }
+  package func write(_ bytes: [UInt8]) throws(DermaFusionError) {
+    try output.write(bytes)
   }
 
   /// Closes the file; what was written stays whether or not this is called.
-  package func finish() throws(FileError) {
+  package func finish() throws(DermaFusionError) {
     isClosed.store(true, ordering: .relaxed)
     if close(output.descriptor) != 0 { throw .unwritable(path, reason: FileBytes.reason) }
   }

@@ -8,7 +8,7 @@
 
 extension FileBytes {
   /// Checks that a folder can be made, or is there and empty.
-  package static func requireNewFolder(_ path: String) throws(FileError) {
+  package static func requireNewFolder(_ path: String) throws(DermaFusionError) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return try requireFolder(of: withoutSlashes(path)) }
     guard status.st_mode & S_IFMT == S_IFDIR else { throw .notFolder(path) }
@@ -31,7 +31,9 @@ extension FileBytes {
   /// - Parameters:
   ///   - files: by their names in the folder, which may lie in a folder below it.
   ///   - path: of what ``requireNewFolder(_:)`` lets pass.
-  package static func writeFolder(_ files: [(name: String, bytes: [UInt8])], path: String) throws(FileError) {
+  package static func writeFolder(_ files: [(name: String, bytes: [UInt8])], path: String)
+    throws(DermaFusionError)
+  {
     try requireNewFolder(path)
     let target = withoutSlashes(path)
     let temporary = "\(folder(of: target))/\(hiddenName(ending: "partial"))"
@@ -42,7 +44,7 @@ extension FileBytes {
     let names = paths + folders.reversed()
     let slots = names.map { ProgramSignals.removeAtEnd(PathBytes($0)) }
     defer { for slot in slots { ProgramSignals.keep(slot) } }
-    do throws(FileError) {
+    do throws(DermaFusionError) {
       for folder in folders { try makeFolder(folder) }
       try write(zip(files, paths).map { (bytes: $0.bytes, path: $1) })
       guard rename(temporary, target) == 0 else { throw .unwritable(path, reason: reason) }

@@ -23,13 +23,13 @@ package enum FileBytes {
   ///   - pipeSeconds: seconds that a named pipe may take to its end.
   ///   - refusal: why a file that begins so is not wanted, without its name; `nil` when it is. Asked with the whole file, or at
   ///     least its first 4,096 bytes, before the rest is read.
-  /// - Throws: ``FileError`` when it is missing, a folder, empty, unreadable, or larger than `limit` bytes,
+  /// - Throws: ``DermaFusionError`` when it is missing, a folder, empty, unreadable, or larger than `limit` bytes,
   ///   which is found out before it is read where the system can tell; or a pipe that nobody writes to, or that does not
   ///   end in time.
   package static func read(
     path: String, limit: Int, patience: Int = writerPatience, pipeSeconds: Int = pipeSeconds,
     refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
-  ) throws(FileError) -> [UInt8] {
+  ) throws(DermaFusionError) -> [UInt8] {
     // Opening a named pipe would wait for a writer, for ever where none comes.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(path: path) }
@@ -50,14 +50,14 @@ package enum FileBytes {
   package static func read(
     descriptor: Int32, name: String, limit: Int,
     refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
-  ) throws(FileError) -> [UInt8] {
+  ) throws(DermaFusionError) -> [UInt8] {
     try read(descriptor: descriptor, name: name, limit: limit, time: nil, refusal: refusal)
   }
 
   private static func read(
     descriptor: Int32, name: String, limit: Int, time: PipeTime?,
     refusal: (UnsafeRawBufferPointer) -> String?
-  ) throws(FileError) -> [UInt8] {
+  ) throws(DermaFusionError) -> [UInt8] {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure(path: name) }
     if status.st_mode & S_IFMT == S_IFDIR { throw .isFolder(name) }
@@ -68,7 +68,7 @@ package enum FileBytes {
       repeating: 0, count: min(isRegular ? Int(status.st_size) + 1 : startCount, startCount))
     var count = 0
     var isWanted = false
-    func requireWanted() throws(FileError) {
+    func requireWanted() throws(DermaFusionError) {
       isWanted = true
       if count > 0,
         let reason = bytes.withUnsafeBytes({ refusal(UnsafeRawBufferPointer(rebasing: $0[..<count])) })
@@ -115,7 +115,7 @@ package enum FileBytes {
   }
 
   /// Checks that a file, or the folder which it would be written into, is there.
-  package static func requireFolder(of path: String) throws(FileError) {
+  package static func requireFolder(of path: String) throws(DermaFusionError) {
     var status = stat()
     if stat(path, &status) == 0 { return }
     let folder = PathBytes(path).followingLinks.folder
@@ -126,7 +126,7 @@ package enum FileBytes {
   }
 
   /// Opening a named pipe would wait for a reader, for ever where none comes.
-  static func openPipe(_ path: String, patience: Int) throws(FileError) -> Int32 {
+  static func openPipe(_ path: String, patience: Int) throws(DermaFusionError) -> Int32 {
     for _ in 0..<patience * 20 {
       let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
       if descriptor >= 0 || errno != ENXIO { return descriptor }
@@ -156,7 +156,7 @@ package enum FileBytes {
   }
 
   /// Makes a folder where there is none yet; the folder that it lies in must be there.
-  package static func makeFolder(_ path: String) throws(FileError) {
+  package static func makeFolder(_ path: String) throws(DermaFusionError) {
     if mkdir(path, 0o777) == 0 { return }
     let failure = errno
     var status = stat()
@@ -167,7 +167,7 @@ package enum FileBytes {
     throw .unwritable(path, reason: String(cString: strerror(failure)))
   }
 
-  static func failure(path: String) -> FileError {
+  static func failure(path: String) -> DermaFusionError {
     guard errno == ENOENT else { return .unreadable(path, reason: reason) }
     var status = stat()
     return lstat(path, &status) == 0 ? .brokenLink(path) : .notFound(path)
@@ -191,7 +191,7 @@ struct PipeTime {
   }
 
   /// Waits until something can be read or the pipe's end is reached.
-  func wait(for descriptor: Int32, name: String) throws(FileError) {
+  func wait(for descriptor: Int32, name: String) throws(DermaFusionError) {
     let left = deadline - MonotonicClock.milliseconds
     let gap = Double(patience) * 1000
     if left > 0, systemWait(descriptor, POLLIN, milliseconds: Int32(min(gap, left).rounded(.up))) { return }

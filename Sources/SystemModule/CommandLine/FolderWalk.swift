@@ -13,7 +13,7 @@ package struct FolderWalk {
   /// Sorted by their bytes.
   package private(set) var paths: [String] = []
   /// What could not be looked at, in the order in which it was met.
-  package private(set) var failures: [FileError] = []
+  package private(set) var failures: [DermaFusionError] = []
   /// Of the files that were passed over, how many have each of the endings that were to be counted.
   package private(set) var counts: [String: Int] = [:]
   private let endings: [String]
@@ -25,8 +25,9 @@ package struct FolderWalk {
   /// - Parameters:
   ///   - endings: of the names of the files, in lower case; the names may have any letter case.
   ///   - countedEndings: of the names that are only counted; looked at before `endings`, and the first that fits counts.
-  /// - Throws: ``FileError`` when the folder itself cannot be read.
-  package init(_ folder: String, endings: [String], counting countedEndings: [String] = []) throws(FileError)
+  /// - Throws: ``DermaFusionError`` when the folder itself cannot be read.
+  package init(_ folder: String, endings: [String], counting countedEndings: [String] = [])
+    throws(DermaFusionError)
   {
     self.endings = endings
     self.countedEndings = countedEndings
@@ -62,7 +63,7 @@ package struct FolderWalk {
 
   /// Visits a folder and all below it that no link leads to. Not by calling itself: folders can be thousands of levels deep,
   /// and a stack is small.
-  private mutating func visit(_ folder: String) throws(FileError) {
+  private mutating func visit(_ folder: String) throws(DermaFusionError) {
     var open = [(folder: folder, names: try names(ofNew: folder)[...])]
     while let (folder, names) = open.last {
       guard let name = names.first else {
@@ -81,7 +82,7 @@ package struct FolderWalk {
       }
       let path = Self.path(folder, text)
       guard isFolderToOpen(path, name: name) else { continue }
-      do throws(FileError) {
+      do throws(DermaFusionError) {
         open.append((path, try self.names(ofNew: path)[...]))
       } catch {
         failures.append(error)
@@ -90,7 +91,7 @@ package struct FolderWalk {
   }
 
   private mutating func visitBelow(_ folder: String) {
-    do throws(FileError) {
+    do throws(DermaFusionError) {
       try visit(folder)
     } catch {
       failures.append(error)
@@ -98,7 +99,7 @@ package struct FolderWalk {
   }
 
   /// The names in a folder; none where it was visited before.
-  private mutating func names(ofNew folder: String) throws(FileError) -> [[UInt8]] {
+  private mutating func names(ofNew folder: String) throws(DermaFusionError) -> [[UInt8]] {
     var status = stat()
     guard stat(folder, &status) == 0 else { throw FileBytes.failure(path: folder) }
     return visited.insert(FileIdentity(status)).inserted ? try Self.names(in: folder) : []
@@ -137,7 +138,7 @@ package struct FolderWalk {
   }
 
   /// The names in a folder sorted by their bytes, read before any is looked at: the system has its own order.
-  private static func names(in folder: String) throws(FileError) -> [[UInt8]] {
+  private static func names(in folder: String) throws(DermaFusionError) -> [[UInt8]] {
     guard let stream = opendir(folder) else {
       throw errno == ENOTDIR ? .notFolder(folder) : FileBytes.failure(path: folder)
     }

@@ -19,11 +19,11 @@ package final class PartialFile: ByteOutput {
   private let isClosed = Atomic<Bool>(false)
 
   /// - Parameter patience: seconds to wait for somebody to read from a named pipe.
-  package init(path: String, patience: Int = FileBytes.writerPatience) throws(FileError) {
+  package init(path: String, patience: Int = FileBytes.writerPatience) throws(DermaFusionError) {
     self.path = path
     if let stream = FileBytes.openStream(path) {
       (names, made) = (nil, nil)
-      output = FileDescriptorOutput(descriptor: dup(stream))
+      output = FileDescriptorOutput(descriptor: dup(stream), path: path)
     } else {
       var status = stat()
       let isThere = stat(path, &status) == 0
@@ -33,14 +33,15 @@ package final class PartialFile: ByteOutput {
         (names, made) = (nil, nil)
         output = FileDescriptorOutput(
           descriptor: isPipe
-            ? try FileBytes.openPipe(path, patience: patience) : open(path, O_WRONLY | O_CLOEXEC))
+            ? try FileBytes.openPipe(path, patience: patience) : open(path, O_WRONLY | O_CLOEXEC), path: path)
       } else {
         let target = try OutputTarget(path)
         made = target.isMade ? HiddenName(removing: target.path) : nil
         let temporary = HiddenName(beside: target.path)
         names = (temporary, target.path)
         output = FileDescriptorOutput(
-          descriptor: temporary.path.withCString { open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) })
+          descriptor: temporary.path.withCString { open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) },
+          path: path)
         if isThere, output.descriptor >= 0 { _ = fchmod(output.descriptor, status.st_mode & 0o7777) }
       }
     }
@@ -50,19 +51,15 @@ package final class PartialFile: ByteOutput {
     }
   }
 
-  package func write(_ bytes: [UInt8]) throws(OutputError) {
-    do throws(OutputError) {
-      try output.write(bytes)
-    } catch {
-      throw .file(.unwritable(path, reason: error.reason))
-    }
+  package func write(_ bytes: [UInt8]) throws(DermaFusionError) {
+    try output.write(bytes)
   }
 
   /// Brings the bytes to the disk and gives the file its name.
-  package func finish() throws(FileError) { try Self.finish([self]) }
+  package func finish() throws(DermaFusionError) { try Self.finish([self]) }
 
   /// Finishes several files: all get their names, or none does. What went to a device or a pipe stays there.
-  package static func finish(_ files: [PartialFile]) throws(FileError) {
+  package static func finish(_ files: [PartialFile]) throws(DermaFusionError) {
     for file in files { try file.bringToDisk() }
     // A signal between two of them would leave one of a pair.
     ProgramSignals.holdBack()
@@ -79,7 +76,7 @@ package final class PartialFile: ByteOutput {
   }
 
   /// So that a file that has its name is whole after a power cut too.
-  private func bringToDisk() throws(FileError) {
+  private func bringToDisk() throws(DermaFusionError) {
     if isClosed.exchange(true, ordering: .relaxed) { return }
     // Not everything can be: pipes and some networks' files answer EINVAL.
     let isOnDisk = names == nil || fsync(output.descriptor) == 0 || [EINVAL, ENOTSUP].contains(errno)
@@ -150,23 +147,21 @@ extension FileBytes {
   /// - Parameter patience: seconds to wait for somebody to read from a named pipe.
   package static func write(
     _ bytes: [UInt8], path: String, patience: Int = writerPatience
-  ) throws(FileError) {
+  ) throws(DermaFusionError) {
     try write([(bytes, path)], patience: patience)
   }
 
   /// Writes several files, all or none of them. What went to a device or a pipe stays there.
   package static func write(
     _ files: [(bytes: [UInt8], path: String)], patience: Int = writerPatience
-  ) throws(FileError) {
+  ) throws(DermaFusionError) {
     var partials: [PartialFile] = []
     for (bytes, path) in files {
       let file = try PartialFile(path: path, patience: patience)
-      do throws(OutputError) {
+      do throws(DermaFusionError) {
         try file.write(bytes)
-      } catch .file(let error) {
-        throw error
       } catch {
-        throw .unwritable(path, reason: error.reason)
+        throw error.withCode(.unusableFile)
       }
       partials.append(file)
     }
@@ -181,7 +176,7 @@ struct OutputTarget {
   /// Whether it is an empty file that was made because a link led to nothing.
   let isMade: Bool
 
-  init(_ path: String) throws(FileError) {
+  init(_ path: String) throws(DermaFusionError) {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else {
       (self.path, isMade) = (PathBytes(path), false)

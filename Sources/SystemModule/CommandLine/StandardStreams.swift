@@ -27,7 +27,7 @@ package enum StandardStreams {
   /// Reads standard input to its end.
   ///
   /// - Parameter limit: bytes that it may have.
-  @Sendable package static func readInput(limit: Int) throws(FileError) -> [UInt8] {
+  @Sendable package static func readInput(limit: Int) throws(DermaFusionError) -> [UInt8] {
     try FileBytes.read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
   }
 

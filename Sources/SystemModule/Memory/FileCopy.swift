@@ -18,7 +18,7 @@ package final class FileCopy: @unchecked Sendable {
   /// Reads the file at a path.
   ///
   /// - Parameter limit: the most bytes that it may have; looked at before any is read.
-  package init(path: String, limit: Int) throws(FileError) {
+  package init(path: String, limit: Int) throws(DermaFusionError) {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
       // Opening a pipe would wait for a writer.
       let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -66,8 +66,8 @@ package final class FileCopy: @unchecked Sendable {
 
   /// Whether a path leads to a folder; nil when it leads to nothing.
   ///
-  /// - Throws: `FileError.unreadable` when the system does not say what lies there.
-  package static func isFolder(_ path: String) throws(FileError) -> Bool? {
+  /// - Throws: `DermaFusionError.unreadable` when the system does not say what lies there.
+  package static func isFolder(_ path: String) throws(DermaFusionError) -> Bool? {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
       var status = stat()
       if stat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFDIR }
@@ -82,11 +82,11 @@ package final class FileCopy: @unchecked Sendable {
     /// Reads a large file on two threads: what takes time is the system's finding of pages, which it does for both at once.
     private static func fill(
       _ bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, path: String, openedAs before: stat
-    ) throws(FileError) {
+    ) throws(DermaFusionError) {
       let middle = bytes.count < 1 << 24 ? bytes.count : (bytes.count >> 17) << 16
       let second = UnsafeMutableRawBufferPointer(rebasing: bytes[middle...])
       let (address, byteCount) = (UInt(bitPattern: second.baseAddress), second.count)
-      let outcome = Locked<FileError?>(nil)
+      let outcome = Locked<DermaFusionError?>(nil)
       let isDone = Semaphore()
       let isShared =
         byteCount > 0
@@ -111,7 +111,7 @@ package final class FileCopy: @unchecked Sendable {
     /// - Returns: the error, if there was one.
     private static func read(
       into part: UnsafeMutableRawBufferPointer, from descriptor: Int32, path: String, at place: Int
-    ) -> FileError? {
+    ) -> DermaFusionError? {
       FreshPages.populate(part)
       var count = 0
       while count < part.count {

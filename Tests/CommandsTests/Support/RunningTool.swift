@@ -19,11 +19,11 @@ struct ToolResult {
 /// Bytes kept in memory.
 final class MemoryOutput: ByteOutput {
   private let storage = Locked<[UInt8]>([])
-  private let failure: OutputError?
+  private let failure: DermaFusionError?
   /// Bytes that are taken before the failure.
   private let capacity: Int
 
-  init(failure: OutputError? = nil, capacity: Int = .max) {
+  init(failure: DermaFusionError? = nil, capacity: Int = .max) {
     self.failure = failure
     self.capacity = capacity
   }
@@ -31,7 +31,7 @@ final class MemoryOutput: ByteOutput {
   var bytes: [UInt8] { storage.withLock { $0 } }
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  func write(_ bytes: [UInt8]) throws(OutputError) {
+  func write(_ bytes: [UInt8]) throws(DermaFusionError) {
     let count = storage.withLock {
       $0 += bytes
       return $0.count
@@ -63,7 +63,7 @@ func runTool(
   let errors = MemoryOutput()
   let terminal = Terminal(
     output: output, errors: errors,
-    readInput: { (limit) throws(FileError) in
+    readInput: { (limit) throws(DermaFusionError) in
       if input.isEmpty { throw .empty("standard input") }
       if input.count > limit { throw .tooLarge("standard input", limit: limit) }
       return input
@@ -73,7 +73,7 @@ func runTool(
   let session = Session(terminal: terminal, instructionSetRefusal: instructionSetRefusal) {
     folder, threadCount, _ in
     guard !folder.contains("missing") else {
-      throw DermaFusionError(ModelFileError.folderMissing(path: folder))
+      throw DermaFusionError.folderMissing(path: folder)
     }
     return try toyClassifier(threadCount: threadCount ?? 2, usesMetadata: usesMetadata)
   }

@@ -22,7 +22,7 @@ package final class PointwiseBlock: Block {
 
   convenience init(
     _ configuration: Configuration, name: String, input: FeatureShape, weights: NetworkWeights
-  ) throws(ModelFileError) {
+  ) throws(DermaFusionError) {
     self.init(
       name: name, input: input,
       layer: try weights.pointwise(

@@ -29,7 +29,7 @@ package final class StemBlock: Block {
 
   init(
     _ configuration: Configuration, name: String, input: FeatureShape, weights: NetworkWeights
-  ) throws(ModelFileError) {
+  ) throws(DermaFusionError) {
     var (weight, bias) = try weights.convolution(
       name, norm: configuration.norm,
       shape: [configuration.channels, input.channels, configuration.kernelSize, configuration.kernelSize])

@@ -1,12 +1,13 @@
 import Files
 import KernelInterface
+import SystemModule
 import TensorModule
 
 extension MBConvBlock {
   /// A block of a first stage in a network in 8 bits: floats on grids, on which all sums are exact.
   convenience init(
     onGrids configuration: Configuration, name: String, input: FeatureShape, weights: NetworkWeights
-  ) throws(ModelFileError) {
+  ) throws(DermaFusionError) {
     precondition(configuration.isOnGrids, "\(name): \(configuration) on grids")
     let block = weights.scope(name)
     let grid = ExactGrid.relu6

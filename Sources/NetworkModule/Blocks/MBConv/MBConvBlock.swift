@@ -1,5 +1,6 @@
 import Files
 import KernelInterface
+import SystemModule
 import TensorModule
 
 /// A mobile inverted bottleneck (MBConv): expand, depthwise, squeeze-excite, project, and the input added where the
@@ -59,7 +60,7 @@ package final class MBConvBlock: Block {
   /// Binds a block's tensors by timm's names.
   convenience init(
     _ configuration: Configuration, name: String, input: FeatureShape, weights: NetworkWeights
-  ) throws(ModelFileError) {
+  ) throws(DermaFusionError) {
     let block = weights.scope(name)
     let isExpanded = configuration.expandedChannels != nil
     let expanded = configuration.expandedChannels ?? input.channels
@@ -108,7 +109,7 @@ extension MBConvBlock.Configuration {
 extension NetworkWeights {
   fileprivate func squeezeExcite(
     _ squeeze: MBConvBlock.Squeeze, channels: Int
-  ) throws(ModelFileError) -> SqueezeExcite {
+  ) throws(DermaFusionError) -> SqueezeExcite {
     SqueezeExcite(
       reduce: try matrix("conv_reduce", inputs: channels, outputs: squeeze.channels),
       expand: try matrix("conv_expand", inputs: squeeze.channels, outputs: channels),

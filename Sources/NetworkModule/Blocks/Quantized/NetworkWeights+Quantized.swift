@@ -1,5 +1,6 @@
 import Files
 import KernelInterface
+import SystemModule
 import TensorModule
 
 /// What a model's folder holds of a quantised layer.
@@ -13,7 +14,7 @@ struct QuantizedLayer {
 extension NetworkWeights {
   /// A quantised layer: `NAME.weight` as `I8`, `NAME.weight_scale` and `NAME.bias` with one value for each output, and
   /// `NAME.input_scale` and `NAME.input_zero_point` with one value.
-  func quantizedLayer(_ name: String, shape: [Int]) throws(ModelFileError) -> QuantizedLayer {
+  func quantizedLayer(_ name: String, shape: [Int]) throws(DermaFusionError) -> QuantizedLayer {
     let levels = try binder.integers("\(name).weight", shape: shape)
     let scale = try scales("\(name).weight_scale", count: shape[0])
     let bias = try tensor("\(name).bias", shape: [shape[0]])
@@ -33,7 +34,7 @@ extension NetworkWeights {
   /// - Parameter outputScale: A step of the output's levels, where levels are wanted rather than values.
   func quantizedPointwise(
     _ layer: QuantizedLayer, outputScale: Float? = nil, activation: Activation
-  ) throws(ModelFileError) -> QuantizedPointwise {
+  ) throws(DermaFusionError) -> QuantizedPointwise {
     guard layer.weight.hasSmallPairs else {
       throw unusable(
         "\(layer.name).weight",
@@ -49,7 +50,7 @@ extension NetworkWeights {
   /// Squeeze-excite's two layers and `NAME.input_scale`, the step of what they gate.
   func quantizedSqueezeExcite(
     _ squeeze: MBConvBlock.Squeeze, channels: Int
-  ) throws(ModelFileError) -> QuantizedSqueezeExcite {
+  ) throws(DermaFusionError) -> QuantizedSqueezeExcite {
     QuantizedSqueezeExcite(
       reduce: try quantizedPointwise(
         try quantizedLayer("conv_reduce", shape: [squeeze.channels, channels, 1, 1]),
@@ -63,18 +64,18 @@ extension NetworkWeights {
   /// Checks that the input's level of 0 is 0.
   ///
   /// - Parameter place: Where it must be, for the message.
-  func requireZeroPoint(of layer: QuantizedLayer, _ place: String) throws(ModelFileError) {
+  func requireZeroPoint(of layer: QuantizedLayer, _ place: String) throws(DermaFusionError) {
     if layer.input.zeroPoint != 0 {
       throw unusable("\(layer.name).input_zero_point", "is \(layer.input.zeroPoint), and must be 0 \(place)")
     }
   }
 
-  func sumsTooLarge(_ layer: QuantizedLayer) -> ModelFileError {
+  func sumsTooLarge(_ layer: QuantizedLayer) -> DermaFusionError {
     unusable(
       "\(layer.name).weight", "makes sums that no whole number here can hold, with these scales and biases")
   }
 
-  private func scales(_ name: String, count: Int) throws(ModelFileError) -> [Float] {
+  private func scales(_ name: String, count: Int) throws(DermaFusionError) -> [Float] {
     let values = try tensor(name, shape: [count])
     if let index = values.firstIndex(where: { !Quantization.scales.contains($0) }) {
       throw unusable(
@@ -83,7 +84,7 @@ extension NetworkWeights {
     return values
   }
 
-  private func unusable(_ name: String, _ rule: String) -> ModelFileError {
+  private func unusable(_ name: String, _ rule: String) -> DermaFusionError {
     .unusableQuantization(file: binder.fileName, name: scope(name).binder.path, rule: rule)
   }
 }

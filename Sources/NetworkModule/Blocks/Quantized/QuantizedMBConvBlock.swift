@@ -22,7 +22,7 @@ package final class QuantizedMBConvBlock: Block {
   /// Binds a block's tensors by timm's names and the names of a quantised layer.
   init(
     _ configuration: MBConvBlock.Configuration, name: String, input: FeatureShape, weights: NetworkWeights
-  ) throws(ModelFileError) {
+  ) throws(DermaFusionError) {
     let block = weights.scope(name)
     let channels = configuration.expandedChannels ?? input.channels
     let isExpanded = configuration.expandedChannels != nil
@@ -44,7 +44,7 @@ package final class QuantizedMBConvBlock: Block {
         expansion: expansion, weight: depthwise.weight, input: depthwise.input, output: projection.input,
         window: window, activation: activation, kernels: weights.kernels)
     else { throw block.sumsTooLarge(depthwise) }
-    squeezeExcite = try configuration.squeeze.map { (squeeze) throws(ModelFileError) in
+    squeezeExcite = try configuration.squeeze.map { (squeeze) throws(DermaFusionError) in
       try block.scope("se").quantizedSqueezeExcite(squeeze, channels: channels)
     }
     self.name = name

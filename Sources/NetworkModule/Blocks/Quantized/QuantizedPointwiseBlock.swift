@@ -13,7 +13,7 @@ package final class QuantizedPointwiseBlock: Block {
   /// Binds the layer's tensors.
   init(
     _ configuration: PointwiseBlock.Configuration, name: String, input: FeatureShape, weights: NetworkWeights
-  ) throws(ModelFileError) {
+  ) throws(DermaFusionError) {
     self.name = name
     self.input = input
     output = FeatureShape(height: input.height, width: input.width, channels: configuration.channels)

@@ -54,7 +54,7 @@ package final class ResidualBlock: Block {
   convenience init(
     _ configuration: Configuration, name: String, input: FeatureShape, weights: NetworkWeights,
     pool: ThreadPool
-  ) throws(ModelFileError) {
+  ) throws(DermaFusionError) {
     let block = weights.scope(name)
     let (width, stride) = (configuration.width, configuration.stride)
     var layers: [(kernelSize: Int, stride: Int, channels: Int)]
