@@ -75,9 +75,9 @@ func kernels(
 }
 
 /// A test bundle. Its folder is `Tests/NAME`.
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func tests(_ name: String, _ dependencies: [Target.Dependency], _ extras: Extra...) -> Target {
   .testTarget(
-    name: name, dependencies: dependencies, swiftSettings: settings("Tests"),
+    name: name, dependencies: dependencies, swiftSettings: settings(name, extras),
     linkerSettings: sanitizerLinking)
 }
 
@@ -129,7 +129,7 @@ let package = Package(
     module("CInterface", ["CDermaFusion", "DermaFusion", "Figures", "ImageFiles"] + ground),
     executable("CommandLineTool", ["Commands"]),
     module("Commands", ["DermaFusion", "Figures", "ImageFiles", "Evaluation"] + ground),
-    module("Evaluation", ["DermaFusion", "ImageFiles"] + engine + ground),
+    module("Evaluation", ["DermaFusion", "ImageFiles"] + engine + ground, .optimizedInDebugBuilds),
 
     // Implementation details
     module("NetworkModule", ["TensorModule", "KernelInterface"] + ground),
@@ -189,7 +189,8 @@ let package = Package(
     tests("ImagePipelineTests", ["ImagePipeline", "TestImages", "ReferenceLayers"]),
     tests(
       "TensorModuleTests",
-      ["TensorModule", "ReferenceLayers", "KernelInterface", "SystemModule", "CBuiltins", "TestModels"]),
+      ["TensorModule", "ReferenceLayers", "KernelInterface", "SystemModule", "CBuiltins", "TestModels"],
+      .optimizedInDebugBuilds),
     tests(
       "DermaFusionTests",
       ["DermaFusion", "Figures", "ImageFiles", "ReferenceLayers", "TestFiles", "TestModels", "TestImages"]
@@ -199,7 +200,7 @@ let package = Package(
       "CommandsTests",
       ["Commands", "Evaluation", "DermaFusion", "Figures", "ImageFiles", "TestFiles", "TestModels"] + engine
         + ground),
-    tests("FiguresTests", ["Figures", "ImagePipeline"]),
+    tests("FiguresTests", ["Figures", "ImagePipeline"], .optimizedInDebugBuilds),
     // A program in C, which the tests run.
     executable(
       "CExample", ["CInterface"], path: "Tests/CExample",

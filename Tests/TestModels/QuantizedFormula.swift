@@ -40,6 +40,13 @@ package struct QuantizedFormula: Decodable {
 
   /// The networks, each with its config.json.
   package static func all() throws -> [(formula: QuantizedFormula, configuration: [UInt8])] {
+    try networks.get()
+  }
+
+  // Many tests ask for them, and reading them takes longer than running them.
+  private static let networks = Result { try read() }
+
+  private static func read() throws -> [(formula: QuantizedFormula, configuration: [UInt8])] {
     let data = try Data(contentsOf: file)
     let object = try JSONSerialization.jsonObject(with: data) as? [String: Any]
     let objects = object?["networks"] as? [[String: Any]] ?? []
