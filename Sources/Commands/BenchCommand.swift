@@ -10,9 +10,8 @@ enum BenchCommand: Command {
     a 600x450 photograph to the network's input. Some runs come first and are not measured. \
     Of an ensemble, name the folder of a member.
     """
-  static let positionals: [Positional] = []
-  static let options: [any Parameter] = [
-    ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, runs, profile, maps,
+  static let options: [any AnyCommandOption] = [
+    ModelLocation.option, CommandOption<Int>.threads, CommandOption<Precision>.precision, runs, profile, maps,
     OutputFormat.option,
   ]
   static let examples = [
@@ -24,10 +23,8 @@ enum BenchCommand: Command {
     ("64", "Wrong usage."),
   ]
 
-  private static let runs = Option<Int>(
-    "runs", valueName: "n", abstract: "Measured runs, 1 to 100000.",
-    expectation: "Please provide a whole number from 1 to 100000.", initial: 50, defaultValue: "50",
-    convert: { Option<Int>.wholeNumber($0, in: 1...100_000) })
+  private static let runs = CommandOption<Int>.wholeNumber(
+    "runs", valueName: "n", in: 1...100_000, initial: 50, abstract: "Measured runs, 1 to 100000.")
   private static let profile = Flag(
     "profile", abstract: "Show each step of the network: shapes, least time, speed, share of the peak.")
   private static let maps = Flag(
@@ -42,8 +39,8 @@ enum BenchCommand: Command {
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let benchmark = Benchmark(
       try Model(
-        directory: folder, threadCount: arguments[Option<Int>.threads],
-        precision: arguments[Option<Precision>.precision]))
+        directory: folder, threadCount: arguments[CommandOption<Int>.threads],
+        precision: arguments[CommandOption<Precision>.precision]))
     let report = try benchmark.run(
       runCount: arguments.value(of: runs), profiles: arguments[profile], timesMaps: arguments[maps])
     try terminal.write(BenchmarkOutput(report: report), as: arguments.value(of: OutputFormat.option))

@@ -13,9 +13,8 @@ enum DoctorCommand: Command {
     Loads the model and classifies a drawn image. A line that begins with "note" tells of something that costs speed or \
     comfort; one that begins with "fail", of something that prevents classification.
     """
-  static let positionals: [Positional] = []
-  static let options: [any Parameter] = [
-    ModelLocation.option, Option<Int>.threads, OutputFormat.option,
+  static let options: [any AnyCommandOption] = [
+    ModelLocation.option, CommandOption<Int>.threads, OutputFormat.option,
   ]
   static let examples = ["dermafusion doctor", "dermafusion doctor --model MyModel --format json"]
   static let exitStatuses: [HelpEntry] = [
@@ -29,7 +28,7 @@ enum DoctorCommand: Command {
     var findings = program(terminal) + environment(session)
     do {
       let folder = try ModelLocation.folder(arguments, terminal: terminal)
-      findings += try model(folder, arguments[Option<Int>.threads], session)
+      findings += try model(folder, arguments[CommandOption<Int>.threads], session)
     } catch {
       findings.append(
         Finding(

@@ -17,9 +17,9 @@ enum EmbedCommand: Command {
     when they are complete. Features are of one network: of an ensemble, name the folder of a member.
     """
   static let positionals = [Positional.images]
-  static let options: [any Parameter] =
+  static let options: [any AnyCommandOption] =
     [
-      output, ids, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, Flag.quiet,
+      output, ids, ModelLocation.option, CommandOption<Int>.threads, CommandOption<Precision>.precision, Flag.quiet,
     ] + DecodingOptions.all
   static let examples = [
     "dermafusion embed photographs --output features.npy --ids features.csv",
@@ -31,10 +31,10 @@ enum EmbedCommand: Command {
     ("64", "Wrong usage."),
   ]
 
-  private static let output = Option<String>.path(
+  private static let output = CommandOption<String>.path(
     "output", valueName: "file.npy", isRequired: true,
     abstract: "Array to write; one that exists is replaced. - is standard output.")
-  private static let ids = Option<String>.path(
+  private static let ids = CommandOption<String>.path(
     "ids", valueName: "file.csv",
     abstract: """
       Also write a table with a row for each row of the array: image_id (the file's name without its ending) and image. - is \

@@ -9,7 +9,6 @@ enum EncodeMetadataCommand: Command {
     The vector is [age / 100 within 0 to 1, or 0 when missing; 1 when the age is missing; index of the sex; \
     index of the site]. What was not given, or was given as unknown, is listed as missing.
     """
-  static let positionals: [Positional] = []
   static let options = MetadataOptions.all
   static let runsNetwork = false
   static let examples = [

@@ -4,9 +4,8 @@ import DermaFusion
 enum InfoCommand: Command {
   static let name = "info"
   static let abstract = "Show the version, the model, the instruction set, threads and preprocessing."
-  static let positionals: [Positional] = []
-  static let options: [any Parameter] = [
-    ModelLocation.option, models, Option<Int>.threads, Option<Precision>.precision, OutputFormat.option,
+  static let options: [any AnyCommandOption] = [
+    ModelLocation.option, models, CommandOption<Int>.threads, CommandOption<Precision>.precision, OutputFormat.option,
   ]
   static let examples = [
     "dermafusion info",

@@ -13,9 +13,8 @@ enum ParityCommand: Command {
     agree within 1e-3, probabilities within 1e-4, the features' distance within 1e-4 of its value, activation maps within \
     1e-4 of their largest magnitude. The first stage that departs is named with its place and values.
     """
-  static let positionals: [Positional] = []
-  static let options: [any Parameter] = [
-    fixtures, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, OutputFormat.option,
+  static let options: [any AnyCommandOption] = [
+    fixtures, ModelLocation.option, CommandOption<Int>.threads, CommandOption<Precision>.precision, OutputFormat.option,
   ]
   static let examples = [
     "dermafusion parity",
@@ -28,7 +27,7 @@ enum ParityCommand: Command {
   ]
 
   private static let folderName = "ParityFixtures"
-  private static let fixtures = Option<String>.path(
+  private static let fixtures = CommandOption<String>.path(
     "fixtures", valueName: "folder",
     abstract: """
       Folder of the fixtures. Without this option: \(folderName) in the current folder, else beside the program or \

@@ -15,7 +15,7 @@ enum PreprocessCommand: Command {
   static let positionals = [
     Positional("image", abstract: "A file, or - for an image's bytes on standard input.")
   ]
-  static let options: [any Parameter] = [stage, output, ModelLocation.option] + DecodingOptions.all
+  static let options: [any AnyCommandOption] = [stage, output, ModelLocation.option] + DecodingOptions.all
   static let runsNetwork = false
   static let examples = [
     "dermafusion preprocess lesion.jpg --stage normalized --output lesion.npy",
@@ -26,9 +26,9 @@ enum PreprocessCommand: Command {
     ("64", "Wrong usage."),
   ]
 
-  private static let stage = Option<PreprocessingStage>.choice(
+  private static let stage = CommandOption<PreprocessingStage>.choice(
     "stage", of: PreprocessingStage.allCases, initial: nil, abstract: "Stage to write.")
-  private static let output = Option<String>.path(
+  private static let output = CommandOption<String>.path(
     "output", valueName: "file.npy", isRequired: true,
     abstract: "File to write; one that exists is replaced. - is standard output."
   )

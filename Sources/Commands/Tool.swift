@@ -1,4 +1,5 @@
 import DermaFusion
+import ImageFiles
 import SystemModule
 
 /// The program: its commands, and how their errors are reported.
@@ -19,7 +20,8 @@ package struct Tool: Sendable {
     var texts: [String] = []
     for word in words {
       guard let text = String(validating: word, as: UTF8.self) else {
-        return refuse(.invalidText(String(escapingInvalid: word)), session.terminal)
+        return refuse(
+          .usage("The argument '\(String(escapingInvalid: word))' is not UTF-8 text."), session.terminal)
       }
       texts.append(text)
     }
@@ -53,7 +55,8 @@ package struct Tool: Sendable {
       case "help": return try show(help(about: rest), on: terminal)
       default: command = try self.command(named: first)
       }
-    } catch let error as UsageError {
+    } catch {
+      guard error.isUsage else { throw error }
       return refuse(error, terminal)
     }
 
@@ -70,43 +73,116 @@ package struct Tool: Sendable {
         }
         return try command.run(arguments, session: session)
       }
-    } catch let error as UsageError {
+    } catch let error as DermaFusionError where error.isUsage {
       let advice = "See '\(name) \(command.name) --help' for more information."
       // Ten lines of options would hide the line that says which value is wrong.
       terminal.report(
         "\(error)",
-        advice: error.isAboutWords
+        advice: error.code == .wrongWords
           ? "\(Help.usage(of: command, in: name, title: "Usage:"))\n  \(advice)" : advice)
       return .usage
     }
   }
 
-  private func refuse(_ error: UsageError, _ terminal: Terminal) -> ExitStatus {
+  private func refuse(_ error: DermaFusionError, _ terminal: Terminal) -> ExitStatus {
     terminal.report(
       "\(error)", advice: "Usage: \(name) <subcommand>\n  See '\(name) --help' for more information.")
     return .usage
   }
 
   /// What `help` shows: the tool without a topic, and where the topic is help itself.
-  private func help(about topics: ArraySlice<String>) throws(UsageError) -> String {
+  private func help(about topics: ArraySlice<String>) throws(DermaFusionError) -> String {
     guard let topic = topics.first else { return help }
     if let surplus = topics.dropFirst().first { throw .unexpectedArgument(surplus) }
     if ["help", "-h", "--help"].contains(topic) { return help }
     return help(for: try command(named: topic))
   }
 
-  private func command(named word: String) throws(UsageError) -> any Command.Type {
+  private func command(named word: String) throws(DermaFusionError) -> any Command.Type {
     if let command = commands.first(where: { $0.name == word }) { return command }
     try ParsedArguments.refuseValueOfCommonFlag(word)
-    if word.hasPrefix("-") { throw .optionBeforeCommand(word) }
+    if word.hasPrefix("-") {
+      throw .usage("Unknown option '\(word)'. Options stand after the subcommand.")
+    }
     // An image without a subcommand.
     let suggestion = FileBytes.isThere(word) ? "\(name) \(ClassifyCommand.name) \(word)" : nil
-    throw .unknownCommand(
-      word, suggestion: suggestion ?? (commands.map { $0.name } + ["help"]).nearest(to: word))
+    throw .words(
+      "Unknown subcommand '\(word)'.",
+      suggestion: suggestion ?? (commands.map { $0.name } + ["help"]).nearest(to: word))
   }
 
   private func show(_ text: String, on terminal: Terminal) throws(DermaFusionError) -> ExitStatus {
     try terminal.write(text)
     return .success
+  }
+}
+
+extension Tool {
+  /// What `--help` without a command shows.
+  package var help: String {
+    var text = [
+      Help.wrapped("OVERVIEW: " + abstract, indent: 0),
+      Help.wrapped(discussion, indent: 0),
+      "USAGE: \(name) <subcommand>",
+      Help.section("OPTIONS", Help.commonOptions),
+      Help.section("SUBCOMMANDS", commands.map { ($0.name, $0.abstract) }),
+    ].joined(separator: "\n\n")
+    text += "\n\n  See '\(name) help <subcommand>' for detailed help.\n\n"
+    text += Help.section("ENVIRONMENT", environment) + "\n\n"
+    text += Help.section("EXIT STATUS", exitStatuses) + "\n"
+    return text
+  }
+
+  /// What `--help` of a command shows.
+  package func help(for command: any Command.Type) -> String { Help.text(for: command, in: name) }
+}
+
+extension Tool {
+  /// The program `dermafusion`: a new command is one more entry here.
+  package static let dermafusion = Tool(
+    name: "dermafusion",
+    abstract: "Classify dermoscopy images on this machine, for research and education.",
+    discussion: Wording.disclaimer,
+    commands: [
+      ClassifyCommand.self, GradCAMCommand.self, ReportCommand.self, EvaluateCommand.self,
+      CalibrateCommand.self, CompareCommand.self, EmbedCommand.self, PreprocessCommand.self,
+      EncodeMetadataCommand.self,
+      ParityCommand.self,
+      BenchCommand.self, InfoCommand.self, DoctorCommand.self, CompletionsCommand.self, ManualCommand.self,
+    ],
+    environment: [
+      (
+        ModelLocation.environmentVariable,
+        "Folder of the model, used without --model."
+      ),
+      (
+        Classifier.instructionSetVariable,
+        """
+        Instruction set to compute with instead of the best that this machine has: baseline, or avx2, avx512 or \
+        avx512vnni on x86-64. One that the machine does not have is wrong usage.
+        """
+      ),
+      ("NO_COLOR", "No colours on a terminal, unless it is empty."),
+    ],
+    exitStatuses: [
+      ("0", "All done."),
+      ("1", "Something failed; standard error names it. Of several images, the others got their results."),
+      ("64", "Wrong usage."),
+      ("129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM; half-written files were removed."),
+      (
+        "132 to 136, 139",
+        "The program crashed: internal error or out of memory; standard error says so."
+      ),
+    ])
+
+  /// Runs what the process's own command line asks for, and ends the process.
+  package static func main() -> Never {
+    // Before anything else takes memory: want of it is told too.
+    let terminal = Terminal.system()
+    if DecodingProcess.isAsked(Program.words) {
+      Program.exit(status: DecodingProcess.answer(Program.words))
+    }
+    if let executable = terminal.executablePath { DecodingProcess.use(executable: executable) }
+    Program.exit(status: dermafusion.run(Program.words, session: Session(terminal: terminal)).rawValue)
   }
 }

@@ -156,7 +156,9 @@ import Testing
     let list = try ImageList(["no/such.thing", "-"])
     #expect(list.sources == [.file("no/such.thing"), .standardInput])
     #expect(!list.isSingleImage)
-    #expect(throws: UsageError.repeatedStandardInput) { try ImageList(["-", "x", "-"]) }
+    #expect(
+      throws: DermaFusionError.usage("'-' was given more than once, but standard input holds one image.")
+    ) { try ImageList(["-", "x", "-"]) }
   }
 
   @Test func tablesKnowAnImageByItsNameWithoutFolderAndEnding() {

@@ -1,6 +1,7 @@
 import Files
 import Foundation
 import ImageFiles
+import SystemModule
 import TestFiles
 import Testing
 
@@ -78,7 +79,7 @@ import Testing
   {
     let outcome = try ParsedArguments.parse(words, positionals: [], options: [ModelLocation.option])
     guard case .arguments(let arguments) = outcome else {
-      throw UsageError.unexpectedArgument("no arguments")
+      throw DermaFusionError.unexpectedArgument("no arguments")
     }
     let output = MemoryOutput()
     let terminal = Terminal(
@@ -152,11 +153,11 @@ import Testing
     let terminal = Terminal(
       output: output, errors: output, readInput: { _ in [] }, width: nil, usesColour: false,
       environment: { _ in nil }, executablePath: "/none/bin/dermafusion")
-    #expect(throws: ModelLocationError.notFound(marker: "m.json", places: terminalPlaces)) {
+    let error = #expect(throws: DermaFusionError.self) {
       try ModelLocation.search(folder: "Fixtures", holding: "m.json", terminal: terminal)
     }
     #expect(
-      ModelLocationError.notFound(marker: "config.json", places: ["Weights", "/Weights"]).description
-        == "no folder with a config.json was found; looked at Weights, /Weights")
+      error?.description
+        == "no folder with a m.json was found; looked at \(terminalPlaces.joined(separator: ", "))")
   }
 }

@@ -1,3 +1,4 @@
+import SystemModule
 import Testing
 
 @testable import Commands
@@ -5,18 +6,18 @@ import Testing
 @Suite struct ParsedArgumentsTests {
   enum OutputFormat: String { case text, json, csv }
 
-  static let number = Option<Int>(
+  static let number = CommandOption<Int>(
     "number", valueName: "n", abstract: "A number.", expectation: "Please provide a number.",
     convert: { Int($0) })
-  static let stage = Option<OutputFormat>.choice(
+  static let stage = CommandOption<OutputFormat>.choice(
     "stage", of: [.text, .json], initial: nil, abstract: "Required.")
-  static let format = Option<OutputFormat>.choice(
+  static let format = CommandOption<OutputFormat>.choice(
     "format", of: [.text, .csv], initial: .text, abstract: "Form.")
   static let timing = Flag("timing", abstract: "A flag.")
 
   func parse(
     _ words: String..., positionals: [Positional] = [Positional("image", isRepeated: true, abstract: "")],
-    options: [any Parameter] = [number, format, timing]
+    options: [any AnyCommandOption] = [number, format, timing]
   ) throws -> ParsedArguments {
     let outcome = try ParsedArguments.parse(words, positionals: positionals, options: options)
     guard case .arguments(let arguments) = outcome else {
@@ -35,7 +36,7 @@ import Testing
         words, positionals: [Positional("image", isRepeated: true, abstract: "")],
         options: [Self.number, Self.format, Self.timing])
       guard case .arguments(let arguments) = outcome else {
-        throw UsageError.unexpectedArgument("no arguments")
+        throw DermaFusionError.unexpectedArgument("no arguments")
       }
       #expect(arguments.positionals == ["a", "b"], "\(words)")
       #expect(arguments[Self.number] == 3, "\(words)")
@@ -45,16 +46,16 @@ import Testing
   }
 
   @Test func aRepeatableOptionKeepsItsValuesInOrder() throws {
-    let folders = Option<String>.path(
+    let folders = CommandOption<String>.path(
       "images", valueName: "folder", isRequired: true, isRepeatable: true, abstract: "")
     let parsed = try parse("--images", "b", "a", "--images=a", "--images", "b", options: [folders])
     #expect(parsed.values(of: folders) == ["b", "a", "b"])
     #expect(parsed.positionals == ["a"])
-    #expect(throws: UsageError.missingOption(display: "--images <folder>")) {
+    #expect(throws: DermaFusionError.words("Missing expected option '--images <folder>'")) {
       try parse("a", options: [folders])
     }
-    #expect(throws: UsageError.self) { try parse("a", "--images", "b", "--images=", options: [folders]) }
-    #expect(throws: UsageError.repeatedOption(display: "--number <n>")) {
+    #expect(throws: DermaFusionError.self) { try parse("a", "--images", "b", "--images=", options: [folders]) }
+    #expect(throws: DermaFusionError.words("The option '--number <n>' was given more than once.")) {
       try parse("a", "--number", "1", "--number", "2")
     }
   }
@@ -65,9 +66,9 @@ import Testing
   }
 
   @Test func aValueMayHoldAnEqualsSign() throws {
-    let path = Option<String>.path("path", valueName: "p", abstract: "")
+    let path = CommandOption<String>.path("path", valueName: "p", abstract: "")
     #expect(try parse("a", "--path=x=y", options: [path])[path] == "x=y")
-    #expect(throws: UsageError.self) { try parse("a", "--path=", options: [path]) }
+    #expect(throws: DermaFusionError.self) { try parse("a", "--path=", options: [path]) }
   }
 
   @Test func afterTwoDashesEverythingIsAnArgument() throws {
@@ -94,53 +95,42 @@ import Testing
   }
 
   func expect(
-    _ error: UsageError, _ message: String, from words: String...,
+    _ code: DermaFusionError.Code, _ message: String, from words: String...,
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
-    #expect(throws: error, sourceLocation: sourceLocation) {
+    let error = #expect(throws: DermaFusionError.self, sourceLocation: sourceLocation) {
       try ParsedArguments.parse(
         words, positionals: [Positional("image", abstract: "")],
         options: [Self.number, Self.stage, Self.format, Self.timing])
     }
-    #expect(error.description == message, sourceLocation: sourceLocation)
+    #expect(error?.code == code, sourceLocation: sourceLocation)
+    #expect(error?.description == message, sourceLocation: sourceLocation)
   }
 
   @Test func everyRuleHasItsError() {
-    expect(.missingArgument(name: "image"), "Missing expected argument '<image>'", from: "--stage", "json")
-    expect(.unexpectedArgument("b"), "Unexpected argument 'b'", from: "a", "b", "--stage", "json")
+    expect(.wrongWords, "Missing expected argument '<image>'", from: "--stage", "json")
+    expect(.wrongWords, "Unexpected argument 'b'", from: "a", "b", "--stage", "json")
+    expect(.wrongWords, "Missing expected option '--stage <stage>'", from: "a")
     expect(
-      .missingOption(display: "--stage <stage>"), "Missing expected option '--stage <stage>'", from: "a")
+      .wrongValue, "Unknown option '--numbr'. Did you mean '--number'?", from: "a", "--numbr", "3")
+    expect(.wrongValue, "Unknown option '-number'. Did you mean '--number'?", from: "a", "-number=3")
+    expect(.wrongValue, "Unknown option '--colour'.", from: "--colour")
+    expect(.wrongValue, "Unknown option '-3'.", from: "-3")
+    expect(.wrongWords, "Missing value for '--number <n>'", from: "a", "--number")
+    expect(.wrongWords, "Missing value for '--number <n>'", from: "a", "--number", "--timing")
     expect(
-      .unknownOption("--numbr", suggestion: "--number"), "Unknown option '--numbr'. Did you mean '--number'?",
-      from: "a", "--numbr", "3")
+      .wrongWords, "The option '--timing' does not take any value, but 'yes' was specified.",
+      from: "a", "--timing=yes")
     expect(
-      .unknownOption("-number", suggestion: "--number"),
-      "Unknown option '-number'. Did you mean '--number'?", from: "a", "-number=3")
-    expect(.unknownOption("--colour", suggestion: nil), "Unknown option '--colour'.", from: "--colour")
-    expect(.unknownOption("-3", suggestion: nil), "Unknown option '-3'.", from: "-3")
-    expect(
-      .missingValue(display: "--number <n>"), "Missing value for '--number <n>'", from: "a", "--number")
-    expect(
-      .missingValue(display: "--number <n>"), "Missing value for '--number <n>'",
-      from: "a", "--number", "--timing")
-    expect(
-      .unexpectedValue("yes", display: "--timing"),
-      "The option '--timing' does not take any value, but 'yes' was specified.", from: "a", "--timing=yes")
-    expect(
-      .repeatedOption(display: "--number <n>"), "The option '--number <n>' was given more than once.",
+      .wrongWords, "The option '--number <n>' was given more than once.",
       from: "a", "--number", "3", "--number=3")
     expect(
-      .repeatedOption(display: "--timing"), "The option '--timing' was given more than once.",
-      from: "a", "--timing", "--timing")
+      .wrongWords, "The option '--timing' was given more than once.", from: "a", "--timing", "--timing")
     expect(
-      .invalidValue(
-        "x", display: "--stage <stage>", expectation: "Please provide one of 'text' or 'json'."),
-      "The value 'x' is invalid for '--stage <stage>'. Please provide one of 'text' or 'json'.",
+      .wrongValue, "The value 'x' is invalid for '--stage <stage>'. Please provide one of 'text' or 'json'.",
       from: "a", "--stage", "x")
     expect(
-      .invalidValue(
-        "csv", display: "--stage <stage>", expectation: "Please provide one of 'text' or 'json'."),
-      "The value 'csv' is invalid for '--stage <stage>'. Please provide one of 'text' or 'json'.",
+      .wrongValue, "The value 'csv' is invalid for '--stage <stage>'. Please provide one of 'text' or 'json'.",
       from: "a", "--stage=csv")
   }
 

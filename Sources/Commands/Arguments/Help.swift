@@ -1,3 +1,6 @@
+/// A line of help: what is typed or returned, and what it means.
+package typealias HelpEntry = (label: String, description: String)
+
 /// Help in the sections and columns that users of Swift's own tools know.
 package enum Help {
   /// Descriptions begin here; a longer label pushes its description to the next line.
@@ -7,7 +10,7 @@ package enum Help {
   /// The help of one command.
   ///
   /// - Parameter tool: the name of the program.
-  package static func text(for command: any CommandDescription.Type, in tool: String) -> String {
+  package static func text(for command: any Command.Type, in tool: String) -> String {
     var sections = [wrapped("OVERVIEW: " + command.abstract, indent: 0)]
     if !command.discussion.isEmpty { sections.append(wrapped(command.discussion, indent: 0)) }
     sections.append(usage(of: command, in: tool, title: "USAGE:"))
@@ -22,7 +25,7 @@ package enum Help {
   }
 
   /// `USAGE: dermafusion classify <image> ... [--age <age>]`, wrapped under the command's name.
-  package static func usage(of command: any CommandDescription.Type, in tool: String, title: String) -> String
+  package static func usage(of command: any Command.Type, in tool: String, title: String) -> String
   {
     let positionals = command.positionals.map { $0.isRepeated ? "<\($0.name)> ..." : "<\($0.name)>" }
     let options = command.options.map { option in
@@ -46,7 +49,7 @@ package enum Help {
     ("-h, --help", "Show help information."),
   ]
 
-  static func description(of option: any Parameter) -> String {
+  static func description(of option: any AnyCommandOption) -> String {
     var notes: [String] = []
     if !option.allowedValues.isEmpty {
       notes.append("values: " + option.allowedValues.joined(separator: ", "))
@@ -56,14 +59,8 @@ package enum Help {
   }
 
   package static func section(_ title: String, _ entries: [HelpEntry]) -> String {
-    let lines = entries.map { entry in
-      let label = "  " + entry.label
-      let description = wrapped(entry.description, indent: descriptionColumn)
-      if label.count < descriptionColumn {
-        return label.padding(to: descriptionColumn) + description.dropFirst(descriptionColumn)
-      }
-      return label + "\n" + description
-    }
+    let lines = TextTable.labelled(
+      entries.map { ($0.label, $0.description) }, indent: 2, column: descriptionColumn, width: width)
     return "\(title):\n" + lines.joined(separator: "\n")
   }
 

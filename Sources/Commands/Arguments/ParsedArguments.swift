@@ -1,31 +1,32 @@
+import SystemModule
+
 /// A command line that was understood: every option's value is one that the option accepts, and no required
 /// one is missing.
 package struct ParsedArguments: Sendable {
   /// In the order given.
   package private(set) var positionals: [String] = []
   private var values: [String: [String]] = [:]
-  private var flags: Set<String> = []
 
   /// The option's value, else its default, else `nil`.
-  package subscript<Value>(option: Option<Value>) -> Value? {
+  package subscript<Value>(option: CommandOption<Value>) -> Value? {
     values[option.name]?.first.flatMap(option.convert) ?? option.initial
   }
 
+  /// Whether the flag was given.
+  package subscript(flag: Flag) -> Bool { values[flag.name] != nil }
+
   /// Every value of an option that may be given more than once, in the order given.
-  package func values<Value>(of option: Option<Value>) -> [Value] {
+  package func values<Value>(of option: CommandOption<Value>) -> [Value] {
     values[option.name, default: []].compactMap(option.convert)
   }
 
   /// The value of an option that is required or has a default.
-  package func value<Value>(of option: Option<Value>) -> Value {
+  package func value<Value>(of option: CommandOption<Value>) -> Value {
     guard let value = self[option] else {
       preconditionFailure("\(option.display) has neither a value nor a default; is it among the options?")
     }
     return value
   }
-
-  /// Whether the flag was given.
-  package subscript(flag: Flag) -> Bool { flags.contains(flag.name) }
 }
 
 /// What the command line asks for instead of the command's work.
@@ -41,8 +42,8 @@ extension ParsedArguments {
   /// (`--age -3` is the age -3), but not when it begins with two. `-h` is help wherever it stands before `--`; see
   /// ``ShortNames`` for others.
   package static func parse(
-    _ words: [String], positionals: [Positional], options: [any Parameter]
-  ) throws(UsageError) -> ParsingOutcome {
+    _ words: [String], positionals: [Positional], options: [any AnyCommandOption]
+  ) throws(DermaFusionError) -> ParsingOutcome {
     let beforeTerminator = words.prefix { $0 != "--" }
     if beforeTerminator.contains(where: { ShortNames.full($0) == "--help" }) { return .help }
     if beforeTerminator.contains(where: { ShortNames.full($0) == "--version" }) { return .version }
@@ -64,23 +65,22 @@ extension ParsedArguments {
   }
 
   private mutating func readOption(
-    _ word: String, following remaining: inout ArraySlice<String>, options: [any Parameter]
-  ) throws(UsageError) {
+    _ word: String, following remaining: inout ArraySlice<String>, options: [any AnyCommandOption]
+  ) throws(DermaFusionError) {
     let parts = Self.parts(word)
     try Self.refuseValueOfCommonFlag(word)
     let name = ShortNames.full(parts[0])
     guard let option = options.first(where: { "--\($0.name)" == name }) else {
       let typed = String(parts[0].drop { $0 == "-" })
       let nearest = (options.map(\.name) + ["help", "version"]).nearest(to: typed)
-      throw .unknownOption(parts[0], suggestion: nearest.map { "--\($0)" })
+      throw .usage("Unknown option '\(parts[0])'.", suggestion: nearest.map { "--\($0)" })
     }
-    let isRepeated = values[option.name] != nil || flags.contains(option.name)
-    if isRepeated, !option.isRepeatable {
-      throw .repeatedOption(display: option.display)
+    if values[option.name] != nil, !option.isRepeatable {
+      throw .words("The option '\(option.display)' was given more than once.")
     }
     guard option.valueName != nil else {
       if parts.count == 2 { throw .unexpectedValue(parts[1], display: option.display) }
-      flags.insert(option.name)
+      values[option.name] = []
       return
     }
     let value: String
@@ -90,13 +90,12 @@ extension ParsedArguments {
       value = next
       remaining.removeFirst()
     } else {
-      throw .missingValue(display: option.display)
+      throw .words("Missing value for '\(option.display)'")
     }
     guard option.accepts(value) else {
-      let nearest = option.allowedValues.nearest(to: value.lowercased())
       throw .invalidValue(
-        value, display: option.display,
-        expectation: option.expectation + (nearest.map { " Did you mean '\($0)'?" } ?? ""))
+        value, display: option.display, expectation: option.expectation,
+        suggestion: option.allowedValues.nearest(to: value.lowercased()))
     }
     values[option.name, default: []].append(value)
   }
@@ -107,7 +106,7 @@ extension ParsedArguments {
   }
 
   /// Help and version, which every command has, take no value.
-  package static func refuseValueOfCommonFlag(_ word: String) throws(UsageError) {
+  package static func refuseValueOfCommonFlag(_ word: String) throws(DermaFusionError) {
     let parts = parts(word)
     if parts.count == 2, ["--help", "--version"].contains(ShortNames.full(parts[0])) {
       throw .unexpectedValue(parts[1], display: parts[0])
@@ -115,10 +114,10 @@ extension ParsedArguments {
   }
 
   private func requireEverything(
-    positionals expected: [Positional], options: [any Parameter]
-  ) throws(UsageError) {
+    positionals expected: [Positional], options: [any AnyCommandOption]
+  ) throws(DermaFusionError) {
     if positionals.count < expected.count {
-      throw .missingArgument(name: expected[positionals.count].name)
+      throw .words("Missing expected argument '<\(expected[positionals.count].name)>'")
     }
     if positionals.count > expected.count, expected.last?.isRepeated != true {
       throw .unexpectedArgument(positionals[expected.count])
@@ -136,7 +135,94 @@ extension ParsedArguments {
       }
     }
     for option in options where option.isRequired && values[option.name] == nil {
-      throw .missingOption(display: option.display)
+      throw .words("Missing expected option '\(option.display)'")
     }
   }
+}
+
+extension DermaFusionError.Code {
+  /// A value on the command line is wrong.
+  package static let wrongValue = Self("wrongValue")
+  /// Words of the command line are missing or too many: a list of those that are expected helps.
+  package static let wrongWords = Self("wrongWords")
+}
+
+/// A command line that cannot be understood. The exit status is 64.
+extension DermaFusionError {
+  package var isUsage: Bool { code == .wrongValue || code == .wrongWords }
+
+  package static func usage(_ message: String, suggestion: String? = nil) -> Self {
+    Self(
+      .wrongValue, message: message + (suggestion.map { " Did you mean '\($0)'?" } ?? ""),
+      remedy: "See the help of the command.")
+  }
+
+  package static func words(_ message: String, suggestion: String? = nil) -> Self {
+    Self(.wrongWords, message: usage(message, suggestion: suggestion).message, remedy: "See the usage.")
+  }
+
+  package static func unexpectedArgument(_ text: String) -> Self { words("Unexpected argument '\(text)'") }
+
+  package static func unexpectedValue(_ value: String, display: String) -> Self {
+    words("The option '\(display)' does not take any value, but '\(value)' was specified.")
+  }
+
+  package static func invalidValue(
+    _ value: String, display: String, expectation: String, suggestion: String? = nil
+  ) -> Self {
+    usage("The value '\(value)' is invalid for '\(display)'. \(expectation)", suggestion: suggestion)
+  }
+
+  package static func excludingOptions(_ one: String, _ other: String) -> Self {
+    usage("'\(one)' and '\(other)' cannot be given together.")
+  }
+
+  /// An option that changes nothing without others.
+  package static func missingCompanion(_ display: String, companions: String) -> Self {
+    usage("'\(display)' has no effect without \(companions).")
+  }
+}
+
+extension [String] {
+  /// `'a', 'b'`, at most eight of them.
+  package var quotedList: String {
+    prefix(8).map { "'\($0)'" }.joined(separator: ", ") + (count > 8 ? ", ..." : "")
+  }
+
+  /// `'a', 'b' or 'c'`
+  package var quotedAlternatives: String {
+    let quoted = map { "'\($0)'" }
+    guard quoted.count > 1 else { return quoted.joined() }
+    return quoted.dropLast().joined(separator: ", ") + " or " + quoted.last!
+  }
+}
+
+extension Collection<String> {
+  /// The name that was probably meant: at most a third of its letters (at least one) inserted, left out,
+  /// replaced or swapped with a neighbour; or the only one that begins so.
+  package func nearest(to typed: String) -> String? {
+    let beginning = filter { !typed.isEmpty && $0.hasPrefix(typed) }
+    if beginning.count == 1 { return beginning[0] }
+    let distances = map { (name: $0, distance: editDistance(Array($0.utf8), Array(typed.utf8))) }
+    guard let best = distances.min(by: { $0.distance < $1.distance }) else { return nil }
+    return best.distance <= Swift.max(1, best.name.utf8.count / 3) ? best.name : nil
+  }
+}
+
+/// Damerau-Levenshtein distance in its restricted form: no letter is edited twice.
+private func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+  var table = [[Int]](repeating: [Int](repeating: 0, count: right.count + 1), count: left.count + 1)
+  for row in 0...left.count { table[row][0] = row }
+  for column in 0...right.count { table[0][column] = column }
+  for row in stride(from: 1, through: left.count, by: 1) {
+    for column in stride(from: 1, through: right.count, by: 1) {
+      let replaced = table[row - 1][column - 1] + (left[row - 1] == right[column - 1] ? 0 : 1)
+      var best = min(replaced, table[row - 1][column] + 1, table[row][column - 1] + 1)
+      if row > 1, column > 1, left[row - 1] == right[column - 2], left[row - 2] == right[column - 1] {
+        best = min(best, table[row - 2][column - 2] + 1)
+      }
+      table[row][column] = best
+    }
+  }
+  return table[left.count][right.count]
 }

@@ -25,9 +25,7 @@ extension ImageSource {
     do {
       return try work()
     } catch let error as DermaFusionError {
-      throw error.namesItsFile || error.isOfOutput ? error : error.named(name)
-    } catch let error as UsageError {
-      throw error
+      throw error.namesItsFile || error.isOfOutput || error.isUsage ? error : error.named(name)
     } catch {
       throw DermaFusionError.failure(name: name, reason: "\(error)")
     }

@@ -36,7 +36,7 @@ struct BatchRunner {
   ///   - writesOnScreen: whether `consume` writes where the progress is shown.
   ///   - interruption: what a person who interrupts the batch is told.
   ///   - work: for one item; called on several threads. What it throws is reported and ends nothing, except for
-  ///     ``UsageError`` and ``DermaFusionError``.
+  ///     ``DermaFusionError`` and ``DermaFusionError``.
   ///   - consume: is given the results in the order of the items, on the calling thread. Returns what the summary counts.
   mutating func run<Item: Sendable, Value: Sendable>(
     _ items: [Item], sideBySideOn classifier: Classifier?, writesOnScreen: Bool = false,
@@ -50,7 +50,7 @@ struct BatchRunner {
     let outcome = { @Sendable (item: Item) -> Outcome<Value> in
       do {
         return .done(try work(item))
-      } catch let error where error is UsageError || (error as? DermaFusionError)?.isOfOutput == true {
+      } catch let error as DermaFusionError where error.isUsage || error.isOfOutput {
         return .ended(error)
       } catch {
         return .failed("\(error)")

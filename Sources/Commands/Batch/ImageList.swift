@@ -7,9 +7,11 @@ struct ImageList: Sendable {
   /// Whether one image was named, and no folder.
   let isSingleImage: Bool
 
-  /// - Throws: ``UsageError`` where standard input is named twice.
-  init(_ arguments: [String]) throws(UsageError) {
-    if arguments.count(where: { $0 == "-" }) > 1 { throw .repeatedStandardInput }
+  /// - Throws: ``DermaFusionError`` where standard input is named twice.
+  init(_ arguments: [String]) throws(DermaFusionError) {
+    if arguments.count(where: { $0 == "-" }) > 1 { 
+      throw .usage("'-' was given more than once, but standard input holds one image.")
+    }
     var hasFolder = false
     for argument in arguments {
       guard argument != "-", FolderWalk.isFolder(argument) else {

@@ -7,7 +7,7 @@ extension OutputFiles {
   ///   - images: what is read.
   ///   - table: what else is read, as messages call it.
   ///   - model: the folder of a model or an ensemble.
-  /// - Throws: ``UsageError`` where an output would replace what is read, or another output; ``DermaFusionError`` where the folder
+  /// - Throws: ``DermaFusionError`` where an output would replace what is read, or another output; ``DermaFusionError`` where the folder
   ///   that it would go into is not there.
   init(
     _ outputs: [(display: String, path: String)], images: [ImageSource],

@@ -25,9 +25,8 @@ enum CalibrateCommand: Command {
     photograph, and photographs of lesions that the model was trained on. It names photographs that are missing or \
     cannot be read, and leaves them out.
     """
-  static let positionals: [Positional] = []
-  static let options: [any Parameter] = [
-    labels, Option<String>.imageFolders, output, ModelLocation.option, Option<Int>.threads,
+  static let options: [any AnyCommandOption] = [
+    labels, CommandOption<String>.imageFolders, output, ModelLocation.option, CommandOption<Int>.threads,
     OutputFormat.option, Flag.quiet,
   ]
   static let examples = [
@@ -40,10 +39,10 @@ enum CalibrateCommand: Command {
     ("64", "Wrong usage."),
   ]
 
-  private static let labels = Option<String>.path(
+  private static let labels = CommandOption<String>.path(
     "labels", valueName: "file.csv", isRequired: true,
     abstract: "Table with a row for each image and what it shows, as evaluate takes it.")
-  private static let output = Option<String>.path(
+  private static let output = CommandOption<String>.path(
     "output", valueName: "folder", isRequired: true,
     abstract: "Folder of the new model, which must not be there yet, or be empty.")
 
@@ -63,7 +62,7 @@ enum CalibrateCommand: Command {
       throw CalibrationRefusal.trainedOn(lesions: overlap.trainingLesions, labels: labelsPath)
     }
     let files = try CalibratedFiles(folder, identity: classifier.model)
-    let index = try ImageIndex(folders: arguments.values(of: Option<String>.imageFolders))
+    let index = try ImageIndex(folders: arguments.values(of: CommandOption<String>.imageFolders))
 
     var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: terminal)
     try run.evaluate(list)

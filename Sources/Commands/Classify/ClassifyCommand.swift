@@ -28,9 +28,9 @@ enum ClassifyCommand: Command {
     ensemble and --tta have no set: the CSV then has an empty cell, the JSON two nulls.
     """
   static let positionals = [Positional.images]
-  static let options: [any Parameter] =
+  static let options: [any AnyCommandOption] =
     MetadataOptions.all + [
-      MetadataOptions.table, ModelLocation.option, Option<Int>.threads, Option<Precision>.precision,
+      MetadataOptions.table, ModelLocation.option, CommandOption<Int>.threads, CommandOption<Precision>.precision,
       ImageViews.flag,
     ] + ClassifyOptions.all + [Flag.quiet] + DecodingOptions.all
   static let examples = [
@@ -93,9 +93,9 @@ enum ClassifyCommand: Command {
     return runner.status
   }
 
-  private static func refuseCombinations(_ arguments: ParsedArguments) throws(UsageError) {
+  private static func refuseCombinations(_ arguments: ParsedArguments) throws(DermaFusionError) {
     let form = arguments.value(of: ClassifyOptions.format)
-    func require(_ forms: [OutputFormat], for flag: Flag) throws(UsageError) {
+    func require(_ forms: [OutputFormat], for flag: Flag) throws(DermaFusionError) {
       guard arguments[flag], !forms.contains(form) else { return }
       throw .invalidValue(
         form.rawValue, display: ClassifyOptions.format.display,

@@ -1,6 +1,6 @@
 /// The options of `classify` alone.
 enum ClassifyOptions {
-  static let all: [any Parameter] = [explainMetadata, format, timing, output, resume]
+  static let all: [any AnyCommandOption] = [explainMetadata, format, timing, output, resume]
 
   static let explainMetadata = Flag(
     "explain-metadata",
@@ -9,7 +9,7 @@ enum ClassifyOptions {
       For text and JSON.
       """)
   static let format = OutputFormat.tableOption
-  static let output = Option<String>.path(
+  static let output = CommandOption<String>.path(
     "output", valueName: "file",
     abstract: """
       Write the results to this file instead of standard output. The file appears when it is complete and replaces an \

@@ -26,7 +26,7 @@ enum ISICSubmission {
   /// Refuses what would make no submission: a model of other classes, and two images of one name.
   static func check(_ images: [ImageSource], labels: Labels) throws {
     if self.labels(labels) == nil {
-      throw UsageError.invalidValue(
+      throw DermaFusionError.invalidValue(
         OutputFormat.isic.rawValue, display: ClassifyOptions.format.display,
         expectation: """
           A submission has the classes \(classes.joined(separator: ", ")), and the model's classes are \

@@ -24,9 +24,9 @@ enum CompareCommand: Command {
     \(EvaluateCommand.name): such a model would seem better than it is.
     """
   static let positionals = [Positional.images]
-  static let options: [any Parameter] =
+  static let options: [any AnyCommandOption] =
     [ModelLocation.option, against, labels] + MetadataOptions.all + [
-      MetadataOptions.table, Option<Int>.threads, Option<Precision>.precision, ImageViews.flag,
+      MetadataOptions.table, CommandOption<Int>.threads, CommandOption<Precision>.precision, ImageViews.flag,
       OutputFormat.option,
       Flag.allowTrainingLesions, Flag.quiet,
     ] + DecodingOptions.all
@@ -43,10 +43,10 @@ enum CompareCommand: Command {
     ("64", "Wrong usage."),
   ]
 
-  private static let against = Option<String>.path(
+  private static let against = CommandOption<String>.path(
     "against", valueName: "folder", isRequired: true,
     abstract: "Folder or name of the model to compare with, found as that of --model.")
-  private static let labels = Option<String>.path(
+  private static let labels = CommandOption<String>.path(
     "labels", valueName: "file.csv",
     abstract: """
       Table with the class of each image, and lesion_id where images show the same lesion, read as by \

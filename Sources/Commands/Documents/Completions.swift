@@ -1,10 +1,36 @@
+import DermaFusion
+
+/// Prints a script that a shell completes command lines by.
+enum CompletionsCommand: Command {
+  static let name = "completions"
+  static let abstract = "Print a script that makes a shell complete commands, options and values."
+  static let positionals = [
+    Positional(
+      "shell", allowedValues: Completions.Shell.allCases.map { $0.rawValue }, abstract: "bash, zsh or fish.")
+  ]
+  static let examples = [
+    #"eval "$(dermafusion completions bash)""#,
+    "dermafusion completions fish > ~/.config/fish/completions/dermafusion.fish",
+  ]
+  static let exitStatuses: [HelpEntry] = [("0", "The script was printed."), ("64", "Wrong usage.")]
+  static let runsNetwork = false
+
+  static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+    guard let shell = Completions.Shell(rawValue: arguments.positionals[0]) else {
+      preconditionFailure("\(arguments.positionals[0]) passed the parser")
+    }
+    try session.terminal.write(Completions.script(for: shell, Tool.dermafusion))
+    return .success
+  }
+}
+
 /// Scripts that make shells complete a program's commands, options and values.
 package enum Completions {
   package enum Shell: String, Sendable, CaseIterable {
     case bash, zsh, fish
   }
 
-  package static func script(for shell: Shell, _ program: ProgramSummary) -> String {
+  package static func script(for shell: Shell, _ program: Tool) -> String {
     switch shell {
     case .bash: bash(program)
     case .zsh: zsh(program)
@@ -12,21 +38,21 @@ package enum Completions {
     }
   }
 
-  private static func names(_ program: ProgramSummary) -> [String] {
+  private static func names(_ program: Tool) -> [String] {
     program.commands.map { $0.name } + ["help"]
   }
 
-  private static func options(_ command: any CommandDescription.Type) -> [String] {
+  private static func options(_ command: any Command.Type) -> [String] {
     command.options.map { "--\($0.name)" } + ["--help", "--version"]
   }
 
-  private static func values(_ command: any CommandDescription.Type) -> [String] {
+  private static func values(_ command: any Command.Type) -> [String] {
     command.positionals.first?.allowedValues ?? []
   }
 
   // MARK: - bash
 
-  private static func bash(_ program: ProgramSummary) -> String {
+  private static func bash(_ program: Tool) -> String {
     let function = "_\(program.name)"
     var cases: [String] = []
     for command in program.commands {
@@ -51,7 +77,7 @@ package enum Completions {
         """
     }
     return """
-      # Completions of \(program.name) \(program.version) for bash, made by '\(program.name) completions bash'.
+      # Completions of \(program.name) \(DermaFusionVersion.current) for bash, made by '\(program.name) completions bash'.
 
       # Offers those of its arguments, one a word, that begin with what is typed.
       \(function)_words() {
@@ -95,7 +121,7 @@ package enum Completions {
 
   // MARK: - zsh
 
-  private static func zsh(_ program: ProgramSummary) -> String {
+  private static func zsh(_ program: Tool) -> String {
     let commands = program.commands.map { "    \("\($0.name):\($0.abstract.firstClause)".singleQuoted)" }
     let cases = program.commands.map { command in
       var specs = command.options.map(zshSpec)
@@ -111,7 +137,7 @@ package enum Completions {
     }
     return """
       #compdef \(program.name)
-      # Completions of \(program.name) \(program.version) for zsh, made by '\(program.name) completions zsh'.
+      # Completions of \(program.name) \(DermaFusionVersion.current) for zsh, made by '\(program.name) completions zsh'.
 
       _\(program.name)() {
         local -a commands
@@ -138,7 +164,7 @@ package enum Completions {
       """
   }
 
-  private static func zshSpec(_ option: any Parameter) -> String {
+  private static func zshSpec(_ option: any AnyCommandOption) -> String {
     let description = option.abstract.firstClause.map { "[]:\\".contains($0) ? "\\\($0)" : String($0) }
       .joined()
     let values = option.allowedValues.map { $0.map { $0 == " " ? "\\ " : String($0) }.joined() }
@@ -150,10 +176,10 @@ package enum Completions {
 
   // MARK: - fish
 
-  private static func fish(_ program: ProgramSummary) -> String {
+  private static func fish(_ program: Tool) -> String {
     let start = "complete -c \(program.name)"
     var lines = [
-      "# Completions of \(program.name) \(program.version) for fish, made by '\(program.name) completions fish'.",
+      "# Completions of \(program.name) \(DermaFusionVersion.current) for fish, made by '\(program.name) completions fish'.",
       "",
       "\(start) -n __fish_use_subcommand -f",
       "\(start) -l help -s h -d 'Show help information'",
@@ -187,5 +213,22 @@ package enum Completions {
   /// A list of words as one word: fish splits it at blanks, where they are not escaped.
   private static func fishList(_ words: [String]) -> String {
     "'" + words.map { $0.map { $0 == " " ? "\\ " : String($0) }.joined() }.joined(separator: " ") + "'"
+  }
+}
+
+extension String {
+  /// For a POSIX shell: `'it'\''s'`.
+  var singleQuoted: String { "'" + map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'" }
+
+  /// Up to its first full stop or colon that a blank follows, for descriptions that have one line.
+  var firstClause: String {
+    var previous: Character = " "
+    for index in indices {
+      if self[index] == " ", previous == "." || previous == ":" || previous == ";" {
+        return String(self[..<self.index(before: index)])
+      }
+      previous = self[index]
+    }
+    return hasSuffix(".") ? String(dropLast()) : self
   }
 }

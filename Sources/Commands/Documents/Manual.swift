@@ -1,9 +1,25 @@
+import DermaFusion
+
+/// Prints the manual page.
+enum ManualCommand: Command {
+  static let name = "manual"
+  static let abstract = "Print the manual page for man."
+  static let examples = ["dermafusion manual > dermafusion.1; man ./dermafusion.1"]
+  static let exitStatuses: [HelpEntry] = [("0", "The page was printed."), ("64", "Wrong usage.")]
+  static let runsNetwork = false
+
+  static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
+    try session.terminal.write(Manual.page(Tool.dermafusion))
+    return .success
+  }
+}
+
 /// A program's manual page, section 1, in the language of man(7).
 package enum Manual {
-  package static func page(_ program: ProgramSummary) -> String {
+  package static func page(_ program: Tool) -> String {
     var lines = [
       ".\\\" Made by '\(program.name) manual'.",
-      ".TH \(program.name.uppercased()) 1 \"\" \"\(program.name) \(program.version)\" \"User Commands\"",
+      ".TH \(program.name.uppercased()) 1 \"\" \"\(program.name) \(DermaFusionVersion.current)\" \"User Commands\"",
       ".SH NAME", "\(escaped(program.name)) \\- \(escaped(program.abstract.firstClause))",
       ".SH SYNOPSIS", ".B \(escaped(program.name))", ".I subcommand", "[options]",
       ".SH DESCRIPTION",
@@ -18,7 +34,7 @@ package enum Manual {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func section(_ command: any CommandDescription.Type, _ program: ProgramSummary) -> [String] {
+  private static func section(_ command: any Command.Type, _ program: Tool) -> [String] {
     var lines = [".SS \(escaped(command.name))", escaped(command.abstract)]
     // The disclaimer stands at the page's beginning.
     lines += paragraphs(

@@ -34,10 +34,9 @@ enum EvaluateCommand: Command {
     When the model's folder holds \(TrainingList.relativePath) (image_id, lesion_id, split), a test list with \
     a lesion that the model was trained on is refused. The same holds for an ensemble and the folders of its members.
     """
-  static let positionals: [Positional] = []
-  static let options: [any Parameter] = [
-    labels, Option<String>.imageFolders, ModelLocation.option, Option<Int>.threads,
-    Option<Precision>.precision, ImageViews.flag,
+  static let options: [any AnyCommandOption] = [
+    labels, CommandOption<String>.imageFolders, ModelLocation.option, CommandOption<Int>.threads,
+    CommandOption<Precision>.precision, ImageViews.flag,
     group, format, plots, predictions,
     Flag.allowTrainingLesions, Flag.quiet,
   ]
@@ -51,7 +50,7 @@ enum EvaluateCommand: Command {
     ("64", "Wrong usage."),
   ]
 
-  private static let labels = Option<String>.path(
+  private static let labels = CommandOption<String>.path(
     "labels", valueName: "file.csv", isRequired: true,
     abstract: """
       Table with a row for each image and a comma, semicolon or tab between the columns: the image \
@@ -62,7 +61,7 @@ enum EvaluateCommand: Command {
       figures are grouped. Other columns are ignored. An empty cell, NA, nan, NULL, None, - and ? are missing; a region that \
       could be several of the sites is unknown. A row with a cell that cannot be understood is named and left out.
       """)
-  private static let group = Option<[String]>(
+  private static let group = CommandOption<[String]>(
     "group", valueName: "column,...",
     abstract: """
       Give figures of the images that have the same in a column of the table, for each of these columns \
@@ -80,13 +79,13 @@ enum EvaluateCommand: Command {
       return isUsable && Set(names.map { $0.lowercased() }).count == names.count ? names : nil
     })
   private static let format = OutputFormat.figuresOption
-  private static let predictions = Option<String>.path(
+  private static let predictions = CommandOption<String>.path(
     "predictions", valueName: "file.csv",
     abstract: """
       Also write a table with a row for each image: image_id, label, the probability of each class, and abstain (true or \
       false).
       """)
-  private static let plots = Option<String>.path(
+  private static let plots = CommandOption<String>.path(
     "plots", valueName: "folder",
     abstract: """
       Also write \(EvaluationPlots.fileNames.joined(separator: ", ")) to this folder, which is made when it is \
@@ -103,7 +102,7 @@ enum EvaluateCommand: Command {
       table, path: labelsPath, labels: classifier.labels, groups: arguments.value(of: group))
     let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
     if !arguments[Flag.allowTrainingLesions] { try overlap.refuseTrained(labels: labelsPath) }
-    let index = try ImageIndex(folders: arguments.values(of: Option<String>.imageFolders))
+    let index = try ImageIndex(folders: arguments.values(of: CommandOption<String>.imageFolders))
     if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
     let plotPaths =
       arguments[plots].map { folder in EvaluationPlots.fileNames.map { "\(folder)/\($0)" } } ?? []
@@ -121,7 +120,7 @@ enum EvaluateCommand: Command {
     }
     let output = EvaluationOutput(
       report: EvaluationReport(
-        run.images, sources: arguments.values(of: Option<String>.imageFolders).unique,
+        run.images, sources: arguments.values(of: CommandOption<String>.imageFolders).unique,
         columns: arguments.value(of: group)),
       model: classifier.model,
       listedCount: list.rowCount, views: run.views, warnings: run.warnings, overlap: overlap)

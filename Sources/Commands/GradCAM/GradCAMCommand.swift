@@ -20,11 +20,11 @@ enum GradCAMCommand: Command {
     the picture, the text and the JSON say so.
     """
   static let positionals = [Positional.images]
-  static let options: [any Parameter] =
+  static let options: [any AnyCommandOption] =
     MetadataOptions.all + [
       MetadataOptions.table
     ] + GradCAMOptions.map + FigureOptions.all + [
-      ModelLocation.option, Option<Int>.threads, Option<Precision>.precision, GradCAMOptions.resume,
+      ModelLocation.option, CommandOption<Int>.threads, CommandOption<Precision>.precision, GradCAMOptions.resume,
       Flag.quiet,
       OutputFormat.option,
     ] + DecodingOptions.all
@@ -44,7 +44,7 @@ enum GradCAMCommand: Command {
     let terminal = session.terminal
     let format = arguments.value(of: OutputFormat.option)
     if arguments[GradCAMOptions.signed], arguments[GradCAMOptions.raw] == nil, format == .text {
-      throw UsageError.missingCompanion(
+      throw DermaFusionError.missingCompanion(
         GradCAMOptions.signed.display,
         companions: "'\(GradCAMOptions.raw.display)' or '--\(OutputFormat.option.name) json'")
     }

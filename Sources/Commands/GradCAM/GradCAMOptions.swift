@@ -3,24 +3,23 @@ import DermaFusion
 /// The options of `gradcam` alone.
 enum GradCAMOptions {
   /// What the map is of, how it is made and where it goes.
-  static let map: [any Parameter] = [lesionClass, method, layer, output, raw, signed, trust]
+  static let map: [any AnyCommandOption] = [lesionClass, method, layer, output, raw, signed, trust]
 
   /// As many maps as a contact sheet shows.
   static let sheetCount = 12
 
-  static let lesionClass = Option<String>(
+  static let lesionClass = CommandOption<String>(
     "class", valueName: "class",
     abstract: """
       Class to explain, by its short name in the model. top is the most probable class. all draws a contact sheet of all \
       classes, or of the \(sheetCount) most probable where there are more.
       """,
-    expectation: "Please provide a class's short name, 'top' or 'all'.", initial: "top", defaultValue: "top",
-    convert: { $0.isEmpty ? nil : $0 })
+    expectation: "Please provide a class's short name, 'top' or 'all'.", initial: "top", defaultValue: "top")
 
   /// The classes to explain.
   static func selection(
     _ name: String, labels: Labels
-  ) throws(UsageError) -> @Sendable (ClassScores) -> [LesionLabel] {
+  ) throws(DermaFusionError) -> @Sendable (ClassScores) -> [LesionLabel] {
     switch name {
     case "top": return { [$0.highest] }
     case "all" where labels.count <= sheetCount: return { Array($0.labels) }
@@ -37,20 +36,19 @@ enum GradCAMOptions {
     }
   }
 
-  static let method = Option<ActivationMapMethod>.choice(
+  static let method = CommandOption<ActivationMapMethod>.choice(
     "method", of: ActivationMapMethod.allCases, initial: .gradcam,
     abstract:
       "How the map is made. eigencam shows what the features respond to and is the same for every class.")
-  static let layer = Option<String>(
+  static let layer = CommandOption<String>(
     "layer", valueName: "layer",
     abstract: """
       Feature map to explain, by its name in timm, the Python package of image models: conv_stem, blocks.5.1 or layer3.0, \
       for example. stage0, stage1, ..., blocks.5 or layer3 stand for the last block of a stage. Early maps are fine and noisy, and can be \
       strong at the image's edge.
       """,
-    expectation: "Please provide a layer's name.", defaultValue: "the last feature map",
-    convert: { $0.isEmpty ? nil : $0 })
-  static let output = Option<String>.path(
+    expectation: "Please provide a layer's name.", defaultValue: "the last feature map")
+  static let output = CommandOption<String>.path(
     "output", valueName: "overlay.png",
     abstract: """
       Picture to write; an existing one is replaced. For several images and for folders: the folder to write the pictures \
@@ -58,7 +56,7 @@ enum GradCAMOptions {
       image's name followed by -gradcam.png (image-gradcam.png for standard input). - is standard output; the text or the \
       JSON then goes to standard error.
       """)
-  static let raw = Option<String>.path(
+  static let raw = CommandOption<String>.path(
     "raw", valueName: "map.npy",
     abstract: """
       Also write the map as a NumPy array: float32 [size, size] with values from 0 to 1 over the network's input, as the \

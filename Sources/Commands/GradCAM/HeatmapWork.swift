@@ -16,7 +16,7 @@ struct HeatmapWork: Sendable {
 
   init(
     arguments: ParsedArguments, model: Model, input: BatchInput, outputs: OutputFiles, terminal: Terminal
-  ) throws(UsageError) {
+  ) throws(DermaFusionError) {
     self.arguments = arguments
     classifier = Classifier(model)
     select = try GradCAMOptions.selection(
@@ -60,7 +60,7 @@ struct HeatmapWork: Sendable {
     } catch {
       // Only the model knows its layers, so it was not found out when the words were read.
       guard error.code == .unknownLayer else { throw error }
-      throw UsageError.invalidValue(
+      throw DermaFusionError.invalidValue(
         arguments[GradCAMOptions.layer] ?? "", display: GradCAMOptions.layer.display,
         expectation: error.remedy)
     }

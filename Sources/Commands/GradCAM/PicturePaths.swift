@@ -13,8 +13,8 @@ struct PicturePaths {
     let path: String?
   }
 
-  /// - Throws: ``UsageError`` for an option that takes one image.
-  init(of images: ImageList, _ arguments: ParsedArguments) throws(UsageError) {
+  /// - Throws: ``DermaFusionError`` for an option that takes one image.
+  init(of images: ImageList, _ arguments: ParsedArguments) throws(DermaFusionError) {
     let output = arguments[GradCAMOptions.output]
     let isFolder = output.map { $0.withCString(FolderWalk.isFolder) } ?? false
     let isBatch = !images.isSingleImage
@@ -48,7 +48,7 @@ struct PicturePaths {
 
   private static func refuse(
     _ arguments: ParsedArguments, isBatch: Bool, isFolder: Bool
-  ) throws(UsageError) {
+  ) throws(DermaFusionError) {
     let (output, raw) = (GradCAMOptions.output, GradCAMOptions.raw)
     let path = arguments[output]
     let ending = path.flatMap { ImageSource.file($0).ending }
@@ -68,8 +68,8 @@ struct PicturePaths {
     }
   }
 
-  /// - Throws: ``UsageError`` for the picture of a single image with a name that promises another kind of file.
-  func requirePNG(_ arguments: ParsedArguments) throws(UsageError) {
+  /// - Throws: ``DermaFusionError`` for the picture of a single image with a name that promises another kind of file.
+  func requirePNG(_ arguments: ParsedArguments) throws(DermaFusionError) {
     guard let path = arguments[GradCAMOptions.output], paths == [path],
       let ending = ImageSource.file(path).ending, ending != ".png"
     else { return }

@@ -2,7 +2,7 @@ import DermaFusion
 import SystemModule
 
 extension MetadataOptions {
-  static let table = Option<String>.path(
+  static let table = CommandOption<String>.path(
     "metadata", valueName: "file.csv",
     abstract: """
       Table with the columns image_id, age, sex and localization or site, or the ISIC archive's isic_id, age_approx, sex and \

@@ -61,7 +61,7 @@ struct PatientColumns {
   /// The first column's; where its cell is empty, the first of the others that can be understood: a column such as
   /// `location` may mean something else.
   private func value<Value>(
-    _ columns: [String], of row: CSVTable.Row, as option: Option<Value>
+    _ columns: [String], of row: CSVTable.Row, as option: CommandOption<Value>
   ) throws(CSVError) -> Value? {
     if let value = try cells.value(columns.first, of: row, as: option) { return value }
     for column in columns.dropFirst() {
@@ -70,11 +70,11 @@ struct PatientColumns {
     return nil
   }
 
-  private static let ageInYears = Option<Double>(
+  private static let ageInYears = CommandOption<Double>(
     "age", valueName: "age", abstract: "", expectation: MetadataOptions.age.expectation,
     convert: { MetadataOptions.age.convert($0.withDecimalPoint) })
 
-  private static let sex = Option<Sex>(
+  private static let sex = CommandOption<Sex>(
     "sex", valueName: "sex", abstract: "", allowedValues: Sex.allCases.map(\.rawValue),
     convert: { text in
       switch text.lowercased() {
@@ -85,7 +85,7 @@ struct PatientColumns {
     })
 
   /// A body site, or a region of the ISIC archive in which several sites lie: which of them it is is not known.
-  private static let site = Option<BodySite>(
+  private static let site = CommandOption<BodySite>(
     "site", valueName: "site", abstract: "", allowedValues: BodySite.allCases.map(\.rawValue),
     convert: { text in
       // Also with another character between the words: lower_extremity, head neck.

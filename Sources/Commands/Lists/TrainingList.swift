@@ -11,7 +11,7 @@ struct TrainingList: Sendable {
     case training, validation, fold, duplicate
   }
 
-  private static let side = Option<Side>(
+  private static let side = CommandOption<Side>(
     "split", valueName: "split", abstract: "", allowedValues: Side.allCases.map(\.rawValue),
     convert: { Side(rawValue: $0) })
 

@@ -7,26 +7,24 @@ extension Positional {
     abstract: "A file, a folder, or - for one image's bytes on standard input.")
 }
 
-extension Option where Value == String {
+extension CommandOption where Value == String {
   /// Where the images of a table are looked for.
   static let imageFolders = path(
     "images", valueName: "folder", isRequired: true, isRepeatable: true,
     abstract: "Folder with the images; give it again for more folders.")
 }
 
-extension Option where Value == Int {
+extension CommandOption where Value == Int {
   /// Threads to compute with.
-  static let threads = Option(
-    "threads", valueName: "n",
+  static let threads = wholeNumber(
+    "threads", valueName: "n", in: 1...256,
     abstract:
-      "Threads to compute with, 1 to 256; without this option as many as the program has processors.",
-    expectation: "Please provide a whole number from 1 to 256.",
-    convert: { wholeNumber($0, in: 1...256) })
+      "Threads to compute with, 1 to 256; without this option as many as the program has processors.")
 }
 
-extension Option where Value == Precision {
+extension CommandOption where Value == Precision {
   /// What the network is computed in.
-  static let precision = Option(
+  static let precision = CommandOption(
     "precision", valueName: "type",
     abstract: """
       What the network multiplies. bfloat16 is faster, needs a CPU with AVX-512 BF16, and changes probabilities by some \
@@ -39,7 +37,7 @@ extension Option where Value == Precision {
 extension Session {
   /// The model of a folder, as the options say.
   func classifier(_ folder: String, _ arguments: ParsedArguments) throws -> Classifier {
-    try loadClassifier(folder, arguments[Option<Int>.threads], arguments[Option<Precision>.precision])
+    try loadClassifier(folder, arguments[CommandOption<Int>.threads], arguments[CommandOption<Precision>.precision])
   }
 }
 

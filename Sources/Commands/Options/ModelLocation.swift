@@ -3,7 +3,7 @@ import SystemModule
 
 /// Where models and fixtures lie when the command line does not say.
 struct ModelLocation: Sendable {
-  static let option = Option<String>.path(
+  static let option = CommandOption<String>.path(
     "model", valueName: "folder",
     abstract: """
       Folder of a model or an ensemble, or the name of one beside the installed model (info --models lists them). Without \
@@ -17,8 +17,8 @@ struct ModelLocation: Sendable {
 
   /// The model's folder.
   ///
-  /// - Throws: ``ModelLocationError`` when none was named and none is found.
-  static func folder(_ arguments: ParsedArguments, terminal: Terminal) throws(ModelLocationError) -> String {
+  /// - Throws: ``DermaFusionError`` when none was named and none is found.
+  static func folder(_ arguments: ParsedArguments, terminal: Terminal) throws(DermaFusionError) -> String {
     guard let named = arguments[option] else { return try defaultFolder(terminal) }
     return folder(named: named, terminal: terminal)
   }
@@ -36,7 +36,7 @@ struct ModelLocation: Sendable {
   }
 
   /// The model's folder where none is named.
-  private static func defaultFolder(_ terminal: Terminal) throws(ModelLocationError) -> String {
+  private static func defaultFolder(_ terminal: Terminal) throws(DermaFusionError) -> String {
     if let folder = terminal.environment(environmentVariable), !folder.isEmpty { return folder }
     return try search(folder: folderName, holding: marker, terminal: terminal)
   }
@@ -44,7 +44,7 @@ struct ModelLocation: Sendable {
   /// `folder` in the current folder, else beside the program or in a folder above it.
   static func search(
     folder: String, holding marker: String, terminal: Terminal
-  ) throws(ModelLocationError) -> String {
+  ) throws(DermaFusionError) -> String {
     var places = [folder]
     var parent = terminal.executablePath.map(directory(of:))
     while let current = parent {
@@ -56,23 +56,14 @@ struct ModelLocation: Sendable {
     // What has the name in the current folder is meant, even where it turns out to be unusable.
     if FileBytes.isThere(folder) { return folder }
     for place in places where FileBytes.isReadable("\(place)/\(marker)") { return place }
-    throw .notFound(marker: marker, places: places)
+    throw DermaFusionError(
+      .modelNotFound,
+      message: "no folder with a \(marker) was found; looked at \(places.joined(separator: ", "))",
+      remedy: "Name the folder.")
   }
 
   private static func directory(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
     return String(path[..<slash])
-  }
-}
-
-/// Why no model is known.
-enum ModelLocationError: Error, Equatable, CustomStringConvertible {
-  case notFound(marker: String, places: [String])
-
-  var description: String {
-    switch self {
-    case .notFound(let marker, let places):
-      "no folder with a \(marker) was found; looked at \(places.joined(separator: ", "))"
-    }
   }
 }

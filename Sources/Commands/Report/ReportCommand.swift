@@ -14,10 +14,10 @@ enum ReportCommand: Command {
     private as their files.
     """
   static let positionals = [Positional.images]
-  static let options: [any Parameter] =
+  static let options: [any AnyCommandOption] =
     MetadataOptions.all + [
-      MetadataOptions.table, output, only, ModelLocation.option, Option<Int>.threads,
-      Option<Precision>.precision, Flag.quiet,
+      MetadataOptions.table, output, only, ModelLocation.option, CommandOption<Int>.threads,
+      CommandOption<Precision>.precision, Flag.quiet,
     ] + DecodingOptions.all
   static let examples = [
     "dermafusion report lesion.jpg --age 55 --site back --output report.html",
@@ -30,11 +30,11 @@ enum ReportCommand: Command {
     ("64", "Wrong usage."),
   ]
 
-  private static let output = Option<String>.path(
+  private static let output = CommandOption<String>.path(
     "output", valueName: "report.html", isRequired: true,
     abstract: "Page to write; one that exists is replaced. - is standard output.")
 
-  private static let only = Option<[ReportSelection]>(
+  private static let only = CommandOption<[ReportSelection]>(
     "only", valueName: "levels",
     abstract: """
       Show these images only, and count the others: \(ReportSelection.allCases.map(\.rawValue).quotedAlternatives), \
@@ -49,7 +49,7 @@ enum ReportCommand: Command {
     })
 
   /// A name that promises another kind of file.
-  private static func refuseOtherFormats(_ path: String) throws(UsageError) {
+  private static func refuseOtherFormats(_ path: String) throws(DermaFusionError) {
     let others = [".pdf", ".docx", ".odt", ".csv", ".json", ".jsonl", ".txt", ".md"] + ImageFileName.endings
     guard let ending = ImageSource.file(path).ending, others.contains(ending) else { return }
     throw .invalidValue(

@@ -27,7 +27,7 @@ package struct CSVColumns: Sendable {
 
   /// A cell that may be missing, which is `nil`; so is one of no column.
   package func value<Value>(
-    _ column: String?, of row: CSVTable.Row, as option: Option<Value>
+    _ column: String?, of row: CSVTable.Row, as option: CommandOption<Value>
   ) throws(CSVError) -> Value? {
     guard let column else { return nil }
     let text = text(column, of: row)
@@ -41,7 +41,7 @@ package struct CSVColumns: Sendable {
 
   /// A cell that holds a value of the option.
   package func requiredValue<Value>(
-    _ column: String, of row: CSVTable.Row, as option: Option<Value>
+    _ column: String, of row: CSVTable.Row, as option: CommandOption<Value>
   ) throws(CSVError) -> Value {
     let text = text(column, of: row)
     guard let value = option.convert(text) else {

@@ -9,7 +9,7 @@ package struct OutputFiles: Sendable {
   ///   - outputs: by the display of their options.
   ///   - inputs: what is read or must not be replaced, as messages call it; of two names of a file the last counts.
   ///     Asked for only when there is an output: the inputs may be thousands.
-  /// - Throws: ``UsageError`` where an output would replace an input or another output; ``DermaFusionError`` where the folder
+  /// - Throws: ``DermaFusionError`` where an output would replace an input or another output; ``DermaFusionError`` where the folder
   ///   that it would go into is not there.
   package init(
     _ outputs: [(display: String, path: String)], inputs files: () -> [(name: String, path: String)],
@@ -28,16 +28,22 @@ package struct OutputFiles: Sendable {
     for (display, path) in outputs {
       let systemPath = path == "-" ? "/dev/stdout" : path
       guard !FileBytes.isDevice(systemPath), let identity = FileIdentity(path: systemPath) else { continue }
-      if let input = inputs[identity] { throw UsageError.outputIsInput(path, input: input, display: display) }
+      if let input = inputs[identity] { 
+        throw DermaFusionError.usage("'\(path)' is \(input), and '\(display)' would replace it.")
+       }
       if let other = seen.updateValue(display, forKey: identity) {
-        throw UsageError.repeatedOutput(path, displays: other, display)
+        throw Self.repeated(path, other, display)
       }
     }
     for (_, path) in outputs where !streamed.contains(path) { try FileBytes.requireFolder(of: path) }
     let streams = outputs.filter { streamed.contains($0.path) }
     if streams.count > 1 {
-      throw UsageError.repeatedOutput(streams[1].path, displays: streams[0].display, streams[1].display)
+      throw Self.repeated(streams[1].path, streams[0].display, streams[1].display)
     }
+  }
+
+  private static func repeated(_ path: String, _ one: String, _ other: String) -> DermaFusionError {
+    .usage("'\(path)' would be written for '\(one)' and for '\(other)'.")
   }
 
   /// Whether one of them is standard output, which then has no room for text.

@@ -30,9 +30,10 @@ extension String {
     String(repeating: " ", count: Swift.max(0, width - count)) + self
   }
 
-  /// Beside a label: ``wrapped(width:indent:)`` in the column `column`, with the label before it.
+  /// Beside a label: ``wrapped(width:indent:)`` in the column `column`, with the label before it; below a label that is longer.
   package func labelled(_ label: String, column: Int, width: Int?) -> String {
-    label.padding(to: column) + wrapped(width: width, indent: column).dropFirst(column)
+    let text = wrapped(width: width, indent: column)
+    return label.count < column ? label.padding(to: column) + text.dropFirst(column) : "\(label)\n\(text)"
   }
 
   /// Broken between words so that no line is longer than `width` (a longer word stands alone), every line

@@ -4,7 +4,7 @@ package enum CRC32 {
     unsafe bytes.withUnsafeBufferPointer { bytes in
       unsafe table.withUnsafeBufferPointer { table in
         var remainder = ~UInt32(0)
-        for index in unsafe bytes.indices {
+        for index in bytes.indices {
           remainder =
             unsafe table[Int(UInt8(truncatingIfNeeded: remainder) ^ bytes[index])] ^ remainder >> 8
         }
