@@ -1,6 +1,6 @@
 import facts from './facts.js';
 import { EngineClient } from './engine/client.js';
-import { Store } from './history/store.js';
+import { HistoryDatabase } from './history/database.js';
 import { h } from './dom.js';
 
 /** Characters of a part when the weights are read again: a multiple of four. */
@@ -18,7 +18,7 @@ function block(id) {
  * The weights in base64 for a worker that is started again: a file of the browser's, which the page need not hold in memory.
  * @type {Blob | undefined}
  */
-let kept;
+let weightsFile;
 
 /**
  * The weights in base64, part by part. They stand behind the page's script in the file, so that the engine decodes what the
@@ -26,8 +26,8 @@ let kept;
  * @returns {AsyncGenerator<string, void>}
  */
 async function* weightParts() {
-  if (kept) {
-    for (let start = 0; start < kept.size; start += PART) yield kept.slice(start, start + PART).text();
+  if (weightsFile) {
+    for (let start = 0; start < weightsFile.size; start += PART) yield weightsFile.slice(start, start + PART).text();
     return;
   }
   const parts = document.getElementsByClassName('weights');
@@ -42,7 +42,7 @@ async function* weightParts() {
     texts.push(text);
     yield text;
   }
-  kept = new Blob(texts);
+  weightsFile = new Blob(texts);
 }
 
 /** @returns {Promise<void>} */
@@ -59,18 +59,15 @@ function documentGrown() {
 
 const announcer = h('div', { class: 'visually-hidden', role: 'status', 'aria-live': 'polite' });
 
-/** What the views share. */
+/** The engine, the history, and what the build wrote into the page. */
 export const app = {
   facts,
   /** @type {EngineClient} */
   engine: /** @type {any} */ (undefined),
   /** @type {import('./types.js').Description | undefined} */
   description: undefined,
-  store: new Store(),
+  history: new HistoryDatabase(),
   announcer,
-  /** Shows the view of the address again, as its state is now; the shell puts its own here. */
-  /** @type {(options?: {focus?: boolean}) => Promise<void>} */
-  refresh: async () => {},
 
   startEngine() {
     app.engine = new EngineClient({
@@ -90,17 +87,5 @@ export const app = {
   announce(text) {
     announcer.textContent = '';
     requestAnimationFrame(() => { announcer.textContent = text; });
-  },
-
-  /**
-   * @param {string} place `scan`, `history/ID`, ...
-   * @param {boolean} [replaced] whether the browser's Back does not lead to where the person is now
-   */
-  go(place, replaced = false) {
-    if (location.hash === `#${place}`) app.refresh({ focus: true });
-    else if (replaced) {
-      history.replaceState(null, '', `#${place}`);
-      app.refresh({ focus: true });
-    } else location.hash = `#${place}`;
   },
 };

@@ -105,3 +105,20 @@ export function download(name, blob) {
   // The browser reads the address some time after the click.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
+
+/** The addresses of pictures in memory, which are let go of together. */
+export function blobAddresses() {
+  /** @type {Map<Blob, string>} */
+  const known = new Map();
+  return {
+    of(/** @type {Blob} */ blob) {
+      const address = known.get(blob) ?? URL.createObjectURL(blob);
+      known.set(blob, address);
+      return address;
+    },
+    forget() {
+      known.forEach((address) => URL.revokeObjectURL(address));
+      known.clear();
+    },
+  };
+}

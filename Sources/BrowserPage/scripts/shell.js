@@ -1,12 +1,16 @@
 import { app } from './app.js';
 import { h, replace } from './dom.js';
 import { icon, mark } from './icons.js';
-import { isTable, take, unsaved, work } from './flow.js';
+import { isTable, openFiles } from './actions.js';
 import { message } from './parts/dialog.js';
 import { dropReport } from './parts/report.js';
-import { currentLanguage, languages, setLanguage, t } from './texts.js';
+import { placeOfWork, screenOf, TABS, wouldLose } from './state.js';
+import { store } from './store.js';
+import { moved } from './transitions.js';
+import { t } from './texts.js';
 import { aboutView } from './views/about.js';
 import { compareView } from './views/compare.js';
+import { languageChoice } from './views/disclaimer.js';
 import { historyView } from './views/history.js';
 import { learnView } from './views/learn.js';
 import { recordView } from './views/record.js';
@@ -18,13 +22,18 @@ import { failureWords } from './wording.js';
  * @typedef {{title: string, content: Node, leave?: () => void}} View
  */
 
-const TABS = /** @type {const} */ (['scan', 'history', 'learn', 'about']);
-
 const main = h('main', { id: 'main', tabindex: -1 });
 let navigation = h('nav');
 /** @type {View | undefined} */
 let current;
+/** The place of the view that is shown, and the place that the address was written for. */
 let shown = '';
+let followed = '';
+/**
+ * The screen that is shown, or on its way.
+ * @type {ReturnType<typeof screenOf>}
+ */
+let screen = [''];
 /** How far down each list was, by its place, to return there. */
 const scrolled = new Map();
 
@@ -39,7 +48,7 @@ async function viewOf(place) {
     case 'compare': return compareView(rest[0] ?? '', rest[1] ?? '');
     case 'learn': return learnView(rest[0]);
     case 'about': return aboutView();
-    default: return scanView(rest[0] ?? '');
+    default: return scanView();
   }
 }
 
@@ -53,31 +62,44 @@ function failedView(error) {
     title: t('shell.failed'),
     content: h('div', { class: 'view stack wide' }, h('h1', {}, t('shell.failed')), message('danger', failureWords(error)),
       h('div', { class: 'row' },
-        h('button', { class: 'button primary', onclick: () => app.refresh({ focus: true }) }, icon('refresh'), t('common.retry')),
+        h('button', { class: 'button primary', onclick: () => show({ focus: true }) }, icon('refresh'), t('common.retry')),
         h('a', { class: 'button', href: '#scan' }, t('scan.title')))),
   };
 }
 
-/** The address's place; `scan` where it is none. */
-function place() {
-  const written = location.hash.slice(1);
-  try {
-    decodeURIComponent(written);
-  } catch {
-    return 'scan';
+/** The person went somewhere by the address: a link, the browser's Back. */
+function followAddress() {
+  store.apply(moved, location.hash.slice(1), true);
+  // An address that names nothing is put right.
+  if (location.hash && location.hash.slice(1) !== store.state.place) history.replaceState(null, '', `#${store.state.place}`);
+}
+
+/** Draws what has changed: the address, what the tab of the scan leads to, and the view where another screen is due. */
+function followState() {
+  const { state } = store;
+  // The address is written when the state leads elsewhere, and left alone while the person is on the way to another place.
+  if (state.place !== followed) {
+    followed = state.place;
+    if (location.hash.slice(1) !== state.place) {
+      if (state.replaced) history.replaceState(null, '', `#${state.place}`);
+      else location.hash = state.place;
+    }
   }
-  return [...TABS, 'compare'].includes(written.split('/')[0]) ? written : 'scan';
+  const due = screenOf(state);
+  if (due.length !== screen.length || due.some((part, index) => part !== screen[index])) show({ focus: true });
+  else markTab(state.place);
 }
 
 let turn = 0;
 
 /**
- * Shows the view of the address.
+ * Shows the screen of the state.
  * @param {{focus?: boolean}} [options] `focus`: whether the heading is read next
  */
-export async function show(options = {}) {
+async function show(options = {}) {
   const { focus = false } = options;
-  const wanted = place();
+  const wanted = store.state.place;
+  screen = screenOf(store.state);
   turn += 1;
   const mine = turn;
   main.ariaBusy = 'true';
@@ -101,8 +123,7 @@ export async function show(options = {}) {
   document.title = `${view.title} · DermaFusion`;
   replace(main, view.content);
   main.ariaBusy = 'false';
-  // A view may have sent the person to another place: the address is read again.
-  const arrived = place();
+  const arrived = store.state.place;
   markTab(arrived);
   const isElsewhere = shown !== arrived;
   const left = shown;
@@ -142,21 +163,8 @@ function markTab(wanted) {
     if (link.dataset.tab === tab) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
     // What is being worked on is one touch away, whichever view is looked at.
-    if (link.dataset.tab === 'scan') link.href = `#${work.place}`;
+    if (link.dataset.tab === 'scan') link.href = `#${placeOfWork(store.state)}`;
   }
-}
-
-function languageChoice() {
-  return h('div', { class: 'languages', role: 'group', 'aria-label': t('shell.language') },
-    languages().map(({ code, name }) => h('button', {
-      class: 'language', lang: code, 'aria-pressed': String(code === currentLanguage()), title: name,
-      'aria-label': name,
-      onclick: () => {
-        setLanguage(code);
-        showShell();
-        /** @type {HTMLElement | null} */ (document.querySelector(`.language[lang="${code}"]`))?.focus();
-      },
-    }, code.toUpperCase())));
 }
 
 /** Photographs may be dropped and pasted wherever the person is; the browser would open them in the page's place. */
@@ -169,16 +177,18 @@ function acceptFiles() {
   document.ondrop = (event) => {
     event.preventDefault();
     document.documentElement.classList.remove('dragging');
-    take([...(event.dataTransfer?.files ?? [])]);
+    openFiles([...(event.dataTransfer?.files ?? [])]);
   };
   document.onpaste = (event) => {
     const files = [...(event.clipboardData?.files ?? [])].filter((file) => file.type.startsWith('image/') || isTable(file));
-    if (files.length > 0) take(files);
+    if (files.length > 0) openFiles(files);
   };
 }
 
 // A result that is not in the history goes with the page, whichever view is shown.
-window.addEventListener('beforeunload', (event) => { if (unsaved()) event.preventDefault(); });
+window.addEventListener('beforeunload', (event) => { if (wouldLose(store.state)) event.preventDefault(); });
+
+let isOpen = false;
 
 /**
  * Builds the page around the views.
@@ -190,18 +200,23 @@ export function showShell(isFirst = false) {
   const header = h('header', { class: 'header' },
     h('div', { class: 'header-inner' },
       h('a', { class: 'brand', href: '#scan', 'aria-label': t('shell.home') }, mark(), h('span', {}, 'DermaFusion')),
-      navigation, languageChoice()));
+      navigation, languageChoice(showShell)));
   const skip = h('a', { class: 'skip', href: '#main', onclick: (/** @type {Event} */ event) => {
     event.preventDefault();
     main.focus();
   } }, t('shell.skip'));
   for (const old of document.querySelectorAll('body > :not(script, noscript)')) old.remove();
   document.body.prepend(skip, header, main, h('footer', { class: 'footer' }, h('p', {}, t('shell.footer'))), app.announcer);
-  window.onhashchange = () => show();
-  app.refresh = show;
+  window.onhashchange = followAddress;
   // The page puts lists back where they were; the browser's own guess would come between.
   history.scrollRestoration = 'manual';
   acceptFiles();
-  shown = place();
-  show({ focus: isFirst });
+  followAddress();
+  shown = followed = store.state.place;
+  if (isOpen) show();
+  else {
+    isOpen = true;
+    show({ focus: isFirst });
+    store.listen(followState);
+  }
 }

@@ -4,6 +4,7 @@ import { has } from './texts.js';
  * Tables of what is known of the patients, with the columns that the command line reads: see contract.md, and OUTPUT.md.
  *
  * @typedef {{metadata: import('./types.js').Metadata, flaw: string}} Row `flaw`: what is wrong with the row; empty where nothing is
+ * @typedef {{rows: Map<string, Row>, columns: boolean}} Table the rows by what their photograph is known by; `columns`: whether there is any for age, sex or place
  */
 
 const NAMES = {
@@ -66,7 +67,7 @@ export function cellsOf(text) {
 
 /**
  * @param {string} text
- * @returns {{rows: Map<string, Row>, columns: boolean}} the rows by what their photograph is known by; `columns`: whether there is any for age, sex or place
+ * @returns {Table}
  */
 export function readTable(text) {
   const [head, ...body] = cellsOf(text);

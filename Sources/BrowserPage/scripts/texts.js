@@ -132,6 +132,15 @@ export function className(id, name) {
 }
 
 /**
+ * The name of one of a model's classes.
+ * @param {import('./types.js').Scan['classes']} classes
+ * @param {string} id
+ */
+export function nameOfClass(classes, id) {
+  return className(id, classes.find((each) => each.class === id)?.name ?? id);
+}
+
+/**
  * A site's name in words.
  * @param {string} site
  */

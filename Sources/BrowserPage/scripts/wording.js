@@ -1,4 +1,4 @@
-import { className, t, wholePercent, currentLanguage, has } from './texts.js';
+import { nameOfClass, t, wholePercent, currentLanguage, has } from './texts.js';
 
 /**
  * The engine's codes for what the page has a sentence of its own.
@@ -24,12 +24,11 @@ export function summary(result, classes) {
  */
 export function composedSummary(result, classes) {
   if (result.abstain || !result.prediction) return [t('result.noClassification'), ...abstainReasons(result), t('result.notDiagnosis')].join(' ');
-  const nameOf = (/** @type {string} */ id) => className(id, classes.find((each) => each.class === id)?.name ?? id);
   const { prediction: { class: id, probability }, concern } = result;
-  const suggested = { name: nameOf(id), percent: wholePercent(probability) };
+  const suggested = { name: nameOfClass(classes, id), percent: wholePercent(probability) };
   return [
     concern
-      ? t('result.suggestsBoth', { ...suggested, other: nameOf(concern), otherPercent: wholePercent(result.probabilities[concern]) })
+      ? t('result.suggestsBoth', { ...suggested, other: nameOfClass(classes, concern), otherPercent: wholePercent(result.probabilities[concern]) })
       : t('result.suggests', suggested),
     t('result.notDiagnosis'), ...(result.urgent ? [t('result.urgent')] : []),
   ].join(' ');

@@ -77,7 +77,7 @@ export function cut(photograph, square) {
  * @param {Photograph} photograph
  * @param {import('../types.js').Square} square
  */
-export function kept(photograph, square) {
+export function squareJPEG(photograph, square) {
   return cutOut(photograph, square).canvas.convertToBlob({ type: 'image/jpeg', quality: 0.7 });
 }
 

@@ -1,5 +1,5 @@
 // Runs the engine beside the page: one message in, one message out, in order.
-import { centreSquare, cut, decode, kept, part, preview } from './decode.js';
+import { centreSquare, cut, decode, part, preview, squareJPEG } from './decode.js';
 import { bytesOf, decodeInto, inflated } from './base64.js';
 import { EngineError, EngineModule } from './module.js';
 
@@ -210,7 +210,7 @@ const actions = {
    * A part of the photograph from its own pixels.
    * @param {{source: import('../types.js').Source, area: {left: number, top: number, width: number, height: number}, scale: number}} job
    */
-  async look({ source, area, scale }) {
+  async region({ source, area, scale }) {
     return { bitmap: await part((await photographOf(source)).photograph, area, scale) };
   },
 
@@ -218,8 +218,8 @@ const actions = {
    * What the history keeps of a photograph whose file is too large for it.
    * @param {{source: import('../types.js').Source, square: import('../types.js').Square}} job
    */
-  async keep({ source, square }) {
-    return kept((await photographOf(source)).photograph, square);
+  async jpegOfSquare({ source, square }) {
+    return squareJPEG((await photographOf(source)).photograph, square);
   },
 
   async release() {

@@ -1,3 +1,4 @@
+import { bytesOf } from '../engine/base64.js';
 import { flaw, nameOfBroken } from './records.js';
 
 // One file for the whole history: a line that says what it is, then one scan a line, so that neither end ever holds more
@@ -24,18 +25,17 @@ function dataAddress(blob) {
 function blobOfAddress(address) {
   const match = /^data:(image\/[a-z0-9.+-]+);base64,([A-Za-z0-9+/]*={0,2})$/.exec(String(address));
   if (!match) return null;
-  const binary = atob(match[2]);
-  return new Blob([Uint8Array.from(binary, (character) => character.charCodeAt(0))], { type: match[1] });
+  return new Blob([bytesOf(match[2])], { type: match[1] });
 }
 
 /**
- * @param {import('./store.js').Store} store
+ * @param {import('./database.js').HistoryDatabase} history
  * @param {import('../types.js').Scan[]} scans
  */
-export async function exportArchive(store, scans) {
+export async function exportArchive(history, scans) {
   const parts = [`${JSON.stringify({ format: FORMAT, version: 1, scans: scans.length })}\n`];
   for (const scan of scans) {
-    const photograph = await store.photograph(scan.id);
+    const photograph = await history.photograph(scan.id);
     const line = { ...scan, thumbnail: await dataAddress(scan.thumbnail), photograph: photograph && await dataAddress(photograph) };
     parts.push(`${JSON.stringify(line)}\n`);
   }
@@ -57,11 +57,11 @@ async function* linesOf(file) {
 
 /**
  * Takes the scans of a file into the history; what is there already stays as it is.
- * @param {import('./store.js').Store} store
+ * @param {import('./database.js').HistoryDatabase} history
  * @param {Blob} file
  * @returns {Promise<{added: number, known: number, broken: string[]}>}
  */
-export async function importArchive(store, file) {
+export async function importArchive(history, file) {
   const result = { added: 0, known: 0, broken: /** @type {string[]} */ ([]) };
   let number = 0;
   for await (const line of linesOf(file)) {
@@ -80,9 +80,9 @@ export async function importArchive(store, file) {
     const { photograph, ...scan } = value ?? {};
     scan.thumbnail = blobOfAddress(scan.thumbnail);
     if (flaw(scan)) result.broken.push(nameOfBroken(scan, `line ${number}`));
-    else if (await store.get(scan.id)) result.known += 1;
+    else if (await history.get(scan.id)) result.known += 1;
     else {
-      await store.put(scan, blobOfAddress(photograph));
+      await history.put(scan, blobOfAddress(photograph));
       result.added += 1;
     }
   }

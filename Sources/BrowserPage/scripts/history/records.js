@@ -90,3 +90,8 @@ export function nameOfBroken(record, key) {
   const parts = [record?.name, record?.created].filter((part) => typeof part === 'string' && part !== '');
   return parts.length > 0 ? parts.join(', ') : String(key);
 }
+
+/** An identifier that no other scan has; `randomUUID` is not to be had on every origin. */
+export function newID() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,3 +1,5 @@
+import { bytesOf } from '../engine/base64.js';
+
 /**
  * A history's file that only a passphrase opens: a line that says how it was made, then parts of at most PART bytes, each
  * encrypted with a number of its own. The first line and the part's place are authenticated with it: a part that is left
@@ -19,11 +21,6 @@ function textOf(bytes) {
   let binary = '';
   for (let at = 0; at < bytes.length; at += 32_768) binary += String.fromCharCode(...bytes.subarray(at, at + 32_768));
   return btoa(binary);
-}
-
-/** @param {string} text */
-function bytesOf(text) {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
 /** @param {string} code */

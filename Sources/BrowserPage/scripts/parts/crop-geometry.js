@@ -97,7 +97,7 @@ export function keptSquare(scan, size) {
  * @param {Square} square
  * @param {boolean} moved
  * @param {Size} size of what was kept
- * @param {import('../types.js').Scan['square'] | undefined} origin the square that was kept, where it is no whole photograph
+ * @param {import('../types.js').Scan['square'] | null} [origin] the square that was kept, where it is no whole photograph
  * @returns {import('../types.js').Scan['square']}
  */
 export function squareInPhotograph(square, moved, size, origin) {

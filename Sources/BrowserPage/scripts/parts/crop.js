@@ -13,13 +13,13 @@ const STILL = 120;
 /**
  * The photograph under a fixed square, to be moved and enlarged: by pointer, two fingers, the wheel with Ctrl, the keyboard or
  * buttons.
- * @param {import('../session.js').Session} session
+ * @param {import('../state.js').Photograph} photograph
  * @param {import('../types.js').Square} start
  * @param {(square: import('../types.js').Square, moved: boolean) => void} changed
  * @returns {{element: HTMLElement, leave: () => void}}
  */
-export function cropEditor(session, start, changed) {
-  const { width, height, preview, name, source } = session;
+export function cropEditor(photograph, start, changed) {
+  const { width, height, preview, name, source } = photograph;
   const size = { width, height };
   const whole = centreSquare(size);
   let square = { ...start };
@@ -96,7 +96,7 @@ export function cropEditor(session, start, changed) {
     if (area.width <= 0 || area.height <= 0) return;
     const scale = Math.min(1, view.scale * Math.min(devicePixelRatio || 1, 2));
     try {
-      const { bitmap } = await app.engine.request('look', { source, area, scale }, 'look');
+      const { bitmap } = await app.engine.request('region', { source, area, scale }, 'region');
       sharp?.bitmap.close();
       sharp = { ...area, bitmap };
       draw();
@@ -134,7 +134,7 @@ export function cropEditor(session, start, changed) {
    * @type {{square: import('../types.js').Square, x: number, y: number, distance: number, scale: number} | undefined}
    */
   let grip;
-  function take() {
+  function grasp() {
     const [first, second = first] = fingers.values();
     grip = first && { square, x: (first.x + second.x) / 2, y: (first.y + second.y) / 2, distance: Math.hypot(first.x - second.x, first.y - second.y), scale: seen().scale };
   }
@@ -152,7 +152,7 @@ export function cropEditor(session, start, changed) {
     if (event.pointerType === 'mouse' && event.button !== 0) return;
     stage.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
-    take();
+    grasp();
   });
   stage.addEventListener('pointermove', (event) => {
     if (!fingers.has(event.pointerId)) return;
@@ -162,7 +162,7 @@ export function cropEditor(session, start, changed) {
   for (const kind of /** @type {const} */ (['pointerup', 'pointercancel'])) {
     stage.addEventListener(kind, (event) => {
       fingers.delete(event.pointerId);
-      take();
+      grasp();
     });
   }
   stage.addEventListener('wheel', (event) => {
@@ -198,7 +198,7 @@ export function cropEditor(session, start, changed) {
     leave: () => {
       observer.disconnect();
       clearTimeout(timer);
-      app.engine.cancel('look');
+      app.engine.cancel('region');
       sharp?.bitmap.close();
       sharp = undefined;
     },

@@ -1,6 +1,6 @@
 import { h, replace, uniqueID } from '../dom.js';
 import { icon } from '../icons.js';
-import { className, formatNumber, formatPercent, t } from '../texts.js';
+import { className, formatNumber, formatPercent, nameOfClass, t } from '../texts.js';
 import { failureWords } from '../wording.js';
 import { app } from '../app.js';
 import { isCancelled } from '../engine/client.js';
@@ -80,7 +80,6 @@ export function heatmap({ photograph, result, classes, request, drawn, milliseco
   let turn = 0;
 
   photograph.setAttribute('role', 'img');
-  const nameOf = (/** @type {string} */ id) => className(id, classes.find((each) => each.class === id)?.name ?? id);
   const opacity = h('input', { class: 'slider', type: 'range', id: uniqueID('opacity'), min: 0, max: 100, step: 5, value: 65,
     oninput: () => setOpacity() });
   const setOpacity = () => {
@@ -101,14 +100,14 @@ export function heatmap({ photograph, result, classes, request, drawn, milliseco
   let available = false;
   function showOverlay() {
     overlay.hidden = !(visible && available);
-    photograph.setAttribute('aria-label', t(overlay.hidden ? 'heatmap.photographAlone' : 'heatmap.photographWithMap', { name: nameOf(lesionClass) }));
+    photograph.setAttribute('aria-label', t(overlay.hidden ? 'heatmap.photographAlone' : 'heatmap.photographWithMap', { name: nameOfClass(classes, lesionClass) }));
   }
 
   /** @type {import('../types.js').MapFacts['status']} */
   let status = 'ok';
   /** What the map says, where it is shown; each class's map has a scale of its own. */
   function describe() {
-    const name = nameOf(lesionClass);
+    const name = nameOfClass(classes, lesionClass);
     replace(caption, result.abstain ? h('p', {}, t('heatmap.abstains')) : null,
       !available ? h('p', {}, t(`heatmap.${status}`, { name }))
         : !visible ? (result.abstain ? null : h('p', {}, t('heatmap.hidden')))

@@ -6,11 +6,6 @@ import { message } from './dialog.js';
 /** Where the slider stands while no age is given. */
 const UNKNOWN_AGE = 50;
 
-/** @returns {import('../types.js').Metadata} */
-export function nothingKnown() {
-  return { age: null, sex: 'unknown', site: 'unknown' };
-}
-
 /**
  * Age, sex and place.
  * @param {import('../types.js').Description | undefined} description whose sexes and sites are offered

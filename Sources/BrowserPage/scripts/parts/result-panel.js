@@ -1,5 +1,7 @@
 import { app } from '../app.js';
-import { fileName, h, replace } from '../dom.js';
+import { fileName, h, replace, uniqueID } from '../dom.js';
+import { baseName, exportScans } from '../exports.js';
+import { icon } from '../icons.js';
 import { formatDate, formatNumber, t } from '../texts.js';
 import { disclaimer, message } from './dialog.js';
 import { heatmap } from './heatmap.js';
@@ -20,8 +22,8 @@ export function resultPanel({ scan, photograph, request, drawn, milliseconds, be
   const { result, classes, square } = scan;
   const map = photograph ? heatmap({ photograph, result, classes, request, drawn, milliseconds: milliseconds?.engine }) : null;
   const effect = h('div', { 'aria-live': 'polite' });
-  const showEffect = () => replace(effect, metadataEffect(result, classes, app.description?.temperature ?? 1));
-  showEffect();
+  const showEffect = (/** @type {import('../types.js').Result} */ known) => replace(effect, metadataEffect(known, classes, app.description?.temperature ?? 1));
+  showEffect(result);
   /** Says that what the metadata did is on its way. */
   const expectEffect = () => replace(effect, h('p', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('effect.pending')));
   const notes = [
@@ -51,6 +53,37 @@ export function resultPanel({ scan, photograph, request, drawn, milliseconds, be
           h('summary', {}, t('result.more')),
           modelFacts(scan, milliseconds)))),
   };
+}
+
+/**
+ * What takes a result out of the page.
+ * @param {() => import('../types.js').Scan} scanOf
+ * @param {() => void} print
+ */
+export function exits(scanOf, print) {
+  const exported = (/** @type {'json' | 'csv'} */ format) => () => exportScans([scanOf()], format, baseName(scanOf().name));
+  return [
+    h('button', { class: 'button', onclick: exported('json') }, icon('export'), 'JSON'),
+    h('button', { class: 'button', onclick: exported('csv') }, icon('export'), 'CSV'),
+    h('button', { class: 'button', onclick: print }, icon('print'), t('result.report')),
+  ];
+}
+
+/**
+ * What the person writes beside a result.
+ * @param {{lesion: string, note: string}} words
+ * @param {(words: {lesion?: string, note?: string}) => void} typed
+ * @param {{names?: string[], left?: () => void, rows?: number}} options `names`: offered for the lesion; `left`: a field was left
+ * @param {...Node} more
+ */
+export function wordFields(words, typed, { names, left, rows = 3 }, ...more) {
+  const ids = { lesion: uniqueID('lesion'), note: uniqueID('note'), names: uniqueID('names') };
+  const lesion = h('input', { class: 'input', id: ids.lesion, value: words.lesion, list: names && ids.names, maxlength: 80, autocomplete: 'off', oninput: () => typed({ lesion: lesion.value }), onchange: left });
+  const note = h('textarea', { class: 'input', id: ids.note, rows, value: words.note, maxlength: 4000, oninput: () => typed({ note: note.value }), onchange: left });
+  return h('section', { class: 'card stack', 'aria-label': t('record.notes') }, h('h2', {}, t('record.notes')),
+    h('div', { class: 'stack close' }, h('label', { class: 'label', for: ids.lesion }, t('record.lesion')), lesion,
+      names ? h('datalist', { id: ids.names }, names.map((name) => h('option', { value: name }))) : null),
+    h('div', { class: 'stack close' }, h('label', { class: 'label', for: ids.note }, t('record.note')), note), ...more);
 }
 
 /**

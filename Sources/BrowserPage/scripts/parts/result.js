@@ -1,6 +1,6 @@
 import { h, s, uniqueID } from '../dom.js';
 import { riskIcon } from '../icons.js';
-import { className, currentLanguage, formatPercent, t } from '../texts.js';
+import { className, currentLanguage, formatPercent, nameOfClass, t } from '../texts.js';
 import { abstainReasons, riskWords, summary, warnings } from '../wording.js';
 import { message } from './dialog.js';
 import { classColor } from './palette.js';
@@ -64,7 +64,7 @@ export function bars(result, classes) {
  */
 export function setSentence(result, classes) {
   if (result.abstain || !result.conformalSet) return null;
-  const names = result.conformalSet.map((id) => className(id, classes.find((each) => each.class === id)?.name ?? id));
+  const names = result.conformalSet.map((id) => nameOfClass(classes, id));
   const percent = Math.round(100 * (result.conformalCoverage ?? 0));
   return h('div', { class: 'stack close' },
     h('p', { class: 'soft' }, t('result.set', { percent, count: names.length, names: new Intl.ListFormat(currentLanguage()).format(names) })),

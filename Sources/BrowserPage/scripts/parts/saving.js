@@ -1,6 +1,6 @@
 import { app } from '../app.js';
 import { h } from '../dom.js';
-import { isFull } from '../history/store.js';
+import { isFull } from '../history/database.js';
 import { t } from '../texts.js';
 import { openDialog } from './dialog.js';
 
@@ -21,11 +21,11 @@ export function tell(title, text) {
  * @returns {Promise<boolean>} whether there is one
  */
 export async function ensureHistory() {
-  if (await app.store.state() !== 'off') return true;
+  if (await app.history.state() !== 'off') return true;
   const answer = await openDialog(t('history.turnOnTitle'), [h('p', {}, t('history.turnOnText'))], [
     { label: t('common.cancel'), value: '' }, { label: t('history.turnOn'), value: 'yes', kind: 'primary' }]);
   if (answer !== 'yes') return false;
-  if (await app.store.turnOn() === 'memory') await tell(t('history.memoryTitle'), t('history.memory'));
+  if (await app.history.turnOn() === 'memory') await tell(t('history.memoryTitle'), t('history.memory'));
   return true;
 }
 
@@ -53,9 +53,9 @@ export async function saveScan(scan, source, square) {
     // Of what was kept of a larger photograph nothing is encoded a second time, unless a part of it was chosen.
     const isWhole = scan.kept === 'square' ? square.side === Math.min(width, height) : source.blob.size <= STORED_BYTES;
     const photograph = isWhole ? new Blob([await source.blob.arrayBuffer()], { type: source.blob.type })
-      : await app.engine.request('keep', { source, square });
+      : await app.engine.request('jpegOfSquare', { source, square });
     const stored = isWhole ? scan : { ...scan, kept: /** @type {const} */ ('square') };
-    await app.store.put(stored, photograph);
+    await app.history.put(stored, photograph);
     return stored;
   } catch (error) {
     await tell(t('history.notSaved'), storingFailed(error));

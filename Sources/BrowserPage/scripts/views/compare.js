@@ -16,13 +16,13 @@ import { missingRecord, storedSquare } from './record.js';
  * @returns {Promise<import('../shell.js').View>}
  */
 export async function compareView(firstID, secondID) {
-  const off = await app.store.state() === 'off';
-  const scans = off ? [] : (await Promise.all([firstID, secondID].map((id) => app.store.get(id)))).flatMap((scan) => scan ?? []);
+  const off = await app.history.state() === 'off';
+  const scans = off ? [] : (await Promise.all([firstID, secondID].map((id) => app.history.get(id)))).flatMap((scan) => scan ?? []);
   if (scans.length < 2) return { title: t('record.missing'), content: missingRecord() };
   scans.sort((first, second) => Date.parse(first.created) - Date.parse(second.created));
   const passed = Date.parse(scans[1].created) - Date.parse(scans[0].created);
   const [first, second] = scans;
-  const squares = await Promise.all(scans.map(async (scan) => (await storedSquare(scan, await app.store.photograph(scan.id)))?.canvas ?? null));
+  const squares = await Promise.all(scans.map(async (scan) => (await storedSquare(scan, await app.history.photograph(scan.id)))?.canvas ?? null));
   const labels = scans.map((scan) => t('compare.photograph', { name: scan.lesion || scan.name, date: formatDate(scan.created) }));
   const columns = scans.map((scan) => {
     const risk = riskWords(scan.result);

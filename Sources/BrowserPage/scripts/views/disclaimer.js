@@ -26,6 +26,22 @@ export function acceptDisclaimer() {
 }
 
 /**
+ * The languages of the page as buttons.
+ * @param {() => void} changed shows the page in the language that was chosen
+ */
+export function languageChoice(changed) {
+  return h('div', { class: 'languages', role: 'group', 'aria-label': t('shell.language') },
+    languages().map(({ code, name }) => h('button', {
+      class: 'language', lang: code, 'aria-pressed': String(code === currentLanguage()), title: name, 'aria-label': name,
+      onclick: () => {
+        setLanguage(code);
+        changed();
+        /** @type {HTMLElement | null} */ (document.querySelector(`.language[lang="${code}"]`))?.focus();
+      },
+    }, code.toUpperCase())));
+}
+
+/**
  * Fills the window with the disclaimer.
  * @param {() => void} accepted
  * @param {() => void} again shows it in another language
@@ -37,14 +53,7 @@ export function showDisclaimer(accepted, again) {
     h('div', { class: 'gate-card stack wide' },
       h('div', { class: 'row spread' },
         h('div', { class: 'brand' }, mark(), h('span', {}, 'DermaFusion')),
-        h('div', { class: 'languages', role: 'group', 'aria-label': t('shell.language') },
-          languages().map(({ code, name }) => h('button', {
-            class: 'language', lang: code, 'aria-label': name, 'aria-pressed': String(code === currentLanguage()),
-            onclick: () => {
-              setLanguage(code);
-              again();
-            },
-          }, code.toUpperCase())))),
+        languageChoice(again)),
       h('h1', {}, t('disclaimer.title')),
       translated === original ? null : h('p', { class: 'lead' }, translated),
       h('p', { class: translated === original ? 'lead' : 'soft', lang: 'en' }, original),

@@ -1,16 +1,15 @@
 import { app } from '../app.js';
-import { fileName, h, replace, uniqueID } from '../dom.js';
-import { resume } from '../flow.js';
+import { blobAddresses, fileName, h, replace } from '../dom.js';
+import { correctScan } from '../actions.js';
+import { go } from '../store.js';
 import { icon } from '../icons.js';
-import { className, formatDate, t } from '../texts.js';
+import { formatDate, nameOfClass, t } from '../texts.js';
 import { drawn, probe } from '../image.js';
-import { baseName, exportScans } from '../exports.js';
 import { confirmAction, message } from '../parts/dialog.js';
 import { keptSquare } from '../parts/crop-geometry.js';
 import { printReport } from '../parts/report.js';
-import { resultPanel } from '../parts/result-panel.js';
+import { exits, resultPanel, wordFields } from '../parts/result-panel.js';
 import { storingFailed, tell } from '../parts/saving.js';
-import { Session } from '../session.js';
 import { failureWords } from '../wording.js';
 import { scanSummary } from '../parts/scan-summary.js';
 
@@ -49,9 +48,9 @@ export async function storedSquare(scan, blob) {
  * @returns {Promise<import('../shell.js').View>}
  */
 export async function recordView(id) {
-  const scan = await app.store.state() === 'off' ? undefined : await app.store.get(id);
+  const scan = await app.history.state() === 'off' ? undefined : await app.history.get(id);
   if (!scan) return { title: t('record.missing'), content: missingRecord() };
-  const blob = await app.store.photograph(id);
+  const blob = await app.history.photograph(id);
   const stored = await storedSquare(scan, blob);
   /** @type {{canvas: HTMLCanvasElement, name: string} | null} */
   let map = null;
@@ -59,24 +58,23 @@ export async function recordView(id) {
   const root = h('div', { class: 'view stack wide' });
   const title = h('h1', { class: 'file-name' }, fileName(scan.lesion || scan.name));
   const status = h('p', { class: 'small soft', role: 'status' });
-  const ids = { lesion: uniqueID('lesion'), note: uniqueID('note'), names: uniqueID('names') };
-  /** @type {string[]} */
-  const addresses = [];
-  const { scans } = await app.store.list();
+  const addresses = blobAddresses();
+  const { scans } = await app.history.list();
 
   /** @type {Pick<Scan, 'lesion' | 'note'>} */
   let known = { lesion: scan.lesion, note: scan.note };
+  let words = known;
   let timer = 0;
   /** Stores what was typed since the last time. */
-  const store = async () => {
+  const storeWords = async () => {
     clearTimeout(timer);
-    const typed = { lesion: lesion.value.trim(), note: note.value };
+    const typed = { lesion: words.lesion.trim(), note: words.note };
     const fields = Object.fromEntries(Object.entries(typed).filter(([key, value]) => value !== known[/** @type {'note'} */ (key)]));
     if (Object.keys(fields).length === 0) return;
     const before = known;
     known = typed;
     try {
-      if (!await app.store.change(id, fields)) {
+      if (!await app.history.change(id, fields)) {
         status.textContent = t('record.gone');
         return;
       }
@@ -90,35 +88,30 @@ export async function recordView(id) {
     }
   };
   // While somebody types too: a page that is closed then has lost next to nothing.
-  const typing = () => {
+  const typing = (/** @type {Partial<typeof words>} */ typed) => {
+    words = { ...words, ...typed };
     status.textContent = '';
     clearTimeout(timer);
-    timer = setTimeout(store, 400);
+    timer = setTimeout(storeWords, 400);
   };
-  window.addEventListener('pagehide', store);
-  const lesion = h('input', { class: 'input', id: ids.lesion, value: scan.lesion, list: ids.names, maxlength: 80, autocomplete: 'off', oninput: typing, onchange: store });
-  const note = h('textarea', { class: 'input', id: ids.note, rows: 4, value: scan.note, maxlength: 4000, oninput: typing, onchange: store });
-
+  window.addEventListener('pagehide', storeWords);
   const timeLine = h('div', { class: 'stack close' });
   function drawTimeLine() {
     const same = scan && scan.lesion ? [...scans.filter((each) => each.id !== id && each.lesion === scan.lesion), scan]
       .sort((first, second) => Date.parse(first.created) - Date.parse(second.created)) : [];
     replace(timeLine, same.length < 2 ? h('p', { class: 'soft small' }, t('record.timeLineHint')) : [
       h('h3', {}, t('record.timeLine', { name: /** @type {Scan} */ (scan).lesion })),
-      h('ol', { role: 'list', class: 'time-line' }, same.map((each) => {
-        const address = URL.createObjectURL(each.thumbnail);
-        addresses.push(address);
-        return h('li', {}, h('a', { class: 'scan-card', href: `#history/${each.id}`, 'aria-current': each.id === id ? 'true' : null }, scanSummary(each, address)),
-          each.id === id ? null : h('a', { class: 'button plain', href: `#compare/${[each, /** @type {Scan} */ (scan)].sort((first, second) => Date.parse(first.created) - Date.parse(second.created)).map((one) => one.id).join('/')}` }, icon('compare'), t('record.compareWith', { date: formatDate(each.created, false) })));
-      }))]);
+      h('ol', { role: 'list', class: 'time-line' }, same.map((each) =>
+        h('li', {}, h('a', { class: 'scan-card', href: `#history/${each.id}`, 'aria-current': each.id === id ? 'true' : null }, scanSummary(each, addresses.of(each.thumbnail))),
+          each.id === id ? null : h('a', { class: 'button plain', href: `#compare/${[each, /** @type {Scan} */ (scan)].sort((first, second) => Date.parse(first.created) - Date.parse(second.created)).map((one) => one.id).join('/')}` }, icon('compare'), t('record.compareWith', { date: formatDate(each.created, false) })))))]);
   }
   drawTimeLine();
 
   /** Age, sex or place are corrected and the photograph is analysed again, in the Scan view; saving puts it in this scan's place. */
   async function again() {
-    await store();
+    await storeWords();
     try {
-      await resume(await Session.ofScan(/** @type {Scan} */ (scan), /** @type {Blob} */ (blob)));
+      await correctScan(/** @type {Scan} */ (scan), /** @type {Blob} */ (blob));
     } catch (error) {
       await tell(t('scan.cannotOpen', { name: /** @type {Scan} */ (scan).name }), failureWords(error));
     }
@@ -135,11 +128,8 @@ export async function recordView(id) {
         source: { key: `record-${id}`, blob, size: stored?.size }, name: scan.name, square: stored?.square,
         metadata: { age, sex, site }, class: lesionClass, method: 'gradcam', trust }, 'map');
     },
-    drawn: (canvas, lesionClass) => { map = canvas && { canvas, name: className(lesionClass, scan.classes.find((each) => each.class === lesionClass)?.name ?? lesionClass) }; },
-    beside: [h('section', { class: 'card stack', 'aria-label': t('record.notes') }, h('h2', {}, t('record.notes')),
-      h('div', { class: 'stack close' }, h('label', { class: 'label', for: ids.lesion }, t('record.lesion')), lesion,
-        h('datalist', { id: ids.names }, [...new Set(scans.map((each) => each.lesion).filter(Boolean))].map((name) => h('option', { value: name })))),
-      h('div', { class: 'stack close' }, h('label', { class: 'label', for: ids.note }, t('record.note')), note), status, timeLine)],
+    drawn: (canvas, lesionClass) => { map = canvas && { canvas, name: nameOfClass(scan.classes, lesionClass) }; },
+    beside: [wordFields(words, typing, { names: [...new Set(scans.map((each) => each.lesion).filter(Boolean))], left: storeWords, rows: 4 }, status, timeLine)],
   });
 
   replace(root,
@@ -150,18 +140,16 @@ export async function recordView(id) {
     h('div', { class: 'actions' },
       h('button', { class: 'button danger-plain', onclick: async () => {
         if (!await confirmAction(t('history.deleteTitle'), t('history.deleteText', { count: 1 }), t('common.delete'))) return;
-        await app.store.delete([id]);
+        await app.history.delete([id]);
         app.announce(t('history.deleted'));
-        app.go('history');
+        go('history');
       } }, icon('trash'), t('common.delete')),
       h('div', { class: 'row' },
         blob ? h('button', { class: 'button', onclick: again }, icon('pencil'), t('record.again')) : null,
-        h('button', { class: 'button', onclick: () => exportScans([scan], 'json', baseName(scan.name)) }, icon('export'), 'JSON'),
-        h('button', { class: 'button', onclick: () => exportScans([scan], 'csv', baseName(scan.name)) }, icon('export'), 'CSV'),
-        h('button', { class: 'button', onclick: () => printReport(scan, stored?.canvas ?? null, map) }, icon('print'), t('result.report')))));
+        ...exits(() => scan, () => printReport(scan, stored?.canvas ?? null, map)))));
   return { title: scan.lesion || scan.name, content: root, leave: () => {
-    window.removeEventListener('pagehide', store);
-    store();
-    addresses.forEach((address) => URL.revokeObjectURL(address));
+    window.removeEventListener('pagehide', storeWords);
+    storeWords();
+    addresses.forget();
   } };
 }

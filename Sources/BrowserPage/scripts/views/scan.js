@@ -4,7 +4,9 @@ import { message } from '../parts/dialog.js';
 import { t } from '../texts.js';
 import { failureWords } from '../wording.js';
 import { app } from '../app.js';
-import { cancelOpening, cancelRun, run, work } from '../flow.js';
+import { analyse, cancelAnalysis, cancelOpening } from '../actions.js';
+import { screenOf } from '../state.js';
+import { go, store } from '../store.js';
 import { batchList } from './scan/batch.js';
 import { landing } from './scan/landing.js';
 import { result } from './scan/result.js';
@@ -18,38 +20,28 @@ const LONG = 5000;
  * @typedef {{content: Node, leave?: () => void}} Part
  */
 
-/**
- * @param {string} step of the address; empty where it names none
- * @returns {Promise<import('../shell.js').View>}
- */
-export async function scanView(step) {
-  const { content, leave } = await part(step);
+/** @returns {Promise<import('../shell.js').View>} */
+export async function scanView() {
+  const { content, leave } = await part();
   return { title: t('tabs.scan'), content: h('div', { class: 'view scan-view' }, content), leave };
 }
 
-/**
- * @param {string} step
- * @returns {Promise<Part>}
- */
-async function part(step) {
-  const { session, batch, opening } = work;
-  if (opening) return waiting(t('scan.opening'), cancelOpening);
-  if (step === 'list' && batch) return batchList(batch);
-  if (session && (step === 'review' || step === 'details')) {
-    session.step = step;
-    return step === 'review' ? review(session) : details(session);
-  }
-  if (session && step === 'result') {
-    if (session.running) return analysis(session);
-    if (session.failure) return failed(session);
-    if (session.outcome) {
-      session.step = 'result';
-      return result(session);
+/** @returns {Promise<Part>} */
+async function part() {
+  const { state } = store;
+  const { work, list } = state;
+  const [kind] = screenOf(state);
+  if (kind === 'opening') return waiting(t('scan.opening'), cancelOpening);
+  if (kind === 'list' && list) return batchList(list);
+  if (work) {
+    switch (kind) {
+      case 'review': return review(work);
+      case 'details': return details(work);
+      case 'analysis': return analysis();
+      case 'failed': return failed(work.failure);
+      case 'result': return result(work);
     }
-    return details(session);
   }
-  // A place that an earlier photograph left behind.
-  if (step !== '') history.replaceState(null, '', '#scan');
   return landing();
 }
 
@@ -65,25 +57,22 @@ function waiting(title, cancel, more) {
     h('button', { class: 'button', onclick: cancel }, t('common.cancel'))) };
 }
 
-/**
- * @param {import('../session.js').Session} session
- * @returns {Part}
- */
-function analysis(session) {
+/** @returns {Part} */
+function analysis() {
   const slow = h('div', { class: 'stack', 'aria-live': 'polite' });
   const timer = setTimeout(() => replace(slow, message('warning', t('scan.slow'),
-    h('button', { class: 'button plain', onclick: () => run(session) }, icon('refresh'), t('common.retry')))), LONG);
+    h('button', { class: 'button plain', onclick: analyse }, icon('refresh'), t('common.retry')))), LONG);
   app.announce(t('scan.analysing'));
-  return { ...waiting(t('scan.analysing'), () => cancelRun(session), slow), leave: () => clearTimeout(timer) };
+  return { ...waiting(t('scan.analysing'), cancelAnalysis, slow), leave: () => clearTimeout(timer) };
 }
 
 /**
- * @param {import('../session.js').Session} session
+ * @param {unknown} failure
  * @returns {Part}
  */
-function failed(session) {
-  return { content: h('div', { class: 'stack wide' }, progress('details'), h('h1', {}, t('scan.failed')), message('danger', failureWords(session.failure)),
+function failed(failure) {
+  return { content: h('div', { class: 'stack wide' }, progress('details'), h('h1', {}, t('scan.failed')), message('danger', failureWords(failure)),
     h('div', { class: 'actions' },
-      h('button', { class: 'button', onclick: () => app.go('scan/details') }, icon('back'), t('common.back')),
-      h('button', { class: 'button primary', onclick: () => run(session) }, icon('refresh'), t('common.retry')))) };
+      h('button', { class: 'button', onclick: () => go('scan/details') }, icon('back'), t('common.back')),
+      h('button', { class: 'button primary', onclick: analyse }, icon('refresh'), t('common.retry')))) };
 }

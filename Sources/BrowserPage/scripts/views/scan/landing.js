@@ -1,10 +1,12 @@
 import { app } from '../../app.js';
-import { fileName, h, replace } from '../../dom.js';
+import { blobAddresses, fileName, h, replace } from '../../dom.js';
 import { icon, riskIcon } from '../../icons.js';
 import { cameraObstacle, takePhotograph } from '../../parts/camera.js';
 import { message } from '../../parts/dialog.js';
 import { formatDate, t } from '../../texts.js';
-import { discard, take, work } from '../../flow.js';
+import { discardWork, openFiles } from '../../actions.js';
+import { placeOfWork } from '../../state.js';
+import { store } from '../../store.js';
 import { failureWords, riskWords } from '../../wording.js';
 
 /**
@@ -12,15 +14,12 @@ import { failureWords, riskWords } from '../../wording.js';
  * @returns {Promise<import('../scan.js').Part>}
  */
 export async function landing() {
-  /** @type {(() => void)[]} */
-  const leaving = [];
+  const addresses = blobAddresses();
   const picker = h('input', { type: 'file', accept: 'image/*,.csv,.tsv', multiple: true, class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true',
-    'data-role': 'choose', onchange: () => take([...(picker.files ?? [])]) });
+    'data-role': 'choose', onchange: () => openFiles([...(picker.files ?? [])]) });
   const phone = h('input', { type: 'file', accept: 'image/*', capture: 'environment', class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true',
-    onchange: () => take([...(phone.files ?? [])]) });
-  const { problem } = work;
-  // It is told once.
-  work.problem = undefined;
+    onchange: () => openFiles([...(phone.files ?? [])]) });
+  const { problem } = store.state;
   const obstacle = cameraObstacle();
   const notes = h('div', { class: 'stack', 'aria-live': 'polite' },
     problem ? message('danger', h('p', { class: 'strong' }, t('scan.cannotOpen', { name: problem.name })), failureWords(problem.error)) : null);
@@ -37,7 +36,7 @@ export async function landing() {
     camera.disabled = false;
     if (!taken) return;
     if ('problem' in taken) replace(notes, message('warning', taken.problem));
-    else take([taken.file]);
+    else openFiles([taken.file]);
   } }, icon('camera'), t('scan.camera'));
   // Nothing is dropped on a phone.
   const isTouch = matchMedia('(hover: none) and (pointer: coarse)').matches;
@@ -50,26 +49,26 @@ export async function landing() {
       camera,
       h('button', { class: 'button', onclick: () => pasteFromClipboard(notes) }, icon('paste'), t('scan.paste'))),
     picker, phone);
-  return { leave: () => leaving.forEach((action) => action()), content: h('div', { class: 'stack wide' },
+  return { leave: addresses.forget, content: h('div', { class: 'stack wide' },
     h('div', { class: 'stack close measure' }, h('h1', {}, t('scan.title')), h('p', { class: 'lead soft' }, t('scan.lead'))),
     engineState(), underWay(), zone, notes,
     h('ul', { role: 'list', class: 'promises' },
       h('li', {}, icon('lock'), h('span', {}, t('scan.promisePrivate'))),
       h('li', {}, icon('scan'), h('span', {}, t('scan.promiseDermoscopy'))),
       h('li', {}, icon('person'), h('span', {}, t('scan.promiseDoctor')))),
-    await lastScan((action) => leaving.push(action))) };
+    await lastScan(addresses.of)) };
 }
 
 /** What is being worked on, shown after a return to the beginning. */
 function underWay() {
-  const { session, batch } = work;
-  if (!session && !batch) return null;
+  const { work, list } = store.state;
+  if (!work && !list) return null;
   return h('section', { class: 'card stack close', 'aria-label': t('scan.underWay') }, h('h2', {}, t('scan.underWay')),
-    session ? h('div', { class: 'row spread' }, h('span', { class: 'file-name' }, fileName(session.name)),
+    work ? h('div', { class: 'row spread' }, h('span', { class: 'file-name' }, fileName(work.photograph.name)),
       h('div', { class: 'row' },
-        session.item ? null : h('button', { class: 'button danger-plain', onclick: () => discard() }, icon('trash'), t('scan.discard')),
-        h('a', { class: 'button', href: `#scan/${session.step}` }, t('scan.continue'), icon('forward')))) : null,
-    batch ? h('div', { class: 'row spread' }, h('span', {}, t('batch.photographs', { count: batch.items.length })),
+        work.item ? null : h('button', { class: 'button danger-plain', onclick: () => discardWork() }, icon('trash'), t('scan.discard')),
+        h('a', { class: 'button', href: `#${placeOfWork(store.state)}` }, t('scan.continue'), icon('forward')))) : null,
+    list ? h('div', { class: 'row spread' }, h('span', {}, t('batch.photographs', { count: list.items.length })),
       h('a', { class: 'button', href: '#scan/list' }, t('batch.back'), icon('forward'))) : null);
 }
 
@@ -83,17 +82,15 @@ function engineState() {
 
 /**
  * The newest scan of the history, where there is one.
- * @param {(action: () => void) => void} onLeave
+ * @param {(blob: Blob) => string} addressOf
  */
-async function lastScan(onLeave) {
-  const [scan] = await app.store.state() === 'off' ? [] : (await app.store.list()).scans;
+async function lastScan(addressOf) {
+  const [scan] = await app.history.state() === 'off' ? [] : (await app.history.list()).scans;
   if (!scan) return null;
   const risk = riskWords(scan.result);
-  const address = URL.createObjectURL(scan.thumbnail);
-  onLeave(() => URL.revokeObjectURL(address));
   return h('section', { class: 'stack close' }, h('h2', {}, t('scan.last')),
     h('a', { class: 'scan-card', href: `#history/${scan.id}` },
-      h('img', { src: address, alt: '', width: 72, height: 72 }),
+      h('img', { src: addressOf(scan.thumbnail), alt: '', width: 72, height: 72 }),
       h('span', { class: 'stack close' },
         h('span', { class: 'strong file-name' }, fileName(scan.lesion || scan.name)), h('span', { class: 'soft small' }, formatDate(scan.created)),
         h('span', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word))));
@@ -106,7 +103,7 @@ async function pasteFromClipboard(notes) {
   try {
     for (const item of await navigator.clipboard.read()) {
       const type = item.types.find((each) => each.startsWith('image/'));
-      if (type) return take([new File([await item.getType(type)], t('scan.pasted'), { type })]);
+      if (type) return openFiles([new File([await item.getType(type)], t('scan.pasted'), { type })]);
     }
     replace(notes, message('notice', t('scan.pasteNothing')));
   } catch {

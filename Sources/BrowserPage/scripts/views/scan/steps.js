@@ -4,10 +4,13 @@ import { icon } from '../../icons.js';
 import { cropEditor } from '../../parts/crop.js';
 import { message } from '../../parts/dialog.js';
 import { metadataForm } from '../../parts/metadata-form.js';
-import { discard, run } from '../../flow.js';
+import { analyse, discardWork } from '../../actions.js';
+import { isSmall } from '../../analysis.js';
+import { go, store } from '../../store.js';
+import { entered } from '../../transitions.js';
 import { t } from '../../texts.js';
 
-/** @typedef {import('../../session.js').Session} Session */
+/** @typedef {import('../../state.js').Work} Work */
 
 /**
  * Where in the scan the person is.
@@ -23,48 +26,45 @@ export function progress(step) {
 
 /**
  * The photograph with the square that the model sees.
- * @param {Session} session
+ * @param {Work} work
  * @returns {import('../scan.js').Part}
  */
-export function review(session) {
+export function review({ photograph, square: start }) {
+  const { width, height } = photograph;
   const notes = [
-    ...(session.isSmall ? [message('warning', t('scan.small', { width: session.width, height: session.height }))] : []),
-    ...(session.reduced ? [message('notice', t('scan.reducedNow', { width: session.width, height: session.height }))] : []),
+    ...(isSmall(photograph) ? [message('warning', t('scan.small', { width, height }))] : []),
+    ...(photograph.reduced ? [message('notice', t('scan.reducedNow', { width, height }))] : []),
   ];
-  const crop = cropEditor(session, session.square, (square, moved) => {
-    session.square = square;
-    session.moved = moved;
-  });
+  const crop = cropEditor(photograph, start, (square, moved) => store.apply(entered, { square, moved }));
   return { leave: crop.leave, content: h('div', { class: 'stack wide' }, progress('review'),
     h('div', { class: 'stack close measure' }, h('h1', {}, t('scan.reviewTitle')), h('p', { class: 'soft' }, t('scan.reviewHint'))),
     ...notes, crop.element,
     h('div', { class: 'actions' },
-      h('button', { class: 'button', onclick: () => discard() }, icon('back'), t('scan.another')),
-      h('button', { class: 'button primary', onclick: () => app.go('scan/details') }, t('common.next'), icon('forward')))) };
+      h('button', { class: 'button', onclick: () => discardWork() }, icon('back'), t('scan.another')),
+      h('button', { class: 'button primary', onclick: () => go('scan/details') }, t('common.next'), icon('forward')))) };
 }
 
 /**
  * What is known of the patient.
- * @param {Session} session
+ * @param {Work} work
  * @returns {import('../scan.js').Part}
  */
-export function details(session) {
+export function details(work) {
   const hint = h('p', { class: 'soft', 'aria-live': 'polite' });
-  const tell = () => { hint.textContent = session.metadata.site === 'unknown' ? t('metadata.siteHelps') : ''; };
-  const analyse = h('button', { class: 'button primary', disabled: !session.metadataValid, onclick: () => {
+  const tell = (/** @type {Work['metadata']} */ { site }) => { hint.textContent = site === 'unknown' ? t('metadata.siteHelps') : ''; };
+  const start = h('button', { class: 'button primary', disabled: !work.valid, onclick: () => {
     // The first touch counts.
-    if (!session.running) run(session);
+    if (!store.state.work?.running) analyse();
   } }, icon('scan'), t('scan.analyse'));
-  tell();
+  tell(work.metadata);
   return { content: h('div', { class: 'stack wide' }, progress('details'),
     h('div', { class: 'stack close measure' }, h('h1', {}, t('metadata.title')), h('p', { class: 'soft' }, t('metadata.lead'))),
     app.description && !app.description.metadataUsed ? message('notice', t('metadata.unused')) : null,
-    h('div', { class: 'card' }, metadataForm(app.description, session.metadata, (metadata, valid) => {
-      session.metadata = metadata;
-      session.metadataValid = valid;
-      analyse.disabled = !valid;
-      tell();
+    h('div', { class: 'card' }, metadataForm(app.description, work.metadata, (metadata, valid) => {
+      store.apply(entered, { metadata, valid });
+      start.disabled = !valid;
+      tell(metadata);
     })), hint,
     h('div', { class: 'actions' },
-      h('button', { class: 'button', onclick: () => app.go('scan/review') }, icon('back'), t('common.back')), analyse)) };
+      h('button', { class: 'button', onclick: () => go('scan/review') }, icon('back'), t('common.back')), start)) };
 }

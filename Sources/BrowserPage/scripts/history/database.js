@@ -62,7 +62,7 @@ async function connect(creates) {
  * The history: scans in the browser's IndexedDB. It is turned on where the database is there, so nothing else needs to be
  * remembered. Where the browser refuses the database, scans are kept in memory until the page is closed.
  */
-export class Store {
+export class HistoryDatabase {
   /** @type {IDBDatabase | undefined} */
   #database;
   /** @type {Promise<IDBDatabase> | undefined} */

@@ -1,0 +1,260 @@
+import { app } from './app.js';
+import { classify, closePhotograph, lacksEffect, openPhotograph, requestEffect } from './analysis.js';
+import { isCancelled } from './engine/client.js';
+import { centreSquare } from './engine/decode.js';
+import { newID } from './history/records.js';
+import { confirmAction } from './parts/dialog.js';
+import { keptSquare } from './parts/crop-geometry.js';
+import { saveScan } from './parts/saving.js';
+import { lossOf, recordOf, unsavedItems } from './state.js';
+import { go, store } from './store.js';
+import { imageID, readTable } from './tables.js';
+import { t } from './texts.js';
+import * as happens from './transitions.js';
+import { riskWords, summary } from './wording.js';
+
+/**
+ * What the person does in the Scan view: each action asks the engine, the history or the person, and tells the store what
+ * happened.
+ *
+ * @typedef {import('./state.js').Item} Item
+ * @typedef {import('./state.js').Work} Work
+ * @typedef {import('./types.js').Scan} Scan
+ */
+
+/** @param {File} file */
+export function isTable(file) {
+  return file.type === 'text/csv' || /\.(csv|tsv)$/i.test(file.name);
+}
+
+let asking = false;
+
+/**
+ * Asks before what is not in the history is let go of.
+ * @param {{work?: boolean, list?: boolean}} dropped
+ */
+async function mayDiscard(dropped) {
+  const { kind, count } = lossOf(store.state, dropped);
+  if (kind === 'nothing') return true;
+  if (asking) return false;
+  asking = true;
+  try {
+    switch (kind) {
+      case 'list': return await confirmAction(t('batch.closeTitle'), t('batch.closeText', { count }), t('scan.discard'));
+      case 'result': return await confirmAction(t('scan.discardTitle'), t('scan.discardText'), t('scan.discard'));
+      default: return await confirmAction(t('scan.discardDetailsTitle'), t('scan.discardDetailsText'), t('scan.discard'));
+    }
+  } finally {
+    asking = false;
+  }
+}
+
+/** Gives back what the photograph that is worked on takes of the engine and of memory. */
+function closeWork() {
+  const { work } = store.state;
+  if (work) closePhotograph(work.photograph);
+}
+
+/**
+ * Opens one photograph, or begins a list of several. A table of what is known of the patients goes to the list.
+ * @param {File[]} files
+ */
+export async function openFiles(files) {
+  const tables = files.filter(isTable);
+  const photographs = files.filter((file) => !isTable(file));
+  const { opening, list } = store.state;
+  if (opening || files.length === 0) return;
+  if (photographs.length === 0) {
+    if (list) await useTable(tables[0]);
+    else store.apply(happens.openingFailed, { name: tables[0].name, error: Object.assign(new Error('no list'), { code: 'table_without_list' }) });
+    return go(list ? 'scan/list' : 'scan');
+  }
+  const isList = photographs.length > 1 || tables.length > 0;
+  if (!await mayDiscard({ work: true, list: isList })) return;
+  closeWork();
+  if (!isList) {
+    await openWork(photographs[0], (photograph) => happens.workOf(photograph, newID(), centreSquare(photograph)), 'scan');
+    return;
+  }
+  store.apply(happens.listBegun, photographs.map((file) => ({ id: newID(), file })));
+  const isKnown = tables.length === 0 || await useTable(tables[0]);
+  if (isKnown && !store.state.list?.running) runList();
+}
+
+/**
+ * Opens a file to work on it.
+ * @param {File} file
+ * @param {(photograph: import('./state.js').Photograph) => Work} workOf
+ * @param {string} place where the person waits
+ * @returns {Promise<boolean>} whether it is what is worked on now
+ */
+async function openWork(file, workOf, place) {
+  const opening = { name: file.name };
+  store.apply(happens.openingBegun, opening);
+  go(place);
+  try {
+    const photograph = await openPhotograph(file);
+    if (store.state.opening === opening) {
+      store.apply(happens.opened, workOf(photograph));
+      return true;
+    }
+    closePhotograph(photograph);
+  } catch (error) {
+    if (store.state.opening !== opening) return false;
+    if (isCancelled(error)) store.apply(happens.openingCancelled);
+    else store.apply(happens.openingFailed, { name: file.name, error });
+  }
+  return false;
+}
+
+/** Gives up the photograph that is being opened. */
+export function cancelOpening() {
+  app.engine.cancel('open');
+  store.apply(happens.openingCancelled);
+}
+
+/**
+ * Goes on with a scan of the history: its photograph, and what is known of it. What fails is thrown.
+ * @param {Scan} scan
+ * @param {Blob} file what was kept of its photograph
+ */
+export async function correctScan(scan, file) {
+  const photograph = await openPhotograph(new File([file], scan.name, { type: file.type }));
+  if (!await mayDiscard({ work: true })) return closePhotograph(photograph);
+  closeWork();
+  store.apply(happens.opened, happens.workOfScan(photograph, keptSquare(scan, photograph), scan));
+}
+
+/**
+ * Lets go of the photograph, after a question where something would be lost.
+ * @param {string} [next] where the person goes
+ */
+export async function discardWork(next = 'scan') {
+  if (!await mayDiscard({ work: true })) return;
+  closeWork();
+  store.apply(happens.discarded, next === 'scan' && store.state.list ? 'scan/list' : next);
+}
+
+/** Has the photograph classified and shows the result, wherever in the Scan view the person is then. */
+export async function analyse() {
+  store.apply(happens.runBegun);
+  const { work } = store.state;
+  if (!work) return;
+  const isWanted = () => store.state.work?.running === work.running;
+  try {
+    const outcome = await classify(work);
+    if (!isWanted()) return;
+    store.apply(happens.answered, outcome);
+    app.announce(spoken(outcome.scan));
+  } catch (error) {
+    if (isWanted() && !isCancelled(error)) store.apply(happens.runFailed, error);
+  }
+}
+
+/** Takes an analysis back: the person is where it began. */
+export function cancelAnalysis() {
+  app.engine.cancel('analysis');
+  store.apply(happens.runCancelled);
+}
+
+/** Adds to the result what age, sex and place did, where something of it is known. */
+export async function loadEffect() {
+  const { work } = store.state;
+  if (work?.outcome && lacksEffect(work)) store.apply(happens.effectLearned, work.outcome.run, await requestEffect(work));
+}
+
+/**
+ * Puts the result into the history.
+ * @returns {Promise<boolean>} whether it is there
+ */
+export async function saveWork() {
+  const { work } = store.state;
+  if (!work?.outcome) return false;
+  const scan = await saveScan(recordOf(work), work.photograph.source, work.outcome.square);
+  if (scan) store.apply(happens.stored, scan);
+  return scan !== null;
+}
+
+/** @param {Item} item */
+export async function openItem(item) {
+  if (store.state.opening || !await mayDiscard({ work: true })) return;
+  closeWork();
+  const isOpen = await openWork(item.file, (photograph) => happens.workOfItem(photograph, centreSquare(photograph), item), 'scan/list');
+  if (isOpen) await analyse();
+}
+
+/** Classifies what waits in the list, one after the other. */
+export async function runList() {
+  store.apply(happens.listStarted);
+  const running = store.state.list?.running;
+  for (;;) {
+    const { list } = store.state;
+    if (!list || list.running !== running) return;
+    const item = list.items.find(({ status }) => status === 'waiting');
+    if (!item) break;
+    await classifyItem(item);
+  }
+  store.apply(happens.listStopped);
+}
+
+/** @param {Item} item */
+async function classifyItem(item) {
+  store.apply(happens.itemBegun, item.id);
+  try {
+    const photograph = await openPhotograph(item.file, 'list-open');
+    try {
+      const outcome = await classify(happens.workOfItem(photograph, centreSquare(photograph), item), 'list');
+      store.apply(happens.itemAnswered, item.id, outcome);
+    } finally {
+      photograph.preview.close();
+    }
+  } catch (error) {
+    store.apply(happens.itemFailed, item.id, isCancelled(error) ? null : error);
+  }
+}
+
+/**
+ * Takes age, sex and place of the list's photographs from a table with the command line's columns.
+ * @param {File} file
+ * @returns {Promise<boolean>} whether it is one
+ */
+export async function useTable(file) {
+  try {
+    store.apply(happens.listProblem, null);
+    store.apply(happens.tableRead, file.name, readTable(await file.text()), imageID);
+  } catch (error) {
+    store.apply(happens.listProblem, { name: file.name, error });
+    return false;
+  }
+  const { items, running } = /** @type {import('./state.js').List} */ (store.state.list);
+  const isWaiting = (/** @type {Item} */ { status }) => status === 'waiting';
+  if (!running && items.some(isWaiting) && !items.every(isWaiting)) runList();
+  return true;
+}
+
+/** Puts all results of the list into the history. */
+export async function saveList() {
+  for (const { id, file, scan } of unsavedItems(store.state.list)) {
+    if (!scan) continue;
+    const saved = await saveScan(scan, { key: `list-${id}`, blob: file }, scan.square);
+    if (!saved) return;
+    store.apply(happens.stored, saved);
+  }
+}
+
+export async function closeList() {
+  const isOpen = Boolean(store.state.work?.item);
+  if (!await mayDiscard({ work: isOpen, list: true })) return;
+  if (isOpen) closeWork();
+  store.apply(happens.listClosed);
+}
+
+/**
+ * The result as one hears it: the sentence, the risk's word and what to do.
+ * @param {Scan} scan
+ */
+function spoken({ result, classes }) {
+  if (result.abstain) return t('result.abstains');
+  const { word, sentence } = riskWords(result);
+  return [summary(result, classes), `${word}.`, sentence].join(' ');
+}

@@ -1,0 +1,116 @@
+import { app } from './app.js';
+import { EngineError } from './engine/module.js';
+import { blobOf, drawn, probe } from './image.js';
+import { squareInPhotograph } from './parts/crop-geometry.js';
+
+/**
+ * What the page asks of the engine for one photograph.
+ *
+ * @typedef {import('./state.js').Photograph} Photograph
+ * @typedef {import('./state.js').Work} Work
+ * @typedef {import('./state.js').Outcome} Outcome
+ */
+
+/** The least side at which fine structures are still there, and the least that the engine takes. */
+const SMALL = 100;
+const LEAST = 32;
+const THUMBNAIL_SIDE = 160;
+/** The model's square is shown with at most this side. */
+const PICTURE_SIDE = 1200;
+/** The engine's memory after a photograph of a usual camera; after a much larger one it is given back. */
+const ENGINE_MEMORY = 200_000_000;
+
+let counter = 0;
+
+/** @param {Photograph} photograph @returns whether fine structures are missing */
+export function isSmall({ width, height }) {
+  return Math.min(width, height) < SMALL;
+}
+
+/**
+ * @param {File} file
+ * @param {string} [group] of the newest request of a group only the answer counts
+ * @returns {Promise<Photograph>}
+ */
+export async function openPhotograph(file, group = 'open') {
+  const size = await probe(file);
+  if (Math.min(size.width, size.height) < LEAST) throw new EngineError('image_too_small', `${size.width}x${size.height}`);
+  counter += 1;
+  const source = { key: `photograph-${counter}`, blob: file, size };
+  await app.engine.ready;
+  const { width, height, reduced, preview } = await app.engine.request('open', { source }, group);
+  return { file, source, name: file.name || 'image', width, height, reduced, preview };
+}
+
+/**
+ * Lets go of a photograph and of what was asked for it.
+ * @param {Photograph} photograph
+ */
+export function closePhotograph({ preview }) {
+  for (const group of ['analysis', 'map', 'effect', 'region']) app.engine.cancel(group);
+  app.engine.request('release', {}).then(({ memory }) => { if (memory > ENGINE_MEMORY) app.engine.renew(); }, () => {});
+  preview.close();
+}
+
+/**
+ * Runs the engine on what is entered; of a group the newest request counts.
+ * @param {Work} work
+ * @param {'analysis' | 'list'} [group]
+ * @returns {Promise<Outcome>}
+ */
+export async function classify(work, group = 'analysis') {
+  const { photograph, id, metadata, square, moved, origin, input, running } = work;
+  const side = group === 'list' ? THUMBNAIL_SIDE : PICTURE_SIDE;
+  const answer = await app.engine.request('classify', { ...jobOf(work, work), picture: side }, group);
+  if (!answer.result || Object.values(answer.result.logits).some((logit) => !Number.isFinite(logit))) {
+    throw Object.assign(new Error('the logits are not numbers'), { code: 'not_finite' });
+  }
+  const picture = drawn(answer.picture, side);
+  answer.picture.close();
+  /** @type {import('./types.js').Scan} */
+  const scan = {
+    id, created: work.created || new Date().toISOString(), name: photograph.name, result: answer.result,
+    classes: /** @type {import('./types.js').Description} */ (app.description).classes,
+    square: squareInPhotograph(square, moved, photograph, origin), reduced: photograph.reduced,
+    lesion: work.lesion.trim(), note: work.note, kept: origin ? 'square' : 'whole', thumbnail: await blobOf(drawn(picture, THUMBNAIL_SIDE), 'image/jpeg', 0.8),
+  };
+  return { scan, picture, maps: answer.maps, milliseconds: answer.milliseconds, metadata, square, input, run: running };
+}
+
+/**
+ * The heatmap of a class for what was answered.
+ * @param {Work} work
+ * @param {string} lesionClass
+ * @param {boolean} trust whether the map is checked
+ */
+export function requestMap(work, lesionClass, trust) {
+  return app.engine.request('map', { ...jobOf(work, outcomeOf(work)), class: lesionClass, method: 'gradcam', trust }, 'map');
+}
+
+/** @param {Work} work @returns what age, sex and place did to the result */
+export async function requestEffect(work) {
+  return (await app.engine.request('effect', jobOf(work, outcomeOf(work)), 'effect')).shares;
+}
+
+/** @param {Work | null} work @returns whether something is known of the patient, and not yet what it did to the result */
+export function lacksEffect(work) {
+  const result = work?.outcome?.scan.result;
+  return result !== undefined && !result.abstain && !result.metadataShares && result.metadata.missing.length < 3
+    && app.description?.metadataUsed === true;
+}
+
+/** @param {Work} work */
+function outcomeOf({ outcome }) {
+  if (!outcome) throw new Error('there is no result yet');
+  return outcome;
+}
+
+/**
+ * @param {Work} work
+ * @param {{square: import('./types.js').Square, metadata: import('./types.js').Metadata}} input
+ * @returns {import('./types.js').Job}
+ */
+function jobOf({ photograph: { source, name } }, { square, metadata }) {
+  return { source, name, square, metadata };
+}
+

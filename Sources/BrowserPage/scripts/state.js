@@ -1,0 +1,220 @@
+/**
+ * The state of the page, and what follows from it. README.md tells the story, transitions.js what can happen, and store.js holds
+ * the one state of the page.
+ *
+ * Versions are numbers that the state gives out, each once. Equal versions mean equal content: what was answered is out of date
+ * where its input has another version than what is entered now, and is saved where the history has its record's version.
+ *
+ * @typedef {import('./types.js').Metadata} Metadata
+ * @typedef {import('./types.js').Square} Square
+ * @typedef {import('./types.js').Scan} Scan
+ *
+ * @typedef {object} State
+ * @property {string} place what the address names: `scan`, `history/ID`, ...
+ * @property {boolean} replaced whether the browser's Back does not lead to the place before
+ * @property {{name: string} | null} opening a photograph on its way from the file
+ * @property {Problem | null} problem why the last file could not be opened
+ * @property {Work | null} work the photograph that is being worked on
+ * @property {List | null} list several photographs
+ * @property {Looking} looking what the person looks for in the history
+ * @property {number} version the last that was given out
+ *
+ * @typedef {{name: string, error: unknown}} Problem
+ *
+ * @typedef {object} Photograph an opened file
+ * @property {File} file
+ * @property {import('./types.js').Source} source
+ * @property {string} name
+ * @property {number} width
+ * @property {number} height
+ * @property {boolean} reduced
+ * @property {ImageBitmap} preview
+ *
+ * @typedef {object} Work one photograph on its way from the file to the result
+ * @property {Photograph} photograph
+ * @property {string} id
+ * @property {string} created when it was classified first; empty before
+ * @property {string | null} item the photograph of the list that it is
+ * @property {Scan['square'] | null} origin the square and the photograph's size of a scan whose square alone was kept
+ * @property {'review' | 'details' | 'result'} step
+ * @property {Metadata} known before the person entered anything
+ * @property {Metadata} metadata
+ * @property {boolean} valid whether the metadata may be analysed
+ * @property {Square} square
+ * @property {boolean} moved
+ * @property {number} input the version of metadata and square
+ * @property {string} lesion what the person calls it
+ * @property {string} note
+ * @property {number} running the number of the analysis under way; 0 for none
+ * @property {unknown} failure why the last analysis gave nothing
+ * @property {Outcome | null} outcome
+ * @property {number} record the version of outcome, lesion and note together
+ * @property {{version: number, scan: Scan} | null} stored the record as the history has it
+ *
+ * @typedef {object} Outcome what the engine answered, and to what
+ * @property {Scan} scan
+ * @property {HTMLCanvasElement} picture the square that the model saw
+ * @property {import('./types.js').MapFacts[] | null} maps
+ * @property {{decode: number, engine: number}} milliseconds
+ * @property {Metadata} metadata
+ * @property {Square} square
+ * @property {number} input
+ * @property {number} run the number of its analysis
+ *
+ * @typedef {object} List several photographs, classified one after the other
+ * @property {Item[]} items
+ * @property {number} running the number of the run; 0 where none is under way
+ * @property {'given' | 'risk'} order
+ * @property {{name: string, used: number, columns: boolean} | null} table what became of the table of patients
+ * @property {Problem | null} problem why a table or a photograph of the list could not be opened
+ *
+ * @typedef {object} Item
+ * @property {string} id
+ * @property {File} file
+ * @property {'waiting' | 'running' | 'done' | 'failed'} status
+ * @property {Metadata} metadata
+ * @property {Scan | null} scan
+ * @property {boolean} saved whether the scan lies in the history as it is
+ * @property {unknown} error
+ *
+ * @typedef {{query: string, risk: string, site: string, grouped: boolean, count: number, chosen: string[]}} Looking
+ */
+
+/** The views that have a tab. */
+export const TABS = /** @type {const} */ (['scan', 'history', 'learn', 'about']);
+/** How many scans of the history are listed at first, and each time that more are asked for. */
+export const PAGE = 40;
+/** The order in which risks are looked at. */
+const URGENCY = ['high', 'moderate', 'low'];
+
+/** @returns {Metadata} */
+export function nothingKnown() {
+  return { age: null, sex: 'unknown', site: 'unknown' };
+}
+
+/** @type {State} */
+export const FIRST = {
+  place: 'scan', replaced: false, opening: null, problem: null, work: null, list: null, version: 0,
+  looking: { query: '', risk: '', site: '', grouped: false, count: PAGE, chosen: [] },
+};
+
+// What follows from a state.
+
+/**
+ * @template {object} T
+ * @param {T} first
+ * @param {T} second
+ * @param {(keyof T)[]} keys
+ */
+function agree(first, second, keys) {
+  return keys.every((key) => first[key] === second[key]);
+}
+
+/** @type {(first: Metadata, second: Metadata) => boolean} */
+export const sameMetadata = (first, second) => agree(first, second, ['age', 'sex', 'site']);
+
+/** @type {(first: {metadata: Metadata, square: Square}, second: {metadata: Metadata, square: Square}) => boolean} */
+export const sameInput = (first, second) => sameMetadata(first.metadata, second.metadata) && agree(first.square, second.square, ['left', 'top', 'side']);
+
+/** @param {Scan} first @param {Scan} second @returns whether two records tell the same, whenever they were made */
+export function sameRecord(first, second) {
+  const { probabilities } = first.result;
+  return sameMetadata(first.result.metadata, second.result.metadata) && agree(first, second, ['lesion', 'note'])
+    && agree(first.square, second.square, ['left', 'top', 'side', 'width', 'height', 'moved'])
+    && Object.keys(probabilities).length === Object.keys(second.result.probabilities).length
+    && agree(probabilities, second.result.probabilities, Object.keys(probabilities));
+}
+
+/** @param {Work} work @returns whether what the person entered since is not in the result */
+export function isStale({ outcome, input }) {
+  return outcome !== null && outcome.input !== input;
+}
+
+/** @param {Work} work @returns whether the outcome lies in the history as it is */
+export function isSaved({ outcome, record, stored }) {
+  return outcome !== null && record === stored?.version;
+}
+
+/** @param {Work} work @returns whether something would be lost with it */
+function hasUnsaved(work) {
+  return work.outcome ? !isSaved(work) || isStale(work) : !sameMetadata(work.metadata, work.known);
+}
+
+/** @param {Work} work @returns {Scan} the outcome with what the person wrote beside it */
+export function recordOf({ outcome, lesion, note }) {
+  if (!outcome) throw new Error('there is no result yet');
+  return { ...outcome.scan, lesion: lesion.trim(), note };
+}
+
+/** @param {List | null} list @returns the photographs of a list whose results would be lost with it */
+export function unsavedItems(list) {
+  return (list?.items ?? []).filter(({ scan, saved }) => scan && !saved);
+}
+
+/** @param {List} list @returns the photographs of a list in the order that the person wants */
+export function sortedItems({ items, order }) {
+  if (order === 'given') return items;
+  const rank = (/** @type {Item} */ { scan, status }) => {
+    const level = URGENCY.indexOf(scan?.result.risk ?? '');
+    return level >= 0 ? level : URGENCY.length + (status === 'done' ? 0 : 1);
+  };
+  return [...items].sort((first, second) => rank(first) - rank(second));
+}
+
+/**
+ * What would be lost if the work or the list were let go of. What was answered for a photograph of the list stays in the list.
+ * @param {State} state
+ * @param {{work?: boolean, list?: boolean}} dropped
+ * @returns {{kind: 'nothing' | 'details' | 'result' | 'list', count: number}}
+ */
+export function lossOf({ work, list }, dropped) {
+  const count = dropped.list ? unsavedItems(list).length : 0;
+  if (count > 0) return { kind: 'list', count };
+  if (!dropped.work || !work || !hasUnsaved(work) || (work.item && !isStale(work))) return { kind: 'nothing', count };
+  return { kind: work.outcome ? 'result' : 'details', count };
+}
+
+/** @param {State} state @returns whether something would be lost if the page were closed */
+export function wouldLose({ work, list }) {
+  return (work !== null && hasUnsaved(work)) || unsavedItems(list).length > 0;
+}
+
+/** @param {State} state @returns the place that shows what is being worked on */
+export function placeOfWork({ work, list }) {
+  if (work) return `scan/${work.step}`;
+  return list ? 'scan/list' : 'scan';
+}
+
+/**
+ * What is to be shown: the same screen as before where all its parts are the same.
+ * @param {State} state
+ * @returns {[kind: string, ...parts: unknown[]]}
+ */
+export function screenOf({ place, opening, problem, work, list }) {
+  const [tab, step = ''] = place.split('/');
+  if (tab !== 'scan') return [tab, place];
+  if (opening) return ['opening', opening];
+  if (step === 'list') return ['list', list?.items[0].id];
+  if (step === '' || !work) return ['landing', problem, work?.id, list?.items.length];
+  if (step !== 'result') return [step, work.photograph];
+  if (work.running) return ['analysis', work.running];
+  return work.failure ? ['failed', work.failure] : ['result', work.outcome?.run];
+}
+
+/**
+ * The place that an address leads to: where it names what is not there, the nearest that is.
+ * @param {State} state
+ * @param {string} wanted
+ */
+export function nearestPlace({ work, list }, wanted) {
+  const [tab, step = ''] = wanted.split('/');
+  try {
+    decodeURIComponent(wanted);
+  } catch {
+    return 'scan';
+  }
+  if (tab !== 'scan') return [...TABS, 'compare'].includes(tab) ? wanted : 'scan';
+  if (step === 'list' && list) return wanted;
+  if (!work || !['review', 'details', 'result'].includes(step)) return 'scan';
+  return step !== 'result' || work.running || work.failure || work.outcome ? wanted : 'scan/details';
+}

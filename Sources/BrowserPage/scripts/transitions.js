@@ -1,0 +1,294 @@
+import { isSaved, isStale, nearestPlace, nothingKnown, PAGE, recordOf, sameInput, sameMetadata, sameRecord } from './state.js';
+
+/**
+ * Everything that can happen to the page. A transition takes the state and what happened and returns the next state; it changes
+ * nothing and asks nobody.
+ *
+ * @typedef {import('./types.js').Square} Square
+ * @typedef {import('./types.js').Scan} Scan
+ * @typedef {import('./state.js').State} State
+ * @typedef {import('./state.js').Problem} Problem
+ * @typedef {import('./state.js').Photograph} Photograph
+ * @typedef {import('./state.js').Work} Work
+ * @typedef {import('./state.js').Outcome} Outcome
+ * @typedef {import('./state.js').List} List
+ * @typedef {import('./state.js').Item} Item
+ * @typedef {import('./state.js').Looking} Looking
+ */
+
+// Where the person is.
+
+/**
+ * @param {State} state
+ * @param {string} wanted
+ * @param {boolean} [replaced]
+ * @returns {State}
+ */
+export function moved(state, wanted, replaced = false) {
+  const place = nearestPlace(state, wanted);
+  if (place === state.place) return state;
+  const step = /** @type {Work['step']} */ (place.split('/')[1]);
+  const work = state.work && /^scan\/(review|details|result)$/.test(place) ? { ...state.work, step } : state.work;
+  // A problem is told once.
+  return { ...state, place, replaced, work, problem: null };
+}
+
+// A photograph is opened.
+
+/** @param {State} state @param {{name: string}} opening @returns {State} */
+export function openingBegun(state, opening) {
+  return { ...state, opening, problem: null, work: null };
+}
+
+/** @param {State} state @returns {State} */
+export function openingCancelled(state) {
+  return { ...state, opening: null };
+}
+
+/** @param {State} state @param {Problem} problem @returns {State} */
+export function openingFailed(state, problem) {
+  const ended = { ...state, opening: null };
+  // A photograph of the list fails where it was asked for.
+  if (state.list && state.place === 'scan/list') return changedList(ended, { problem });
+  return { ...moved(ended, 'scan'), problem };
+}
+
+/** @param {State} state @param {Work} work @returns {State} */
+export function opened(state, work) {
+  const version = state.version + 1;
+  const next = { ...state, opening: null, version, work: { ...work, input: version } };
+  return work.item ? next : moved(next, `scan/${work.step}`);
+}
+
+/**
+ * A photograph with nothing entered yet.
+ * @param {Photograph} photograph
+ * @param {string} id
+ * @param {Square} square
+ * @returns {Work}
+ */
+export function workOf(photograph, id, square) {
+  return {
+    photograph, id, square, created: '', item: null, origin: null, step: 'review', known: nothingKnown(), metadata: nothingKnown(), valid: true,
+    moved: false, input: 0, lesion: '', note: '', running: 0, failure: null, outcome: null, record: 0, stored: null,
+  };
+}
+
+/**
+ * A photograph of the list, with what was entered and answered for it before.
+ * @param {Photograph} photograph
+ * @param {Square} whole
+ * @param {Item} item
+ * @returns {Work}
+ */
+export function workOfItem(photograph, whole, { id, metadata, scan, saved }) {
+  const work = { ...workOf(photograph, id, whole), item: id, known: metadata, metadata };
+  if (!scan) return work;
+  const { lesion, note, created, square: { left, top, side, moved: isMoved } } = scan;
+  return { ...work, lesion, note, created, square: { left, top, side }, moved: isMoved, stored: saved ? { version: -1, scan } : null };
+}
+
+/**
+ * A scan of the history that is corrected and analysed again.
+ * @param {Photograph} photograph what was kept of it
+ * @param {Square} square the scan's, in what was kept
+ * @param {Scan} scan
+ * @returns {Work}
+ */
+export function workOfScan(photograph, square, scan) {
+  const { result: { metadata: { age, sex, site } }, id, created, lesion, note, reduced, kept } = scan;
+  const known = { age, sex, site };
+  return {
+    ...workOf({ ...photograph, reduced }, id, square), step: 'details', created, lesion, note, known, metadata: known, moved: scan.square.moved,
+    origin: kept === 'square' ? scan.square : null, stored: { version: -1, scan },
+  };
+}
+
+/** @param {State} state @param {string} place where the person goes @returns {State} the work is let go of */
+export function discarded(state, place) {
+  return moved({ ...state, work: null }, place, true);
+}
+
+// What the person enters, and what the engine answers.
+
+/**
+ * @param {State} state
+ * @param {Partial<Pick<Work, 'metadata' | 'valid' | 'square' | 'moved'>>} changes
+ * @returns {State}
+ */
+export function entered(state, changes) {
+  if (!state.work) return state;
+  const work = { ...state.work, ...changes };
+  // What was answered already has its version again when it is entered again.
+  if (work.outcome && sameInput(work, work.outcome)) return { ...state, work: { ...work, input: work.outcome.input } };
+  const version = state.version + 1;
+  return { ...state, version, work: { ...work, input: version } };
+}
+
+/** @param {State} state @param {Partial<Pick<Work, 'lesion' | 'note'>>} words @returns {State} */
+export function wrote(state, words) {
+  return state.work ? recorded(state, { ...state.work, ...words }) : state;
+}
+
+/** @param {State} state @returns {State} */
+export function runBegun(state) {
+  if (!state.work) return state;
+  const version = state.version + 1;
+  return moved({ ...state, version, work: { ...state.work, running: version, failure: null, step: 'result' } }, 'scan/result');
+}
+
+/** @param {State} state @returns {State} */
+export function runCancelled(state) {
+  if (!state.work) return state;
+  const { outcome, item } = state.work;
+  return moved({ ...state, work: { ...state.work, running: 0 } }, outcome && item ? 'scan/result' : 'scan/details', true);
+}
+
+/** @param {State} state @param {unknown} failure @returns {State} */
+export function runFailed(state, failure) {
+  return state.work ? { ...state, work: { ...state.work, running: 0, failure } } : state;
+}
+
+/** @param {State} state @param {Outcome} outcome @returns {State} */
+export function answered(state, outcome) {
+  if (!state.work) return state;
+  return recorded(state, { ...state.work, running: 0, failure: null, outcome, step: 'result', created: outcome.scan.created });
+}
+
+/**
+ * What age, sex and place did to the result.
+ * @param {State} state
+ * @param {number} run the analysis that it belongs to
+ * @param {import('./types.js').Result['metadataShares']} metadataShares
+ * @returns {State}
+ */
+export function effectLearned(state, run, metadataShares) {
+  const { work } = state;
+  if (!work?.outcome || work.outcome.run !== run) return state;
+  const { scan } = work.outcome;
+  return recorded(state, { ...work, outcome: { ...work.outcome, scan: { ...scan, result: { ...scan.result, metadataShares } } } });
+}
+
+/** @param {State} state @param {Scan} scan what lies in the history now @returns {State} */
+export function stored(state, scan) {
+  const version = state.version + 1;
+  const next = changedItem({ ...state, version }, scan.id, { scan, saved: true });
+  return next.work?.id === scan.id ? recorded(next, { ...next.work, stored: { version, scan } }) : next;
+}
+
+/**
+ * Gives the work's record its version, and the list what was answered for its photograph.
+ * @param {State} state
+ * @param {Work} work
+ * @returns {State}
+ */
+function recorded(state, work) {
+  if (!work.outcome) return { ...state, work };
+  const scan = recordOf(work);
+  const isStored = work.stored !== null && sameRecord(work.stored.scan, scan);
+  const version = isStored ? state.version : state.version + 1;
+  const next = { ...work, record: isStored && work.stored ? work.stored.version : version };
+  const all = { ...state, version, work: next };
+  if (!work.item || isStale(next)) return all;
+  return changedItem(all, work.item, { scan, saved: isSaved(next), metadata: work.outcome.metadata, status: 'done', error: null });
+}
+
+// The list.
+
+/** @param {State} state @param {Partial<List>} changes @returns {State} */
+function changedList(state, changes) {
+  return state.list ? { ...state, list: { ...state.list, ...changes } } : state;
+}
+
+/** @param {State} state @param {string} id @param {Partial<Item>} changes @returns {State} */
+function changedItem(state, id, changes) {
+  if (!state.list?.items.some((item) => item.id === id)) return state;
+  return changedList(state, { items: state.list.items.map((item) => (item.id === id ? { ...item, ...changes } : item)) });
+}
+
+/** @param {State} state @param {{id: string, file: File}[]} files @returns {State} */
+export function listBegun(state, files) {
+  const items = files.map(({ id, file }) => /** @type {Item} */ ({ id, file, status: 'waiting', metadata: nothingKnown(), scan: null, saved: false, error: null }));
+  return moved({ ...state, work: null, problem: null, list: { items, running: 0, order: 'given', table: null, problem: null } }, 'scan/list');
+}
+
+/** @param {State} state @returns {State} */
+export function listStarted(state) {
+  const version = state.version + 1;
+  return changedList({ ...state, version }, { running: version });
+}
+
+/** @param {State} state @returns {State} what is running still ends; what waits is left */
+export function listStopped(state) {
+  return changedList(state, { running: 0 });
+}
+
+/** @param {State} state @returns {State} */
+export function listClosed(state) {
+  return moved({ ...state, list: null, work: state.work?.item ? null : state.work }, 'scan', true);
+}
+
+/** @param {State} state @param {List['order']} order @returns {State} */
+export function listOrdered(state, order) {
+  return changedList(state, { order });
+}
+
+/** @param {State} state @param {string} id @returns {State} */
+export function itemBegun(state, id) {
+  return changedItem(state, id, { status: 'running' });
+}
+
+/** @param {State} state @param {string} id @param {Outcome} outcome @returns {State} */
+export function itemAnswered(state, id, { scan, metadata }) {
+  const before = state.list?.items.find((item) => item.id === id);
+  const saved = Boolean(before?.saved && before.scan && sameRecord(before.scan, scan));
+  return changedItem(state, id, { scan, metadata, saved, status: 'done', error: null });
+}
+
+/** @param {State} state @param {string} id @param {unknown} error null where it only waits again @returns {State} */
+export function itemFailed(state, id, error) {
+  return changedItem(state, id, { status: error ? 'failed' : 'waiting', error });
+}
+
+/**
+ * A table tells what is known: what was classified otherwise waits again, and a bad cell costs its photograph.
+ * @param {State} state
+ * @param {string} name the table's
+ * @param {import('./tables.js').Table} table
+ * @param {(name: string) => string} imageID what a photograph is known by in a table
+ * @returns {State}
+ */
+export function tableRead(state, name, { rows, columns }, imageID) {
+  if (!state.list) return state;
+  let used = 0;
+  const items = state.list.items.map((item) => {
+    const row = rows.get(imageID(item.file.name));
+    if (!row) return item;
+    used += 1;
+    if (row.flaw) {
+      const error = Object.assign(new Error(`${name}, ${row.flaw}`), { code: 'table_cell' });
+      return { ...item, status: /** @type {const} */ ('failed'), scan: null, error };
+    }
+    if (sameMetadata(row.metadata, item.metadata) && item.status !== 'failed') return item;
+    return { ...item, metadata: row.metadata, status: /** @type {const} */ ('waiting') };
+  });
+  return changedList(state, { items, table: { name, used, columns }, problem: null });
+}
+
+/** @param {State} state @param {Problem | null} problem @returns {State} */
+export function listProblem(state, problem) {
+  return changedList(state, { problem });
+}
+
+// What is looked for in the history.
+
+/** @param {State} state @param {Partial<Looking>} wishes @returns {State} */
+export function sought(state, wishes) {
+  return { ...state, looking: { ...state.looking, ...('grouped' in wishes ? {} : { count: PAGE }), ...wishes } };
+}
+
+/** @param {State} state @param {string} id @param {boolean} isChosen to be compared @returns {State} */
+export function chose(state, id, isChosen) {
+  const others = state.looking.chosen.filter((each) => each !== id);
+  return { ...state, looking: { ...state.looking, chosen: isChosen ? [...others, id] : others } };
+}

@@ -1,0 +1,146 @@
+import { app } from '../../app.js';
+import { h, replace, uniqueID } from '../../dom.js';
+import { icon } from '../../icons.js';
+import { bodyCounts } from '../../parts/body-map.js';
+import { confirmAction } from '../../parts/dialog.js';
+import { isLookedFor, scanSummary } from '../../parts/scan-summary.js';
+import { PAGE } from '../../state.js';
+import { go, store } from '../../store.js';
+import { chose, sought } from '../../transitions.js';
+import { formatDate, t } from '../../texts.js';
+
+/**
+ * @typedef {import('../../types.js').Scan} Scan
+ * @typedef {import('../history.js').HistoryPage} HistoryPage
+ */
+
+const RISKS = ['high', 'moderate', 'low', 'none'];
+
+/**
+ * The scans that are looked for, and what looks for them.
+ * @param {HistoryPage} page
+ * @param {Scan[]} scans all of the history, the newest first
+ */
+export function scanList(page, scans) {
+  const list = h('div', { class: 'stack' });
+  const count = h('p', { class: 'soft', role: 'status' });
+  const chosen = comparison(scans);
+  const row = (/** @type {Scan} */ scan) => scanRow(page, scan, chosen.tell);
+
+  /** @param {number} [focus] the row that has the focus next */
+  function draw(focus) {
+    page.addresses.forget();
+    const { looking } = store.state;
+    const found = scans.filter((scan) => isLookedFor(scan, looking));
+    const shown = found.slice(0, looking.count);
+    const rest = found.length - shown.length;
+    const isFiltered = Boolean(looking.query || looking.risk || looking.site);
+    count.textContent = isFiltered ? t('history.found', { count: found.length, all: scans.length }) : t('history.count', { count: scans.length });
+    replace(list, ...(looking.grouped ? groups(shown, row) : [h('ul', { role: 'list', class: 'scan-list' }, shown.map(row))]),
+      found.length === 0 ? h('p', { class: 'soft' }, t('history.nothingFound')) : null,
+      rest > 0 ? h('div', {}, h('button', { class: 'button', onclick: () => seek({ count: looking.count + PAGE }, shown.length) },
+        t('history.more', { count: Math.min(PAGE, rest) }))) : null);
+    if (focus !== undefined) /** @type {HTMLElement} */ (list.querySelectorAll('a.scan-card')[focus])?.focus({ preventScroll: true });
+  }
+
+  /**
+   * @param {Partial<import('../../state.js').Looking>} wishes
+   * @param {number} [focus]
+   */
+  function seek(wishes, focus) {
+    store.apply(sought, wishes);
+    draw(focus);
+  }
+
+  draw();
+  return h('div', { class: 'stack' }, filters(scans, seek), h('div', { class: 'row spread' }, count, chosen.button), chosen.hint, list);
+}
+
+/**
+ * @param {Scan[]} scans
+ * @param {(wishes: Partial<import('../../state.js').Looking>) => void} seek
+ */
+function filters(scans, seek) {
+  const { looking } = store.state;
+  const search = h('input', { class: 'input', type: 'search', id: uniqueID('search'), value: looking.query, autocomplete: 'off',
+    oninput: () => seek({ query: search.value.trim() }) });
+  const risk = h('select', { class: 'input', id: uniqueID('risk'), onchange: () => seek({ risk: risk.value }) },
+    ['', ...RISKS].map((level) => h('option', { value: level, selected: level === looking.risk },
+      level === '' ? t('history.anyRisk') : t(`risk.${level === 'none' ? 'abstain' : level}.word`))));
+  const grouped = h('input', { type: 'checkbox', role: 'switch', class: 'switch', checked: looking.grouped, onchange: () => seek({ grouped: grouped.checked }) });
+  return [
+    h('div', { class: 'filters' },
+      h('div', { class: 'stack close' }, h('label', { class: 'label', for: search.id }, t('history.search')), search),
+      h('div', { class: 'stack close' }, h('label', { class: 'label', for: risk.id }, t('history.risk')), risk),
+      h('label', { class: 'switch-row' }, grouped, h('span', {}, t('history.group')))),
+    h('details', { class: 'card', open: looking.site !== '' }, h('summary', {}, t('history.bodyMap')),
+      bodyCounts(scans, looking.site, (site) => seek({ site }))),
+  ];
+}
+
+/**
+ * What leads to the comparison of the two scans that are ticked.
+ * @param {Scan[]} scans
+ */
+function comparison(scans) {
+  for (const id of store.state.looking.chosen) if (!scans.some((scan) => scan.id === id)) store.apply(chose, id, false);
+  const hint = h('p', { class: 'small soft', id: uniqueID('compare') });
+  const button = h('button', { class: 'button', 'aria-describedby': hint.id, onclick: () => {
+    const { chosen } = store.state.looking;
+    if (chosen.length === 2) go(`compare/${chosen.join('/')}`);
+  } }, icon('compare'), t('history.compare'));
+  function tell() {
+    const { length } = store.state.looking.chosen;
+    button.setAttribute('aria-disabled', String(length !== 2));
+    hint.textContent = length === 0 ? t('history.compareHint') : t(length > 2 ? 'history.tooManyChosen' : 'history.chosen', { count: length });
+  }
+  tell();
+  return { button, hint, tell };
+}
+
+/**
+ * @param {HistoryPage} page
+ * @param {Scan} scan
+ * @param {() => void} chosen called when it was ticked or not
+ */
+function scanRow(page, scan, chosen) {
+  const words = { name: scan.lesion || scan.name, date: formatDate(scan.created) };
+  const box = h('input', { type: 'checkbox', checked: store.state.looking.chosen.includes(scan.id), 'aria-label': t('history.choose', words), onchange: () => {
+    store.apply(chose, scan.id, box.checked);
+    chosen();
+  } });
+  return h('li', { class: 'scan-row' },
+    h('label', { class: 'check' }, box),
+    h('a', { class: 'scan-card', href: `#history/${scan.id}` }, scanSummary(scan, page.addresses.of(scan.thumbnail))),
+    h('button', { class: 'button plain square', 'aria-label': t('history.deleteNamed', words), onclick: () => deleteScan(page, scan) }, icon('trash')));
+}
+
+/**
+ * @param {HistoryPage} page
+ * @param {Scan} scan
+ */
+async function deleteScan({ root, draw, focusHeading }, scan) {
+  if (!await confirmAction(t('history.deleteTitle'), t('history.deleteText', { count: 1 }), t('common.delete'))) return;
+  const place = [...root.querySelectorAll('.scan-row')].findIndex((each) => each.querySelector('a')?.hash === `#history/${scan.id}`);
+  await app.history.delete([scan.id]);
+  app.announce(t('history.deleted'));
+  await draw();
+  // The keyboard goes on at the scan that has taken the deleted one's place.
+  const rows = root.querySelectorAll('a.scan-card');
+  if (rows.length > 0) /** @type {HTMLElement} */ (rows[Math.min(place, rows.length - 1)]).focus();
+  else focusHeading();
+}
+
+/**
+ * The scans of each lesion; those without a name come last.
+ * @param {Scan[]} scans
+ * @param {(scan: Scan) => HTMLElement} row
+ */
+function groups(scans, row) {
+  const names = [...new Set(scans.map(({ lesion }) => lesion))].sort((first, second) => Number(first === '') - Number(second === ''));
+  return names.map((name) => {
+    const same = scans.filter(({ lesion }) => lesion === name);
+    return h('section', { class: 'stack close' }, h('h2', {}, name || t('history.withoutName'), ' ', h('span', { class: 'soft small numbers' }, t('history.scans', { count: same.length }))),
+      h('ul', { role: 'list', class: 'scan-list' }, same.map(row)));
+  });
+}

@@ -1,0 +1,92 @@
+import { app } from '../../app.js';
+import { download, h } from '../../dom.js';
+import { exportScans } from '../../exports.js';
+import { exportArchive, importArchive } from '../../history/archive.js';
+import { canSeal, isSealed, seal, unseal } from '../../history/sealed.js';
+import { icon } from '../../icons.js';
+import { confirmAction, message, passphrase } from '../../parts/dialog.js';
+import { ensureHistory, storingFailed } from '../../parts/saving.js';
+import { t } from '../../texts.js';
+import { failureWords } from '../../wording.js';
+
+/**
+ * @typedef {import('../../types.js').Scan} Scan
+ * @typedef {import('../history.js').HistoryPage} HistoryPage
+ */
+
+/**
+ * What is done with the history as a whole.
+ * @param {HistoryPage} page
+ * @param {Scan[]} scans
+ */
+export function management(page, scans) {
+  const hasScans = scans.length > 0;
+  return h('section', { class: 'card stack' }, h('h2', {}, t('history.manage')),
+    h('div', { class: 'row' },
+      hasScans ? [
+        h('button', { class: 'button', onclick: async () => download(`dermafusion-history-${today()}.jsonl`, await exportArchive(app.history, scans)) }, icon('export'), t('history.export')),
+        canSeal() ? h('button', { class: 'button', onclick: () => exportSealed(scans) }, icon('lock'), t('history.exportSealed')) : null,
+        h('button', { class: 'button', onclick: () => exportScans(scans, 'json', 'dermafusion-results') }, icon('export'), t('history.exportJSON')),
+        h('button', { class: 'button', onclick: () => exportScans(scans, 'csv', 'dermafusion-results') }, icon('export'), t('history.exportCSV'))] : null,
+      importButton(page)),
+    h('hr'),
+    h('div', { class: 'row' },
+      hasScans ? h('button', { class: 'button danger-plain', onclick: async () => {
+        if (!await confirmAction(t('history.deleteAllTitle'), t('history.deleteText', { count: scans.length }), t('common.delete'))) return;
+        await app.history.delete(scans.map(({ id }) => id));
+        app.announce(t('history.deleted'));
+        page.draw();
+      } }, icon('trash'), t('history.deleteAll')) : null,
+      h('button', { class: 'button danger-plain', onclick: async () => {
+        if (!await confirmAction(t('history.turnOffTitle'), t('history.turnOffText'), t('history.turnOff'))) return;
+        await app.history.turnOff();
+        page.draw();
+      } }, t('history.turnOff'))));
+}
+
+/** @param {HistoryPage} page */
+export function importButton(page) {
+  const picker = h('input', { type: 'file', accept: '.jsonl,.ndjson,application/x-ndjson', class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true',
+    'data-role': 'import', onchange: async () => {
+      const [file] = picker.files ?? [];
+      picker.value = '';
+      if (file && await ensureHistory()) await importFile(page, file);
+    } });
+  return h('div', {}, picker, h('button', { class: 'button', onclick: () => picker.click() }, icon('import'), t('history.import')));
+}
+
+/**
+ * @param {HistoryPage} page
+ * @param {File} file
+ */
+async function importFile(page, file) {
+  try {
+    let content = /** @type {Blob} */ (file);
+    if (await isSealed(file)) {
+      const words = await passphrase(t('history.decryptTitle'), t('history.decryptText', { name: file.name }), false);
+      if (!words) return;
+      content = await unseal(file, words);
+    }
+    const { added, known, broken } = await importArchive(app.history, content);
+    await page.draw();
+    page.note(message(broken.length > 0 ? 'warning' : 'notice', t('history.imported', { added, known }),
+      broken.length > 0 ? `${t('history.importBroken', { count: broken.length })} ${broken.join('; ')}` : null));
+  } catch (error) {
+    await page.draw();
+    const { code } = /** @type {any} */ (error);
+    page.note(message('danger', code && code !== 'history_off' ? failureWords(error) : storingFailed(error)));
+  }
+}
+
+/** @param {Scan[]} scans */
+async function exportSealed(scans) {
+  const words = await passphrase(t('history.encryptTitle'), t('history.encryptText'), true);
+  if (!words) return;
+  download(`dermafusion-history-${today()}.sealed.jsonl`, await seal(await exportArchive(app.history, scans), words));
+  app.announce(t('history.exported'));
+}
+
+/** The date in the names of files. */
+function today() {
+  return new Date().toISOString().slice(0, 10);
+}
