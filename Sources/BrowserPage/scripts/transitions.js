@@ -37,7 +37,7 @@ export function moved(state, wanted, replaced = false) {
 
 /** @param {State} state @param {{name: string}} opening @returns {State} */
 export function openingBegun(state, opening) {
-  return { ...state, opening, problem: null, work: null };
+  return changedList({ ...state, opening, problem: null, work: null }, { problem: null });
 }
 
 /** @param {State} state @returns {State} */
