@@ -2,6 +2,7 @@
 import { centreSquare, cut, decode, part, preview, squareJPEG } from './decode.js';
 import { bytesOf, decodeInto, inflated } from './base64.js';
 import { EngineError, EngineModule } from './module.js';
+import { sameInput } from '../state.js';
 
 /**
  * The engine on its way.
@@ -25,8 +26,8 @@ let description;
 let current;
 
 /**
- * Which request the maps in the engine's memory belong to, and their facts.
- * @type {{key: string, maps: import('../types.js').MapFacts[]} | undefined}
+ * The maps in the engine's memory, and the photograph, square and metadata that they belong to.
+ * @type {{key: string, square: import('../types.js').Square, metadata: import('../types.js').Metadata, maps: import('../types.js').MapFacts[]} | undefined}
  */
 let explained;
 
@@ -80,11 +81,6 @@ function requestOf(job, { digest }) {
     image: job.name, imageSHA256: digest,
     ...(age === null ? {} : { age }), ...(sex === 'unknown' ? {} : { sex }), ...(site === 'unknown' ? {} : { site }),
   };
-}
-
-/** What identifies the input of a job, so that maps of the one before are used again. */
-function inputKey(/** @type {import('../types.js').Job} */ job) {
-  return JSON.stringify([job.source.key, job.square, job.metadata]);
 }
 
 const actions = {
@@ -150,7 +146,7 @@ const actions = {
       const { classification, ...rest } = engine.explain(pixels, { ...request, classes: 'all' });
       result = classification;
       maps = rest.maps;
-      explained = { key: inputKey({ ...job, square }), maps };
+      explained = { key: job.source.key, square, metadata: job.metadata, maps };
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       mapFailure = error.message;
@@ -181,7 +177,8 @@ const actions = {
     const isPlain = job.method === 'gradcam' && (job.layer ?? lastLayer) === lastLayer && !job.trust;
     // The maps of the last result need the photograph no more.
     const square = job.square ?? centreSquare((await photographOf(job.source)).photograph);
-    let facts = isPlain && explained?.key === inputKey({ ...job, square }) ? explained.maps.find((map) => map.class === job.class) : undefined;
+    const isHeld = isPlain && explained?.key === job.source.key && sameInput(explained, { square, metadata: job.metadata });
+    let facts = isHeld ? explained?.maps.find((map) => map.class === job.class) : undefined;
     if (!facts) {
       const opened = await photographOf(job.source);
       explained = undefined;
