@@ -1,3 +1,21 @@
+/// The function applied to each element as a kernel stores it.
+public enum Activation: UInt8, Sendable, CaseIterable {
+  /// x
+  case identity
+  /// max(x, 0)
+  case relu
+  /// min(max(x, 0), 6)
+  case relu6
+  /// x / (1 + exp(-x)), also called swish.
+  case silu
+  /// 1 / (1 + exp(-x))
+  case sigmoid
+  /// x * min(max(x + 3, 0), 6) / 6
+  case hardSwish
+  /// min(max(x + 3, 0), 6) / 6
+  case hardSigmoid
+}
+
 /// The arguments of a matrix kernel:
 /// `C[m, n] = activation(scale[n] * (bias[n] + sum over k of A[m, k] B[k, n]) + residual[m, n])`.
 ///
@@ -106,5 +124,44 @@ public struct PanelLayout: Sendable, Equatable {
   @inlinable
   public func vectorCount(ofPanel panel: Int) -> Int {
     panel == panelCount - 1 ? vectorCount - 2 * panel : 2
+  }
+}
+
+/// The arguments of a packing: floats to the words of a product's `A`.
+///
+/// - 8-bit: `words[r, c] = min(max(round(values[r, c] * factors[c] + zeroPoint), 0), 255)`. The product is rounded to Float,
+///   the sum to the nearest whole number, halves to the even one.
+/// - bfloat16: `values[r, c] * factors[c]`, rounded to Float and then to the nearest bfloat16, halves to the even one.
+public struct PackingPass {
+  /// `[rowCount, columnCount]`, rows `valueStride` floats apart.
+  public var values: UnsafePointer<Float>
+  /// Floats from one row to the next.
+  public var valueStride: Int
+  /// Rows.
+  public var rowCount: Int
+  /// Columns, whole vectors of floats.
+  public var columnCount: Int
+  /// The first row's words, one after another.
+  public var words: UnsafeMutablePointer<Int32>
+  /// Words from one row to the next.
+  public var wordStride: Int
+  /// One value for each column. Of bfloat16 nil stands for ones.
+  public var factors: UnsafePointer<Float>?
+  /// What stands for 0 in 8 bits: a whole number of 0...255.
+  public var zeroPoint: Float
+
+  /// Collects the arguments.
+  public init(
+    values: UnsafePointer<Float>, valueStride: Int, rowCount: Int, columnCount: Int,
+    words: UnsafeMutablePointer<Int32>, wordStride: Int, factors: UnsafePointer<Float>?, zeroPoint: Float
+  ) {
+    self.values = values
+    self.valueStride = valueStride
+    self.rowCount = rowCount
+    self.columnCount = columnCount
+    self.words = words
+    self.wordStride = wordStride
+    self.factors = factors
+    self.zeroPoint = zeroPoint
   }
 }

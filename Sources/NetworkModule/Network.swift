@@ -151,3 +151,157 @@ extension NetworkWeights {
     }
   }
 }
+
+/// What a run of the network gives.
+package struct NetworkOutput: Sendable, Equatable {
+  /// `[classes]`, before temperature and softmax.
+  package let logits: [Float]
+  /// The means of the last feature map, `[channels]`.
+  package let pooled: [Float]
+  /// The means of the map that ``FeatureDistance`` looks at, `[channels]`; empty for a model that was not fitted for it.
+  package var stageMeans: [Float] = []
+  /// What each member of an ensemble gave, which has no pooled features of its own; empty for a single network.
+  package var members: [NetworkOutput] = []
+
+  package init(
+    logits: [Float], pooled: [Float], stageMeans: [Float] = [], members: [NetworkOutput] = []
+  ) {
+    self.logits = logits
+    self.pooled = pooled
+    self.stageMeans = stageMeans
+    self.members = members
+  }
+}
+
+extension Network {
+  /// Runs the network on one image.
+  ///
+  /// - Parameters:
+  ///   - metadata: ignored by a model without a fusion head.
+  ///   - writeInput: Writes the normalised image, NHWC `[inputSize, inputSize, 3]`.
+  ///   - observe: Sees each feature map of ``featureMapNames`` as it is done; the map is valid during the call.
+  ///   - time: Is told how long each step took.
+  package func run<Failure: Error>(
+    metadata: MetadataVector, writeInput: (UnsafeMutablePointer<Float>) throws(Failure) -> Void,
+    observe: ((_ name: String, _ map: FeatureMap) -> Void)? = nil,
+    time: ((_ step: NetworkStep, _ milliseconds: Double) -> Void)? = nil
+  ) throws(Failure) -> NetworkOutput {
+    try withWorkspace { (workspace) throws(Failure) in
+      try writeInput(workspace.pointer(plan.input))
+      return ThreadPool.withDenormalsFlushed {
+        let timer = StepTimer(tell: time)
+        let (pooled, stageMeans) = features(in: workspace, observe: observe, timer: timer)
+        let logits = timer.measure(NetworkStep(layer: "head", operation: .head)) {
+          head.logits(pooled: pooled, metadata: metadata)
+        }
+        return NetworkOutput(logits: logits, pooled: pooled, stageMeans: stageMeans)
+      }
+    }
+  }
+
+  /// The means of the last feature map of the image in the workspace, and of the one that the distance is taken at.
+  private func features(
+    in workspace: Workspace, observe: ((_ name: String, _ map: FeatureMap) -> Void)?, timer: StepTimer
+  ) -> (pooled: [Float], stageMeans: [Float]) {
+    let image = blocks[0].input
+    var current = FeatureMap(workspace.pointer(plan.input), shape: image, pixelStride: image.channels)
+    var stageMeans: [Float] = []
+    for (index, block) in blocks.enumerated() {
+      let places = plan.blocks[index]
+      let output = FeatureMap(workspace.pointer(places.output), block.output, kernels: kernels)
+      block.run(
+        current, into: output,
+        in: BlockRun(
+          buffers: places.buffers.map { workspace.pointer($0) },
+          taskScratch: workspace.pointer(plan.taskScratch), pool: pool, timer: timer))
+      observe?(block.name, output)
+      if index == distanceBlock { stageMeans = means(of: output, in: workspace) }
+      current = output
+    }
+    let step = NetworkStep(layer: "pool", operation: .pooling, input: current.shape)
+    let pooled = timer.measure(step) { means(of: current, in: workspace) }
+    return (pooled, stageMeans)
+  }
+
+  private func means(of map: FeatureMap, in workspace: Workspace) -> [Float] {
+    let means = workspace.pointer(plan.pooled)
+    GlobalAveragePooling.compute(
+      map, into: means, scratch: workspace.pointer(plan.poolingScratch), kernels: kernels)
+    return Array(UnsafeBufferPointer(start: means, count: map.shape.channels))
+  }
+}
+
+/// Where in the input the pixels of a feature map look: the centre of pixel `i`'s receptive field is the input's pixel
+/// `first + step * i`, across and down alike.
+///
+/// With TensorFlow's SAME padding this is not the centre of the pixel's square when the map is stretched over the input:
+/// an odd zero goes after the input, so that the centres move to the right and down.
+package struct FeatureMapGeometry: Sendable, Equatable {
+  /// The centre of pixel 0's receptive field, in pixels of the input whose centres are whole numbers.
+  package let first: Double
+  /// From one pixel's centre to the next, in pixels of the input.
+  package let step: Double
+  /// The map's pixels along one side.
+  package let count: Int
+
+  package init(first: Double, step: Double, count: Int) {
+    self.first = first
+    self.step = step
+    self.count = count
+  }
+
+  /// Of the input itself.
+  package init(inputSize: Int) {
+    self.init(first: 0, step: 1, count: inputSize)
+  }
+
+  /// Of a map stretched over the input, as `grad-cam` places it.
+  package init(stretching count: Int, over inputSize: Int) {
+    let step = Double(inputSize) / Double(count)
+    self.init(first: step / 2 - 0.5, step: step, count: count)
+  }
+
+  /// Of what a convolution or a pooling makes of this map.
+  package func after(_ window: Window) -> FeatureMapGeometry {
+    let resolved = window.padding.resolve(
+      input: count, kernelSize: window.kernelSize, stride: window.stride)
+    let centre = Double(window.kernelSize - 1) / 2 - Double(resolved.before)
+    return FeatureMapGeometry(
+      first: first + centre * step, step: step * Double(window.stride), count: resolved.output)
+  }
+}
+
+extension Network {
+  /// Where the pixels of a feature map look.
+  ///
+  /// - Parameter name: One of ``featureMapNames``.
+  package func geometry(ofFeatureMap name: String) -> FeatureMapGeometry {
+    guard let index = featureMapNames.firstIndex(of: name) else {
+      preconditionFailure("no feature map \(name) among \(featureMapNames)")
+    }
+    return blocks[...index].reduce(FeatureMapGeometry(inputSize: inputSize)) { geometry, block in
+      block.windows.reduce(geometry) { $0.after($1) }
+    }
+  }
+}
+
+/// What a network with a metadata head is told about the patient.
+package struct MetadataVector: Sendable, Equatable {
+  /// Age / 100, clamped to 0...1; 0 when it is missing.
+  package let age: Float
+  package let isAgeMissing: Bool
+  /// Among `Sex`.
+  package let sexIndex: Int
+  /// Among `BodySite`.
+  package let siteIndex: Int
+
+  package init(age: Float, isAgeMissing: Bool, sexIndex: Int, siteIndex: Int) {
+    self.age = age
+    self.isAgeMissing = isAgeMissing
+    self.sexIndex = sexIndex
+    self.siteIndex = siteIndex
+  }
+
+  /// `[4]`, as fixtures and tables have it.
+  package var values: [Float] { [age, isAgeMissing ? 1 : 0, Float(sexIndex), Float(siteIndex)] }
+}

@@ -1,5 +1,5 @@
 package import KernelInterface
-import SystemModule
+package import SystemModule
 
 /// A convolution that filters each channel by a window of its own.
 package struct DepthwiseConvolution2D: Sendable {
@@ -59,5 +59,237 @@ package struct DepthwiseConvolution2D: Sendable {
         bias: UnsafePointer(bias.pointer + channelRange.lowerBound), sums: sums,
         kernelSize: window.kernelSize, stride: window.stride, padLeft: padLeft,
         channelCount: channelRange.count, activation: activation ?? self.activation))
+  }
+}
+
+/// The gradient of a ``DepthwiseConvolution2D`` with respect to its input.
+///
+/// An input pixel is read by the outputs whose window covers it, so its gradient is a depthwise convolution of theirs by
+/// the window turned round. With a stride, only every so many-th tap meets an output, and which ones depends on the
+/// remainder of the pixel's row and column: each remainder has a small window of its own, and no zeros are multiplied.
+package struct DepthwiseConvolution2DGradient: Sendable {
+  private let window: Window
+  private let channels: Int
+  private let kernels: KernelSet
+  /// Taps down and across of the window of one remainder.
+  private let taps: Int
+  /// `[stride, stride, taps, taps, padded channels]`: for each remainder down and across, the taps turned round.
+  private let weight: AlignedBuffer
+  private let bias: AlignedBuffer
+
+  /// Turns the layer's weight round.
+  package init(_ layer: DepthwiseConvolution2D) {
+    window = layer.window
+    channels = layer.channels
+    kernels = layer.kernels
+    let (size, stride) = (window.kernelSize, window.stride)
+    // The kernels are made for windows of 3 and 5.
+    taps = max((size + stride - 1) / stride, min(size, 3))
+    let padded = layer.paddedChannels
+    weight = AlignedBuffer(count: stride * stride * taps * taps * padded)
+    bias = AlignedBuffer(count: padded)
+    for row in 0..<stride * taps {
+      for column in 0..<stride * taps {
+        let tap = (Self.tap(row, taps, stride), Self.tap(column, taps, stride))
+        guard tap.0 < size, tap.1 < size else { continue }
+        let set = row / taps * stride + column / taps
+        let place = (set * taps + row % taps) * taps + column % taps
+        (weight.pointer + place * padded).update(
+          from: layer.weight.pointer + (tap.0 * size + tap.1) * padded, count: padded)
+      }
+    }
+  }
+
+  /// The layer's tap that stands at a place, counted through all remainders, of the windows that are turned round.
+  private static func tap(_ place: Int, _ taps: Int, _ stride: Int) -> Int {
+    place / taps + stride * (taps - 1 - place % taps)
+  }
+
+  /// Computes the gradient of all input pixels.
+  ///
+  /// - Parameter outputGradient: With respect to the sums, before the layer's activation.
+  package func callAsFunction(
+    _ outputGradient: FeatureMap, into inputGradient: FeatureMap, pool: ThreadPool
+  ) {
+    let input = inputGradient.shape
+    requireShapes(outputGradient.shape, input)
+    pool.run(taskCount: input.height) { y, _ in
+      computeRow(
+        y, of: input, outputGradient,
+        into: inputGradient.pointer + y * input.width * inputGradient.pixelStride,
+        pixelStride: inputGradient.pixelStride)
+    }
+  }
+
+  /// Computes the gradient of all input pixels and leads it on through the 1x1 convolution that made them, some rows at a
+  /// time: the gradient of the expanded tensor is never whole in memory.
+  ///
+  /// - Parameters:
+  ///   - outputGradient: With respect to the sums, before the layer's activation.
+  ///   - below: The activation that made the layer's input.
+  ///   - expansion: The 1x1 convolution before that.
+  ///   - residual: Added to the result, or nil; the result's shape and stride.
+  ///   - inputGradient: With respect to the input of the 1x1 convolution.
+  ///   - scratch: ``scratchCount(_:)`` floats.
+  package func callAsFunction(
+    _ outputGradient: FeatureMap, below: ActivationBelow, expansion: PointwiseConvolutionGradient,
+    residual: FeatureMap?, into inputGradient: FeatureMap, scratch: UnsafeMutablePointer<Float>,
+    pool: ThreadPool
+  ) {
+    let input = below.arguments.shape
+    requireShapes(outputGradient.shape, input)
+    expansion.requireShapes(input, residual: residual, inputGradient)
+    precondition(
+      below.arguments.pixelStride == bias.count,
+      "arguments of stride \(below.arguments.pixelStride) for \(bias.count) channels")
+    let rowCount = rowsPerTask(input)
+    pool.run(
+      taskCount: (input.height + rowCount - 1) / rowCount, scratch: scratch, scratchCount: scratchCount(input)
+    ) { task, expanded in
+      let rows = task * rowCount..<min((task + 1) * rowCount, input.height)
+      let pixels = rows.lowerBound * input.width..<rows.upperBound * input.width
+      for y in rows {
+        computeRow(
+          y, of: input, outputGradient, into: expanded + (y - rows.lowerBound) * input.width * bias.count,
+          pixelStride: bias.count)
+      }
+      below.apply(to: expanded, pixels: pixels, kernels: kernels)
+      expansion.computePixels(
+        pixels, UnsafePointer(expanded), stride: bias.count, residual: residual, into: inputGradient)
+    }
+  }
+
+  /// Floats of scratch memory for each task that leads a gradient on.
+  package func scratchCount(_ input: FeatureShape) -> Int {
+    rowsPerTask(input) * input.width * bias.count
+  }
+
+  /// Pixels that a product must have to be worth reading its matrix for.
+  private static let leastPixelCount = 24
+
+  /// As many rows as stay in the second-level cache.
+  private func rowsPerTask(_ input: FeatureShape) -> Int {
+    let least = (Self.leastPixelCount + input.width - 1) / input.width
+    return min(max(ProductGrid.cachedFloats / (input.width * bias.count), least), input.height)
+  }
+
+  private func requireShapes(_ output: FeatureShape, _ input: FeatureShape) {
+    precondition(
+      output == window.outputShape(input, channels: channels) && input.channels == channels,
+      "gradient of a depthwise convolution from \(output) to \(input)")
+  }
+
+  /// Computes the gradient of one row of input pixels.
+  private func computeRow(
+    _ y: Int, of input: FeatureShape, _ outputGradient: FeatureMap, into row: UnsafeMutablePointer<Float>,
+    pixelStride: Int
+  ) {
+    let output = outputGradient.shape
+    let resolved = window.resolve(height: input.height, width: input.width)
+    let stride = window.stride
+    withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: taps) { rows in
+      let (last, remainder) = (y + resolved.top).quotientAndRemainder(dividingBy: stride)
+      for i in 0..<taps {
+        let outputRow = last - (taps - 1 - i)
+        let isMet =
+          (0..<output.height).contains(outputRow)
+          && Self.tap(remainder * taps + i, taps, stride) < window.kernelSize
+        rows[i] =
+          isMet
+          ? UnsafePointer(outputGradient.pointer + outputRow * output.width * outputGradient.pixelStride)
+          : nil
+      }
+      for columnRemainder in 0..<stride {
+        // The first pixel of that remainder, and the last output whose window covers it.
+        let x = (columnRemainder - resolved.left % stride + stride) % stride
+        if x >= input.width { continue }
+        let lastColumn = (x + resolved.left) / stride
+        let set = remainder * stride + columnRemainder
+        kernels.depthwiseRow(
+          DepthwiseRow(
+            rows: rows.baseAddress!, inputPixelStride: outputGradient.pixelStride, inputWidth: output.width,
+            output: row + x * pixelStride, outputPixelStride: stride * pixelStride,
+            outputWidth: (input.width - x + stride - 1) / stride,
+            weight: UnsafePointer(weight.pointer + set * taps * taps * bias.count),
+            weightStride: bias.count, bias: UnsafePointer(bias.pointer), sums: nil, kernelSize: taps,
+            stride: 1, padLeft: taps - 1 - lastColumn,
+            channelCount: bias.count, activation: .identity))
+      }
+    }
+  }
+}
+
+extension DepthwiseConvolution2D {
+  /// Computes the sums of all output pixels, before the activation, and the means of what that gives, while they are in the
+  /// cache.
+  ///
+  /// - Parameter needsMeans: Whether the means are wanted.
+  /// - Returns: Padded channels; none where they are not wanted.
+  package func preActivation(
+    _ input: FeatureMap, into output: FeatureMap, needsMeans: Bool, pool: ThreadPool
+  ) -> [Float] {
+    precondition(
+      output.shape == window.outputShape(input.shape, channels: channels) && input.shape.channels == channels,
+      "depthwise convolution of \(channels) channels from \(input.shape) to \(output.shape)")
+    let resolved = window.resolve(height: input.shape.height, width: input.shape.width)
+    let (height, width) = (output.shape.height, output.shape.width)
+    let ones = needsMeans ? Ones(stride: output.pixelStride) : nil
+    let sums = AlignedBuffer(count: needsMeans ? height * paddedChannels : 1)
+    pool.run(taskCount: height) { y, _ in
+      let row = output.pointer + y * width * output.pixelStride
+      withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: window.kernelSize) { rows in
+        for ky in 0..<window.kernelSize {
+          let row = y * window.stride - resolved.top + ky
+          let isInside = (0..<input.shape.height).contains(row)
+          rows[ky] =
+            isInside ? UnsafePointer(input.pointer + row * input.shape.width * input.pixelStride) : nil
+        }
+        computeRow(
+          rows: rows.baseAddress!, inputPixelStride: input.pixelStride, inputWidth: input.shape.width,
+          padLeft: resolved.left, channelRange: 0..<paddedChannels,
+          output: row, outputPixelStride: output.pixelStride, outputWidth: width, sums: nil,
+          activation: .identity)
+      }
+      ones?.addActivated(
+        row, pixelCount: width, channelCount: paddedChannels, to: sums.pointer + y * paddedChannels,
+        activation: activation, kernels: kernels)
+    }
+    if !needsMeans { return [] }
+    // Rows are summed first and then their sums, which keeps the rounding error of a large map small and does not depend
+    // on the number of threads.
+    let factor = 1 / Float(output.shape.pixelCount)
+    return sums.summed(rowCount: height, columnCount: paddedChannels, kernels: kernels).map { $0 * factor }
+  }
+}
+
+/// Factors for `addProducts`, which then adds up activated values that are written nowhere.
+private struct Ones {
+  private let values: AlignedBuffer
+  private let stride: Int
+  private let pixelCount: Int
+
+  /// Floats that leave room for as many others in the first-level cache.
+  private static let cachedFloats = 2048
+
+  /// - Parameter stride: Floats from one pixel to the next.
+  init(stride: Int) {
+    self.stride = stride
+    pixelCount = max(Self.cachedFloats / stride, 1)
+    values = AlignedBuffer(count: pixelCount * stride)
+    values.pointer.update(repeating: 1, count: pixelCount * stride)
+  }
+
+  /// `sums[c] += sum over the pixels of activation(values[p, c])`
+  func addActivated(
+    _ first: UnsafePointer<Float>, pixelCount count: Int, channelCount: Int,
+    to sums: UnsafeMutablePointer<Float>, activation: Activation, kernels: KernelSet
+  ) {
+    for start in Swift.stride(from: 0, to: count, by: pixelCount) {
+      kernels.addProducts(
+        ProductSum(
+          sums: sums, gradient: UnsafePointer(values.pointer), preActivation: first + start * stride,
+          rowCount: min(pixelCount, count - start), columnCount: channelCount, rowStride: stride,
+          activation: activation))
+    }
   }
 }

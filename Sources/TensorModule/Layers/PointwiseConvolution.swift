@@ -118,3 +118,186 @@ package struct ProductGrid {
     block * rowsPerBlock..<min((block + 1) * rowsPerBlock, rowCount)
   }
 }
+
+extension PointwiseConvolution {
+  /// Computes all output pixels of a map whose words are the matrix's.
+  ///
+  /// - Parameter residual: Added before the activation, or nil; the output's shape and stride.
+  package func callAsFunction(
+    _ input: PackedMap, residual: FeatureMap? = nil, into output: FeatureMap, pool: ThreadPool
+  ) {
+    let grid = packedGrid(pixelCount: input.shape.pixelCount)
+    pool.run(taskCount: grid.blockCount) { task, _ in
+      let rows = grid.rows(ofBlock: task)
+      multiply(
+        input.words + rows.lowerBound * input.pixelStride, aStride: input.pixelStride, rows: rows,
+        residual: residual, into: output)
+    }
+  }
+
+  /// Floats of scratch memory for each task of a product over so many pixels of floats.
+  package func taskScratchCount(pixelCount: Int) -> Int {
+    matrix.type == .float32 ? 0 : packedGrid(pixelCount: pixelCount).rowsPerBlock * wordCount
+  }
+
+  /// The words of a pixel.
+  private var wordCount: Int { PackedMap.wordCount(matrix.depth, matrix.type, kernels: matrix.kernels) }
+
+  /// A block's words stay in the cache. The cut does not depend on the threads, so that memory can be planned for it.
+  private func packedGrid(pixelCount: Int) -> ProductGrid {
+    ProductGrid(
+      rowCount: pixelCount, depth: wordCount, columnCount: matrix.columnCount, rowTile: matrix.kernels.rowTile
+    )
+  }
+
+  /// Packs the pixels of a task, multiplied by the gate where there is one, and computes their outputs.
+  func multiplyPacked(
+    _ input: FeatureMap, gate: UnsafePointer<Float>?, residual: FeatureMap?, into output: FeatureMap,
+    taskScratch: UnsafeMutablePointer<Float>, pool: ThreadPool
+  ) {
+    let grid = packedGrid(pixelCount: input.shape.pixelCount)
+    pool.run(
+      taskCount: grid.blockCount, scratch: taskScratch, scratchCount: grid.rowsPerBlock * wordCount
+    ) { task, scratch in
+      let rows = grid.rows(ofBlock: task)
+      let block = FeatureShape(height: rows.count, width: 1, channels: matrix.depth)
+      let words = PackedMap(scratch, block, matrix.type, kernels: matrix.kernels)
+      words.write(
+        pixel: 0, count: rows.count, channels: 0..<matrix.depth,
+        values: input.pointer + rows.lowerBound * input.pixelStride, valueStride: input.pixelStride,
+        factors: gate)
+      multiply(words.words, aStride: words.pixelStride, rows: rows, residual: residual, into: output)
+    }
+  }
+
+  private func multiply(
+    _ words: UnsafePointer<Int32>, aStride: Int, rows: Range<Int>, residual: FeatureMap?,
+    into output: FeatureMap
+  ) {
+    matrix.multiply(
+      a: words, aStride: aStride, rowCount: rows.count,
+      into: output.pointer + rows.lowerBound * output.pixelStride, cStride: output.pixelStride,
+      activation: activation,
+      residual: residual.map { UnsafePointer($0.pointer + rows.lowerBound * $0.pixelStride) })
+  }
+
+  /// The layer with the same weights as Float32.
+  package var floats: PointwiseConvolution {
+    PointwiseConvolution(matrix: matrix.floats, activation: activation)
+  }
+}
+
+/// The gradient of a ``PointwiseConvolution`` with respect to its input: a product with the transposed weight.
+package struct PointwiseConvolutionGradient: Sendable {
+  /// `[output channels, input channels]`, packed.
+  private let transposed: PackedMatrix
+
+  /// Packs the transposed weight, which takes as much memory as the layer.
+  package init(_ layer: PointwiseConvolution) { transposed = layer.matrix.transposed() }
+
+  /// Computes the gradient of all input pixels.
+  ///
+  /// - Parameters:
+  ///   - outputGradient: With respect to the sums, before the layer's activation.
+  ///   - residual: Added to the result, or nil; the result's shape and stride.
+  ///   - below: The activation that made the layer's input; the result is then the gradient at its argument.
+  package func callAsFunction(
+    _ outputGradient: FeatureMap, residual: FeatureMap? = nil, below: ActivationBelow? = nil,
+    into inputGradient: FeatureMap, pool: ThreadPool
+  ) {
+    requireShapes(outputGradient.shape, residual: residual, inputGradient)
+    below?.requireLayout(of: inputGradient)
+    let grid = ProductGrid(
+      rowCount: inputGradient.shape.pixelCount, matrix: transposed, threadCount: pool.threadCount)
+    pool.run(taskCount: grid.blockCount) { task, _ in
+      let pixels = grid.rows(ofBlock: task)
+      computePixels(
+        pixels, outputGradient.pointer + pixels.lowerBound * outputGradient.pixelStride,
+        stride: outputGradient.pixelStride, residual: residual, into: inputGradient)
+      below?.apply(
+        to: inputGradient.pointer + pixels.lowerBound * inputGradient.pixelStride, pixels: pixels,
+        kernels: transposed.kernels)
+    }
+  }
+
+  /// Computes the gradient of all input pixels, and on the way the sum over all pixels of its products with the input,
+  /// channel by channel: the gradient with respect to factors that multiply the input.
+  ///
+  /// - Parameter below: The activation that made the input.
+  /// - Returns: Padded channels.
+  package func productSums(
+    _ outputGradient: FeatureMap, below: ActivationBelow, into inputGradient: FeatureMap, pool: ThreadPool
+  ) -> [Float] {
+    requireShapes(outputGradient.shape, residual: nil, inputGradient)
+    below.requireLayout(of: inputGradient)
+    let stride = inputGradient.pixelStride
+    let kernels = transposed.kernels
+    let grid = ProductGrid(rowCount: inputGradient.shape.pixelCount, matrix: transposed)
+    // Blocks are summed first and then their sums, which keeps the rounding error of a large map small and does not
+    // depend on the number of threads.
+    let blocks = AlignedBuffer(count: grid.blockCount * stride)
+    pool.run(taskCount: grid.blockCount) { task, _ in
+      let pixels = grid.rows(ofBlock: task)
+      computePixels(
+        pixels, outputGradient.pointer + pixels.lowerBound * outputGradient.pixelStride,
+        stride: outputGradient.pixelStride, residual: nil, into: inputGradient)
+      below.addProducts(
+        with: inputGradient.pointer + pixels.lowerBound * stride, pixels: pixels,
+        to: blocks.pointer + task * stride, kernels: kernels)
+    }
+    return blocks.summed(rowCount: grid.blockCount, columnCount: stride, kernels: kernels)
+  }
+
+  /// Precondition: The gradients are of this layer's output and input, of one size.
+  func requireShapes(_ output: FeatureShape, residual: FeatureMap?, _ inputGradient: FeatureMap) {
+    precondition(
+      output.channels == transposed.depth && inputGradient.shape.channels == transposed.columnCount
+        && inputGradient.shape.pixelCount == output.pixelCount,
+      "gradient of a 1x1 convolution from \(output) to \(inputGradient.shape)")
+    precondition(
+      residual == nil || residual?.pixelStride == inputGradient.pixelStride, "a residual of another stride")
+  }
+
+  /// Computes the gradient of some input pixels, whose shapes were looked at.
+  ///
+  /// - Parameter outputGradient: The first of those pixels, the next `stride` floats on.
+  func computePixels(
+    _ pixels: Range<Int>, _ outputGradient: UnsafePointer<Float>, stride: Int, residual: FeatureMap?,
+    into inputGradient: FeatureMap
+  ) {
+    let offset = pixels.lowerBound * inputGradient.pixelStride
+    transposed.multiply(
+      a: outputGradient, aStride: stride, rowCount: pixels.count, into: inputGradient.pointer + offset,
+      cStride: inputGradient.pixelStride, residual: residual.map { UnsafePointer($0.pointer + offset) })
+  }
+}
+
+extension PointwiseConvolution {
+  /// Computes the sums of all output pixels, before the activation.
+  ///
+  /// - Parameter activated: What the activation gives too, or nil; the output's shape and stride.
+  package func preActivation(
+    _ input: FeatureMap, into output: FeatureMap, activated: FeatureMap? = nil, pool: ThreadPool
+  ) {
+    activated?.requireSameLayout(output)
+    precondition(
+      input.shape.channels == matrix.depth && output.shape.channels == matrix.columnCount
+        && input.shape.pixelCount == output.shape.pixelCount,
+      "1x1 convolution [\(matrix.depth), \(matrix.columnCount)] from \(input.shape) to \(output.shape)")
+    let grid = ProductGrid(
+      rowCount: input.shape.pixelCount, matrix: matrix, threadCount: pool.threadCount)
+    pool.run(taskCount: grid.blockCount) { task, _ in
+      let rows = grid.rows(ofBlock: task)
+      let first = output.pointer + rows.lowerBound * output.pixelStride
+      matrix.multiply(
+        a: input.pointer + rows.lowerBound * input.pixelStride, aStride: input.pixelStride,
+        rowCount: rows.count, into: first, cStride: output.pixelStride)
+      if let activated {
+        let count = rows.count * output.pixelStride
+        let target = activated.pointer + rows.lowerBound * output.pixelStride
+        target.update(from: first, count: count)
+        matrix.kernels.activate(ActivationPass(values: target, count: count, activation: activation))
+      }
+    }
+  }
+}

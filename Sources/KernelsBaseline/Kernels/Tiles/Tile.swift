@@ -1,5 +1,58 @@
 import Builtin
+import CBuiltins
 import KernelInterface
+
+/// The elements of a product: how the values of a word are multiplied and added up. A type of elements is one such type and
+/// a line in `KernelChoice`'s table.
+protocol ProductElements {
+  /// A word of a row of `A`.
+  associatedtype Word: BitwiseCopyable
+  /// A vector of words of `B`, one for each column.
+  associatedtype Words: BitwiseCopyable
+  /// A vector of sums, one for each column.
+  associatedtype Sums: BitwiseCopyable
+  /// Whether the sums are whole numbers, which are multiplied by a scale and may become levels.
+  static var areWholeNumbers: Bool { get }
+  /// Whether four steps of the depth follow one another in a loop's body. Where products are no operation of the compiler's
+  /// own, it would load the words of all four before it multiplies the first, and has no registers for them.
+  static var areStepsUnrolled: Bool { get }
+
+  /// Adds the products of a word of `A` and the words of `B`.
+  static func accumulate(_ sums: inout Sums, _ a: Word, _ b: Words)
+  /// The sums as floats.
+  static func floats(_ sums: Sums) -> Vector
+}
+
+/// Computes a product, panel by panel.
+@inline(__always)
+func multiply<Elements: ProductElements>(_ product: MatrixProduct, _: Elements.Type) {
+  for index in product.panelRange {
+    let column = index &* 2 &* Vector.scalarCount
+    let panel = product.panels.assumingMemoryBound(to: Elements.Word.self) + column &* product.depth
+    switch product.layout.vectorCount(ofPanel: index) {
+    case 1: OneVectorTile<Elements>.computePanel(product, panel: panel, column: column)
+    case 2: TwoVectorTile<Elements>.computePanel(product, panel: panel, column: column)
+    default: ThreeVectorTile<Elements>.computePanel(product, panel: panel, column: column)
+    }
+  }
+}
+
+// The register budget of each instruction set, for every type of elements. A tile of R rows by W vectors takes R * W
+// accumulators, W registers for the panel's row and one or two for the broadcast element and, where products and sums are
+// two instructions, the product.
+#if KERNEL_AVX512 || arch(arm64)
+  /// 32 registers: 24 accumulators.
+  typealias TwoVectorTile<Elements: ProductElements> = Tile<Elements, 12, 2>
+  typealias ThreeVectorTile<Elements: ProductElements> = Tile<Elements, 8, 3>
+  typealias OneVectorTile<Elements: ProductElements> = Tile<Elements, 12, 1>
+  let rowTile = 12
+#else
+  /// 16 registers: 12 accumulators in the wide tile, 9 in the other, for with 12 the compiler spills one.
+  typealias TwoVectorTile<Elements: ProductElements> = Tile<Elements, 6, 2>
+  typealias ThreeVectorTile<Elements: ProductElements> = Tile<Elements, 3, 3>
+  typealias OneVectorTile<Elements: ProductElements> = Tile<Elements, 6, 1>
+  let rowTile = 6
+#endif
 
 /// Keeps the compiler from moving loads from one step of the depth to another: it would gather more of them than there
 /// are registers. No instruction.
@@ -128,5 +181,36 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
       product.c += product.runStride
       if let residual = product.residual { product.residual = residual + product.runStride }
     }
+  }
+}
+
+/// The panel after the one in use, asked for piece by piece while that one is computed with.
+///
+/// The weights of a late block do not fit in the second-level cache beside the pixels, and the first tile of each panel
+/// would wait for it.
+struct NextPanel {
+  private var address: UnsafePointer<Float>
+  private let end: UnsafePointer<Float>
+  private var step: Int
+
+  /// - Parameter requestCount: How often ``ask()`` is called while the panel in use is computed with.
+  @inline(__always)
+  init(_ start: UnsafeRawPointer, count: Int, requestCount: Int) {
+    address = start.assumingMemoryBound(to: Float.self)
+    end = address + count
+    step = max(count / max(requestCount, 1), 1)
+  }
+
+  /// To be called before each tile: no more is asked for than the panel.
+  @inline(__always)
+  mutating func startTile() {
+    if address >= end { step = 0 }
+  }
+
+  /// Asks for the next piece.
+  @inline(__always)
+  mutating func ask() {
+    prefetch(address)
+    address += step
   }
 }

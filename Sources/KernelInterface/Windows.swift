@@ -1,0 +1,171 @@
+/// The arguments of the depthwise kernel: one output row of a depthwise convolution over some channels.
+///
+/// `output[x, c] = activation(bias[c] + sum over ky, kx of rows[ky][x * stride + kx - padLeft, c] * weight[ky, kx, c])`
+/// where pixels outside the row, and rows that are nil, count as zero. All channel counts are whole vectors.
+public struct DepthwiseRow {
+  /// One pointer to the first pixel of each input row under the window, from the top; nil outside the image.
+  public var rows: UnsafePointer<UnsafePointer<Float>?>
+  /// Floats from one input pixel to the next.
+  public var inputPixelStride: Int
+  /// Pixels in an input row.
+  public var inputWidth: Int
+  /// The first output pixel.
+  public var output: UnsafeMutablePointer<Float>
+  /// Floats from one output pixel to the next.
+  public var outputPixelStride: Int
+  /// Pixels in the output row.
+  public var outputWidth: Int
+  /// `[kernelSize, kernelSize, weightStride]`, from the first of the channels to compute.
+  public var weight: UnsafePointer<Float>
+  /// Floats from one tap's weights to the next.
+  public var weightStride: Int
+  /// One value for each channel.
+  public var bias: UnsafePointer<Float>
+  /// When not nil, the sum over the output row is added to it, channel by channel.
+  public var sums: UnsafeMutablePointer<Float>?
+  /// The window's height and width.
+  public var kernelSize: Int
+  /// Input pixels from one output to the next, in both directions.
+  public var stride: Int
+  /// Zeros before the first pixel of a row.
+  public var padLeft: Int
+  /// Channels to compute, a multiple of the vector width.
+  public var channelCount: Int
+  /// Applied to each output.
+  public var activation: Activation
+
+  /// Collects the arguments.
+  public init(
+    rows: UnsafePointer<UnsafePointer<Float>?>, inputPixelStride: Int, inputWidth: Int,
+    output: UnsafeMutablePointer<Float>, outputPixelStride: Int, outputWidth: Int,
+    weight: UnsafePointer<Float>, weightStride: Int, bias: UnsafePointer<Float>,
+    sums: UnsafeMutablePointer<Float>?, kernelSize: Int, stride: Int, padLeft: Int,
+    channelCount: Int, activation: Activation
+  ) {
+    self.rows = rows
+    self.inputPixelStride = inputPixelStride
+    self.inputWidth = inputWidth
+    self.output = output
+    self.outputPixelStride = outputPixelStride
+    self.outputWidth = outputWidth
+    self.weight = weight
+    self.weightStride = weightStride
+    self.bias = bias
+    self.sums = sums
+    self.kernelSize = kernelSize
+    self.stride = stride
+    self.padLeft = padLeft
+    self.channelCount = channelCount
+    self.activation = activation
+  }
+}
+
+/// The arguments of the max pooling kernel: one output row.
+///
+/// `output[x, c] = max over ky, kx of rows[ky][x * stride + kx - padLeft, c]`, where pixels outside the row, and rows that
+/// are nil, are left out. Every window meets the input. The channel count is whole vectors.
+public struct MaxPoolingRow {
+  /// One pointer to the first pixel of each input row under the window, from the top; nil outside the image.
+  public var rows: UnsafePointer<UnsafePointer<Float>?>
+  /// Floats from one input pixel to the next.
+  public var inputPixelStride: Int
+  /// Pixels in an input row.
+  public var inputWidth: Int
+  /// The first output pixel.
+  public var output: UnsafeMutablePointer<Float>
+  /// Floats from one output pixel to the next.
+  public var outputPixelStride: Int
+  /// Pixels in the output row.
+  public var outputWidth: Int
+  /// The window's height and width.
+  public var kernelSize: Int
+  /// Input pixels from one output to the next.
+  public var stride: Int
+  /// Pixels of the first window that lie before the row.
+  public var padLeft: Int
+  /// Channels to compute, a multiple of the vector width.
+  public var channelCount: Int
+
+  /// Collects the arguments.
+  public init(
+    rows: UnsafePointer<UnsafePointer<Float>?>, inputPixelStride: Int, inputWidth: Int,
+    output: UnsafeMutablePointer<Float>, outputPixelStride: Int, outputWidth: Int, kernelSize: Int,
+    stride: Int, padLeft: Int, channelCount: Int
+  ) {
+    self.rows = rows
+    self.inputPixelStride = inputPixelStride
+    self.inputWidth = inputWidth
+    self.output = output
+    self.outputPixelStride = outputPixelStride
+    self.outputWidth = outputWidth
+    self.kernelSize = kernelSize
+    self.stride = stride
+    self.padLeft = padLeft
+    self.channelCount = channelCount
+  }
+}
+
+/// The arguments of a Winograd input transform: `B^T d B` of a tile of 4x4 pixels, each channel on its own.
+///
+/// `B^T = [[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]]`
+/// (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016, F(2x2, 3x3)).
+public struct WinogradInput {
+  /// The tile's pixels, row-major; one outside the map is a pixel of zeros.
+  public var pixels: InlineArray<16, UnsafePointer<Float>>
+  /// Channels, whole vectors.
+  public var channelCount: Int
+  /// The first of 16 results, row-major, `planeStride` floats apart.
+  public var output: UnsafeMutablePointer<Float>
+  /// Floats from one result to the next.
+  public var planeStride: Int
+
+  /// Collects the arguments.
+  public init(
+    pixels: InlineArray<16, UnsafePointer<Float>>, channelCount: Int, output: UnsafeMutablePointer<Float>,
+    planeStride: Int
+  ) {
+    self.pixels = pixels
+    self.channelCount = channelCount
+    self.output = output
+    self.planeStride = planeStride
+  }
+}
+
+/// The arguments of a Winograd output transform: `activation(A^T m A + bias + residual)` of a tile of 4x4 values, which
+/// makes 2x2 pixels.
+///
+/// `A^T = [[1, 1, 1, 0], [0, 1, -1, -1]]`
+public struct WinogradOutput {
+  /// The first of 16 values, row-major, `planeStride` floats apart.
+  public var input: UnsafePointer<Float>
+  /// Floats from one value to the next.
+  public var planeStride: Int
+  /// Channels, whole vectors.
+  public var channelCount: Int
+  /// One value for each channel.
+  public var bias: UnsafePointer<Float>
+  /// The map's first pixel.
+  public var output: UnsafeMutablePointer<Float>
+  /// Added before the activation, or nil; lies like the output.
+  public var residual: UnsafePointer<Float>?
+  /// Where the four pixels lie, row-major, in floats from the first pixel's start; nil outside the map.
+  public var places: InlineArray<4, Int?>
+  /// Applied last.
+  public var activation: Activation
+
+  /// Collects the arguments.
+  public init(
+    input: UnsafePointer<Float>, planeStride: Int, channelCount: Int, bias: UnsafePointer<Float>,
+    output: UnsafeMutablePointer<Float>, residual: UnsafePointer<Float>?, places: InlineArray<4, Int?>,
+    activation: Activation
+  ) {
+    self.input = input
+    self.planeStride = planeStride
+    self.channelCount = channelCount
+    self.bias = bias
+    self.output = output
+    self.residual = residual
+    self.places = places
+    self.activation = activation
+  }
+}

@@ -1,0 +1,290 @@
+import Builtin
+import KernelInterface
+
+/// See ``KernelInterface/ElementType/int8``. A multiplication of words adds up the products of their values.
+enum Int8Elements: ProductElements {
+  static var areWholeNumbers: Bool { true }
+  static var areStepsUnrolled: Bool { false }
+
+  @inline(__always)
+  static func accumulate(_ sums: inout Words, _ a: Int32, _ b: Words) {
+    sums.accumulate(Words(repeating: a), b)
+  }
+
+  @inline(__always)
+  static func floats(_ sums: Words) -> Vector { sums.floats }
+}
+
+/// The kernels of 8-bit products.
+public func int8Product() -> ProductKernels {
+  ProductKernels(
+    valuesPerWord: valuesPerWord, levelOffset: levelOffset, multiply: { multiply($0, Int8Elements.self) },
+    pack: { packInt8($0) })
+}
+
+// A word holds the values of a few steps of the depth: four bytes where an instruction multiplies bytes, else two numbers
+// of 16 bits.
+#if KERNEL_AVX512
+  typealias Words = SIMD16<Int32>
+#elseif KERNEL_AVX2
+  typealias Words = SIMD8<Int32>
+#else
+  typealias Words = SIMD4<Int32>
+#endif
+
+#if KERNEL_HAS_ITS_INSTRUCTIONS && (KERNEL_AVX512 || KERNEL_AVX2)
+  let valuesPerWord = 4
+  let levelOffset = 0
+#elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_DOT_PRODUCT
+  let valuesPerWord = 4
+  let levelOffset = 128
+#else
+  let valuesPerWord = 2
+  let levelOffset = 0
+#endif
+
+extension Words {
+  /// Adds, lane by lane, the products of a word's values: those of `a`, at most 255 less the offset, and those of `b`, as
+  /// ``KernelInterface/ElementType/int8`` bounds them. None of the instructions can overflow.
+  @inline(__always)
+  mutating func accumulate(_ a: Words, _ b: Words) {
+    #if KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX512 && KERNEL_DOT_PRODUCT
+      _storage._value = Builtin.int_x86_avx512_vpdpbusd_512(
+        _storage._value, a._storage._value, b._storage._value)
+    #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX512
+      let pairs = Builtin.int_x86_avx512_pmaddubs_w_512(
+        Builtin.bitcast_Vec16xInt32_Vec64xInt8(a._storage._value),
+        Builtin.bitcast_Vec16xInt32_Vec64xInt8(b._storage._value))
+      _storage._value = Builtin.add_Vec16xInt32(
+        _storage._value,
+        Builtin.int_x86_avx512_pmaddw_d_512(
+          pairs, Builtin.bitcast_Vec16xInt32_Vec32xInt16(Words.pairOfOnes._storage._value)))
+    #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX2
+      let pairs = Builtin.int_x86_avx2_pmadd_ub_sw(
+        Builtin.bitcast_Vec8xInt32_Vec32xInt8(a._storage._value),
+        Builtin.bitcast_Vec8xInt32_Vec32xInt8(b._storage._value))
+      _storage._value = Builtin.add_Vec8xInt32(
+        _storage._value,
+        Builtin.int_x86_avx2_pmadd_wd(
+          pairs, Builtin.bitcast_Vec8xInt32_Vec16xInt16(Words.pairOfOnes._storage._value)))
+    #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_DOT_PRODUCT
+      _storage._value = Builtin.int_aarch64_neon_sdot_Vec4xInt32_Vec16xInt8(
+        _storage._value, Builtin.bitcast_Vec4xInt32_Vec16xInt8(a._storage._value),
+        Builtin.bitcast_Vec4xInt32_Vec16xInt8(b._storage._value))
+    #elseif !KERNEL_AVX512 && !KERNEL_AVX2 && arch(x86_64)
+      _storage._value = Builtin.add_Vec4xInt32(
+        _storage._value,
+        Builtin.int_x86_sse2_pmadd_wd(
+          Builtin.bitcast_Vec4xInt32_Vec8xInt16(a._storage._value),
+          Builtin.bitcast_Vec4xInt32_Vec8xInt16(b._storage._value)))
+    #elseif arch(wasm32)
+      _storage._value = Builtin.add_Vec4xInt32(
+        _storage._value,
+        Builtin.int_wasm_dot(
+          Builtin.bitcast_Vec4xInt32_Vec8xInt16(a._storage._value),
+          Builtin.bitcast_Vec4xInt32_Vec8xInt16(b._storage._value)))
+    #else
+      let half = Words(repeating: 16)
+      self = self &+ (a & Words(repeating: 0xFFFF)) &* ((b &<< half) &>> half)
+      self = self &+ (a &>> half) &* (b &>> half)
+    #endif
+  }
+
+  /// Two numbers 1 of 16 bits in each lane.
+  @inline(__always)
+  private static var pairOfOnes: Words { Words(repeating: 0x1_0001) }
+
+  /// The lanes as floats, rounded to the nearest.
+  @inline(__always)
+  var floats: Vector {
+    var result = Vector()
+    #if KERNEL_AVX512
+      result._storage._value = Builtin.sitofp_Vec16xInt32_Vec16xFPIEEE32(_storage._value)
+    #elseif KERNEL_AVX2
+      result._storage._value = Builtin.sitofp_Vec8xInt32_Vec8xFPIEEE32(_storage._value)
+    #else
+      result._storage._value = Builtin.sitofp_Vec4xInt32_Vec4xFPIEEE32(_storage._value)
+    #endif
+    return result
+  }
+
+  #if KERNEL_HAS_ITS_INSTRUCTIONS && (KERNEL_AVX512 || KERNEL_AVX2)
+    /// The lanes of four vectors, each 0 or more, as bytes; 255 where a lane is more.
+    @inline(__always)
+    static func bytes(_ a: Words, _ b: Words, _ c: Words, _ d: Words) -> Words {
+      var result = Words()
+      #if KERNEL_AVX512
+        let first = Builtin.int_x86_avx512_packssdw_512(a._storage._value, b._storage._value)
+        let second = Builtin.int_x86_avx512_packssdw_512(c._storage._value, d._storage._value)
+        let bytes = Builtin.int_x86_avx512_packuswb_512(first, second)
+        let order = Words(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)
+        result._storage._value = Builtin.int_x86_avx512_permvar_si_512(
+          Builtin.bitcast_Vec64xInt8_Vec16xInt32(bytes), order._storage._value)
+      #else
+        let first = Builtin.int_x86_avx2_packssdw(a._storage._value, b._storage._value)
+        let second = Builtin.int_x86_avx2_packssdw(c._storage._value, d._storage._value)
+        let bytes = Builtin.int_x86_avx2_packuswb(first, second)
+        let order = Words(0, 4, 1, 5, 2, 6, 3, 7)
+        result._storage._value = Builtin.int_x86_avx2_permd(
+          Builtin.bitcast_Vec32xInt8_Vec8xInt32(bytes), order._storage._value)
+      #endif
+      return result
+    }
+
+    /// Writes the bytes of four vectors of floats.
+    @inline(__always)
+    func store(_ words: UnsafeMutablePointer<Int32>, ofVector vector: Int) {
+      let place = words + vector &* Words.scalarCount / valuesPerWord
+      UnsafeMutableRawPointer(place).storeBytes(of: self, as: Words.self)
+    }
+
+    /// Writes the bytes of the first of four vectors.
+    @inline(__always)
+    func storeQuarter(_ words: UnsafeMutablePointer<Int32>, ofVector vector: Int) {
+      let place = UnsafeMutableRawPointer(words + vector &* Words.scalarCount / valuesPerWord)
+      #if KERNEL_AVX512
+        place.storeBytes(of: lowHalf.lowHalf, as: SIMD4<Int32>.self)
+      #else
+        place.storeBytes(of: lowHalf.lowHalf, as: SIMD2<Int32>.self)
+      #endif
+    }
+  #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_DOT_PRODUCT
+    /// Writes the lowest bytes of the lanes less ``levelOffset``, a vector's share of words.
+    @inline(__always)
+    func storeLowParts(_ words: UnsafeMutablePointer<Int32>, ofVector vector: Int) {
+      var bytes = SIMD4<UInt8>()
+      bytes._storage._value = Builtin.trunc_Vec4xInt32_Vec4xInt8(
+        (self ^ Words(repeating: 128))._storage._value)
+      UnsafeMutableRawPointer(words + vector).storeBytes(of: bytes, as: SIMD4<UInt8>.self)
+    }
+  #else
+    /// Writes the lower halves of the lanes, a vector's share of words.
+    @inline(__always)
+    func storeLowParts(_ words: UnsafeMutablePointer<Int32>, ofVector vector: Int) {
+      let place = UnsafeMutableRawPointer(words + vector &* Words.scalarCount / valuesPerWord)
+      #if KERNEL_AVX512
+        place.storeBytes(of: SIMD16<Int16>(truncatingIfNeeded: self), as: SIMD16<Int16>.self)
+      #elseif KERNEL_AVX2
+        place.storeBytes(of: SIMD8<Int16>(truncatingIfNeeded: self), as: SIMD8<Int16>.self)
+      #else
+        var halves = SIMD4<Int16>()
+        halves._storage._value = Builtin.trunc_Vec4xInt32_Vec4xInt16(_storage._value)
+        place.storeBytes(of: halves, as: SIMD4<Int16>.self)
+      #endif
+    }
+  #endif
+}
+
+/// See ``PackingPass``.
+func packInt8(_ pass: PackingPass) {
+  let vectors = pass.columnCount / Vector.scalarCount
+  for row in 0..<pass.rowCount {
+    let values = pass.values + row &* pass.valueStride
+    let words = pass.words + row &* pass.wordStride
+    #if KERNEL_HAS_ITS_INSTRUCTIONS && (KERNEL_AVX512 || KERNEL_AVX2)
+      var vector = 0
+      while vector &+ 4 <= vectors {
+        let a = pass.wholeNumbers(values, vector)
+        let b = pass.wholeNumbers(values, vector &+ 1)
+        let c = pass.wholeNumbers(values, vector &+ 2)
+        let d = pass.wholeNumbers(values, vector &+ 3)
+        Words.bytes(a, b, c, d).store(words, ofVector: vector)
+        vector &+= 4
+      }
+      while vector < vectors {
+        let numbers = pass.wholeNumbers(values, vector)
+        Words.bytes(numbers, numbers, numbers, numbers).storeQuarter(words, ofVector: vector)
+        vector &+= 1
+      }
+    #else
+      for vector in 0..<vectors {
+        let number = pass.raised(values, vector).lowered(to: 12_583_167)
+        unsafeBitCast(number, to: Words.self).storeLowParts(words, ofVector: vector)
+      }
+    #endif
+  }
+}
+
+extension PackingPass {
+  /// ``magic`` and a vector's nearest whole numbers, 0 or more. The sum with the zero point is not rounded.
+  ///
+  /// The limit stands before the sum, and is no constant: else the compiler would draw the sum into their choice, which then
+  /// takes two instructions more.
+  @inline(__always)
+  fileprivate func raised(_ values: UnsafePointer<Float>, _ vector: Int) -> Vector {
+    let column = vector &* Vector.scalarCount
+    let scaled = (load(values + column) * load(factors! + column)).raised(to: Vector(repeating: -zeroPoint))
+    return scaled + (magic + Vector(repeating: zeroPoint))
+  }
+
+  #if KERNEL_HAS_ITS_INSTRUCTIONS && (KERNEL_AVX512 || KERNEL_AVX2)
+    /// A vector's nearest whole numbers, 0 or more; far above 255 some other number above it.
+    @inline(__always)
+    fileprivate func wholeNumbers(_ values: UnsafePointer<Float>, _ vector: Int) -> Words {
+      unsafeBitCast(raised(values, vector), to: Words.self) &- unsafeBitCast(magic, to: Words.self)
+    }
+  #endif
+}
+
+extension ExactPass: ActivationLoop {
+  @inline(__always)
+  func run<Function: ActivationFunction>(_: Function.Type) {
+    var column = 0
+    while column < columnCount {
+      let scale = scales.map { load($0 + column) } ?? Vector(repeating: 1)
+      var total = Vector(repeating: 0)
+      var row = 0
+      while row &+ 4 <= rowCount {
+        ExactRows<4>.compute(self, row, column, scale, &total, Function.self)
+        row &+= 4
+      }
+      while row < rowCount {
+        ExactRows<1>.compute(self, row, column, scale, &total, Function.self)
+        row &+= 1
+      }
+      if let sums {
+        let place = UnsafeMutableRawPointer(sums + column)
+        place.storeBytes(of: place.loadUnaligned(as: Words.self) &+ total.words, as: Words.self)
+      }
+      column &+= Vector.scalarCount
+    }
+  }
+}
+
+/// A few rows at once.
+private enum ExactRows<let count: Int> {
+  @inline(__always)
+  static func compute<Function: ActivationFunction>(
+    _ pass: ExactPass, _ row: Int, _ column: Int, _ scale: Vector, _ total: inout Vector, _: Function.Type
+  ) {
+    let first = pass.values + (row &* pass.valueStride &+ column)
+    var x = InlineArray<count, Vector> { load(first + $0 &* pass.valueStride) * scale }
+    Function.applyExactly(&x)
+    if let levels = pass.levels {
+      let rounding = LevelRounding(levels)
+      for i in 0..<count { x[i] = rounding.level(of: x[i] * rounding.factor) }
+      for i in 0..<count { total += x[i] }
+    }
+    let place = pass.output + (row &* pass.outputStride &+ column)
+    for i in 0..<count { store(x[i], place + i &* pass.outputStride) }
+  }
+}
+
+/// See ``ExactPass``.
+func activateExactly(_ pass: ExactPass) { pass.activation.select(pass) }
+
+extension Vector {
+  /// The lanes, which are whole numbers.
+  @inline(__always)
+  fileprivate var words: Words {
+    var result = Words()
+    #if KERNEL_AVX512
+      result._storage._value = Builtin.fptosi_Vec16xFPIEEE32_Vec16xInt32(_storage._value)
+    #elseif KERNEL_AVX2
+      result._storage._value = Builtin.fptosi_Vec8xFPIEEE32_Vec8xInt32(_storage._value)
+    #else
+      result._storage._value = Builtin.fptosi_Vec4xFPIEEE32_Vec4xInt32(_storage._value)
+    #endif
+    return result
+  }
+}

@@ -1,0 +1,139 @@
+import Files
+import KernelInterface
+import SystemModule
+import TensorModule
+
+/// What turns the pooled features, and the metadata where the model takes them, into logits.
+package struct ClassifierHead: Sendable {
+  /// The last layer, or the last layers: features to logits.
+  package enum Output: Sendable {
+    /// A dense layer.
+    case dense(Dense)
+    /// Features and metadata together.
+    case fusion(FusionHead)
+  }
+
+  /// On the pooled features, before the output, or nil: MobileNetV3's `conv_head`.
+  package var hidden: Dense?
+  package var output: Output
+
+  /// What the output layer takes of the means of the last feature map.
+  package func features(pooled: [Float]) -> [Float] { hidden?(pooled) ?? pooled }
+
+  /// - Parameters:
+  ///   - pooled: The means of the last feature map, `[channels]`.
+  ///   - metadata: ignored by a head without fusion.
+  /// - Returns: `[classes]`
+  package func logits(pooled: [Float], metadata: MetadataVector) -> [Float] {
+    let features = features(pooled: pooled)
+    return switch output {
+    case .dense(let layer): layer(features)
+    case .fusion(let head): head.logits(pooled: features, metadata: metadata)
+    }
+  }
+}
+
+/// Joins the pooled image features with the metadata.
+///
+///     m = SiLU(norm(dense(age / 100, age missing, sex embedding, site embedding)))
+///     logits = dense(SiLU(norm(dense(pooled features, m))))
+package struct FusionHead: Sendable {
+  let sexEmbedding: Embedding
+  let siteEmbedding: Embedding
+  let metadataDense: Dense
+  let metadataNorm: LayerNormalization
+  package var hidden: Dense
+  let hiddenNorm: LayerNormalization
+  package var classifier: Dense
+  let kernels: KernelSet
+
+  init(
+    _ fusion: ModelConfiguration.Fusion, pooledCount: Int, classCount: Int, weights: NetworkWeights
+  ) throws(DermaFusionError) {
+    let encoded = 2 + fusion.sexEmbeddingSize + fusion.siteEmbeddingSize
+    let epsilon = fusion.layerNormEpsilon
+    sexEmbedding = try weights.embedding(
+      "sex_embedding", count: Sex.allCases.count, size: fusion.sexEmbeddingSize)
+    siteEmbedding = try weights.embedding(
+      "site_embedding", count: BodySite.allCases.count, size: fusion.siteEmbeddingSize)
+    metadataDense = try weights.dense("metadata_dense", inputs: encoded, outputs: fusion.metadataSize)
+    metadataNorm = try weights.layerNorm("metadata_norm", count: fusion.metadataSize, epsilon: epsilon)
+    hidden = try weights.dense(
+      "hidden", inputs: pooledCount + fusion.metadataSize, outputs: fusion.hiddenSize)
+    hiddenNorm = try weights.layerNorm("hidden_norm", count: fusion.hiddenSize, epsilon: epsilon)
+    classifier = try weights.dense("classifier", inputs: fusion.hiddenSize, outputs: classCount)
+    kernels = weights.kernels
+  }
+
+  /// - Parameter pooled: `[head channels]`
+  /// - Returns: `[classes]`
+  func logits(pooled: [Float], metadata: MetadataVector) -> [Float] {
+    classifier(silu(hiddenNorm(hidden(pooled + metadataFeatures(metadata)))))
+  }
+
+  /// - Returns: `[metadata size]`
+  func metadataFeatures(_ metadata: MetadataVector) -> [Float] {
+    silu(metadataNorm(metadataDense(encode(metadata))))
+  }
+
+  private func encode(_ metadata: MetadataVector) -> [Float] {
+    [metadata.age, metadata.isAgeMissing ? 1 : 0] + sexEmbedding(metadata.sexIndex)
+      + siteEmbedding(metadata.siteIndex)
+  }
+
+  func silu(_ values: [Float]) -> [Float] {
+    if hidden.isExact {
+      return values.map { Float(Double($0) / (1 + Mathematics.exp(-Double($0)))) }
+    }
+    let count = values.count.roundedUp(toMultipleOf: kernels.vectorWidth)
+    var padded = values + [Float](repeating: 0, count: count - values.count)
+    padded.withUnsafeMutableBufferPointer {
+      kernels.activate(ActivationPass(values: $0.baseAddress!, count: count, activation: .silu))
+    }
+    return Array(padded.prefix(values.count))
+  }
+}
+
+extension ClassifierHead {
+  /// The gradient of one logit with respect to the pooled features, the metadata held fixed: all of the way from the last
+  /// feature map in closed form, since pooling only divides by the number of pixels.
+  ///
+  /// - Parameters:
+  ///   - classIndex: The logit.
+  ///   - pooled: `[head channels]`
+  ///   - metadata: ignored by a head without fusion.
+  /// - Returns: `[head channels]`
+  func pooledGradient(ofLogit classIndex: Int, pooled: [Float], metadata: MetadataVector) -> [Float] {
+    let features = features(pooled: pooled)
+    let gradient: [Double]
+    switch output {
+    case .dense(let layer):
+      gradient = layer.inputGradient(Self.unit(classIndex, of: layer), at: features)
+    case .fusion(let head):
+      gradient = head.pooledGradient(
+        ofLogit: Self.unit(classIndex, of: head.classifier), pooled: features, metadata: metadata)
+    }
+    return (hidden?.inputGradient(gradient, at: pooled) ?? gradient).map { Float($0) }
+  }
+
+  private static func unit(_ index: Int, of layer: Dense) -> [Double] {
+    precondition(
+      (0..<layer.matrix.columnCount).contains(index), "logit \(index) of \(layer.matrix.columnCount)")
+    return (0..<layer.matrix.columnCount).map { $0 == index ? 1 : 0 }
+  }
+}
+
+extension FusionHead {
+  /// - Parameter logitsGradient: `[classes]`
+  fileprivate func pooledGradient(
+    ofLogit logitsGradient: [Double], pooled: [Float], metadata: MetadataVector
+  ) -> [Double] {
+    let joined = pooled + metadataFeatures(metadata)
+    let sums = hidden(joined)
+    let normalized = hiddenNorm(sums)
+    var gradient = classifier.inputGradient(logitsGradient, at: silu(normalized))
+    for i in gradient.indices { gradient[i] *= Activation.silu.derivative(at: Double(normalized[i])) }
+    gradient = hiddenNorm.inputGradient(gradient, at: sums)
+    return hidden.inputGradient(gradient, at: joined, inputRange: 0..<pooled.count)
+  }
+}

@@ -1,0 +1,155 @@
+package import KernelInterface
+package import SystemModule
+
+/// The activation below a layer, for a gradient that is led through both while it is in the cache.
+package struct ActivationBelow {
+  package let activation: Activation
+  let arguments: FeatureMap
+
+  /// - Parameter arguments: What the activation got, or what it gave if it is idempotent; the gradient's shape and stride.
+  package init(_ activation: Activation, at arguments: FeatureMap) {
+    self.activation = activation
+    self.arguments = arguments
+  }
+
+  /// Multiplies the gradient of some pixels, which lie as far apart as the arguments, by the derivative.
+  ///
+  /// - Parameter gradient: The first of the pixels.
+  func apply(to gradient: UnsafeMutablePointer<Float>, pixels: Range<Int>, kernels: KernelSet) {
+    let stride = arguments.pixelStride
+    kernels.applyDerivative(
+      DerivativePass(
+        gradient: gradient, preActivation: UnsafePointer(arguments.pointer + pixels.lowerBound * stride),
+        rowCount: pixels.count, columnCount: stride, rowStride: stride, activation: activation))
+  }
+
+  /// Adds the products of some pixels' gradient with what the activation gives.
+  ///
+  /// - Parameters:
+  ///   - gradient: The first of the pixels, which lie as far apart as the arguments.
+  ///   - sums: Padded channels.
+  func addProducts(
+    with gradient: UnsafePointer<Float>, pixels: Range<Int>, to sums: UnsafeMutablePointer<Float>,
+    kernels: KernelSet
+  ) {
+    let stride = arguments.pixelStride
+    kernels.addProducts(
+      ProductSum(
+        sums: sums, gradient: gradient,
+        preActivation: UnsafePointer(arguments.pointer + pixels.lowerBound * stride), rowCount: pixels.count,
+        columnCount: stride, rowStride: stride, activation: activation))
+  }
+
+  func requireLayout(of gradient: FeatureMap) { arguments.requireSameLayout(gradient) }
+}
+
+extension FeatureMap {
+  /// Floats in a row of pixels.
+  var rowStride: Int { shape.width * pixelStride }
+
+  /// Turns a gradient with respect to `activation(x) * factors` into one with respect to `x`:
+  /// `(gradient * factors + offsets) * activation'(x)`.
+  ///
+  /// - Parameters:
+  ///   - preActivation: `x`, of this map's shape and stride.
+  ///   - factors: Padded channels, or nil for ones.
+  ///   - offsets: Padded channels, or nil for zeros: what reaches every pixel by another way.
+  package func applyDerivative(
+    of activation: Activation, at preActivation: FeatureMap, factors: [Float]? = nil, offsets: [Float]? = nil,
+    kernels: KernelSet, pool: ThreadPool
+  ) {
+    requireSameLayout(preActivation)
+    precondition(
+      (factors ?? offsets)?.count ?? pixelStride == pixelStride
+        && (offsets ?? factors)?.count ?? pixelStride == pixelStride, "factors or offsets of another length")
+    pool.run(taskCount: shape.height) { y, _ in
+      factors.withPointer { factors in
+        offsets.withPointer { offsets in
+          kernels.applyDerivative(
+            DerivativePass(
+              gradient: pointer + y * rowStride,
+              preActivation: UnsafePointer(preActivation.pointer + y * rowStride), rowCount: shape.width,
+              columnCount: pixelStride, rowStride: pixelStride, factors: factors, offsets: offsets,
+              activation: activation))
+        }
+      }
+    }
+  }
+
+  /// Copies a map of the same shape and stride.
+  package func copy(_ other: FeatureMap, pool: ThreadPool) {
+    requireSameLayout(other)
+    pool.run(taskCount: shape.height) { y, _ in
+      (pointer + y * rowStride).update(from: other.pointer + y * rowStride, count: rowStride)
+    }
+  }
+
+  /// Adds a map of the same shape and stride.
+  package func add(_ other: FeatureMap, kernels: KernelSet, pool: ThreadPool) {
+    requireSameLayout(other)
+    pool.run(taskCount: shape.height) { y, _ in
+      let row = UnsafePointer(other.pointer + y * rowStride)
+      kernels.addRows(
+        RowSum(
+          sums: pointer + y * rowStride, matrix: row, rowCount: 1, columnCount: rowStride,
+          rowStride: rowStride))
+    }
+  }
+
+  func requireSameLayout(_ other: FeatureMap) {
+    precondition(
+      shape == other.shape && pixelStride == other.pixelStride,
+      "maps of \(shape) with stride \(pixelStride) and \(other.shape) with stride \(other.pixelStride)")
+  }
+}
+
+extension AlignedBuffer {
+  /// The sum of each column of `[rowCount, columnCount]`.
+  func summed(rowCount: Int, columnCount: Int, kernels: KernelSet) -> [Float] {
+    var sums = [Float](repeating: 0, count: columnCount)
+    sums.withUnsafeMutableBufferPointer {
+      kernels.addRows(
+        RowSum(
+          sums: $0.baseAddress!, matrix: UnsafePointer(pointer), rowCount: rowCount, columnCount: columnCount,
+          rowStride: columnCount))
+    }
+    return sums
+  }
+}
+
+extension [Float]? {
+  fileprivate func withPointer<Result>(_ body: (UnsafePointer<Float>?) -> Result) -> Result {
+    guard let self else { return body(nil) }
+    return self.withUnsafeBufferPointer { body($0.baseAddress) }
+  }
+}
+
+extension Activation {
+  /// Whether what the function gives can stand for what it got: applied once more it changes nothing, and its derivative
+  /// there is the same.
+  package var isIdempotent: Bool {
+    switch self {
+    case .identity, .relu, .relu6: true
+    case .silu, .sigmoid, .hardSwish, .hardSigmoid: false
+    }
+  }
+
+  /// The derivative at `x`; at a kink 0, as PyTorch has it.
+  package func derivative(at x: Double) -> Double {
+    switch self {
+    case .identity: return 1
+    case .relu: return x > 0 ? 1 : 0
+    case .relu6: return x > 0 && x < 6 ? 1 : 0
+    case .silu:
+      // Far below, exp overflows, and the derivative has long been 0.
+      if x < -700 { return 0 }
+      let sigmoid = 1 / (1 + Mathematics.exp(-x))
+      return sigmoid * (1 + x * (1 - sigmoid))
+    case .sigmoid:
+      let sigmoid = 1 / (1 + Mathematics.exp(-x))
+      return sigmoid * (1 - sigmoid)
+    case .hardSwish: return x <= -3 ? 0 : x >= 3 ? 1 : x / 3 + 0.5
+    case .hardSigmoid: return x > -3 && x < 3 ? 1.0 / 6 : 0
+    }
+  }
+}
