@@ -4,10 +4,10 @@
 // memory limit of libFuzzer, and a broken property below are findings.
 
 import Commands
+import Files
 import Glibc
 import ImageFiles
 import ImagePipeline
-import Files
 
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runFuzzer(

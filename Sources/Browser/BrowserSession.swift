@@ -83,6 +83,19 @@ final class BrowserSession {
     return (json, values)
   }
 
+  /// Reads a table of patients for the images of a page.
+  func readTable(_ table: [UInt8], _ request: [UInt8]) throws(DermaFusionError) -> (JSONValue, Int32) {
+    guard case .object(let object) = try? JSONParser.parse(request), case .string(let name) = object["name"],
+      case .array(let elements) = object["images"]
+    else {
+      throw DermaFusionError(
+        .invalidRequest, message: "the request is not an object with a \"name\" and \"images\"",
+        remedy: "Send the table's name and an array of the images' names.")
+    }
+    let images = elements.map { if case .string(let image) = $0 { image } else { "" } }
+    return (try MetadataTable(table, path: name).json(ofImages: images), 1)
+  }
+
   /// Copies values to memory that stays until something else is kept.
   private func keep<Value: BitwiseCopyable>(_ values: [Value]) -> UnsafeMutableRawPointer {
     memory?.deallocate()

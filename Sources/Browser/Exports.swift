@@ -98,6 +98,20 @@ public func preprocessPixels(
   }
 }
 
+/// Reads a table of what is known of patients, as `classify --metadata` does. The request is a JSON object with the table's
+/// `name` and the names of the page's `images`. The text has `images` in the same order, each with `age`, `sex` and `site`,
+/// `{"error":...}` for a row that cannot be understood, or null without a row; the fields that the table has no column for as
+/// `missing`; and `notes`. No model is needed.
+@_expose(wasm, "readTable") @c(dermafusion_page_read_table)
+public func readPatientTable(
+  _ table: UnsafeRawPointer?, _ tableCount: Int32, _ request: UnsafeRawPointer?, _ requestCount: Int32
+) -> Int32 {
+  BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
+    try BrowserSession.only.readTable(
+      Array(bytes(table, tableCount)), Array(bytes(request, requestCount)))
+  }
+}
+
 /// Leaves the SHA-256 of some bytes as the text, in lowercase hexadecimal.
 @_expose(wasm, "digest") @c(dermafusion_page_digest)
 public func digestBytes(_ start: UnsafeRawPointer?, _ count: Int32) -> Int32 {

@@ -1,3 +1,4 @@
+import Files
 import ImageFiles
 import TestFiles
 import Testing

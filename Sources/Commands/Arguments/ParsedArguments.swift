@@ -1,3 +1,4 @@
+import Files
 import SystemModule
 
 /// A command line that was understood: every option's value is one that the option accepts, and no required
@@ -180,20 +181,6 @@ extension DermaFusionError {
   /// An option that changes nothing without others.
   package static func missingCompanion(_ display: String, companions: String) -> Self {
     usage("'\(display)' has no effect without \(companions).")
-  }
-}
-
-extension [String] {
-  /// `'a', 'b'`, at most eight of them.
-  package var quotedList: String {
-    prefix(8).map { "'\($0)'" }.joined(separator: ", ") + (count > 8 ? ", ..." : "")
-  }
-
-  /// `'a', 'b' or 'c'`
-  package var quotedAlternatives: String {
-    let quoted = map { "'\($0)'" }
-    guard quoted.count > 1 else { return quoted.joined() }
-    return quoted.dropLast().joined(separator: ", ") + " or " + quoted.last!
   }
 }
 

@@ -30,7 +30,7 @@ struct BatchInput: Sendable {
 
   /// What the options and the table say of the patient.
   func metadata(of source: ImageSource) throws -> PatientMetadata {
-    try MetadataOptions.metadata(arguments, entry: table?.entry(for: source))
+    try MetadataOptions.metadata(arguments, entry: table?.entry(ofImage: source.name))
   }
 
   /// Tells a person of a model that was not fitted to abstain.
@@ -48,7 +48,7 @@ struct BatchInput: Sendable {
 
   /// Tells of images and rows of the table that do not go one to one.
   func noteTable(on terminal: Terminal) {
-    guard let table, let path = arguments[MetadataOptions.table], !arguments[Flag.quiet] else { return }
-    for note in table.notes(on: images.sources, path: path) { terminal.note("Note: \(note)") }
+    guard let table, !arguments[Flag.quiet] else { return }
+    for note in table.notes(onImages: images.sources.map(\.name)) { terminal.note("Note: \(note)") }
   }
 }

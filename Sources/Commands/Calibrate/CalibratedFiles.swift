@@ -1,5 +1,6 @@
 import DermaFusion
 import Evaluation
+import Files
 import SystemModule
 
 /// The files of a model that is fitted, and of what it becomes.

@@ -90,7 +90,7 @@ enum CompareCommand: Command {
       return try source.naming {
         let bytes = try source.read(terminal: terminal)
         let row = try list?.entry(of: source)
-        let metadata = try input.metadata(of: source).filled(from: row?.metadata)
+        let metadata = try input.metadata(of: source).filled(fromRow: row?.metadata)
         func answer(of classifier: Classifier) throws(DermaFusionError) -> ModelComparison.Answer {
           let result = try classifier.observedClassify(
             encodedImage: bytes, metadata: metadata, views: views, limits: input.limits

@@ -1,4 +1,5 @@
 import DermaFusion
+import Files
 import SystemModule
 
 /// The rows of a table of labels that belong to images of a command line.
@@ -6,9 +7,9 @@ struct ComparedLabels: Sendable {
   /// With these rows only.
   let list: TestList
   /// By ``Swift/String/imageKey``; a failure is that of a row with a cell that cannot be understood.
-  private let rows: [[UInt8]: Result<TestList.Entry, CSVError>]
+  private let rows: [[UInt8]: Result<TestList.Entry, DermaFusionError>]
 
-  /// - Throws: ``CSVError`` for a table that cannot be read as one, ``ComparisonError`` where it has none of the images.
+  /// - Throws: ``DermaFusionError`` for a table that cannot be read as one, ``ComparisonError`` where it has none of the images.
   init(_ bytes: [UInt8], path: String, labels: Labels, sources: [ImageSource]) throws {
     let whole = try TestList(bytes, path: path, labels: labels)
     let names = Set(sources.compactMap(\.identifier).flatMap(Self.keys))
@@ -18,7 +19,7 @@ struct ComparedLabels: Sendable {
       throw ComparisonError.noLabelledImage(
         path: path, rowCount: whole.rowCount, imageCount: sources.count)
     }
-    var rows: [[UInt8]: Result<TestList.Entry, CSVError>] = [:]
+    var rows: [[UInt8]: Result<TestList.Entry, DermaFusionError>] = [:]
     for entry in list.entries { rows[entry.image.imageKey] = .success(entry) }
     for (image, error) in list.failedRows { rows[image.imageKey] = .failure(error) }
     self.rows = rows
@@ -29,14 +30,16 @@ struct ComparedLabels: Sendable {
     [identifier.imageKey, CSVCell.neutralized(identifier).imageKey]
   }
 
-  private func row(of source: ImageSource) -> Result<TestList.Entry, CSVError>? {
+  private func row(of source: ImageSource) -> Result<TestList.Entry, DermaFusionError>? {
     source.identifier.flatMap { Self.keys(of: $0).lazy.compactMap { rows[$0] }.first }
   }
 
   /// The row of an image; `nil` when there is none.
   ///
-  /// - Throws: ``CSVError`` for the cell that cannot be understood.
-  func entry(of source: ImageSource) throws(CSVError) -> TestList.Entry? { try row(of: source)?.get() }
+  /// - Throws: ``DermaFusionError`` for the cell that cannot be understood.
+  func entry(of source: ImageSource) throws(DermaFusionError) -> TestList.Entry? {
+    try row(of: source)?.get()
+  }
 
   /// What a person should know of images without a label.
   ///

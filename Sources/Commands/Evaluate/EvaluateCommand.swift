@@ -54,7 +54,7 @@ enum EvaluateCommand: Command {
     "labels", valueName: "file.csv", isRequired: true,
     abstract: """
       Table with a row for each image and a comma, semicolon or tab between the columns: the image \
-      (\(PatientColumns.identifierNames.joined(separator: ", "))) and its class (dx, label or class with the id or the \
+      (\(PatientColumns.imageNames.joined(separator: ", "))) and its class (dx, label or class with the id or the \
       name of one of the model's classes, the ISIC archive's own column, or a column for each class with a 1). Rows of the archive's other classes are left out and \
       counted. It may also have lesion_id, patient_id, age or age_approx, sex, \
       localization or anatom_site_general, and \(TestList.confirmationColumn) (how the label was confirmed), by which \

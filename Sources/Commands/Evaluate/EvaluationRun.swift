@@ -1,5 +1,6 @@
 import DermaFusion
 import Evaluation
+import Files
 import ImageFiles
 import SystemModule
 
@@ -91,7 +92,7 @@ struct EvaluationRun {
   private mutating func reportMissing(_ entries: [TestList.Entry], _ list: TestList) {
     guard let first = entries.first else { return }
     let isNamedWhole = ImageSource.file(first.image).identifier.flatMap { index[$0] } != nil
-    let hint = isNamedWhole ? ImageFileName.endingHint : ""
+    let hint = isNamedWhole ? MetadataTable.endingHint : ""
     guard entries.count > 1 else {
       return runner.fail(
         "\(list.path): line \(first.line): no folder given has an image of the name '\(first.image)'\(hint)")
@@ -109,7 +110,7 @@ struct EvaluationRun {
   ) throws -> (EvaluatedImage, name: String, Classification, distance: Double?) {
     let (entry, source) = (found.entry, found.location.source)
     return try source.naming {
-      let metadata = try PatientMetadata.unknown.filled(from: entry.metadata)
+      let metadata = try PatientMetadata.unknown.filled(fromRow: entry.metadata)
       let (result, output, _) = try classifier.observedClassify(
         encodedImage: source.read(terminal: terminal), metadata: metadata, views: views)
       let image = EvaluatedImage(

@@ -1,3 +1,4 @@
+import DermaFusion
 import ImageFiles
 import SystemModule
 
@@ -20,12 +21,10 @@ enum ImageSource: Equatable, Sendable {
   }
 
   /// The file name without its folders and its ending, by which tables know the image.
-  var identifier: String? {
-    fileName.map { name in
-      guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return name }
-      return String(name[..<dot])
-    }
-  }
+  var identifier: String? { name.imageIdentifier }
+
+  /// Without its folders.
+  var fileName: String? { name.fileName }
 
   /// The file name's ending in lower case, `.png`; nil where it has none.
   var ending: String? {
@@ -33,13 +32,6 @@ enum ImageSource: Equatable, Sendable {
       guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return nil }
       return String(name[dot...]).lowercased()
     }
-  }
-
-  /// Without its folders.
-  var fileName: String? {
-    // By bytes: as a character, a slash or a dot that an accent follows is another one.
-    guard case .file(let path) = self else { return nil }
-    return path.utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String($0) }
   }
 
   /// The image's bytes.
@@ -53,8 +45,14 @@ enum ImageSource: Equatable, Sendable {
   }
 }
 
-extension String {
-  /// What makes two names of images the same: their Unicode scalars. Strings are equal too where they only look the
-  /// same (`é` as one scalar and as two), and files of such names are different files.
-  var imageKey: [UInt8] { Array(utf8) }
+/// How the names of image files end.
+enum ImageFileName {
+  /// Files in a folder are images when their name ends so, in any letter case.
+  static let endings = ImageDecoder.endings
+
+  /// Of the pictures that `gradcam` makes: they are no photographs.
+  static let heatmapEnding = "-gradcam.png"
+
+  /// What a folder without any lacks.
+  static var kind: String { "image (\(ImageDecoder.readableEndings.joined(separator: ", ")))" }
 }

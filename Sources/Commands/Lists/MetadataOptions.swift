@@ -1,11 +1,12 @@
 import DermaFusion
+import SystemModule
 
 /// The options that tell about the patient, the same for every command that takes them.
 enum MetadataOptions {
   static let age = CommandOption<Double>(
     "age", valueName: "age",
     abstract: "Age in years, from 0 to 130; fractions are allowed. Without it the age is missing.",
-    expectation: "Please provide a number of years from 0 to 130.", convert: age(from:))
+    expectation: PatientMetadata.ageExpectation, convert: { PatientMetadata.age(in: $0) })
 
   static let sex = CommandOption<Sex>(
     "sex", valueName: "sex",
@@ -20,14 +21,36 @@ enum MetadataOptions {
 
   /// Of one image; see ``table`` for many.
   static let all: [any AnyCommandOption] = [age, sex, site]
+}
 
-  /// Digits with or without a sign and a fraction. `Double`'s own reader also takes hexadecimal, exponents,
-  /// `inf` and `nan`, none of which is an age.
-  private static func age(from text: String) -> Double? {
-    let isPlain = text.utf8.allSatisfy {
-      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "+-.".utf8.contains($0)
+extension MetadataOptions {
+  static let table = CommandOption<String>.path(
+    "metadata", valueName: "file.csv",
+    abstract: """
+      Table with the columns image_id, age, sex and localization or site, or the ISIC archive's isic_id, age_approx, sex and \
+      anatom_site_general, or one that classify wrote, with a comma, semicolon or tab between them. Only the first must be \
+      there; other columns are ignored. Names of columns and values may have any letter case, a sex may be m, f or w, and an \
+      age may have a decimal comma. An empty cell, NA, nan, NULL, None, - and ? are missing; a region that could be several of \
+      the sites is unknown. A cell that cannot be understood fails its image only. A row belongs to the image whose file name without its ending is its image_id, equal to the byte; an image has one row at most. --age, \
+      --sex and --site take precedence over the cells.
+      """)
+
+  /// - Returns: `nil` when no table was named.
+  static func readTable(_ arguments: ParsedArguments) throws -> MetadataTable? {
+    try arguments[table].map { path in
+      try MetadataTable(FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path)
     }
-    guard isPlain, let age = Double(text), PatientMetadata.acceptedAges.contains(age) else { return nil }
-    return age
+  }
+
+  /// What the options and a table's row say together: an option that is given wins over the row's cell.
+  ///
+  /// - Parameter entry: `nil` when there is no table, or no row for this image.
+  static func metadata(
+    _ arguments: ParsedArguments, entry: MetadataTable.Entry?
+  ) throws(DermaFusionError) -> PatientMetadata {
+    try PatientMetadata(
+      ageInYears: arguments[age] ?? entry?.ageInYears,
+      sex: arguments[sex] ?? entry?.sex ?? .unknown,
+      site: arguments[site] ?? entry?.site ?? .unknown)
   }
 }

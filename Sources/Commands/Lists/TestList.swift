@@ -1,5 +1,7 @@
 import DermaFusion
 import Evaluation
+import Files
+import SystemModule
 
 /// Images with what they show, as a table lists them.
 struct TestList: Sendable {
@@ -30,10 +32,10 @@ struct TestList: Sendable {
   private(set) var leftOut: [(diagnosis: String, rowCount: Int)] = []
 
   /// Of the rows with a cell that cannot be understood, what it is, in the order of the table.
-  var failures: [CSVError] { failedRows.map(\.error) }
+  var failures: [DermaFusionError] { failedRows.map(\.error) }
   /// ``failures`` with the images that they cost.
-  private(set) var failedRows: [(image: String, error: CSVError)] = []
-  /// See ``PatientColumns/missingColumns``; nil for a challenge's ground truth, which never tells of patients.
+  private(set) var failedRows: [(image: String, error: DermaFusionError)] = []
+  /// See ``PatientColumns/missing``; nil for a challenge's ground truth, which never tells of patients.
   let missingColumns: String?
 
   /// Rows of the table.
@@ -42,31 +44,24 @@ struct TestList: Sendable {
   /// - Parameters:
   ///   - labels: the classes that an image may show.
   ///   - groups: columns whose cells to keep, in any letter case.
-  /// - Throws: ``CSVError`` naming the file, line, column and value.
-  init(_ bytes: [UInt8], path: String, labels: Labels, groups: [String] = []) throws(CSVError) {
+  /// - Throws: ``DermaFusionError`` naming the file, line, column and value.
+  init(_ bytes: [UInt8], path: String, labels: Labels, groups: [String] = []) throws(DermaFusionError) {
     let table = try CSVTable(bytes, path: path)
-    let reader = try LabelColumns(table, labels: labels, path: path)
-    let lesionColumn = try table.column(among: ["lesion_id"], path: path)
-    let patientColumn = try table.column(among: ["patient_id", "patient"], path: path)
-    let confirmation = try table.column(among: [Self.confirmationColumn], path: path)
+    let reader = try LabelColumns(table, labels: labels)
+    let lesionColumn = try table.column(among: ["lesion_id"])
+    let patientColumn = try table.column(among: ["patient_id", "patient"])
+    let confirmation = try table.column(among: [Self.confirmationColumn])
     let groupColumns =
-      try groups.map { name throws(CSVError) in
-        guard let column = try table.column(among: [name.lowercased()], path: path) else {
-          throw .missingColumn(path: path, name: name, header: table.header)
-        }
+      try groups.map { name throws(DermaFusionError) in
+        guard let column = try table.column(among: [name.lowercased()]) else { throw table.missing(name) }
         return (name: name, column: column)
       } + (confirmation.map { [(name: EvaluationReport.Grouping.confirmation.name, column: $0)] } ?? [])
-    let columns = try PatientColumns(
-      table, path: path,
-      others: [lesionColumn, patientColumn].compactMap { $0 } + groupColumns.map(\.column)
-        + reader.names)
+    let columns = try PatientColumns(table)
     var entries: [Entry] = []
-    var lines: [[UInt8]: Int] = [:]
-    for row in table.rows {
-      let image = try columns.identifier(of: row, seen: &lines)
-      do throws(CSVError) {
+    for (row, image) in zip(table.rows, try table.uniqueNames(columns.image)) {
+      do throws(DermaFusionError) {
         let label: LesionLabel
-        switch try reader.diagnosis(of: row, columns.cells) {
+        switch try reader.diagnosis(of: row) {
         case .label(let found): label = found
         case .other(let diagnosis):
           if let index = leftOut.firstIndex(where: { $0.diagnosis == diagnosis }) {
@@ -76,32 +71,35 @@ struct TestList: Sendable {
           }
           continue
         }
-        let lesion = try lesionColumn.map { column throws(CSVError) in
-          try columns.cells.identifier(column, of: row)
+        let lesion = try lesionColumn.map { column throws(DermaFusionError) in
+          try table.name(column, of: row)
         }
         entries.append(
           Entry(
             line: row.line, image: image,
             lesion: lesion ?? image,
             label: label,
-            patient: patientColumn.flatMap { columns.cells.knownText($0, of: row) },
+            patient: patientColumn.flatMap(row.known),
             cells: Dictionary(
               uniqueKeysWithValues: groupColumns.compactMap { name, column in
-                columns.cells.knownText(column, of: row).map { (name, $0) }
+                row.known(column).map { (name, $0) }
               }),
-            metadata: try columns.metadata(of: row)))
+            metadata: try columns.entry(of: row)))
       } catch {
         failedRows.append((image, error))
       }
     }
     if entries.isEmpty {
       if let failure = failedRows.first { throw failure.error }
-      guard let first = leftOut.first else { throw .noRows(path: path) }
-      throw .noKnownDiagnosis(path: path, first: first.diagnosis, known: labels.ids)
+      guard let first = leftOut.first else { throw table.failure("the table has no row below its header") }
+      throw table.failure(
+        """
+        no row shows one of the model's classes \(labels.ids.quotedList); the first shows '\(first.diagnosis)'
+        """)
     }
     self.path = path
     self.entries = entries
-    missingColumns = reader.isChallengeTable ? nil : columns.missingColumns
+    missingColumns = reader.isChallengeTable ? nil : columns.missing.note
   }
 
   /// With the rows of some images only; there may be none.
@@ -125,82 +123,49 @@ private struct LabelColumns {
 
   private enum Form {
     /// In the ISIC archive's words, or in the model's.
-    case words(String, areArchives: Bool)
-    case oneHot([(name: String, label: LesionLabel?)])
+    case words(CSVTable.Column, areArchives: Bool)
+    case oneHot([(column: CSVTable.Column, label: LesionLabel?)])
   }
 
+  private let table: CSVTable
   private let form: Form
   private let labels: Labels
 
-  init(_ table: CSVTable, labels: Labels, path: String) throws(CSVError) {
+  init(_ table: CSVTable, labels: Labels) throws(DermaFusionError) {
+    self.table = table
     self.labels = labels
-    if let column = try table.column(among: ["dx", "diagnosis", "label", "class"], path: path) {
-      form = .words(column, areArchives: column.lowercased() == "diagnosis")
+    if let column = try table.column(among: ["dx", "diagnosis", "label", "class"]) {
+      form = .words(column, areArchives: column.name.lowercased() == "diagnosis")
       return
     }
-    let columns = table.header.map { name in (name: name, label: Self.label(name, among: labels)) }
-    let known = columns.filter { $0.label != nil || Self.challengeColumns.contains($0.name.uppercased()) }
-    guard known.count(where: { $0.label != nil }) >= 2 else {
-      throw .missingColumn(path: path, name: "dx", header: table.header)
-    }
-    form = .oneHot(known)
+    let columns = table.header.map { (name: $0, label: labels.label(inWords: $0)) }
+    guard columns.count(where: { $0.label != nil }) >= 2 else { throw table.missing("dx") }
+    form = .oneHot(
+      try columns.filter { $0.label != nil || Labels.challengeColumns.contains($0.name.uppercased()) }
+        .map { name, label throws(DermaFusionError) in (try table.column(name), label) })
   }
 
   /// Whether the table has a column for each class, as the ISIC challenges publish their ground truth.
   var isChallengeTable: Bool { if case .oneHot = form { true } else { false } }
 
-  var names: [String] {
-    switch form {
-    case .words(let column, _): [column]
-    case .oneHot(let columns): columns.map(\.name)
-    }
-  }
-
-  /// - Throws: ``CSVError`` for a `dx` that is no class of the model, where a typing error is likelier than another
-  ///   disease, for a missing class, and for a row that does not mark one column.
-  func diagnosis(of row: CSVTable.Row, _ cells: CSVColumns) throws(CSVError) -> Diagnosis {
+  /// - Throws: for a `dx` that is no class of the model, where a typing error is likelier than another disease, for a missing
+  ///   class, and for a row that does not mark one column.
+  func diagnosis(of row: CSVTable.Row) throws(DermaFusionError) -> Diagnosis {
     switch form {
     case .words(let column, let areArchives):
-      let text = cells.text(column, of: row)
-      if let label = labels[text] ?? Self.label(text, among: labels) { return .label(label) }
-      if areArchives, !CSVColumns.isMissing(text) { return .other(text) }
-      throw cells.invalid(column, of: row, value: text, expectation: expectation)
+      let text = row[column]
+      if let label = labels.label(inWords: text) { return .label(label) }
+      if areArchives, !CSVTable.isMissing(text) { return .other(text) }
+      let ids = labels.count <= 12 ? labels.ids.quotedAlternatives : labels.ids.quotedList
+      throw table.invalid(column, of: row, value: text, expectation: "Please provide one of \(ids).")
     case .oneHot(let columns):
-      let marked = columns.filter { Double(cells.text($0.name, of: row).withDecimalPoint) == 1 }
-      if marked.count == 1 { return marked[0].label.map { .label($0) } ?? .other(marked[0].name) }
-      throw cells.invalid(
-        marked.first?.name ?? columns[0].name, of: row,
-        value: marked.isEmpty
-          ? cells.text(columns[0].name, of: row) : marked.map(\.name).joined(separator: " and "),
-        expectation: "Please mark one of \(columns.map(\.name).quotedList) with 1.")
+      let marked = columns.filter { Double(row[$0.column].withDecimalPoint) == 1 }
+      if marked.count == 1 { return marked[0].label.map { .label($0) } ?? .other(marked[0].column.name) }
+      let first = (marked.first ?? columns[0]).column
+      throw table.invalid(
+        first, of: row,
+        value: marked.isEmpty ? row[first] : marked.map(\.column.name).joined(separator: " and "),
+        expectation: "Please mark one of \(columns.map(\.column.name).quotedList) with 1.")
     }
-  }
-
-  /// Of the ISIC challenges and MILK10k: classes that a model may lack.
-  private static let challengeColumns = [
-    "MEL", "NV", "BCC", "AK", "AKIEC", "BKL", "DF", "VASC", "SCC", "SCCKA", "INF", "MAL_OTH", "BEN_OTH",
-    "UNK",
-  ]
-
-  private var expectation: String {
-    "Please provide one of \(labels.count <= 12 ? labels.ids.quotedAlternatives : labels.ids.quotedList)."
-  }
-
-  /// The ISIC archive's words for classes, and its challenge's AK, with the ids that models give them.
-  private static let words: [String: [String]] = [
-    "melanoma": ["mel"], "nevus": ["nv"], "basal cell carcinoma": ["bcc"],
-    "actinic keratosis": ["akiec", "ak"], "ak": ["akiec"], "pigmented benign keratosis": ["bkl"],
-    "seborrheic keratosis": ["bkl"], "solar lentigo": ["bkl"], "lichenoid keratosis": ["bkl"],
-    "dermatofibroma": ["df"], "vascular lesion": ["vasc"], "squamous cell carcinoma": ["scc"],
-  ]
-
-  /// The class of this id or name in any letter case, or of the ISIC archive's word for it; `nil` unless it is one.
-  private static func label(_ text: String, among labels: Labels) -> LesionLabel? {
-    let lowercase = text.lowercased()
-    let wanted = [lowercase] + (words[lowercase] ?? [])
-    let found = labels.filter {
-      wanted.contains($0.id.lowercased()) || $0.name.lowercased() == lowercase
-    }
-    return found.count == 1 ? found[0] : nil
   }
 }

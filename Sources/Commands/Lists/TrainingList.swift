@@ -1,3 +1,5 @@
+import DermaFusion
+import Files
 import SystemModule
 
 /// What a model has seen, from `training/split.csv` in its folder: images and lesions that its weights were
@@ -11,10 +13,6 @@ struct TrainingList: Sendable {
     case training, validation, fold, duplicate
   }
 
-  private static let side = CommandOption<Side>(
-    "split", valueName: "split", abstract: "", allowedValues: Side.allCases.map(\.rawValue),
-    convert: { Side(rawValue: $0) })
-
   /// Names of images and of lesions, as ``Swift/String/imageKey``.
   private struct Names {
     var images: Set<[UInt8]> = []
@@ -27,26 +25,32 @@ struct TrainingList: Sendable {
 
   private var names: [Side: Names] = [:]
 
-  /// - Throws: ``CSVError`` naming the file, line, column and value.
-  init(_ bytes: [UInt8], path: String) throws(CSVError) {
+  /// - Throws: naming the file, line, column and value.
+  init(_ bytes: [UInt8], path: String) throws(DermaFusionError) {
     let table = try CSVTable(bytes, path: path)
-    let columns = try table.columns(["image_id", "lesion_id", "split"], path: path)
+    let image = try table.column("image_id")
+    let lesion = try table.column("lesion_id")
+    let split = try table.column("split")
     for row in table.rows {
-      let lesion = try columns.identifier("lesion_id", of: row)
-      let side = try columns.requiredValue("split", of: row, as: Self.side)
-      names[side, default: Names()].images.insert(columns.text("image_id", of: row).imageKey)
-      names[side, default: Names()].lesions.insert(lesion.imageKey)
+      let name = try table.name(lesion, of: row)
+      guard let side = Side(rawValue: row[split]) else {
+        throw table.invalid(
+          split, of: row, value: row[split],
+          expectation: "Please provide one of \(Side.allCases.map(\.rawValue).quotedAlternatives).")
+      }
+      names[side, default: Names()].images.insert(row[image].imageKey)
+      names[side, default: Names()].lesions.insert(name.imageKey)
     }
   }
 
   /// The model's list; `nil` when its folder has none.
   ///
-  /// - Throws: ``CSVError``, or ``DermaFusionError`` when there is one that cannot be read.
-  static func list(ofModel folder: String) throws -> TrainingList? {
+  /// - Throws: when there is one that cannot be read.
+  static func list(ofModel folder: String) throws(DermaFusionError) -> TrainingList? {
     let path = "\(folder)/\(relativePath)"
-    do {
+    do throws(DermaFusionError) {
       return try TrainingList(FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path)
-    } catch let error as DermaFusionError where error == .notFound(path) {
+    } catch where error == .notFound(path) {
       return nil
     }
   }
@@ -74,4 +78,59 @@ struct TrainingList: Sendable {
 extension Flag {
   static let allowTrainingLesions = Flag(
     "allow-training-lesions", abstract: "Evaluate lesions that the model was trained on; the output says so.")
+}
+
+/// What a test list and what a model has seen have in common.
+struct TrainingOverlap {
+  /// Whether the model says what it has seen; an ensemble, whether its own list or each member's does.
+  let isKnown: Bool
+  /// Where it is not known because of some members of an ensemble only: the names of their folders.
+  let membersWithoutList: [String]
+  let trainingLesions: [String]
+  let validationLesions: [String]
+  /// The first folder whose list has a lesion that was trained on.
+  let trainedFolder: String?
+
+  /// - Parameter members: the names of an ensemble's folders.
+  init(_ list: TestList, model folder: String, members: [String]) throws(DermaFusionError) {
+    let folders = [folder] + members.map { "\(folder)/\($0)" }
+    let lists = try folders.map { folder throws(DermaFusionError) in try TrainingList.list(ofModel: folder) }
+    let unlisted = zip(members, lists.dropFirst()).filter { $1 == nil }.map { $0.0 }
+    isKnown = lists[0] != nil || (!members.isEmpty && unlisted.isEmpty)
+    membersWithoutList = isKnown || unlisted.count == members.count ? [] : unlisted
+    let trained = lists.map { $0?.trainingLesions(in: list) ?? [] }
+    trainedFolder = zip(folders, trained).first { !$1.isEmpty }?.0
+    trainingLesions = trained.flatMap { $0 }.unique
+    validationLesions = lists.flatMap { $0?.validationLesions(in: list) ?? [] }.unique
+  }
+
+  /// - Parameter labels: the path of the list.
+  /// - Throws: where the model was trained on one of the lesions.
+  func refuseTrained(labels: String) throws(DermaFusionError) {
+    guard let trainedFolder else { return }
+    throw .failure(
+      name: labels,
+      reason: """
+        the model was trained on \(trainingLesions.count) of its lesions, the first of them '\(trainingLesions[0])' \
+        (\(trainedFolder)/\(TrainingList.relativePath)); its figures would say nothing about other lesions. \
+        --\(Flag.allowTrainingLesions.name) evaluates all the same
+        """)
+  }
+
+  /// How many lesions of the list the model has seen; null where that is not known.
+  var json: JSONValue {
+    guard isKnown else { return .null }
+    return .object([
+      "trainingLesions": .integer(trainingLesions.count),
+      "validationLesions": .integer(validationLesions.count),
+    ])
+  }
+}
+
+extension [String] {
+  /// Without those that occurred before.
+  var unique: [String] {
+    var seen: Set<String> = []
+    return filter { seen.insert($0).inserted }
+  }
 }

@@ -69,3 +69,11 @@ extension [String] {
     prefix(count).joined(separator: ", ") + (self.count > count ? " and \(self.count - count) more" : "")
   }
 }
+
+extension CSVCell {
+  /// ``text(_:)``. For a terminal, control characters and changes of the direction of writing are written as escapes, because
+  /// a terminal would obey them.
+  static func text(_ text: String, isForTerminal: Bool) -> String {
+    isForTerminal ? quoted(neutralized(text).printable) : self.text(text)
+  }
+}

@@ -45,6 +45,30 @@ public struct Labels: Sendable, Hashable {
   public var ids: [String] { labels.map { $0.id } }
 }
 
+extension Labels {
+  /// The class of this id or name in any letter case, or of the ISIC archive's word for it; `nil` unless it is one class.
+  package func label(inWords text: String) -> LesionLabel? {
+    let lowercase = text.lowercased()
+    let wanted = [lowercase] + (Self.words[lowercase] ?? [])
+    let found = filter { wanted.contains($0.id.lowercased()) || $0.name.lowercased() == lowercase }
+    return self[text] ?? (found.count == 1 ? found[0] : nil)
+  }
+
+  /// The ISIC archive's words for classes, and its challenge's AK, with the ids that models give them.
+  private static let words: [String: [String]] = [
+    "melanoma": ["mel"], "nevus": ["nv"], "basal cell carcinoma": ["bcc"],
+    "actinic keratosis": ["akiec", "ak"], "ak": ["akiec"], "pigmented benign keratosis": ["bkl"],
+    "seborrheic keratosis": ["bkl"], "solar lentigo": ["bkl"], "lichenoid keratosis": ["bkl"],
+    "dermatofibroma": ["df"], "vascular lesion": ["vasc"], "squamous cell carcinoma": ["scc"],
+  ]
+
+  /// Columns of the ISIC challenges and of MILK10k: classes that a model may lack.
+  package static let challengeColumns = [
+    "MEL", "NV", "BCC", "AK", "AKIEC", "BKL", "DF", "VASC", "SCC", "SCCKA", "INF", "MAL_OTH", "BEN_OTH",
+    "UNK",
+  ]
+}
+
 extension Labels: RandomAccessCollection {
   /// 0
   public var startIndex: Int { 0 }

@@ -11,6 +11,19 @@ public struct PatientMetadata: Sendable, Equatable {
   /// Ages that are accepted, in years. 0 is an infant; above 100 the model's input is clamped to 100.
   public static let acceptedAges: ClosedRange<Double> = 0...130
 
+  /// What to write where an age cannot be understood.
+  package static let ageExpectation = "Please provide a number of years from 0 to 130."
+
+  /// Reads an age in years: digits with or without a sign and a fraction. `Double`'s own reader also takes hexadecimal,
+  /// exponents, `inf` and `nan`, none of which is an age.
+  package static func age(in text: String) -> Double? {
+    let isPlain = text.utf8.allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "+-.".utf8.contains($0)
+    }
+    guard isPlain, let age = Double(text), acceptedAges.contains(age) else { return nil }
+    return age
+  }
+
   /// Nothing known: age missing, sex and site unknown.
   public static let unknown = PatientMetadata(sex: .unknown, site: .unknown)
 

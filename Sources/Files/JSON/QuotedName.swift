@@ -30,3 +30,17 @@ extension Unicode.Scalar {
     changesItsSurroundings || (0xFDD0...0xFDEF).contains(value) || value & 0xFFFE == 0xFFFE
   }
 }
+
+extension [String] {
+  /// `'a', 'b'`, at most eight of them.
+  package var quotedList: String {
+    prefix(8).map { "'\($0)'" }.joined(separator: ", ") + (count > 8 ? ", ..." : "")
+  }
+
+  /// `'a', 'b' or 'c'`
+  package var quotedAlternatives: String {
+    let quoted = map { "'\($0)'" }
+    guard quoted.count > 1 else { return quoted.joined() }
+    return quoted.dropLast().joined(separator: ", ") + " or " + quoted.last!
+  }
+}

@@ -28,6 +28,46 @@ public enum BodySite: String, Sendable, CaseIterable {
   public init?(name: String) {
     self.init(rawValue: name.lowercased())
   }
+
+  /// Reads a region as people, the ISIC archive and DICOM's code sets call it, in any letter case and with any characters between
+  /// its words: `lower_extremity`, `Skin of forearm`, `upper back`. A region in which several sites lie is `unknown`, never
+  /// guessed; `nil` for a region that is not known.
+  package init?(region: String) {
+    var words = region.lowercased().split { !$0.isLetter }.map { String($0) }
+    words.removeAll { Self.idleWords.contains($0) }
+    if let site = Self.site(words.joined(separator: " ")) {
+      self = site
+      return
+    }
+    words.removeAll { Self.directions.contains($0) }
+    guard let site = Self.site(words.joined(separator: " ")) else { return nil }
+    self = site
+  }
+
+  private static func site(_ region: String) -> BodySite? { Self(rawValue: region) ?? regions[region] }
+
+  private static let idleWords: Set<String> = [
+    "skin", "structure", "of", "the", "entire", "region", "area", "surface", "left", "right", "bilateral",
+    "part",
+  ]
+  /// They name a part of the region that follows.
+  private static let directions: Set<String> = [
+    "anterior", "posterior", "lateral", "medial", "dorsal", "ventral", "upper", "lower", "middle", "proximal",
+    "distal",
+  ]
+  /// Regions besides the fifteen names. Others, such as the head, the shoulder or the wrist, could be several sites.
+  private static let regions: [String: BodySite] = [
+    "abdominal wall": .abdomen, "breast": .chest, "chest wall": .chest, "auricle": .ear, "earlobe": .ear,
+    "external ear": .ear, "pinna": .ear, "cheek": .face, "chin": .face, "eyebrow": .face, "eyelid": .face,
+    "forehead": .face, "nose": .face, "toe": .foot, "external genitalia": .genital, "genitalia": .genital,
+    "penis": .genital, "scrotum": .genital, "vulva": .genital, "finger": .hand, "thumb": .hand,
+    "calf": .lowerExtremity, "knee": .lowerExtremity, "leg": .lowerExtremity,
+    "lower limb": .lowerExtremity, "shin": .lowerExtremity, "thigh": .lowerExtremity,
+    "arm": .upperExtremity, "elbow": .upperExtremity, "forearm": .upperExtremity,
+    "upper limb": .upperExtremity,
+    // The ISIC archive's regions in which several sites lie.
+    "torso": .unknown, "head neck": .unknown, "oral genital": .unknown, "palms soles": .unknown,
+  ]
 }
 
 #if !hasFeature(Embedded)

@@ -10,6 +10,15 @@ public enum Sex: String, Sendable, CaseIterable {
   public init?(name: String) {
     self.init(rawValue: name.lowercased())
   }
+
+  /// Reads a sex as tables and DICOM files write it: `init(name:)`'s names, `m`, `f` or the German `w`, in any letter case.
+  package init?(word: String) {
+    switch word.lowercased() {
+    case "m": self = .male
+    case "f", "w": self = .female
+    default: self.init(name: word)
+    }
+  }
 }
 
 #if !hasFeature(Embedded)

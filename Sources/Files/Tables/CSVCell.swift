@@ -1,12 +1,11 @@
 /// A cell of a table that is written.
 package enum CSVCell {
-  /// A text as a cell by RFC 4180. Quoted where it holds a quote, a line break or what separates cells: a comma, and a semicolon
-  /// or a tab too, which separate them for spreadsheets of other languages.
-  ///
-  /// - Parameter isForTerminal: control characters and changes of the direction of writing, which a terminal would obey, are then
-  ///   written as escapes.
-  package static func text(_ text: String, isForTerminal: Bool = false) -> String {
-    let cell = isForTerminal ? neutralized(text).printable : neutralized(text)
+  /// A text as a cell by RFC 4180 that no spreadsheet takes for a formula; see ``neutralized(_:)``.
+  package static func text(_ text: String) -> String { quoted(neutralized(text)) }
+
+  /// Quoted where it holds a quote, a line break or what separates cells: a comma, and a semicolon or a tab too, which separate
+  /// them for spreadsheets of other languages.
+  package static func quoted(_ cell: String) -> String {
     guard cell.utf8.contains(where: needsQuotes) else { return cell }
     // By scalars: a quote that an accent follows is another character.
     var quoted = String.UnicodeScalarView()

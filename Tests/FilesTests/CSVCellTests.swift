@@ -1,6 +1,5 @@
+import Files
 import Testing
-
-@testable import Commands
 
 @Suite struct CSVCellTests {
   @Test(arguments: [
@@ -39,13 +38,5 @@ import Testing
         }
       }
     }
-  }
-
-  @Test(arguments: [
-    ("\u{1B}[31mred", "\\u{1B}[31mred"), ("\u{202E}gpj.exe", "\\u{202E}gpj.exe"), ("\u{200F}x", "\\u{200F}x"),
-    ("=\u{7}", "'=\\u{07}"), ("a\nb", "a\\nb"),
-  ])
-  func aTerminalIsGivenNothingToObey(text: String, cell: String) {
-    #expect(CSVCell.text(text, isForTerminal: true) == cell)
   }
 }
