@@ -153,7 +153,7 @@ import Testing
     (",L1,nv,,,\n", "line 2: column 'image_id': the value '' is invalid."),
     ("a,L1,nv,131,,\n", "line 2: column 'age': the value '131' is invalid."),
     ("a,L1,nv,,x,\n", "line 2: column 'sex': the value 'x' is invalid."),
-    ("a,L1,nv,,,knee\n", "line 2: column 'localization': the value 'knee' is invalid."),
+    ("a,L1,nv,,,moon\n", "line 2: column 'localization': the value 'moon' is invalid."),
     ("a,L1,nv,,,\na,L1,nv,,,\n", "line 3: the image_id 'a' was already on line 2"),
     ("a,L1,nv\n", "line 2: 3 fields, where the header has 6"),
     ("", "the table has no row below its header"),

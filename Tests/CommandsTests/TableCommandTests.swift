@@ -7,6 +7,10 @@ import Testing
 @testable import Commands
 
 @Suite struct TableCommandTests {
+  private static func table(_ text: String) throws -> MetadataTable {
+    try MetadataTable(Array(text.utf8), path: "p.csv")
+  }
+
   @Test func aTableWithoutAColumnIsNamedWithItsHeader() throws {
     let folder = TemporaryFolder()
     let image = folder.write(pnm(), to: "A.ppm")
@@ -60,10 +64,10 @@ import Testing
   @Test func imagesAreKnownByTheScalarsOfTheirNames() throws {
     let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
     try #require(composed == decomposed, "strings do not tell them apart")
-    let both = try table("image_id,age,sex,localization\n\(composed),1,,\n\(decomposed),2,,\n")
+    let both = try Self.table("image_id,age,sex,localization\n\(composed),1,,\n\(decomposed),2,,\n")
     #expect(both[composed]?.ageInYears == 1)
     #expect(both[decomposed]?.ageInYears == 2)
-    let one = try table("image_id,age,sex,localization\n\(composed),1,,\n")
+    let one = try Self.table("image_id,age,sex,localization\n\(composed),1,,\n")
     #expect(one[decomposed] == nil)
 
     let folder = TemporaryFolder()

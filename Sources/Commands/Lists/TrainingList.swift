@@ -50,7 +50,7 @@ struct TrainingList: Sendable {
     let path = "\(folder)/\(relativePath)"
     do throws(DermaFusionError) {
       return try TrainingList(FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path)
-    } catch where error == .notFound(path) {
+    } catch  where error == .notFound(path) {
       return nil
     }
   }
