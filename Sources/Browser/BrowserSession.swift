@@ -33,7 +33,7 @@ final class BrowserSession {
       tell(json.text)
       return result
     } catch {
-      tell(error.orderedJSON.text)
+      tell(error.json.text)
       return failed
     }
   }
@@ -48,15 +48,17 @@ final class BrowserSession {
   func classify(
     _ handle: Int32, _ image: PixelImage, _ request: ImageRequest
   ) throws(DermaFusionError) -> (JSONValue, Int32) {
-    (try classifier(handle).answer(request, of: image), 1)
+    (try classifier(handle).run(request, on: image).json, 1)
   }
 
   func explain(
     _ handle: Int32, _ image: PixelImage, _ request: ImageRequest
   ) throws(DermaFusionError) -> (JSONValue, Int32) {
-    let (explanation, json) = try classifier(handle).explanation(request, of: image)
-    maps = explanation.maps
-    return (json, Int32(maps.count))
+    var request = request
+    request.explains = true
+    let answer = try classifier(handle).run(request, on: image)
+    maps = answer.maps
+    return (answer.json, Int32(maps.count))
   }
 
   /// The values of one of the last explanation's maps, valid until the next call; nil when there is no such map.
@@ -73,7 +75,7 @@ final class BrowserSession {
         .invalidRequest, message: "the request names no stage", remedy: "Send the key \"stage\".")
     }
     let (shape, values): ([Int], UnsafeMutableRawPointer)
-    switch StageValues(try classifier(handle).preprocessed(image), stage: stage) {
+    switch StageValues(try classifier(handle).preprocessor(DecodedImage(image)), stage: stage) {
     case .bytes(let bytes, shape: let dimensions): (shape, values) = (dimensions, keep(bytes))
     case .floats(let floats, shape: let dimensions): (shape, values) = (dimensions, keep(floats))
     }
@@ -106,5 +108,50 @@ final class BrowserSession {
     }
     memory = copy
     return copy
+  }
+}
+
+extension BrowserSession {
+  func load(configuration: [UInt8], weights: [UInt8]) throws(DermaFusionError) -> (JSONValue, Int32) {
+    let folder = try ModelFolder(configuration: configuration, weights: weights)
+    let classifier = Classifier(try Model(folder, threadCount: 1))
+    models.append(LoadedModel(classifier: classifier, digest: folder.digest))
+    return (.object(["model": .integer(models.count)]), Int32(models.count))
+  }
+
+  /// Takes the SHA-256 of a model's files from the page.
+  func identify(_ handle: Int32, _ sha256: UnsafeRawBufferPointer) throws(DermaFusionError) -> (
+    JSONValue, Int32
+  ) {
+    let model = try model(handle)
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
+    guard sha256.count == 64, sha256.allSatisfy({ digits.contains($0) || letters.contains($0) }) else {
+      throw DermaFusionError(
+        .invalidRequest,
+        message: "a model's SHA-256 has \(sha256.count) characters or others than 0-9 and a-f",
+        remedy: "Send 64 characters.")
+    }
+    model.digest.settle(String(decoding: sha256, as: UTF8.self))
+    return (.object(["sha256": .string(model.digest.sha256)]), 1)
+  }
+
+  func unload(_ handle: Int32) {
+    if models.indices.contains(Int(handle) - 1) { models[Int(handle) - 1] = nil }
+  }
+
+  func classifier(_ handle: Int32) throws(DermaFusionError) -> Classifier { try model(handle).classifier }
+
+  private func model(_ handle: Int32) throws(DermaFusionError) -> LoadedModel {
+    guard models.indices.contains(Int(handle) - 1), let model = models[Int(handle) - 1] else {
+      throw DermaFusionError(
+        .invalidRequest, message: "there is no model \(handle)", remedy: "Load the model first.")
+    }
+    return model
+  }
+
+  /// What a page can know of a model before it classifies.
+  func describe(_ handle: Int32) throws(DermaFusionError) -> (JSONValue, Int32) {
+    (try classifier(handle).description(for: .program), 1)
   }
 }

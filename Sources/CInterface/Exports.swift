@@ -77,12 +77,9 @@ public func describeClassifier(
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   make(result, error) { () throws(DermaFusionError) in
-    let files = [
-      (key: "formats", value: JSONValue.strings(ImageDecoder.formats)),
-      ("endings", .strings(ImageDecoder.readableEndings)),
-    ]
-    return StoredResult(
-      nil, json: try Handles.classifier(classifier).classifier.orderedJSON(files: files).text)
+    let description = try Handles.classifier(classifier).classifier.description(
+      for: .program, formats: ImageDecoder.formats, endings: ImageDecoder.readableEndings)
+    return StoredResult(nil, json: description.text)
   }
 }
 
@@ -102,7 +99,7 @@ public func classifyBytes(
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   make(result, error) { () throws(DermaFusionError) in
-    try ImageCall(classifier, request).classify(file: bytes(start, size, "bytes"))
+    try ImageCall(classifier, request, explains: false).answer(file: bytes(start, size, "bytes"))
   }
 }
 
@@ -112,7 +109,7 @@ public func classifyFile(
   _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   make(result, error) { () throws(DermaFusionError) in
-    try ImageCall(classifier, request).classify(file: file(descriptor))
+    try ImageCall(classifier, request, explains: false).answer(file: file(descriptor))
   }
 }
 
@@ -123,7 +120,8 @@ public func classifyPixels(
   _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   make(result, error) { () throws(DermaFusionError) in
-    try ImageCall(classifier, request).classify(image(pixels, width, height, bytesPerRow, layout))
+    try ImageCall(classifier, request, explains: false).answer(
+      image(pixels, width, height, bytesPerRow, layout))
   }
 }
 
@@ -134,7 +132,7 @@ public func explainBytes(
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   make(result, error) { () throws(DermaFusionError) in
-    try ImageCall(classifier, request).explain(file: bytes(start, size, "bytes"))
+    try ImageCall(classifier, request, explains: true).answer(file: bytes(start, size, "bytes"))
   }
 }
 
@@ -144,7 +142,7 @@ public func explainFile(
   _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   make(result, error) { () throws(DermaFusionError) in
-    try ImageCall(classifier, request).explain(file: file(descriptor))
+    try ImageCall(classifier, request, explains: true).answer(file: file(descriptor))
   }
 }
 
@@ -155,7 +153,8 @@ public func explainPixels(
   _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   make(result, error) { () throws(DermaFusionError) in
-    try ImageCall(classifier, request).explain(image(pixels, width, height, bytesPerRow, layout))
+    try ImageCall(classifier, request, explains: true).answer(
+      image(pixels, width, height, bytesPerRow, layout))
   }
 }
 

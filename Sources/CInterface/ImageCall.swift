@@ -1,74 +1,63 @@
 import CDermaFusion
 import DermaFusion
 import ImageFiles
-import ImagePipeline
+import SystemModule
 
 /// One image on its way through a classifier.
 struct ImageCall {
   private let classifier: Classifier
   private let request: ImageRequest
-  private let usesCallingThreadOnly: Bool
 
   /// - Parameter request: nil: nothing known, nothing special.
   init(
-    _ classifier: dermafusion_classifier, _ request: UnsafePointer<dermafusion_request>?
+    _ classifier: dermafusion_classifier, _ request: UnsafePointer<dermafusion_request>?, explains: Bool
   ) throws(DermaFusionError) {
     self.classifier = try Handles.classifier(classifier).classifier
+    var wanted = ImageRequest()
     if let request {
       try requireSize(request.pointee.size, atLeast: MemoryLayout<dermafusion_request>.size, "request")
-      self.request = try ImageRequest(request.pointee)
-      usesCallingThreadOnly = request.pointee.calling_thread_only == 1
-    } else {
-      self.request = ImageRequest()
-      usesCallingThreadOnly = false
+      wanted = try ImageRequest(request.pointee)
     }
+    wanted.explains = explains
+    self.request = wanted
   }
 
-  func classify(file: [UInt8]) throws(DermaFusionError) -> StoredResult {
-    try compute { () throws(DermaFusionError) in
-      try stored(classifier.classify(encodedImage: file, metadata: request.metadata, views: request.views))
+  func answer(file: [UInt8]) throws(DermaFusionError) -> StoredResult {
+    StoredResult(try classifier.run(request, onFile: file))
+  }
+
+  func answer(_ image: PixelImage) throws(DermaFusionError) -> StoredResult {
+    StoredResult(try classifier.run(request, on: image))
+  }
+}
+
+extension ImageRequest {
+  /// What a C program asks for.
+  init(_ request: dermafusion_request) throws(DermaFusionError) {
+    self.init()
+    guard request.symmetries <= 1, request.calling_thread_only <= 1, request.reserved == 0 else {
+      throw .argument(
+        """
+        the request's symmetries (\(request.symmetries)) and calling_thread_only (\(request.calling_thread_only)) must be 0 \
+        or 1, and reserved (\(request.reserved)) 0
+        """, remedy: "Set the request by dermafusion_request_init first.")
     }
-  }
-
-  func classify(_ image: PixelImage) throws(DermaFusionError) -> StoredResult {
-    try compute { () throws(DermaFusionError) in
-      try stored(classifier.classify(image, metadata: request.metadata, views: request.views))
+    views = request.symmetries == 1 ? .symmetries : .upright
+    usesCallingThreadOnly = request.calling_thread_only == 1
+    imageName = try CText.read(request.name, "name") ?? ""
+    layer = try CText.read(request.map_layer, "map_layer")
+    let sexName = try CText.read(request.sex, "sex")
+    let siteName = try CText.read(request.site, "site")
+    let methodName = try CText.read(request.map_method, "map_method")
+    switch try CText.read(request.map_class, "map_class") {
+    case nil: classes = .top
+    case "all": classes = .all
+    case .some(let name): classes = .named([name])
     }
-  }
-
-  func explain(file: [UInt8]) throws(DermaFusionError) -> StoredResult {
-    try compute { () throws(DermaFusionError) in
-      try stored(
-        classifier.explain(
-          encodedImage: file, metadata: request.metadata, method: request.method, layer: request.layer,
-          selecting: classifier.selection(request.labels(of: classifier))
-        ).0)
-    }
-  }
-
-  func explain(_ image: PixelImage) throws(DermaFusionError) -> StoredResult {
-    try compute { () throws(DermaFusionError) in
-      try stored(
-        classifier.explain(
-          classifier.preprocessed(image), metadata: request.metadata, method: request.method,
-          layer: request.layer,
-          imageSHA256: nil, selecting: classifier.selection(request.labels(of: classifier))))
-    }
-  }
-
-  private func compute(_ work: () throws(DermaFusionError) -> StoredResult) throws(DermaFusionError)
-    -> StoredResult
-  {
-    usesCallingThreadOnly ? try classifier.withoutSharing(work) : try work()
-  }
-
-  private func stored(_ classification: Classification) -> StoredResult {
-    StoredResult(classification, json: classification.json(imageName: request.imageName))
-  }
-
-  private func stored(_ explanation: Explanation) -> StoredResult {
-    StoredResult(
-      explanation.classification, json: explanation.classification.json(imageName: request.imageName),
-      explanation: explanation, imageName: request.imageName)
+    metadata = try PatientMetadata(
+      ageInYears: request.age.isNaN ? nil : request.age,
+      sex: sexName == nil ? .unknown : Self.sex(named: sexName!),
+      site: siteName == nil ? .unknown : Self.site(named: siteName!))
+    method = try methodName == nil ? .gradcam : Self.method(named: methodName!, key: "map_method")
   }
 }

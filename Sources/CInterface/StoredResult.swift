@@ -22,6 +22,13 @@ final class StoredResult: @unchecked Sendable {
   /// The explanation as a PNG file, once it was asked for.
   private let picture = Locked<StoredPicture?>(nil)
 
+  convenience init(_ answer: ImageAnswer) {
+    let imageName = answer.request.imageName
+    self.init(
+      answer.classification, json: answer.classification.json(imageName: imageName),
+      explanation: answer.request.explains ? answer.explanation : nil, imageName: imageName)
+  }
+
   /// - Parameters:
   ///   - json: the result as text.
   ///   - imageName: a path, or empty.

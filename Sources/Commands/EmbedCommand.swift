@@ -60,9 +60,9 @@ enum EmbedCommand: Command {
       let source = try item.image()
       return try source.naming {
         // As a whole, so that what is no result is no row either.
-        let (_, output, _) = try classifier.observedClassify(
-          encodedImage: source.read(terminal: terminal), metadata: .unknown, limits: input.limits)
-        return (imageName: source.name, features: output.pooled)
+        let answer = try classifier.run(
+          ImageRequest(), onFile: source.read(terminal: terminal), limits: input.limits)
+        return (imageName: source.name, features: answer.output.pooled)
       }
     } consume: { image in
       features += image.features

@@ -8,7 +8,8 @@ struct InfoReport: Report {
   let folder: String
 
   var json: JSONValue {
-    classifier.orderedJSON(folder: folder, formats: ImageDecoder.formats, decoders: ImageDecoder.libraries)
+    classifier.description(
+      for: .info(folder: folder, decoders: ImageDecoder.libraries), formats: ImageDecoder.formats)
   }
 
   private static func words(_ labels: Labels) -> String {

@@ -26,7 +26,7 @@ struct ModelList: PlainReport {
     let models = models.map {
       JSONValue.object([
         "name": $0.name.map(JSONValue.string) ?? .null, "folder": .string($0.folder),
-        "model": $0.identity.orderedJSON, "architecture": .string($0.architecture),
+        "model": $0.identity.json, "architecture": .string($0.architecture),
         "precision": .string($0.precision),
       ])
     }

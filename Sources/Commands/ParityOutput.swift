@@ -77,7 +77,7 @@ struct ParityOutput: PlainReport {
         "versions",
         .object(fixtures.versions.sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) })
       ),
-      ("model", classifier.map(\.model.orderedJSON) ?? .null),
+      ("model", classifier.map(\.model.json) ?? .null),
       ("instructionSet", classifier.map { .string($0.instructionSet) } ?? .null),
       ("threads", classifier.map { .integer($0.threadCount) } ?? .null),
     ]

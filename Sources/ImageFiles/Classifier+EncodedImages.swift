@@ -1,7 +1,7 @@
 import DermaFusion
 import Files
 import ImagePipeline
-import NetworkModule
+import SystemModule
 
 extension Classifier {
   /// Classifies an image from a file's bytes: PNG, JPEG, PNM, BMP, DICOM, and WebP, TIFF, HEIC and AVIF where the system has
@@ -18,41 +18,24 @@ extension Classifier {
   public func classify(
     encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, views: ImageViews = .upright
   ) throws(DermaFusionError) -> Classification {
-    try observedClassify(encodedImage: bytes, metadata: metadata, views: views).0
+    try run(ImageRequest(metadata: metadata, views: views), onFile: bytes).classification
   }
 
-  /// ``classify(encodedImage:metadata:views:)`` with what the network gave and the time that each step took.
-  package func observedClassify(
-    encodedImage bytes: [UInt8], metadata: PatientMetadata, views: ImageViews = .upright,
-    limits: DecodingLimits = .standard
-  ) throws(DermaFusionError) -> (Classification, NetworkOutput, ClassificationTiming) {
-    var timing = ClassificationTiming()
-    let image = try ClassificationTiming.measure(&timing.decodeMilliseconds) { () throws(DermaFusionError) in
-      try Self.decoded(bytes, part: .square(size: configuration.preprocessing.size), limits: limits)
-    }
-    let input = try ClassificationTiming.measure(&timing.preprocessMilliseconds) {
-      () throws(DermaFusionError) in
-      try preprocessed(image)
-    }
-    let known = metadata.filled(from: input.patient)
-    let output = try ClassificationTiming.measure(&timing.networkMilliseconds) {
-      () throws(DermaFusionError) in
-      try self.output(of: input, metadata: known.encoded(), views: views)
-    }
-    let result = try classification(
-      output, of: input, metadata: known, isFromFile: known != metadata, views: views,
-      imageSHA256: SHA256.hexDigest(bytes))
-    return (result, output, timing)
-  }
-
-  /// ``classify(encodedImage:metadata:views:)`` with what the network looked at, of which a picture can be shown.
+  /// Does what a request asks of an image file, whose SHA-256 goes into the result.
   ///
-  /// - Parameter pictureSide: the greatest width of the picture.
-  package func classify(
-    encodedImage bytes: [UInt8], metadata: PatientMetadata, pictureSide: Int, limits: DecodingLimits
-  ) throws(DermaFusionError) -> (Classification, PreprocessedImage) {
-    let input = try preprocessed(decodedPicture(bytes, side: pictureSide, limits: limits))
-    return (try classify(input, metadata: metadata, imageSHA256: SHA256.hexDigest(bytes)).0, input)
+  /// - Throws: see ``run(_:decode:)``.
+  package func run(
+    _ request: ImageRequest, onFile bytes: [UInt8], limits: DecodingLimits = .standard
+  ) throws(DermaFusionError) -> ImageAnswer {
+    var request = request
+    request.imageSHA256 = SHA256.hexDigest(bytes)
+    // As far as the network and a picture need the pixels.
+    if request.explains, request.pictureSide == nil { request.pictureSide = Explanation.pictureSide }
+    let size = configuration.preprocessing.size
+    let part = request.pictureSide.map { ImagePart.picture(size: size, side: $0) } ?? .square(size: size)
+    return try run(request) { () throws(DermaFusionError) in
+      try ImageDecoder.decode(bytes, part: part, limits: limits)
+    }
   }
 
   /// Classifies an image from a file's bytes and explains one or more of its logits; see
@@ -61,43 +44,50 @@ extension Classifier {
     encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, labels: [LesionLabel] = [],
     method: ActivationMapMethod = .gradcam, layer: String? = nil
   ) throws(DermaFusionError) -> Explanation {
-    try explain(
-      encodedImage: bytes, metadata: metadata, method: method, layer: layer, selecting: selection(labels)
-    ).0
+    try run(
+      explaining(labels, method: method, layer: layer, metadata: metadata), onFile: bytes
+    ).explanation
   }
 
-  /// The same with what the network looked at, for the map's checks.
+  /// Classifies image files side by side and gives their results in the order of the paths, each as soon as it and those
+  /// before it are done. A file that fails does not end the sequence.
+  ///
+  /// ```swift
+  /// for await result in classifier.results(ofFiles: paths) {
+  ///   switch result {
+  ///   case .success(let classification): print(classification.summary)
+  ///   case .failure(let error): print(error.message)
+  ///   }
+  /// }
+  /// ```
   ///
   /// - Parameters:
-  ///   - pictureSide: the greatest width of ``Explanation/cropped``.
-  ///   - select: the classes to explain, by the image's probabilities; at least one.
-  package func explain(
-    encodedImage bytes: [UInt8], metadata: PatientMetadata, method: ActivationMapMethod, layer: String?,
-    pictureSide: Int = Explanation.pictureSide, limits: DecodingLimits = .standard,
-    selecting select: (ClassScores) -> [LesionLabel]
-  ) throws(DermaFusionError) -> (Explanation, PreprocessedImage) {
-    let input = try preprocessed(decodedPicture(bytes, side: pictureSide, limits: limits))
-    let explanation = try explain(
-      input, metadata: metadata, method: method, layer: layer, imageSHA256: SHA256.hexDigest(bytes),
-      pictureSide: pictureSide, selecting: select)
-    return (explanation, input)
+  ///   - paths: of image files of at most 512 MB; see ``classify(encodedImage:metadata:views:)``.
+  ///   - metadata: what is known of the patient on a file's image; called on several threads at once.
+  ///   - views: how the network looks at an image; ``ImageViews/symmetries`` takes eight runs.
+  /// - Returns: a sequence with an element for each path. Its errors name the file; their codes are
+  ///   ``DermaFusionError/Code/invalidImage``, for a file that cannot be read too, and
+  ///   ``DermaFusionError/Code/nonFiniteOutput``.
+  public func results(
+    ofFiles paths: some Sequence<String>,
+    metadata: @escaping @Sendable (_ path: String) -> PatientMetadata = { _ in .unknown },
+    views: ImageViews = .upright
+  ) -> ClassificationResults<DermaFusionError> {
+    results(of: Array(paths)) { (classifier, path) throws(DermaFusionError) in
+      let bytes = try Self.bytes(ofFile: path)
+      return try DermaFusionError.naming(path) { () throws(DermaFusionError) in
+        try classifier.classify(encodedImage: bytes, metadata: metadata(path), views: views)
+      }
+    }
   }
 
-  /// A file's pixels as far as the network and a picture need them.
-  private func decodedPicture(
-    _ bytes: [UInt8], side: Int, limits: DecodingLimits
-  ) throws(DermaFusionError) -> DecodedImage {
-    try Self.decoded(
-      bytes, part: .picture(size: configuration.preprocessing.size, side: side), limits: limits)
-  }
-
-  /// The pixels of a file.
-  ///
-  /// - Throws: ``DermaFusionError/Code/invalidImage``
-  package static func decoded(
-    _ bytes: [UInt8], part: ImagePart, limits: DecodingLimits = .standard
-  ) throws(DermaFusionError) -> DecodedImage {
-    try ImageDecoder.decode(bytes, part: part, limits: limits)
+  private static func bytes(ofFile path: String) throws(DermaFusionError) -> [UInt8] {
+    do throws(DermaFusionError) {
+      return try FileBytes.read(
+        path: path, limit: ImageDecoder.fileByteLimit, refusal: ImageDecoder.refusal(ofStart:))
+    } catch {
+      throw error.withCode(.invalidImage, remedy: "Name an image file that can be read.")
+    }
   }
 }
 
@@ -107,6 +97,6 @@ extension PixelImage {
   ///
   /// - Throws: ``DermaFusionError/Code/invalidImage``, naming the broken rule.
   public init(decoding bytes: [UInt8]) throws(DermaFusionError) {
-    self = try Classifier.decoded(bytes, part: .whole).pixels
+    self = try ImageDecoder.decode(bytes, part: .whole, limits: .standard).pixels
   }
 }

@@ -1,14 +1,38 @@
-/// What a result should say about its image; the raw values appear in results.
-package enum ImageWarning: String, Sendable, CaseIterable {
-  /// The decoder found the file damaged, and made pixels of it all the same.
+/// Something about the input that the reader of a result must know.
+public enum ClassificationWarning: String, Sendable, CaseIterable {
+  /// The file is damaged, but the decoder could still make pixels of it.
   case damagedFile = "damaged_file"
-
-  /// A side is under 100 pixels.
-  case smallImage = "small_image"
-
-  /// Every channel spans fewer than 2 levels, so colour constancy was skipped.
+  /// Every channel spans less than two levels; colour constancy was skipped.
   case solidColor = "solid_color"
-
-  /// A channel's Minkowski mean is below 1, so colour constancy was skipped.
+  /// A channel is all but black; colour constancy was skipped.
   case nearBlack = "near_black"
+  /// The image is under 100x100 pixels.
+  case smallImage = "small_image"
+  /// Metadata was given, but this model uses the image alone.
+  case metadataUnused = "metadata_unused"
+  /// Age, sex or site that nobody gave was taken from the image's file.
+  case metadataFromFile = "metadata_from_file"
+  /// The package was built without optimisation, which SwiftPM does not do: an image takes about a minute.
+  case unoptimizedBuild = "unoptimized_build"
+
+  /// The warning in words, one sentence.
+  public var sentence: String {
+    switch self {
+    case .damagedFile: "The image file is damaged; what it shows may differ from what was stored."
+    case .solidColor:
+      "The image has hardly any colour variation and may not show a lesion; colour constancy was skipped."
+    case .nearBlack: "A colour channel of the image is almost black; colour constancy was skipped."
+    case .smallImage: "The image is smaller than 100x100 pixels; fine structures are lost."
+    case .metadataUnused: "The age, sex or site was not used: this model works from the image alone."
+    case .metadataFromFile: "The age, sex or site that was not given was taken from the image's file (DICOM)."
+    case .unoptimizedBuild:
+      "DermaFusion was built without optimisation, and an image takes about a minute; build in release, or with -Xswiftc -O."
+    }
+  }
 }
+
+#if !hasFeature(Embedded)
+  extension ClassificationWarning: Codable {}
+#endif
+
+package typealias ImageWarning = ClassificationWarning

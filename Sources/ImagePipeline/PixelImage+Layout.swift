@@ -30,10 +30,9 @@ extension PixelImage {
   ///   - height: the number of rows, at least 1.
   ///   - bytesPerRow: from the start of one row to that of the next, at least `width` pixels.
   ///   - layout: the order of a pixel's bytes.
-  /// - Throws: ``DermaFusionError/wrongMemory(byteCount:width:height:bytesPerRow:)`` where such an image does not lie in so many
-  ///   bytes, ``DermaFusionError/tooManyPixels(width:height:limit:)``.
-  package init(
-    laidOut bytes: UnsafeRawBufferPointer, width: Int, height: Int, bytesPerRow: Int, layout: Layout
+  /// - Throws: ``DermaFusionError/Code/invalidImage`` where such an image does not lie in so many bytes, or is too large.
+  public init(
+    copying bytes: UnsafeRawBufferPointer, width: Int, height: Int, bytesPerRow: Int, layout: Layout
   ) throws(DermaFusionError) {
     let wrong = DermaFusionError.wrongMemory(
       byteCount: bytes.count, width: width, height: height, bytesPerRow: bytesPerRow)

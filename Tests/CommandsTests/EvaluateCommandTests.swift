@@ -56,7 +56,7 @@ import Testing
       return EvaluatedImage(
         lesion: lesion, label: label, probabilities: made.probabilities, metadata: metadata, source: source)
     }
-    let expected = JSONValue.object(EvaluationReport(images, sources: folders).jsonMembers).text
+    let expected = JSONValue.object(EvaluationReport(images, sources: folders).members).text
     #expect(result.output.contains(expected.dropFirst().dropLast()), "\(result.output)\n\(expected)")
 
     let json = try object(result)

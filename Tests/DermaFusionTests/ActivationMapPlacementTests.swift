@@ -116,9 +116,12 @@ import Testing
 
   @Test(arguments: [Float.nan, .infinity, -.infinity])
   func whatIsNotFiniteIsAnError(value: Float) {
-    #expect(throws: DermaFusionError.notFinite(classIndex: LesionLabel.mel.index, layer: "conv_head")) {
+    let error = #expect(throws: DermaFusionError.self) {
       try self.map([1, value, -1, 0], height: 2, width: 2)
     }
+    #expect(error?.code == .nonFiniteOutput)
+    #expect(
+      error?.message == "the activation map of class 4, counted from 0, at conv_head is not finite")
   }
 
   @Test func statusTellsWhatThereIsToSee() throws {

@@ -18,7 +18,7 @@ import Testing
       #expect(request.views == .upright && request.method == .gradcam && request.layer == nil)
       #expect(!request.includesMetadataShares && !request.includesSignedMap && !request.includesTrust)
       #expect(request.stage == nil)
-      guard case .top = request.classes else { return #expect(Bool(false), "\(request.classes)") }
+      #expect(request.classes == .top)
     }
   }
 
@@ -75,7 +75,7 @@ import Testing
     #expect(error?.code == .invalidMetadata)
     #expect(error?.message.hasPrefix(words) == true, "\(error?.message ?? "")")
     #expect(
-      error?.orderedJSON.text.hasPrefix(#"{"error":{"code":"invalidMetadata","message":""#) == true)
+      error?.json.text.hasPrefix(#"{"error":{"code":"invalidMetadata","message":""#) == true)
   }
 
   private let image = PixelImage(
@@ -86,20 +86,22 @@ import Testing
     let request = try request(#"{"image":"a.png","imageSHA256":"ab","age":50,"metadataShares":true}"#)
     var expected = try classifier.classify(image, metadata: request.metadata).json(imageName: "a.png")
     expected.replace(#""imageSHA256":null"#, with: #""imageSHA256":"ab""#)
-    let shares = try classifier.metadataShares(of: image, metadata: request.metadata).orderedJSON.text
+    let shares = try classifier.metadataShares(of: image, metadata: request.metadata).json.text
     expected.replace(#","summary""#, with: #","metadataShares":\#(shares),"summary""#)
-    #expect(try classifier.answer(request, of: image).text == expected)
+    #expect(try classifier.run(request, on: image).json.text == expected)
   }
 
   @Test func mapsComeWithTheirResultAndTheirTrust() throws {
     let classifier = try LightDetector.classifier()
-    let (explanation, json) = try classifier.explanation(
-      request(#"{"classes":["mel","nv"],"signedMap":true,"trust":true}"#), of: image)
+    var request = try request(#"{"classes":["mel","nv"],"signedMap":true,"trust":true}"#)
+    request.explains = true
+    let answer = try classifier.run(request, on: image)
+    let (explanation, json) = (answer.explanation, answer.json)
     #expect(explanation.maps.map { explanation.label(of: $0).id } == ["mel", "nv"])
     guard case .object(let object) = json, case .array(let maps) = object["maps"],
       case .object(let first) = maps[0], case .object(let trust) = first["trust"]
     else { return #expect(Bool(false), "\(json.text)") }
-    #expect(object["classification"] == explanation.classification.orderedJSON(imageName: ""))
+    #expect(object["classification"] == .object(explanation.classification.members(imageName: "")))
     #expect(
       first.members.map(\.key) == [
         "class", "name", "probability", "logit", "method", "layer", "status", "width", "height", "mapShape",
@@ -119,19 +121,23 @@ import Testing
 
   @Test func mapsOfClassesThatAreNotThereOrOfSeveralViewsAreRefused() throws {
     let classifier = try LightDetector.classifier()
-    let unknown = #expect(throws: DermaFusionError.self) {
-      try classifier.explanation(request(#"{"classes":["nv","MEL"]}"#), of: image)
-    }
+    var request = try self.request(#"{"classes":["nv","MEL"]}"#)
+    request.explains = true
+    let unknown = #expect(throws: DermaFusionError.self) { try classifier.run(request, on: image) }
     #expect(unknown?.code == .unknownClass && unknown?.message == #"the model has no class "MEL""#)
     let views = #expect(throws: DermaFusionError.self) {
-      try classifier.explanation(request(#"{"views":"symmetries"}"#), of: image)
+      request.classes = .top
+      request.views = .symmetries
+      _ = try classifier.run(request, on: image)
     }
     #expect(views?.code == .invalidRequest)
   }
 
   @Test func theDescriptionTellsWhatMayBeAskedFor() throws {
     let classifier = try LightDetector.classifier()
-    guard case .object(let description) = classifier.orderedJSON() else { return #expect(Bool(false)) }
+    guard case .object(let description) = classifier.description(for: .program) else {
+      return #expect(Bool(false))
+    }
     #expect(
       description.members.map(\.key) == [
         "schemaVersion", "version", "model", "architecture", "precision", "temperature", "inputSize",
@@ -145,7 +151,8 @@ import Testing
     for case .string(let site) in sites {
       #expect(try request(#"{"site":"\#(site)"}"#).metadata.site.rawValue == site)
     }
-    let described = classifier.orderedJSON(folder: "m", formats: ["png"], decoders: ["libpng 1"])
+    let described = classifier.description(
+      for: .info(folder: "m", decoders: ["libpng 1"]), formats: ["png"])
     guard case .object(let info) = described else { return #expect(Bool(false)) }
     for key in ["sexes", "sites", "pickerSites", "methods", "layers", "threads", "instructionSet"] {
       #expect(info[key] == description[key], "\(key)")

@@ -46,12 +46,12 @@ import Testing
     let size = 16
     let left = (0..<size * size).map { $0 % size < size / 2 }
     let pixels = left.flatMap { [Float](repeating: $0 ? 1 : -1, count: 3) }
-    let check = PerturbationCheck(pixels: pixels, size: size) { pixels in
+    let check = PerturbationCheck(pixels: pixels, size: size) { (pixels) throws(DermaFusionError) in
       let share = Double(left.indices.count { left[$0] && pixels[$0 * 3] > 0.9 }) / Double(size * size / 2)
       return [share, 1 - share]
     }
-    let right = check.areas(left.map { $0 ? 1 : 0 })
-    let wrong = check.areas(left.map { $0 ? 0 : 1 })
+    let right = try check.areas(left.map { $0 ? 1 : 0 })
+    let wrong = try check.areas(left.map { $0 ? 0 : 1 })
     // The bright half is gone after half of the steps: a triangle of a quarter; or stays until then.
     #expect(abs(right.deletion[0] - 0.25) < 1e-9)
     #expect(abs(wrong.deletion[0] - 0.75) < 1e-9)

@@ -76,8 +76,8 @@ import Testing
       imageSHA256: nil, model: ModelIdentity(name: "m", version: "1.2.3", sha256: "cd34"),
       abstention: Abstention(reasons: reasons, conformalSet: nil))
     return JSONValue.object([
-      "name": .string(name), "classes": .array(labels.map { $0.orderedJSON }),
-      "result": result.orderedJSON(imageName: "lesion.jpg"),
+      "name": .string(name), "classes": .array(labels.map { $0.json }),
+      "result": .object(result.members(imageName: "lesion.jpg")),
     ]).text
   }
 }

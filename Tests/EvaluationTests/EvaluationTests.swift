@@ -317,7 +317,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
         == ["follow_up 20 0.0", "histo 22 1.0", "missing 1 -1.0"])
     let labels = #""labels":{"akiec":0,"bcc":0,"bkl":0,"df":0,"mel":0,"nv":22,"vasc":0}"#
     #expect(
-      JSONValue.object(report.jsonMembers).text.contains(#""lesions":22,\#(labels),"status":"sufficient""#))
+      JSONValue.object(report.members).text.contains(#""lesions":22,\#(labels),"status":"sufficient""#))
   }
 
   @Test(
@@ -333,7 +333,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
   @Test func jsonHasTheContractsMembersAndNullForTheUndefined() {
     let report = EvaluationReport(
       (0..<4).map { evaluatedImage($0 < 2 ? .nv : .mel, as: .nv, lesion: "\($0)") }, sources: ["a"])
-    let text = JSONValue.object(report.jsonMembers).text
+    let text = JSONValue.object(report.members).text
     #expect(text.hasPrefix(#"{"n":4,"lesions":4,"accuracy":0.5,"accuracyCI":[0,1],"balancedAccuracy":0.5,"#))
     for part in [
       #""macroAUROC":0.5,"#, #""melanomaSensitivityAt90Specificity":0,"#, #""malignantAUROC":0.5,"#,

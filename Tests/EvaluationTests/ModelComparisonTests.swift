@@ -173,5 +173,5 @@ import Testing
 }
 
 private enum JSONText {
-  static func of(_ comparison: ModelComparison) -> String { JSONValue.object(comparison.jsonMembers).text }
+  static func of(_ comparison: ModelComparison) -> String { JSONValue.object(comparison.members).text }
 }

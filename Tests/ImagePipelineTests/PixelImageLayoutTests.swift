@@ -32,7 +32,7 @@ import Testing
       let bytes = memory(image, layout, slack: slack)
       let copy = try bytes.withUnsafeBytes { (bytes) throws(DermaFusionError) in
         try PixelImage(
-          laidOut: bytes, width: width, height: height, bytesPerRow: width * layout.bytesPerPixel + slack,
+          copying: bytes, width: width, height: height, bytesPerRow: width * layout.bytesPerPixel + slack,
           layout: layout)
       }
       #expect(copy == image, "\(width)x\(height), \(layout), slack \(slack)")
@@ -50,7 +50,7 @@ import Testing
     ) {
       try [UInt8](repeating: 0, count: count).withUnsafeBytes { (bytes) throws(DermaFusionError) in
         try PixelImage(
-          laidOut: bytes, width: width, height: height, bytesPerRow: bytesPerRow, layout: .rgba)
+          copying: bytes, width: width, height: height, bytesPerRow: bytesPerRow, layout: .rgba)
       }
     }
   }
@@ -58,7 +58,7 @@ import Testing
   @Test func noSizeOverflows() {
     #expect(throws: DermaFusionError.self) {
       try PixelImage(
-        laidOut: UnsafeRawBufferPointer(start: nil, count: 0), width: Int.max, height: Int.max,
+        copying: UnsafeRawBufferPointer(start: nil, count: 0), width: Int.max, height: Int.max,
         bytesPerRow: Int.max, layout: .bgra)
     }
   }

@@ -12,7 +12,7 @@ struct CalibrationOutput: PlainReport {
 
   var members: [(key: String, value: JSONValue)] {
     [
-      ("model", model.orderedJSON), ("folder", .string(folder)), ("listed", .integer(report.listedCount)),
+      ("model", model.json), ("folder", .string(folder)), ("listed", .integer(report.listedCount)),
     ] + report.members + [("notes", .strings(report.notes))]
   }
 

@@ -61,7 +61,7 @@ struct CalibrationReport {
     }
     let limits = fitted.limits
     return [
-      ("calibratedFrom", origin.orderedJSON), ("n", .integer(imageCount)), ("lesions", .integer(lesionCount)),
+      ("calibratedFrom", origin.json), ("n", .integer(imageCount)), ("lesions", .integer(lesionCount)),
       ("counts", byClass(imageCounts.map { .integer($0) })),
       (
         "fitted",

@@ -12,7 +12,7 @@ struct ClassifiedImage: ImageReport, Sendable {
   var usesColour = false
 
   var json: JSONValue {
-    classification.orderedJSON(imageName: imageName, shares: shares, timing: timing)
+    .object(classification.members(imageName: imageName, shares: shares, timing: timing))
   }
 
   func text(width: Int?) -> String {

@@ -76,12 +76,13 @@ enum ClassifyCommand: Command {
     ) { item in
       let source = try item.image()
       return try source.naming {
-        let (result, output, timing) = try classifier.observedClassify(
-          encodedImage: source.read(terminal: terminal), metadata: input.metadata(of: source), views: views,
-          limits: input.limits)
+        let bytes = try source.read(terminal: terminal)
+        var request = ImageRequest(metadata: try input.metadata(of: source), views: views)
+        request.includesMetadataShares = explains
+        let answer = try classifier.run(request, onFile: bytes, limits: input.limits)
         return ClassifiedImage(
-          classification: result, imageName: source.name, timing: showsTiming ? timing : nil,
-          shares: explains ? try classifier.metadataShares(of: output, metadata: result.metadata) : nil)
+          classification: answer.classification, imageName: source.name,
+          timing: showsTiming ? answer.timing : nil, shares: answer.shares)
       }
     } consume: { image in
       try destination.write(image)

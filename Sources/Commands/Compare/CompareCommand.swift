@@ -91,18 +91,18 @@ enum CompareCommand: Command {
         let bytes = try source.read(terminal: terminal)
         let row = try list?.entry(of: source)
         let metadata = try input.metadata(of: source).filled(fromRow: row?.metadata)
-        func answer(of classifier: Classifier) throws(DermaFusionError) -> ModelComparison.Answer {
-          let result = try classifier.observedClassify(
-            encodedImage: bytes, metadata: metadata, views: views, limits: input.limits
-          ).0
+        func answer(
+          of classifier: Classifier, onCallingThreadOnly: Bool = false
+        ) throws(DermaFusionError) -> ModelComparison.Answer {
+          var request = ImageRequest(metadata: metadata, views: views)
+          request.usesCallingThreadOnly = onCallingThreadOnly
+          let result = try classifier.run(request, onFile: bytes, limits: input.limits).classification
           return ModelComparison.Answer(
             probabilities: result.probabilities.ordered(as: first.labels)!, abstains: result.abstains)
         }
         return ModelComparison.Image(
           name: source.name, first: try answer(of: first),
-          second: try isShared
-            ? answer(of: second)
-            : second.withoutSharing { () throws(DermaFusionError) in try answer(of: second) },
+          second: try answer(of: second, onCallingThreadOnly: !isShared),
           truth: row.map { ModelComparison.Truth(label: $0.label, lesion: $0.lesion) })
       }
     } consume: { image in

@@ -15,11 +15,11 @@ struct ComparisonOutput: PlainReport {
 
   var members: [(key: String, value: JSONValue)] {
     var members: [(key: String, value: JSONValue)] = [
-      ("model", models[0].identity.orderedJSON), ("against", models[1].identity.orderedJSON),
+      ("model", models[0].identity.json), ("against", models[1].identity.json),
       ("listed", .integer(listedCount)),
     ]
     if views != .upright { members.append(("views", .integer(views.count))) }
-    members += comparison.jsonMembers
+    members += comparison.members
     members.append(
       (
         "trainingLists",

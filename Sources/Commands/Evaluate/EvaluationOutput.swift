@@ -14,10 +14,10 @@ struct EvaluationOutput: PlainReport {
 
   var members: [(key: String, value: JSONValue)] {
     var members: [(key: String, value: JSONValue)] = [
-      ("model", model.orderedJSON), ("listed", .integer(listedCount)),
+      ("model", model.json), ("listed", .integer(listedCount)),
     ]
     if views != .upright { members.append(("views", .integer(views.count))) }
-    members += report.jsonMembers
+    members += report.members
     members.append(
       ("warnings", .object(sortedWarnings.map { ($0.warning.rawValue, .integer($0.count)) })))
     members.append(("trainingList", overlap.json))

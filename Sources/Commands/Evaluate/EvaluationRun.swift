@@ -111,14 +111,15 @@ struct EvaluationRun {
     let (entry, source) = (found.entry, found.location.source)
     return try source.naming {
       let metadata = try PatientMetadata.unknown.filled(fromRow: entry.metadata)
-      let (result, output, _) = try classifier.observedClassify(
-        encodedImage: source.read(terminal: terminal), metadata: metadata, views: views)
+      let answer = try classifier.run(
+        ImageRequest(metadata: metadata, views: views), onFile: source.read(terminal: terminal))
+      let result = answer.classification
       let image = EvaluatedImage(
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
         source: found.location.folder, patient: entry.patient, cells: entry.cells,
         abstention: result.abstention)
       var distance: Double?
-      if case .model(let model) = classifier.source { distance = model.featureDistance(of: output) }
+      if case .model(let model) = classifier.source { distance = model.featureDistance(of: answer.output) }
       return (image, entry.image, result, distance)
     }
   }

@@ -8,7 +8,7 @@ struct BenchmarkOutput: PlainReport {
 
   var members: [(key: String, value: JSONValue)] {
     var members: [(key: String, value: JSONValue)] = [
-      ("model", report.model.orderedJSON),
+      ("model", report.model.json),
       ("runs", .integer(report.latencies.count)), ("latencyMs", Self.spread(report.latencies)),
       ("preprocessMs", .number(report.preprocessing.percentile(50))),
       ("threads", .integer(report.threadCount)), ("instructionSet", .string(report.instructionSet)),

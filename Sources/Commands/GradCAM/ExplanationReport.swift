@@ -28,7 +28,7 @@ struct ExplanationReport: ImageReport, PlainReport, Sendable {
     var members: [(key: String, value: JSONValue)] = [
       ("image", .string(imageName)),
       ("imageSHA256", result.imageSHA256.map(JSONValue.string) ?? .null),
-      ("model", result.model.orderedJSON),
+      ("model", result.model.json),
       ("method", .string(first.method.rawValue)),
       ("layer", .string(first.layer)),
       ("mapShape", first.shapeJSON),
@@ -37,10 +37,10 @@ struct ExplanationReport: ImageReport, PlainReport, Sendable {
     ]
     members += result.dangerMembers
     members += [
-      ("metadata", result.metadata.orderedJSON),
+      ("metadata", result.metadata.json),
       ("warnings", .strings(result.warnings.map(\.rawValue))),
     ]
-    members += result.abstention.jsonMembers
+    members += result.abstention.members
     members += [
       ("output", .string(picturePath)),
       ("raw", rawPath.map(JSONValue.string) ?? .null),

@@ -17,15 +17,14 @@ enum GradCAMOptions {
     expectation: "Please provide a class's short name, 'top' or 'all'.", initial: "top", defaultValue: "top")
 
   /// The classes to explain.
-  static func selection(
+  static func classes(
     _ name: String, labels: Labels
-  ) throws(DermaFusionError) -> @Sendable (ClassScores) -> [LesionLabel] {
+  ) throws(DermaFusionError) -> ImageRequest.Classes {
     switch name {
-    case "top": return { [$0.highest] }
-    case "all" where labels.count <= sheetCount: return { Array($0.labels) }
-    case "all": return { Array($0.ranked.prefix(sheetCount)) }
+    case "top": return .top
+    case "all": return labels.count <= sheetCount ? .all : .likeliest(sheetCount)
     default:
-      if let label = labels[name] { return { _ in [label] } }
+      if labels[name] != nil { return .named([name]) }
       // In another letter case, or by its name: Melanoma for mel.
       let named = labels.first { [$0.id.lowercased(), $0.name.lowercased()].contains(name.lowercased()) }?.id
       let nearest = (named ?? labels.ids.nearest(to: name)).map { " Did you mean '\($0)'?" } ?? ""

@@ -9,7 +9,7 @@ import SystemModule
 struct HeatmapWork: Sendable {
   let arguments: ParsedArguments
   let classifier: Classifier
-  let select: @Sendable (ClassScores) -> [LesionLabel]
+  let classes: ImageRequest.Classes
   let input: BatchInput
   let outputs: OutputFiles
   let terminal: Terminal
@@ -19,7 +19,7 @@ struct HeatmapWork: Sendable {
   ) throws(DermaFusionError) {
     self.arguments = arguments
     classifier = Classifier(model)
-    select = try GradCAMOptions.selection(
+    classes = try GradCAMOptions.classes(
       arguments.value(of: GradCAMOptions.lesionClass), labels: model.labels)
     self.input = input
     self.outputs = outputs
@@ -32,8 +32,9 @@ struct HeatmapWork: Sendable {
   func explain(_ source: ImageSource, picturePath: String) throws -> ExplanationReport {
     let bytes = try source.read(terminal: terminal)
     let patient = try input.metadata(of: source)
-    let (explanation, image) = try self.explanation(of: bytes, patient)
-    let trusts = try self.trusts(in: explanation, of: image)
+    let answer = try self.answer(to: bytes, patient)
+    let explanation = answer.explanation
+    let trusts = try self.trusts(of: answer)
     var files = [
       (
         bytes: try explanation.png(
@@ -50,13 +51,14 @@ struct HeatmapWork: Sendable {
       rawPath: arguments[GradCAMOptions.raw], includesSignedMap: isSigned)
   }
 
-  private func explanation(
-    of bytes: [UInt8], _ patient: PatientMetadata
-  ) throws -> (Explanation, PreprocessedImage) {
+  private func answer(to bytes: [UInt8], _ patient: PatientMetadata) throws -> ImageAnswer {
+    var request = ImageRequest(metadata: patient)
+    request.explains = true
+    request.classes = classes
+    request.method = arguments.value(of: GradCAMOptions.method)
+    request.layer = arguments[GradCAMOptions.layer]
     do throws(DermaFusionError) {
-      return try classifier.explain(
-        encodedImage: bytes, metadata: patient, method: arguments.value(of: GradCAMOptions.method),
-        layer: arguments[GradCAMOptions.layer], limits: input.limits, selecting: select)
+      return try classifier.run(request, onFile: bytes, limits: input.limits)
     } catch {
       // Only the model knows its layers, so it was not found out when the words were read.
       guard error.code == .unknownLayer else { throw error }
@@ -66,15 +68,15 @@ struct HeatmapWork: Sendable {
     }
   }
 
-  private func trusts(in explanation: Explanation, of image: PreprocessedImage) throws -> [MapTrust] {
+  private func trusts(of answer: ImageAnswer) throws -> [MapTrust] {
     guard arguments[GradCAMOptions.trust] else { return [] }
     // Of several images, the progress of the batch is shown.
     var progress = Progress(
-      terminal: terminal, total: MapTrust.runCount(maps: explanation.maps.count), unit: "runs of the network",
+      terminal: terminal, total: MapTrust.runCount(maps: answer.maps.count), unit: "runs of the network",
       isQuiet: arguments[Flag.quiet] || input.images.items.count > 1)
     defer { progress.clear() }
     return try classifier.trust(
-      in: explanation.maps, of: image, metadata: explanation.classification.metadata,
+      in: answer.maps, of: answer.input, metadata: answer.classification.metadata,
       onRun: { progress.advance() })
   }
 

@@ -36,14 +36,14 @@ extension ReportEntry {
   ) throws {
     self.name = name
     let side = Self.side(isSingle: isSingle)
-    let square: PixelImage
-    if classifier.members.isEmpty {
-      let (explanation, _) = try classifier.explain(
-        encodedImage: bytes, metadata: metadata, method: .gradcam, layer: nil, pictureSide: side,
-        limits: limits,
-        selecting: { [$0.highest] })
-      result = explanation.classification
-      square = explanation.cropped
+    var request = ImageRequest(metadata: metadata)
+    request.explains = classifier.members.isEmpty
+    request.pictureSide = side
+    let answer = try classifier.run(request, onFile: bytes, limits: limits)
+    result = answer.classification
+    let square = answer.picture
+    if request.explains {
+      let explanation = answer.explanation
       // A map of the likeliest class would suggest that class.
       let style = FigureStyle()
       let overlay = result.abstains ? nil : explanation.overlay(on: square, style: style)
@@ -54,10 +54,6 @@ extension ReportEntry {
         : explanation.maps[0].status.sentence ?? explanation.sentence
       ramp = overlay == nil ? [] : style.ramp(over: square)
     } else {
-      let input: PreprocessedImage
-      (result, input) = try classifier.classify(
-        encodedImage: bytes, metadata: metadata, pictureSide: side, limits: limits)
-      square = input.picture(side: side)
       (heatmap, ramp) = (nil, [])
       mapSentence = "An ensemble has no map of its own; ask gradcam for one of a member."
     }

@@ -1,5 +1,3 @@
-import SystemModule
-
 #if !hasFeature(Embedded)
   import ImagePipeline
   import SystemModule

@@ -133,7 +133,7 @@ public final class Classifier: Sendable {
   public var instructionSet: String { first.network.kernels.instructionSet.rawValue }
 
   package var preprocessor: Preprocessor { first.preprocessor }
-  package var calibration: Calibration { Calibration(labels: labels, temperature: configuration.temperature) }
+  package var temperature: Temperature { Temperature(labels: labels, value: configuration.temperature) }
   /// The threads that share each layer's work.
   var pool: ThreadPool { first.network.pool }
 
@@ -154,8 +154,14 @@ public final class Classifier: Sendable {
     switch source {
     case .model(let model): return model
     case .ensemble(let ensemble):
-      throw .ensembleNotExplained(
-        file: ensemble.file, members: ensemble.members.map { $0.folder })
+      let members = ensemble.members.map { $0.folder }.joined(separator: ", ")
+      throw DermaFusionError(
+        .ensembleNotExplained,
+        message: """
+          \(ensemble.file): an activation map is of one network, and this is an ensemble; name the folder of one of its \
+          members as the model (\(members))
+          """,
+        remedy: "Load the folder of one of the members.")
     }
   }
 }

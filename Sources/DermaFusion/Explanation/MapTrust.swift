@@ -1,3 +1,10 @@
+import Files
+import ImagePipeline
+import KernelInterface
+import NetworkModule
+import SystemModule
+import TensorModule
+
 /// How far one activation map can be trusted, measured on the image itself.
 ///
 /// Deletion and insertion are those of Petsiuk et al., "RISE", 2018; the randomisation check is that of Adebayo et al.,
@@ -25,5 +32,310 @@ public struct MapTrust: Sendable, Equatable {
   public var passes: Bool {
     deletionAUC < randomDeletionAUC && insertionAUC > randomInsertionAUC
       && (shuffledHeadCorrelation.map { $0 < Self.highCorrelation } ?? false)
+  }
+}
+
+extension MapTrust {
+  /// The measurements in words, one sentence each.
+  public var sentences: [String] {
+    [
+      """
+      Deletion: hiding the map's strongest places first lowers the probability \
+      \(deletionAUC < randomDeletionAUC ? "faster than" : "no faster than") hiding random ones \
+      (mean \(deletionAUC.fixed(digits: 3)), random \(randomDeletionAUC.fixed(digits: 3)); lower is better).
+      """,
+      """
+      Insertion: showing the map's strongest places first raises the probability \
+      \(insertionAUC > randomInsertionAUC ? "faster than" : "no faster than") showing random ones \
+      (mean \(insertionAUC.fixed(digits: 3)), random \(randomInsertionAUC.fixed(digits: 3)); higher is better).
+      """,
+      correlationSentence, verdict,
+    ]
+  }
+
+  /// What the three checks say together, one sentence.
+  public var verdict: String {
+    passes
+      ? "This map passed all three checks, which does not make it or the classification right."
+      : "This map failed at least one of the three checks: do not rely on it."
+  }
+
+  private var correlationSentence: String {
+    guard let correlation = shuffledHeadCorrelation else {
+      return "Randomisation: a map without variance cannot be compared."
+    }
+    let meaning =
+      correlation < Self.highCorrelation
+      ? "it depends on what the model learned" : "it shows the image more than what the model learned"
+    return
+      "Randomisation: the correlation with maps of shuffled heads is \(correlation.fixed(digits: 3)): \(meaning)."
+  }
+}
+
+extension Classifier {
+  /// Measures how far maps can be trusted. Takes about 100 runs of the network and 35 more for each map; the same input
+  /// gives the same numbers.
+  ///
+  /// - Parameters:
+  ///   - maps: maps of one layer that this classifier made of `image` and `metadata`, as an ``Explanation`` has them.
+  ///   - image: the image that was explained.
+  ///   - metadata: the metadata that went in.
+  /// - Precondition: the maps are of one layer, and their ``ActivationMap/size`` is this model's input size.
+  /// - Returns: for each map, in their order, what was found.
+  /// - Throws: ``DermaFusionError``: ``DermaFusionError/Code/invalidImage``, ``DermaFusionError/Code/unknownLayer``,
+  ///   ``DermaFusionError/Code/ensembleNotExplained`` or ``DermaFusionError/Code/nonFiniteOutput``.
+  public func trust(
+    in maps: [ActivationMap], of image: PixelImage, metadata: PatientMetadata = .unknown
+  ) throws(DermaFusionError) -> [MapTrust] {
+    try trust(in: maps, of: preprocessor(DecodedImage(image)), metadata: metadata)
+  }
+
+  /// ``trust(in:of:metadata:)`` that tells of each of ``MapTrust/runCount(maps:)`` runs of the network.
+  package func trust(
+    in maps: [ActivationMap], of input: PreprocessedImage, metadata: PatientMetadata,
+    onRun: @escaping () -> Void = {}
+  ) throws(DermaFusionError) -> [MapTrust] {
+    if maps.isEmpty { return [] }
+    let network = try singleModel().network
+    for map in maps { _ = try network.layerName(map.layer) }
+    var pixels = [Float](repeating: 0, count: input.normalizedCount)
+    unsafe pixels.withUnsafeMutableBufferPointer { unsafe input.writeNormalizedNHWC(to: $0.baseAddress!) }
+    return try network.trust(
+      in: maps, pixels: pixels, metadata: metadata.filled(from: input.patient).encoded(), onRun: onRun
+    ) {
+      (output) throws(DermaFusionError) in
+      try temperature.probabilities(output.logits).values.map { Double($0) }
+    }
+  }
+}
+
+extension Network {
+  /// Measures how far maps can be believed: see ``MapTrust``.
+  ///
+  /// - Parameters:
+  ///   - maps: Maps of one layer that this network made of `pixels` and `metadata`.
+  ///   - pixels: `[inputSize, inputSize, 3]`, normalised.
+  ///   - metadata: as it went in.
+  ///   - probabilities: Of each class, from what a run gives.
+  ///   - onRun: Is told of each of ``MapTrust/runCount(maps:)`` runs.
+  /// - Returns: For each map, in their order, what was found.
+  package func trust(
+    in maps: [ActivationMap], pixels: [Float], metadata: MetadataVector,
+    onRun: @escaping () -> Void = {}, probabilities: (NetworkOutput) throws(DermaFusionError) -> [Double]
+  ) throws(DermaFusionError) -> [MapTrust] {
+    guard let first = maps.first else { return [] }
+    for map in maps {
+      precondition(
+        map.size == inputSize, "a map of \(map.size)x\(map.size) for a model of \(inputSize)x\(inputSize)")
+      precondition(
+        (map.layer, map.height, map.width) == (first.layer, first.height, first.width),
+        "maps of \(map.layer), \(map.height)x\(map.width), and \(first.layer), \(first.height)x\(first.width)"
+      )
+    }
+    return try withoutActuallyEscaping(probabilities) { (probabilities) throws(DermaFusionError) in
+      let check = PerturbationCheck(
+        pixels: pixels, size: inputSize,
+        probabilities: { (pixels) throws(DermaFusionError) in
+          onRun()
+          return try unsafe probabilities(
+            self.run(metadata: metadata, writeInput: { unsafe $0.update(from: pixels, count: pixels.count) }))
+        })
+      var generator = SplitMix64(seed: 20_261_121)
+      var random: [PerturbationCheck.Areas] = []
+      for _ in 0..<Self.randomMapCount {
+        let noise = (0..<first.height * first.width).map { _ in Float(generator.next() >> 40) * 0x1p-24 }
+        random.append(
+          try check.areas(
+            Heatmap.resized(noise, height: first.height, width: first.width, side: inputSize)))
+      }
+      let heads = (0..<Self.shuffledHeadCount).map { _ in head.shuffled(using: &generator) }
+      var trusts: [MapTrust] = []
+      for map in maps {
+        let index = map.classIndex
+        let areas = try check.areas(map.values)
+        trusts.append(
+          MapTrust(
+            deletionAUC: areas.deletion[index], insertionAUC: areas.insertion[index],
+            randomDeletionAUC: random.reduce(0) { $0 + $1.deletion[index] / Double(random.count) },
+            randomInsertionAUC: random.reduce(0) { $0 + $1.insertion[index] / Double(random.count) },
+            shuffledHeadCorrelation: meanCorrelation(
+              of: map, withMapsOf: heads, pixels: pixels, metadata: metadata)))
+      }
+      return trusts
+    }
+  }
+
+  static var randomMapCount: Int { 3 }
+  private static var shuffledHeadCount: Int { 5 }
+
+  /// The mean correlation; `nil` when a map has no variance.
+  private func meanCorrelation(
+    of map: ActivationMap, withMapsOf heads: [ClassifierHead], pixels: [Float], metadata: MetadataVector
+  ) -> Double? {
+    let run = unsafe runWithGradients(
+      layer: map.layer, metadata: metadata, needsGradients: map.method.usesGradient,
+      logits: { _ in heads.map { ($0, map.classIndex) } },
+      writeInput: { unsafe $0.update(from: pixels, count: pixels.count) })
+    var sum = 0.0
+    for index in heads.indices {
+      let other = map.method.signedMap(
+        activations: run.activations, gradient: map.method.usesGradient ? run.gradients[index] : nil)
+      guard let value = correlation(map.signedValues, other) else { return nil }
+      sum += value / Double(heads.count)
+    }
+    return sum
+  }
+}
+
+/// Pearson's correlation; nil when one of the two has no variance or is not finite.
+func correlation(_ a: [Float], _ b: [Float]) -> Double? {
+  precondition(a.count == b.count, "\(a.count) values correlated with \(b.count)")
+  let means = (
+    a.reduce(0) { $0 + Double($1) } / Double(a.count), b.reduce(0) { $0 + Double($1) } / Double(b.count)
+  )
+  var (ab, aa, bb) = (0.0, 0.0, 0.0)
+  for i in a.indices {
+    let (x, y) = (Double(a[i]) - means.0, Double(b[i]) - means.1)
+    ab += x * y
+    aa += x * x
+    bb += y * y
+  }
+  return aa > 0 && bb > 0 && ab.isFinite ? ab / (aa * bb).squareRoot() : nil
+}
+
+extension MapTrust {
+  /// Runs of the network that measuring so many maps takes, those of the randomisation check left out.
+  package static func runCount(maps: Int) -> Int {
+    (Network.randomMapCount + maps) * 2 * (PerturbationCheck.steps + 1)
+  }
+}
+
+/// Hides and shows parts of an image in the order of a map, and watches probabilities.
+struct PerturbationCheck {
+  /// The areas under each probability's curve.
+  struct Areas {
+    let deletion: [Double]
+    let insertion: [Double]
+  }
+
+  /// `[size, size, 3]`, normalised.
+  let pixels: [Float]
+  let size: Int
+  /// Of an image like ``pixels``, the same number each time.
+  let probabilities: ([Float]) throws(DermaFusionError) -> [Double]
+
+  /// Equal parts that the image is hidden in.
+  static var steps: Int { 16 }
+  /// Blurring leaves this many means across the image: about the width of RISE's Gaussian.
+  private static var blurCells: Int { 4 }
+
+  /// The areas under the probabilities against the share of the image that is hidden or shown, strongest places first.
+  ///
+  /// - Parameter map: `[size, size]`
+  func areas(_ map: [Float]) throws(DermaFusionError) -> Areas {
+    // Equal values keep the order of the image, so that the answer does not depend on the sort.
+    let order = map.indices.sorted { (map[$0], $1) > (map[$1], $0) }
+    return Areas(
+      deletion: try areas(order, from: pixels, to: meanColour()),
+      insertion: try areas(order, from: blurred(), to: pixels))
+  }
+
+  private func areas(_ order: [Int], from start: [Float], to end: [Float]) throws(DermaFusionError)
+    -> [Double]
+  {
+    var current = start
+    var values = [try probabilities(current)]
+    for step in 0..<Self.steps {
+      for pixel in order[order.count * step / Self.steps..<order.count * (step + 1) / Self.steps] {
+        for channel in 0..<3 { current[pixel * 3 + channel] = end[pixel * 3 + channel] }
+      }
+      values.append(try probabilities(current))
+    }
+    return values[0].indices.map { index in
+      let ends = (values[0][index] + values[Self.steps][index]) / 2
+      return (values.reduce(0) { $0 + $1[index] } - ends) / Double(Self.steps)
+    }
+  }
+
+  private func meanColour() -> [Float] {
+    let area = size * size
+    let means = (0..<3).map { channel in
+      Float((0..<area).reduce(0) { $0 + Double(pixels[$1 * 3 + channel]) } / Double(area))
+    }
+    return (0..<area * 3).map { means[$0 % 3] }
+  }
+
+  private func blurred() -> [Float] {
+    var result = pixels
+    let cells = Self.blurCells
+    for channel in 0..<3 {
+      var sums = [Double](repeating: 0, count: cells * cells)
+      var counts = sums
+      for pixel in 0..<size * size {
+        let cell = pixel / size * cells / size * cells + pixel % size * cells / size
+        sums[cell] += Double(pixels[pixel * 3 + channel])
+        counts[cell] += 1
+      }
+      let means = sums.indices.map { Float(sums[$0] / counts[$0]) }
+      let smooth = Heatmap.resized(means, height: cells, width: cells, side: size)
+      for pixel in smooth.indices { result[pixel * 3 + channel] = smooth[pixel] }
+    }
+    return result
+  }
+}
+
+extension ClassifierHead {
+  /// The same head with the weights of its dense layers in another order: their distribution stays, what they learned is
+  /// gone.
+  func shuffled(using generator: inout SplitMix64) -> ClassifierHead {
+    var head = self
+    head.hidden = hidden?.shuffled(using: &generator)
+    switch output {
+    case .dense(let layer): head.output = .dense(layer.shuffled(using: &generator))
+    case .fusion(var fusion):
+      fusion.hidden = fusion.hidden.shuffled(using: &generator)
+      fusion.classifier = fusion.classifier.shuffled(using: &generator)
+      head.output = .fusion(fusion)
+    }
+    return head
+  }
+}
+
+extension Dense {
+  fileprivate func shuffled(using generator: inout SplitMix64) -> Dense {
+    var weight = weight
+    for last in stride(from: weight.count - 1, to: 0, by: -1) {
+      weight.swapAt(last, generator.index(below: last + 1))
+    }
+    let bias = preActivation([Float](repeating: 0, count: matrix.depth))
+    return Dense(weight: weight, bias: bias, activation: activation, kernels: matrix.kernels)
+  }
+}
+
+/// Steele, Lea & Flood's SplitMix64 (2014): the same seed gives the same numbers with every compiler, which the
+/// standard library's generators and its `random(in:)` do not promise.
+package struct SplitMix64: Sendable {
+  private var state: UInt64
+
+  package init(seed: UInt64) { state = seed }
+
+  /// All 64-bit values, equally likely.
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var bits = state
+    bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+    return bits ^ (bits >> 31)
+  }
+
+  /// 0..<count, equally likely: Lemire's multiplication, drawing again where it would favour some.
+  package mutating func index(below count: Int) -> Int {
+    precondition(count > 0, "a number below \(count)")
+    let bound = UInt64(count)
+    let favoured = (0 &- bound) % bound
+    while true {
+      let product = next().multipliedFullWidth(by: bound)
+      if product.low >= favoured { return Int(product.high) }
+    }
   }
 }

@@ -80,7 +80,7 @@ public struct Ensemble: Sendable {
     let total = members.reduce(0) { $0 + $1.weight }
     var terms: [[Double]] = []
     for (index, member) in members.enumerated() {
-      let scores = try member.model.calibration.scores(logits[index])
+      let scores = try member.model.temperature.scores(logits[index])
       let scaled = scores.values.map { Double($0) / member.model.configuration.temperature }
       let offset = Mathematics.log(member.weight / total) - Self.logOfSum(scaled)
       terms.append(scaled.map { $0 + offset })

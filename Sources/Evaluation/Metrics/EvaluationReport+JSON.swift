@@ -3,11 +3,11 @@ import Files
 
 extension EvaluationReport {
   /// The report's members in the order in which they are promised; what is undefined is null.
-  package var jsonMembers: [(key: String, value: JSONValue)] {
+  package var members: [(key: String, value: JSONValue)] {
     var members: [(key: String, value: JSONValue)] = [
       ("n", .integer(overall.imageCount)), ("lesions", .integer(overall.lesionCount)),
     ]
-    members += overall.jsonMembers
+    members += overall.members
     members.append(("abstention", abstention.json))
     members.append(
       (
@@ -73,7 +73,7 @@ extension EvaluationFigure {
 }
 
 extension EvaluationReport.Measurement {
-  fileprivate var jsonMembers: [(key: String, value: JSONValue)] {
+  fileprivate var members: [(key: String, value: JSONValue)] {
     EvaluationFigure.overallNames.flatMap { members($0, $1) }
   }
 
@@ -102,6 +102,6 @@ extension EvaluationReport.Subgroup {
           .object(measurement.labels.map { ($0.id, .integer(measurement.labelCounts[$0.index])) })
         ),
         ("status", .string("sufficient")),
-      ] + measurement.jsonMembers)
+      ] + measurement.members)
   }
 }

@@ -3,7 +3,7 @@ import Files
 
 extension ModelComparison {
   /// The comparison's members in the order in which they are promised; what is undefined is null.
-  package var jsonMembers: [(key: String, value: JSONValue)] {
+  package var members: [(key: String, value: JSONValue)] {
     [
       ("n", .integer(images.count)),
       (

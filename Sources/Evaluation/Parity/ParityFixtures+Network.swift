@@ -65,7 +65,7 @@ extension ParityFixtures {
     let logits = output.logits
     report.compare(
       "logits", fixture: fixture, tolerance: Self.logitTolerance, expected: prediction.logits, found: logits)
-    guard let probabilities = try? classifier.calibration.probabilities(logits) else { return }
+    guard let probabilities = try? classifier.temperature.probabilities(logits) else { return }
     report.compare(
       "probabilities", fixture: fixture, tolerance: Self.probabilityTolerance,
       expected: prediction.probabilities, found: probabilities.values)

@@ -1,4 +1,55 @@
+import DermaFusion
 import ImagePipeline
+
+extension ActivationMap {
+  /// The map laid over the image it explains, at the image's own resolution: `(1 - alpha) * photograph + alpha * colour`.
+  ///
+  /// A map whose status is not ``Status/ok`` has nothing to show: the photograph is returned as it is.
+  ///
+  /// - Parameters:
+  ///   - cropped: the centre square that the model saw; see ``Explanation/cropped``.
+  ///   - alpha: 0 (photograph only) ... 1 (colours only).
+  /// - Precondition: `cropped` is square and `alpha` in its range.
+  public func overlay(on cropped: PixelImage, colorMap: ColorMap = .inferno, alpha: Double = 0.5)
+    -> PixelImage
+  {
+    precondition(
+      cropped.width == cropped.height, "an overlay on \(cropped.width)x\(cropped.height), which is no square")
+    precondition((0...1).contains(alpha), "an alpha of \(alpha)")
+    return status == .ok
+      ? cropped.overlaid(with: values(side: cropped.width), colorMap: colorMap, alpha: alpha) : cropped
+  }
+}
+
+extension PixelImage {
+  /// Colours laid over the image: `(1 - alpha) * image + alpha * colour`.
+  ///
+  /// - Parameters:
+  ///   - values: `[height, width]`, 0...1.
+  ///   - alpha: 0 (image only) ... 1 (colours only).
+  package func overlaid(with values: [Float], colorMap: ColorMap, alpha: Double) -> PixelImage {
+    precondition(values.count == width * height, "\(values.count) values over \(width)x\(height)")
+    let colors = colorMap.table
+    let share = Int((alpha * 256).rounded())
+    let blended = unsafe [UInt8](unsafeUninitializedCapacity: pixels.count) { target, count in
+      unsafe pixels.withUnsafeBufferPointer { photograph in
+        unsafe colors.withUnsafeBufferPointer { colors in
+          for pixel in values.indices {
+            let color = min(Int(values[pixel] * 256), 255) * 3
+            for channel in 0..<3 {
+              let place = pixel * 3 + channel
+              let sum =
+                unsafe Int(photograph[place]) * (256 - share) + Int(colors[color + channel]) * share + 128
+              unsafe target[place] = UInt8(sum >> 8)
+            }
+          }
+        }
+      }
+      count = pixels.count
+    }
+    return PixelImage(width: width, height: height, pixels: blended)
+  }
+}
 
 extension PixelImage {
   /// Colours laid over the image, the more opaque the greater the value: `(1 - alpha * v) * image + alpha * v * colour(v)`.

@@ -2,6 +2,116 @@ import Files
 import ImagePipeline
 import SystemModule
 
+/// What may be asked of a classifier beside the pixels. C fills it from a struct, the page from JSON, the commands from their
+/// options.
+package struct ImageRequest: Sendable {
+  /// What the result calls the image.
+  package var imageName = ""
+  /// SHA-256 of the file that the image comes from.
+  package var imageSHA256: String?
+  package var metadata: PatientMetadata
+  package var views: ImageViews
+  /// Whether the layers are computed on the calling thread alone, by callers that keep all processors busy with images.
+  package var usesCallingThreadOnly = false
+  /// Whether the result tells what each field of the metadata does to the logits.
+  package var includesMetadataShares = false
+  /// Whether the result tells how long its steps took.
+  package var includesTiming = false
+
+  /// Whether activation maps are made.
+  package var explains = false
+  package var classes = Classes.top
+  package var method = ActivationMapMethod.gradcam
+  /// The feature map to explain; nil: the last.
+  package var layer: String?
+  /// Whether maps are given before their negative part is cut off too.
+  package var includesSignedMap = false
+  /// Whether maps are checked: about 100 runs of the network and 35 for each map.
+  package var includesTrust = false
+  /// The greatest width of ``ImageAnswer/picture``; nil: as wide as the square is.
+  package var pictureSide: Int?
+
+  /// The stage of the preprocessing, which is not that of the decoded image.
+  package var stage: PreprocessingStage?
+
+  /// The classes whose maps are asked for.
+  package enum Classes: Sendable, Equatable {
+    /// So many, the likeliest first.
+    case likeliest(Int)
+    case all
+    /// By their ids; at least one.
+    case named([String])
+
+    package static let top = Classes.likeliest(1)
+  }
+
+  package init(metadata: PatientMetadata = .unknown, views: ImageViews = .upright) {
+    self.metadata = metadata
+    self.views = views
+  }
+
+  /// Chooses ``classes`` by an image's probabilities.
+  ///
+  /// - Throws: ``DermaFusionError/Code/unknownClass``, ``DermaFusionError/Code/invalidRequest`` for maps of several views.
+  func selection(among labels: Labels) throws(DermaFusionError) -> (ClassScores) -> [LesionLabel] {
+    guard views == .upright else {
+      throw DermaFusionError(
+        .invalidRequest, message: "maps of several views are not made",
+        remedy: "Ask for maps of the image as it is.")
+    }
+    switch classes {
+    case .likeliest(let count): return { Array($0.ranked.prefix(count)) }
+    case .all: return { Array($0.labels) }
+    case .named(let names):
+      var chosen: [LesionLabel] = []
+      for name in names {
+        guard let label = labels[name] else {
+          throw .unknownClass("the model has no class \(quoted(name))", among: labels)
+        }
+        chosen.append(label)
+      }
+      return { [chosen] _ in chosen }
+    }
+  }
+
+  // MARK: Values by their names
+
+  /// - Parameter key: what the asker calls the value, for the error.
+  /// - Throws: ``DermaFusionError/Code/invalidMetadata``
+  package static func sex(named name: String, key: String = "sex") throws(DermaFusionError) -> Sex {
+    guard let sex = Sex(name: name) else {
+      throw unknown(name, key, among: Sex.allCases.map { $0.rawValue }, .invalidMetadata)
+    }
+    return sex
+  }
+
+  /// See ``sex(named:key:)``.
+  package static func site(named name: String, key: String = "site") throws(DermaFusionError) -> BodySite {
+    guard let site = BodySite(name: name) else {
+      throw unknown(name, key, among: BodySite.allCases.map { $0.rawValue }, .invalidMetadata)
+    }
+    return site
+  }
+
+  /// - Throws: ``DermaFusionError/Code/invalidRequest``
+  package static func method(
+    named name: String, key: String = "method"
+  ) throws(DermaFusionError) -> ActivationMapMethod {
+    guard let method = ActivationMapMethod(rawValue: name) else {
+      throw unknown(name, key, among: ActivationMapMethod.allCases.map { $0.rawValue })
+    }
+    return method
+  }
+
+  static func unknown(
+    _ name: String, _ key: String, among names: [String], _ code: DermaFusionError.Code = .invalidRequest
+  ) -> DermaFusionError {
+    DermaFusionError(
+      code, message: "\(key) \(quoted(name)) is not one of \(names.joined(separator: ", "))",
+      remedy: "Give one of the names, or leave it out.")
+  }
+}
+
 extension ImageRequest {
   /// - Parameter text: a JSON object in UTF-8, of which every key may be left out; no bytes at all ask for nothing special.
   /// - Throws: ``DermaFusionError/Code/invalidRequest``, ``DermaFusionError/Code/invalidMetadata``

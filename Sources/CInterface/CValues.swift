@@ -1,5 +1,8 @@
 import CDermaFusion
 import DermaFusion
+import SystemModule
+
+// How errors, texts and structs that may grow pass between Swift and C.
 
 extension DermaFusionError.Code {
   static let invalidHandle = Self("invalidHandle")
@@ -64,5 +67,50 @@ func status(
   } catch {
     error.fill(target)
     return error.code.status
+  }
+}
+
+/// Texts in memory as C programs read them.
+enum CText {
+  /// The text's UTF-8 and a zero byte, to be deallocated by the caller.
+  static func copy(_ text: String) -> UnsafeMutablePointer<CChar> {
+    let bytes = Array(text.utf8)
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+    for (index, byte) in bytes.enumerated() { copy[index] = CChar(bitPattern: byte) }
+    copy[bytes.count] = 0
+    return copy
+  }
+
+  /// The text that a C program hands over; nil where it hands over none. What is not UTF-8 is refused: put right, it would be
+  /// another text, and might name another file.
+  static func read(_ text: UnsafePointer<CChar>?, _ name: String) throws(DermaFusionError) -> String? {
+    guard let text else { return nil }
+    guard let valid = String(validatingCString: text) else {
+      throw .argument("\(name) is not UTF-8", remedy: "Hand over UTF-8 text.")
+    }
+    return valid
+  }
+}
+
+/// Checks the size that a C program writes into a struct: at least that of the struct's first version.
+func requireSize(_ size: UInt32, atLeast first: Int, _ name: String) throws(DermaFusionError) {
+  guard Int(size) >= first else {
+    throw .argument(
+      "the \(name)'s size is \(size), not \(first)", remedy: "Set size to the sizeof of the struct.")
+  }
+}
+
+/// Fills a struct of a C program whose first member is its size: as much of it as the program knows.
+///
+/// - Parameter first: the size of the struct's first version.
+func fill<Struct: BitwiseCopyable>(
+  _ target: UnsafeMutablePointer<Struct>, size: UInt32, atLeast first: Int, _ name: String, with value: Struct
+) throws(DermaFusionError) {
+  try requireSize(size, atLeast: first, name)
+  withUnsafeBytes(of: value) {
+    let known = UnsafeRawBufferPointer(rebasing: $0.prefix(Int(size)))
+    let target = UnsafeMutableRawPointer(target)
+    target.copyMemory(from: known.baseAddress!, byteCount: known.count)
+    target.storeBytes(of: UInt32(known.count), as: UInt32.self)
   }
 }

@@ -58,9 +58,27 @@ extension Classifier {
     _ image: PixelImage, metadata: PatientMetadata = .unknown, labels: [LesionLabel] = [],
     method: ActivationMapMethod = .gradcam, layer: String? = nil
   ) throws(DermaFusionError) -> Explanation {
-    try explain(
-      preprocessed(image), metadata: metadata, method: method, layer: layer, imageSHA256: nil,
-      selecting: selection(labels))
+    try run(
+      explaining(labels, method: method, layer: layer, metadata: metadata), on: image
+    ).explanation
+  }
+
+  /// The request of the calls that explain.
+  ///
+  /// - Parameter chosen: the classes to explain; none: the likeliest.
+  /// - Throws: ``DermaFusionError/Code/unknownClass`` for a label of another model.
+  package func explaining(
+    _ chosen: [LesionLabel], method: ActivationMapMethod, layer: String?, metadata: PatientMetadata
+  ) throws(DermaFusionError) -> ImageRequest {
+    for label in chosen where !(labels.indices.contains(label.index) && labels[label.index] == label) {
+      throw .unknownClass("the model has no class '\(label.id)' at place \(label.index)", among: labels)
+    }
+    var request = ImageRequest(metadata: metadata)
+    request.explains = true
+    request.classes = chosen.isEmpty ? .top : .named(chosen.map { $0.id })
+    request.method = method
+    request.layer = layer
+    return request
   }
 
   /// The layers that can be explained, from the first to the last, by timm's names: the stem, the end of each block
@@ -69,51 +87,23 @@ extension Classifier {
   public var layers: [String] {
     if case .model(let model) = source { model.network.featureMapNames } else { [] }
   }
+}
 
-  /// How ``explain(_:metadata:labels:method:layer:)`` chooses: the requested classes, else the likeliest.
+extension Network {
+  /// The feature map that a person names: one of ``featureMapNames``, or `stage0` ... for the end of a stage; nil: the
+  /// last.
   ///
-  /// - Throws: ``DermaFusionError/Code/unknownClass`` for a label of another model.
-  package func selection(
-    _ chosen: [LesionLabel]
-  ) throws(DermaFusionError) -> (ClassScores) -> [LesionLabel] {
-    for label in chosen where !(labels.indices.contains(label.index) && labels[label.index] == label) {
-      throw .unknownClass(label, among: labels)
-    }
-    return { scores in chosen.isEmpty ? [scores.highest] : chosen }
-  }
-
-  /// - Parameters:
-  ///   - input: of the whole image.
-  ///   - imageSHA256: of the file that the image comes from; nil where there is none.
-  ///   - pictureSide: the greatest width of ``Explanation/cropped``; nil: as wide as it is.
-  ///   - select: the classes to explain, by the image's probabilities; at least one.
-  package func explain(
-    _ input: PreprocessedImage, metadata: PatientMetadata, method: ActivationMapMethod, layer: String?,
-    imageSHA256: String?, pictureSide: Int? = nil, selecting select: (ClassScores) -> [LesionLabel]
-  ) throws(DermaFusionError) -> Explanation {
-    let network = try singleModel().network
-    let layer = try network.layerName(layer)
-    let known = metadata.filled(from: input.patient)
-    var explained: [LesionLabel] = []
-    let run = try unsafe network.runWithGradients(
-      layer: layer, metadata: known.encoded(), needsGradients: method.usesGradient,
-      logits: { (output) throws(DermaFusionError) in
-        explained = select(try calibration.probabilities(output.logits))
-        return explained.map { (network.head, $0.index) }
-      },
-      writeInput: { (target) throws(DermaFusionError) in unsafe input.writeNormalizedNHWC(to: target) })
-    let result = try classification(
-      run.output, of: input, metadata: known, isFromFile: known != metadata, imageSHA256: imageSHA256)
-    var maps: [ActivationMap] = []
-    for (index, label) in explained.enumerated() {
-      maps.append(
-        try ActivationMap(
-          classIndex: label.index, method: method, layer: layer, activations: run.activations,
-          gradient: method.usesGradient ? run.gradients[index] : nil, size: network.inputSize,
-          geometry: network.geometry(ofFeatureMap: layer)))
-    }
-    return Explanation(
-      classification: result, maps: maps,
-      cropped: pictureSide.map { input.picture(side: $0) } ?? input.cropped)
+  /// - Throws: ``DermaFusionError/Code/unknownLayer``
+  package func layerName(_ name: String?) throws(DermaFusionError) -> String {
+    guard let name else { return featureMapNames[featureMapNames.count - 1] }
+    if featureMapNames.contains(name) { return name }
+    let stages = stageNames
+    if let stage = stages.firstIndex(of: name) { return featureMapName(ofStage: stage) }
+    // A stage by timm's name for it, such as layer3 or blocks.5.
+    if let last = featureMapNames.last(where: { $0.utf8.starts(with: "\(name).".utf8) }) { return last }
+    let layers = (stages + featureMapNames).joined(separator: ", ")
+    throw DermaFusionError(
+      .unknownLayer, message: "there is no layer '\(name)'; the layers are \(layers)",
+      remedy: "The layers are \(layers).")
   }
 }

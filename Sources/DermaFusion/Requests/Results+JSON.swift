@@ -1,0 +1,200 @@
+import Files
+import SystemModule
+
+extension Classification {
+  /// The version of the layout of everything that is printed as JSON.
+  public static let schemaVersion = 2
+
+  /// The result as one line of JSON, its keys always in the same order and its numbers the shortest that
+  /// read back as the same Float32: the same result is the same bytes.
+  ///
+  /// - Parameter imageName: what the reader knows the image by, a path for instance.
+  public func json(imageName: String) -> String {
+    JSONValue.object(members(imageName: imageName)).text
+  }
+
+  /// The members of ``json(imageName:)``. What a result says stands here once: tables, C and the page take it from here.
+  ///
+  /// - Parameters:
+  ///   - shares: of the same image and metadata; nil: not told.
+  ///   - timing: nil: not told.
+  package func members(
+    imageName: String, shares: MetadataShares? = nil, timing: ClassificationTiming? = nil
+  ) -> [(key: String, value: JSONValue)] {
+    var members: [(key: String, value: JSONValue)] = [
+      ("schemaVersion", .integer(Self.schemaVersion)),
+      ("image", .string(imageName)),
+      ("imageSHA256", imageSHA256.map(JSONValue.string) ?? .null),
+      ("model", model.json),
+      ("prediction", answer.map { $0.json } ?? .null),
+      ("probabilities", probabilities.json),
+      ("logits", logits.json),
+    ]
+    members += dangerMembers
+    members += [
+      ("confidence", .string(confidence.rawValue)), ("metadata", metadata.json),
+      ("warnings", .strings(warnings.map { $0.rawValue })),
+    ]
+    if views != .upright { members.append(("views", .integer(views.count))) }
+    members += abstention.members
+    if let shares { members.append(("metadataShares", shares.json)) }
+    if let timing { members.append(("timing", timing.json)) }
+    members += [("summary", .string(summary)), ("disclaimer", .string(disclaimer))]
+    return members
+  }
+
+  /// How dangerous the lesion may be, as every result in JSON tells it.
+  package var dangerMembers: [(key: String, value: JSONValue)] {
+    [
+      ("risk", risk.map { .string($0.rawValue) } ?? .null),
+      ("concern", answer?.concern.map { .string($0.id) } ?? .null), ("urgent", .bool(isUrgent)),
+    ]
+  }
+}
+
+extension ImageAnswer {
+  /// The line of `classify --format json`, or with maps that line and an object for each map.
+  package var json: JSONValue {
+    let result = JSONValue.object(
+      classification.members(
+        imageName: request.imageName, shares: shares, timing: request.includesTiming ? timing : nil))
+    if !request.explains { return result }
+    return .object([
+      "classification": result,
+      "maps": explanation.mapsJSON(trusts: trusts, includesSignedMap: request.includesSignedMap),
+    ])
+  }
+}
+
+extension Classification.Answer {
+  var json: JSONValue {
+    .object([
+      "class": .string(prediction.id), "name": .string(prediction.name), "probability": .float(probability),
+    ])
+  }
+}
+
+extension Abstention {
+  /// As every result in JSON has them.
+  package var members: [(key: String, value: JSONValue)] {
+    // A set of classes would suggest one where none is suggested.
+    let set = reasons.isEmpty ? conformalSet : nil
+    return [
+      ("abstain", .bool(!reasons.isEmpty)),
+      ("abstainReasons", .strings(reasons.map { $0.rawValue })),
+      ("conformalSet", set.map { .strings($0.classes.map { $0.id }) } ?? .null),
+      ("conformalCoverage", set.map { .number($0.coverage) } ?? .null),
+    ]
+  }
+}
+
+extension ModelIdentity {
+  package var json: JSONValue {
+    .object(["name": .string(name), "version": .string(version), "sha256": .string(sha256)])
+  }
+}
+
+extension LesionLabel {
+  package var json: JSONValue {
+    .object([
+      "class": .string(id), "name": .string(name),
+      "malignancy": malignancy.map { .string($0.rawValue) } ?? .null,
+    ])
+  }
+}
+
+extension ClassScores {
+  package var json: JSONValue {
+    .object(labels.map { (key: $0.id, value: .float(self[$0])) })
+  }
+}
+
+extension ClassificationTiming {
+  fileprivate var json: JSONValue {
+    .object([
+      "decodeMs": .number(decodeMilliseconds), "preprocessMs": .number(preprocessMilliseconds),
+      "networkMs": .number(networkMilliseconds),
+    ])
+  }
+}
+
+extension DermaFusionError {
+  /// Why there is no result, for programs that get all else as JSON.
+  package var json: JSONValue {
+    .object([
+      "error": .object([
+        "code": .string(code.description), "message": .string(message), "remedy": .string(remedy),
+      ])
+    ])
+  }
+}
+
+extension PatientMetadata {
+  package var json: JSONValue {
+    .object([
+      "age": ageInYears.map(JSONValue.number) ?? .null,
+      "sex": .string(sex.rawValue),
+      "site": .string(site.rawValue),
+      "missing": .strings(missing),
+    ])
+  }
+}
+
+extension Explanation {
+  /// An object for each map.
+  ///
+  /// - Parameters:
+  ///   - trusts: what the checks found, one for each map; or none.
+  ///   - includesSignedMap: whether the maps' values before cut and scaling are told.
+  package func mapsJSON(trusts: [MapTrust], includesSignedMap: Bool) -> JSONValue {
+    .array(
+      maps.indices.map { index in
+        member(
+          maps[index], trust: trusts.isEmpty ? nil : trusts[index], includesSignedMap: includesSignedMap)
+      })
+  }
+
+  private func member(_ map: ActivationMap, trust: MapTrust?, includesSignedMap: Bool) -> JSONValue {
+    let label = label(of: map)
+    let centre: JSONValue =
+      if let centre = map.massCentre {
+        .object(["x": .float(Float(centre.x)), "y": .float(Float(centre.y))])
+      } else {
+        .null
+      }
+    var members: [(key: String, value: JSONValue)] = [
+      ("class", .string(label.id)), ("name", .string(label.name)),
+      ("probability", .float(classification.probabilities[label])),
+      ("logit", .float(classification.logits[label])), ("method", .string(map.method.rawValue)),
+      ("layer", .string(map.layer)), ("status", .string(map.status.rawValue)),
+      ("width", .integer(map.size)), ("height", .integer(map.size)),
+      ("mapShape", map.shapeJSON), ("minimum", .float(map.minimum)), ("maximum", .float(map.maximum)),
+      ("massCentre", centre),
+    ]
+    if let trust { members.append(("trust", trust.json)) }
+    if includesSignedMap {
+      let rows = (0..<map.height).map { row in
+        JSONValue.array(
+          map.signedValues[row * map.width..<(row + 1) * map.width].map { .float($0) })
+      }
+      members.append(("signedMap", .array(rows)))
+    }
+    return .object(members)
+  }
+}
+
+extension ActivationMap {
+  /// The feature map's rows and columns.
+  package var shapeJSON: JSONValue { .array([.integer(height), .integer(width)]) }
+}
+
+extension MapTrust {
+  fileprivate var json: JSONValue {
+    .object([
+      "deletionAUC": .number(deletionAUC), "randomDeletionAUC": .number(randomDeletionAUC),
+      "insertionAUC": .number(insertionAUC), "randomInsertionAUC": .number(randomInsertionAUC),
+      "shuffledHeadCorrelation": shuffledHeadCorrelation.map { .number($0) } ?? .null,
+      "passes": .bool(passes), "words": .strings(sentences),
+    ])
+  }
+}
