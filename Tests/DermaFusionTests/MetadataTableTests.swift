@@ -219,7 +219,7 @@ import Testing
     do throws(DermaFusionError) {
       json = try table(text).json(ofImages: ["a.jpg", "x/c.png"]).text
     } catch {
-      json = error.orderedJSON.text
+      json = error.json.text
     }
     #expect(json == answer)
   }

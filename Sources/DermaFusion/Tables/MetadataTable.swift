@@ -111,7 +111,7 @@ package struct MetadataTable: Equatable, Sendable {
     let entries = images.map { image in
       switch row(ofImage: image) {
       case nil: JSONValue.null
-      case .failure(let error): error.orderedJSON
+      case .failure(let error): error.json
       case .success(let entry): entry.json
       }
     }
