@@ -4,7 +4,7 @@ import TensorModule
 
 /// The unit of a network: layers that make one feature map of another.
 ///
-/// A kind of block has its configuration, its weights, its shape, its memory, its run and its gradient in one folder. A
+/// A kind of block has its configuration, its weights, its shape, its memory, its run and its gradient in one file. A
 /// block is prepared for one input shape, packed once and then immutable.
 package protocol Block: AnyObject, Sendable {
   /// The name of the feature map that it makes: timm's name of the block or the layer.

@@ -95,8 +95,11 @@ package final class Network: Sendable {
     }
     // The last blocks have the most weights: begun first, they leave no thread waiting for another.
     return try pool.map(places) { (item) throws(DermaFusionError) in
-      try item.place.configuration.block(
+      let block = try item.place.configuration.block(
         name: item.place.name, input: item.input, weights: weights, pool: pool)
+      let output = item.place.configuration.outputShape(item.input, weights: weights)
+      precondition(block.output == output, "\(block.name) makes \(block.output) where \(output) was planned")
+      return block
     }
   }
 

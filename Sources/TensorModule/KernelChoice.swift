@@ -2,7 +2,7 @@ import CBuiltins
 package import KernelInterface
 import KernelsBaseline
 import KernelsDotProduct
-import SystemModule
+package import SystemModule
 
 #if arch(x86_64)
   import KernelsAVX2
@@ -22,9 +22,9 @@ package enum KernelChoice {
   package static var current: KernelSet { ofThisProcess.kernels }
 
   /// Why ``variable`` is not obeyed; nil when it is, or when it forces nothing.
-  package static var unavailable: UnavailableInstructionSet? { ofThisProcess.unavailable }
+  package static var unavailable: DermaFusionError? { ofThisProcess.unavailable }
 
-  private static let ofThisProcess: (kernels: KernelSet, unavailable: UnavailableInstructionSet?) = {
+  private static let ofThisProcess: (kernels: KernelSet, unavailable: DermaFusionError?) = {
     let choice = choose(forced: Environment.value(variable), among: available.map { $0.instructionSet })
     return (kernels(choice.instructionSet), choice.unavailable)
   }()
@@ -55,13 +55,13 @@ package enum KernelChoice {
   ///   - available: At least one, best last.
   static func choose(
     forced: String?, among available: [InstructionSet]
-  ) -> (instructionSet: InstructionSet, unavailable: UnavailableInstructionSet?) {
+  ) -> (instructionSet: InstructionSet, unavailable: DermaFusionError?) {
     let best = available[available.count - 1]
     guard let forced, !forced.isEmpty else { return (best, nil) }
     if let instructionSet = available.first(where: { $0.rawValue == forced }) {
       return (instructionSet, nil)
     }
-    return (best, UnavailableInstructionSet(value: forced, available: available.map { $0.rawValue }))
+    return (best, .unavailableInstructionSet(forced, available: available))
   }
 
   private static func isRunnable(_ instructionSet: InstructionSet) -> Bool {
@@ -133,18 +133,24 @@ package enum KernelChoice {
   }
 }
 
-/// A value of ``KernelChoice/variable`` that names no instruction set, or one that cannot be used here.
-package struct UnavailableInstructionSet: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What the variable says.
-  package let value: String
-  /// What it may say on this machine.
-  package let available: [String]
+extension DermaFusionError.Code {
+  /// ``KernelChoice/variable`` names no instruction set, or one that cannot be used here.
+  package static let unavailableInstructionSet = Self("unavailableInstructionSet")
+}
 
-  /// One line naming the variable, its value and what is possible.
-  package var description: String {
-    """
-    the environment variable \(KernelChoice.variable) is '\(value)', and must be one of those that this machine runs: \
-    \(available.joined(separator: ", "))
-    """
+extension DermaFusionError {
+  /// - Parameters:
+  ///   - value: What the variable says.
+  ///   - available: What it may say on this machine.
+  package static func unavailableInstructionSet(
+    _ value: String, available: [InstructionSet]
+  ) -> DermaFusionError {
+    let names = available.map { $0.rawValue }.joined(separator: ", ")
+    return DermaFusionError(
+      .unavailableInstructionSet,
+      message:
+        "the environment variable \(KernelChoice.variable) is '\(value)', and must be one of those that this "
+        + "machine runs: \(names)",
+      remedy: "Unset the environment variable \(KernelChoice.variable).")
   }
 }

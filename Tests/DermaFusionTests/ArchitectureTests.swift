@@ -110,7 +110,10 @@ import Testing
 
   @Test func onlyResidualNetworksHaveNoFormIn8BitsAndInBFloat16() throws {
     for name in Architecture.names {
-      #expect(Architecture.named(name)?.hasShortForms == !name.hasPrefix("resnet"), "\(name)")
+      for precision in [ModelConfiguration.Precision.bfloat16, .int8] {
+        #expect(Architecture.named(name)?.supports(precision) == !name.hasPrefix("resnet"), "\(name)")
+      }
+      #expect(Architecture.named(name)?.supports(.float32) == true, "\(name)")
     }
   }
 

@@ -141,7 +141,7 @@ public final class Classifier: Sendable {
   package static var instructionSetVariable: String { KernelChoice.variable }
 
   /// Why the instruction set that the environment names is not the one in use; nil when it is, or when none is named.
-  package static var unavailableInstructionSet: UnavailableInstructionSet? { KernelChoice.unavailable }
+  package static var unavailableInstructionSet: DermaFusionError? { KernelChoice.unavailable }
 
   /// The files that loading a folder reads: a model's two or, of an ensemble, its `config.json` and its members' files.
   /// Whether they are there, and can be used, turns out when it is loaded.

@@ -26,11 +26,9 @@ package struct Architecture: Sendable, Equatable {
   /// timm's name of the last layer, where there is no fusion head in its place.
   package var classifier = "classifier"
 
-  /// Whether it has a form in 8 bits and in bfloat16: most of the products are 1x1 convolutions.
-  package var hasShortForms: Bool {
-    blocks.allSatisfy {
-      if case .residual = $0.configuration { false } else { true }
-    }
+  /// Whether all of its blocks can be computed in a precision.
+  package func supports(_ precision: ModelConfiguration.Precision) -> Bool {
+    blocks.allSatisfy { $0.configuration.supportedPrecisions.contains(precision) }
   }
 
   /// An architecture of the table, by timm's name.
@@ -62,7 +60,7 @@ extension Architecture {
     self = try DermaFusionError.naming(model.configurationPath) { () throws(DermaFusionError) in
       try Architecture(configuration)
     }
-    guard configuration.precision == .float32 || hasShortForms else {
+    guard supports(configuration.precision) else {
       throw .unusablePrecision(
         file: model.configurationPath,
         rule: "\(configuration.precision.rawValue) is for EfficientNet and MobileNetV3, and this network is "
@@ -89,7 +87,26 @@ extension Architecture {
   }
 }
 
-/// The kinds of blocks.
+/// What a block's row in an architecture's table says. Each kind of block has a type that conforms.
+protocol BlockKind: Sendable, Equatable {
+  /// The precisions that the block can be computed in.
+  static var supportedPrecisions: [ModelConfiguration.Precision] { get }
+
+  /// The shape of the block's output.
+  func outputShape(_ input: FeatureShape, weights: NetworkWeights) -> FeatureShape
+
+  /// Prepares the block for an input shape.
+  func block(
+    name: String, input: FeatureShape, weights: NetworkWeights, pool: ThreadPool
+  ) throws(DermaFusionError) -> any Block
+}
+
+extension BlockKind {
+  /// A kind that has other forms says so itself.
+  static var supportedPrecisions: [ModelConfiguration.Precision] { [.float32] }
+}
+
+/// One of the kinds of blocks: Embedded Swift has no existentials of values.
 package enum BlockConfiguration: Sendable, Equatable {
   case stem(StemBlock.Configuration)
   case mbConv(MBConvBlock.Configuration)
@@ -97,35 +114,35 @@ package enum BlockConfiguration: Sendable, Equatable {
   case maxPooling(MaxPoolingBlock.Configuration)
   case residual(ResidualBlock.Configuration)
 
-  /// The shape of the block's output.
-  func outputShape(_ input: FeatureShape, weights: NetworkWeights) -> FeatureShape {
+  var supportedPrecisions: [ModelConfiguration.Precision] {
     switch self {
-    case .stem(let stem): stem.window(weights).outputShape(input, channels: stem.channels)
-    case .mbConv(let block): block.window(weights).outputShape(input, channels: block.channels)
-    case .pointwise(let layer):
-      FeatureShape(height: input.height, width: input.width, channels: layer.channels)
-    case .maxPooling(let layer): layer.window(weights).outputShape(input, channels: input.channels)
-    case .residual(let block):
-      weights.window(kernelSize: 3, stride: block.stride).outputShape(input, channels: block.channels)
+    case .stem: StemBlock.Configuration.supportedPrecisions
+    case .mbConv: MBConvBlock.Configuration.supportedPrecisions
+    case .pointwise: PointwiseBlock.Configuration.supportedPrecisions
+    case .maxPooling: MaxPoolingBlock.Configuration.supportedPrecisions
+    case .residual: ResidualBlock.Configuration.supportedPrecisions
     }
   }
 
-  /// Prepares the block for an input shape.
+  func outputShape(_ input: FeatureShape, weights: NetworkWeights) -> FeatureShape {
+    switch self {
+    case .stem(let kind): kind.outputShape(input, weights: weights)
+    case .mbConv(let kind): kind.outputShape(input, weights: weights)
+    case .pointwise(let kind): kind.outputShape(input, weights: weights)
+    case .maxPooling(let kind): kind.outputShape(input, weights: weights)
+    case .residual(let kind): kind.outputShape(input, weights: weights)
+    }
+  }
+
   func block(
     name: String, input: FeatureShape, weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any Block {
     switch self {
-    case .stem(let stem): try StemBlock(stem, name: name, input: input, weights: weights)
-    case .mbConv(let block) where weights.precision == .int8 && !block.isOnGrids:
-      try QuantizedMBConvBlock(block, name: name, input: input, weights: weights)
-    case .mbConv(let block): try MBConvBlock(block, name: name, input: input, weights: weights)
-    case .pointwise(let layer) where weights.precision == .int8:
-      try QuantizedPointwiseBlock(layer, name: name, input: input, weights: weights)
-    case .pointwise(let layer): try PointwiseBlock(layer, name: name, input: input, weights: weights)
-    case .maxPooling(let layer):
-      MaxPoolingBlock(name: name, input: input, window: layer.window(weights), kernels: weights.kernels)
-    case .residual(let block):
-      try ResidualBlock(block, name: name, input: input, weights: weights, pool: pool)
+    case .stem(let kind): try kind.block(name: name, input: input, weights: weights, pool: pool)
+    case .mbConv(let kind): try kind.block(name: name, input: input, weights: weights, pool: pool)
+    case .pointwise(let kind): try kind.block(name: name, input: input, weights: weights, pool: pool)
+    case .maxPooling(let kind): try kind.block(name: name, input: input, weights: weights, pool: pool)
+    case .residual(let kind): try kind.block(name: name, input: input, weights: weights, pool: pool)
     }
   }
 }

@@ -48,7 +48,7 @@ package final class StemBlock: Block {
       activation: isActivatedLater ? .identity : activation, kernels: weights.kernels)
     self.name = name
     self.input = input
-    output = layer.window.outputShape(input, channels: configuration.channels)
+    output = configuration.outputShape(input, weights: weights)
   }
 
   package var windows: [Window] { [layer.window] }
@@ -81,8 +81,22 @@ package final class StemBlock: Block {
   package func makeGradient(pool: ThreadPool) -> (any BlockGradient)? { nil }
 }
 
-extension StemBlock.Configuration {
-  func window(_ weights: NetworkWeights) -> Window { weights.window(kernelSize: kernelSize, stride: stride) }
+extension StemBlock.Configuration: BlockKind {
+  static var supportedPrecisions: [ModelConfiguration.Precision] { ModelConfiguration.Precision.allCases }
+
+  func outputShape(_ input: FeatureShape, weights: NetworkWeights) -> FeatureShape {
+    window(weights).outputShape(input, channels: channels)
+  }
+
+  func block(
+    name: String, input: FeatureShape, weights: NetworkWeights, pool: ThreadPool
+  ) throws(DermaFusionError) -> any Block {
+    try StemBlock(self, name: name, input: input, weights: weights)
+  }
+
+  fileprivate func window(_ weights: NetworkWeights) -> Window {
+    weights.window(kernelSize: kernelSize, stride: stride)
+  }
 }
 
 /// A 1x1 convolution with its batch norm: the last layer before the pooling.
@@ -138,6 +152,22 @@ package final class PointwiseBlock: Block {
   }
 }
 
+extension PointwiseBlock.Configuration: BlockKind {
+  static var supportedPrecisions: [ModelConfiguration.Precision] { ModelConfiguration.Precision.allCases }
+
+  func outputShape(_ input: FeatureShape, weights: NetworkWeights) -> FeatureShape {
+    FeatureShape(height: input.height, width: input.width, channels: channels)
+  }
+
+  func block(
+    name: String, input: FeatureShape, weights: NetworkWeights, pool: ThreadPool
+  ) throws(DermaFusionError) -> any Block {
+    weights.precision == .int8
+      ? try QuantizedPointwiseBlock(self, name: name, input: input, weights: weights)
+      : try PointwiseBlock(self, name: name, input: input, weights: weights)
+  }
+}
+
 private final class PointwiseBlockGradient: BlockGradient {
   private let block: PointwiseBlock
   private let layer: PointwiseConvolutionGradient
@@ -185,7 +215,7 @@ package final class QuantizedPointwiseBlock: Block {
   ) throws(DermaFusionError) {
     self.name = name
     self.input = input
-    output = FeatureShape(height: input.height, width: input.width, channels: configuration.channels)
+    output = configuration.outputShape(input, weights: weights)
     layer = try weights.quantizedPointwise(
       weights.quantizedLayer(
         configuration.convolution, shape: [configuration.channels, input.channels, 1, 1]),

@@ -96,7 +96,21 @@ package final class MBConvBlock: Block {
   package var windows: [Window] { [filter.depthwise.window] }
 }
 
-extension MBConvBlock.Configuration {
+extension MBConvBlock.Configuration: BlockKind {
+  static var supportedPrecisions: [ModelConfiguration.Precision] { ModelConfiguration.Precision.allCases }
+
+  func outputShape(_ input: FeatureShape, weights: NetworkWeights) -> FeatureShape {
+    window(weights).outputShape(input, channels: channels)
+  }
+
+  func block(
+    name: String, input: FeatureShape, weights: NetworkWeights, pool: ThreadPool
+  ) throws(DermaFusionError) -> any Block {
+    weights.precision == .int8 && !isOnGrids
+      ? try QuantizedMBConvBlock(self, name: name, input: input, weights: weights)
+      : try MBConvBlock(self, name: name, input: input, weights: weights)
+  }
+
   /// Whether a network in 8 bits has it as floats on grids: it has few weights, and ReLU6 limits its values.
   var isOnGrids: Bool { expandedChannels == nil && squeeze == nil && activation == .relu6 }
 

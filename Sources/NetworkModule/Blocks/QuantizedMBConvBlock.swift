@@ -53,8 +53,7 @@ package final class QuantizedMBConvBlock: Block {
     self.projection = try block.quantizedPointwise(projection, activation: .identity)
     hasSkip = configuration.hasSkip(from: input)
     plan = filter.plan(input)
-    output = FeatureShape(
-      height: plan.output.height, width: plan.output.width, channels: configuration.channels)
+    output = configuration.outputShape(input, weights: weights)
   }
 
   package var windows: [Window] { [window] }

@@ -84,6 +84,18 @@ package final class ResidualBlock: Block {
   }
 }
 
+extension ResidualBlock.Configuration: BlockKind {
+  func outputShape(_ input: FeatureShape, weights: NetworkWeights) -> FeatureShape {
+    weights.window(kernelSize: 3, stride: stride).outputShape(input, channels: channels)
+  }
+
+  func block(
+    name: String, input: FeatureShape, weights: NetworkWeights, pool: ThreadPool
+  ) throws(DermaFusionError) -> any Block {
+    try ResidualBlock(self, name: name, input: input, weights: weights, pool: pool)
+  }
+}
+
 extension ResidualBlock {
   /// Step 0 computes the shortcut, each of the others a convolution.
   package var memory: BlockMemory {
@@ -270,6 +282,18 @@ private final class MaxPoolingBlockGradient: BlockGradient {
   }
 }
 
-extension MaxPoolingBlock.Configuration {
-  func window(_ weights: NetworkWeights) -> Window { weights.window(kernelSize: kernelSize, stride: stride) }
+extension MaxPoolingBlock.Configuration: BlockKind {
+  func outputShape(_ input: FeatureShape, weights: NetworkWeights) -> FeatureShape {
+    window(weights).outputShape(input, channels: input.channels)
+  }
+
+  func block(
+    name: String, input: FeatureShape, weights: NetworkWeights, pool: ThreadPool
+  ) throws(DermaFusionError) -> any Block {
+    MaxPoolingBlock(name: name, input: input, window: window(weights), kernels: weights.kernels)
+  }
+
+  private func window(_ weights: NetworkWeights) -> Window {
+    weights.window(kernelSize: kernelSize, stride: stride)
+  }
 }

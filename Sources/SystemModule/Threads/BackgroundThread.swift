@@ -46,4 +46,11 @@ package enum BackgroundThread {
       return false
     #endif
   }
+
+  /// Lets another thread have this processor.
+  static func yield() {
+    #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
+      _ = sched_yield()
+    #endif
+  }
 }

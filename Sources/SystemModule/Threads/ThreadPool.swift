@@ -45,7 +45,17 @@ package final class ThreadPool: Sendable {
         Ticket(region: shared.region, count: taskCount, next: 0).bits, ordering: .sequentiallyConsistent)
       for worker in workers.prefix(taskCount - 1) { worker.wake() }
       shared.takeTasks(thread: 0)
-      while shared.completed.load(ordering: .acquiring) < taskCount { cpu_relax() }
+      // The last task may lie with a worker that the system has taken from its processor. After a budget the caller yields
+      // its own, which that worker may be waiting for.
+      var spin = 0
+      while shared.completed.load(ordering: .acquiring) < taskCount {
+        if spin < Worker.spins {
+          cpu_relax()
+          spin += 1
+        } else {
+          BackgroundThread.yield()
+        }
+      }
       shared.body = nil
     }
     isBusy.store(false, ordering: .releasing)

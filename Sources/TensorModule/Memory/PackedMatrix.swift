@@ -132,7 +132,7 @@ package struct PackedMatrix: Sendable {
     kernels.products[type]!.multiply(product)
   }
 
-  /// The product with all panels, of rows that lie in one piece, without an ending.
+  /// The product with all panels, of rows that lie in one piece, without an epilogue.
   func product(
     a: UnsafeRawPointer, aStride: Int, rowCount: Int, into c: UnsafeMutablePointer<Float>, cStride: Int
   ) -> MatrixProduct {

@@ -99,7 +99,7 @@ package struct QuantizedMatrix: Sendable {
     kernels.products.int8.multiply(product)
   }
 
-  /// The product with all panels, without an ending.
+  /// The product with all panels, without an epilogue.
   func product(
     a: UnsafeRawPointer, aStride: Int, rowCount: Int, into c: UnsafeMutablePointer<Float>, cStride: Int
   ) -> MatrixProduct {

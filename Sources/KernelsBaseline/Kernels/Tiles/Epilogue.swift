@@ -2,7 +2,7 @@ import KernelInterface
 
 /// Turns the sums of a tile, which lie in `C`, into the product's elements: compiled once for a type of elements rather
 /// than once for each tile and activation, because a call costs less than a step of the depth.
-enum TileEnding<Elements: ProductElements> {
+enum Epilogue<Elements: ProductElements> {
   @inline(__always)
   static func finish(_ product: MatrixProduct, row: Int, rows: Int, column: Int, vectors: Int) {
     if !Elements.areWholeNumbers && product.residual == nil && product.activation == .identity { return }
@@ -119,8 +119,8 @@ struct LevelRounding {
     greatest = Vector(repeating: levels.greatest)
   }
 
-  /// Rounded first: were the limits there before the sum with ``magic``, the compiler would draw that sum into their
-  /// choice, which then takes two instructions more.
+  /// Rounds before it clamps. Otherwise the compiler merges the addition of ``magic`` into the clamp and emits two more
+  /// instructions.
   @inline(__always)
   func level(of number: Vector) -> Vector {
     ((number + magic) - magic).raised(to: least).lowered(to: greatest)

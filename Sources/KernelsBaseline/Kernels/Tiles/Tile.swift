@@ -69,7 +69,7 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
   @inline(__always)
   static func compute(
     _ product: MatrixProduct, panel: UnsafePointer<Elements.Word>, row: Int, column: Int,
-    next: inout NextPanel
+    prefetch: inout Prefetch
   ) {
     let width = Vector.scalarCount
     let aStride = product.aStride
@@ -80,7 +80,7 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
     var sums = Sums { _ in start }
     var segment = product.a.assumingMemoryBound(to: Elements.Word.self) + row &* aStride
     var b = panel
-    next.startTile()
+    prefetch.startTile()
     for _ in 0..<product.segmentCount {
       var a = segment
       var left = product.segmentDepth
@@ -94,7 +94,7 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
           keepLoadsApart()
           step(a + 3, aStride, b + 3 &* vectors &* width, &sums)
           keepLoadsApart()
-          next.ask()
+          prefetch.next()
           a += 4
           b += 4 &* vectors &* width
           left &-= 4
@@ -102,7 +102,7 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
       }
       while left > 0 {
         step(a, aStride, b, &sums)
-        if !Elements.areStepsUnrolled { next.ask() }
+        if !Elements.areStepsUnrolled { prefetch.next() }
         a += 1
         b += vectors &* width
         left &-= 1
@@ -112,7 +112,7 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
     let cStride = product.cStride
     let c = product.c + (row &* cStride &+ column)
     // A loop over the sums need not be unrolled, and where it is not the array would lie in memory, stored by every step
-    // above. Stored once here, they are read back from the first-level cache by what ends the tile.
+    // above. Stored once here, they are read back from the first-level cache by the epilogue.
     for i in 0..<rows {
       for j in 0..<vectors {
         UnsafeMutableRawPointer(c + (i &* cStride &+ j &* width))
@@ -161,19 +161,20 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
     let tileCount = product.runCount &* (count < rows ? count : (count &+ rows &- 1) / rows)
     let panelCount = vectors &* Vector.scalarCount &* product.depth
     let requestCount = tileCount &* product.depth / (Elements.areStepsUnrolled ? 4 : 1)
-    var next = NextPanel(panel + panelCount, count: panelCount, requestCount: requestCount)
+    var prefetch = Prefetch(panel + panelCount, count: panelCount, requestCount: requestCount)
     var product = product
     for _ in 0..<product.runCount {
       var row = 0
       while row < count {
         if count < rows {
-          Tile<Elements, 1, vectors>.compute(product, panel: panel, row: row, column: column, next: &next)
-          TileEnding<Elements>.finish(product, row: row, rows: 1, column: column, vectors: vectors)
+          Tile<Elements, 1, vectors>.compute(
+            product, panel: panel, row: row, column: column, prefetch: &prefetch)
+          Epilogue<Elements>.finish(product, row: row, rows: 1, column: column, vectors: vectors)
           row &+= 1
         } else {
           let first = min(row, count &- rows)
-          compute(product, panel: panel, row: first, column: column, next: &next)
-          TileEnding<Elements>.finish(product, row: first, rows: rows, column: column, vectors: vectors)
+          compute(product, panel: panel, row: first, column: column, prefetch: &prefetch)
+          Epilogue<Elements>.finish(product, row: first, rows: rows, column: column, vectors: vectors)
           row &+= rows
         }
       }
@@ -184,16 +185,16 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
   }
 }
 
-/// The panel after the one in use, asked for piece by piece while that one is computed with.
+/// Prefetches the next panel, piece by piece, while the kernel computes with this one.
 ///
 /// The weights of a late block do not fit in the second-level cache beside the pixels, and the first tile of each panel
 /// would wait for it.
-struct NextPanel {
+struct Prefetch {
   private var address: UnsafePointer<Float>
   private let end: UnsafePointer<Float>
   private var step: Int
 
-  /// - Parameter requestCount: How often ``ask()`` is called while the panel in use is computed with.
+  /// - Parameter requestCount: How often ``next()`` is called while the kernel computes with the panel in use.
   @inline(__always)
   init(_ start: UnsafeRawPointer, count: Int, requestCount: Int) {
     address = start.assumingMemoryBound(to: Float.self)
@@ -201,16 +202,16 @@ struct NextPanel {
     step = max(count / max(requestCount, 1), 1)
   }
 
-  /// To be called before each tile: no more is asked for than the panel.
+  /// To be called before each tile: prefetches end with the panel.
   @inline(__always)
   mutating func startTile() {
     if address >= end { step = 0 }
   }
 
-  /// Asks for the next piece.
+  /// Prefetches the next piece.
   @inline(__always)
-  mutating func ask() {
-    prefetch(address)
+  mutating func next() {
+    CBuiltins.prefetch(address)
     address += step
   }
 }
