@@ -4,6 +4,7 @@ import SystemModule
 @_exported import enum Files.BodySite
 @_exported import enum Files.Malignancy
 @_exported import enum Files.Sex
+@_exported import enum ImagePipeline.ClassificationWarning
 @_exported import enum ImagePipeline.ImageViews
 @_exported import struct ImagePipeline.PixelImage
 @_exported import struct SystemModule.DermaFusionError

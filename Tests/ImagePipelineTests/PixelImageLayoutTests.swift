@@ -32,7 +32,7 @@ import Testing
       let bytes = memory(image, layout, slack: slack)
       let copy = try bytes.withUnsafeBytes { (bytes) throws(DermaFusionError) in
         try PixelImage(
-          laidOut: bytes, width: width, height: height, bytesPerRow: width * layout.bytesPerPixel + slack,
+          copying: bytes, width: width, height: height, bytesPerRow: width * layout.bytesPerPixel + slack,
           layout: layout)
       }
       #expect(copy == image, "\(width)x\(height), \(layout), slack \(slack)")
@@ -45,12 +45,12 @@ import Testing
   ])
   func memoryThatIsTooSmallIsRefused(count: Int, width: Int, height: Int, bytesPerRow: Int) {
     #expect(
-      throws: DermaFusionError.wrongMemory(
-        byteCount: count, width: width, height: height, bytesPerRow: bytesPerRow)
+      throws: DermaFusionError.invalidImage(
+        "\(count) bytes do not hold \(width)x\(height) pixels in rows of \(bytesPerRow) bytes")
     ) {
       try [UInt8](repeating: 0, count: count).withUnsafeBytes { (bytes) throws(DermaFusionError) in
         try PixelImage(
-          laidOut: bytes, width: width, height: height, bytesPerRow: bytesPerRow, layout: .rgba)
+          copying: bytes, width: width, height: height, bytesPerRow: bytesPerRow, layout: .rgba)
       }
     }
   }
@@ -58,7 +58,7 @@ import Testing
   @Test func noSizeOverflows() {
     #expect(throws: DermaFusionError.self) {
       try PixelImage(
-        laidOut: UnsafeRawBufferPointer(start: nil, count: 0), width: Int.max, height: Int.max,
+        copying: UnsafeRawBufferPointer(start: nil, count: 0), width: Int.max, height: Int.max,
         bytesPerRow: Int.max, layout: .bgra)
     }
   }

@@ -49,7 +49,7 @@ public struct Abstention: Sendable, Equatable {
       case .nearBlack: .underexposed
       // Only where much of it may be made up.
       case .damagedFile: image.damage?.isSevere == true ? .damagedImage : nil
-      case .smallImage: nil
+      default: nil
       }
     }
     if !judges.isEmpty {

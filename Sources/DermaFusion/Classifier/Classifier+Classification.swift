@@ -71,7 +71,7 @@ extension Classifier {
   ) throws(DermaFusionError) -> Classification {
     let logits = try calibration.scores(output.logits)
     let probabilities = calibration.probabilities(of: logits)
-    var warnings = input.warnings.map { ClassificationWarning($0) }
+    var warnings = input.warnings
     if configuration.fusion == nil, !metadata.isEmpty { warnings.append(.metadataUnused) }
     if isFromFile { warnings.append(.metadataFromFile) }
     warnings += self.warnings

@@ -24,6 +24,6 @@ package struct StageInspector: Sendable {
     if stage == .decoded { return (StageValues(try ImageDecoder.decode(bytes, limits: limits)), []) }
     let part: ImagePart = stage == .cropped ? .whole : .square(size: preprocessor.configuration.size)
     let image = try preprocessor(ImageDecoder.decode(bytes, part: part, limits: limits))
-    return (StageValues(image, stage: stage), image.warnings.map(ClassificationWarning.init))
+    return (StageValues(image, stage: stage), image.warnings)
   }
 }

@@ -1,5 +1,3 @@
-import ImagePipeline
-
 /// Something about the input that the reader of a result must know.
 public enum ClassificationWarning: String, Sendable, CaseIterable {
   /// The file is damaged, but the decoder could still make pixels of it.
@@ -29,18 +27,6 @@ public enum ClassificationWarning: String, Sendable, CaseIterable {
     case .metadataFromFile: "The age, sex or site that was not given was taken from the image's file (DICOM)."
     case .unoptimizedBuild:
       "DermaFusion was built without optimisation, and an image takes about a minute; build in release, or with -Xswiftc -O."
-    }
-  }
-}
-
-extension ClassificationWarning {
-  /// The pipeline's warning among those of results.
-  package init(_ warning: ImageWarning) {
-    switch warning {
-    case .damagedFile: self = .damagedFile
-    case .solidColor: self = .solidColor
-    case .nearBlack: self = .nearBlack
-    case .smallImage: self = .smallImage
     }
   }
 }
