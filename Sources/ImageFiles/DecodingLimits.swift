@@ -30,7 +30,15 @@ package final class DecodingLimits: Sendable {
   package let memory: Int
   /// The longest that decoding an image may take.
   package let seconds: Double
-  private let budget: DecodingBudget
+  /// From so many bytes of pixels on an image is not kept whole where only its centre square is wanted.
+  let largeByteCount: Int
+  /// The memory that is free. The longest waiting thread is served first, so that a large image does not wait for ever.
+  private let budget: Locked<Budget>
+
+  private struct Budget: Sendable {
+    var free: Int
+    var waiting: [(byteCount: Int, turn: Semaphore)] = []
+  }
 
   package static let standardScannedPixels = 2_000_000_000
   package static let standardMemory = 1 << 30
@@ -39,13 +47,14 @@ package final class DecodingLimits: Sendable {
 
   package init(
     pixels: Int = PixelLimit.count, scannedPixels: Int = standardScannedPixels, memory: Int = standardMemory,
-    seconds: Double = standardSeconds
+    seconds: Double = standardSeconds, largeByteCount: Int = 64 << 20
   ) {
     self.pixels = pixels
     self.scannedPixels = scannedPixels
     self.memory = memory
     self.seconds = seconds
-    budget = DecodingBudget(byteCount: memory)
+    self.largeByteCount = largeByteCount
+    budget = Locked(Budget(free: memory))
   }
 
   /// Checks a size from a file's header, before anything is allocated for it.
@@ -62,58 +71,111 @@ package final class DecodingLimits: Sendable {
     guard byteCount <= memory else {
       throw .tooMuchMemory(format, byteCount: byteCount, limit: memory)
     }
-    let reservation = budget.reserve(byteCount)
+    let turn: Semaphore? = budget.withLock { budget in
+      if budget.waiting.isEmpty, budget.free >= byteCount {
+        budget.free -= byteCount
+        return nil
+      }
+      let turn = Semaphore()
+      budget.waiting.append((byteCount, turn))
+      return turn
+    }
+    turn?.wait()
+    let reservation = DecodingReservation(self, byteCount: byteCount)
     guard MemoryProbe.canAllocate(byteCount: byteCount) else { throw .outOfMemory(format) }
     return reservation
+  }
+
+  fileprivate func release(_ byteCount: Int) {
+    budget.withLock { budget in
+      budget.free += byteCount
+      while let first = budget.waiting.first, first.byteCount <= budget.free {
+        budget.free -= first.byteCount
+        budget.waiting.removeFirst()
+        first.turn.signal()
+      }
+    }
   }
 }
 
 /// Bytes that are in use until this object goes.
 final class DecodingReservation: Sendable {
-  private let budget: DecodingBudget
+  private let limits: DecodingLimits
   private let byteCount: Int
 
-  fileprivate init(_ budget: DecodingBudget, byteCount: Int) {
-    self.budget = budget
-    self.byteCount = byteCount
+  fileprivate init(_ limits: DecodingLimits, byteCount: Int) {
+    (self.limits, self.byteCount) = (limits, byteCount)
   }
 
-  deinit { budget.release(byteCount) }
+  deinit { limits.release(byteCount) }
 }
 
-/// Bytes that several threads share. The longest waiting thread is served first, so that a large image does not wait for ever.
-private final class DecodingBudget: Sendable {
-  private struct State: Sendable {
-    var free: Int
-    var waiting: [(byteCount: Int, turn: Semaphore)] = []
-  }
+/// Takes the rows of a large image as they are decoded and keeps its centre square, and the picture of it where one is wanted.
+struct SquareRows: ~Copyable {
+  /// What is kept of a large image of which only the centre square is wanted, and its picture where one is wanted.
+  struct Plan {
+    /// Of the image as it is stored.
+    let (width, height): (Int, Int)
+    let orientation: Orientation
+    /// Whether each row comes after the one above it.
+    let isInOrder: Bool
+    /// The side of the network's input.
+    let size: Int
+    /// The side of the picture.
+    let pictureSide: Int?
 
-  private let state: Locked<State>
-
-  init(byteCount: Int) { state = Locked(State(free: byteCount)) }
-
-  func reserve(_ byteCount: Int) -> DecodingReservation {
-    let turn: Semaphore? = state.withLock { state in
-      if state.waiting.isEmpty, state.free >= byteCount {
-        state.free -= byteCount
+    /// Nil for an image that is to be kept whole.
+    init?(
+      _ part: ImagePart, storedWidth: Int, storedHeight: Int, orientation: Orientation,
+      isInOrder: Bool = true, limits: DecodingLimits
+    ) {
+      guard let size = part.networkSize, storedWidth * storedHeight * 3 >= limits.largeByteCount else {
         return nil
       }
-      let turn = Semaphore()
-      state.waiting.append((byteCount, turn))
-      return turn
+      (width, height, self.size) = (storedWidth, storedHeight, size)
+      (self.orientation, self.isInOrder) = (orientation, isInOrder)
+      pictureSide = if case .picture(_, let side) = part { min(side, storedWidth, storedHeight) } else { nil }
     }
-    turn?.wait()
-    return DecodingReservation(self, byteCount: byteCount)
-  }
 
-  func release(_ byteCount: Int) {
-    state.withLock { state in
-      state.free += byteCount
-      while let first = state.waiting.first, first.byteCount <= state.free {
-        state.free -= first.byteCount
-        state.waiting.removeFirst()
-        first.turn.signal()
+    /// The bytes that the image takes on its way through.
+    var byteCount: Int {
+      [size, pictureSide].compactMap(\.self).reduce(0) {
+        $0
+          + SquareResizer.byteCount(
+            storedWidth: width, storedHeight: height, size: $1,
+            keepsSums: orientation.transposes && !isInOrder)
       }
     }
+  }
+
+  /// Of the upright image.
+  private let (width, height): (Int, Int)
+  private var square: SquareResizer
+  /// Of size 1 where no picture is wanted: a value that cannot be copied cannot be optional and changed in a closure.
+  private var picture: SquareResizer
+  private let hasPicture: Bool
+
+  init(_ plan: Plan) {
+    (width, height) = plan.orientation.transposes ? (plan.height, plan.width) : (plan.width, plan.height)
+    let resizer = { size in
+      SquareResizer(
+        storedWidth: plan.width, storedHeight: plan.height, orientation: plan.orientation, size: size)
+    }
+    square = resizer(plan.size)
+    picture = resizer(plan.pictureSide ?? 1)
+    hasPicture = plan.pictureSide != nil
+  }
+
+  /// Takes the stored row at `index`, `[width, 3]`; each once, in any order.
+  mutating func add(_ row: UnsafePointer<UInt8>, at index: Int) {
+    square.add(row, at: index)
+    if hasPicture { picture.add(row, at: index) }
+  }
+
+  /// What was kept, after the last row.
+  mutating func finish(damage: ImageDamage?, reservation: DecodingReservation) -> DecodedImage {
+    DecodedImage(
+      square: square.finish(), width: width, height: height, picture: hasPicture ? picture.finish() : nil,
+      damage: damage, reservation: reservation)
   }
 }

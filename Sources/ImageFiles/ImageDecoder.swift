@@ -7,43 +7,26 @@ import SystemModule
 /// Alpha is dropped, gamma and colour profiles are not applied, and 16-bit values are taken by their high byte (for
 /// 16-bit grey Pillow itself would turn everything above 255 white). Of an animation or several pages the first counts.
 package enum ImageDecoder {
-  /// Decodes an image file of any ``ImageFormat``.
-  ///
-  /// - Parameter bytes: The whole file.
-  /// - Throws: ``DermaFusionError`` naming the broken rule.
+  /// Decodes the whole of an image file.
   package static func decode(
     _ bytes: [UInt8], limits: DecodingLimits = .standard
   ) throws(DermaFusionError) -> PixelImage {
     try decode(bytes, part: .whole, limits: limits).pixels
   }
 
-  /// Decodes an image file of any ``ImageFormat``.
-  ///
-  /// - Parameter bytes: The whole file.
+  /// - Parameter bytes: The whole file, of any ``ImageFormat``.
   /// - Throws: ``DermaFusionError`` naming the broken rule.
   package static func decode(
     _ bytes: [UInt8], part: ImagePart, limits: DecodingLimits = .standard
   ) throws(DermaFusionError) -> DecodedImage {
     try bytes.withUnsafeBufferPointer { (bytes) throws(DermaFusionError) in
-      try decode(UnsafeRawBufferPointer(bytes), part: part, limits: limits)
-    }
-  }
-
-  /// Decodes an image file of any ``ImageFormat``.
-  ///
-  /// - Parameter bytes: The whole file.
-  /// - Throws: ``DermaFusionError`` naming the broken rule.
-  package static func decode(
-    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits = .standard
-  ) throws(DermaFusionError) -> DecodedImage {
-    guard !bytes.isEmpty else { throw .empty }
-    guard let row = FormatRow.of(bytes) else {
-      throw .unrecognizedFormat(leadingBytes: Array(bytes.prefix(8)))
-    }
-    switch row.decoding {
-    case .own(let decode): return try decode(bytes, part, limits)
-    case .library(let library): return try library.decode(bytes, part: part, limits: limits)
-    case .refused: throw .unsupportedFormat(name: row.format.name)
+      let bytes = UnsafeRawBufferPointer(bytes)
+      let format = try ImageFormat.of(bytes)
+      switch format.decoding {
+      case .own(let decode): return try decode(bytes, part, limits)
+      case .library(let library): return try library.decode(bytes, format, part: part, limits: limits)
+      case .refused: throw .unsupportedFormat(name: format.name)
+      }
     }
   }
 
@@ -51,7 +34,7 @@ package enum ImageDecoder {
   package static func statedSize(_ bytes: [UInt8]) throws(DermaFusionError) -> (width: Int, height: Int)? {
     try bytes.withUnsafeBufferPointer { (bytes) throws(DermaFusionError) in
       let bytes = UnsafeRawBufferPointer(bytes)
-      guard case .library(let library)? = FormatRow.of(bytes)?.decoding else { return nil }
+      guard case .library(let library) = try ImageFormat.of(bytes).decoding else { return nil }
       let header = try library.header(bytes)
       return (header.width, header.height)
     }
@@ -67,41 +50,16 @@ package enum ImageDecoder {
   /// No file of a dermoscopy image comes near it.
   package static let fileByteLimit = 512 * 1024 * 1024
 
-  /// Why a file that begins so cannot be decoded on this machine, or nil. Lets callers stop reading early.
-  ///
-  /// - Parameter start: at least 256 bytes, or the whole file.
-  package static func refusal(ofStart start: UnsafeRawBufferPointer) -> String? {
-    guard let row = FormatRow.of(start) else {
-      return DermaFusionError.unrecognizedFormat(leadingBytes: Array(start.prefix(8))).message
-    }
-    return switch row.support() {
-    case .readable: nil
-    case .missingLibrary(let name, let debian, let homebrew):
-      DermaFusionError.missingLibrary(row.format, library: name, debian: debian, homebrew: homebrew).message
-    case .unsupported(let name): DermaFusionError.unsupportedFormat(name: name).message
-    }
-  }
-
   /// The libraries that decode, such as `libjpeg-turbo 2.1.5` and `libpng 1.6.39`: those that the program is linked to, and
   /// those that this machine has.
   package static var libraries: [String] {
     [jpegLibrary, PNGDecoder.library]
-      + SystemLibrary.all.compactMap { library in library.version().map { "\(library.package.name) \($0)" } }
+      + ImageFormat.all.compactMap { format in
+        guard case .library(let library) = format.decoding else { return nil }
+        return library.version().map { "\(library.package.name) \($0)" }
+      }
   }
 
   /// The library that decodes JPEG, such as `libjpeg-turbo 2.1.5`.
   package static var jpegLibrary: String { JPEGDecoder.library }
-}
-
-extension DermaFusionError {
-  static func unrecognizedFormat(leadingBytes bytes: [UInt8]) -> DermaFusionError {
-    let names = ImageDecoder.names
-    let start = bytes.map { byte in
-      let digits = String(byte, radix: 16, uppercase: true)
-      return digits.count == 1 ? "0" + digits : digits
-    }
-    return .invalidImage(
-      "not a \(names.dropLast().joined(separator: ", ")) or \(names.last ?? "") image (it starts with "
-        + "\(start.joined(separator: " ")))")
-  }
 }

@@ -1,105 +1,83 @@
 import ImagePipeline
 import SystemModule
 
-extension ImageFormat {
-  static let png = ImageFormat("PNG")
-  static let jpeg = ImageFormat("JPEG")
-  static let pnm = ImageFormat("PNM")
-  static let bmp = ImageFormat("BMP")
-  static let dicom = ImageFormat("DICOM")
-  static let webp = ImageFormat("WebP")
-  static let tiff = ImageFormat("TIFF")
-  static let heif = ImageFormat("HEIF")
-}
+/// An image format: a row of ``all``, which recognition, lists, endings and messages come from. A new format is a row and a
+/// folder with its decoder.
+struct ImageFormat: Sendable {
+  typealias Decode =
+    @Sendable (UnsafeRawBufferPointer, ImagePart, DecodingLimits) throws(DermaFusionError) -> DecodedImage
 
-/// What there is to know of an image format. A new format is a row of ``all`` and a folder with its decoder.
-struct FormatRow: Sendable {
   enum Decoding: Sendable {
-    case own(
-      @Sendable (UnsafeRawBufferPointer, ImagePart, DecodingLimits) throws(DermaFusionError) -> DecodedImage)
-    /// A library of the system, which is looked for at run time.
+    /// By this package, or a library that it is linked to.
+    case own(Decode)
+    /// By a library of the system, which is looked for at run time.
     case library(SystemLibrary)
     /// Files of this format are known and refused.
     case refused
   }
 
-  let format: ImageFormat
-  /// The names that lists show, where they are others than the format's.
-  var kinds: [String]?
+  /// As messages call it: `PNG`.
+  let name: String
+  /// The names that lists show, where they are others.
+  private let kinds: [String]?
   /// Endings of file names, with a dot and in lower case.
   let endings: [String]
   let decoding: Decoding
   /// Whether a file is of this format, by its first 256 bytes or the whole file. One that is cut off inside its
   /// signature may count too. The first row that says yes has the file.
-  var isRecognized: @Sendable (UnsafeRawBufferPointer) -> Bool = { _ in false }
+  let isRecognized: @Sendable (UnsafeRawBufferPointer) -> Bool
 
-  var names: [String] { kinds ?? [format.name] }
+  private init(
+    _ name: String, kinds: [String]? = nil, _ endings: [String], _ decoding: Decoding = .refused,
+    _ isRecognized: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool = { _ in false }
+  ) {
+    (self.name, self.kinds, self.endings) = (name, kinds, endings)
+    (self.decoding, self.isRecognized) = (decoding, isRecognized)
+  }
 
-  static func of(_ bytes: UnsafeRawBufferPointer) -> FormatRow? { all.first { $0.isRecognized(bytes) } }
+  static let png = ImageFormat("PNG", [".png", ".apng"], .own(PNGDecoder.decode)) {
+    agrees($0, with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], atLeast: 4)
+  }
+  static let jpeg = ImageFormat("JPEG", [".jpg", ".jpeg", ".jpe", ".jfif"], .own(JPEGDecoder.decode)) {
+    agrees($0, with: [0xFF, 0xD8, 0xFF], atLeast: 2)
+  }
+  static let pnm = ImageFormat(
+    "PNM", [".ppm", ".pgm", ".pbm", ".pnm"], .own(PNMDecoder.decode), PNMDecoder.isRecognized)
+  static let bmp = ImageFormat("BMP", [".bmp", ".dib"], .own(BMPDecoder.decode)) {
+    // DICOM's first 128 bytes may be anything.
+    !DICOMFile.isRecognized($0) && BMPHeader.isRecognized($0)
+  }
+  static let dicom = ImageFormat(
+    "DICOM", [".dcm", ".dicom"], .own(DICOMDecoder.decode), DICOMFile.isRecognized)
+  static let webp: ImageFormat = ImageFormat("WebP", [".webp"], .library(.webp)) {
+    starts($0, "RIFF") && starts($0, "WEBP", at: 8)
+  }
+  static let tiff: ImageFormat = ImageFormat(
+    "TIFF", [".tif", ".tiff"], .library(.tiff), TIFFDirectory.isRecognized)
+  static let heif: ImageFormat = ImageFormat(
+    "HEIF", kinds: ["HEIC", "AVIF"], [".heic", ".heif", ".hif", ".avif"], .library(.heif),
+    HEIFFile.isRecognized)
 
-  static let all: [FormatRow] = [
-    FormatRow(
-      format: .png, endings: [".png", ".apng"],
-      decoding: .own { (bytes, part, limits) throws(DermaFusionError) in
-        try PNGDecoder.decode(bytes, part: part, limits: limits)
-      }
-    ) {
-      agrees($0, with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], atLeast: 4)
-    },
-    FormatRow(
-      format: .jpeg, endings: [".jpg", ".jpeg", ".jpe", ".jfif"],
-      decoding: .own { (bytes, part, limits) throws(DermaFusionError) in
-        try JPEGDecoder.decode(bytes, part: part, limits: limits)
-      }
-    ) { agrees($0, with: [0xFF, 0xD8, 0xFF], atLeast: 2) },
-    FormatRow(
-      format: .pnm, endings: [".ppm", ".pgm", ".pbm", ".pnm"],
-      decoding: .own { (bytes, part, limits) throws(DermaFusionError) in
-        try PNMDecoder.decode(bytes, part: part, limits: limits)
-      },
-      isRecognized: PNMDecoder.isRecognized),
-    FormatRow(
-      format: .bmp, endings: [".bmp", ".dib"],
-      decoding: .own { (bytes, part, limits) throws(DermaFusionError) in
-        try BMPDecoder.decode(bytes, part: part, limits: limits)
-      }
-    ) {
-      // DICOM's first 128 bytes may be anything.
-      !DICOMFile.isRecognized($0) && BMPHeader.isRecognized($0)
-    },
-    FormatRow(
-      format: .dicom, endings: [".dcm", ".dicom"],
-      decoding: .own { (bytes, part, limits) throws(DermaFusionError) in
-        try DICOMDecoder.decode(bytes, part: part, limits: limits)
-      },
-      isRecognized: DICOMFile.isRecognized),
-    FormatRow(format: .webp, endings: [".webp"], decoding: .library(.webp)) {
-      ByteReader($0).holds("RIFF", at: 0) && ByteReader($0).holds("WEBP", at: 8)
-    },
-    FormatRow(
-      format: .tiff, endings: [".tif", ".tiff"], decoding: .library(.tiff),
-      isRecognized: TIFFDirectory.isRecognized),
-    FormatRow(
-      format: .heif, kinds: ["HEIC", "AVIF"], endings: [".heic", ".heif", ".hif", ".avif"],
-      decoding: .library(.heif), isRecognized: HEIFFile.isRecognized),
-    refused("GIF", [".gif"]) { starts($0, "GIF8") },
-    refused("MP4 or QuickTime", []) { starts($0, "ftyp", at: 4) },
-    refused("JPEG 2000", [".jp2", ".j2k", ".j2c", ".jpc", ".jpf", ".jpx"]) {
+  static let all: [ImageFormat] = [
+    png, jpeg, pnm, bmp, dicom, webp, tiff, heif,
+    ImageFormat("GIF", [".gif"]) { starts($0, "GIF8") },
+    ImageFormat("MP4 or QuickTime", []) { starts($0, "ftyp", at: 4) },
+    ImageFormat("JPEG 2000", [".jp2", ".j2k", ".j2c", ".jpc", ".jpf", ".jpx"]) {
       $0.starts(with: [0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20]) || $0.starts(with: [0xFF, 0x4F, 0xFF, 0x51])
     },
-    refused("JPEG XL", [".jxl"]) {
+    ImageFormat("JPEG XL", [".jxl"]) {
       $0.starts(with: [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]) || $0.starts(with: [0xFF, 0x0A])
     },
-    refused("JPEG XR", [".jxr"]),
-    refused("Photoshop", [".psd", ".psb"]) { starts($0, "8BPS") },
-    refused("PDF", []) { starts($0, "%PDF") },
-    refused("ICO", [".ico"]) { $0.starts(with: [0, 0, 1, 0]) },
-    refused("PAM", [".pam"]) { starts($0, "P7\n") },
-    refused("PFM", [".pfm"]) { starts($0, "PF\n") || starts($0, "Pf\n") },
-    refused("PCX", [".pcx"]), refused("OpenEXR", [".exr"]), refused("SVG", [".svg"]),
-    refused("TGA", [".tga"]),
-    refused("XCF", [".xcf"]),
-    refused(
+    ImageFormat("JPEG XR", [".jxr"]),
+    ImageFormat("Photoshop", [".psd", ".psb"]) { starts($0, "8BPS") },
+    ImageFormat("PDF", []) { starts($0, "%PDF") },
+    ImageFormat("ICO", [".ico"]) { $0.starts(with: [0, 0, 1, 0]) },
+    ImageFormat("PAM", [".pam"]) { starts($0, "P7\n") },
+    ImageFormat("PFM", [".pfm"]) { starts($0, "PF\n") || starts($0, "Pf\n") },
+    ImageFormat("PCX", [".pcx"]), ImageFormat("OpenEXR", [".exr"]), ImageFormat("SVG", [".svg"]),
+    ImageFormat("TGA", [".tga"]),
+    ImageFormat("XCF", [".xcf"]),
+    ImageFormat(
       "raw camera",
       [
         ".arw", ".cr2", ".cr3", ".crw", ".dng", ".nef", ".nrw", ".orf", ".pef", ".raf", ".raw", ".rw2",
@@ -107,85 +85,156 @@ struct FormatRow: Sendable {
       ]),
   ]
 
-  private static func refused(
-    _ name: String, _ endings: [String],
-    _ isRecognized: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool = { _ in false }
-  ) -> FormatRow {
-    FormatRow(
-      format: ImageFormat(name), endings: endings, decoding: .refused, isRecognized: isRecognized)
-  }
-
   private static func agrees(
     _ bytes: UnsafeRawBufferPointer, with magic: [UInt8], atLeast count: Int
   ) -> Bool {
     bytes.count >= count && zip(bytes, magic).allSatisfy { $0 == $1 }
   }
 
-  private static func starts(_ bytes: UnsafeRawBufferPointer, _ text: StaticString, at offset: Int = 0)
-    -> Bool
-  {
+  private static func starts(
+    _ bytes: UnsafeRawBufferPointer, _ text: StaticString, at offset: Int = 0
+  ) -> Bool {
     ByteReader(bytes).holds(text, at: offset)
   }
 }
 
-/// Whether files of a format can be read on this machine.
-package enum FormatSupport: Equatable, Sendable {
-  case readable
-  /// The system lacks the library that decodes it; the packages have it.
-  case missingLibrary(String, debian: String, homebrew: String)
-  /// An image format that is not decoded here.
-  case unsupported(name: String)
-}
+extension ImageFormat {
+  /// The format of a file by its content.
+  ///
+  /// - Parameter bytes: at least 256 bytes from its start, or the whole file.
+  static func of(_ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) -> ImageFormat {
+    guard !bytes.isEmpty else { throw .empty }
+    guard let format = all.first(where: { $0.isRecognized(bytes) }) else {
+      throw .unrecognizedFormat(leadingBytes: Array(bytes.prefix(8)))
+    }
+    return format
+  }
 
-extension FormatRow {
-  /// - Parameter kind: which of the format's kinds, in lower case; `nil` where it is not known.
-  func support(kind: String? = nil) -> FormatSupport {
+  /// The formats that are decoded here or where their library is there.
+  fileprivate static let decoded = all.filter { if case .refused = $0.decoding { false } else { true } }
+
+  /// `HEIC` and `AVIF`, or the format's own name.
+  fileprivate var names: [String] { kinds ?? [name] }
+
+  /// Why files of the format cannot be decoded on this machine; nil where they can be.
+  ///
+  /// - Parameter kind: which of the format's kinds, in lower case; nil where it is not known.
+  func refusal(kind: String? = nil) -> DermaFusionError? {
     switch decoding {
-    case .own: return .readable
-    case .refused: return .unsupported(name: format.name)
-    case .library(let library):
-      guard let missing = library.missing(kind: kind) else { return .readable }
-      return .missingLibrary(missing.name, debian: missing.debian, homebrew: missing.homebrew)
+    case .own: nil
+    case .refused: .unsupportedFormat(name: name)
+    case .library(let library): library.missing(kind: kind)?.missing(name)
     }
   }
 }
 
 extension ImageDecoder {
-  private static var decoded: [FormatRow] {
-    FormatRow.all.filter { if case .refused = $0.decoding { false } else { true } }
-  }
-
-  /// The formats that are decoded here or where their library is there: `PNG`, ..., `HEIC`, `AVIF`.
-  static var names: [String] { decoded.flatMap(\.names) }
-
   /// The names of the formats that can be read on this machine, as `info` lists them.
   package static var formats: [String] {
-    decoded.flatMap { row in
-      row.names.map { $0.lowercased() }.filter { row.support(kind: $0) == .readable }
+    ImageFormat.decoded.flatMap { format in
+      format.names.map { $0.lowercased() }.filter { format.refusal(kind: $0) == nil }
     }
   }
 
   /// The endings of the formats that are decoded here or where their library is there, with a dot and in lower case.
-  package static let endings = decoded.flatMap(\.endings)
+  package static let endings = ImageFormat.decoded.flatMap { $0.endings }
 
   /// Those of the formats that can be read on this machine. Opens the libraries.
-  package static var readableEndings: [String] { endings.filter { support(ofEnding: $0) == .readable } }
+  package static var readableEndings: [String] { endings.filter { refusal(ofEnding: $0) == nil } }
 
   /// Those and the endings of image formats that are not decoded here.
-  package static let knownEndings = FormatRow.all.flatMap(\.endings)
+  package static let knownEndings = ImageFormat.all.flatMap { $0.endings }
 
-  /// What a file's ending says; `nil` for an ending of no image format.
+  /// Why a file with such a name cannot be decoded on this machine, or nil.
   ///
   /// - Parameter ending: with its dot, in any letter case.
-  package static func support(ofEnding ending: String) -> FormatSupport? {
+  package static func refusal(ofEnding ending: String) -> String? {
     let ending = ending.lowercased()
-    return FormatRow.all.first { $0.endings.contains(ending) }?.support(kind: String(ending.dropFirst()))
+    guard let format = ImageFormat.all.first(where: { $0.endings.contains(ending) }) else {
+      return "\(ending) is no ending of an image format"
+    }
+    return format.refusal(kind: String(ending.dropFirst()))?.message
   }
 
-  /// What a file's first bytes say; `nil` for those of no image format.
+  /// Why a file that begins so cannot be decoded on this machine, or nil. Lets callers stop reading early.
   ///
   /// - Parameter start: at least 256 bytes, or the whole file.
-  package static func support(ofStart start: UnsafeRawBufferPointer) -> FormatSupport? {
-    FormatRow.of(start)?.support()
+  package static func refusal(ofStart start: UnsafeRawBufferPointer) -> String? {
+    do throws(DermaFusionError) {
+      return try ImageFormat.of(start).refusal()?.message
+    } catch {
+      return error.message
+    }
+  }
+}
+
+/// Why an image cannot be decoded or written. The caller puts the file's name before it.
+extension DermaFusionError {
+  package static var empty: Self { invalidImage("the image is empty (0 bytes)") }
+
+  static func unrecognizedFormat(leadingBytes bytes: [UInt8]) -> Self {
+    let names = ImageFormat.decoded.flatMap { $0.names }
+    let start = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
+    return .invalidImage(
+      "not a \(names.dropLast().joined(separator: ", ")) or \(names.last ?? "") image (it starts with "
+        + "\(start.joined(separator: " ")))")
+  }
+
+  static func unsupportedFormat(name: String) -> Self {
+    invalidImage("\(name) images are not supported: convert it to PNG or JPEG")
+  }
+
+  /// A variant of a decoded kind of file that is not decoded here.
+  static func unsupportedVariant(_ format: ImageFormat, reason: String) -> Self {
+    invalidImage("this kind of \(format.name) is not supported: \(reason)")
+  }
+
+  /// The data end before the image does.
+  static func truncated(_ format: ImageFormat, reason: String) -> Self {
+    invalidImage("the \(format.name) is truncated: \(reason)")
+  }
+
+  /// The data break a rule of their format; the reason is the decoding library's own message where there is one.
+  static func corrupt(_ format: ImageFormat, reason: String) -> Self {
+    invalidImage("the \(format.name) is corrupt: \(reason)")
+  }
+
+  /// Nothing of the image can be seen. What colours there are below alpha is chance.
+  static func fullyTransparent(_ format: ImageFormat) -> Self {
+    invalidImage("the \(format.name) is fully transparent: every pixel's alpha is 0")
+  }
+
+  /// More pixels than a file of so few bytes holds in any photograph: probably a decompression bomb.
+  static func implausibleSize(_ format: ImageFormat, byteCount: Int, width: Int, height: Int) -> Self {
+    invalidImage("the \(format.name) is too large: \(byteCount) bytes claim \(width)x\(height) pixels")
+  }
+
+  /// A file that passes over its pixels so often that decoding would take minutes: probably a decompression bomb.
+  static func tooManyScans(width: Int, height: Int, scans: Int, limit: Int) -> Self {
+    invalidImage(
+      "the image is too large: \(width)x\(height) in \(scans) scans is more than \(limit) pixels to pass over"
+    )
+  }
+
+  static func tooMuchMemory(_ format: ImageFormat, byteCount: Int, limit: Int) -> Self {
+    invalidImage(
+      """
+      the \(format.name) is too large: decoding it takes \((byteCount + 0xF_FFFF) >> 20) MB, more than the limit of \
+      \(limit >> 20) MB
+      """)
+  }
+
+  static func tooSlow(_ format: ImageFormat, seconds: Double) -> Self {
+    invalidImage("decoding the \(format.name) took longer than the limit of \(seconds) seconds")
+  }
+
+  static func outOfMemory(_ format: ImageFormat) -> Self {
+    invalidImage("not enough memory to decode the \(format.name)")
+  }
+
+  static func encodingFailed(reason: String) -> Self {
+    Self(
+      .encodingFailed, message: "the image cannot be encoded: \(reason)",
+      remedy: "Free memory, or ask for a smaller picture.")
   }
 }

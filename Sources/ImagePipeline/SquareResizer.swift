@@ -3,23 +3,7 @@
 ///
 /// Memory: `[S, size, 3]` bytes for an image whose shorter side is S, and some rows.
 package struct SquareResizer: ~Copyable {
-  /// How the stored rows lie in the upright image: mirrored along their own axes first, then, if so, transposed.
-  package struct Placement: Sendable {
-    /// Stored columns run from right to left.
-    package var mirrorsColumns: Bool
-    /// Stored rows run from bottom to top.
-    package var mirrorsRows: Bool
-    /// Rows and columns change places.
-    package var transposes: Bool
-
-    package init(mirrorsColumns: Bool, mirrorsRows: Bool, transposes: Bool) {
-      self.mirrorsColumns = mirrorsColumns
-      self.mirrorsRows = mirrorsRows
-      self.transposes = transposes
-    }
-  }
-
-  private let placement: Placement
+  private let orientation: Orientation
   private let storedWidth: Int
   private let storedHeight: Int
   private let size: Int
@@ -46,13 +30,13 @@ package struct SquareResizer: ~Copyable {
   ///   - storedWidth: pixels of a stored row.
   ///   - storedHeight: the number of stored rows.
   ///   - size: the side of the result.
-  package init(storedWidth: Int, storedHeight: Int, placement: Placement, size: Int) {
-    self.placement = placement
+  package init(storedWidth: Int, storedHeight: Int, orientation: Orientation, size: Int) {
+    self.orientation = orientation
     self.storedWidth = storedWidth
     self.storedHeight = storedHeight
     self.size = size
     let (width, height) =
-      placement.transposes ? (storedHeight, storedWidth) : (storedWidth, storedHeight)
+      orientation.transposes ? (storedHeight, storedWidth) : (storedWidth, storedHeight)
     side = min(width, height)
     (left, top) = ((width - side) / 2, (height - side) / 2)
     weights = ResamplingWeights(inputSize: side, outputSize: size)
@@ -84,9 +68,9 @@ package struct SquareResizer: ~Copyable {
   /// Takes the stored row at `index`, `[width, 3]`; each once, in any order.
   package mutating func add(_ row: UnsafePointer<UInt8>, at index: Int) {
     precondition((0..<storedHeight).contains(index), "row \(index) of an image of \(storedHeight) rows")
-    let place = placement.mirrorsRows ? storedHeight - 1 - index : index
+    let place = orientation.mirrorsRows ? storedHeight - 1 - index : index
     rowCount += 1
-    if placement.transposes { addColumn(row, at: place - left) } else { addRow(row, at: place - top) }
+    if orientation.transposes { addColumn(row, at: place - left) } else { addRow(row, at: place - top) }
   }
 
   /// The square at the network's size, after the last row.
@@ -109,7 +93,7 @@ package struct SquareResizer: ~Copyable {
   private mutating func addRow(_ row: UnsafePointer<UInt8>, at y: Int) {
     guard (0..<side).contains(y) else { return }
     let target = rows + rowPlaces.count * side * 3
-    if placement.mirrorsColumns {
+    if orientation.mirrorsColumns {
       var source = row + (storedWidth - 1 - left) * 3
       for x in 0..<side {
         target[x * 3] = source[0]
@@ -145,7 +129,7 @@ package struct SquareResizer: ~Copyable {
   private mutating func addColumn(_ row: UnsafePointer<UInt8>, at x: Int) {
     guard (0..<side).contains(x) else { return }
     // The part of the stored row that lies in the square.
-    let start = placement.mirrorsColumns ? storedWidth - top - side : top
+    let start = orientation.mirrorsColumns ? storedWidth - top - side : top
     let source = row + start * 3
     for output in outputs(of: x) {
       var sum =
@@ -179,7 +163,7 @@ package struct SquareResizer: ~Copyable {
 
   private func store(_ values: [Int32], column: Int) {
     for index in 0..<side {
-      let y = placement.mirrorsColumns ? side - 1 - index : index
+      let y = orientation.mirrorsColumns ? side - 1 - index : index
       let target = middle + (y * size + column) * 3
       for channel in 0..<3 {
         target[channel] = UInt8(

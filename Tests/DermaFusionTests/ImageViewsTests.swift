@@ -34,7 +34,7 @@ import Testing
     }
     let result = try classifier.classify(Self.image, views: .symmetries)
     let views = seen.withLock { $0 }
-    #expect(views == SquareSymmetry.allCases.map { Self.image.turned(by: $0).pixels })
+    #expect(views == ImageViews.symmetries.symmetriesOfSquare.map { $0.applied(to: Self.image).pixels })
     #expect(Set(views).count == 8)
     let expected = (0..<7).map { index in
       Float(views.reduce(0) { $0 + Double(Float($1[(index * 97 + 5) * 3]) / 7 - 16) } / 8)

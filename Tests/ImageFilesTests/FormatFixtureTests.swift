@@ -98,11 +98,11 @@ struct FormatFixture: Decodable, CustomTestStringConvertible {
     for fixture in FormatFixture.all("bmp", "dicom", "webp", "tiff", "heic", "avif") {
       let whole = try fixture.bytes()
       func look(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { bytes in
-          switch FormatRow.of(bytes)?.decoding {
-          case .library(let library): _ = try? library.header(bytes)
-          default: _ = try? ImageDecoder.decode(bytes, part: .whole)
-          }
+        let decoding = bytes.withUnsafeBytes { (try? ImageFormat.of($0))?.decoding }
+        if case .library(let library) = decoding {
+          _ = bytes.withUnsafeBytes { try? library.header($0) }
+        } else {
+          _ = try? ImageDecoder.decode(bytes, part: .whole)
         }
       }
       for part in 0..<24 { look(Array(whole.prefix(whole.count * part / 24 + part))) }

@@ -22,14 +22,8 @@ import Testing
       size: size, colorConstancy: .none, mean: [0, 0, 0], standardDeviation: [1, 1, 1])
     let preprocessor = Preprocessor(configuration)
     let whole = try ImageDecoder.decode(bytes)
-    let square = try bytes.withUnsafeBytes { bytes throws(DermaFusionError) in
-      let part = ImagePart.square(size: size)
-      return switch bytes.first {
-      case 0x89: try PNGDecoder.decode(bytes, part: part, limits: .standard, largeByteCount: 0)
-      case UInt8(ascii: "B"): try BMPDecoder.decode(bytes, part: part, limits: .standard, largeByteCount: 0)
-      default: try JPEGDecoder.decode(bytes, part: part, limits: .standard, largeByteCount: 0)
-      }
-    }
+    let square = try ImageDecoder.decode(
+      bytes, part: .square(size: size), limits: DecodingLimits(largeByteCount: 0))
     #expect(
       square.pixels.width == size && square.pixels.height == size, "\(comment): the whole was kept",
       sourceLocation: sourceLocation)
@@ -105,10 +99,8 @@ import Testing
       PreprocessingConfiguration(
         size: 33, colorConstancy: .none, mean: [0, 0, 0], standardDeviation: [1, 1, 1]))
     for side in [20, 2048] {
-      let large = try bytes.withUnsafeBytes { bytes throws(DermaFusionError) in
-        try PNGDecoder.decode(
-          bytes, part: .picture(size: 33, side: side), limits: .standard, largeByteCount: 0)
-      }
+      let large = try ImageDecoder.decode(
+        bytes, part: .picture(size: 33, side: side), limits: DecodingLimits(largeByteCount: 0))
       let whole = try preprocessor(try ImageDecoder.decode(bytes)).picture(side: side)
       expectEqual(try preprocessor(large).picture(side: side), whole, "picture of \(side)")
     }
@@ -124,12 +116,10 @@ import Testing
       while enough - refused > 1 {
         let limit = (refused + enough) / 2
         do {
-          _ = try bytes.withUnsafeBytes { (bytes) throws(DermaFusionError) in
-            try PNGDecoder.decode(
-              bytes, part: .square(size: 33), limits: DecodingLimits(memory: limit), largeByteCount: 0)
-          }
+          _ = try ImageDecoder.decode(
+            bytes, part: .square(size: 33), limits: DecodingLimits(memory: limit, largeByteCount: 0))
           enough = limit
-        } catch let error as DermaFusionError {
+        } catch {
           guard error.message.hasPrefix("the PNG is too large: decoding it takes") else { throw error }
           refused = limit
         }
@@ -151,10 +141,8 @@ import Testing
     ] {
       for largeByteCount in [0, 1 << 30] {
         let decode = {
-          try bytes.withUnsafeBytes { bytes throws(DermaFusionError) in
-            try PNGDecoder.decode(
-              bytes, part: .square(size: 33), limits: .standard, largeByteCount: largeByteCount)
-          }
+          try ImageDecoder.decode(
+            bytes, part: .square(size: 33), limits: DecodingLimits(largeByteCount: largeByteCount))
         }
         if isRefused {
           let error = #expect(throws: DermaFusionError.self) { try decode() }

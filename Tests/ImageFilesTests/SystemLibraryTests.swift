@@ -9,7 +9,7 @@ import Testing
     #expect(SystemLibrary.open("libnowhere", versions: [7]) == nil)
     let package = SystemLibrary.Package(name: "libnowhere", debian: "libnowhere7", homebrew: "nowhere")
     #expect(
-      package.missing(.webp).description == """
+      package.missing("WebP").description == """
         WebP images are decoded by libnowhere, which this machine lacks: install Debian's libnowhere7 or Homebrew's \
         nowhere, or convert the image to PNG or JPEG
         """)
@@ -23,27 +23,27 @@ import Testing
   }
 
   @Test func endingsTellWhetherAFormatIsRead() {
-    #expect(ImageDecoder.support(ofEnding: ".PNG") == .readable)
-    #expect(ImageDecoder.support(ofEnding: ".dcm") == .readable)
-    #expect(ImageDecoder.support(ofEnding: ".gif") == .unsupported(name: "GIF"))
-    #expect(ImageDecoder.support(ofEnding: ".nef") == .unsupported(name: "raw camera"))
-    #expect(ImageDecoder.support(ofEnding: ".txt") == nil)
+    #expect(ImageDecoder.refusal(ofEnding: ".PNG") == nil)
+    #expect(ImageDecoder.refusal(ofEnding: ".dcm") == nil)
+    #expect(ImageDecoder.refusal(ofEnding: ".gif") == DermaFusionError.unsupportedFormat(name: "GIF").message)
+    #expect(
+      ImageDecoder.refusal(ofEnding: ".nef") == DermaFusionError.unsupportedFormat(name: "raw camera").message
+    )
+    #expect(ImageDecoder.refusal(ofEnding: ".txt") == ".txt is no ending of an image format")
     #expect(ImageDecoder.knownEndings.contains(".gif") && !ImageDecoder.readableEndings.contains(".gif"))
     #expect(Set(ImageDecoder.readableEndings).isSubset(of: ImageDecoder.endings))
-    let tiff = ImageDecoder.support(ofEnding: ".tif")
     #expect(
-      tiff
-        == (TIFFLibrary.shared == nil
-          ? .missingLibrary("libtiff", debian: "libtiff6", homebrew: "libtiff") : .readable))
+      ImageDecoder.refusal(ofEnding: ".tif")
+        == (TIFFLibrary.shared == nil ? SystemLibrary.tiff.package.missing("TIFF").message : nil))
   }
 
   @Test func contentsTellWhetherAFormatIsRead() {
-    func support(_ text: String) -> FormatSupport? {
-      Array(text.utf8).withUnsafeBytes { ImageDecoder.support(ofStart: $0) }
+    func refusal(_ text: String) -> String? {
+      Array(text.utf8).withUnsafeBytes { ImageDecoder.refusal(ofStart: $0) }
     }
-    #expect(support("GIF89a") == .unsupported(name: "GIF"))
-    #expect(support("P6 1 1 255") == .readable)
-    #expect(support("hello") == nil)
+    #expect(refusal("GIF89a") == DermaFusionError.unsupportedFormat(name: "GIF").message)
+    #expect(refusal("P6 1 1 255") == nil)
+    #expect(refusal("hello")?.hasPrefix("not a PNG, JPEG") == true)
   }
 
   /// What a child says arrives as it was said, and what it cannot have said is no answer.

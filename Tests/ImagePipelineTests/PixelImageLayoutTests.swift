@@ -45,8 +45,8 @@ import Testing
   ])
   func memoryThatIsTooSmallIsRefused(count: Int, width: Int, height: Int, bytesPerRow: Int) {
     #expect(
-      throws: DermaFusionError.wrongMemory(
-        byteCount: count, width: width, height: height, bytesPerRow: bytesPerRow)
+      throws: DermaFusionError.invalidImage(
+        "\(count) bytes do not hold \(width)x\(height) pixels in rows of \(bytesPerRow) bytes")
     ) {
       try [UInt8](repeating: 0, count: count).withUnsafeBytes { (bytes) throws(DermaFusionError) in
         try PixelImage(

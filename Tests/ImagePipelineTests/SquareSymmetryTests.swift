@@ -24,17 +24,17 @@ import Testing
 
   @Test(arguments: [1, 2, 7, 12]) func eachIsSoManyTurnsAndAMirrorOrNone(side: Int) {
     let image = PixelImage.noise(width: side, height: side, seed: 11)
-    for symmetry in SquareSymmetry.allCases {
+    for (index, symmetry) in ImageViews.symmetries.symmetriesOfSquare.enumerated() {
       #expect(
-        image.turned(by: symmetry)
-          == Self.turned(image, quarterTurns: symmetry.rawValue % 4, isMirrored: symmetry.rawValue >= 4),
+        symmetry.applied(to: image)
+          == Self.turned(image, quarterTurns: index % 4, isMirrored: index >= 4),
         "\(symmetry) at side \(side)")
     }
   }
 
   @Test func theEightDiffer() {
     let image = PixelImage.noise(width: 5, height: 5, seed: 12)
-    let views = SquareSymmetry.allCases.map { image.turned(by: $0).pixels }
+    let views = ImageViews.symmetries.symmetriesOfSquare.map { $0.applied(to: image).pixels }
     #expect(Set(views).count == 8)
   }
 
@@ -43,7 +43,7 @@ import Testing
       size: 33, colorConstancy: .shadesOfGray(p: 6, rounding: .none), mean: [0.5, 0.25, 0],
       standardDeviation: [0.5, 0.25, 2])
     let image = try Preprocessor(configuration)(.noise(width: 70, height: 60, seed: 13))
-    let turned = image.turned(by: .quarterTurn)
+    let turned = image.turned(by: .rotatedQuarterTurnCounterclockwise)
     let (upright, values) = (image.normalizedCHW(), turned.normalizedCHW())
     for index in values.indices {
       let (channel, y, x) = (index / (33 * 33), index / 33 % 33, index % 33)

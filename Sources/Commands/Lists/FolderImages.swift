@@ -20,7 +20,7 @@ struct FolderImages: Sendable {
     let images = walk.paths.map(ImageSource.file)
     let byEnding = Dictionary(grouping: images) { $0.ending ?? "" }
     // Asked only of endings that occur: for some formats a library of the system is opened.
-    let unreadable = byEnding.filter { ImageDecoder.support(ofEnding: $0.key) != .readable }
+    let unreadable = byEnding.filter { ImageDecoder.refusal(ofEnding: $0.key) != nil }
     sources = images.filter { unreadable[$0.ending ?? ""] == nil }
     leftOut = LeftOutFiles(counts: walk.counts.merging(unreadable.mapValues(\.count), uniquingKeysWith: +))
     if sources.isEmpty, walk.failures.isEmpty {

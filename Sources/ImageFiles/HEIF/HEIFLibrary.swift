@@ -162,14 +162,14 @@ struct HEIFLibrary: @unchecked Sendable {
 
 extension SystemLibrary {
   static let heif: SystemLibrary = SystemLibrary(
-    format: .heif, package: Package(name: "libheif", debian: "libheif1", homebrew: "libheif"),
+    package: Package(name: "libheif", debian: "libheif1", homebrew: "libheif"),
     version: { HEIFLibrary.shared?.version },
     header: { (bytes) throws(DermaFusionError) in
       let file = try HEIFFile(bytes)
       return Header(width: file.width, height: file.height, orientation: .upright, bytesPerPixel: 9)
     },
     pixels: { (bytes, limits) throws(DermaFusionError) in
-      guard let library = HEIFLibrary.shared else { throw heif.package.missing(.heif) }
+      guard let library = HEIFLibrary.shared else { throw heif.package.missing(ImageFormat.heif.name) }
       return try library.pixels(bytes, limits: limits)
     },
     // Newer versions have their decoders in packages of their own.

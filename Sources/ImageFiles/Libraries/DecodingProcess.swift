@@ -19,57 +19,56 @@ package struct DecodingProcess: Sendable {
 
   /// The stored pixels of a file.
   func pixels(
-    _ bytes: UnsafeRawBufferPointer, _ library: SystemLibrary, limits: DecodingLimits
+    _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat, library: String, limits: DecodingLimits
   ) throws(DermaFusionError) -> PixelImage {
-    let format = library.format
     let child: ChildProcess
     do throws(DermaFusionError) {
       child = try ChildProcess(
         executable: executable,
         arguments: [
-          Self.argument, format.name, String(bytes.count), String(limits.pixels), String(limits.memory),
+          Self.argument, String(bytes.count), String(limits.pixels), String(limits.memory),
           String(limits.seconds),
         ], seconds: limits.seconds)
     } catch {
-      throw .noDecodingProcess(format, reason: "\(error)")
+      throw .invalidImage(
+        "the \(format.name) cannot be decoded: a process for it cannot be started: \(error.message)")
     }
     child.write(bytes)
     var head = [UInt8](repeating: 0, count: Reply.headCount)
     guard head.withUnsafeMutableBytes({ child.read(into: $0) }),
       let reply = head.withUnsafeBytes({ Reply(head: $0) })
-    else { throw failure(of: child, library, limits) }
+    else { throw failure(of: child, format, library, limits) }
     switch reply {
     case .pixels(let width, let height):
       // What comes is as little to be trusted as what went.
       try limits.check(width: width, height: height, part: .whole)
       guard width > 0, height > 0 else {
-        throw .corrupt(format, reason: "\(library.package.name) gives no pixels")
+        throw .corrupt(format, reason: "\(library) gives no pixels")
       }
       return try PixelImage(width: width, height: height) { (pixels) throws(DermaFusionError) in
         let buffer = UnsafeMutableRawBufferPointer(start: pixels, count: width * height * 3)
-        guard child.read(into: buffer) else { throw failure(of: child, library, limits) }
+        guard child.read(into: buffer) else { throw failure(of: child, format, library, limits) }
       }
     case .failure(let count):
       var text = [UInt8](repeating: 0, count: count)
       guard text.withUnsafeMutableBytes({ child.read(into: $0) }) else {
-        throw failure(of: child, library, limits)
+        throw failure(of: child, format, library, limits)
       }
       throw .invalidImage(String(decoding: text, as: UTF8.self))
     }
   }
 
   /// Why a child that gave no answer ended.
-  private func failure(of child: ChildProcess, _ library: SystemLibrary, _ limits: DecodingLimits)
-    -> DermaFusionError
-  {
+  private func failure(
+    of child: ChildProcess, _ format: ImageFormat, _ library: String, _ limits: DecodingLimits
+  ) -> DermaFusionError {
     switch child.end() {
-    case .late: return .tooSlow(library.format, seconds: limits.seconds)
+    case .late: .tooSlow(format, seconds: limits.seconds)
+    // The limit of a child's processor time.
+    case .killed(ChildLimits.timeSignal): .tooSlow(format, seconds: limits.seconds)
     case .killed(let signal):
-      // The limit of a child's processor time.
-      return signal == ChildLimits.timeSignal
-        ? .tooSlow(library.format, seconds: limits.seconds)
-        : .crashedLibrary(library.format, library: library.package.name, signal: Int(signal))
-    case .exited: return .outOfMemory(library.format)
+      .invalidImage("the \(format.name) cannot be decoded: \(library) crashed on it (signal \(signal))")
+    case .exited: .outOfMemory(format)
     }
   }
 }
@@ -101,5 +100,50 @@ extension DecodingProcess {
         }
       return numbers.flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
     }
+  }
+}
+
+extension DecodingProcess {
+  /// Whether the program was started to decode a file for another run of it.
+  package static func isAsked(_ words: [[UInt8]]) -> Bool {
+    words.first?.elementsEqual(argument.utf8) == true
+  }
+
+  /// Decodes the file on standard input and writes its pixels to standard output.
+  ///
+  /// - Parameter words: the command line without the program's own name.
+  /// - Returns: the exit status.
+  package static func answer(_ words: [[UInt8]]) -> Int32 {
+    let texts = words.dropFirst().map { String(decoding: $0, as: UTF8.self) }
+    guard texts.count == 4, let count = Int(texts[0]), let pixels = Int(texts[1]),
+      let memory = Int(texts[2]), let seconds = Double(texts[3]), count > 0,
+      count <= ImageDecoder.fileByteLimit
+    else { return 64 }
+    let limits = DecodingLimits(pixels: pixels, memory: memory, seconds: seconds)
+    var bytes = [UInt8](repeating: 0, count: count)
+    guard bytes.withUnsafeMutableBytes({ StandardStreams.readInput(into: $0) }) else { return 1 }
+    do throws(DermaFusionError) {
+      let image = try bytes.withUnsafeBufferPointer { (bytes) throws(DermaFusionError) in
+        let bytes = UnsafeRawBufferPointer(bytes)
+        // The library is opened before the memory is limited to what decoding may take.
+        guard case .library(let library) = try ImageFormat.of(bytes).decoding, library.version() != nil else {
+          throw .invalidImage("no library decodes it")
+        }
+        ChildLimits.apply(memory: memory, seconds: seconds)
+        return try library.pixels(bytes, limits)
+      }
+      write(Reply.pixels(width: image.width, height: image.height).head)
+      write(image.pixels)
+    } catch {
+      let text = Array(error.message.utf8.prefix(4096))
+      write(Reply.failure(textCount: text.count).head)
+      write(text)
+    }
+    return 0
+  }
+
+  private static func write(_ bytes: [UInt8]) {
+    // The parent that does not read any more has ended.
+    try? StandardStreams.output.write(bytes)
   }
 }

@@ -12,8 +12,13 @@ struct SystemLibrary: Sendable {
     let debian: String
     let homebrew: String
 
-    func missing(_ format: ImageFormat) -> DermaFusionError {
-      .missingLibrary(format, library: name, debian: debian, homebrew: homebrew)
+    /// - Parameter format: its name.
+    func missing(_ format: String) -> DermaFusionError {
+      .invalidImage(
+        """
+        \(format) images are decoded by \(name), which this machine lacks: install Debian's \(debian) or \
+        Homebrew's \(homebrew), or convert the image to PNG or JPEG
+        """)
     }
   }
 
@@ -26,7 +31,6 @@ struct SystemLibrary: Sendable {
     let bytesPerPixel: Int
   }
 
-  let format: ImageFormat
   let package: Package
   /// `nil` where the library is not there.
   let version: @Sendable () -> String?
@@ -54,29 +58,22 @@ struct SystemLibrary: Sendable {
   }
 
   func decode(
-    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
+    _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat, part: ImagePart, limits: DecodingLimits
   ) throws(DermaFusionError) -> DecodedImage {
-    if let missing = missing(kind: kind(bytes)) { throw missing.missing(format) }
+    if let refusal = format.refusal(kind: kind(bytes)) { throw refusal }
     let header = try header(bytes)
     try limits.check(width: header.width, height: header.height, part: part)
     let reservation = try limits.reserve(
       header.width * header.height * (header.bytesPerPixel + 3), for: format)
     let image =
       if let process = DecodingProcess.shared {
-        try process.pixels(bytes, self, limits: limits)
+        try process.pixels(bytes, format, library: package.name, limits: limits)
       } else {
         try pixels(bytes, limits)
       }
     // A HEIF file's own header may claim another size than its images have.
     try limits.check(width: image.width, height: image.height, part: part)
     return DecodedImage(header.orientation.applied(to: image), reservation: reservation)
-  }
-
-  /// All libraries of the table of formats.
-  static var all: [SystemLibrary] {
-    FormatRow.all.compactMap { row in
-      if case .library(let library) = row.decoding { library } else { nil }
-    }
   }
 }
 

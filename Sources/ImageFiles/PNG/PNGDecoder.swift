@@ -6,15 +6,12 @@ import SystemModule
 enum PNGDecoder {
   static var library: String { "libpng \(String(cString: cpng_version()))" }
 
-  /// - Parameter largeByteCount: for tests, which have no large images.
   static func decode(
-    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits,
-    largeByteCount: Int = SquareRows.largeByteCount
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
   ) throws(DermaFusionError) -> DecodedImage {
     var turned: Turned?
     while true {
-      let image = try attempt(
-        bytes, part: part, limits: limits, largeByteCount: largeByteCount, turned: &turned)
+      let image = try attempt(bytes, part: part, limits: limits, turned: &turned)
       if let image { return image }
     }
   }
@@ -27,8 +24,7 @@ enum PNGDecoder {
 
   /// - Returns: nil where `turned` is now known.
   private static func attempt(
-    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits, largeByteCount: Int,
-    turned: inout Turned?
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits, turned: inout Turned?
   ) throws(DermaFusionError) -> DecodedImage? {
     guard let reader = cpng_open(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) else {
       throw .outOfMemory(.png)
@@ -56,8 +52,8 @@ enum PNGDecoder {
     let isInterlaced = reader.pointee.is_interlaced != 0
     let assumed = turned?.orientation ?? orientation(reader)
     if let plan = SquareRows.Plan(
-      part, storedWidth: width, storedHeight: height, placement: assumed.placement,
-      isInOrder: !isInterlaced, largeByteCount: largeByteCount)
+      part, storedWidth: width, storedHeight: height, orientation: assumed,
+      isInOrder: !isInterlaced, limits: limits)
     {
       let keptCount = isInterlaced ? keptByteCount(width: width, height: height) : 0
       let reservation = try limits.reserve(plan.byteCount + keptCount, for: .png)

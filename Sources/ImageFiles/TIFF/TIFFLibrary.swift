@@ -1,3 +1,4 @@
+import CImageLibraries
 import ImagePipeline
 import SystemModule
 
@@ -102,7 +103,7 @@ struct TIFFLibrary: @unchecked Sendable {
 
 extension SystemLibrary {
   static let tiff: SystemLibrary = SystemLibrary(
-    format: .tiff, package: Package(name: "libtiff", debian: "libtiff6", homebrew: "libtiff"),
+    package: Package(name: "libtiff", debian: "libtiff6", homebrew: "libtiff"),
     version: { TIFFLibrary.shared?.version },
     header: { (bytes) throws(DermaFusionError) in
       let layout = try TIFFLayout(try TIFFDirectory(bytes))
@@ -111,8 +112,234 @@ extension SystemLibrary {
         bytesPerPixel: layout.usedSamples + layout.samples * (layout.bits + 7) / 8)
     },
     pixels: { (bytes, limits) throws(DermaFusionError) in
-      guard let library = TIFFLibrary.shared else { throw tiff.package.missing(.tiff) }
+      guard let library = TIFFLibrary.shared else { throw tiff.package.missing(ImageFormat.tiff.name) }
       let layout = try TIFFLayout(try TIFFDirectory(bytes))
       return try TIFFReader(library, bytes, layout, limits: limits).pixels()
     })
+}
+
+/// A TIFF file in memory that libtiff has opened.
+final class TIFFStream {
+  private let library: TIFFLibrary
+  private(set) var tiff: TIFFLibrary.Pointer
+  private let source: UnsafeMutablePointer<Source>
+  private let report: UnsafeMutablePointer<ctiff_report>
+
+  private struct Source {
+    let bytes: UnsafeRawBufferPointer
+    var position: UInt64
+  }
+
+  /// - Parameter bytes: must outlive the stream.
+  init(_ library: TIFFLibrary, _ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) {
+    self.library = library
+    source = .allocate(capacity: 1)
+    source.initialize(to: Source(bytes: bytes, position: 0))
+    report = .allocate(capacity: 1)
+    report.initialize(to: ctiff_report())
+    // C: strips stay as they are stored, as in Pillow. m: nothing is mapped.
+    let (name, mode) = ("image", "rCm")
+    var opened: TIFFLibrary.Pointer?
+    if let reporting = library.reporting {
+      let options = reporting.allocate()
+      ctiff_set_handlers(reporting.setErrorHandler, reporting.setWarningHandler, options, report)
+      opened = reporting.open(
+        name, mode, source, Self.read, Self.write, Self.seek, Self.close, Self.size, Self.map, Self.unmap,
+        options)
+      reporting.free(options)
+    } else {
+      opened = library.open(
+        name, mode, source, Self.read, Self.write, Self.seek, Self.close, Self.size, Self.map, Self.unmap)
+    }
+    guard let opened else {
+      let failure = DermaFusionError.corrupt(.tiff, reason: Self.text(report))
+      source.deallocate()
+      report.deallocate()
+      throw failure
+    }
+    tiff = opened
+  }
+
+  deinit {
+    library.close(tiff)
+    source.deallocate()
+    report.deallocate()
+  }
+
+  /// What libtiff said of its first error.
+  var failure: DermaFusionError {
+    let reason = Self.text(report)
+    if reason.contains("not configured") || reason.contains("not implemented")
+      || reason.contains("not support")
+    {
+      return .unsupportedVariant(.tiff, reason: reason)
+    }
+    return .corrupt(.tiff, reason: reason)
+  }
+
+  private static func text(_ report: UnsafeMutablePointer<ctiff_report>) -> String {
+    let text = String(untilZeroIn: report.pointee.message)
+    return text.isEmpty ? "libtiff cannot read it" : text.onOneLine
+  }
+
+  private static let read: TIFFLibrary.Transfer = { handle, target, count in
+    guard let source = handle?.assumingMemoryBound(to: Source.self), let target, count > 0 else { return 0 }
+    let bytes = source.pointee.bytes
+    guard let position = Int(exactly: source.pointee.position), position < bytes.count else { return 0 }
+    let length = min(count, bytes.count - position)
+    target.copyMemory(from: bytes.baseAddress! + position, byteCount: length)
+    source.pointee.position += UInt64(length)
+    return length
+  }
+
+  private static let write: TIFFLibrary.Transfer = { _, _, _ in 0 }
+
+  private static let seek: TIFFLibrary.Seek = { handle, offset, origin in
+    guard let source = handle?.assumingMemoryBound(to: Source.self) else { return 0 }
+    switch origin {
+    case 0: source.pointee.position = offset
+    case 1: source.pointee.position &+= offset
+    default: source.pointee.position = UInt64(source.pointee.bytes.count) &+ offset
+    }
+    return source.pointee.position
+  }
+
+  private static let close: TIFFLibrary.Close = { _ in 0 }
+
+  private static let size: TIFFLibrary.Measure = { handle in
+    UInt64(handle?.assumingMemoryBound(to: Source.self).pointee.bytes.count ?? 0)
+  }
+
+  private static let map: TIFFLibrary.Map = { _, _, _ in 0 }
+  private static let unmap: TIFFLibrary.Unmap = { _, _, _ in }
+}
+
+/// Reads the strips or tiles of a TIFF image as Pillow does: plain bytes from the file, all else through libtiff.
+struct TIFFReader {
+  private let library: TIFFLibrary
+  private let bytes: UnsafeRawBufferPointer
+  private let layout: TIFFLayout
+  private let limits: DecodingLimits
+  private let deadline: Double
+
+  init(_ library: TIFFLibrary, _ bytes: UnsafeRawBufferPointer, _ layout: TIFFLayout, limits: DecodingLimits)
+  {
+    self.library = library
+    self.bytes = bytes
+    self.layout = layout
+    self.limits = limits
+    deadline = MonotonicClock.milliseconds + limits.seconds * 1000
+  }
+
+  /// The stored pixels.
+  func pixels() throws(DermaFusionError) -> PixelImage {
+    if layout.isReadAsRGBA { return try pixelsOfLibrary() }
+    var samples = TIFFSamples(layout)
+    if layout.isCompressed { try unpack(&samples) } else { try copy(&samples) }
+    return samples.image()
+  }
+
+  private var planeCount: Int { layout.isPlanar ? layout.usedSamples : 1 }
+
+  /// A strip or a tile: its index in the file's list, and where it lies in the image.
+  private func forEachPart(
+    _ visit: (_ index: Int, _ x: Int, _ y: Int, _ plane: Int) throws(DermaFusionError) -> Void
+  ) throws(DermaFusionError) {
+    let across = (layout.width + layout.partWidth - 1) / layout.partWidth
+    let down = (layout.height + layout.partHeight - 1) / layout.partHeight
+    for plane in 0..<planeCount {
+      for row in 0..<down {
+        if MonotonicClock.milliseconds > deadline { throw .tooSlow(.tiff, seconds: limits.seconds) }
+        for column in 0..<across {
+          try visit(
+            (plane * down + row) * across + column, column * layout.partWidth, row * layout.partHeight, plane)
+        }
+      }
+    }
+  }
+
+  private func add(
+    _ part: UnsafeRawBufferPointer, stride: Int, x: Int, y: Int, plane: Int, isNative: Bool,
+    to samples: inout TIFFSamples
+  ) {
+    let width = min(layout.partWidth, layout.width - x)
+    for row in 0..<min(layout.partHeight, layout.height - y) {
+      samples.add(
+        UnsafeRawBufferPointer(rebasing: part[(row * stride)...]), x: x, y: y + row, width: width,
+        plane: plane,
+        isBigEndian: isNative ? UInt16(1).bigEndian == 1 : layout.isBigEndian,
+        isReversed: !isNative && layout.isReversed)
+    }
+  }
+
+  private func copy(_ samples: inout TIFFSamples) throws(DermaFusionError) {
+    let stride = samples.rowBytes(width: layout.partWidth)
+    try forEachPart { index, x, y, plane throws(DermaFusionError) in
+      guard layout.offsets.indices.contains(index) else {
+        throw .truncated(.tiff, reason: "\(layout.offsets.count) strips or tiles where more are needed")
+      }
+      let rows = min(layout.partHeight, layout.height - y)
+      // Of the last row only what belongs to the image need be there.
+      let needed = stride * (rows - 1) + samples.rowBytes(width: min(layout.partWidth, layout.width - x))
+      guard let part = ByteReader(bytes).bytes(at: layout.offsets[index], count: needed) else {
+        throw .truncated(.tiff, reason: "the data end in a strip or tile")
+      }
+      add(part, stride: stride, x: x, y: y, plane: plane, isNative: false, to: &samples)
+    }
+  }
+
+  private func unpack(_ samples: inout TIFFSamples) throws(DermaFusionError) {
+    let stream = try TIFFStream(library, bytes)
+    if layout.color == .ycbcr {
+      // libjpeg makes the colours then.
+      let (colorMode, rgb): (UInt32, Int32) = (65538, 1)
+      _ = ctiff_set_int(library.setField, stream.tiff, colorMode, rgb)
+    }
+    let size = layout.isTiled ? library.tileSize(stream.tiff) : library.stripSize(stream.tiff)
+    let stride = layout.isTiled ? library.tileRowSize(stream.tiff) : library.scanlineSize(stream.tiff)
+    let needed = samples.rowBytes(width: layout.partWidth)
+    guard size > 0, stride >= needed, size / stride >= layout.partHeight else {
+      throw .corrupt(.tiff, reason: "libtiff finds strips or tiles of another size")
+    }
+    guard size <= limits.memory else {
+      throw .tooMuchMemory(.tiff, byteCount: size, limit: limits.memory)
+    }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+    defer { buffer.deallocate() }
+    _ = buffer.initializeMemory(as: UInt8.self, repeating: 0)
+    try forEachPart { _, x, y, plane throws(DermaFusionError) in
+      let count =
+        layout.isTiled
+        ? library.readTile(stream.tiff, buffer.baseAddress, UInt32(x), UInt32(y), 0, UInt16(plane))
+        : library.readStrip(
+          stream.tiff, library.computeStrip(stream.tiff, UInt32(y), UInt16(plane)), buffer.baseAddress, size)
+      if count == -1 { throw stream.failure }
+      add(
+        UnsafeRawBufferPointer(buffer), stride: stride, x: x, y: y, plane: plane, isNative: true, to: &samples
+      )
+    }
+  }
+
+  private func pixelsOfLibrary() throws(DermaFusionError) -> PixelImage {
+    let stream = try TIFFStream(library, bytes)
+    let (width, height) = (layout.width, layout.height)
+    var isRead = false
+    let raster = [UInt32](unsafeUninitializedCapacity: width * height) { raster, count in
+      raster.initialize(repeating: 0)
+      count = width * height
+      // In the file's own orientation: libtiff's turning knows only half of them.
+      isRead =
+        library.readRGBA(
+          stream.tiff, UInt32(width), UInt32(height), raster.baseAddress, Int32(layout.orientation.rawValue),
+          1) != 0
+    }
+    guard isRead else { throw stream.failure }
+    return PixelImage(width: width, height: height) { rgb in
+      for (index, pixel) in raster.enumerated() {
+        for channel in 0..<3 {
+          rgb[index * 3 + channel] = UInt8(truncatingIfNeeded: pixel >> (UInt32(channel) * 8))
+        }
+      }
+    }
+  }
 }

@@ -34,5 +34,3 @@ public enum ClassificationWarning: String, Sendable, CaseIterable {
 #if !hasFeature(Embedded)
   extension ClassificationWarning: Codable {}
 #endif
-
-package typealias ImageWarning = ClassificationWarning

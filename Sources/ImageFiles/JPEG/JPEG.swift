@@ -6,18 +6,16 @@ import SystemModule
 enum JPEGDecoder {
   static var library: String { String(cString: cjpeg_version()) }
 
-  /// What a file that a JPEG lies in says of it.
-  struct Container {
-    /// Components are red, green and blue where the JPEG itself does not say what they are.
-    let isRGB: Bool
+  static func decode(
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
+  ) throws(DermaFusionError) -> DecodedImage {
+    try decode(bytes, part: part, limits: limits, embeddedAsRGB: nil)
   }
 
-  /// - Parameters:
-  ///   - largeByteCount: for tests, which have no large images.
-  ///   - container: the JPEG's own orientation does not count in it.
+  /// - Parameter embeddedAsRGB: nil for a file of its own. In another file the JPEG's own orientation does not count, and its
+  ///   components are, where so and the JPEG itself does not say what they are, red, green and blue.
   static func decode(
-    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits,
-    largeByteCount: Int = SquareRows.largeByteCount, container: Container? = nil
+    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits, embeddedAsRGB: Bool?
   ) throws(DermaFusionError) -> DecodedImage {
     let start = bytes.bindMemory(to: UInt8.self).baseAddress
     guard let reader = cjpeg_open(start, bytes.count) else { throw .outOfMemory(.jpeg) }
@@ -38,8 +36,8 @@ enum JPEGDecoder {
     guard width * height * scans <= limits.scannedPixels else {
       throw .tooManyScans(width: width, height: height, scans: scans, limit: limits.scannedPixels)
     }
-    let orientation = container == nil ? orientation(reader) : .upright
-    if container?.isRGB == true { cjpeg_take_as_rgb(reader) }
+    let orientation = embeddedAsRGB == nil ? orientation(reader) : .upright
+    if embeddedAsRGB == true { cjpeg_take_as_rgb(reader) }
 
     let begin = { () throws(DermaFusionError) in
       reader.pointee.deadline = cjpeg_now() + limits.seconds
@@ -51,8 +49,8 @@ enum JPEGDecoder {
     }
     let coefficientBytes = Int(cjpeg_coefficient_bytes(reader))
     if let plan = SquareRows.Plan(
-      part, storedWidth: width, storedHeight: height, placement: orientation.placement,
-      largeByteCount: largeByteCount)
+      part, storedWidth: width, storedHeight: height, orientation: orientation,
+      limits: limits)
     {
       let reservation = try limits.reserve(coefficientBytes + plan.byteCount, for: .jpeg)
       try begin()
@@ -173,5 +171,24 @@ enum JPEGDecoder {
       index += 1
     }
     return Orientation(exif: exif, xmp: xmp)
+  }
+}
+
+/// Writes JPEG files through libjpeg, for pictures that are only looked at.
+package enum JPEGEncoder {
+  /// - Parameter quality: from 1 to 100. Every pixel keeps its colour: the lines of a heatmap are coloured.
+  /// - Returns: a whole file.
+  /// - Throws: ``DermaFusionError/encodingFailed(reason:)`` when memory runs out.
+  package static func encode(_ image: PixelImage, quality: Int) throws(DermaFusionError) -> [UInt8] {
+    precondition((1...100).contains(quality), "a quality of \(quality)")
+    var bytes: UnsafeMutablePointer<UInt8>?
+    var count: UInt = 0
+    let status = image.pixels.withUnsafeBufferPointer { pixels in
+      cjpeg_encode(
+        pixels.baseAddress, UInt32(image.width), UInt32(image.height), Int32(quality), &bytes, &count)
+    }
+    defer { cjpeg_free(bytes) }
+    guard status == CJPEG_OK, let bytes else { throw .encodingFailed(reason: "out of memory") }
+    return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
   }
 }

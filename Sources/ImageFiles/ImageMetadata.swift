@@ -1,0 +1,268 @@
+import ImagePipeline
+import SystemModule
+
+/// Reads numbers from foreign bytes; what lies outside of them is nil.
+struct ByteReader {
+  let bytes: UnsafeRawBufferPointer
+  let isBigEndian: Bool
+
+  init(_ bytes: UnsafeRawBufferPointer, isBigEndian: Bool = false) {
+    self.bytes = bytes
+    self.isBigEndian = isBigEndian
+  }
+
+  var count: Int { bytes.count }
+
+  func byte(at position: Int) -> Int? {
+    bytes.indices.contains(position) ? Int(bytes[position]) : nil
+  }
+
+  func integer16(at position: Int) -> Int? {
+    unaligned(UInt16.self, at: position).map { Int(isBigEndian ? $0.bigEndian : $0.littleEndian) }
+  }
+
+  func integer32(at position: Int) -> Int? {
+    unaligned(UInt32.self, at: position).map { Int(isBigEndian ? $0.bigEndian : $0.littleEndian) }
+  }
+
+  /// Nil too where the number is above `Int.max`.
+  func integer64(at position: Int) -> Int? {
+    unaligned(UInt64.self, at: position).flatMap {
+      Int(exactly: isBigEndian ? $0.bigEndian : $0.littleEndian)
+    }
+  }
+
+  /// So many bytes from a position.
+  func bytes(at position: Int, count: Int) -> UnsafeRawBufferPointer? {
+    guard position >= 0, count >= 0, position <= bytes.count, count <= bytes.count - position else {
+      return nil
+    }
+    return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
+  }
+
+  /// Whether these characters stand at a position.
+  func holds(_ text: StaticString, at position: Int) -> Bool {
+    guard let found = bytes(at: position, count: text.utf8CodeUnitCount) else { return false }
+    return text.withUTF8Buffer { found.elementsEqual($0) }
+  }
+
+  private func unaligned<Number: BitwiseCopyable>(_ type: Number.Type, at position: Int) -> Number? {
+    bytes(at: position, count: MemoryLayout<Number>.size).map { $0.loadUnaligned(as: type) }
+  }
+}
+
+extension String {
+  /// A C array of characters, up to the first zero.
+  init<Characters>(untilZeroIn characters: Characters) {
+    self = withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+}
+
+extension Orientation {
+  /// Takes the orientation from Exif and, where Exif has none, from XMP, as Pillow's `getexif` does.
+  ///
+  /// Values outside 1...8 and unreadable metadata leave the image as it is.
+  init(exif: [UInt8]?, xmp: [UInt8]?) {
+    var value: Int?
+    if let exif {
+      let withoutMarker = Self.withoutMarkers(exif)
+      if !withoutMarker.isEmpty {
+        let directory = withoutMarker.withUnsafeBytes { bytes in
+          TIFFDirectory(exif: bytes).map { $0.wholeNumber(274) }
+        }
+        guard let directory else {
+          self = .upright
+          return
+        }
+        value = directory
+      }
+    }
+    if value == nil, let xmp { value = Self.value(inXMP: xmp) }
+    self = value.flatMap(Orientation.init(rawValue:)) ?? .upright
+  }
+
+  /// Pillow skips the marker once or twice.
+  private static func withoutMarkers(_ exif: [UInt8]) -> ArraySlice<UInt8> {
+    let marker = Array("Exif\0\0".utf8)
+    var rest = exif[...]
+    for _ in 0..<2 where rest.starts(with: marker) { rest = rest.dropFirst(marker.count) }
+    return rest
+  }
+
+  /// Finds `tiff:Orientation="N"` or `tiff:Orientation>N`, as the regular expression in Pillow does.
+  private static func value(inXMP xmp: [UInt8]) -> Int? {
+    let name = Array("tiff:Orientation".utf8)
+    var rest = xmp[...]
+    while let start = rest.firstIndex(of: name[0]) {
+      rest = rest[start...]
+      if rest.starts(with: name) {
+        var tail = rest.dropFirst(name.count)
+        let isAttribute = tail.starts(with: Array("=\"".utf8))
+        if isAttribute || tail.first == UInt8(ascii: ">") {
+          tail = tail.dropFirst(isAttribute ? 2 : 1)
+          if let digit = tail.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) {
+            return Int(digit - UInt8(ascii: "0"))
+          }
+        }
+      }
+      rest = rest.dropFirst()
+    }
+    return nil
+  }
+}
+
+/// The first directory of a TIFF structure: of a TIFF or BigTIFF file, or of Exif metadata.
+struct TIFFDirectory {
+  private struct Entry {
+    let type: Int
+    let count: Int
+    let position: Int
+  }
+
+  let reader: ByteReader
+  private var entries: [Int: Entry] = [:]
+
+  /// Bytes of one value, by the numbers of the types. Exif has the first 16.
+  private static let unitSizes = [
+    1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
+  ]
+
+  static func isRecognized(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    [0x2A, 0x2B].contains { (version: UInt8) in
+      bytes.starts(with: [0x49, 0x49, version, 0]) || bytes.starts(with: [0x4D, 0x4D, 0, version])
+    }
+  }
+
+  /// Of a file. Entries whose data lie outside are left out; of several entries of a tag the last counts.
+  init(_ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) {
+    reader = ByteReader(bytes, isBigEndian: bytes.first == UInt8(ascii: "M"))
+    let isBig = reader.integer16(at: 2) == 43
+    let offsetSize = isBig ? 8 : 4
+    let entrySize = 4 + 2 * offsetSize
+    func offset(at position: Int) -> Int? {
+      isBig ? reader.integer64(at: position) : reader.integer32(at: position)
+    }
+    guard let start = offset(at: isBig ? 8 : 4),
+      let count = isBig ? reader.integer64(at: start) : reader.integer16(at: start)
+    else { throw .truncated(.tiff, reason: "the data end before the first directory") }
+    let first = start + (isBig ? 8 : 2)
+    guard count <= 65536, reader.bytes(at: first, count: count * entrySize) != nil else {
+      throw .truncated(.tiff, reason: "the data end in the first directory")
+    }
+    for index in 0..<count {
+      let position = first + index * entrySize
+      guard let tag = reader.integer16(at: position), let type = reader.integer16(at: position + 2),
+        let count = offset(at: position + 4), let unitSize = Self.unitSizes[type],
+        count <= reader.count / unitSize
+      else { continue }
+      let isInside = count * unitSize <= offsetSize
+      let place = isInside ? position + 4 + offsetSize : offset(at: position + 4 + offsetSize)
+      guard let place, reader.bytes(at: place, count: count * unitSize) != nil else { continue }
+      entries[tag] = Entry(type: type, count: count, position: place)
+    }
+  }
+
+  /// Of Exif metadata, nil where their header is not TIFF's. Reads exactly as far as Pillow's
+  /// `ImageFileDirectory_v2.load`: an entry whose data lie outside ends the directory, and one that claims more data than
+  /// there are is skipped.
+  init?(exif bytes: UnsafeRawBufferPointer) {
+    guard bytes.count >= 8 else { return nil }
+    let isBigEndian: Bool
+    switch (bytes[0], bytes[1], bytes[2], bytes[3]) {
+    case (0x4D, 0x4D, 0, 0x2A), (0x4D, 0x4D, 0x2A, 0), (0x4D, 0x4D, 0, 0x2B): isBigEndian = true
+    case (0x49, 0x49, 0x2A, 0), (0x49, 0x49, 0, 0x2A): isBigEndian = false
+    default: return nil
+    }
+    reader = ByteReader(bytes, isBigEndian: isBigEndian)
+    guard let start = reader.integer32(at: 4), let entryCount = reader.integer16(at: start) else { return }
+    var totalSize = 0
+    for index in 0..<entryCount {
+      let position = start + 2 + index * 12
+      guard let tag = reader.integer16(at: position), let type = reader.integer16(at: position + 2),
+        let count = reader.integer32(at: position + 4), let offset = reader.integer32(at: position + 8)
+      else { return }
+      guard type <= 16, let unitSize = Self.unitSizes[type] else { continue }
+      let size = count * unitSize
+      if size > 4 {
+        totalSize += size
+        guard totalSize <= bytes.count else { continue }
+        guard offset + size <= bytes.count else { return }
+      }
+      if entries[tag] == nil, size > 0 {
+        entries[tag] = Entry(type: type, count: count, position: size > 4 ? offset : position + 8)
+      }
+    }
+  }
+
+  /// The whole numbers of a tag; nil where it is absent or has others.
+  func integers(_ tag: Int) -> [Int]? {
+    guard let entry = entries[tag], entry.count > 0, let size = Self.unitSizes[entry.type] else { return nil }
+    var values: [Int] = []
+    values.reserveCapacity(entry.count)
+    for index in 0..<entry.count {
+      guard let value = integer(at: entry.position + index * size, type: entry.type) else { return nil }
+      values.append(value)
+    }
+    return values
+  }
+
+  func integer(_ tag: Int) -> Int? { integers(tag)?.first }
+
+  private func integer(at position: Int, type: Int) -> Int? {
+    switch type {
+    case 1, 6, 7: reader.byte(at: position)
+    case 3, 8: reader.integer16(at: position)
+    case 4, 9, 13: reader.integer32(at: position)
+    case 16, 17, 18: reader.integer64(at: position)
+    default: nil
+    }
+  }
+
+  /// A tag's first value where it is a whole number, as Pillow compares numbers of every type; 0 where it is another value, nil
+  /// where the tag is absent.
+  func wholeNumber(_ tag: Int) -> Int? {
+    guard let entry = entries[tag] else { return nil }
+    let first = reader.integer32(at: entry.position) ?? 0
+    let second = reader.integer32(at: entry.position + 4) ?? 0
+    func signed(_ value: Int) -> Int { Int(Int32(truncatingIfNeeded: value)) }
+    func quotient(_ numerator: Int, _ denominator: Int) -> Int {
+      denominator != 0 && numerator.isMultiple(of: denominator) ? numerator / denominator : 0
+    }
+    return switch entry.type {
+    // Pillow takes them for bytes.
+    case 1, 7: 0
+    case 5: quotient(first, second)
+    case 10: quotient(signed(first), signed(second))
+    case 11: Int(exactly: Float(bitPattern: UInt32(first))) ?? 0
+    case 12:
+      reader.integer64(at: entry.position).flatMap { Int(exactly: Double(bitPattern: UInt64($0))) } ?? 0
+    default: integer(at: entry.position, type: entry.type) ?? 0
+    }
+  }
+
+  /// The bytes of a tag whatever their type.
+  func bytes(_ tag: Int) -> [UInt8]? {
+    guard let entry = entries[tag], let size = Self.unitSizes[entry.type] else { return nil }
+    return reader.bytes(at: entry.position, count: entry.count * size).map(Array.init)
+  }
+}
+
+/// ImageMagick's way to put binary metadata into PNG text: three lines of heading, then hexadecimal digits.
+enum RawProfile {
+  static func bytes(_ text: [UInt8]) -> [UInt8]? {
+    let lines = text.split(separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
+    guard lines.count == 4 else { return nil }
+    var result: [UInt8] = []
+    var high: UInt8?
+    for character in lines[3] where !character.isASCIIWhitespace {
+      guard let digit = Character(UnicodeScalar(character)).hexDigitValue else { return nil }
+      if let first = high {
+        result.append(first << 4 | UInt8(digit))
+        high = nil
+      } else {
+        high = UInt8(digit)
+      }
+    }
+    return high == nil ? result : nil
+  }
+}
