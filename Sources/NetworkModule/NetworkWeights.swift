@@ -88,8 +88,10 @@ struct NetworkWeights {
       variance: try scope.tensor("running_var", shape: [channels]), epsilon: batchNormEpsilon)
     let fold = norm.fold
     if let channel = fold.firstNonFiniteChannel {
-      throw .unusableBatchNorm(
-        file: binder.fileName, name: scope.binder.path, channel: channel, variance: norm.variance[channel])
+      let name = scope.binder.path
+      throw .invalidModel(
+        "\(binder.fileName): the batch norm \(quoted(name)) makes no finite numbers of channel \(channel), whose "
+          + "variance (\(quoted("\(name).running_var"))) is \(norm.variance[channel])")
     }
     return fold
   }

@@ -85,6 +85,6 @@ extension NetworkWeights {
   }
 
   private func unusable(_ name: String, _ rule: String) -> DermaFusionError {
-    .unusableQuantization(file: binder.fileName, name: scope(name).binder.path, rule: rule)
+    .invalidModel("\(binder.fileName): the tensor \(quoted(scope(name).binder.path)) \(rule)")
   }
 }

@@ -33,3 +33,35 @@ public enum BodySite: String, Sendable, CaseIterable {
 #if !hasFeature(Embedded)
   extension BodySite: Codable {}
 #endif
+
+/// The patient's sex as the data set records it.
+public enum Sex: String, Sendable, CaseIterable {
+  /// As the data set records it; `unknown` where it does not.
+  case male, female, unknown
+
+  /// Position in the metadata vector and in the model's embedding table: 0, 1 or 2, in the order of declaration.
+  package var index: Int { Self.allCases.firstIndex(of: self)! }
+
+  /// Reads `male`, `female` or `unknown` in any letter case; `nil` for anything else.
+  public init?(name: String) {
+    self.init(rawValue: name.lowercased())
+  }
+}
+
+#if !hasFeature(Embedded)
+  extension Sex: Codable {}
+#endif
+
+/// What a lesion of a class is. Risk follows from it.
+public enum Malignancy: String, Sendable, CaseIterable {
+  /// Cancer.
+  case malignant
+  /// It may become cancer.
+  case preMalignant = "pre-malignant"
+  /// Neither.
+  case benign
+}
+
+#if !hasFeature(Embedded)
+  extension Malignancy: Codable {}
+#endif
