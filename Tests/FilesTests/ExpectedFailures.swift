@@ -26,7 +26,7 @@ extension DermaFusionError {
   }
   static func misshapenTensor(file: String, name: String, expected: [Int], found: [Int]) -> Self {
     invalidModel(
-      "\(file): the tensor \(quoted(name)) has shape \(inWords(found)), and the network needs \(expected)")
+      "\(file): the tensor \(quoted(name)) has shape \(shapeInWords(found)), and the network needs \(expected)")
   }
   static func wrongDataType(file: String, name: String, found: String, expected: String) -> Self {
     invalidModel(
@@ -132,7 +132,7 @@ extension DermaFusionError {
     byte > 0x20 && byte < 0x7F ? "'\(Character(Unicode.Scalar(byte)))'" : "the byte \(byte)"
   }
 }
-private func inWords(_ shape: [Int]) -> String {
+private func shapeInWords(_ shape: [Int]) -> String {
   shape.count > 8 ? "[" + shape.prefix(8).map(String.init).joined(separator: ", ") + ", ...]" : "\(shape)"
 }
 extension DermaFusionError {
@@ -173,7 +173,7 @@ extension DermaFusionError {
     )
   }
   static func shapeOverflow(tensor: String, shape: [Int]) -> Self {
-    invalidModel("the tensor \(quoted(tensor)) has shape \(inWords(shape)), whose size in bytes overflows")
+    invalidModel("the tensor \(quoted(tensor)) has shape \(shapeInWords(shape)), whose size in bytes overflows")
   }
   static func offsetsReversed(tensor: String, begin: Int, end: Int) -> Self {
     invalidModel("the tensor \(quoted(tensor)) begins at \(begin) and ends before it, at \(end)")

@@ -1,5 +1,5 @@
 /// Values of a feature map to walk through, `[height * width, channels]`.
-@unsafe struct FeatureValues {
+@safe struct FeatureValues {
   let values: UnsafeBufferPointer<Float>
   let channels: Int
 
