@@ -143,7 +143,8 @@ let package = Package(
         "SystemModule", "CBuiltins",
       ], .internalImports),
     // The only module that imports the C library, Dispatch or a lock.
-    module("SystemModule", ["CBuiltins"]),
+    module("SystemModule", ["CBuiltins", "CLibrary"]),
+    module("CLibrary"),
 
     // One kernel source, compiled once per instruction set
     module("KernelInterface"),

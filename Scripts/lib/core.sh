@@ -2,7 +2,7 @@
 # Compiles the portable core as Embedded Swift, for platforms without Swift's system library. Source setup.sh first.
 
 # The modules of the core and Browser, each after those that it imports.
-core_modules="KernelInterface SystemModule SHA256Instructions KernelsBaseline KernelsDotProduct \
+core_modules="KernelInterface CLibrary SystemModule SHA256Instructions KernelsBaseline KernelsDotProduct \
 TensorModule ImagePipeline Files NetworkModule DermaFusion Figures Browser"
 
 # embedded_swift TRIPLE MODULE FOLDER ARGUMENT...: runs the compiler on a module, which finds those before it in FOLDER.

@@ -88,8 +88,10 @@ struct NetworkWeights {
       variance: try scope.tensor("running_var", shape: [channels]), epsilon: batchNormEpsilon)
     let fold = norm.fold
     if let channel = fold.firstNonFiniteChannel {
-      throw .unusableBatchNorm(
-        file: binder.fileName, name: scope.binder.path, channel: channel, variance: norm.variance[channel])
+      let name = scope.binder.path
+      throw .invalidModel(
+        "\(binder.fileName): the batch norm \(quoted(name)) makes no finite numbers of channel \(channel), whose "
+          + "variance (\(quoted("\(name).running_var"))) is \(norm.variance[channel])")
     }
     return fold
   }
@@ -229,6 +231,6 @@ extension NetworkWeights {
   }
 
   private func unusable(_ name: String, _ rule: String) -> DermaFusionError {
-    .unusableQuantization(file: binder.fileName, name: scope(name).binder.path, rule: rule)
+    .invalidModel("\(binder.fileName): the tensor \(quoted(scope(name).binder.path)) \(rule)")
   }
 }

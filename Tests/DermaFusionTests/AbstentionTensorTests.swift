@@ -40,7 +40,7 @@ import Testing
   @Test(arguments: 0..<2) func aTensorThatIsMissingIsNamed(index: Int) {
     var tensors = Self.valid
     let name = tensors.remove(at: index).name
-    expectError(.missingTensor(file: "model.safetensors", name: name), tensors)
+    expectError(.invalidModel("model.safetensors: the tensor \"\(name)\" is missing"), tensors)
   }
 
   @Test(arguments: 0..<2) func aTensorOfAnotherShapeIsNamed(index: Int) {
@@ -49,14 +49,16 @@ import Testing
     let found = [shape[0] - 1] + shape.dropFirst()
     tensors[index] = (name, found, Array(values.prefix(found.reduce(1, *))))
     expectError(
-      .misshapenTensor(file: "model.safetensors", name: name, expected: shape, found: found), tensors)
+      .invalidModel(
+        "model.safetensors: the tensor \"\(name)\" has shape \(found), and the network needs \(shape)"), tensors)
   }
 
   @Test(arguments: 0..<2) func aValueThatIsNotFiniteIsNamed(index: Int) {
     var tensors = Self.valid
     tensors[index].values[2] = -.infinity
     expectError(
-      .nonFiniteValue(
-        file: "model.safetensors", name: tensors[index].name, index: 2, value: "-infinity"), tensors)
+      .invalidModel(
+        "model.safetensors: the tensor \"\(tensors[index].name)\" has the value -infinity at index 2; every value must "
+          + "be finite"), tensors)
   }
 }

@@ -92,7 +92,7 @@ import Testing
       try Classifier(modelDirectory: "/no/such/model")
     }
     #expect(missing?.code == .modelNotFound)
-    #expect(missing?.message == DermaFusionError.folderMissing(path: "/no/such/model").description)
+    #expect(missing?.message == "/no/such/model: there is no such model folder")
     let empty = #expect(throws: DermaFusionError.self) { try Classifier(configuration: [], weights: []) }
     #expect(empty?.code == .invalidModel)
   }

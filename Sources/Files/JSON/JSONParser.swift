@@ -16,7 +16,9 @@ package struct JSONParser {
     parser.skipWhiteSpace(bytes)
     let value = try parser.parseValue(bytes, depth: 0)
     parser.skipWhiteSpace(bytes)
-    guard parser.offset == bytes.count else { throw .trailingBytes(offset: parser.offset) }
+    guard parser.offset == bytes.count else {
+      throw Self.malformed("something after its end,", at: parser.offset)
+    }
     return value
   }
 
@@ -33,7 +35,9 @@ package struct JSONParser {
   }
 
   private func peek(_ bytes: Span<UInt8>) throws(DermaFusionError) -> UInt8 {
-    guard offset < bytes.count else { throw .unexpectedEnd(offset: offset) }
+    guard offset < bytes.count else {
+      throw Self.failure("the JSON ends at byte \(offset) in the middle of a value")
+    }
     return bytes[offset]
   }
 
@@ -41,7 +45,7 @@ package struct JSONParser {
     _ bytes: Span<UInt8>, _ byte: UInt8, _ expected: String
   ) throws(DermaFusionError) {
     let found = try peek(bytes)
-    guard found == byte else { throw .unexpectedByte(offset: offset, byte: found, expected: expected) }
+    guard found == byte else { throw unexpected(found, expected) }
     offset += 1
   }
 
@@ -66,7 +70,7 @@ package struct JSONParser {
       try parseWord(bytes, "null")
       return .null
     default:
-      throw .unexpectedByte(offset: offset, byte: byte, expected: "a value")
+      throw unexpected(byte, "a value")
     }
   }
 
@@ -75,7 +79,7 @@ package struct JSONParser {
   }
 
   private mutating func parseObject(_ bytes: Span<UInt8>, depth: Int) throws(DermaFusionError) -> JSONObject {
-    guard depth <= Self.nestingLimit else { throw .nestedTooDeep(offset: offset, limit: Self.nestingLimit) }
+    try checkNesting(depth)
     offset += 1
     skipWhiteSpace(bytes)
     var object = JSONObject()
@@ -87,10 +91,12 @@ package struct JSONParser {
     while true {
       let keyOffset = offset
       guard try peek(bytes) == UInt8(ascii: "\"") else {
-        throw .unexpectedByte(offset: offset, byte: bytes[offset], expected: "a key in quotes")
+        throw unexpected(bytes[offset], "a key in quotes")
       }
       let key = try parseString(bytes)
-      guard keys.insert(key).inserted else { throw .duplicateKey(key, offset: keyOffset) }
+      guard keys.insert(key).inserted else {
+        throw Self.malformed("the key \(quoted(key)) a second time", at: keyOffset)
+      }
       skipWhiteSpace(bytes)
       try expect(bytes, UInt8(ascii: ":"), "':'")
       skipWhiteSpace(bytes)
@@ -106,7 +112,7 @@ package struct JSONParser {
   }
 
   private mutating func parseArray(_ bytes: Span<UInt8>, depth: Int) throws(DermaFusionError) -> [JSONValue] {
-    guard depth <= Self.nestingLimit else { throw .nestedTooDeep(offset: offset, limit: Self.nestingLimit) }
+    try checkNesting(depth)
     offset += 1
     skipWhiteSpace(bytes)
     if try peek(bytes) == UInt8(ascii: "]") {
@@ -135,27 +141,65 @@ package struct JSONParser {
       offset < bytes.count && [UInt8(ascii: first), UInt8(ascii: second)].contains(bytes[offset])
     }
     if bytes[offset] == UInt8(ascii: "-") { offset += 1 }
-    guard isDigit(offset) else { throw .malformedNumber(offset: start) }
+    guard isDigit(offset) else { throw Self.malformed("a malformed number", at: start) }
     if bytes[offset] == UInt8(ascii: "0") {
       offset += 1
-      guard !isDigit(offset) else { throw .malformedNumber(offset: start) }
+      guard !isDigit(offset) else { throw Self.malformed("a malformed number", at: start) }
     } else {
       while isDigit(offset) { offset += 1 }
     }
     if isAnyOf(".", ".", offset) {
       offset += 1
-      guard isDigit(offset) else { throw .malformedNumber(offset: start) }
+      guard isDigit(offset) else { throw Self.malformed("a malformed number", at: start) }
       while isDigit(offset) { offset += 1 }
     }
     if isAnyOf("e", "E", offset) {
       offset += 1
       if isAnyOf("+", "-", offset) { offset += 1 }
-      guard isDigit(offset) else { throw .malformedNumber(offset: start) }
+      guard isDigit(offset) else { throw Self.malformed("a malformed number", at: start) }
       while isDigit(offset) { offset += 1 }
     }
     guard let literal = text(bytes, start..<offset) else { preconditionFailure("digits are UTF-8") }
     return JSONNumber(literal: literal)
   }
+}
+
+// Failures. Every offset counts bytes from the text's start.
+extension JSONParser {
+  private static func failure(_ rule: String) -> DermaFusionError {
+    DermaFusionError(.invalidJSON, message: rule, remedy: "Correct the JSON at this place.")
+  }
+
+  private static func malformed(_ what: String, at offset: Int) -> DermaFusionError {
+    failure("the JSON has \(what) at byte \(offset)")
+  }
+
+  private static func notUTF8(_ start: Int) -> DermaFusionError {
+    failure("the JSON string at byte \(start) is not UTF-8")
+  }
+
+  private func unexpected(_ byte: UInt8, _ expected: String) -> DermaFusionError {
+    Self.failure("the JSON has \(Self.inWords(byte)) at byte \(offset) where \(expected) is required")
+  }
+
+  private func controlCharacter(_ byte: UInt8) -> DermaFusionError {
+    Self.malformed("\(Self.inWords(byte)) unescaped in a string", at: offset)
+  }
+
+  private func checkNesting(_ depth: Int) throws(DermaFusionError) {
+    guard depth <= Self.nestingLimit else {
+      throw Self.failure("the JSON is nested deeper than \(Self.nestingLimit) levels at byte \(offset)")
+    }
+  }
+
+  private static func inWords(_ byte: UInt8) -> String {
+    byte > 0x20 && byte < 0x7F ? "'\(Character(Unicode.Scalar(byte)))'" : "the byte \(byte)"
+  }
+}
+
+extension DermaFusionError.Code {
+  /// A text is not JSON (RFC 8259), or not JSON that this reader accepts.
+  package static let invalidJSON = Self("invalidJSON")
 }
 
 extension JSONParser {
@@ -172,11 +216,11 @@ extension JSONParser {
     while true {
       let byte = try peek(bytes)
       if byte == UInt8(ascii: "\"") {
-        guard let string = text(bytes, contentStart..<offset) else { throw .malformedUTF8(offset: start) }
+        guard let string = text(bytes, contentStart..<offset) else { throw Self.notUTF8(start) }
         offset += 1
         return string
       }
-      guard byte >= 0x20 else { throw .controlCharacter(offset: offset, byte: byte) }
+      guard byte >= 0x20 else { throw controlCharacter(byte) }
       if byte == UInt8(ascii: "\\") { break }
       offset += 1
     }
@@ -193,13 +237,13 @@ extension JSONParser {
       case UInt8(ascii: "\""):
         offset += 1
         guard let string = String(validating: content, as: UTF8.self) else {
-          throw .malformedUTF8(offset: start)
+          throw Self.notUTF8(start)
         }
         return string
       case UInt8(ascii: "\\"):
         content.append(contentsOf: UTF8.encode(try parseEscape(bytes))!)
       case ..<0x20:
-        throw .controlCharacter(offset: offset, byte: byte)
+        throw controlCharacter(byte)
       default:
         content.append(byte)
         offset += 1
@@ -220,16 +264,16 @@ extension JSONParser {
     case UInt8(ascii: "r"): return "\r"
     case UInt8(ascii: "t"): return "\t"
     case UInt8(ascii: "u"): break
-    default: throw .malformedEscape(offset: start)
+    default: throw Self.malformed("a malformed escape", at: start)
     }
     let unit = try parseHexUnit(bytes, escapeOffset: start)
     if let scalar = Unicode.Scalar(unit) { return scalar }
     guard unit < 0xDC00, offset + 1 < bytes.count, bytes[offset] == UInt8(ascii: "\\"),
       bytes[offset + 1] == UInt8(ascii: "u")
-    else { throw .loneSurrogate(offset: start) }
+    else { throw Self.malformed("half a surrogate pair", at: start) }
     offset += 2
     let trail = try parseHexUnit(bytes, escapeOffset: start)
-    guard (0xDC00...0xDFFF).contains(trail) else { throw .loneSurrogate(offset: start) }
+    guard (0xDC00...0xDFFF).contains(trail) else { throw Self.malformed("half a surrogate pair", at: start) }
     return Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (trail - 0xDC00))!
   }
 
@@ -244,7 +288,7 @@ extension JSONParser {
       case let byte where byte >= 0x30 && byte <= 0x39: digit = byte - 0x30
       case let byte where byte >= 0x41 && byte <= 0x46: digit = byte - 0x41 + 10
       case let byte where byte >= 0x61 && byte <= 0x66: digit = byte - 0x61 + 10
-      default: throw .malformedEscape(offset: escapeOffset)
+      default: throw Self.malformed("a malformed escape", at: escapeOffset)
       }
       unit = unit << 4 | UInt32(digit)
       offset += 1

@@ -31,7 +31,7 @@ package struct ConfigurationObject {
   init(_ value: JSONValue, path: String) throws(DermaFusionError) {
     guard case .object(let object) = value else {
       throw .wrongType(
-        key: path.isEmpty ? "the configuration" : path, expected: "an object", found: value.typeInWords)
+        key: path.isEmpty ? "the configuration" : path, expected: "an object", found: value)
     }
     self.object = object
     self.path = path
@@ -60,7 +60,7 @@ package struct ConfigurationObject {
   /// Checks that every key has been asked for.
   func requireNoOtherKeys() throws(DermaFusionError) {
     for member in object.members where !asked.contains(member.key) {
-      throw .unknownKey(fullKey(member.key))
+      throw .invalidModel("the key \(quoted(fullKey(member.key))) is unknown")
     }
   }
 
@@ -180,8 +180,9 @@ package struct ConfigurationObject {
       let expectedWord = index < expected.count ? expected[index] : nil
       let foundWord = index < found.count ? found[index] : nil
       guard expectedWord == foundWord else {
-        throw .vocabularyDiffers(
-          key: fullKey(key), index: index, expected: expectedWord, found: foundWord)
+        throw .invalidModel(
+          "\(quoted(fullKey(key))) has \(foundWord.map(quoted) ?? "nothing") at index \(index), and this software "
+            + "encodes \(expectedWord.map(quoted) ?? "nothing") there")
       }
     }
   }
@@ -201,7 +202,7 @@ extension ConfigurationObject {
 
   private static func elements(_ value: JSONValue, key: String) throws(DermaFusionError) -> [JSONValue] {
     guard case .array(let elements) = value else {
-      throw .wrongType(key: key, expected: "an array", found: value.typeInWords)
+      throw .wrongType(key: key, expected: "an array", found: value)
     }
     return elements
   }
@@ -211,12 +212,16 @@ extension ConfigurationObject {
     -> String
   {
     guard case .string(let text) = value else {
-      throw .wrongType(key: key(), expected: "a string", found: value.typeInWords)
+      throw .wrongType(key: key(), expected: "a string", found: value)
     }
     let scalars = text.unicodeScalars
     guard !text.isEmpty, scalars.prefix(textLimit + 1).count <= textLimit,
       !scalars.contains(where: { $0.isUnfitForNames })
-    else { throw .malformedText(key: key()) }
+    else {
+      throw .invalidModel(
+        "\(quoted(key())) must be a text of 1 to \(textLimit) characters, without control characters, marks of the "
+          + "direction of writing and code points that are no characters")
+    }
     return text
   }
 
@@ -224,7 +229,7 @@ extension ConfigurationObject {
     _ value: JSONValue, key: @autoclosure () -> String, in range: ClosedRange<Int>
   ) throws(DermaFusionError) -> Int {
     guard case .number(let number) = value else {
-      throw .wrongType(key: key(), expected: "an integer", found: value.typeInWords)
+      throw .wrongType(key: key(), expected: "an integer", found: value)
     }
     guard let integer = number.integer, range.contains(integer) else {
       let rule =
@@ -238,7 +243,7 @@ extension ConfigurationObject {
     _ value: JSONValue, key: @autoclosure () -> String, _ rule: NumberRule
   ) throws(DermaFusionError) -> Double {
     guard case .number(let number) = value else {
-      throw .wrongType(key: key(), expected: "a number", found: value.typeInWords)
+      throw .wrongType(key: key(), expected: "a number", found: value)
     }
     guard let double = number.double, rule.allows(double) else {
       throw .outOfRange(key: key(), value: number.literal, rule: rule.words)

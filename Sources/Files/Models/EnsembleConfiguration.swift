@@ -53,10 +53,13 @@ package struct EnsembleConfiguration: Sendable, Equatable {
       try object.requireNoOtherKeys()
       let key = "members[\(members.count)].folder"
       guard !member.folder.contains("/"), member.folder != ".", member.folder != ".." else {
-        throw .notAPlainName(key: key, value: member.folder)
+        throw .invalidModel(
+          "\(quoted(key)) is \(quoted(member.folder)), and must be the plain name of a folder beside this file"
+        )
       }
       guard folders.insert(Array(member.folder.utf8)).inserted else {
-        throw .duplicateMember(key: key, folder: member.folder)
+        throw .invalidModel(
+          "\(quoted(key)) is \(quoted(member.folder)), which another member has already")
       }
       members.append(member)
     }
@@ -83,13 +86,18 @@ extension ModelConfiguration {
 
   /// Checks that this model can vote with an ensemble's first member: on the same input, about the same classes.
   func requireAgreement(with first: ModelConfiguration) throws(DermaFusionError) {
+    func failure(_ key: String, _ found: String, _ expected: String) -> DermaFusionError {
+      .invalidModel(
+        "\(quoted(key)) is \(shortened(found, to: 400)), and must be \(shortened(expected, to: 400)), as in the "
+          + "ensemble's first member")
+    }
     func require(_ key: String, _ words: (ModelConfiguration) -> String) throws(DermaFusionError) {
       let (found, expected) = (words(self), words(first))
-      guard found == expected else { throw .unlikeFirstMember(key: key, found: found, first: expected) }
+      guard found == expected else { throw failure(key, found, expected) }
     }
     try require("classes") { $0.classes.map { $0.id }.joined(separator: ", ") }
     for (index, (found, expected)) in zip(classes, first.classes).enumerated() where found != expected {
-      throw .unlikeFirstMember(key: "classes[\(index)]", found: found.words, first: expected.words)
+      throw failure("classes[\(index)]", found.words, expected.words)
     }
     try require("preprocessing.size") { "\($0.preprocessing.size)" }
     try require("preprocessing.color_constancy") { configuration in

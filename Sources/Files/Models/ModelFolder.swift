@@ -29,9 +29,9 @@ package struct ModelFolder: Sendable {
   init(_ file: ConfigurationFile, directory path: String) throws(DermaFusionError) {
     // Before the weights, which an ensemble has none of.
     let configuration = try file.model()
-    let weights = FileContent.path(of: Self.weightsName, in: path)
-    guard try FileContent.isFolder(weights) != nil else {
-      throw .fileMissing(name: Self.weightsName, folder: path)
+    let weights = ModelFiles.path(of: Self.weightsName, in: path)
+    guard try ModelFiles.isFolder(weights) != nil else {
+      throw .modelNotFound("\(path): the model folder lacks \(Self.weightsName)")
     }
     try self.init(configuration, file, weights: SafetensorsFile(path: weights))
   }
@@ -46,7 +46,7 @@ package struct ModelFolder: Sendable {
   /// - Parameter folder: what errors call the folder that the files would lie in.
   init(configuration bytes: [UInt8], weights: [UInt8], folder: String?) throws(DermaFusionError) {
     let names = [ConfigurationFile.name, Self.weightsName].map { name in
-      folder.map { FileContent.path(of: name, in: $0) } ?? name
+      folder.map { ModelFiles.path(of: name, in: $0) } ?? name
     }
     let file = try ConfigurationFile(bytes, path: names[0])
     try self.init(file.model(), file, weights: SafetensorsFile(bytes: weights, name: names[1]))
@@ -91,5 +91,203 @@ extension ModelFolder {
     var folder = self
     folder.configuration.precision = precision
     return folder
+  }
+}
+
+/// The files of a model's folder: of a single model, or of an ensemble and its members.
+package enum StoredModel: Sendable {
+  case single(ModelFolder)
+  case ensemble(EnsembleFolder)
+
+  /// Reads the files of a folder.
+  ///
+  /// - Throws: `DermaFusionError` when a file is missing or breaks a rule, or an ensemble's members do not agree on classes and
+  ///   preprocessing.
+  package init(directory path: String) throws(DermaFusionError) {
+    let file = try ConfigurationFile(in: path)
+    guard let configuration = try file.ensemble() else {
+      self = .single(try ModelFolder(file, directory: path))
+      return
+    }
+    self = .ensemble(
+      try EnsembleFolder(configuration, file) { (folder) throws(DermaFusionError) in
+        try ModelFolder(directory: ModelFiles.path(of: folder, in: path))
+      })
+  }
+}
+
+/// An ensemble's files, read and checked: its `config.json` and the two files of each member.
+package struct EnsembleFolder: Sendable {
+  /// What `config.json` says.
+  package let configuration: EnsembleConfiguration
+  /// The path of `config.json`, as errors name it.
+  package let configurationPath: String
+  /// The members' files, in the order of the configuration.
+  package let members: [ModelFolder]
+  /// What tells the ensemble from all others.
+  package let digest: ModelDigest
+
+  /// Reads an ensemble from the bytes of its files.
+  ///
+  /// - Parameter members: the two files of each member by the name of its folder; others are not looked at.
+  /// - Throws: `DermaFusionError` as for a folder, and where `configuration` lists no members.
+  package init(
+    configuration: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])]
+  ) throws(DermaFusionError) {
+    let file = try ConfigurationFile(configuration, path: ConfigurationFile.name)
+    guard let ensemble = try file.ensemble() else {
+      throw DermaFusionError.missingKey("members").named(file.path)
+    }
+    try self.init(ensemble, file) { (folder) throws(DermaFusionError) in
+      guard let files = members[folder] else { throw ConfigurationFile.folderMissing(folder) }
+      return try ModelFolder(configuration: files.configuration, weights: files.weights, folder: folder)
+    }
+  }
+
+  fileprivate init(
+    _ configuration: EnsembleConfiguration, _ file: ConfigurationFile,
+    member: (String) throws(DermaFusionError) -> ModelFolder
+  ) throws(DermaFusionError) {
+    var members: [ModelFolder] = []
+    for listed in configuration.members {
+      let folder = try member(listed.folder)
+      try (members.first ?? folder).configuration.requireMember(
+        folder.configuration, file: folder.configurationPath)
+      members.append(folder)
+    }
+    self.configuration = configuration
+    configurationPath = file.path
+    self.members = members
+    digest = ModelDigest { [bytes = file.bytes, members] hash in
+      hash.update(bytes)
+      for member in members {
+        member.addBytes(&hash)
+        // Nobody asks for it, but until it is known the member keeps its files' bytes in memory.
+        _ = member.digest.sha256
+      }
+    }
+  }
+}
+
+extension ModelFolder {
+  /// The files that a model's folder has or, where it is an ensemble's, that its members' folders have too; there or not.
+  package static func filePaths(in folder: String) -> [String] {
+    guard let ensemble = try? ConfigurationFile(in: folder).ensemble() else { return paths(in: folder) }
+    return [ConfigurationFile.name, ModelChecksums.fileName].map { ModelFiles.path(of: $0, in: folder) }
+      + ensemble.members.flatMap { paths(in: ModelFiles.path(of: $0.folder, in: folder)) }
+  }
+
+  private static func paths(in folder: String) -> [String] {
+    [ConfigurationFile.name, weightsName, ModelChecksums.fileName].map {
+      ModelFiles.path(of: $0, in: folder)
+    }
+  }
+}
+
+extension ModelConfiguration {
+  /// What the `config.json` in a model's folder says or, in that of an ensemble, its own and those of its members. Weights
+  /// are not looked for.
+  ///
+  /// - Throws: `DermaFusionError` when a file is missing or breaks a rule.
+  package init(directory path: String) throws(DermaFusionError) {
+    let file = try ConfigurationFile(in: path)
+    guard let ensemble = try file.ensemble() else {
+      self = try file.model()
+      return
+    }
+    var members: [ModelConfiguration] = []
+    for listed in ensemble.members {
+      let file = try ConfigurationFile(in: ModelFiles.path(of: listed.folder, in: path))
+      let member = try file.model()
+      try (members.first ?? member).requireMember(member, file: file.path)
+      members.append(member)
+    }
+    self.init(ensemble, members: members)
+  }
+
+  /// Checks that `member` can vote with this first one; errors name its file.
+  fileprivate func requireMember(_ member: ModelConfiguration, file: String) throws(DermaFusionError) {
+    try DermaFusionError.naming(file) { () throws(DermaFusionError) in
+      try member.requireAgreement(with: self)
+    }
+  }
+}
+
+/// The `config.json` of a model or an ensemble: read, held against the folder's `SHA256SUMS` and parsed, each once.
+package struct ConfigurationFile {
+  /// What the file is called in its folder.
+  package static let name = "config.json"
+
+  /// The file's path or name, for errors.
+  let path: String
+  let bytes: [UInt8]
+  /// What the folder states of its files; nil where it states nothing.
+  let checksums: ModelChecksums?
+  private let root: ConfigurationObject
+
+  /// The most bytes of a `config.json` that are read; the shipped one has two thousand.
+  static let byteLimit = 4 << 20
+
+  /// Reads the file of a folder.
+  init(in folder: String) throws(DermaFusionError) {
+    guard let isFolder = try ModelFiles.isFolder(folder) else { throw Self.folderMissing(folder) }
+    guard isFolder else { throw .modelNotFound("\(folder): a model is a folder, and this is a file") }
+    let path = ModelFiles.path(of: Self.name, in: folder)
+    guard try ModelFiles.isFolder(path) != nil else {
+      throw .modelNotFound("\(folder): the model folder lacks \(Self.name)")
+    }
+    let bytes = try ModelFiles.read(path, limit: Self.byteLimit).copied
+    let checksums = try ModelChecksums(directory: folder)
+    try checksums?.check(bytes, of: Self.name)
+    try self.init(bytes, path: path, checksums: checksums)
+  }
+
+  init(_ bytes: [UInt8], path: String, checksums: ModelChecksums? = nil) throws(DermaFusionError) {
+    guard !bytes.isEmpty else { throw DermaFusionError.empty(path).inModel }
+    self.path = path
+    self.bytes = bytes
+    self.checksums = checksums
+    root = try DermaFusionError.naming(path) { () throws(DermaFusionError) in
+      try ConfigurationObject(parsing: bytes)
+    }
+  }
+
+  /// What the file says of an ensemble; nil where it is that of a single model.
+  func ensemble() throws(DermaFusionError) -> EnsembleConfiguration? {
+    try DermaFusionError.naming(path) { () throws(DermaFusionError) in try EnsembleConfiguration(root) }
+  }
+
+  /// What the file says of a single model.
+  func model() throws(DermaFusionError) -> ModelConfiguration {
+    try DermaFusionError.naming(path) { () throws(DermaFusionError) in try ModelConfiguration(root) }
+  }
+
+  static func folderMissing(_ path: String) -> DermaFusionError {
+    .modelNotFound("\(path): there is no such model folder")
+  }
+}
+
+/// How the files of a model are found and read.
+enum ModelFiles {
+  static func path(of name: String, in folder: String) -> String {
+    folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+  }
+
+  /// Whether a path leads to a folder; nil when it leads to nothing.
+  static func isFolder(_ path: String) throws(DermaFusionError) -> Bool? {
+    do throws(DermaFusionError) {
+      return try FilePages.isFolder(path)
+    } catch {
+      throw error.inModel
+    }
+  }
+
+  /// - Parameter limit: the most bytes that the file may have; looked at before any is read.
+  static func read(_ path: String, limit: Int) throws(DermaFusionError) -> FilePages {
+    do throws(DermaFusionError) {
+      return try FilePages(path: path, limit: limit)
+    } catch {
+      throw error.inModel
+    }
   }
 }

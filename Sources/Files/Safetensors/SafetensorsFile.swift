@@ -14,7 +14,7 @@ package struct SafetensorsFile: Sendable {
   /// The header's `__metadata__`; empty when it has none.
   package let metadata: [String: String]
 
-  let file: FileContent
+  let file: FilePages
   private let indexByName: [String: Int]
 
   /// The most bytes of a file that are read. The largest network that is known here, EfficientNet-B7, has 266 million.
@@ -24,7 +24,7 @@ package struct SafetensorsFile: Sendable {
   ///
   /// - Throws: `DermaFusionError` when the path is not a readable, non-empty file or breaks a rule of the format.
   package init(path: String) throws(DermaFusionError) {
-    try self.init(FileContent(path: path, limit: Self.byteLimit), name: path)
+    try self.init(ModelFiles.read(path, limit: Self.byteLimit), name: path)
   }
 
   /// Checks a file's bytes, which are kept.
@@ -33,10 +33,10 @@ package struct SafetensorsFile: Sendable {
   /// - Throws: `DermaFusionError` when the bytes break a rule of the format.
   package init(bytes: [UInt8], name: String = "model.safetensors") throws(DermaFusionError) {
     guard !bytes.isEmpty else { throw DermaFusionError.empty(name).inModel }
-    try self.init(FileContent(bytes), name: name)
+    try self.init(FilePages(bytes), name: name)
   }
 
-  init(_ file: FileContent, name: String) throws(DermaFusionError) {
+  init(_ file: FilePages, name: String) throws(DermaFusionError) {
     let header = try DermaFusionError.naming(name) { () throws(DermaFusionError) in
       try file.withBytes { (bytes) throws(DermaFusionError) in try SafetensorsHeader(parsing: bytes) }
     }
@@ -61,12 +61,189 @@ package struct SafetensorsFile: Sendable {
 
   /// The tensor of this name and shape, as it is stored.
   ///
-  /// - Throws: `DermaFusionError.missingTensor` or `.misshapenTensor`.
+  /// - Throws: where there is none, or it has another shape.
   package func tensor(_ name: String, shape: [Int]) throws(DermaFusionError) -> StoredTensor {
-    guard let tensor = self[name] else { throw .missingTensor(file: self.name, name: name) }
+    guard let tensor = self[name] else {
+      throw .invalidModel("\(self.name): the tensor \(quoted(name)) is missing")
+    }
     guard tensor.shape == shape else {
-      throw .misshapenTensor(file: self.name, name: name, expected: shape, found: tensor.shape)
+      throw .invalidModel(
+        "\(self.name): the tensor \(quoted(name)) has shape \(SafetensorsHeader.inWords(tensor.shape)), and the "
+          + "network needs \(shape)")
     }
     return tensor
+  }
+}
+
+/// The header of a safetensors file, parsed and checked against the size of the file.
+struct SafetensorsHeader {
+  /// The most bytes that it may have. The safetensors project allows 100 MB, which take 1.8 GB of memory to parse; that of the
+  /// largest network that is known here, EfficientNet-B7, has a tenth of a megabyte.
+  static let byteLimit = 4 << 20
+
+  /// What the header says of one tensor; offsets count bytes from the data's start.
+  struct Entry {
+    let name: String
+    let dataType: TensorDataType
+    let shape: [Int]
+    let begin: Int
+    let end: Int
+  }
+
+  /// The tensors, in the order of their data.
+  private(set) var entries: [Entry] = []
+  private(set) var metadata: [String: String] = [:]
+  /// Where the data begin in the file.
+  let dataStart: Int
+
+  init(parsing file: Span<UInt8>) throws(DermaFusionError) {
+    let range = try Self.headerRange(of: file)
+    dataStart = range.upperBound
+
+    let header: JSONValue
+    do throws(DermaFusionError) {
+      header = try JSONParser.parse(file.extracting(range))
+    } catch {
+      throw .invalidModel("in the header, \(error.message)")
+    }
+    guard case .object(let object) = header else { preconditionFailure("'{' begins an object") }
+    entries.reserveCapacity(object.members.count)
+    for member in object.members {
+      if member.key == "__metadata__" {
+        metadata = try Self.parseMetadata(member.value)
+      } else {
+        entries.append(try Self.parseEntry(member.key, member.value))
+      }
+    }
+    // Among tensors that begin at one place, those without any element come first.
+    entries.sort { ($0.begin, $0.end) < ($1.begin, $1.end) }
+    try checkOffsets(dataSize: file.count - dataStart)
+  }
+
+  private static func headerRange(of file: Span<UInt8>) throws(DermaFusionError) -> Range<Int> {
+    guard file.count >= 8 else {
+      throw .invalidModel(
+        "the file has \(file.count) bytes, and a safetensors file begins with eight that give its header's length"
+      )
+    }
+    // Little-endian.
+    let length = (0..<8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64(file[$1]) }
+    guard length <= byteLimit else {
+      throw .invalidModel(
+        "the header's length is given as \(length) bytes, and at most \(byteLimit) are allowed")
+    }
+    let available = file.count - 8
+    guard length <= available else {
+      throw .invalidModel("the header should have \(length) bytes, and the file has \(available) more")
+    }
+    guard length > 0 else { throw .invalidModel("the header is empty") }
+    guard file[8] == UInt8(ascii: "{") else {
+      throw .invalidModel("the header begins with the byte \(file[8]) instead of '{'")
+    }
+    return 8..<8 + Int(length)
+  }
+
+  private static func parseMetadata(_ value: JSONValue) throws(DermaFusionError) -> [String: String] {
+    func failure(_ key: String) -> DermaFusionError {
+      .invalidModel("the header's __metadata__ must map strings to strings, and \(quoted(key)) does not")
+    }
+    guard case .object(let object) = value else { throw failure("__metadata__") }
+    var metadata: [String: String] = [:]
+    for member in object.members {
+      guard case .string(let text) = member.value else { throw failure(member.key) }
+      metadata[member.key] = text
+    }
+    return metadata
+  }
+
+  private static func parseEntry(_ name: String, _ value: JSONValue) throws(DermaFusionError) -> Entry {
+    let entry = "the header's entry for the tensor \(quoted(name))"
+    guard case .object(let object) = value else { throw .invalidModel("\(entry) is not an object") }
+    func malformed(_ field: String, _ rule: String) -> DermaFusionError {
+      .invalidModel("the tensor \(quoted(name)) has a malformed \(quoted(field)), which must be \(rule)")
+    }
+    func field(_ key: String) throws(DermaFusionError) -> JSONValue {
+      guard let value = object[key] else { throw .invalidModel("\(entry) lacks \(quoted(key))") }
+      return value
+    }
+    let dataTypeValue = try field("dtype")
+    let shapeValue = try field("shape")
+    let offsetsValue = try field("data_offsets")
+    for member in object.members where !["dtype", "shape", "data_offsets"].contains(member.key) {
+      throw .invalidModel("\(entry) has the unknown field \(quoted(member.key))")
+    }
+    guard case .string(let dataTypeName) = dataTypeValue else {
+      throw malformed("dtype", "a string")
+    }
+    guard let dataType = TensorDataType(rawValue: dataTypeName) else {
+      throw .invalidModel(
+        "the tensor \(quoted(name)) has the data type \(quoted(dataTypeName)); only F32, F16, BF16 and I8 are supported"
+      )
+    }
+    guard let shape = naturalNumbers(shapeValue) else {
+      throw malformed("shape", "an array of natural numbers")
+    }
+    guard let offsets = naturalNumbers(offsetsValue), offsets.count == 2 else {
+      throw malformed("data_offsets", "two natural numbers")
+    }
+    return Entry(name: name, dataType: dataType, shape: shape, begin: offsets[0], end: offsets[1])
+  }
+
+  private static func naturalNumbers(_ value: JSONValue) -> [Int]? {
+    guard case .array(let elements) = value else { return nil }
+    var numbers: [Int] = []
+    for element in elements {
+      guard case .number(let number) = element, !number.literal.hasPrefix("-"), let integer = number.integer
+      else { return nil }
+      numbers.append(integer)
+    }
+    return numbers
+  }
+
+  /// `[32, 3, 3, 3]`; of a shape that no tensor here has only the beginning.
+  static func inWords(_ shape: [Int]) -> String {
+    shape.count > 8 ? "[" + shape.prefix(8).map(String.init).joined(separator: ", ") + ", ...]" : "\(shape)"
+  }
+
+  private func checkOffsets(dataSize: Int) throws(DermaFusionError) {
+    var expectedBegin = 0
+    for entry in entries {
+      func failure(_ rule: String) -> DermaFusionError {
+        .invalidModel("the tensor \(quoted(entry.name)) \(rule)")
+      }
+      guard entry.begin <= entry.end else {
+        throw failure("begins at \(entry.begin) and ends before it, at \(entry.end)")
+      }
+      guard entry.begin == expectedBegin else {
+        let fault = entry.begin < expectedBegin ? "overlaps another" : "leaves a hole"
+        throw failure("begins at \(entry.begin) and \(fault): it must begin at \(expectedBegin)")
+      }
+      guard let expectedBytes = Self.byteCount(entry) else {
+        throw failure("has shape \(Self.inWords(entry.shape)), whose size in bytes overflows")
+      }
+      let byteCount = entry.end - entry.begin
+      guard byteCount == expectedBytes else {
+        throw failure("has \(byteCount) bytes, and its shape and data type need \(expectedBytes)")
+      }
+      guard entry.end <= dataSize else {
+        throw failure("ends at byte \(entry.end) of the data, and the file has only \(dataSize)")
+      }
+      expectedBegin = entry.end
+    }
+    guard expectedBegin == dataSize else {
+      throw .invalidModel("\(dataSize - expectedBegin) bytes follow the last tensor")
+    }
+  }
+
+  /// Shape x element size, or nil when a step of the product overflows. As in `tensor.rs`, a zero among the
+  /// dimensions does not excuse an overflow before it.
+  private static func byteCount(_ entry: Entry) -> Int? {
+    var product = 1
+    for factor in entry.shape + [entry.dataType.byteCount] {
+      let (next, overflow) = product.multipliedReportingOverflow(by: factor)
+      if overflow { return nil }
+      product = next
+    }
+    return product
   }
 }

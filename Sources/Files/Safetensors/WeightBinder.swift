@@ -41,21 +41,21 @@ package struct WeightBinder: Sendable {
 
   /// A tensor's values as Float32, the last dimension running fastest.
   ///
-  /// - Throws: `DermaFusionError.missingTensor`, `.misshapenTensor`, `.wrongDataType` or `.nonFiniteValue`.
+  /// - Throws: where there is none, it has another shape or type, or a value is not finite.
   package func tensor(_ name: String, shape: [Int]) throws(DermaFusionError) -> [Float] {
     try storedTensor(name, shape: shape).floats()
   }
 
   /// A tensor as it is stored, for a packer that converts it itself with `StoredTensor.convert(into:)`.
   ///
-  /// - Throws: `DermaFusionError.missingTensor`, `.misshapenTensor` or `.wrongDataType`. Non-finite values are found by the conversion.
+  /// - Throws: where there is none, or it has another shape or type. Non-finite values are found by the conversion.
   package func storedTensor(_ name: String, shape: [Int]) throws(DermaFusionError) -> StoredTensor {
     try stored(name, shape: shape, isInteger: false)
   }
 
   /// The values of a tensor of 8-bit integers.
   ///
-  /// - Throws: `DermaFusionError.missingTensor`, `.misshapenTensor` or `.wrongDataType`.
+  /// - Throws: where there is none, or it has another shape or type.
   package func integers(_ name: String, shape: [Int]) throws(DermaFusionError) -> [Int8] {
     try stored(name, shape: shape, isInteger: true).integers()
   }
@@ -66,9 +66,9 @@ package struct WeightBinder: Sendable {
     let fullName = fullName(name)
     let tensor = try file.tensor(fullName, shape: shape)
     guard (tensor.dataType == .int8) == isInteger else {
-      throw .wrongDataType(
-        file: file.name, name: fullName, found: tensor.dataType.rawValue,
-        expected: isInteger ? "I8" : "F32, F16 or BF16")
+      throw .invalidModel(
+        "\(file.name): the tensor \(quoted(fullName)) has the data type \(quoted(tensor.dataType.rawValue)), and the "
+          + "network needs \(isInteger ? "I8" : "F32, F16 or BF16")")
     }
     bound.names.withLock { _ = $0.insert(fullName) }
     return tensor
@@ -76,11 +76,15 @@ package struct WeightBinder: Sendable {
 
   /// Checks that every tensor of the file was asked for, in whichever scope.
   ///
-  /// - Throws: `DermaFusionError.surplusTensors`, naming those that were not in the order of their data.
+  /// - Throws: naming those that were not, in the order of their data.
   package func requireAllBound() throws(DermaFusionError) {
     let names = bound.names.withLock { $0 }
     let surplus = file.tensors.map { $0.name }.filter { !names.contains($0) }
-    guard surplus.isEmpty else { throw .surplusTensors(file: file.name, names: surplus) }
+    guard let first = surplus.first else { return }
+    let list = surplus.prefix(3).map(quoted).joined(separator: ", ") + (surplus.count > 3 ? ", ..." : "")
+    throw .invalidModel(
+      "\(file.name): the network has no place for "
+        + (surplus.count == 1 ? "the tensor \(quoted(first))" : "\(surplus.count) tensors: \(list)"))
   }
 
   private func fullName(_ name: String) -> String {

@@ -1,11 +1,4 @@
-#if canImport(Glibc)
-  // For `environ`, which C does not say who may change.
-  @preconcurrency import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 /// Another run of a program: it is given bytes, gives bytes back, and is killed when its time is over.
 ///
@@ -181,12 +174,7 @@ package final class ChildProcess {
     var words: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) }
     defer { for word in words { free(word) } }
     words.append(nil)
-    #if canImport(Darwin)
-      let environment = _NSGetEnviron().pointee
-    #else
-      let environment = environ
-    #endif
-    return posix_spawn(&process, executable, &actions, &attributes, words, environment)
+    return posix_spawn(&process, executable, &actions, &attributes, words, processEnvironment)
   }
 }
 

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 /// The files of some kinds in a folder and the folders below it. Each folder is visited once, however many ways lead to it: first
 /// those that lie there, then those that only links lead to, so that each file has the plainest of its paths. A link

@@ -1,11 +1,4 @@
-#if canImport(Glibc)
-  // For `environ`, which C does not say who may change.
-  @preconcurrency import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 /// The process that runs.
 package enum Program {
@@ -24,7 +17,7 @@ package enum Program {
   #if os(Linux)
     /// The path by which the system started the program: an entry of the list that the System V ABI puts behind the environment.
     private static var startedName: String? {
-      var entry = environ
+      var entry = processEnvironment
       while entry.pointee != nil { entry += 1 }
       var pair = UnsafeRawPointer(entry + 1)
       let (end, executableName) = (0, 31)
@@ -40,7 +33,7 @@ package enum Program {
     /// The System V ABI puts these on the stack of a new process, one after the other: the number of arguments, their
     /// addresses, a null, and the environment.
     private static func argumentsOnTheStack() -> UnsafeBufferPointer<UnsafeMutablePointer<CChar>?> {
-      let end = UnsafeMutableRawPointer(environ) - MemoryLayout<Int>.stride
+      let end = UnsafeMutableRawPointer(processEnvironment) - MemoryLayout<Int>.stride
       for count in 1..<1 << 16 {
         let start = end - count * MemoryLayout<Int>.stride
         if (start - MemoryLayout<Int>.stride).load(as: Int.self) == count {
@@ -51,15 +44,6 @@ package enum Program {
       return UnsafeBufferPointer(start: nil, count: 0)
     }
   #endif
-
-  /// The value of an environment variable. A path in another encoding must not become that of another file: bytes that are not
-  /// UTF-8 stand as `\xE9`.
-  @Sendable package static func environment(_ name: String) -> String? {
-    getenv(name).map {
-      String(validatingCString: $0)
-        ?? String(escapingInvalid: Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))))
-    }
-  }
 
   /// Today where the machine is, as `2026-11-24`.
   @Sendable package static func date() -> String {
@@ -97,4 +81,27 @@ package enum Program {
   #endif
 
   package static func exit(status: Int32) -> Never { systemExit(status) }
+}
+
+/// A shared library of the system that is opened at run time, and stays open.
+package struct DynamicLibrary: @unchecked Sendable {
+  private let handle: UnsafeMutableRawPointer
+
+  /// - Parameter names: the first that the system's loader finds is taken.
+  package init?(names: [String]) {
+    for name in names {
+      if let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) {
+        self.handle = handle
+        return
+      }
+    }
+    return nil
+  }
+
+  package func symbol(_ name: String) -> UnsafeMutableRawPointer? { dlsym(handle, name) }
+
+  /// - Parameter type: a `@convention(c)` function type, which must be the function's own.
+  package func function<Function>(_ name: String, as type: Function.Type) -> Function? {
+    symbol(name).map { unsafeBitCast($0, to: type) }
+  }
 }

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 /// What the program does when a signal ends it. A person's interrupt removes files that are half written; a fault of our own
 /// is told in one line. The process then ends by the same signal, so that its parent sees which.

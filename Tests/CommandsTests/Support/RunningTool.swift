@@ -73,7 +73,8 @@ func runTool(
   let session = Session(terminal: terminal, instructionSetRefusal: instructionSetRefusal) {
     folder, threadCount, _ in
     guard !folder.contains("missing") else {
-      throw DermaFusionError.folderMissing(path: folder)
+      throw DermaFusionError(
+        .modelNotFound, message: "\(folder): there is no such model folder", remedy: "Name a folder.")
     }
     return try toyClassifier(threadCount: threadCount ?? 2, usesMetadata: usesMetadata)
   }

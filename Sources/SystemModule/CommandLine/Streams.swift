@@ -1,10 +1,38 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
+
+/// Somewhere that bytes go to.
+package protocol ByteOutput: Sendable {
+  /// All of them are written when this returns.
+  func write(_ bytes: [UInt8]) throws(DermaFusionError)
+}
+
+/// A file descriptor, written without a buffer of our own, so that every result is out when it is made.
+package struct FileDescriptorOutput: ByteOutput {
+  let descriptor: Int32
+  /// The file's path in errors; `nil` for standard output.
+  let path: String?
+
+  package init(descriptor: Int32, path: String? = nil) { (self.descriptor, self.path) = (descriptor, path) }
+
+  package func write(_ bytes: [UInt8]) throws(DermaFusionError) {
+    var offset = 0
+    while offset < bytes.count {
+      let written = bytes.withUnsafeBytes {
+        systemWrite(descriptor, $0.baseAddress! + offset, bytes.count - offset)
+      }
+      if written >= 0 {
+        offset += written
+        continue
+      }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: systemWait(descriptor, POLLOUT)
+      case EPIPE where path == nil: throw .closed
+      default: throw .failed(path: path, reason: FileBytes.reason)
+      }
+    }
+  }
+}
 
 /// The three streams that a process is started with.
 package enum StandardStreams {
@@ -69,3 +97,29 @@ package enum StandardStreams {
     return min(Int(size.ws_col), 100)
   }
 }
+
+// The system's calls by names that methods do not hide.
+
+func systemRead(_ descriptor: Int32, _ target: UnsafeMutableRawPointer, _ count: Int) -> Int {
+  read(descriptor, target, count)
+}
+
+func systemWrite(_ descriptor: Int32, _ source: UnsafeRawPointer, _ count: Int) -> Int {
+  write(descriptor, source, count)
+}
+
+/// Waits until a descriptor can be read (`POLLIN`) or written (`POLLOUT`), or its other end is gone.
+///
+/// - Parameter milliseconds: how long at most; below 0: for ever.
+/// - Returns: false when the time was over.
+@discardableResult
+func systemWait(_ descriptor: Int32, _ event: Int32, milliseconds: Int32 = -1) -> Bool {
+  var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+  return poll(&waiting, 1, milliseconds) != 0
+}
+
+func systemPipe(_ ends: inout [Int32]) -> Int32 { pipe(&ends) }
+
+func systemClose(_ descriptor: Int32) { close(descriptor) }
+
+func systemExit(_ status: Int32) -> Never { exit(status) }

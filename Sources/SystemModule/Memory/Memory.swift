@@ -1,10 +1,68 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import CLibrary
+
+/// Float32 storage on a 64-byte boundary, zero at first: a cache line, and the widest vector.
+///
+/// `@unchecked Sendable`: its owner writes it before sharing it (weights), or is the only one to hold it while it is
+/// written (a workspace).
+package final class AlignedBuffer: @unchecked Sendable {
+  /// Buffers from this size on are pages fresh from the system, which are zero already.
+  private static let mappedByteCount = 1 << 18
+
+  /// The first element.
+  package let pointer: UnsafeMutablePointer<Float>
+  /// Elements.
+  package let count: Int
+  private let mapping: UnsafeMutableRawPointer?
+
+  /// Allocates `count` zeros.
+  package init(count: Int) {
+    precondition(count >= 0, "a buffer cannot hold \(count) elements")
+    self.count = count
+    let stored = max(count, 16)
+    if stored * 4 >= Self.mappedByteCount, let mapping = FreshPages.map(byteCount: stored * 4) {
+      self.mapping = mapping
+      pointer = mapping.bindMemory(to: Float.self, capacity: stored)
+    } else {
+      mapping = nil
+      let raw = UnsafeMutableRawPointer.allocate(byteCount: stored * 4, alignment: 64)
+      pointer = raw.initializeMemory(as: Float.self, repeating: 0, count: stored)
+    }
+  }
+
+  deinit {
+    if let mapping {
+      FreshPages.unmap(mapping, byteCount: max(count, 16) * 4)
+    } else {
+      pointer.deallocate()
+    }
+  }
+}
+
+extension Int {
+  /// The smallest multiple of `step` that is not below this.
+  package func roundedUp(toMultipleOf step: Int) -> Int { (self + step - 1) / step * step }
+}
+
+/// How much a core holds close by.
+package enum CacheSize {
+  /// Bytes of the second-level cache, as the system tells; half a megabyte where it does not.
+  package static let secondLevel: Int = {
+    let told = toldBySystem
+    return told > 0 ? told : 1 << 19
+  }()
+
+  private static var toldBySystem: Int {
+    #if canImport(Glibc)
+      return sysconf(Int32(_SC_LEVEL2_CACHE_SIZE))
+    #elseif canImport(Darwin)
+      var size = 0
+      var length = MemoryLayout<Int>.size
+      return sysctlbyname("hw.perflevel0.l2cachesize", &size, &length, nil, 0) == 0 ? size : 0
+    #else
+      return 0
+    #endif
+  }
+}
 
 /// Memory that comes from the system as whole pages, all zero.
 ///

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 /// A path as the system has it, which need not be text: links can lead to names in any encoding.
 struct PathBytes: Equatable {
@@ -61,21 +55,27 @@ struct PathBytes: Equatable {
   }
 }
 
-extension String {
-  /// The text of bytes that should be UTF-8, with those that are not as `\xE9`.
-  package init(escapingInvalid bytes: [UInt8]) {
-    self = ""
-    var rest = bytes[...]
-    while let first = rest.first {
-      // A scalar has up to four bytes; the fewest that are valid are one scalar.
-      let lengths = (1...4).prefix { $0 <= rest.count }
-      if let length = lengths.first(where: { String(validating: rest.prefix($0), as: UTF8.self) != nil }) {
-        self += String(decoding: rest.prefix(length), as: UTF8.self)
-        rest = rest.dropFirst(length)
-      } else {
-        self += "\\x" + String(first, radix: 16, uppercase: true)
-        rest = rest.dropFirst()
-      }
+/// Which file a path leads to, whatever its spelling and the links on the way.
+package enum FileIdentity: Hashable {
+  case existing(device: UInt64, node: UInt64)
+  /// A file that is not there yet: the folder that it would lie in, and its name there.
+  case missing(folder: UInt64, device: UInt64, name: [UInt8])
+
+  /// `nil` where the path leads nowhere and no file could be made.
+  package init?(path: String) {
+    var status = stat()
+    if stat(path, &status) == 0 {
+      self.init(status)
+      return
     }
+    let target = PathBytes(path).followingLinks
+    guard !target.name.isEmpty, target.folder.withCString({ stat($0, &status) }) == 0 else { return nil }
+    self = .missing(
+      folder: UInt64(status.st_ino), device: UInt64(truncatingIfNeeded: status.st_dev), name: target.name)
+  }
+
+  init(_ status: stat) {
+    // Signed on some systems, where it may be negative.
+    self = .existing(device: UInt64(truncatingIfNeeded: status.st_dev), node: UInt64(status.st_ino))
   }
 }

@@ -1,3 +1,6 @@
+// Values that threads share without a lock. Only this module imports Synchronization.
+@_exported import struct Synchronization.Atomic
+
 #if hasFeature(Embedded)
   /// A value that threads share. Here there is one thread only.
   ///
@@ -50,5 +53,35 @@
     ) throws(Failure) -> sending Result {
       try mutex.withLock(body)
     }
+  }
+#endif
+
+#if hasFeature(Embedded)
+  /// A count that a thread waits for to be above zero. Here there is one thread only, for which nobody else would signal.
+  package final class Semaphore: @unchecked Sendable {
+    private var count = 0
+
+    package init() {}
+
+    package func signal() { count += 1 }
+
+    package func wait() {
+      precondition(count > 0, "the only thread waits for a signal of another one")
+      count -= 1
+    }
+  }
+#else
+  import Dispatch
+
+  /// A count, at first zero, that a thread waits for to be above zero.
+  package final class Semaphore: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    package init() {}
+
+    package func signal() { semaphore.signal() }
+
+    /// Waits until the count is above zero, and takes one from it.
+    package func wait() { semaphore.wait() }
   }
 #endif

@@ -1,19 +1,21 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import CLibrary
 
-/// A file's bytes, read once into memory of this process's own, for as long as this object lives.
+/// A file's bytes, read once into memory of this process's own or given, for as long as this object lives.
 ///
 /// They stay the same: another process that writes to the file, or shortens it, does not reach
 /// them. A mapped file would change under its reader, and end the process with a bus error where it is shortened.
 ///
 /// `@unchecked Sendable`: the pointer is set once, nothing writes through it later, and the memory goes with the object.
-package final class FileCopy: @unchecked Sendable {
+package final class FilePages: @unchecked Sendable {
+  /// What was read.
   private let bytes: UnsafeMutableRawBufferPointer
+  /// What was given instead.
+  private let array: [UInt8]
+
+  package init(_ bytes: [UInt8]) {
+    self.bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    array = bytes
+  }
 
   /// Reads the file at a path.
   ///
@@ -39,6 +41,7 @@ package final class FileCopy: @unchecked Sendable {
         throw .outOfMemory(path, byteCount: count)
       }
       bytes = UnsafeMutableRawBufferPointer(start: address, count: count)
+      array = []
       try Self.fill(bytes, from: descriptor, path: path, openedAs: status)
     #else
       throw .unreadable(path, reason: "this machine has no files")
@@ -59,10 +62,17 @@ package final class FileCopy: @unchecked Sendable {
   package func withBytes<Result, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try withExtendedLifetime(self) { () throws(Failure) in
+    if bytes.baseAddress == nil {
+      let array = array
+      return try body(array.span)
+    }
+    return try withExtendedLifetime(self) { () throws(Failure) in
       try body(Span(_unsafeElements: UnsafeRawBufferPointer(bytes).bindMemory(to: UInt8.self)))
     }
   }
+
+  /// The whole content, copied.
+  package var copied: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
 
   /// Whether a path leads to a folder; nil when it leads to nothing.
   ///
