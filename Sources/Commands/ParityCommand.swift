@@ -14,7 +14,8 @@ enum ParityCommand: Command {
     1e-4 of their largest magnitude. The first stage that departs is named with its place and values.
     """
   static let options: [any AnyCommandOption] = [
-    fixtures, ModelLocation.option, CommandOption<Int>.threads, CommandOption<Precision>.precision, OutputFormat.option,
+    fixtures, ModelLocation.option, CommandOption<Int>.threads, CommandOption<Precision>.precision,
+    OutputFormat.option,
   ]
   static let examples = [
     "dermafusion parity",
@@ -83,8 +84,98 @@ enum ParityCommand: Command {
   private static func naming<Result>(_ folder: String, _ body: () throws -> Result) throws -> Result {
     do {
       return try body()
-    } catch let error as ParityError {
-      throw DermaFusionError.failure(name: folder, reason: "\(error)")
+    } catch let error as DermaFusionError where error.code == .invalidFixture {
+      throw error.named(folder)
     }
+  }
+}
+
+/// What `parity` found.
+struct ParityOutput: PlainReport {
+  let report: ParityReport
+  let fixtures: ParityFixtures
+  let classifier: Classifier?
+
+  func lines(width: Int?) -> [String] {
+    let made = fixtures.versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)".printable }
+    var lines = [("Fixtures by " + made.joined(separator: ", ")).wrapped(width: width, indent: 0)]
+    if let note = Self.decoderNote(fixtures: fixtures.versions["libjpeg"]) {
+      lines.append(note.printable.wrapped(width: width, indent: 0))
+    }
+    lines.append("")
+    lines.append(
+      "Stage".padding(to: 22) + "Compared".leftPadding(to: 8) + "Departing".leftPadding(to: 11)
+        + "Greatest difference".leftPadding(to: 21) + "Tolerance".leftPadding(to: 11))
+    for stage in report.stages {
+      let difference = stage.tolerance == nil ? "" : Self.short(stage.greatestDifference)
+      lines.append(
+        stage.name.printable.padding(to: 22) + "\(stage.comparisons)".leftPadding(to: 8)
+          + "\(stage.departures)".leftPadding(to: 11) + difference.leftPadding(to: 21)
+          + (stage.tolerance.map(Self.short) ?? "exact").leftPadding(to: 11))
+    }
+    let isWhole = report.missingStages.isEmpty
+    lines += [
+      "", report.agrees ? "Every stage \(isWhole ? "" : "that was compared ")agrees." : "A stage departs.",
+    ]
+    if !isWhole {
+      let missing =
+        "Not compared, since the fixtures hold none: \(report.missingStages.joined(separator: ", "))."
+      lines.append(missing.wrapped(width: width, indent: 0))
+    }
+    return lines
+  }
+
+  /// Where another JPEG decoder made the fixtures, a departure of pixels may be the decoder's.
+  ///
+  /// - Parameter library: as the fixtures name it, such as `libjpeg-turbo 3.2.0`; nil where they do not.
+  static func decoderNote(fixtures library: String?) -> String? {
+    guard let library, library != ImageDecoder.jpegLibrary else { return nil }
+    return "Here JPEG is decoded by \(ImageDecoder.jpegLibrary), not by the \(library) behind the fixtures."
+  }
+
+  /// Two significant digits.
+  private static func short(_ value: Double) -> String {
+    guard value != 0, value.isFinite else { return "\(value)" }
+    var exponent = 0
+    var mantissa = value
+    while mantissa >= 9.95 { (mantissa, exponent) = (mantissa / 10, exponent + 1) }
+    while mantissa < 0.995 { (mantissa, exponent) = (mantissa * 10, exponent - 1) }
+    return "\(mantissa.fixed(digits: 1))e\(exponent)"
+  }
+
+  var members: [(key: String, value: JSONValue)] {
+    let stages = report.stages.map { stage in
+      JSONValue.object([
+        "name": .string(stage.name),
+        "compared": .integer(stage.comparisons),
+        "departing": .integer(stage.departures),
+        "greatestDifference": stage.greatestDifference.isFinite ? .number(stage.greatestDifference) : .null,
+        "tolerance": stage.tolerance.map(JSONValue.number) ?? .null,
+        "firstDeparture": stage.firstDeparture.map(\.json) ?? .null,
+      ])
+    }
+    return [
+      ("agrees", .bool(report.agrees)),
+      ("firstDepartingStage", report.firstDepartingStage.map { .string($0.name) } ?? .null),
+      ("stages", .array(stages)),
+      ("notCompared", .strings(report.missingStages)),
+      ("decoders", .strings(ImageDecoder.libraries)),
+      (
+        "versions",
+        .object(fixtures.versions.sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) })
+      ),
+      ("model", classifier.map(\.model.json) ?? .null),
+      ("instructionSet", classifier.map { .string($0.instructionSet) } ?? .null),
+      ("threads", classifier.map { .integer($0.threadCount) } ?? .null),
+    ]
+  }
+}
+
+extension ParityReport.Departure {
+  fileprivate var json: JSONValue {
+    .object([
+      "fixture": .string(fixture), "place": .string(place), "expected": .string(expected),
+      "found": .string(found),
+    ])
   }
 }

@@ -1,5 +1,7 @@
 import DermaFusion
 import Evaluation
+import Files
+import ImageFiles
 import ImagePipeline
 import SystemModule
 
@@ -40,12 +42,12 @@ enum PreprocessCommand: Command {
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let outputs = try OutputFiles(
       [(output.display, path)], images: [source], model: folder, terminal: terminal)
-    let inspector = try StageInspector(modelDirectory: folder)
+    let preprocessor = Preprocessor(try ModelConfiguration(directory: folder).preprocessing)
     let bytes = try source.read(terminal: terminal)
 
     let (values, warnings) = try source.naming {
-      try inspector.values(
-        of: arguments.value(of: stage), encodedImage: bytes, limits: DecodingOptions.limits(arguments))
+      try Self.values(
+        of: arguments.value(of: stage), bytes, preprocessor, limits: DecodingOptions.limits(arguments))
     }
     switch values {
     case .bytes(let bytes, let shape): try outputs.write(NPYFile.bytes(bytes, shape: shape), path: path)
@@ -53,5 +55,16 @@ enum PreprocessCommand: Command {
     }
     for warning in warnings { terminal.note("Warning: \(source.name): \(warning.sentence)") }
     return .success
+  }
+
+  /// The image at one stage, and the warnings that a result would carry. The decoded image has none, as nothing has
+  /// looked at it: it may be too small to classify.
+  private static func values(
+    of stage: PreprocessingStage, _ bytes: [UInt8], _ preprocessor: Preprocessor, limits: DecodingLimits
+  ) throws -> (StageValues, [ClassificationWarning]) {
+    if stage == .decoded { return (StageValues(try ImageDecoder.decode(bytes, limits: limits)), []) }
+    let part: ImagePart = stage == .cropped ? .whole : .square(size: preprocessor.configuration.size)
+    let image = try preprocessor(ImageDecoder.decode(bytes, part: part, limits: limits))
+    return (StageValues(image, stage: stage), image.warnings)
   }
 }

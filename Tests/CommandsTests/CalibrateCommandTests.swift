@@ -107,9 +107,13 @@ import Testing
       StoredValues(name: "classifier.bias", shape: [7], values: .integers([1, 2, 3, 4, 5, 6, 7])),
       StoredValues(name: "classifier.weight", shape: [7, 1], values: .floats([1, 2, 3, 4, 5, 6, 7])),
     ])
-    #expect(throws: CalibrationError.wholeNumbers(file: "m/model.safetensors", tensor: "classifier.bias")) {
+    let error = #expect(throws: DermaFusionError.self) {
       try CalibratedModel(configuration: configuration, weights: weights, folder: "m")
     }
-    #expect(CalibrationRefusal.ensemble("both").description.hasPrefix("both: is an ensemble"))
+    #expect(
+      error?.message == """
+        m/model.safetensors: the tensor 'classifier.bias' has whole numbers, to which the bias of each class cannot be \
+        added
+        """)
   }
 }

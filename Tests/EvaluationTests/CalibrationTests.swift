@@ -29,7 +29,7 @@ import Testing
         #expect(abs(found - expected) < 1e-4, "\(fit.bias), expected \(one.bias)")
       }
       #expect(abs(fit.temperature - one.temperature) < 1e-12)
-      let thresholds = ConformalFit.thresholds(
+      let thresholds = ModelCalibration.thresholds(
         one.logits.map(fit.probabilities), labels: one.labels, classCount: one.bias.count)
       for (found, expected) in zip(thresholds, one.thresholds) {
         #expect(abs(found - expected) < 1e-4, "\(thresholds), expected \(one.thresholds)")

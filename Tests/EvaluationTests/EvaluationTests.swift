@@ -5,7 +5,7 @@ import Testing
 @testable import DermaFusion
 @testable import Evaluation
 
-extension EvaluationFigure {
+extension Metric {
   static func recall(_ label: LesionLabel) -> Self { .recall(label.index) }
   static func precision(_ label: LesionLabel) -> Self { .precision(label.index) }
   static func auroc(_ label: LesionLabel) -> Self { .auroc(label.index) }
@@ -48,18 +48,18 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
       evaluatedImage(.nv, as: .mel, lesion: "3"), evaluatedImage(.mel, as: .mel, lesion: "4"),
       evaluatedImage(.mel, as: .bkl, lesion: "5"), evaluatedImage(.bcc, as: .bcc, lesion: "6"),
     ])
-    let figures = set.figures()
+    let values = set.values()
     let twoThirds: Double = 2.0 / 3
-    #expect(figures[.accuracy] == twoThirds)
-    #expect(figures[.recall(.nv)] == twoThirds)
-    #expect(figures[.recall(.mel)] == 0.5)
-    #expect(figures[.recall(.bcc)] == 1)
-    #expect(figures[.precision(.nv)] == 1)
-    #expect(figures[.precision(.mel)] == 0.5)
-    #expect(figures[.precision(.bkl)] == 0)
+    #expect(values[.accuracy] == twoThirds)
+    #expect(values[.recall(.nv)] == twoThirds)
+    #expect(values[.recall(.mel)] == 0.5)
+    #expect(values[.recall(.bcc)] == 1)
+    #expect(values[.precision(.nv)] == 1)
+    #expect(values[.precision(.mel)] == 0.5)
+    #expect(values[.precision(.bkl)] == 0)
     // The mean over nv, mel and bcc: the classes that occur.
     let meanRecall: Double = (2.0 / 3 + 0.5 + 1) / 3
-    let balanced = try #require(figures[.balancedAccuracy])
+    let balanced = try #require(values[.balancedAccuracy])
     #expect(abs(balanced - meanRecall) < 1e-15)
     let matrix = set.confusionMatrix()
     #expect(matrix[5] == [0, 0, 0, 0, 1, 2, 0])
@@ -79,60 +79,60 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
       image(.mel, melanoma: 0.09, lesion: "3"), image(.bcc, melanoma: 0.31, lesion: "4"),
       image(.nv, melanoma: 0.1, lesion: "5"), image(.nv, melanoma: 0.02, lesion: "6"),
     ]
-    let figures = EvaluationSet(images).figures()
+    let values = EvaluationSet(images).values()
     let twoThirds: Double = 2.0 / 3
-    #expect(figures[.risk(.moderate, of: .label(LesionLabel.mel.index))] == twoThirds)
-    #expect(figures[.risk(.high, of: .label(LesionLabel.mel.index))] == 1.0 / 3)
-    #expect(figures[.risk(.moderate, of: .malignant)] == 0.75)
-    #expect(figures[.risk(.high, of: .malignant)] == 0.5)
-    #expect(figures[.risk(.moderate, of: .benign)] == 0.5)
-    #expect(figures[.risk(.high, of: .benign)] == 0)
-    #expect(figures[.risk(.moderate, of: .label(LesionLabel.df.index))] == nil)
-    let benign = Labels.ham10000.filter(EvaluationFigure.RiskGroup.benign.holds)
+    #expect(values[.risk(.moderate, of: .label(LesionLabel.mel.index))] == twoThirds)
+    #expect(values[.risk(.high, of: .label(LesionLabel.mel.index))] == 1.0 / 3)
+    #expect(values[.risk(.moderate, of: .malignant)] == 0.75)
+    #expect(values[.risk(.high, of: .malignant)] == 0.5)
+    #expect(values[.risk(.moderate, of: .benign)] == 0.5)
+    #expect(values[.risk(.high, of: .benign)] == 0)
+    #expect(values[.risk(.moderate, of: .label(LesionLabel.df.index))] == nil)
+    let benign = Labels.ham10000.filter(Metric.RiskGroup.benign.holds)
     #expect(benign == [.bkl, .df, .nv, .vasc])
   }
 
   @Test func absentClassesAreUndefinedNotZero() {
-    let figures = EvaluationSet([
+    let values = EvaluationSet([
       evaluatedImage(.nv, as: .nv, lesion: "1"), evaluatedImage(.mel, as: .mel, lesion: "2"),
-    ]).figures()
+    ]).values()
     for absent in [LesionLabel.akiec, .bcc, .bkl, .df, .vasc] {
-      #expect(figures[.recall(absent)] == nil, "\(absent)")
-      #expect(figures[.auroc(absent)] == nil, "\(absent)")
-      #expect(figures[.precision(absent)] == nil, "\(absent)")
+      #expect(values[.recall(absent)] == nil, "\(absent)")
+      #expect(values[.auroc(absent)] == nil, "\(absent)")
+      #expect(values[.precision(absent)] == nil, "\(absent)")
     }
-    #expect(figures[.balancedAccuracy] == 1)
-    #expect(figures[.macroAUROC] == 1)
+    #expect(values[.balancedAccuracy] == 1)
+    #expect(values[.macroAUROC] == 1)
   }
 
   @Test func oneImageHasNoAreas() {
-    let figures = EvaluationSet([evaluatedImage(.mel, as: .nv, confidence: 0.75, lesion: "1")]).figures()
-    #expect(figures[.accuracy] == 0)
-    #expect(figures[.balancedAccuracy] == 0)
-    #expect(figures[.recall(.mel)] == 0)
-    #expect(figures[.precision(.nv)] == 0)
-    #expect(figures[.expectedCalibrationError] == 0.75)
-    for figure in [
-      EvaluationFigure.macroAUROC, .melanomaSensitivityAt90Specificity, .malignantAUROC, .precision(.mel),
+    let values = EvaluationSet([evaluatedImage(.mel, as: .nv, confidence: 0.75, lesion: "1")]).values()
+    #expect(values[.accuracy] == 0)
+    #expect(values[.balancedAccuracy] == 0)
+    #expect(values[.recall(.mel)] == 0)
+    #expect(values[.precision(.nv)] == 0)
+    #expect(values[.expectedCalibrationError] == 0.75)
+    for metric in [
+      Metric.macroAUROC, .melanomaSensitivityAt90Specificity, .malignantAUROC, .precision(.mel),
       .recall(.nv),
     ] {
-      #expect(figures[figure] == nil, "\(figure)")
+      #expect(values[metric] == nil, "\(metric.key) \(metric.subject)")
     }
   }
 
   @Test func equalProbabilitiesAreTheFirstClassAndHalfAnArea() {
     let equal = ClassScores([Float](repeating: 1 / 7, count: 7))
-    let figures = EvaluationSet(
+    let values = EvaluationSet(
       [LesionLabel.nv, .mel, .akiec].enumerated().map { index, label in
         EvaluatedImage(
           lesion: "\(index)", label: label, probabilities: equal, metadata: .unknown, source: "a")
       }
-    ).figures()
-    #expect(figures[.macroAUROC] == 0.5)
-    #expect(figures[.malignantAUROC] == 0.5)
-    #expect(figures[.melanomaSensitivityAt90Specificity] == 0)
-    #expect(figures[.recall(.akiec)] == 1)
-    #expect(figures[.recall(.nv)] == 0)
+    ).values()
+    #expect(values[.macroAUROC] == 0.5)
+    #expect(values[.malignantAUROC] == 0.5)
+    #expect(values[.melanomaSensitivityAt90Specificity] == 0)
+    #expect(values[.recall(.akiec)] == 1)
+    #expect(values[.recall(.nv)] == 0)
   }
 
   @Test func calibrationErrorIsTheWeightedGap() throws {
@@ -149,7 +149,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     #expect(bins[14].confidenceSum == 1)
     let seventy = Double(Float(0.7))
     let expected: Double = (abs(2 - 3 * seventy) + 1) / 4
-    let error = try #require(set.figures()[.expectedCalibrationError])
+    let error = try #require(set.values()[.expectedCalibrationError])
     #expect(abs(error - expected) < 1e-12)
   }
 
@@ -158,22 +158,22 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
       (.mel, [0, 0, 0.25, 0, 0.5, 0.25, 0]), (.nv, [0.125, 0, 0, 0, 0, 0.875, 0]),
       (.bcc, [0, 0, 0, 0, 0, 1, 0]),
     ]
-    let figures = EvaluationSet(
+    let values = EvaluationSet(
       values.enumerated().map { index, image in
         EvaluatedImage(
           lesion: "\(index)", label: image.0, probabilities: ClassScores(image.1), metadata: .unknown,
           source: "a")
       }
-    ).figures()
+    ).values()
     // ln 2, ln 8/7 and, of a label that was held impossible, ln 1e12.
     let expected: Double = (0.6931471805599453 + 0.13353139262452263 + 27.631021115928547) / 3
-    let loss = try #require(figures[.negativeLogLikelihood])
+    let loss = try #require(values[.negativeLogLikelihood])
     #expect(abs(loss - expected) < 1e-9, "\(loss)")
     let nevi: Double = (0.25 + 0.875 + 1) / 3
-    let found = try #require(figures[.meanProbability(.nv)])
+    let found = try #require(values[.meanProbability(.nv)])
     #expect(abs(found - nevi) < 1e-12, "\(found)")
-    #expect(figures[.meanProbability(.df)] == 0)
-    let sum = Labels.ham10000.reduce(0) { $0 + (figures[.meanProbability($1)] ?? 0) }
+    #expect(values[.meanProbability(.df)] == 0)
+    let sum = Labels.ham10000.reduce(0) { $0 + (values[.meanProbability($1)] ?? 0) }
     #expect(abs(sum - 1) < 1e-12, "\(sum)")
   }
 
@@ -186,18 +186,44 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
       EvaluatedImage(
         lesion: "\(index)", label: pair.0, probabilities: pair.1, metadata: .unknown, source: "a")
     }
-    #expect(EvaluationSet(images).figures()[.malignantAUROC] == 1)
-    #expect(EvaluationSet(images).figures()[.auroc(.mel)] == 0.5)
+    #expect(EvaluationSet(images).values()[.malignantAUROC] == 1)
+    #expect(EvaluationSet(images).values()[.auroc(.mel)] == 0.5)
   }
 
   @Test func orderDoesNotShow() {
     let images = randomImages(80, seed: 3)
-    let figures = EvaluationSet(images).figures()
-    let reversed = EvaluationSet(images.reversed()).figures()
-    for figure in EvaluationFigure.all(.ham10000) {
-      let difference = abs((figures[figure] ?? -1) - (reversed[figure] ?? -1))
-      #expect(difference < 1e-12, "\(figure): \(difference)")
+    let values = EvaluationSet(images).values()
+    let reversed = EvaluationSet(images.reversed()).values()
+    for metric in Metric.all(.ham10000) {
+      let difference = abs((values[metric] ?? -1) - (reversed[metric] ?? -1))
+      #expect(difference < 1e-12, "\(metric.key) \(metric.subject): \(difference)")
     }
+  }
+
+  @Test func evaluationCountsWhatWasAnsweredAndWhatTheSetsHold() {
+    func image(_ label: LesionLabel, _ set: [LesionLabel], _ reasons: [AbstentionReason] = [])
+      -> EvaluatedImage
+    {
+      EvaluatedImage(
+        lesion: "l", label: label, probabilities: ClassScores([0, 0, 0, 0, 0, 1, 0]), metadata: .unknown,
+        source: "s",
+        abstention: Abstention(
+          reasons: reasons, conformalSet: Abstention.ConformalSet(classes: set, coverage: 0.9)))
+    }
+    let values = EvaluationSet([
+      image(.nv, [.nv]), image(.mel, [.nv, .mel, .bkl]), image(.bcc, [.nv, .mel], [.blurred]),
+      image(.nv, [.nv, .mel]),
+    ]).values(of: Metric.abstention)
+    #expect(values[.abstainedShare] == 0.25)
+    #expect(values[.answeredBalancedAccuracy] == 0.5)
+    #expect(values[.statedCoverage] == 0.9)
+    #expect(values[.coverage] == 0.75)
+    #expect(values[.meanSetSize] == 2)
+    let alone = EvaluatedImage(
+      lesion: "l", label: .nv, probabilities: ClassScores([0, 0, 0, 0, 0, 1, 0]), metadata: .unknown,
+      source: "s")
+    let without = EvaluationSet([alone]).values(of: Metric.abstention)
+    #expect(without == [.abstainedShare: 0, .answeredBalancedAccuracy: 1])
   }
 
   @Test func weightsAreRepetitions() {
@@ -205,11 +231,11 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     var generator = SplitMix64(seed: 9)
     let weights = images.map { _ in generator.index(below: 3) }
     let repeated = images.indices.flatMap { [EvaluatedImage](repeating: images[$0], count: weights[$0]) }
-    let weighted = EvaluationSet(images).figures(weights: weights)
-    let expected = EvaluationSet(repeated).figures()
-    for figure in EvaluationFigure.all(.ham10000) {
-      let difference = abs((weighted[figure] ?? -1) - (expected[figure] ?? -1))
-      #expect(difference < 1e-12, "\(figure): \(difference)")
+    let weighted = EvaluationSet(images).values(weights: weights)
+    let expected = EvaluationSet(repeated).values()
+    for metric in Metric.all(.ham10000) {
+      let difference = abs((weighted[metric] ?? -1) - (expected[metric] ?? -1))
+      #expect(difference < 1e-12, "\(metric.key) \(metric.subject): \(difference)")
     }
   }
 }
@@ -233,13 +259,13 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
 
   @Test func anIntervalHoldsItsFigure() throws {
     let set = EvaluationSet(randomImages(150, seed: 6))
-    let figures = set.figures()
+    let values = set.values()
     let intervals = set.intervals()
-    for figure in EvaluationFigure.all(.ham10000) where figure != .expectedCalibrationError {
-      let value = try #require(figures[figure])
+    for metric in Metric.all(.ham10000) where metric != .expectedCalibrationError {
+      let value = try #require(values[metric])
       // A share of all or of none is so in every resample, which makes no interval.
-      let isHeld = intervals[figure].map { $0.contains(value) } ?? (value == 0 || value == 1)
-      #expect(isHeld, "\(figure): \(value)")
+      let isHeld = intervals[metric].map { $0.contains(value) } ?? (value == 0 || value == 1)
+      #expect(isHeld, "\(metric.key) \(metric.subject): \(value)")
     }
   }
 
@@ -290,7 +316,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     let report = EvaluationReport(images, sources: ["b", "empty", "a"])
     func groups(_ grouping: EvaluationReport.Grouping) -> [String] {
       report.subgroups.first { $0.grouping == grouping }!.groups
-        .map { "\($0.name) \($0.imageCount) \($0.measurement?.figures[.accuracy] ?? -1)" }
+        .map { "\($0.name) \($0.imageCount) \($0.measurement?.values[.accuracy] ?? -1)" }
     }
     #expect(groups(.age) == ["30 to 49 20 1.0", "50 to 69 19 -1.0"])
     #expect(groups(.sex) == ["male 20 1.0", "female 19 -1.0"])
@@ -313,7 +339,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     let (grouping, groups) = report.subgroups.last!
     #expect(grouping == .confirmation)
     #expect(
-      groups.map { "\($0.name) \($0.imageCount) \($0.measurement?.figures[.accuracy] ?? -1)" }
+      groups.map { "\($0.name) \($0.imageCount) \($0.measurement?.values[.accuracy] ?? -1)" }
         == ["follow_up 20 0.0", "histo 22 1.0", "missing 1 -1.0"])
     let labels = #""labels":{"akiec":0,"bcc":0,"bkl":0,"df":0,"mel":0,"nv":22,"vasc":0}"#
     #expect(

@@ -75,27 +75,27 @@ import Testing
     let lesions = imagesOfLesion.keys.sorted()
     #expect(measurement.lesionCount == lesions.count)
 
-    func figures(
+    func values(
       _ images: [ModelComparison.Image], _ answer: (ModelComparison.Image) -> ModelComparison.Answer
-    ) -> EvaluationFigures {
+    ) -> [Metric: Double] {
       EvaluationSet(
         images.map {
           EvaluatedImage(
             lesion: $0.truth!.lesion, label: $0.truth!.label, probabilities: answer($0).probabilities,
             metadata: .unknown, source: "")
         }
-      ).figures()
+      ).values()
     }
-    var differences: [EvaluationFigure: [Double]] = [:]
+    var differences: [Metric: [Double]] = [:]
     var accuracies: [Double] = []
     var generator = SplitMix64(seed: 2018)
     for _ in 0..<1000 {
       let drawn = lesions.map { _ in lesions[generator.index(below: lesions.count)] }
       let resample = drawn.flatMap { imagesOfLesion[$0]! }
-      let (before, after) = (figures(resample, \.first), figures(resample, \.second))
-      for figure in EvaluationFigure.overall(.ham10000) {
-        if let first = before[figure], let second = after[figure] {
-          differences[figure, default: []].append(second - first)
+      let (before, after) = (values(resample, \.first), values(resample, \.second))
+      for metric in Metric.overall {
+        if let first = before[metric], let second = after[metric] {
+          differences[metric, default: []].append(second - first)
         }
       }
       let hits = resample.reduce(0) { sum, image in
@@ -111,15 +111,15 @@ import Testing
       let part = place - place.rounded(.down)
       return sorted[Int(place)] * (1 - part) + sorted[Int(place) + 1] * part
     }
-    for figure in EvaluationFigure.overall(.ham10000) {
-      let interval = try #require(measurement.intervals[figure], "\(figure)")
-      let values = try #require(differences[figure])
-      #expect(abs(interval.lowerBound - quantile(values, 0.025)) < 1e-9, "\(figure)")
-      #expect(abs(interval.upperBound - quantile(values, 0.975)) < 1e-9, "\(figure)")
-      #expect(interval.lowerBound < interval.upperBound, "\(figure)")
-      let difference = try #require(measurement.difference(figure))
-      let expected = figures(images, \.second)[figure]! - figures(images, \.first)[figure]!
-      #expect(abs(difference - expected) < 1e-12, "\(figure)")
+    for metric in Metric.overall {
+      let interval = try #require(measurement.intervals[metric], "\(metric.key)")
+      let values = try #require(differences[metric])
+      #expect(abs(interval.lowerBound - quantile(values, 0.025)) < 1e-9, "\(metric.key)")
+      #expect(abs(interval.upperBound - quantile(values, 0.975)) < 1e-9, "\(metric.key)")
+      #expect(interval.lowerBound < interval.upperBound, "\(metric.key)")
+      let difference = try #require(measurement.difference(metric))
+      let expected = values(images, \.second)[metric]! - values(images, \.first)[metric]!
+      #expect(abs(difference - expected) < 1e-12, "\(metric.key)")
     }
     let interval = try #require(measurement.intervals[.accuracy])
     #expect(abs(interval.lowerBound - quantile(accuracies, 0.025)) < 1e-9)
@@ -134,9 +134,9 @@ import Testing
     #expect(comparison.agreeingCount == 60)
     #expect(comparison.changes.allSatisfy { $0.size == 0 })
     let measurement = try #require(comparison.measurement)
-    for figure in EvaluationFigure.overall(.ham10000) {
-      #expect(measurement.difference(figure) == 0, "\(figure)")
-      #expect(measurement.intervals[figure] == 0...0, "\(figure)")
+    for metric in Metric.overall {
+      #expect(measurement.difference(metric) == 0, "\(metric.key)")
+      #expect(measurement.intervals[metric] == 0...0, "\(metric.key)")
     }
   }
 

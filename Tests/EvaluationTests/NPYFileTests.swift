@@ -1,4 +1,5 @@
 import Files
+import SystemModule
 import Testing
 
 @testable import DermaFusion
@@ -39,9 +40,11 @@ import Testing
 
   @Test func whatIsNoSuchArrayIsRefused() {
     let floats = NPYFile.bytes([Float]([1]), shape: [1])
-    #expect(throws: NPYError.self) { try NPYFile.readWords(floats) }
-    #expect(throws: NPYError.notNPY) { try NPYFile.readBytes([1, 2, 3]) }
-    #expect(throws: NPYError.wrongSize(shape: [2], byteCount: 1)) {
+    #expect(throws: DermaFusionError.self) { try NPYFile.readWords(floats) }
+    #expect(throws: DermaFusionError.invalidArray("not a NumPy array file of version 1.0")) {
+      try NPYFile.readBytes([1, 2, 3])
+    }
+    #expect(throws: DermaFusionError.invalidArray("1 bytes of data for shape [2]")) {
       try NPYFile.readBytes(Array(NPYFile.bytes([UInt8]([1, 2]), shape: [2]).dropLast()))
     }
   }
@@ -56,6 +59,6 @@ import Testing
     let text = "{'descr': '|u1', 'fortran_order': False, 'shape': (\(shape)), }"
     bytes.replaceSubrange(
       10..., with: Array(text.utf8) + [UInt8](repeating: 0x20, count: 118 - text.utf8.count))
-    #expect(throws: NPYError.self) { try NPYFile.readBytes(bytes) }
+    #expect(throws: DermaFusionError.self) { try NPYFile.readBytes(bytes) }
   }
 }

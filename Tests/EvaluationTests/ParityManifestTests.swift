@@ -12,7 +12,7 @@ import Testing
     _ reason: String, file: String? = Self.file, sourceLocation: SourceLocation = #_sourceLocation,
     changing change: @escaping @Sendable (inout [String: Any]) -> Void
   ) {
-    let error = ParityError.unreadable(file: "manifest.json", reason: reason)
+    let error = DermaFusionError.unreadableFixture("manifest.json", reason: reason)
     #expect(throws: error, sourceLocation: sourceLocation) {
       try Fixtures.load(file: file, changing: change).report(classifier: nil)
     }
@@ -46,8 +46,8 @@ import Testing
 
   @Test func whatIsNoManifestSaysWhy() {
     #expect(
-      throws: ParityError.unreadable(
-        file: "manifest.json", reason: "the JSON has 'h' at byte 0 where a value is required")
+      throws: DermaFusionError.unreadableFixture(
+        "manifest.json", reason: "the JSON has 'h' at byte 0 where a value is required")
     ) {
       try ParityFixtures { _ in Array("hello".utf8) }
     }
@@ -97,7 +97,7 @@ import Testing
   @Test(arguments: [-1, nil, Int.max])
   func rowsWithoutChecksumsAreRefused(offset: Int?) throws {
     let checksumCount = try (Fixtures.read("row_checksums.npy").count - 128) / 4
-    let error = #expect(throws: ParityError.self) {
+    let error = #expect(throws: DermaFusionError.self) {
       try Fixtures.load(
         file: Self.file,
         changing: {

@@ -125,7 +125,7 @@ import Testing
     ]
     for (index, change) in changes.enumerated() {
       let maps = try Self.maps(changing: change)
-      #expect(throws: ParityError.self, "change \(index)") { try Self.report(maps) }
+      #expect(throws: DermaFusionError.self, "change \(index)") { try Self.report(maps) }
     }
   }
 }

@@ -104,7 +104,7 @@ extension [String: Any] {
     ] {
       let fixtures = try Fixtures.load(
         file: "images/phantom_brown.jpg", read: { $0 == name ? bytes : try Fixtures.read($0) })
-      #expect(throws: ParityError.unreadable(file: name, reason: reason)) {
+      #expect(throws: DermaFusionError.unreadableFixture(name, reason: reason)) {
         try fixtures.report(classifier: nil)
       }
     }

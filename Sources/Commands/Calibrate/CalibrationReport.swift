@@ -50,12 +50,18 @@ struct CalibrationReport {
   /// The fewest images of a class from which the threshold of its sets can be told.
   private static let setCount = 9
 
-  /// As it stands in config.json and in the output.
-  var json: JSONValue {
-    .object(members)
+  /// As it stands in config.json.
+  var record: JSONValue { .object(members) }
+
+  /// The name of the new model in results.
+  func identity(configuration: [UInt8], weights: [UInt8]) -> ModelIdentity {
+    let suffix = CalibratedModel.versionSuffix
+    return ModelIdentity(
+      name: origin.name, version: origin.version.hasSuffix(suffix) ? origin.version : origin.version + suffix,
+      sha256: CalibratedModel.identity(configuration: configuration, weights: weights))
   }
 
-  var members: [(key: String, value: JSONValue)] {
+  fileprivate var members: [(key: String, value: JSONValue)] {
     func byClass(_ values: [JSONValue]) -> JSONValue {
       .object(zip(labels.ids, values).map { (key: $0, value: $1) })
     }
@@ -73,46 +79,110 @@ struct CalibrationReport {
         ])
       ),
       ("folds", .integer(CalibrationComparison.foldCount)),
-      ("before", figures(\.before)), ("afterCrossFitted", figures(\.after)),
-      ("difference", figures(\.difference)),
+      ("before", metrics(\.before)), ("afterCrossFitted", metrics(\.after)),
+      ("difference", metrics(\.difference)),
     ]
   }
 
-  private func figures(
-    _ column: (CalibrationComparison.Row) -> CalibrationComparison.Value
-  ) -> JSONValue {
-    .object(
-      comparison.rows.flatMap { row -> [(key: String, value: JSONValue)] in
-        let value = column(row)
-        return [
-          (row.figure.rawValue, value.value.map(JSONValue.number) ?? .null),
-          (
-            "\(row.figure.rawValue)CI",
-            value.interval.map { .array([.number($0.lowerBound), .number($0.upperBound)]) } ?? .null
-          ),
-        ]
-      })
+  private func metrics(_ column: (CalibrationComparison.Row) -> MeasuredValue) -> JSONValue {
+    .object(comparison.rows.flatMap { column($0).members($0.metric.key) })
   }
 }
 
-extension CalibrationComparison.Figure {
-  var title: String {
-    switch self {
-    case .balancedAccuracy: "Balanced accuracy"
-    case .ece: "Expected calibration error"
-    case .negativeLogLikelihood: "Negative log-likelihood"
-    case .coverage: "Coverage of the sets"
-    case .meanSetSize: "Classes a set"
-    case .abstained: "Share abstained from"
+extension MeasuredValue {
+  /// `0.793 (0.740 to 0.852)`
+  fileprivate var words: String {
+    value.words(digits: 3) + (interval.map { " (\($0.words(digits: 3)))" } ?? "")
+  }
+}
+
+extension CalibrationReport {
+  /// The README.md of the new model.
+  ///
+  /// - Parameter folder: of the model that was fitted.
+  func card(of model: ModelIdentity, from folder: String) -> String {
+    let counts = zip(labels.ids, imageCounts).map { "\($0) \($1)" }.joined(separator: ", ")
+    let bias = zip(labels.ids, fitted.fit.bias)
+      .map { "\($0) \($1.fixed(digits: 4))" }.joined(separator: ", ")
+    var lines = [
+      "# \(model.name) \(model.version)", "",
+      """
+      \(origin.name) \(origin.version) (SHA-256 `\(origin.sha256)`), fitted to \(imageCount) photographs of \
+      \(lesionCount) lesions by `dermafusion calibrate`. The weights are those of that model but for the bias of the last \
+      layer. What that model is for, its data, its limits and its licence hold here too: see the card (README.md) and the \
+      licence in its folder, `\(folder)` when this was written.
+      """, "", "> \(Wording.disclaimer)", "", "## What was fitted", "",
+      "- Photographs of each class: \(counts).",
+      "- Temperature: \(fitted.fit.temperature), before \(present.fit.temperature).",
+      "- Bias added to each class's logit: \(bias).",
+    ]
+    if let limits = fitted.limits, let before = present.limits {
+      let thresholds = zip(labels.ids, limits.thresholds).map { "\($0) \($1)" }
+      lines += [
+        "- Probabilities from which a class is in the \((limits.coverage * 100).fixed(digits: 0)) % set: \(thresholds.joined(separator: ", ")).",
+        "- Distance of the features beyond which the model abstains: \(limits.distance), before \(before.distance).",
+      ]
     }
+    lines += notes.map { "- \($0)" }
+    lines += [
+      "", "## Before and after", "",
+      """
+      On these photographs, with 95 % intervals by lesion. The figures after are cross-fitted: each lesion is judged by a \
+      fit to the other folds of \(CalibrationComparison.foldCount). They say nothing about photographs of other cameras, clinics \
+      or patients.
+      """, "", "| | before | after | difference |", "|---|---|---|---|",
+    ]
+    lines += comparison.rows.map {
+      "| \($0.metric.title) | \($0.before.words) | \($0.after.words) | \($0.difference.words) |"
+    }
+    return lines.joined(separator: "\n") + "\n"
   }
 }
 
-extension CalibrationComparison.Value {
-  /// `0.7927 (0.7401 to 0.8523)`
-  var words: String {
-    guard let value else { return "undefined" }
-    return value.fixed(digits: 3)
-      + (interval.map { " (\($0.lowerBound.fixed(digits: 3)) to \($0.upperBound.fixed(digits: 3)))" } ?? "")
+/// What the command says when the model is written.
+struct CalibrationOutput: PlainReport {
+  let report: CalibrationReport
+  /// The new model.
+  let model: ModelIdentity
+  /// Where it lies.
+  let folder: String
+
+  var members: [(key: String, value: JSONValue)] {
+    [
+      ("model", model.json), ("folder", .string(folder)), ("listed", .integer(report.listedCount)),
+    ] + report.members + [("notes", .strings(report.notes))]
+  }
+
+  func lines(width: Int?) -> [String] {
+    let head =
+      [
+        ("Model", report.origin.words), ("Written", "\(model.words), in \(folder.printable)"),
+        ("Images", "\(report.imageCount) of \(report.listedCount), of \(report.lesionCount) lesions"),
+        ("Temperature", "\(report.fitted.fit.temperature) instead of \(report.present.fit.temperature)"),
+        (
+          "Bias",
+          zip(report.labels.ids, report.fitted.fit.bias)
+            .map { "\($0.printable) \($1 < 0 ? "" : "+")\($1.fixed(digits: 3))" }.joined(separator: ", ")
+        ),
+      ] + report.notes.map { ("Note", $0) }
+    var lines = head.map { $0.1.labelled($0.0, column: 13, width: width) }
+    lines += [""] + table.lines(width: width)
+    lines += [
+      "",
+      "The figures after are cross-fitted; in brackets 95 % intervals by lesion. The model that was written is fitted to all images."
+        .wrapped(width: width, indent: 0),
+    ]
+    return lines
+  }
+
+  private var table: TextTable {
+    let rows = report.comparison.rows
+    return TextTable(
+      names: .left(least: 28, rows.map(\.metric.title)),
+      columns: [
+        .left("before", least: 28, rows.map(\.before.words)),
+        .left("after", least: 28, rows.map(\.after.words)),
+        .left("difference", least: 28, rows.map(\.difference.words)),
+      ])
   }
 }

@@ -1,5 +1,6 @@
 import DermaFusion
 import Evaluation
+import Files
 import ImageFiles
 import SystemModule
 
@@ -125,11 +126,69 @@ enum CompareCommand: Command {
 
   private static func refuseOtherClasses(
     _ folders: [String], _ first: Labels, _ second: Labels
-  ) throws(ComparisonError) {
+  ) throws(DermaFusionError) {
     let only = [
       first.ids.filter { second[$0] == nil }, second.ids.filter { first[$0] == nil },
     ]
     guard !only.allSatisfy(\.isEmpty) else { return }
-    throw .differentClasses(zip(folders, only).map { (folder: $0, ids: $1) })
+    let differences = zip(folders, only).filter { !$1.isEmpty }.map { "only '\($0)' has \($1.quotedList)" }
+    throw .failure(name: "the models have different classes", reason: differences.joined(separator: ", "))
+  }
+}
+
+/// The rows of a table of labels that belong to images of a command line.
+struct ComparedLabels: Sendable {
+  /// With these rows only.
+  let list: TestList
+  /// By ``Swift/String/imageKey``; a failure is that of a row with a cell that cannot be understood.
+  private let rows: [[UInt8]: Result<TestList.Entry, DermaFusionError>]
+
+  init(_ bytes: [UInt8], path: String, labels: Labels, sources: [ImageSource]) throws {
+    let whole = try TestList(bytes, path: path, labels: labels)
+    let names = Set(sources.compactMap(\.identifier).flatMap(Self.keys))
+    list = whole.only { names.contains($0.imageKey) }
+    if list.entries.isEmpty {
+      if let failure = list.failures.first { throw failure }
+      throw DermaFusionError.failure(
+        name: path,
+        reason: """
+          none of its \(whole.rowCount) rows is of one of the \(sources.count) images; a row belongs to the image whose \
+          file name without its ending is the image_id
+          """)
+    }
+    var rows: [[UInt8]: Result<TestList.Entry, DermaFusionError>] = [:]
+    for entry in list.entries { rows[entry.image.imageKey] = .success(entry) }
+    for (image, error) in list.failedRows { rows[image.imageKey] = .failure(error) }
+    self.rows = rows
+  }
+
+  /// The names that a row of the image may have: a table that this program wrote may mark the name as text.
+  private static func keys(of identifier: String) -> [[UInt8]] {
+    [identifier.imageKey, CSVCell.neutralized(identifier).imageKey]
+  }
+
+  private func row(of source: ImageSource) -> Result<TestList.Entry, DermaFusionError>? {
+    source.identifier.flatMap { Self.keys(of: $0).lazy.compactMap { rows[$0] }.first }
+  }
+
+  /// The row of an image; `nil` when there is none.
+  ///
+  /// - Throws: ``DermaFusionError`` for the cell that cannot be understood.
+  func entry(of source: ImageSource) throws(DermaFusionError) -> TestList.Entry? { try row(of: source)?.get() }
+
+  /// What a person should know of images without a label.
+  ///
+  /// - Parameter saysColumns: whether to name columns of the patient's data that are missing.
+  func notes(on sources: [ImageSource], saysColumns: Bool) -> [String] {
+    var notes = saysColumns ? list.missingColumns.map { [$0] } ?? [] : []
+    let unlabelled = sources.filter { row(of: $0) == nil }
+    if let first = unlabelled.first {
+      notes.append(
+        """
+        \(list.path) has no row with one of the models' classes for \(unlabelled.count) of \(sources.count) images, the first \
+        of them \(first.name).
+        """)
+    }
+    return notes
   }
 }

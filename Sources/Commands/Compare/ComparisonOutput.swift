@@ -41,7 +41,7 @@ struct ComparisonOutput: PlainReport {
           width: width, indent: 0))
     }
     if let measurement = comparison.measurement {
-      lines += [""] + figureTable(measurement).lines(width: width)
+      lines += [""] + metricTable(measurement).lines(width: width)
     }
     return lines
   }
@@ -114,50 +114,27 @@ struct ComparisonOutput: PlainReport {
 
   private var changeTable: TextTable {
     let changes = shownChanges
-    let names = changes.map { $0.label.id.printable }
-    let width = max(8, (names.map(\.count).max() ?? 0) + 1)
-    let cell = { (greatest: String, first: String, second: String) in
-      greatest.leftPadding(to: 17) + first.leftPadding(to: 9) + second.leftPadding(to: 9)
-    }
     return TextTable(
-      names: TextTable.Column(
-        heading: "class".padding(to: width), cells: names.map { $0.padding(to: width) }),
+      names: .left("class", least: 8, changes.map(\.label.id.printable)),
       columns: [
-        TextTable.Column(
-          heading: cell("greatest change", "A", "B"),
-          cells: changes.map {
-            cell(
-              $0.size.fixed(digits: 4), Double($0.first).fixed(digits: 4),
-              Double($0.second).fixed(digits: 4))
-          }),
-        TextTable.Column(heading: "  image", cells: changes.map { "  " + $0.image.printable }),
+        .right("greatest change", 17, changes.map { $0.size.fixed(digits: 4) })
+          + .right("A", 9, changes.map { Double($0.first).fixed(digits: 4) })
+          + .right("B", 9, changes.map { Double($0.second).fixed(digits: 4) }),
+        // No wider than its heading: a long name does not part it from its numbers.
+        .right("  image", 0, changes.map { "  " + $0.image.printable }),
       ])
   }
 
-  private func figureTable(_ measurement: ModelComparison.Measurement) -> TextTable {
-    let figures = EvaluationFigure.overall(comparison.labels)
-    let titles = figures.map { $0.title(comparison.labels) }
-    let width = max(Self.labelColumn, (titles.map(\.count).max() ?? 0) + 1)
-    let value = { (value: Double?) in value.map { $0.fixed(digits: 4) } ?? "undefined" }
-    func column(_ heading: String, _ width: Int, _ cells: [String]) -> TextTable.Column {
-      TextTable.Column(
-        heading: heading.leftPadding(to: width), cells: cells.map { $0.leftPadding(to: width) })
-    }
+  private func metricTable(_ measurement: ModelComparison.Measurement) -> TextTable {
+    let metrics = Metric.overall.filter { $0.applies(to: comparison.labels) }
     return TextTable(
-      names: TextTable.Column(
-        heading: "".padding(to: width), cells: titles.map { $0.padding(to: width) }),
+      names: .left(least: Self.labelColumn, metrics.map { $0.title(comparison.labels) }),
       columns: [
-        column("A", 10, figures.map { value(measurement.first[$0]) }),
-        column("B", 10, figures.map { value(measurement.second[$0]) }),
+        .right("A", 10, metrics.map { measurement.first[$0].words(digits: 4) }),
+        .right("B", 10, metrics.map { measurement.second[$0].words(digits: 4) }),
         // Together, so that a narrow terminal has the interval beside its difference.
-        column(
-          "B - A" + "95 % interval".leftPadding(to: 20), 30,
-          figures.map { figure in
-            value(measurement.difference(figure))
-              + (measurement.intervals[figure].map {
-                "\($0.lowerBound.fixed(digits: 4)) to \($0.upperBound.fixed(digits: 4))"
-              } ?? "-").leftPadding(to: 20)
-          }),
+        .right("B - A", 10, metrics.map { measurement.difference($0).words(digits: 4) })
+          + .right("95 % interval", 20, metrics.map { measurement.intervals[$0]?.words(digits: 4) ?? "-" }),
       ])
   }
 }

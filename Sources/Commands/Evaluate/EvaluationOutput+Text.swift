@@ -15,10 +15,10 @@ extension EvaluationOutput {
     ]
     var lines = (head + notes).map { note in note.text.labelled(note.label, column: 17, width: width) }
     lines += ["", Self.row("", value: "value", interval: "95 % interval", width: width)]
-    lines += EvaluationFigure.overall(report.labels).map { figure in
-      Self.row(
-        figure.title(report.labels), value: overall.value(figure), interval: overall.interval(figure),
-        width: width)
+    lines += Metric.overall.filter { $0.applies(to: report.labels) }.map { metric in
+      let measured = overall[metric]
+      return Self.row(
+        metric.title(report.labels), value: measured.text, interval: measured.intervalText, width: width)
     }
     lines += [""] + abstentionLines(width) + [""] + classTable.lines(width: width) + leftOutClasses(width)
     if report.labels.tellMalignancy { lines += [""] + riskTable.lines(width: width) + leftOutClasses(width) }
@@ -26,23 +26,17 @@ extension EvaluationOutput {
     return lines + [""] + subgroupLines(width)
   }
 
+  /// How often the model abstains and, for a model that makes them, what its sets hold.
   private func abstentionLines(_ width: Int?) -> [String] {
-    let figures = report.abstention
-    func row(_ title: String, _ value: Double?) -> String {
-      Self.row(
-        title, value: value.map { $0.fixed(digits: 4) } ?? "undefined", interval: "",
-        width: width)
+    let values = report.abstention
+    let stated = values[.statedCoverage].map { "\(Int(($0 * 100).rounded())) % " }
+    return Metric.abstention.compactMap { metric in
+      if metric == .statedCoverage || (stated == nil && [.coverage, .meanSetSize].contains(metric)) {
+        return nil
+      }
+      let title = metric == .coverage ? "Coverage of the \(stated ?? "")sets" : metric.title
+      return Self.row(title, value: values[metric].words(digits: 4), interval: "", width: width)
     }
-    var lines = [
-      row("Share of images abstained from", figures.abstainedShare),
-      row("Balanced accuracy on the others", figures.answeredBalancedAccuracy),
-    ]
-    if let sets = figures.sets {
-      let percent = Int((sets.statedCoverage * 100).rounded())
-      lines.append(row("Coverage of the \(percent) % sets", sets.coverage))
-      lines.append(row("Classes a set", sets.meanSize))
-    }
-    return lines
   }
 
   /// A table in text has so many classes at most; JSON has all.
@@ -68,73 +62,43 @@ extension EvaluationOutput {
       ] : []
   }
 
-  private func idWidth(_ least: Int, _ labels: [LesionLabel]) -> Int {
-    max(least, (labels.map(\.id.printable.count).max() ?? 0) + 1)
-  }
-
-  /// A figure with its interval, as columns that stand together.
+  /// A metric of several rows with its intervals, never parted.
   private static func columns(
-    _ title: String, widths: (value: Int, interval: Int), _ cells: [(value: String, interval: String)]
+    _ title: String, widths: (value: Int, interval: Int), _ cells: [MeasuredValue]
   ) -> TextTable.Column {
-    let cell = { (value: String, interval: String) in
-      value.leftPadding(to: widths.value) + interval.leftPadding(to: widths.interval)
-    }
-    return TextTable.Column(heading: cell(title, "95 % interval"), cells: cells.map(cell))
+    .right(title, widths.value, cells.map(\.text))
+      + .right("95 % interval", widths.interval, cells.map(\.intervalText))
   }
 
   private var classTable: TextTable {
     let labels = shownClasses
-    let width = idWidth(8, labels)
-    let figures: [(String, (LesionLabel) -> EvaluationFigure)] = [
-      ("recall", { .recall($0.index) }), ("precision", { .precision($0.index) }),
-      ("AUROC", { .auroc($0.index) }),
-    ]
+    let counts: TextTable.Column =
+      .right("n", 6, labels.map { "\(report.imageCount($0))" })
+      + .right("expected", 10, labels.map(expectedCount))
     return TextTable(
-      names: TextTable.Column(
-        heading: "class".padding(to: width), cells: labels.map { $0.id.printable.padding(to: width) }),
-      columns: [
-        TextTable.Column(
-          heading: "n".leftPadding(to: 6) + "expected".leftPadding(to: 10),
-          cells: labels.map {
-            String(report.imageCount($0)).leftPadding(to: 6) + expectedCount($0).leftPadding(to: 10)
-          })
-      ]
-        + figures.map { title, figure in
+      names: .left("class", least: 8, labels.map(\.id.printable)),
+      columns: [counts]
+        + Metric.perClass.map { metric in
           Self.columns(
-            title, widths: (11, 17),
-            labels.map { (report.overall.value(figure($0)), report.overall.interval(figure($0))) })
+            metric(0).title, widths: (11, 17), labels.map { report.overall[metric($0.index)] })
         })
   }
 
   /// The sum of the class's probabilities: as many images as it would have if they were right.
   private func expectedCount(_ label: LesionLabel) -> String {
-    let share = report.overall.figures[.meanProbability(label.index)] ?? 0
+    let share = report.overall.values[.meanProbability(label.index)] ?? 0
     return (share * Double(report.overall.imageCount)).fixed(digits: 1)
   }
 
   private var riskTable: TextTable {
-    let groups: [(name: String, group: EvaluationFigure.RiskGroup)] =
-      [(Self.malignantNames(report.labels), .malignant), ("the others", .benign)]
+    let groups: [(name: String, group: Metric.RiskGroup)] =
+      [(report.labels.malignantNames, .malignant), ("the others", .benign)]
       + shownClasses.map { ($0.id.printable, .label($0.index)) }
-    let width = max(17, (groups.map(\.name.count).max() ?? 0) + 1)
     return TextTable(
-      names: TextTable.Column(
-        heading: "share at risk".padding(to: width), cells: groups.map { $0.name.padding(to: width) }),
-      columns: zip(["moderate or high", "high"], EvaluationFigure.riskLevels).map { title, level in
-        Self.columns(
-          title, widths: (18, 17),
-          groups.map { _, group in
-            let figure = EvaluationFigure.risk(level, of: group)
-            return (report.overall.value(figure), report.overall.interval(figure))
-          })
+      names: .left("share at risk", least: 17, groups.map(\.name)),
+      columns: zip(["moderate or high", "high"], Metric.riskLevels).map { title, level in
+        Self.columns(title, widths: (18, 17), groups.map { report.overall[.risk(level, of: $0.group)] })
       })
-  }
-
-  /// `akiec, bcc, mel`, or in words where they are many.
-  fileprivate static func malignantNames(_ labels: Labels) -> String {
-    let malignant = labels.filter { $0.malignancy.map { $0 != .benign } ?? false }
-    return malignant.count <= 6
-      ? malignant.map(\.id.printable).joined(separator: ", ") : "the malignant classes"
   }
 
   private func confusionLines(_ width: Int?) -> [String] {
@@ -145,14 +109,12 @@ extension EvaluationOutput {
         .split(separator: "\n").map(String.init)
     }
     let names = labels.ids.map(\.printable)
-    let nameWidth = idWidth(8, Array(labels))
-    let cell = { (text: String) in text.leftPadding(to: max(7, nameWidth)) }
+    let cellWidth = max(8, (names.map(\.count).max() ?? 0) + 1)
     let matrix = report.set.confusionMatrix()
     let table = TextTable(
-      names: TextTable.Column(
-        heading: String(repeating: " ", count: nameWidth), cells: names.map { $0.padding(to: nameWidth) }),
+      names: .left(least: cellWidth, names),
       columns: names.indices.map { column in
-        TextTable.Column(heading: cell(names[column]), cells: matrix.map { cell(String($0[column])) })
+        .right(names[column], cellWidth, matrix.map { "\($0[column])" })
       })
     return [title] + table.lines(width: width)
   }
@@ -167,32 +129,20 @@ extension EvaluationOutput {
     let names = groups.map { $0.group.name.printable }.map { name in
       name.count <= room ? name : "\u{2026}" + name.suffix(room - 1)
     }
-    let nameWidth = 2 + (names.map(\.count).max() ?? 0)
-    var figures: [(title: String, figure: EvaluationFigure)] = [
-      ("balanced accuracy", .balancedAccuracy), ("macro AUROC", .macroAUROC),
-    ]
-    if report.labels.melanoma != nil {
-      figures.append(("melanoma sensitivity", .melanomaSensitivityAt90Specificity))
-    }
-    let counts = TextTable.Column(
-      heading: "n".leftPadding(to: 6) + "classes".leftPadding(to: 9),
-      cells: groups.map { _, group in
-        String(group.imageCount).leftPadding(to: 6)
-          + (group.measurement.map { String($0.classCount).leftPadding(to: 9) } ?? "  insufficient")
-      })
+    let metrics = Metric.overall.filter { $0.subgroupTitle != nil && $0.applies(to: report.labels) }
+    let counts: TextTable.Column =
+      .right("n", 6, groups.map { "\($0.group.imageCount)" })
+      + .right(
+        "classes", 9,
+        groups.map { $0.group.measurement.map { "\($0.classCount)" } ?? "  insufficient" })
     let table = TextTable(
-      names: TextTable.Column(
-        heading: "".padding(to: groupingWidth + nameWidth),
-        cells: zip(groups, names).map { $0.grouping.padding(to: groupingWidth) + $1.padding(to: nameWidth) }),
+      names: .left(gap: 2, groups.map(\.grouping)) + .left(gap: 2, names),
       columns: [counts]
-        + figures.map { title, figure in
-          TextTable.Column(
-            heading: "  " + title.padding(to: Self.subgroupCellWidth),
-            cells: groups.map { _, group in
-              group.measurement.map {
-                "  " + "\($0.value(figure))  \($0.interval(figure))".padding(to: Self.subgroupCellWidth)
-              } ?? ""
-            })
+        + metrics.map { metric in
+          let cells = groups.map { _, group in
+            group.measurement.map { "  \($0[metric].text)  \($0[metric].intervalText)" } ?? ""
+          }
+          return .left("  \(metric.subgroupTitle ?? "")", least: Self.subgroupCellWidth + 2, cells)
         })
     let title = "Subgroups (fewer than \(EvaluationReport.sufficientCount) images: insufficient)"
     return [title.wrapped(width: width, indent: 0)] + table.lines(width: width)
@@ -212,36 +162,38 @@ extension EvaluationOutput {
   }
 }
 
-extension EvaluationReport.Measurement {
+extension MeasuredValue {
   /// Four digits, or `undefined`.
-  func value(_ figure: EvaluationFigure) -> String {
-    figures[figure].map { $0.fixed(digits: 4) } ?? "undefined"
-  }
+  var text: String { value.words(digits: 4) }
 
-  /// `0.71 to 0.83`, or `-` where there is none.
-  func interval(_ figure: EvaluationFigure) -> String {
-    intervals[figure].map { "\($0.lowerBound.fixed(digits: 3)) to \($0.upperBound.fixed(digits: 3))" } ?? "-"
+  /// `0.710 to 0.830`, or `-` where there is none.
+  var intervalText: String { interval?.words(digits: 3) ?? "-" }
+}
+
+extension Double? {
+  /// So many digits after the point, or `undefined`.
+  func words(digits: Int) -> String { map { $0.fixed(digits: digits) } ?? "undefined" }
+}
+
+extension ClosedRange<Double> {
+  /// `0.710 to 0.830`
+  func words(digits: Int) -> String {
+    "\(lowerBound.fixed(digits: digits)) to \(upperBound.fixed(digits: digits))"
   }
 }
 
-extension EvaluationFigure {
-  /// For tables and plots.
+extension Metric {
+  /// With the classes that count as malignant where it is about those.
   func title(_ labels: Labels) -> String {
-    switch self {
-    case .accuracy: "Accuracy"
-    case .balancedAccuracy: "Balanced accuracy"
-    case .macroAUROC: "Macro AUROC"
-    case .melanomaSensitivityAt90Specificity: "Melanoma sensitivity at 90 % specificity"
-    case .malignantAUROC: "Malignant AUROC (\(EvaluationOutput.malignantNames(labels)))"
-    case .expectedCalibrationError: "Expected calibration error"
-    case .negativeLogLikelihood: "Negative log-likelihood"
-    case .meanProbability(let index): "Mean probability of \(labels[index].id)"
-    case .recall(let index): "Recall of \(labels[index].id)"
-    case .precision(let index): "Precision of \(labels[index].id)"
-    case .auroc(let index): "AUROC of \(labels[index].id)"
-    case .risk(let level, .malignant): "Risk \(level.rawValue) of \(EvaluationOutput.malignantNames(labels))"
-    case .risk(let level, .benign): "Risk \(level.rawValue) of the others"
-    case .risk(let level, .label(let index)): "Risk \(level.rawValue) of \(labels[index].id)"
-    }
+    need == .malignancy ? "\(title) (\(labels.malignantNames))" : title
+  }
+}
+
+extension Labels {
+  /// `akiec, bcc, mel`, or in words where they are many.
+  fileprivate var malignantNames: String {
+    let malignant = filter { $0.malignancy.map { $0 != .benign } ?? false }
+    return malignant.count <= 6
+      ? malignant.map(\.id.printable).joined(separator: ", ") : "the malignant classes"
   }
 }

@@ -73,3 +73,40 @@ struct EvaluationOutput: PlainReport {
     return reservations
   }
 }
+
+/// The metrics as a table in long form: a line for each metric of all images, of each class and of each subgroup.
+extension EvaluationOutput {
+  func csv(isForTerminal: Bool) -> (header: String, rows: String) {
+    let line = { ClassificationCSV.line($0, isForTerminal: isForTerminal) }
+    let header = line(["grouping", "group", "class", "figure", "value", "ci_low", "ci_high", "n"])
+    var rows = lines(of: report.overall, count: report.overall.imageCount, grouping: "all", group: "all")
+    for label in report.labels {
+      rows += (Metric.perClass + [Metric.meanProbability]).map { metric in
+        let metric = metric(label.index)
+        return ["all", "all", label.id, metric.key] + cells(metric, of: report.overall)
+          + ["\(report.imageCount(label))"]
+      }
+    }
+    for (grouping, groups) in report.subgroups {
+      for group in groups {
+        rows += lines(
+          of: group.measurement, count: group.imageCount, grouping: grouping.name, group: group.name)
+      }
+    }
+    return (header, rows.map(line).joined())
+  }
+
+  /// - Parameter measurement: `nil` for a group of too few images, whose values are empty.
+  private func lines(
+    of measurement: EvaluationReport.Measurement?, count: Int, grouping: String, group: String
+  ) -> [[String]] {
+    Metric.overall.map { [grouping, group, "", $0.key] + cells($0, of: measurement) + ["\(count)"] }
+  }
+
+  /// The value and the ends of its interval; what is undefined is empty.
+  private func cells(_ metric: Metric, of measurement: EvaluationReport.Measurement?) -> [String] {
+    let measured = measurement?[metric]
+    return [measured?.value, measured?.interval?.lowerBound, measured?.interval?.upperBound]
+      .map { $0?.description ?? "" }
+  }
+}

@@ -1,3 +1,5 @@
+import SystemModule
+
 /// An array in NumPy's own file format, version 1.0: what `numpy.save` writes and `numpy.load` reads.
 package enum NPYFile {
   /// `|u1`, row-major.
@@ -18,17 +20,14 @@ package enum NPYFile {
   }
 
   /// The values of an array of `|u1`, with its shape.
-  ///
-  /// - Throws: ``NPYError`` when the file is not one.
-  package static func readBytes(_ file: [UInt8]) throws(NPYError) -> (values: [UInt8], shape: [Int]) {
+  package static func readBytes(_ file: [UInt8]) throws(DermaFusionError) -> (values: [UInt8], shape: [Int]) {
     let (shape, data) = try read(file, type: "|u1", size: 1)
     return (Array(data), shape)
   }
 
   /// The values of an array of `<u4`, with its shape.
-  ///
-  /// - Throws: ``NPYError`` when the file is not one.
-  package static func readWords(_ file: [UInt8]) throws(NPYError) -> (values: [UInt32], shape: [Int]) {
+  package static func readWords(_ file: [UInt8]) throws(DermaFusionError) -> (values: [UInt32], shape: [Int])
+  {
     let (shape, data) = try read(file, type: "<u4", size: 4)
     let values = stride(from: data.startIndex, to: data.endIndex, by: 4).map { start in
       (0..<4).reduce(UInt32(0)) { $0 | UInt32(data[start + $1]) << UInt32(8 * $1) }
@@ -36,6 +35,7 @@ package enum NPYFile {
     return (values, shape)
   }
 
+  private static let notNPY = DermaFusionError.invalidArray("not a NumPy array file of version 1.0")
   private static let magic: [UInt8] = [0x93] + "NUMPY".utf8 + [1, 0]
 
   /// Magic, version, the header's length, and a Python dictionary that is filled with blanks and a line
@@ -57,44 +57,40 @@ package enum NPYFile {
 
   private static func read(
     _ file: [UInt8], type: String, size: Int
-  ) throws(NPYError) -> (shape: [Int], data: ArraySlice<UInt8>) {
-    guard file.starts(with: magic), file.count >= 10 else { throw .notNPY }
+  ) throws(DermaFusionError) -> (shape: [Int], data: ArraySlice<UInt8>) {
+    guard file.starts(with: magic), file.count >= 10 else { throw notNPY }
     let headerEnd = 10 + Int(file[8]) + Int(file[9]) << 8
-    guard file.count >= headerEnd else { throw .notNPY }
+    guard file.count >= headerEnd else { throw notNPY }
     let header = String(decoding: file[10..<headerEnd], as: UTF8.self)
     guard header.contains("'descr': '\(type)'"), header.contains("'fortran_order': False") else {
-      throw .otherType(header: header, expected: type)
+      throw .invalidArray("the array is \(header), and must be row-major \(type)")
     }
     guard
       let open = header.firstIndex(of: "("), let close = header[open...].firstIndex(of: ")")
-    else { throw .notNPY }
+    else { throw notNPY }
     var shape: [Int] = []
     // Bytes of data; nil once no file could hold them.
     var byteCount: Int? = size
     for word in header[header.index(after: open)..<close].split(whereSeparator: { ", ".contains($0) }) {
-      guard let extent = Int(word), extent >= 0 else { throw .notNPY }
+      guard let extent = Int(word), extent >= 0 else { throw notNPY }
       shape.append(extent)
       byteCount = byteCount.map { $0.multipliedReportingOverflow(by: extent) }
         .flatMap { $0.overflow ? nil : $0.partialValue }
     }
     guard file.count - headerEnd == byteCount else {
-      throw .wrongSize(shape: shape, byteCount: file.count - headerEnd)
+      throw .invalidArray("\(file.count - headerEnd) bytes of data for shape \(shape)")
     }
     return (shape, file[headerEnd...])
   }
 }
 
-/// Why a file is not an array that is read here.
-package enum NPYError: Error, Equatable, CustomStringConvertible {
-  case notNPY
-  case otherType(header: String, expected: String)
-  case wrongSize(shape: [Int], byteCount: Int)
+extension DermaFusionError.Code {
+  /// A file is not an array that is read here.
+  package static let invalidArray = Self("invalidArray")
+}
 
-  package var description: String {
-    switch self {
-    case .notNPY: "not a NumPy array file of version 1.0"
-    case .otherType(let header, let expected): "the array is \(header), and must be row-major \(expected)"
-    case .wrongSize(let shape, let byteCount): "\(byteCount) bytes of data for shape \(shape)"
-    }
+extension DermaFusionError {
+  static func invalidArray(_ message: String) -> Self {
+    Self(.invalidArray, message: message, remedy: "Please save the array with numpy.save.")
   }
 }

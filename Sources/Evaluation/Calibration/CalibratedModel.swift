@@ -1,5 +1,6 @@
 import DermaFusion
 import Files
+import SystemModule
 
 /// The files of a model, and what they become with another calibration: the class bias is added to that of the last layer, the
 /// temperature and the limits are config.json's, and all else stays.
@@ -16,18 +17,43 @@ package struct CalibratedModel: Sendable {
   ///   - configuration: the bytes of `config.json`.
   ///   - folder: that it lies in, for errors.
   ///   - weights: the bytes of `model.safetensors`.
-  /// - Throws: ``CalibrationError`` for a last layer that no bias can be added to; `DermaFusionError` for a file that breaks a
-  ///   rule.
-  package init(configuration: [UInt8], weights: [UInt8], folder: String) throws {
+  package init(configuration: [UInt8], weights: [UInt8], folder: String) throws(DermaFusionError) {
     self.configuration = try JSONParser.parse(configuration)
     self.weights = weights
     let path = "\(folder)/\(ModelFolder.weightsName)"
     let file = try SafetensorsFile(bytes: weights, name: path)
     let last = Self.lastLayers.first { file["\($0).weight"] != nil } ?? Self.lastLayers[0]
-    guard let bias = file["\(last).bias"] else { throw CalibrationError.noBias(file: path, layer: last) }
-    guard bias.dataType != .int8 else { throw CalibrationError.wholeNumbers(file: path, tensor: bias.name) }
+    guard let bias = file["\(last).bias"] else {
+      throw Self.refusal(
+        "\(path): there is no tensor '\(last).bias', to which the bias of each class would be added")
+    }
+    guard bias.dataType != .int8 else {
+      throw Self.refusal(
+        "\(path): the tensor '\(bias.name)' has whole numbers, to which the bias of each class cannot be added"
+      )
+    }
     self.bias = bias
     storedBias = try bias.floats()
+  }
+
+  private static let weightsLimit = 1 << 30
+  private static let configurationLimit = 1 << 24
+
+  /// Reads the files of a model.
+  ///
+  /// - Parameter identity: of the model as it was loaded, whose files must be the same still.
+  package init(folder: String, identity: ModelIdentity) throws(DermaFusionError) {
+    let configuration = try FileBytes.read(
+      path: "\(folder)/\(ConfigurationFile.name)", limit: Self.configurationLimit)
+    let weights = try FileBytes.read(path: "\(folder)/\(ModelFolder.weightsName)", limit: Self.weightsLimit)
+    guard Self.identity(configuration: configuration, weights: weights) == identity.sha256 else {
+      throw Self.refusal("\(folder): the model's files changed while they were read")
+    }
+    try self.init(configuration: configuration, weights: weights, folder: folder)
+  }
+
+  private static func refusal(_ message: String) -> DermaFusionError {
+    DermaFusionError(.invalidModel, message: message, remedy: "Please calibrate another model.")
   }
 
   /// The layers that can give the logits, as `LAST_LAYERS` of `Scripts/dermafusion_training/model/folder.py`.
@@ -98,21 +124,6 @@ package struct CalibratedModel: Sendable {
     hash.update(configuration)
     hash.update(weights)
     return hash.finalizedHexDigest()
-  }
-}
-
-/// Why a model cannot be fitted.
-package enum CalibrationError: Error, Equatable, CustomStringConvertible {
-  case noBias(file: String, layer: String)
-  case wholeNumbers(file: String, tensor: String)
-
-  package var description: String {
-    switch self {
-    case .noBias(let file, let layer):
-      "\(file): there is no tensor '\(layer).bias', to which the bias of each class would be added"
-    case .wholeNumbers(let file, let tensor):
-      "\(file): the tensor '\(tensor)' has whole numbers, to which the bias of each class cannot be added"
-    }
   }
 }
 

@@ -1,30 +1,35 @@
 import DermaFusion
+import Files
 
 /// Everything that is said of a model on a set of images.
 package struct EvaluationReport: Sendable {
-  /// Figures and their intervals over some images.
+  /// Metrics and their intervals over some images.
   package struct Measurement: Sendable {
     package let labels: Labels
     package let imageCount: Int
     package let lesionCount: Int
     /// Images with each label, in the order of ``labels``.
     package let labelCounts: [Int]
-    package let figures: EvaluationFigures
-    package let intervals: [EvaluationFigure: ClosedRange<Double>]
+    package let values: [Metric: Double]
+    package let intervals: [Metric: ClosedRange<Double>]
 
-    init(_ set: EvaluationSet) {
+    init(_ set: EvaluationSet, _ metrics: [Metric]) {
       labels = set.labels
       imageCount = set.images.count
       lesionCount = Set(set.images.map(\.lesion)).count
       var counts = [Int](repeating: 0, count: set.labels.count)
       for image in set.images { counts[image.label.index] += 1 }
       labelCounts = counts
-      figures = set.figures()
-      intervals = set.intervals().filter { [figures] in figures[$0.key] != nil }
+      values = set.values(of: metrics)
+      intervals = set.intervals(of: metrics).filter { [values] in values[$0.key] != nil }
     }
 
     /// Classes that occur, over which means over classes are taken.
     package var classCount: Int { labelCounts.count { $0 > 0 } }
+
+    package subscript(metric: Metric) -> MeasuredValue {
+      MeasuredValue(value: values[metric], interval: intervals[metric])
+    }
   }
 
   /// Images that have something in common.
@@ -61,12 +66,13 @@ package struct EvaluationReport: Sendable {
     }
   }
 
-  /// Subgroups of fewer images get no figures: they would say more about chance than about the model.
+  /// Subgroups of fewer images get no metrics: they would say more about chance than about the model.
   package static let sufficientCount = 20
 
   package let set: EvaluationSet
   package let overall: Measurement
-  package let abstention: AbstentionFigures
+  /// Of ``Metric/abstention``.
+  package let abstention: [Metric: Double]
   /// Groups with images, in an order that does not depend on that of the images; every source, even without images.
   /// Confirmation only where the images tell it.
   package let subgroups: [(grouping: Grouping, groups: [Subgroup])]
@@ -78,8 +84,8 @@ package struct EvaluationReport: Sendable {
   package init(_ images: [EvaluatedImage], sources: [String], columns: [String] = []) {
     precondition(!images.isEmpty, "an evaluation of no images")
     set = EvaluationSet(images)
-    overall = Measurement(set)
-    abstention = AbstentionFigures(images)
+    overall = Measurement(set, Metric.all(set.labels))
+    abstention = set.values(of: Metric.abstention)
     let groupings =
       Grouping.always.filter { grouping in
         grouping != .confirmation || images.contains { grouping.group(of: $0) != Grouping.missing }
@@ -117,7 +123,7 @@ extension EvaluationReport.Subgroup {
     imageCount = images.count
     measurement =
       images.count < EvaluationReport.sufficientCount
-      ? nil : EvaluationReport.Measurement(EvaluationSet(images))
+      ? nil : EvaluationReport.Measurement(EvaluationSet(images), Metric.overall)
   }
 }
 
@@ -147,5 +153,95 @@ extension EvaluationReport.Grouping {
     case .source: image.source
     case .column(let name): image.cells[name] ?? Self.missing
     }
+  }
+}
+
+// MARK: - JSON
+
+extension EvaluationReport {
+  /// The report's members in the order in which they are promised; what is undefined is null.
+  package var members: [(key: String, value: JSONValue)] {
+    var members: [(key: String, value: JSONValue)] = [
+      ("n", .integer(overall.imageCount)), ("lesions", .integer(overall.lesionCount)),
+    ]
+    members += overall.members
+    members.append(
+      (
+        "abstention",
+        .object(Metric.abstention.map { ($0.key, abstention[$0].map(JSONValue.number) ?? .null) })
+      ))
+    members.append(
+      (
+        "risk",
+        labels.tellMalignancy
+          ? .object(Metric.riskLevels.map { ($0.rawValue, riskJSON($0)) }) : .null
+      ))
+    members.append(("perClass", .object(labels.map { ($0.id, classJSON($0)) })))
+    members.append(("absentClasses", .strings(absentClasses.map { $0.id })))
+    members.append(
+      (
+        "confusionMatrix",
+        .object([
+          "classes": .strings(labels.ids),
+          "rowsAreLabels": .array(
+            set.confusionMatrix().map { .array($0.map(JSONValue.integer)) }),
+        ])
+      ))
+    members.append(("bootstrap", LesionBootstrap.json(drawsPatients: drawsPatients)))
+    members.append(
+      ("subgroups", .object(subgroups.map { ($0.grouping.name, .array($0.groups.map(\.json))) })))
+    return members
+  }
+
+  /// The share that reaches the level: of the malignant classes, of the others and of each class. A class with the id of one
+  /// of the two groups would be a second member of that name and is left out.
+  private func riskJSON(_ level: RiskLevel) -> JSONValue {
+    let groups = ["malignant", "benign"]
+    let members = zip(groups + labels.ids, Metric.riskGroups(labels)).enumerated()
+      .filter { $0 < groups.count || !groups.contains($1.0) }
+    return .object(members.flatMap { overall[.risk(level, of: $1.1)].members($1.0) })
+  }
+
+  private func classJSON(_ label: LesionLabel) -> JSONValue {
+    .object(
+      [("n", .integer(imageCount(label)))]
+        + ([Metric.meanProbability] + Metric.perClass).flatMap { metric in
+          overall[metric(label.index)].members(metric(label.index).key)
+        })
+  }
+}
+
+extension LesionBootstrap {
+  /// How the intervals were drawn.
+  static func json(drawsPatients: Bool = false) -> JSONValue {
+    .object([
+      "level": .number(level), "resamples": .integer(resampleCount),
+      "drawn": .string(drawsPatients ? "patients" : "lesions"),
+      "seed": .integer(Int(seed)),
+    ])
+  }
+}
+
+extension EvaluationReport.Measurement {
+  fileprivate var members: [(key: String, value: JSONValue)] {
+    Metric.overall.flatMap { self[$0].members($0.key) }
+  }
+}
+
+extension EvaluationReport.Subgroup {
+  fileprivate var json: JSONValue {
+    let names: [(key: String, value: JSONValue)] = [
+      ("name", .string(name)), ("n", .integer(imageCount)),
+    ]
+    guard let measurement else { return .object(names + [("status", .string("insufficient"))]) }
+    return .object(
+      names + [
+        ("lesions", .integer(measurement.lesionCount)),
+        (
+          "labels",
+          .object(measurement.labels.map { ($0.id, .integer(measurement.labelCounts[$0.index])) })
+        ),
+        ("status", .string("sufficient")),
+      ] + measurement.members)
   }
 }

@@ -1,6 +1,47 @@
 import DermaFusion
 import SystemModule
 
+/// One image of a test list, with what the model made of it.
+package struct EvaluatedImage: Sendable, Equatable {
+  package let lesion: String
+  /// Whose lesion it is; `nil` where the list does not say.
+  package let patient: String?
+  /// What the list says it is.
+  package let label: LesionLabel
+  /// 0...1, summing to 1; those that mean little where the model abstained, too.
+  package let probabilities: ClassScores
+  /// What went into the model besides the image.
+  package let metadata: PatientMetadata
+  /// Where the image came from, a folder for instance.
+  package let source: String
+  /// What the list has in other columns, by the name of the column; what is missing there is missing here.
+  package let cells: [String: String]
+  /// Whether the model abstained, and its set of classes.
+  package let abstention: Abstention
+
+  package init(
+    lesion: String, label: LesionLabel, probabilities: ClassScores, metadata: PatientMetadata, source: String,
+    patient: String? = nil, cells: [String: String] = [:], abstention: Abstention = .none
+  ) {
+    self.lesion = lesion
+    self.label = label
+    self.probabilities = probabilities
+    self.metadata = metadata
+    self.source = source
+    self.patient = patient
+    self.cells = cells
+    self.abstention = abstention
+  }
+
+  /// Images with the same are drawn together when figures get their intervals: those of a patient where the list tells
+  /// patients, else those of a lesion.
+  var drawnWith: String { patient.map { "patient \($0)" } ?? lesion }
+
+  var prediction: LesionLabel { probabilities.highest }
+  /// The greatest probability.
+  var confidence: Double { Double(probabilities[prediction]) }
+}
+
 /// Images prepared to be measured as often as intervals need: ranked once, counted under any weights.
 package struct EvaluationSet: Sendable {
   /// Bins of the greatest probability that calibration is looked at in.
@@ -16,17 +57,15 @@ package struct EvaluationSet: Sendable {
   /// At least one, all classified by models of the same labels.
   package let images: [EvaluatedImage]
   package let labels: Labels
-  private let labelIndices: [Int]
+  fileprivate let labelIndices: [Int]
   private let predictions: [Int]
   private let confidences: [Double]
   /// -ln of each label's probability.
-  private let losses: [Double]
-  /// For each of ``EvaluationFigure/riskLevels``, whether each image reaches it.
-  private let reachesRisk: [[Bool]]
-  /// The indices of the labels in each group of ``EvaluationFigure/riskGroups(_:)``.
-  private let riskGroups: [(group: EvaluationFigure.RiskGroup, labels: [Int])]
-  private let scores: [RankedScores]
-  private let malignantScores: RankedScores
+  let losses: [Double]
+  /// For each of ``Metric/riskLevels``, whether each image reaches it.
+  fileprivate let reachesRisk: [[Bool]]
+  let scores: [RankedScores]
+  let malignantScores: RankedScores
 
   package init(_ images: [EvaluatedImage]) {
     precondition(!images.isEmpty, "a set of no images")
@@ -37,22 +76,18 @@ package struct EvaluationSet: Sendable {
     predictions = images.map { $0.prediction.index }
     confidences = images.map { $0.confidence }
     losses = images.map { -Mathematics.log(Double($0.probabilities[$0.label]) + 1e-12) }
-    reachesRisk = EvaluationFigure.riskLevels.map { level in
+    reachesRisk = Metric.riskLevels.map { level in
       images.map { image in RiskLevel(probabilities: image.probabilities).map { $0 >= level } ?? false }
-    }
-    riskGroups = EvaluationFigure.riskGroups(labels).map { group in
-      if case .label(let index) = group { return (group, [index]) }
-      return (group, labels.filter(group.holds).map { $0.index })
     }
     scores = labels.map { label in
       RankedScores(
         scores: images.map { Double($0.probabilities[label]) },
         isPositive: images.map { $0.label.index == label.index })
     }
-    let malignant = labels.filter(EvaluationFigure.RiskGroup.malignant.holds)
+    let malignant = labels.filter(Metric.RiskGroup.malignant.holds)
     malignantScores = RankedScores(
       scores: images.map { image in malignant.reduce(0) { $0 + Double(image.probabilities[$1]) } },
-      isPositive: images.map { EvaluationFigure.RiskGroup.malignant.holds($0.label) })
+      isPositive: images.map { Metric.RiskGroup.malignant.holds($0.label) })
   }
 
   /// How often each class (row) was predicted as each (column), in the order of ``labels``.
@@ -70,71 +105,34 @@ package struct EvaluationSet: Sendable {
     scores[label.index].curve()
   }
 
-  /// The figures, each image counted once.
-  package func figures() -> EvaluationFigures {
-    figures(weights: ones)
+  /// The metrics' values; those that are undefined are missing.
+  ///
+  /// - Parameters:
+  ///   - metrics: all that get intervals where none are named.
+  ///   - weights: how often each image counts; once where they are not given.
+  package func values(of metrics: [Metric]? = nil, weights: [Int]? = nil) -> [Metric: Double] {
+    let metrics = metrics ?? Metric.all(labels)
+    let values = list(of: metrics, weights: weights ?? ones)
+    return Dictionary(
+      uniqueKeysWithValues: zip(metrics, values).compactMap { metric, value in value.map { (metric, $0) } })
   }
 
-  /// The figures with each image counted as often as its weight says; none when all weights are 0.
-  package func figures(weights: [Int]) -> EvaluationFigures {
-    let total = weights.reduce(0, +)
-    guard total > 0 else { return [:] }
-    var figures: EvaluationFigures = [:]
-
-    let confusion = confusionMatrix(weights: weights)
-    let occurring = confusion.map { $0.reduce(0, +) }
-    figures[.accuracy] = Double(labels.indices.reduce(0) { $0 + confusion[$1][$1] }) / Double(total)
-    var recalls: [Double] = []
-    var areas: [Double] = []
-    for label in labels.indices {
-      let hits = Double(confusion[label][label])
-      let predicted = confusion.reduce(0) { $0 + $1[label] }
-      if predicted > 0 { figures[.precision(label)] = hits / Double(predicted) }
-      if occurring[label] > 0 {
-        recalls.append(hits / Double(occurring[label]))
-        figures[.recall(label)] = recalls.last
-      }
-      if let area = scores[label].areaUnderCurve(weights: weights) {
-        areas.append(area)
-        figures[.auroc(label)] = area
-      }
-    }
-    figures[.balancedAccuracy] = Self.mean(recalls)
-    figures[.macroAUROC] = Self.mean(areas)
-    if let melanoma = labels.melanoma {
-      figures[.melanomaSensitivityAt90Specificity] =
-        scores[melanoma.index].sensitivity(falsePositivePercent: 10, weights: weights)
-    }
-    if labels.tellMalignancy {
-      figures[.malignantAUROC] = malignantScores.areaUnderCurve(weights: weights)
-    }
-    figures[.expectedCalibrationError] = calibrationBins(weights: weights).reduce(0) {
-      $0 + abs(Double($1.correctCount) - $1.confidenceSum) / Double(total)
-    }
-    figures[.negativeLogLikelihood] = losses.indices.reduce(0) {
-      $0 + Double(weights[$1]) * losses[$1] / Double(total)
-    }
-    for label in labels.indices {
-      figures[.meanProbability(label)] = images.indices.reduce(0) {
-        $0 + Double(weights[$1]) * Double(images[$1].probabilities.values[label]) / Double(total)
-      }
-    }
-    for (level, reaches) in zip(EvaluationFigure.riskLevels, reachesRisk) where !riskGroups.isEmpty {
-      var counts = [Int](repeating: 0, count: labels.count)
-      for image in labelIndices.indices where reaches[image] { counts[labelIndices[image]] += weights[image] }
-      for (group, members) in riskGroups {
-        let count = members.reduce(0) { $0 + occurring[$1] }
-        if count > 0 {
-          figures[.risk(level, of: group)] = Double(members.reduce(0) { $0 + counts[$1] }) / Double(count)
-        }
-      }
-    }
-    return figures
+  /// The value of each metric; `nil` for all where all weights are 0.
+  func list(of metrics: [Metric], weights: [Int]) -> [Double?] {
+    guard let tally = Tally(self, weights: weights) else { return metrics.map { _ in nil } }
+    return metrics.map { $0.applies(to: labels) ? $0.compute(tally) : nil }
   }
 
-  /// The 95 % interval by patient or lesion of each figure that has one; see ``LesionBootstrap``.
-  package func intervals() -> [EvaluationFigure: ClosedRange<Double>] {
-    LesionBootstrap.intervals(lesions: units) { figures(weights: $0) }
+  /// The 95 % interval by patient or lesion of each metric that has one; see ``LesionBootstrap``.
+  package func intervals(of metrics: [Metric]? = nil) -> [Metric: ClosedRange<Double>] {
+    let metrics = metrics ?? Metric.all(labels)
+    let intervals = LesionBootstrap.intervals(lesions: units, count: metrics.count) {
+      list(of: metrics, weights: $0)
+    }
+    return Dictionary(
+      uniqueKeysWithValues: zip(metrics, intervals).compactMap { metric, interval in
+        interval.map { (metric, $0) }
+      })
   }
 
   /// A question with two answers whose precision is shown against its recall.
@@ -163,7 +161,7 @@ package struct EvaluationSet: Sendable {
       positiveCount = labelIndices.count { $0 == label.index }
     case .malignant:
       ranked = malignantScores
-      positiveCount = images.count { EvaluationFigure.RiskGroup.malignant.holds($0.label) }
+      positiveCount = images.count { Metric.RiskGroup.malignant.holds($0.label) }
     }
     let recalls = (1...40).map { Double($0) / 40 }
     return PrecisionCurve(
@@ -186,14 +184,14 @@ package struct EvaluationSet: Sendable {
 
   private var ones: [Int] { [Int](repeating: 1, count: images.count) }
 
-  private func confusionMatrix(weights: [Int]) -> [[Int]] {
+  fileprivate func confusionMatrix(weights: [Int]) -> [[Int]] {
     let count = labels.count
     var matrix = [[Int]](repeating: [Int](repeating: 0, count: count), count: count)
     for image in labelIndices.indices { matrix[labelIndices[image]][predictions[image]] += weights[image] }
     return matrix
   }
 
-  private func calibrationBins(weights: [Int]) -> [CalibrationBin] {
+  func calibrationBins(weights: [Int]) -> [CalibrationBin] {
     let count = Self.calibrationBinCount
     var bins = [CalibrationBin](repeating: CalibrationBin(), count: count)
     for image in labelIndices.indices {
@@ -205,8 +203,77 @@ package struct EvaluationSet: Sendable {
     }
     return bins
   }
+}
 
-  private static func mean(_ values: [Double]) -> Double? {
+/// The images of a set, each counted as often as its weight says: the sums that metrics are computed from.
+struct Tally {
+  let set: EvaluationSet
+  let weights: [Int]
+  /// Of all weights, above 0.
+  let total: Int
+  /// How often each class (row) was predicted as each (column).
+  let confusion: [[Int]]
+  /// How often each class occurs, and how often it was predicted.
+  let occurring: [Int]
+  let predicted: [Int]
+  /// Of each class against the rest, the area under the ROC curve.
+  let areas: [Double?]
+  /// For each of ``Metric/riskLevels``, how many images of each label reach it; empty where malignancy is not told.
+  private let riskCounts: [[Int]]
+
+  /// `nil` where all weights are 0.
+  init?(_ set: EvaluationSet, weights: [Int]) {
+    total = weights.reduce(0, +)
+    guard total > 0 else { return nil }
+    self.set = set
+    self.weights = weights
+    let confusion = set.confusionMatrix(weights: weights)
+    self.confusion = confusion
+    occurring = confusion.map { $0.reduce(0, +) }
+    predicted = set.labels.indices.map { label in confusion.reduce(0) { $0 + $1[label] } }
+    areas = set.scores.map { $0.areaUnderCurve(weights: weights) }
+    riskCounts =
+      set.labels.tellMalignancy
+      ? set.reachesRisk.map { reaches in
+        var counts = [Int](repeating: 0, count: set.labels.count)
+        for (image, label) in set.labelIndices.enumerated() where reaches[image] {
+          counts[label] += weights[image]
+        }
+        return counts
+      } : []
+  }
+
+  func recall(_ label: Int) -> Double? {
+    occurring[label] > 0 ? Double(confusion[label][label]) / Double(occurring[label]) : nil
+  }
+
+  var balancedAccuracy: Double? { Self.mean(occurring.indices.compactMap(recall)) }
+
+  func share(reaching level: RiskLevel, of group: Metric.RiskGroup) -> Double? {
+    guard let index = Metric.riskLevels.firstIndex(of: level), !riskCounts.isEmpty else { return nil }
+    let members: [Int] =
+      if case .label(let label) = group { [label] } else { set.labels.filter(group.holds).map(\.index) }
+    let count = members.reduce(0) { $0 + occurring[$1] }
+    return count > 0 ? Double(members.reduce(0) { $0 + riskCounts[index][$1] }) / Double(count) : nil
+  }
+
+  /// The same images without those that the model abstains from; `nil` where none is left.
+  var answered: Tally? {
+    Tally(set, weights: zip(set.images, weights).map { $0.abstention.reasons.isEmpty ? $1 : 0 })
+  }
+
+  /// The mean of a whole number over the images that have a set of classes; `nil` without any.
+  func meanOverSets(_ value: (Abstention.ConformalSet, LesionLabel) -> Int) -> Double? {
+    var (sum, count) = (0, 0)
+    for (image, weight) in zip(set.images, weights) {
+      guard let classes = image.abstention.conformalSet else { continue }
+      sum += weight * value(classes, image.label)
+      count += weight
+    }
+    return count > 0 ? Double(sum) / Double(count) : nil
+  }
+
+  static func mean(_ values: [Double]) -> Double? {
     values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
   }
 }

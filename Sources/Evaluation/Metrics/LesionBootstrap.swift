@@ -6,32 +6,23 @@ package enum LesionBootstrap {
   package static let resampleCount = 1000
   package static let seed: UInt64 = 2018
   package static let level = 0.95
-  /// Of 100 resamples, at least as many must define a figure for it to get an interval. A class with one or two
+  /// Of 100 resamples, at least as many must define a number for it to get an interval. A class with one or two
   /// lesions is missing from more.
   package static let definedPercent = 95
 
-  /// The interval of each figure that has one.
+  /// The interval of each of several numbers that `measure` takes of the images; `nil` for a number that has none.
   ///
   /// - Parameters:
   ///   - lesions: of each image; or their patients, who are drawn in the same way.
-  ///   - figures: measures the images, each counted as often as its weight says.
-  /// - Note: A figure that is a mean over classes is, in each resample, the mean over the classes that occur there. No
-  /// interval is given for fewer than two lesions, nor for a figure that is the same in all resamples: that three of
-  /// three were found tells little of the others, and drawing from the three cannot show it.
+  ///   - ofDifferences: whether a number that is the same in all resamples gets an interval of that one value: models
+  ///     that answer alike have a difference of 0 whatever is drawn. Other numbers get none: that three of three were
+  ///     found tells little of the others, and drawing from the three cannot show it.
+  ///   - measure: measures the images, each counted as often as its weight says; `nil` for a number that is undefined,
+  ///     which the resample then does not count for.
+  /// - Note: A metric that is a mean over classes is, in each resample, the mean over the classes that occur there. No
+  ///   interval is given for fewer than two lesions.
   static func intervals(
-    lesions: [String], figures: (_ weights: [Int]) -> EvaluationFigures
-  ) -> [EvaluationFigure: ClosedRange<Double>] {
-    var draws: [EvaluationFigure: [Double]] = [:]
-    forEachResample(of: lesions) { weights in
-      for (figure, value) in figures(weights) { draws[figure, default: []].append(value) }
-    }
-    return draws.compactMapValues(interval(of:))
-  }
-
-  /// The interval of each of several numbers that `measure` takes of the images under weights; none for those that have
-  /// none.
-  static func intervals(
-    lesions: [String], count: Int, measure: (_ weights: [Int]) -> [Double?]
+    lesions: [String], count: Int, ofDifferences: Bool = false, measure: (_ weights: [Int]) -> [Double?]
   ) -> [ClosedRange<Double>?] {
     var draws = [[Double]](repeating: [], count: count)
     forEachResample(of: lesions) { weights in
@@ -39,24 +30,9 @@ package enum LesionBootstrap {
         if let value { draws[index].append(value) }
       }
     }
-    return draws.map(interval(of:))
-  }
-
-  /// The interval of how much each figure of `second` is above that of `first`, both measured on the same resamples; a resample
-  /// where one of the two is undefined does not count. Where all resamples agree, the interval is that one value: models that
-  /// answer alike have a difference of 0 whatever is drawn.
-  static func differences(
-    lesions: [String], first: (_ weights: [Int]) -> EvaluationFigures,
-    second: (_ weights: [Int]) -> EvaluationFigures
-  ) -> [EvaluationFigure: ClosedRange<Double>] {
-    var draws: [EvaluationFigure: [Double]] = [:]
-    forEachResample(of: lesions) { weights in
-      let before = first(weights)
-      for (figure, value) in second(weights) {
-        if let other = before[figure] { draws[figure, default: []].append(value - other) }
-      }
+    return draws.map { values in
+      ofDifferences || values.contains { $0 != values[0] } ? range(of: values) : nil
     }
-    return draws.compactMapValues(range(of:))
   }
 
   /// - Parameter body: gets how often each image counts.
@@ -71,10 +47,6 @@ package enum LesionBootstrap {
       for _ in lesions { timesDrawn[generator.index(below: lesions.count)] += 1 }
       body(lesionOfImage.map { timesDrawn[$0] })
     }
-  }
-
-  private static func interval(of values: [Double]) -> ClosedRange<Double>? {
-    values.contains { $0 != values[0] } ? range(of: values) : nil
   }
 
   private static func range(of values: [Double]) -> ClosedRange<Double>? {

@@ -1,4 +1,5 @@
 import DermaFusion
+import Files
 
 /// What two models of the same classes make of the same images.
 package struct ModelComparison: Sendable {
@@ -61,22 +62,19 @@ package struct ModelComparison: Sendable {
     package var size: Double { abs(Double(second) - Double(first)) }
   }
 
-  /// The figures of both models on the images with labels.
+  /// The metrics of both models on the images with labels.
   package struct Measurement: Sendable {
     package let imageCount: Int
     package let lesionCount: Int
     /// Classes without an image; means over classes leave them out.
     package let absentClasses: [LesionLabel]
-    package let first: EvaluationFigures
-    package let second: EvaluationFigures
+    package let first: [Metric: Double]
+    package let second: [Metric: Double]
     /// 95 % intervals by lesion of the differences, both models measured on the same resamples.
-    package let intervals: [EvaluationFigure: ClosedRange<Double>]
+    package let intervals: [Metric: ClosedRange<Double>]
 
-    /// How much the second model's figure is above the first's; `nil` where one of the two is undefined.
-    package func difference(_ figure: EvaluationFigure) -> Double? {
-      guard let before = first[figure], let after = second[figure] else { return nil }
-      return after - before
-    }
+    /// How much the second model's value is above the first's; `nil` where one of the two is undefined.
+    package func difference(_ metric: Metric) -> Double? { Metric.difference(first[metric], second[metric]) }
   }
 
   /// At least one.
@@ -127,12 +125,17 @@ extension ModelComparison.Measurement {
     imageCount = known.count
     lesionCount = Set(lesions).count
     absentClasses = firstSet.labels.filter { label in !known.contains { $0.truth.label == label } }
-    let (before, after) = (firstSet.figures(), secondSet.figures())
-    (first, second) = (before, after)
+    (first, second) = (firstSet.values(of: Metric.overall), secondSet.values(of: Metric.overall))
+    let ranges = LesionBootstrap.intervals(lesions: lesions, count: Metric.overall.count, ofDifferences: true)
+    {
+      zip(firstSet.list(of: Metric.overall, weights: $0), secondSet.list(of: Metric.overall, weights: $0))
+        .map(Metric.difference)
+    }
     // Without a value there is nothing that an interval could be around.
-    intervals = LesionBootstrap.differences(
-      lesions: lesions, first: firstSet.figures(weights:), second: secondSet.figures(weights:)
-    ).filter { before[$0.key] != nil && after[$0.key] != nil }
+    intervals = Dictionary(
+      uniqueKeysWithValues: zip(Metric.overall, ranges).compactMap { [first, second] metric, range in
+        first[metric] != nil && second[metric] != nil ? range.map { (metric, $0) } : nil
+      })
   }
 }
 
@@ -142,5 +145,65 @@ extension ClassScores {
     guard labels.count == self.labels.count else { return nil }
     let values = labels.compactMap { self[$0.id] }
     return values.count == labels.count ? ClassScores(values, labels: labels) : nil
+  }
+}
+
+// MARK: - JSON
+
+extension ModelComparison {
+  /// The comparison's members in the order in which they are promised; what is undefined is null.
+  package var members: [(key: String, value: JSONValue)] {
+    [
+      ("n", .integer(images.count)),
+      (
+        "agreement",
+        .object([
+          "n": .integer(agreeingCount), "share": Self.share(agreeingCount, of: images.count),
+          "answered": .integer(answeredCount), "answeredAgreeing": .integer(answeredAgreeingCount),
+          "answeredShare": Self.share(answeredAgreeingCount, of: answeredCount),
+        ])
+      ),
+      (
+        "abstained",
+        .object([
+          "model": .integer(images.count { $0.first.abstains }),
+          "against": .integer(images.count { $0.second.abstains }),
+          "both": .integer(images.count { $0.first.abstains && $0.second.abstains }),
+        ])
+      ),
+      ("greatestChanges", .object(changes.map { ($0.label.id, $0.json) })),
+      ("labelled", measurement?.json ?? .null),
+    ]
+  }
+
+  private static func share(_ count: Int, of all: Int) -> JSONValue {
+    all > 0 ? .number(Double(count) / Double(all)) : .null
+  }
+}
+
+extension ModelComparison.Change {
+  fileprivate var json: JSONValue {
+    .object([
+      "change": .number(size), "image": .string(image), "model": .float(first), "against": .float(second),
+    ])
+  }
+}
+
+extension ModelComparison.Measurement {
+  fileprivate var json: JSONValue {
+    .object(
+      [
+        ("n", .integer(imageCount)), ("lesions", .integer(lesionCount)),
+        ("absentClasses", .strings(absentClasses.map(\.id))),
+      ] + Metric.overall.map { ($0.key, json(of: $0)) } + [("bootstrap", LesionBootstrap.json())])
+  }
+
+  private func json(of metric: Metric) -> JSONValue {
+    .object([
+      "model": first[metric].map(JSONValue.number) ?? .null,
+      "against": second[metric].map(JSONValue.number) ?? .null,
+      "difference": difference(metric).map(JSONValue.number) ?? .null,
+      "differenceCI": MeasuredValue.json(intervals[metric]),
+    ])
   }
 }

@@ -30,7 +30,7 @@ extension ParityFixtures {
     for index in stride(from: 0, to: manifest.predictions.count, by: step) {
       let prediction = manifest.predictions[index]
       if file != prediction.file {
-        image = try preprocessed(prediction.file, classifier)
+        image = try preprocessed(prediction.file, classifier.preprocessor)
         file = prediction.file
       }
       guard let image else { continue }
@@ -38,10 +38,6 @@ extension ParityFixtures {
       onFixture()
     }
     try compareMaps(classifier, stride: step, in: &report, onFixture: onFixture)
-  }
-
-  func preprocessed(_ file: String, _ classifier: Classifier) throws -> PreprocessedImage {
-    try preprocessed(file, classifier.preprocessor)
   }
 
   private func compare(
@@ -53,8 +49,8 @@ extension ParityFixtures {
     let values = vector?.values ?? []
     let count = prediction.views
     guard let views = ImageViews.allCases.first(where: { $0.count == count }) else {
-      throw ParityError.unreadable(
-        file: Self.manifestName, reason: "a prediction of \(count) views, and this program makes 1 or 8")
+      throw DermaFusionError.unreadableFixture(
+        Self.manifestName, reason: "a prediction of \(count) views, and this program makes 1 or 8")
     }
     let fixture = "\(prediction.file) with \(values)" + (count == 1 ? "" : " in \(count) views")
     report.compare(
@@ -101,7 +97,7 @@ extension ParityFixtures {
     var seen: Set<String> = []
     // What is seen during the run is kept and compared after it, in the order of computation.
     var maps: [(name: String, shape: FeatureShape, values: [Float])] = []
-    let image = try preprocessed(activations.file, classifier)
+    let image = try preprocessed(activations.file, classifier.preprocessor)
     let model = try classifier.singleModel()
     let output = model.output(of: image, metadata: PatientMetadata.unknown.encoded()) {
       name, map in
@@ -133,7 +129,7 @@ extension ParityFixtures {
 
   /// Samples of one feature map, then its mean and greatest magnitude, which every element has a part in.
   private func compare(
-    _ block: ParityManifest.Activations.Block, fixture: String, shape: [Int], all values: [Float],
+    _ block: ParityManifest.Summary, fixture: String, shape: [Int], all values: [Float],
     in report: inout ParityReport, found: (Int) -> Float
   ) {
     let tolerance = Self.activationTolerance
@@ -144,6 +140,62 @@ extension ParityFixtures {
     let magnitude = values.reduce(Float(0)) { max($0, abs($1)) }
     report.compare(
       block.name, fixture: "\(fixture), mean and greatest magnitude", tolerance: tolerance,
-      expected: [block.mean, block.maximumMagnitude], found: [Float(mean), magnitude])
+      expected: [block.mean ?? .nan, block.maximumMagnitude], found: [Float(mean), magnitude])
+  }
+}
+
+// MARK: - Activation maps
+
+extension ParityFixtures {
+  /// Signed activation maps, each relative to its own largest magnitude: how large they are depends on class and method.
+  ///
+  /// - Parameters:
+  ///   - step: 1 compares all, 10 every tenth.
+  ///   - onFixture: called after each.
+  func compareMaps(
+    _ classifier: Classifier, stride step: Int, in report: inout ParityReport, onFixture: () -> Void
+  ) throws {
+    for index in stride(from: 0, to: manifest.maps.count, by: step) {
+      try compare(manifest.maps[index], classifier, in: &report)
+      onFixture()
+    }
+  }
+
+  private func compare(
+    _ maps: ParityManifest.Maps, _ classifier: Classifier, in report: inout ParityReport
+  ) throws {
+    guard let patient = PatientMetadata(maps.patient), let label = classifier.labels[maps.class]
+    else {
+      throw DermaFusionError.unreadableFixture(
+        Self.manifestName,
+        reason: "the maps of \(maps.file) are of a patient or a class that the model does not know")
+    }
+    let network = try classifier.singleModel().network
+    guard let layer = try? network.layerName(maps.layer) else {
+      return report.compare(
+        ParityReport.mapStage, fixture: maps.file, place: "the network", expected: maps.layer,
+        found: "no such layer")
+    }
+    let image = try preprocessed(maps.file, classifier.preprocessor)
+    let run = network.runWithGradients(
+      layer: layer, metadata: patient.encoded(), needsGradients: true,
+      classes: [label.index], writeInput: { image.writeNormalizedNHWC(to: $0) })
+    for expected in maps.methods {
+      guard let method = ActivationMapMethod(rawValue: expected.name) else {
+        throw DermaFusionError.unreadableFixture(
+          Self.manifestName, reason: "'\(expected.name)' is not a method of activation maps")
+      }
+      let found = method.signedMap(
+        activations: run.activations, gradient: method.usesGradient ? run.gradients[0] : nil)
+      let fixture = "\(maps.file), \(maps.class) by \(expected.name) at \(maps.layer)"
+      let scale = expected.maximumMagnitude > 0 ? expected.maximumMagnitude : 1
+      report.compare(
+        ParityReport.mapStage, fixture: fixture, tolerance: Self.mapTolerance, scale: scale,
+        samples: expected.samples, foundShape: Array(run.activations.shape.prefix(2)), found: { found[$0] })
+      report.compare(
+        ParityReport.mapStage, fixture: "\(fixture), greatest magnitude", tolerance: Self.mapTolerance,
+        scale: scale,
+        expected: [expected.maximumMagnitude], found: [found.reduce(0) { max($0, abs($1)) }])
+    }
   }
 }

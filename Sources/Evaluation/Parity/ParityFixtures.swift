@@ -21,19 +21,27 @@ package struct ParityFixtures: Sendable {
   let read: @Sendable (String) throws -> [UInt8]
 
   /// - Parameter read: the bytes of a file by its path below the fixtures' folder.
-  /// - Throws: ``ParityError``, or what `read` throws.
+  /// - Throws: a failure with the code `invalidFixture`, or what `read` throws.
   package init(read: @escaping @Sendable (String) throws -> [UInt8]) throws {
     self.read = read
     let bytes = try read(Self.manifestName)
-    do throws(DermaFusionError) {
-      manifest = try ParityManifest(parsing: bytes)
-    } catch {
-      throw ParityError.unreadable(file: Self.manifestName, reason: "\(error)")
+    manifest = try Self.reading(Self.manifestName) { () throws(DermaFusionError) in
+      try ParityManifest(parsing: bytes)
     }
-    do {
-      rowChecksums = try NPYFile.readWords(try read(Self.rowChecksumsName)).values
-    } catch let error as NPYError {
-      throw ParityError.unreadable(file: Self.rowChecksumsName, reason: "\(error)")
+    let checksums = try read(Self.rowChecksumsName)
+    rowChecksums = try Self.reading(Self.rowChecksumsName) { () throws(DermaFusionError) in
+      try NPYFile.readWords(checksums).values
+    }
+  }
+
+  /// What `body` makes of a file, whose failure is one of the fixtures.
+  private static func reading<Value>(
+    _ file: String, _ body: () throws(DermaFusionError) -> Value
+  ) throws(DermaFusionError) -> Value {
+    do throws(DermaFusionError) {
+      return try body()
+    } catch {
+      throw .unreadableFixture(file, reason: error.message)
     }
   }
 
@@ -115,8 +123,8 @@ package struct ParityFixtures: Sendable {
       guard let stage = PreprocessingStage(rawValue: expected.name),
         case .bytes(let values, let shape) = StageValues(preprocessed, stage: stage)
       else {
-        throw ParityError.unreadable(
-          file: Self.manifestName, reason: "'\(expected.name)' is not a stage of bytes")
+        throw DermaFusionError.unreadableFixture(
+          Self.manifestName, reason: "'\(expected.name)' is not a stage of bytes")
       }
       let departure = try departure(expected, fixture: image.file, values: values, shape: shape)
       report.record(expected.name, tolerance: nil, departure: departure)
@@ -127,13 +135,10 @@ package struct ParityFixtures: Sendable {
       found: preprocessed.warnings.map(\.rawValue))
   }
 
-  /// - Throws: ``ParityError`` for what is no image, or what `read` throws.
   func preprocessed(_ file: String, _ preprocessor: Preprocessor) throws -> PreprocessedImage {
     let bytes = try read(file)
-    do throws(DermaFusionError) {
-      return try preprocessor(try ImageDecoder.decode(bytes))
-    } catch {
-      throw ParityError.unreadable(file: file, reason: "\(error)")
+    return try Self.reading(file) { () throws(DermaFusionError) in
+      try preprocessor(try ImageDecoder.decode(bytes))
     }
   }
 
@@ -197,7 +202,8 @@ package struct ParityFixtures: Sendable {
     }
     let rowLength = shape[1] * shape[2]
     guard expected.rowChecksumOffset <= rowChecksums.count - shape[0] else {
-      throw ParityError.unreadable(file: Self.rowChecksumsName, reason: "no row checksums for \(fixture)")
+      throw DermaFusionError.unreadableFixture(
+        Self.rowChecksumsName, reason: "no row checksums for \(fixture)")
     }
     for row in 0..<shape[0] {
       let checksum = CRC32.checksum(values[row * rowLength..<(row + 1) * rowLength])
@@ -209,13 +215,11 @@ package struct ParityFixtures: Sendable {
   }
 
   private func wholeArray(_ file: String, shape: [Int]) throws -> [UInt8] {
-    do {
-      let array = try NPYFile.readBytes(try read(file))
+    let bytes = try read(file)
+    return try Self.reading(file) { () throws(DermaFusionError) in
+      let array = try NPYFile.readBytes(bytes)
       if array.shape == shape { return array.values }
-      throw ParityError.unreadable(
-        file: file, reason: "an array of shape \(array.shape), where \(shape) is listed")
-    } catch let error as NPYError {
-      throw ParityError.unreadable(file: file, reason: "\(error)")
+      throw .invalidArray("an array of shape \(array.shape), where \(shape) is listed")
     }
   }
 }
@@ -229,7 +233,17 @@ extension PatientMetadata {
   }
 }
 
+extension DermaFusionError.Code {
+  /// Parity fixtures cannot be used.
+  package static let invalidFixture = Self("invalidFixture")
+}
+
 extension DermaFusionError {
+  /// - Parameter file: below the fixtures' folder.
+  package static func unreadableFixture(_ file: String, reason: String) -> Self {
+    Self(.invalidFixture, message: "\(file): \(reason)", remedy: "Please use fixtures of this version.")
+  }
+
   /// The rule by the name that fixtures have for it.
   fileprivate var rule: String {
     if self == .empty { return "empty" }
@@ -239,16 +253,5 @@ extension DermaFusionError {
       return "a side under \(message.split(separator: "x").last ?? "") pixels"
     }
     return message
-  }
-}
-
-/// Why fixtures cannot be used.
-package enum ParityError: Error, Equatable, CustomStringConvertible {
-  case unreadable(file: String, reason: String)
-
-  package var description: String {
-    switch self {
-    case .unreadable(let file, let reason): "\(file): \(reason)"
-    }
   }
 }

@@ -143,23 +143,26 @@ struct ParityManifest: Sendable {
     }
   }
 
-  struct Activations: Part {
-    struct Block: Part {
-      let name: String
-      let mean: Double
-      let maximumMagnitude: Double
-      let samples: Samples
+  /// What was dumped of a large array.
+  struct Summary: Part {
+    let name: String
+    /// `nil` of an activation map.
+    let mean: Double?
+    let maximumMagnitude: Double
+    let samples: Samples
 
-      init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
-        name = try object.text("name")
-        mean = try object.number("mean", .finite)
-        maximumMagnitude = try object.number("maximumMagnitude", .finite)
-        samples = try ParityManifest.Samples(&object)
-      }
+    init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
+      let isMap = object.hasValue("method")
+      name = try object.text(isMap ? "method" : "name")
+      mean = try isMap ? nil : object.number("mean", .finite)
+      maximumMagnitude = try object.number("maximumMagnitude", .finite)
+      samples = try ParityManifest.Samples(&object)
     }
+  }
 
+  struct Activations: Part {
     let file: String
-    let blocks: [Block]
+    let blocks: [Summary]
 
     init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       file = try object.text("file")
@@ -169,23 +172,12 @@ struct ParityManifest: Sendable {
 
   /// Signed activation maps of one image and class at one layer.
   struct Maps: Part {
-    struct Map: Part {
-      let method: String
-      let maximumMagnitude: Double
-      let samples: Samples
-
-      init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
-        method = try object.text("method")
-        maximumMagnitude = try object.number("maximumMagnitude", .finite)
-        samples = try ParityManifest.Samples(&object)
-      }
-    }
-
     let file: String
     let patient: Patient
     let layer: String
     let `class`: String
-    let methods: [Map]
+    /// By the names of their methods.
+    let methods: [Summary]
 
     init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       file = try object.text("file")
