@@ -19,7 +19,8 @@ enum EmbedCommand: Command {
   static let positionals = [Positional.images]
   static let options: [any AnyCommandOption] =
     [
-      output, ids, ModelLocation.option, CommandOption<Int>.threads, CommandOption<Precision>.precision, Flag.quiet,
+      output, ids, ModelLocation.option, CommandOption<Int>.threads, CommandOption<Precision>.precision,
+      Flag.quiet,
     ] + DecodingOptions.all
   static let examples = [
     "dermafusion embed photographs --output features.npy --ids features.csv",

@@ -1,11 +1,14 @@
 import DermaFusion
+import Files
+import ImageFiles
 
 /// Says what would compute, with which model.
 enum InfoCommand: Command {
   static let name = "info"
   static let abstract = "Show the version, the model, the instruction set, threads and preprocessing."
   static let options: [any AnyCommandOption] = [
-    ModelLocation.option, models, CommandOption<Int>.threads, CommandOption<Precision>.precision, OutputFormat.option,
+    ModelLocation.option, models, CommandOption<Int>.threads, CommandOption<Precision>.precision,
+    OutputFormat.option,
   ]
   static let examples = [
     "dermafusion info",
@@ -50,5 +53,108 @@ enum InfoCommand: Command {
     }
     try session.terminal.write(report, as: arguments.value(of: OutputFormat.option))
     return hasFailed ? .failure : .success
+  }
+}
+
+/// What would compute, with which model.
+struct InfoReport: Report {
+  let classifier: Classifier
+  let folder: String
+
+  var json: JSONValue {
+    classifier.description(
+      for: .info(folder: folder, decoders: ImageDecoder.libraries), formats: ImageDecoder.formats)
+  }
+
+  private static func words(_ labels: Labels) -> String {
+    "\(labels.count): \(labels.ids.listed(atMost: 12))\(labels.tellMalignancy ? "" : "; malignancy not told")"
+  }
+
+  func text(width: Int?) -> String {
+    let configuration = classifier.configuration
+    let preprocessing = configuration.preprocessing
+    let size = "\(preprocessing.size)x\(preprocessing.size) pixels"
+    let constancy =
+      preprocessing.colorConstancy.shadesOfGray.map {
+        "Shades of Gray (p \(JSONValue.decimal($0.p)), rounding \($0.rounding.rawValue))"
+      } ?? "no colour constancy"
+    let list = { (values: [Double]) in values.map(JSONValue.decimal).joined(separator: " ") }
+    let constants = "mean \(list(preprocessing.mean)), std \(list(preprocessing.standardDeviation))"
+    var rows = [
+      ("Version", DermaFusionVersion.current),
+      ("Model", "\(configuration.name) \(configuration.version), in \(folder)"),
+      ("SHA-256", classifier.model.sha256),
+      (
+        "Checksums",
+        classifier.hasChecksums
+          ? "SHA256SUMS agrees with the files"
+          : "none: the folder has no SHA256SUMS, and a damaged file would not be noticed"
+      ),
+      (
+        "Architecture",
+        configuration.architecture
+          + (configuration.precision == .int8
+            ? " in 8 bits" : configuration.precision == .bfloat16 ? " in bfloat16" : "")
+      ),
+    ]
+    for (index, member) in classifier.members.enumerated() {
+      let (model, weight) = (member.model.configuration, JSONValue.decimal(member.weight))
+      rows.append(
+        (index == 0 ? "Members" : "", "\(member.folder): \(model.name) \(model.version), weight \(weight)"))
+    }
+    rows += [
+      ("Metadata", classifier.usesMetadata ? "age, sex and site are used" : "not used by this model"),
+      ("Preprocessing", [size, constancy, constants].joined(separator: ", ")),
+      ("Classes", Self.words(classifier.labels)),
+      ("Formats", ImageDecoder.formats.joined(separator: ", ")),
+      ("Decoders", ImageDecoder.libraries.joined(separator: ", ")),
+      ("Instruction set", classifier.instructionSet),
+      ("Threads", String(classifier.threadCount)),
+    ]
+    let lines = TextTable.labelled(rows.map { ($0.0, $0.1.printable) }, column: 17, width: width)
+    return lines.joined(separator: "\n") + "\n\n" + Wording.disclaimer.wrapped(width: width, indent: 0) + "\n"
+  }
+}
+
+/// The models that `--model` finds by name.
+struct ModelList: PlainReport {
+  struct Model {
+    /// nil: the one that is used without `--model`.
+    let name: String?
+    let folder: String
+    let identity: ModelIdentity
+    let architecture: String
+    let precision: String
+
+    init(name: String?, folder: String, classifier: Classifier) {
+      self.name = name
+      self.folder = folder
+      identity = classifier.model
+      architecture = classifier.configuration.architecture
+      precision = classifier.configuration.precision.rawValue
+    }
+  }
+
+  var models: [Model]
+
+  var members: [(key: String, value: JSONValue)] {
+    let models = models.map {
+      JSONValue.object([
+        "name": $0.name.map(JSONValue.string) ?? .null, "folder": .string($0.folder),
+        "model": $0.identity.json, "architecture": .string($0.architecture),
+        "precision": .string($0.precision),
+      ])
+    }
+    return [("models", .array(models))]
+  }
+
+  func lines(width: Int?) -> [String] {
+    let names = models.map { ($0.name ?? "(default)").printable }
+    let column = 2 + (names.map(\.count).max() ?? 0)
+    let texts = models.map { model in
+      "\(model.identity.name) \(model.identity.version), \(model.architecture), \(model.precision), in \(model.folder)"
+        .printable
+    }
+    return TextTable.labelled(zip(names, texts).map { ($0, $1) }, column: column, width: width)
   }
 }

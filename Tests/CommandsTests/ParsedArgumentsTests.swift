@@ -54,7 +54,9 @@ import Testing
     #expect(throws: DermaFusionError.words("Missing expected option '--images <folder>'")) {
       try parse("a", options: [folders])
     }
-    #expect(throws: DermaFusionError.self) { try parse("a", "--images", "b", "--images=", options: [folders]) }
+    #expect(throws: DermaFusionError.self) {
+      try parse("a", "--images", "b", "--images=", options: [folders])
+    }
     #expect(throws: DermaFusionError.words("The option '--number <n>' was given more than once.")) {
       try parse("a", "--number", "1", "--number", "2")
     }
@@ -130,7 +132,8 @@ import Testing
       .wrongValue, "The value 'x' is invalid for '--stage <stage>'. Please provide one of 'text' or 'json'.",
       from: "a", "--stage", "x")
     expect(
-      .wrongValue, "The value 'csv' is invalid for '--stage <stage>'. Please provide one of 'text' or 'json'.",
+      .wrongValue,
+      "The value 'csv' is invalid for '--stage <stage>'. Please provide one of 'text' or 'json'.",
       from: "a", "--stage=csv")
   }
 

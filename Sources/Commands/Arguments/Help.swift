@@ -25,8 +25,7 @@ package enum Help {
   }
 
   /// `USAGE: dermafusion classify <image> ... [--age <age>]`, wrapped under the command's name.
-  package static func usage(of command: any Command.Type, in tool: String, title: String) -> String
-  {
+  package static func usage(of command: any Command.Type, in tool: String, title: String) -> String {
     let positionals = command.positionals.map { $0.isRepeated ? "<\($0.name)> ..." : "<\($0.name)>" }
     let options = command.options.map { option in
       let display = option.display + (option.isRepeatable ? " ..." : "")

@@ -24,19 +24,12 @@ struct BatchRunner {
     summary.addFailure()
   }
 
-  private enum Outcome<Value: Sendable>: Sendable {
-    case done(Value)
-    case failed(String)
-    /// What ends the whole batch.
-    case ended(any Error)
-  }
-
   /// - Parameters:
   ///   - classifier: whose threads work on several items at once; nil: one item after the other.
   ///   - writesOnScreen: whether `consume` writes where the progress is shown.
   ///   - interruption: what a person who interrupts the batch is told.
   ///   - work: for one item; called on several threads. What it throws is reported and ends nothing, except for
-  ///     ``DermaFusionError`` and ``DermaFusionError``.
+  ///     wrong usage and output that cannot be written.
   ///   - consume: is given the results in the order of the items, on the calling thread. Returns what the summary counts.
   mutating func run<Item: Sendable, Value: Sendable>(
     _ items: [Item], sideBySideOn classifier: Classifier?, writesOnScreen: Bool = false,
@@ -47,22 +40,14 @@ struct BatchRunner {
     defer { terminal.setInterruptionMessage(nil) }
     var progress = Progress(terminal: terminal, total: items.count, isQuiet: isQuiet)
     defer { progress.clear() }
-    let outcome = { @Sendable (item: Item) -> Outcome<Value> in
-      do {
-        return .done(try work(item))
-      } catch let error as DermaFusionError where error.isUsage || error.isOfOutput {
-        return .ended(error)
-      } catch {
-        return .failed("\(error)")
-      }
-    }
-    func take(_ outcome: Outcome<Value>) throws {
+    let outcome = { @Sendable (item: Item) -> Result<Value, any Error> in Result { try work(item) } }
+    func take(_ outcome: Result<Value, any Error>) throws {
       switch outcome {
-      case .ended(let error): throw error
-      case .failed(let message):
-        progress.pause { fail(message) }
+      case .failure(let error as DermaFusionError) where error.isUsage || error.isOfOutput: throw error
+      case .failure(let error):
+        progress.pause { fail("\(error)") }
         progress.advance(failed: true)
-      case .done(let value):
+      case .success(let value):
         var result: Classification?
         // Only what is written on the same screen needs room.
         if writesOnScreen {

@@ -20,8 +20,13 @@ struct ClassificationText {
   private static let shownClassCount = 10
 
   /// The likeliest classes as bars, the risk, what was missing, the warnings, the model and the disclaimer.
+  ///
+  /// - Parameters:
+  ///   - timing: nil: not told.
+  ///   - shares: nil: not told.
   func text(
-    _ result: Classification, imageName: String, timing: ClassificationTiming?, shares: MetadataShares? = nil
+    _ result: Classification, imageName: String, timing: ClassificationTiming? = nil,
+    shares: MetadataShares? = nil
   ) -> String {
     var lines = [emphasised(imageName.printable), "", sentence(result.summary), ""]
     if result.abstains {
@@ -64,16 +69,13 @@ struct ClassificationText {
 
   /// A row of logits for each class that is shown, a column for each set of fields.
   private static func table(_ shares: MetadataShares) -> [String] {
-    let columns = shares.named
     let labels = shares.everything.ranked.prefix(shownClassCount).sorted { $0.index < $1.index }
-    let width = nameWidth(labels)
-    let heading =
-      "  Logits with".padding(to: 2 + width) + columns.map { $0.heading.leftPadding(to: 9) }.joined()
-    return [heading]
-      + labels.map { label in
-        "  " + label.name.printable.padding(to: width)
-          + columns.map { Double($0.logits[label]).fixed(digits: 3).leftPadding(to: 9) }.joined()
+    return TextTable(
+      names: .left("  Logits with", least: 31, gap: 0, labels.map { "  " + $0.name.printable }),
+      columns: shares.named.map { share in
+        .right(share.heading, 9, labels.map { Double(share.logits[$0]).fixed(digits: 3) })
       }
+    ).lines(width: nil)
   }
 
   private static func nameWidth(_ labels: some Sequence<LesionLabel>) -> Int {
@@ -130,5 +132,16 @@ struct ClassificationText {
     case .moderate: "33"
     case .high: "31"
     }
+  }
+}
+
+extension ClassificationTiming {
+  var totalMilliseconds: Double { decodeMilliseconds + preprocessMilliseconds + networkMilliseconds }
+
+  fileprivate var words: String {
+    [
+      ("decode", decodeMilliseconds), ("preprocess", preprocessMilliseconds),
+      ("network", networkMilliseconds),
+    ].map { "\($0.0) \($0.1.fixed(digits: 1)) ms" }.joined(separator: ", ")
   }
 }

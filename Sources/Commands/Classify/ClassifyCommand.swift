@@ -1,4 +1,5 @@
 import DermaFusion
+import Files
 import ImageFiles
 import SystemModule
 
@@ -30,7 +31,8 @@ enum ClassifyCommand: Command {
   static let positionals = [Positional.images]
   static let options: [any AnyCommandOption] =
     MetadataOptions.all + [
-      MetadataOptions.table, ModelLocation.option, CommandOption<Int>.threads, CommandOption<Precision>.precision,
+      MetadataOptions.table, ModelLocation.option, CommandOption<Int>.threads,
+      CommandOption<Precision>.precision,
       ImageViews.flag,
     ] + ClassifyOptions.all + [Flag.quiet] + DecodingOptions.all
   static let examples = [
@@ -67,7 +69,8 @@ enum ClassifyCommand: Command {
 
     var runner = BatchRunner(arguments, terminal: terminal)
     let views = ImageViews(arguments)
-    let (showsTiming, explains) = (
+    let text = destination.writer.text
+    let (includesTiming, explains) = (
       arguments[ClassifyOptions.timing], arguments[ClassifyOptions.explainMetadata]
     )
     try runner.run(
@@ -78,15 +81,16 @@ enum ClassifyCommand: Command {
       return try source.naming {
         let bytes = try source.read(terminal: terminal)
         var request = ImageRequest(metadata: try input.metadata(of: source), views: views)
+        request.imageName = source.name
+        request.includesTiming = includesTiming
         request.includesMetadataShares = explains
         let answer = try classifier.run(request, onFile: bytes, limits: input.limits)
-        return ClassifiedImage(
-          classification: answer.classification, imageName: source.name,
-          timing: showsTiming ? answer.timing : nil, shares: answer.shares)
+        // The answer holds the pixels, which must not wait for their turn.
+        return (text: text(answer), classification: answer.classification)
       }
-    } consume: { image in
-      try destination.write(image)
-      return image.classification
+    } consume: { result in
+      try destination.writer.write(result.text)
+      return result.classification
     }
     try destination.finish(runner.summary)
     if !destination.hasSummary, !destination.remaining.isEmpty { runner.showSummary(ofImages: items.count) }
@@ -113,5 +117,126 @@ enum ClassifyCommand: Command {
         ClassifyOptions.resume.display, companions: "'\(ClassifyOptions.output.display)'")
     }
     try require([.json, .csv], for: ClassifyOptions.resume)
+  }
+}
+
+/// The options of `classify` alone.
+enum ClassifyOptions {
+  static let all: [any AnyCommandOption] = [explainMetadata, format, timing, output, resume]
+
+  static let explainMetadata = Flag(
+    "explain-metadata",
+    abstract: """
+      Add the logit of each class for the image alone, with all metadata, and without the age, the sex or the site. \
+      For text and JSON.
+      """)
+  static let format = OutputFormat.tableOption
+  static let output = CommandOption<String>.path(
+    "output", valueName: "file",
+    abstract: """
+      Write the results to this file instead of standard output. The file appears when it is complete and replaces an \
+      existing one; with --resume it grows line by line. - is standard output.
+      """)
+  static let resume = Flag(
+    "resume",
+    abstract: """
+      Continue the file of --output: images that have a line in it are skipped, and an unfinished last line is written \
+      again. For JSON and CSV. A file is refused and left unchanged where one of its results was made with another model, \
+      other options or other metadata. In JSON, imageSHA256 is compared too: a result of an image that has changed since \
+      is refused. CSV has no hash, so a changed image is not noticed.
+      """)
+  static let timing = Flag("timing", abstract: "Add the time that each image took to the output.")
+}
+
+/// Where the results of `classify` go.
+struct ResultDestination {
+  /// Whether the results go to standard output.
+  let isSeen: Bool
+  /// The images that have no result yet.
+  let remaining: [BatchItem]
+  /// What a person who interrupts the batch is told.
+  let interruption: String
+  var writer: ResultWriter<ImageAnswer>
+  /// Whether the output ends with a summary of its own on the screen.
+  let hasSummary: Bool
+  private let finishing: () throws(DermaFusionError) -> Void
+  /// Whether the file takes the place of an older one.
+  private let replaces: Bool
+
+  init(
+    _ arguments: ParsedArguments, outputs: OutputFiles, input: BatchInput, classifier: Classifier,
+    terminal: Terminal
+  ) throws {
+    let format = arguments.value(of: ClassifyOptions.format)
+    let items = input.images.items
+    let columns = ClassificationCSV(
+      labels: classifier.labels, showsTiming: arguments[ClassifyOptions.timing], views: ImageViews(arguments))
+    let path = outputs.usesStandardOutput ? nil : arguments[ClassifyOptions.output]
+    let file: any ByteOutput
+    var isFirst = true
+    if let path, arguments[ClassifyOptions.resume] {
+      let continued = try ContinuedFile(path: path, limit: 1 << 31)
+      var results = try WrittenResults(
+        continued.content, path: path, form: Self.form(arguments, columns),
+        images: input.images.sources.map(\.name), model: classifier.model)
+      remaining = try items.filter { item in
+        guard let source = item.source, let metadata = try? input.metadata(of: source) else { return true }
+        // An image that cannot be read keeps its result.
+        let bytes = { try? source.read(terminal: terminal) }
+        return try !results.take(
+          source.name, metadata: metadata,
+          completed: { bytes().map { metadata.filled(from: ImageDecoder.patient($0)) } },
+          imageSHA256: { bytes().map { SHA256.hexDigest($0) } })
+      }
+      // Only a file that is continued is changed.
+      try continued.truncate(to: results.byteCount)
+      (file, isFirst) = (continued, results.byteCount == 0)
+      finishing = continued.finish
+      interruption = "\(path) keeps the results made so far; the same command continues it."
+      if results.count > 0, !arguments[Flag.quiet] {
+        let done = "\(items.count - remaining.count) of \(items.count) images have a result in \(path)"
+        terminal.noteOnScreen(remaining.isEmpty ? "\(done): nothing left to do." : "\(done).")
+      }
+    } else if let path {
+      let partial = try PartialFile(path: path)
+      (file, remaining) = (partial, items)
+      finishing = partial.finish
+      interruption =
+        "\(path) was not written; with --resume (and --format json or csv) an interrupted batch can be continued."
+    } else {
+      (file, remaining) = (terminal.output, items)
+      finishing = {}
+      interruption = "With --output and --resume (and --format json or csv) a batch can be continued."
+    }
+    isSeen = path == nil
+    replaces = path != nil && !arguments[ClassifyOptions.resume]
+    let width = isSeen ? terminal.width : nil
+    let usesColour = isSeen && terminal.usesColour
+    let isTable =
+      items.count > 1 && format == .text && !arguments[ClassifyOptions.timing]
+      && !arguments[ClassifyOptions.explainMetadata]
+    hasSummary = isSeen && isTable
+    writer = .classifications(
+      as: format, to: file, columns: columns, width: width, usesColour: usesColour,
+      table: isTable
+        ? BatchTable(
+          names: input.images.sources.map(\.name), labels: classifier.labels, width: width,
+          usesColour: usesColour) : nil)
+    writer.isFirst = isFirst
+  }
+
+  /// What each result in a file of this command line looks like.
+  private static func form(_ arguments: ParsedArguments, _ columns: ClassificationCSV) -> WrittenResults.Form
+  {
+    if arguments.value(of: ClassifyOptions.format) == .csv { return .csv(header: columns.header) }
+    let flags = [ImageViews.flag, ClassifyOptions.explainMetadata, ClassifyOptions.timing]
+    return .json(
+      extraMembers: zip(WrittenResults.optionalMembers, flags).filter { arguments[$1] }.map { $0.0 })
+  }
+
+  /// Ends the output. A file that is whole is given its name; one without any result does not take the place of an older one.
+  func finish(_ summary: BatchSummary) throws {
+    try writer.finish(summary)
+    if !replaces || summary.count > 0 { try finishing() }
   }
 }

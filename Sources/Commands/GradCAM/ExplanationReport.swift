@@ -1,9 +1,10 @@
 import DermaFusion
 import Figures
 import Files
+import SystemModule
 
 /// The statistics of an explanation, for programs and for people.
-struct ExplanationReport: ImageReport, PlainReport, Sendable {
+struct ExplanationReport: PlainReport, Sendable {
   let explanation: Explanation
   /// One for each map, or none.
   let trusts: [MapTrust]
@@ -16,7 +17,7 @@ struct ExplanationReport: ImageReport, PlainReport, Sendable {
   private var result: Classification { classification }
 
   /// What a table's row says besides the result.
-  var remarks: [String] {
+  fileprivate var remarks: [String] {
     let checks =
       trusts.isEmpty
       ? [] : [trusts.allSatisfy(\.passes) ? "passed the checks" : "failed a check: do not rely on the map"]
@@ -61,7 +62,7 @@ struct ExplanationReport: ImageReport, PlainReport, Sendable {
         lines += trusts[index].sentences.map { $0.wrapped(width: width, indent: 4) }
       }
     }
-    var rows = [
+    var rows: [(label: String, text: String)] = [
       ("Method", "\(first.method.displayName) at \(first.layer), \(first.height)x\(first.width)"),
       ("Metadata", result.metadata.description),
     ]
@@ -69,7 +70,7 @@ struct ExplanationReport: ImageReport, PlainReport, Sendable {
     rows += [("Model", result.model.words), ("Picture", picturePath.printable)]
     if let rawPath { rows.append(("Array", rawPath.printable)) }
     return lines + [""]
-      + rows.map { label, value in value.labelled("  " + label, column: 16, width: width) }
+      + TextTable.labelled(rows, indent: 2, column: 16, width: width)
   }
 
   private func detail(_ map: ActivationMap) -> String {
@@ -85,6 +86,23 @@ struct ExplanationReport: ImageReport, PlainReport, Sendable {
       \(subject) ranges from \(Double(map.minimum).threeDigits) to \(Double(map.maximum).threeDigits)\(sign). \
       The centre of the shown map lies \(percent(centre.x)) from the left and \(percent(centre.y)) from the top.
       """
+  }
+}
+
+extension ResultWriter where Result == ExplanationReport {
+  /// - Parameter table: for the text of many images; nil: each has a text of its own.
+  static func explanations(
+    as format: OutputFormat, to output: any ByteOutput, width: Int?, table: BatchTable?
+  ) -> ResultWriter {
+    if format == .json { return ResultWriter(output: output, text: { $0.json.text + "\n" }) }
+    guard let table else {
+      return ResultWriter(output: output, separator: "\n", text: { $0.text(width: width) })
+    }
+    // JSON has all that is known of each map.
+    return ResultWriter(
+      output: output, header: table.header,
+      text: { table.row($0.classification, imageName: $0.imageName, others: $0.remarks) },
+      ending: table.footer)
   }
 }
 

@@ -1,6 +1,7 @@
 import DermaFusion
 import Evaluation
 import Figures
+import Files
 import ImageFiles
 import ImagePipeline
 import SystemModule
@@ -86,5 +87,112 @@ struct HeatmapWork: Sendable {
     return NPYFile.bytes(
       maps.flatMap { isSigned ? $0.signedValues : $0.values },
       shape: maps.count == 1 ? shape : [maps.count] + shape)
+  }
+}
+
+/// Where the pictures of a batch go.
+struct PicturePaths {
+  /// One for each image, in their order.
+  let paths: [String]
+  /// To be made where they are missing, outer ones first.
+  private let folders: [String]
+
+  /// An image, or why there is none, and the path of its picture.
+  struct Job: Sendable {
+    let item: BatchItem
+    let path: String?
+  }
+
+  /// - Throws: ``DermaFusionError`` for an option that takes one image.
+  init(of images: ImageList, _ arguments: ParsedArguments) throws(DermaFusionError) {
+    let output = arguments[GradCAMOptions.output]
+    let isFolder = output.map { $0.withCString(FolderWalk.isFolder) } ?? false
+    let isBatch = !images.isSingleImage
+    try Self.refuse(arguments, isBatch: isBatch, isFolder: isFolder)
+    let places = images.items.compactMap { item -> (folder: String, name: String)? in
+      guard case .image(let source, let folder) = item else { return nil }
+      return (folder, source.identifier ?? "image")
+    }
+    guard isBatch || isFolder else {
+      paths = [output ?? "\(places[0].name)-gradcam.png"]
+      folders = []
+      return
+    }
+    let root = output.map { "\($0)/" } ?? ""
+    // Without --output the pictures go to the current folder, and no folders are made there.
+    let bases = places.map { $0.folder.isEmpty || output == nil ? $0.name : "\($0.folder)/\($0.name)" }
+    paths = Self.unique(bases).map { root + $0 + "-gradcam.png" }
+    var needed: [String] = []
+    var seen: Set<String> = []
+    if let output, !places.isEmpty { needed.append(output) }
+    for place in places where output != nil && !place.folder.isEmpty && seen.insert(place.folder).inserted {
+      var path = root
+      for part in place.folder.split(separator: "/") {
+        path += part
+        needed.append(path)
+        path += "/"
+      }
+    }
+    folders = needed.unique
+  }
+
+  private static func refuse(
+    _ arguments: ParsedArguments, isBatch: Bool, isFolder: Bool
+  ) throws(DermaFusionError) {
+    let (output, raw) = (GradCAMOptions.output, GradCAMOptions.raw)
+    let path = arguments[output]
+    let ending = path.flatMap { ImageSource.file($0).ending }
+    if isBatch, let path = arguments[raw] {
+      throw .invalidValue(path, display: raw.display, expectation: "Please name a single image with it.")
+    }
+    if isBatch, path == "-" {
+      throw .invalidValue(
+        "-", display: output.display, expectation: "Please provide a folder for the pictures.")
+    }
+    if isBatch, let path, !isFolder, let ending, ImageFileName.endings.contains(ending) {
+      throw .invalidValue(
+        path, display: output.display,
+        expectation:
+          "The pictures of several images go into a folder; please provide a name that does not end in \(ending)."
+      )
+    }
+  }
+
+  /// - Throws: ``DermaFusionError`` for the picture of a single image with a name that promises another kind of file.
+  func requirePNG(_ arguments: ParsedArguments) throws(DermaFusionError) {
+    guard let path = arguments[GradCAMOptions.output], paths == [path],
+      let ending = ImageSource.file(path).ending, ending != ".png"
+    else { return }
+    throw .invalidValue(
+      path, display: GradCAMOptions.output.display,
+      expectation: "The picture is a PNG file; please provide a name that ends in .png, not in \(ending).")
+  }
+
+  /// Names that occur more than once get numbers, which may be names of others.
+  private static func unique(_ names: [String]) -> [String] {
+    let plain = Set(names.map(\.imageKey))
+    var taken: Set<[UInt8]> = []
+    var numbers: [[UInt8]: Int] = [:]
+    return names.map { name in
+      if taken.insert(name.imageKey).inserted { return name }
+      var number = numbers[name.imageKey, default: 1]
+      var numbered = name
+      repeat {
+        number += 1
+        numbered = "\(name)-\(number)"
+      } while plain.contains(numbered.imageKey) || !taken.insert(numbered.imageKey).inserted
+      numbers[name.imageKey] = number
+      return numbered
+    }
+  }
+
+  /// Makes the folders that are missing.
+  func makeFolders() throws(DermaFusionError) {
+    for folder in folders { try FileBytes.makeFolder(folder) }
+  }
+
+  func jobs(for items: [BatchItem]) -> [Job] {
+    var rest = paths[...]
+    return items.map { Job(item: $0, path: $0.source == nil ? nil : rest.popFirst()) }
   }
 }

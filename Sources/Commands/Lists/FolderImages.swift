@@ -1,4 +1,5 @@
 import DermaFusion
+import Files
 import ImageFiles
 import SystemModule
 

@@ -109,3 +109,77 @@ enum ReportStyle {
     }
     """
 }
+
+/// The signs of the risks, those of the browser page: form and colour differ.
+enum RiskIcon {
+  /// - Parameter risk: nil: a circle with a dash, where there is none to tell.
+  static func svg(_ risk: RiskLevel?) -> String {
+    let (name, shape, glyph) = parts(risk)
+    return """
+      <svg viewBox="0 0 24 24" aria-hidden="true"><path class="shape \(name)" d="\(shape)"/>\
+      <path class="glyph" d="\(glyph)"/></svg>
+      """
+  }
+
+  private static func parts(_ risk: RiskLevel?) -> (name: String, shape: String, glyph: String) {
+    switch risk {
+    case .low:
+      (
+        "low", "M12 2.2l8.2 3v6.3c0 5-3.4 8.6-8.2 10.3c-4.8-1.7-8.2-5.3-8.2-10.3V5.2z",
+        "M8 12l2.9 2.9L16.2 9.4"
+      )
+    case .moderate:
+      (
+        "moderate",
+        "M12 2.6c.6 0 1.1.3 1.4.8l9 15.7c.6 1.1-.2 2.4-1.4 2.4H3c-1.2 0-2-1.3-1.4-2.4l9-15.7c.3-.5.8-.8 1.4-.8z",
+        "M12 9v5.2 M12 17.6v.2"
+      )
+    case .high: ("high", "M8 2.5h8L21.5 8v8L16 21.5H8L2.5 16V8z", "M12 7v6.2 M12 16.8v.2")
+    case nil: ("none", "M12 2.5a9.5 9.5 0 1 0 0 19a9.5 9.5 0 1 0 0-19z", "M8 12h8")
+    }
+  }
+
+  /// The name of a risk in class attributes.
+  static func name(_ risk: RiskLevel?) -> String { risk?.rawValue ?? "none" }
+}
+
+/// Text for a document in HTML or SVG.
+enum HTML {
+  /// With the characters replaced that would end a text or an attribute's value, and those that would not be seen. By
+  /// scalars: a bracket that an accent follows is another character.
+  static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.printable.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "'": result += "&#39;"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  /// `data:image/jpeg;base64,...`
+  static func jpegAddress(_ bytes: [UInt8]) -> String { "data:image/jpeg;base64,\(base64(bytes))" }
+
+  /// RFC 4648, with padding.
+  static func base64(_ bytes: [UInt8]) -> String {
+    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    var index = 0
+    while index < bytes.count {
+      let count = min(3, bytes.count - index)
+      var group = 0
+      for offset in 0..<3 { group = group << 8 | (offset < count ? Int(bytes[index + offset]) : 0) }
+      for place in 0..<4 {
+        text.append(place <= count ? digits[group >> ((3 - place) * 6) & 63] : UInt8(ascii: "="))
+      }
+      index += 3
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

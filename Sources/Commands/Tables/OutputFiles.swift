@@ -28,9 +28,9 @@ package struct OutputFiles: Sendable {
     for (display, path) in outputs {
       let systemPath = path == "-" ? "/dev/stdout" : path
       guard !FileBytes.isDevice(systemPath), let identity = FileIdentity(path: systemPath) else { continue }
-      if let input = inputs[identity] { 
+      if let input = inputs[identity] {
         throw DermaFusionError.usage("'\(path)' is \(input), and '\(display)' would replace it.")
-       }
+      }
       if let other = seen.updateValue(display, forKey: identity) {
         throw Self.repeated(path, other, display)
       }

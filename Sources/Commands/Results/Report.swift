@@ -11,13 +11,10 @@ protocol Report {
   ///
   /// - Parameter isForTerminal: see ``CSVCell/text(_:isForTerminal:)``.
   func csv(isForTerminal: Bool) -> (header: String, rows: String)
-  /// The same for a command whose `--format` has `isic`.
-  func submission(isForTerminal: Bool) -> (header: String, rows: String)
 }
 
 extension Report {
   func csv(isForTerminal: Bool) -> (header: String, rows: String) { ("", "") }
-  func submission(isForTerminal: Bool) -> (header: String, rows: String) { ("", "") }
 }
 
 /// A report that has nothing of its own around its members and lines: the schema's version and the disclaimer.
@@ -41,7 +38,7 @@ extension PlainReport {
   }
 }
 
-/// A form of output. A further one is a case here and in ``text(of:isFirst:width:)``.
+/// A form of output.
 enum OutputFormat: String, Sendable {
   case text, json, csv, isic
 
@@ -60,81 +57,46 @@ enum OutputFormat: String, Sendable {
   {
     .choice("format", of: formats, initial: .text, abstract: "Form of the output.\(remark)")
   }
-
-  /// A report in this form.
-  ///
-  /// - Parameters:
-  ///   - isFirst: whether no other stands before it in the same output.
-  ///   - width: characters a line where a person looks at it; nil for a file or a pipe.
-  func text(of report: some Report, isFirst: Bool = true, width: Int?) -> String {
-    switch self {
-    case .text: return (isFirst ? "" : "\n") + report.text(width: width)
-    case .json: return report.json.text + "\n"
-    case .csv, .isic:
-      let isForTerminal = width != nil
-      let table =
-        self == .csv
-        ? report.csv(isForTerminal: isForTerminal) : report.submission(isForTerminal: isForTerminal)
-      return (isFirst ? table.header : "") + table.rows
-    }
-  }
 }
 
 extension Terminal {
   func write(_ report: some Report, as format: OutputFormat) throws(DermaFusionError) {
-    try write(format.text(of: report, width: width))
+    switch format {
+    case .json: try write(report.json.text + "\n")
+    case .csv:
+      let (header, rows) = report.csv(isForTerminal: width != nil)
+      try write(header + rows)
+    case .text, .isic: try write(report.text(width: width))
+    }
   }
 }
 
-/// A report on one image of a batch.
-protocol ImageReport: Report {
-  var classification: Classification { get }
-  /// As it was given.
-  var imageName: String { get }
-  /// What a table's row says besides the result.
-  var remarks: [String] { get }
-}
-
-extension ImageReport {
-  var remarks: [String] { [] }
-}
-
-/// Writes reports one by one in one format, each as soon as it is there.
-struct ResultPrinter {
-  let format: OutputFormat
+/// Writes the results of images one by one in one form, each as soon as it is there.
+struct ResultWriter<Result> {
   let output: any ByteOutput
-  /// Characters a line where a person looks at the output; nil for a file or a pipe.
-  let width: Int?
-  /// For the text of many images; nil: each has a text of its own.
-  let table: BatchTable?
+  /// What stands before the first.
+  var header = ""
+  /// What stands between two.
+  var separator = ""
+  /// A result; called on several threads.
+  let text: @Sendable (Result) -> String
+  /// What stands behind the last.
+  var ending: (BatchSummary) -> String = { _ in "" }
   /// Whether nothing was written before.
   var isFirst = true
-  /// The classes that a table's rows name.
-  private(set) var labels: [LesionLabel] = []
 
-  mutating func print(_ report: some ImageReport) throws(DermaFusionError) {
-    // Each report is written at once, so that an interruption leaves at most one line unfinished.
-    if let table {
-      let result = report.classification
-      let row = table.row(result, imageName: report.imageName, others: report.remarks)
-      try write((isFirst ? table.header : "") + row)
-      for label in [result.prediction, result.answer?.concern].compactMap({ $0 })
-      where !labels.contains(label) {
-        labels.append(label)
-      }
-    } else {
-      try write(format.text(of: report, isFirst: isFirst, width: width))
-    }
+  /// - Parameter text: of a result.
+  mutating func write(_ text: String) throws(DermaFusionError) {
+    // At once, so that an interruption leaves at most one line unfinished.
+    try output.write(Array(((isFirst ? header : separator) + text).utf8))
     isFirst = false
   }
 
-  /// What a table ends with, when it has begun.
+  /// Ends what has begun.
   func finish(_ summary: BatchSummary) throws(DermaFusionError) {
-    guard let table, !isFirst else { return }
-    try write(table.footer(summary, labels: labels.sorted { $0.index < $1.index }))
+    let text = isFirst ? "" : ending(summary)
+    if !text.isEmpty { try output.write(Array(text.utf8)) }
   }
-
-  private func write(_ text: String) throws(DermaFusionError) { try output.write(Array(text.utf8)) }
 }
 
 extension ModelIdentity {

@@ -45,9 +45,10 @@ struct BatchTable {
   func row(_ result: Classification, imageName: String, others: [String] = []) -> String {
     let name = shortened(imageName.printable)
     guard let answer = result.answer else {
-      return line(cells(name, "-", "-", "-"), remarks: ["abstains: " + reasons(result)] + others)
+      let reasons = result.abstention.reasons.map { $0.rawValue.spaced }.joined(separator: ", ")
+      return line(cells(name, "-", "-", "-"), remarks: ["abstains: \(reasons)"] + others)
     }
-    var remarks = warnings(result)
+    var remarks = result.warnings.map { $0.rawValue.spaced }
     if let concern = answer.concern, let probability = answer.concernProbability {
       remarks.insert("\(concern.id.printable) cannot be excluded (\(Wording.percentage(probability)))", at: 0)
     }
@@ -58,9 +59,9 @@ struct BatchTable {
   }
 
   /// The classes that occur, by their names, the summary and the disclaimer.
-  func footer(_ summary: BatchSummary, labels: [LesionLabel]) -> String {
-    let names = labels.filter { $0.name != $0.id }.map { "\($0.id) \($0.name)".printable }.joined(
-      separator: ", ")
+  func footer(_ summary: BatchSummary) -> String {
+    let names = summary.namedLabels.filter { $0.name != $0.id }.map { "\($0.id) \($0.name)".printable }
+      .joined(separator: ", ")
     let paragraphs = [
       names.isEmpty ? "" : "Classes: \(names).", summary.sentences.joined(separator: " "),
       "A classification is not a diagnosis. Please consult a dermatologist.", Wording.disclaimer,
@@ -95,12 +96,6 @@ struct BatchTable {
     return cells.trimmedRight + "\n" + text.wrapped(width: width, indent: 4) + "\n"
   }
 
-  private func reasons(_ result: Classification) -> String {
-    result.abstention.reasons.map { $0.rawValue.spaced }.joined(separator: ", ")
-  }
-
-  private func warnings(_ result: Classification) -> [String] { result.warnings.map { $0.rawValue.spaced } }
-
   /// The end of a path tells more than its beginning.
   private func shortened(_ name: String) -> String {
     name.count <= nameWidth ? name : "\u{2026}" + name.suffix(nameWidth - 1)
@@ -130,6 +125,8 @@ struct BatchSummary {
   private var classCounts: [Int] = []
   private var labels: [LesionLabel] = []
   private var riskCounts: [RiskLevel: Int] = [:]
+  /// Places of the classes that rows of a table name.
+  private var namedPlaces: Set<Int> = []
 
   private static let noRisk =
     "Risk is not judged, since the model does not say which of its classes are malignant."
@@ -145,8 +142,12 @@ struct BatchSummary {
       return
     }
     classCounts[answer.prediction.index] += 1
+    namedPlaces.formUnion([answer.prediction.index, answer.concern?.index ?? answer.prediction.index])
     if let risk = answer.risk { riskCounts[risk, default: 0] += 1 }
   }
+
+  /// The likeliest classes and those that cannot be excluded, in the order of the classes.
+  var namedLabels: [LesionLabel] { labels.filter { namedPlaces.contains($0.index) } }
 
   mutating func addFailure() { failedCount += 1 }
 

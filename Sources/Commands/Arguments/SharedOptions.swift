@@ -1,0 +1,202 @@
+import DermaFusion
+import Figures
+import ImageFiles
+import ImagePipeline
+import SystemModule
+
+extension Positional {
+  /// The images of a command line.
+  static let images = Positional(
+    "image", isRepeated: true,
+    abstract: "A file, a folder, or - for one image's bytes on standard input.")
+}
+
+extension CommandOption where Value == String {
+  /// Where the images of a table are looked for.
+  static let imageFolders = path(
+    "images", valueName: "folder", isRequired: true, isRepeatable: true,
+    abstract: "Folder with the images; give it again for more folders.")
+}
+
+extension CommandOption where Value == Int {
+  /// Threads to compute with.
+  static let threads = wholeNumber(
+    "threads", valueName: "n", in: 1...256,
+    abstract:
+      "Threads to compute with, 1 to 256; without this option as many as the program has processors.")
+}
+
+extension CommandOption where Value == Precision {
+  /// What the network is computed in.
+  static let precision = CommandOption(
+    "precision", valueName: "type",
+    abstract: """
+      What the network multiplies. bfloat16 is faster, needs a CPU with AVX-512 BF16, and changes probabilities by some \
+      thousandths. Without this option the model's config.json decides; of the shipped model it is float32.
+      """,
+    allowedValues: Precision.allCases.map { $0.rawValue },
+    convert: { Precision(rawValue: $0) })
+}
+
+extension Session {
+  /// The model of a folder, as the options say.
+  func classifier(_ folder: String, _ arguments: ParsedArguments) throws -> Classifier {
+    try loadClassifier(
+      folder, arguments[CommandOption<Int>.threads], arguments[CommandOption<Precision>.precision])
+  }
+}
+
+extension ImageViews {
+  /// Test-time augmentation.
+  static let flag = Flag(
+    "tta",
+    abstract: """
+      Average the logits over the eight symmetries of the square (test-time augmentation). Takes eight times as long.
+      """)
+
+  init(_ arguments: ParsedArguments) {
+    self = arguments[Self.flag] ? .symmetries : .upright
+  }
+}
+
+extension Flag {
+  /// For scripts.
+  static let quiet = Flag(
+    "quiet", abstract: "Show no progress, no notes and no closing summary; failures are still named.")
+}
+
+/// Where models and fixtures lie when the command line does not say.
+struct ModelLocation: Sendable {
+  static let option = CommandOption<String>.path(
+    "model", valueName: "folder",
+    abstract: """
+      Folder of a model or an ensemble, or the name of one beside the installed model (info --models lists them). Without \
+      this option: $\(environmentVariable), else \(folderName) in the current folder, \
+      else \(folderName) or share/dermafusion/\(folderName) beside the program or in a folder above it.
+      """)
+
+  static let environmentVariable = "DERMAFUSION_MODEL"
+  static let folderName = "Weights"
+  private static let marker = "config.json"
+
+  /// The model's folder.
+  ///
+  /// - Throws: ``DermaFusionError`` when none was named and none is found.
+  static func folder(_ arguments: ParsedArguments, terminal: Terminal) throws(DermaFusionError) -> String {
+    guard let named = arguments[option] else { return try defaultFolder(terminal) }
+    return folder(named: named, terminal: terminal)
+  }
+
+  /// The folder that is meant: the one at this path, or the one of this name beside the model that is used without the option.
+  static func folder(named: String, terminal: Terminal) -> String {
+    if named.utf8.contains(UInt8(ascii: "/")) || FileBytes.isThere(named) { return named }
+    guard let base = try? defaultFolder(terminal), names(beside: base).contains(named) else { return named }
+    return "\(base)/\(named)"
+  }
+
+  /// The models that lie in a model's folder, by the names of their own folders.
+  static func names(beside folder: String) -> [String] {
+    FolderWalk.folders(in: folder).filter { FileBytes.isReadable("\(folder)/\($0)/\(marker)") }
+  }
+
+  /// The model's folder where none is named.
+  private static func defaultFolder(_ terminal: Terminal) throws(DermaFusionError) -> String {
+    if let folder = terminal.environment(environmentVariable), !folder.isEmpty { return folder }
+    return try search(folder: folderName, holding: marker, terminal: terminal)
+  }
+
+  /// `folder` in the current folder, else beside the program or in a folder above it.
+  static func search(
+    folder: String, holding marker: String, terminal: Terminal
+  ) throws(DermaFusionError) -> String {
+    var places = [folder]
+    var parent = terminal.executablePath.map(directory(of:))
+    while let current = parent {
+      let base = current == "/" ? "" : current
+      // Scripts/install puts the program into bin and its data into share beside it.
+      places += ["\(base)/\(folder)", "\(base)/share/dermafusion/\(folder)"]
+      parent = current == "/" ? nil : directory(of: current)
+    }
+    // What has the name in the current folder is meant, even where it turns out to be unusable.
+    if FileBytes.isThere(folder) { return folder }
+    for place in places where FileBytes.isReadable("\(place)/\(marker)") { return place }
+    throw DermaFusionError(
+      .modelNotFound,
+      message: "no folder with a \(marker) was found; looked at \(places.joined(separator: ", "))",
+      remedy: "Name the folder.")
+  }
+
+  private static func directory(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+    return String(path[..<slash])
+  }
+}
+
+/// What decoding an image may cost.
+enum DecodingOptions {
+  static let all: [any AnyCommandOption] = [pixels, scannedPixels, memory, seconds]
+
+  private static let pixels = CommandOption<Int>.wholeNumber(
+    "max-pixels", valueName: "n", in: 1...PixelLimit.count, initial: PixelLimit.count,
+    abstract: "Refuse images of more pixels. The default is also the greatest value.")
+  private static let scannedPixels = CommandOption<Int>.wholeNumber(
+    "max-scanned-pixels", valueName: "n", in: 1...(Int(Int32.max) * 100),
+    initial: DecodingLimits.standardScannedPixels,
+    abstract: """
+      Refuse a JPEG whose pixels times scans are more. Each scan of a progressive file passes over the whole image.
+      """)
+  private static let memory = CommandOption<Int>.wholeNumber(
+    "max-decoding-memory", valueName: "MB", in: 1...(1 << 20), initial: DecodingLimits.standardMemory >> 20,
+    abstract: """
+      Refuse images that take more memory to decode. Images that are decoded at the same time share this memory and wait \
+      for it.
+      """)
+  private static let seconds = CommandOption<Int>.wholeNumber(
+    "max-decoding-time", valueName: "s", in: 1...86_400, initial: Int(DecodingLimits.standardSeconds),
+    abstract: "Refuse an image that takes more seconds to decode.")
+
+  static func limits(_ arguments: ParsedArguments) -> DecodingLimits {
+    DecodingLimits(
+      pixels: arguments.value(of: pixels), scannedPixels: arguments.value(of: scannedPixels),
+      memory: arguments.value(of: memory) << 20, seconds: Double(arguments.value(of: seconds)))
+  }
+}
+
+/// How a heatmap is drawn, as every command asks for it.
+enum FigureOptions {
+  static let all: [any AnyCommandOption] = [form, scale, colorMap, alpha, sideBySide]
+
+  private static let form = CommandOption<FigureStyle.Form>.choice(
+    "style", of: FigureStyle.Form.allCases, initial: .contours,
+    abstract: """
+      contours draws a smooth map with lines at 0.25, 0.5 and 0.75 and leaves the photograph unchanged where the map is 0. \
+      classic draws the map with one opacity everywhere, as the Python package grad-cam does.
+      """)
+  private static let scale = CommandOption<FigureStyle.Scale>.choice(
+    "scale", of: FigureStyle.Scale.allCases, initial: .shared,
+    abstract: """
+      Scale of several maps. shared: 1 is the strongest place of all maps. each: 1 is the strongest place of each map, as \
+      it always is with --style classic.
+      """)
+  private static let colorMap = CommandOption<ColorMap>(
+    "colormap", valueName: "colormap",
+    abstract: "Colours. inferno and viridis are perceptually uniform and can be read without colour vision.",
+    allowedValues: ColorMap.allCases.map { $0.rawValue }, defaultValue: "inferno; jet for --style classic",
+    convert: { ColorMap(rawValue: $0) })
+  private static let alpha = CommandOption<Double>(
+    "alpha", valueName: "alpha",
+    abstract:
+      "Opacity of the colours over the photograph, from 0 to 1: where the map is 1, or everywhere for --style classic.",
+    expectation: "Please provide a number from 0 to 1.", defaultValue: "0.65; 0.5 for --style classic",
+    convert: { text in
+      guard let value = Double(text), (0...1).contains(value) else { return nil }
+      return value
+    })
+  private static let sideBySide = Flag("side-by-side", abstract: "Show the photograph beside the map.")
+
+  static func style(_ arguments: ParsedArguments) -> FigureStyle {
+    FigureStyle(
+      arguments.value(of: form), colorMap: arguments[colorMap], alpha: arguments[alpha],
+      scale: arguments.value(of: scale), isSideBySide: arguments[sideBySide])
+  }
+}
