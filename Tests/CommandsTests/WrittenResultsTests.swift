@@ -57,7 +57,7 @@ import Testing
     }
     let views: ImageViews = options.contains("--tta") ? .symmetries : .upright
     let isCSV = options.contains("csv")
-    let header = ClassificationCSV.header(labels: .ham10000, showsTiming: false, views: views)
+    let header = ClassificationCSV(labels: .ham10000, views: views).header
     return Outputs(
       images: images, texts: [isCSV ? Array(header.utf8) : []] + texts,
       form: isCSV

@@ -1,3 +1,5 @@
+import Files
+
 /// An option without regard to the type of its value: what the parser, the help and the completions need.
 package protocol AnyCommandOption: Sendable {
   /// Without its dashes.

@@ -1,4 +1,5 @@
 import DermaFusion
+import Files
 import SystemModule
 
 /// The results that an interrupted batch left in its file.
@@ -107,5 +108,104 @@ struct WrittenResults {
   static func metadata(age: Double?, sex: String, site: String) -> PatientMetadata? {
     guard let sex = Sex(name: sex), let site = BodySite(name: site) else { return nil }
     return try? PatientMetadata(ageInYears: age, sex: sex, site: site)
+  }
+}
+
+extension WrittenResults {
+  mutating func readTable(
+    _ bytes: [UInt8], header: String, images: [String], model: ModelIdentity
+  ) throws(DermaFusionError) {
+    let headerBytes = Array(header.utf8)
+    guard bytes.starts(with: headerBytes) else {
+      // Interrupted before the first result.
+      if headerBytes.starts(with: bytes) { return }
+      throw failure(1, "has other columns than this batch")
+    }
+    byteCount = headerBytes.count
+    let names = CSVTable.fields(ofRow: headerBytes[...]) ?? []
+    let wanted = ["image", "modelSHA256", "age", "sex", "site"]
+    let places = wanted.compactMap(names.firstIndex)
+    precondition(places.count == wanted.count, "of \(wanted) the header has \(places.count): \(header)")
+    var line = 2
+    while let end = Self.rowEnd(bytes[byteCount...]) {
+      let row = bytes[byteCount..<end]
+      // Each byte is as this command writes it.
+      guard let cells = CSVTable.fields(ofRow: row)?.map(CSVCell.original), cells.count == names.count,
+        row.elementsEqual(ClassificationCSV.line(cells).utf8)
+      else { throw failure(line, "is not a row of this command's table") }
+      if cells[places[1]] != model.sha256 { throw failure(line, "is of another model") }
+      let age = cells[places[2]]
+      guard age.isEmpty || Double(age) != nil,
+        let metadata = Self.metadata(age: Double(age), sex: cells[places[3]], site: cells[places[4]])
+      else { throw failure(line, "has no age, sex and site of a result") }
+      add(Result(line: line, metadata: metadata), image: cells[places[0]], end: end)
+      line += row.count { $0 == UInt8(ascii: "\n") }
+    }
+    try requireTornResult(bytes[byteCount...], line: line, images: images, start: ClassificationCSV.start)
+  }
+
+  /// Behind the first line feed outside of quotes; nil where there is none.
+  private static func rowEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
+    var isQuoted = false
+    for (index, byte) in zip(bytes.indices, bytes) {
+      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+      if byte == UInt8(ascii: "\n"), !isQuoted { return index + 1 }
+    }
+    return nil
+  }
+}
+
+extension WrittenResults {
+  /// Members of a result in JSON that depend on the options: `views` of `--tta`, and so on.
+  static let optionalMembers = ["views", "metadataShares", "timing"]
+
+  mutating func readLines(
+    _ bytes: [UInt8], extraMembers: [String], images: [String], model: ModelIdentity
+  ) throws(DermaFusionError) {
+    var line = 1
+    while let end = bytes[byteCount...].firstIndex(of: UInt8(ascii: "\n")) {
+      try readObject(
+        bytes[byteCount..<end], line: line, extraMembers: extraMembers, model: model, end: end + 1)
+      line += 1
+    }
+    try requireTornResult(bytes[byteCount...], line: line, images: images) { image in
+      let start = JSONValue.object([
+        "schemaVersion": .integer(Classification.schemaVersion), "image": .string(image),
+      ])
+      return start.text.dropLast() + ","
+    }
+  }
+
+  private mutating func readObject(
+    _ bytes: ArraySlice<UInt8>, line: Int, extraMembers: [String], model: ModelIdentity, end: Int
+  ) throws(DermaFusionError) {
+    // As this command writes it: nothing stands around the object, no carriage return either.
+    guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}"),
+      case .object(let object) = try? JSONParser.parse(Array(bytes)),
+      case .string(let image) = object["image"],
+      object["schemaVersion"] == .integer(Classification.schemaVersion),
+      case .object(let known) = object["metadata"], case .string(let sex) = known["sex"],
+      case .string(let site) = known["site"], let age = Self.age(known["age"]),
+      let metadata = Self.metadata(age: age, sex: sex, site: site)
+    else { throw failure(line, "is no result of schema version \(Classification.schemaVersion)") }
+    guard case .object(let made) = object["model"], made["sha256"] == .string(model.sha256) else {
+      throw failure(line, "is of another model")
+    }
+    for member in Self.optionalMembers where (object[member] != nil) != extraMembers.contains(member) {
+      throw failure(
+        line, "has \(object[member] == nil ? "no" : "a") '\(member)', unlike this batch's results")
+    }
+    var hash: String?
+    if case .string(let text) = object["imageSHA256"] { hash = text }
+    add(Result(line: line, metadata: metadata, imageSHA256: hash), image: image, end: end)
+  }
+
+  /// A missing age is `.some(nil)`; nil: neither a number nor null.
+  private static func age(_ value: JSONValue?) -> Double?? {
+    switch value {
+    case .null: .some(nil)
+    case .number(let age): age.double.map { .some($0) }
+    default: nil
+    }
   }
 }

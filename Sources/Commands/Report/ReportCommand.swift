@@ -1,5 +1,6 @@
 import DermaFusion
 import Figures
+import Files
 import ImageFiles
 import ImagePipeline
 import SystemModule
