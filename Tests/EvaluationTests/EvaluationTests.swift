@@ -154,12 +154,12 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
   }
 
   @Test func logLikelihoodAndMeanProbabilitiesLookAtAllOfTheProbabilities() throws {
-    let values: [(LesionLabel, [Float])] = [
+    let images: [(LesionLabel, [Float])] = [
       (.mel, [0, 0, 0.25, 0, 0.5, 0.25, 0]), (.nv, [0.125, 0, 0, 0, 0, 0.875, 0]),
       (.bcc, [0, 0, 0, 0, 0, 1, 0]),
     ]
     let values = EvaluationSet(
-      values.enumerated().map { index, image in
+      images.enumerated().map { index, image in
         EvaluatedImage(
           lesion: "\(index)", label: image.0, probabilities: ClassScores(image.1), metadata: .unknown,
           source: "a")

@@ -75,7 +75,7 @@ import Testing
     let lesions = imagesOfLesion.keys.sorted()
     #expect(measurement.lesionCount == lesions.count)
 
-    func values(
+    func measured(
       _ images: [ModelComparison.Image], _ answer: (ModelComparison.Image) -> ModelComparison.Answer
     ) -> [Metric: Double] {
       EvaluationSet(
@@ -92,7 +92,7 @@ import Testing
     for _ in 0..<1000 {
       let drawn = lesions.map { _ in lesions[generator.index(below: lesions.count)] }
       let resample = drawn.flatMap { imagesOfLesion[$0]! }
-      let (before, after) = (values(resample, \.first), values(resample, \.second))
+      let (before, after) = (measured(resample, \.first), measured(resample, \.second))
       for metric in Metric.overall {
         if let first = before[metric], let second = after[metric] {
           differences[metric, default: []].append(second - first)
@@ -118,7 +118,7 @@ import Testing
       #expect(abs(interval.upperBound - quantile(values, 0.975)) < 1e-9, "\(metric.key)")
       #expect(interval.lowerBound < interval.upperBound, "\(metric.key)")
       let difference = try #require(measurement.difference(metric))
-      let expected = values(images, \.second)[metric]! - values(images, \.first)[metric]!
+      let expected = measured(images, \.second)[metric]! - measured(images, \.first)[metric]!
       #expect(abs(difference - expected) < 1e-12, "\(metric.key)")
     }
     let interval = try #require(measurement.intervals[.accuracy])
