@@ -54,7 +54,7 @@ import Testing
       table.row(result(doubt), imageName: names[1]),
       table.row(result(doubt, reasons: [.blurred, .outOfDistribution]), imageName: names[1]),
       table.footer(
-        BatchSummary(results: [result(nevus), result(doubt)], failedCount: 3), labels: Array(Labels.ham10000)),
+        BatchSummary(results: [result(nevus), result(doubt)], failedCount: 3)),
     ] {
       for line in text.split(separator: "\n") { #expect(line.count <= width, "\(width): '\(line)'") }
     }
@@ -82,8 +82,8 @@ import Testing
       summary.sentences == [
         "4 images: 3 nv.", "Risk: 1 high, 0 moderate, 2 low.", "The model abstains from 1.", "1 failed.",
       ])
-    let footer = table(nil).footer(summary, labels: [.nv])
-    #expect(footer.contains("Classes: nv Melanocytic nevi."))
+    let footer = table(nil).footer(summary)
+    #expect(footer.contains("Classes: mel Melanoma, nv Melanocytic nevi."))
     #expect(footer.hasSuffix(Wording.disclaimer + "\n"))
     // A risk that is never told has a reason.
     #expect(!footer.contains("not judged"))

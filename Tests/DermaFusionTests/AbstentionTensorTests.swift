@@ -50,7 +50,8 @@ import Testing
     tensors[index] = (name, found, Array(values.prefix(found.reduce(1, *))))
     expectError(
       .invalidModel(
-        "model.safetensors: the tensor \"\(name)\" has shape \(found), and the network needs \(shape)"), tensors)
+        "model.safetensors: the tensor \"\(name)\" has shape \(found), and the network needs \(shape)"),
+      tensors)
   }
 
   @Test(arguments: 0..<2) func aValueThatIsNotFiniteIsNamed(index: Int) {

@@ -26,7 +26,8 @@ extension DermaFusionError {
   }
   static func misshapenTensor(file: String, name: String, expected: [Int], found: [Int]) -> Self {
     invalidModel(
-      "\(file): the tensor \(quoted(name)) has shape \(shapeInWords(found)), and the network needs \(expected)")
+      "\(file): the tensor \(quoted(name)) has shape \(shapeInWords(found)), and the network needs \(expected)"
+    )
   }
   static func wrongDataType(file: String, name: String, found: String, expected: String) -> Self {
     invalidModel(
@@ -173,7 +174,8 @@ extension DermaFusionError {
     )
   }
   static func shapeOverflow(tensor: String, shape: [Int]) -> Self {
-    invalidModel("the tensor \(quoted(tensor)) has shape \(shapeInWords(shape)), whose size in bytes overflows")
+    invalidModel(
+      "the tensor \(quoted(tensor)) has shape \(shapeInWords(shape)), whose size in bytes overflows")
   }
   static func offsetsReversed(tensor: String, begin: Int, end: Int) -> Self {
     invalidModel("the tensor \(quoted(tensor)) begins at \(begin) and ends before it, at \(end)")

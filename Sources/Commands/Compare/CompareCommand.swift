@@ -174,7 +174,9 @@ struct ComparedLabels: Sendable {
   /// The row of an image; `nil` when there is none.
   ///
   /// - Throws: ``DermaFusionError`` for the cell that cannot be understood.
-  func entry(of source: ImageSource) throws(DermaFusionError) -> TestList.Entry? { try row(of: source)?.get() }
+  func entry(of source: ImageSource) throws(DermaFusionError) -> TestList.Entry? {
+    try row(of: source)?.get()
+  }
 
   /// What a person should know of images without a label.
   ///
