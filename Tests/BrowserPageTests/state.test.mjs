@@ -25,7 +25,6 @@ const answered = (/** @type {any} */ state) => {
 };
 const known = (/** @type {number} */ age) => ({ age, sex: 'male', site: 'back' });
 const listOf = (/** @type {string[]} */ ...names) => page.listBegun(page.FIRST, names.map((name) => ({ id: name, file: { name } })));
-const id = (/** @type {string} */ name) => name.replace('.jpg', '');
 
 test('one scan from file to result, saved and left', () => {
   const opening = { name: 'a.jpg' };
@@ -105,11 +104,11 @@ test('a list is classified, a table makes what it changes wait again, a bad cell
   }
   state = page.itemFailed(state, 'c.jpg', new Error('no image'));
   assert.deepEqual(page.lossOf(state, { list: true }), { kind: 'list', count: 2 });
-  const rows = new Map([['a', { metadata: page.nothingKnown(), flaw: '' }], ['b', { metadata: known(5), flaw: '' }], ['c', { metadata: known(5), flaw: 'line 4: sex "robot"' }]]);
-  state = page.tableRead(state, 't.csv', { rows, columns: true }, id);
+  const images = [page.nothingKnown(), known(5), { error: { code: 'invalidTable', message: 't.csv: line 4: the sex' } }];
+  state = page.tableRead(state, 't.csv', { images, missing: ['site'], notes: [] });
   assert.deepEqual(state.list.items.map((/** @type {any} */ { status }) => status), ['done', 'waiting', 'failed']);
   assert.deepEqual(state.list.table, { name: 't.csv', used: 3, columns: true });
-  assert.match(state.list.items[2].error.message, /^t\.csv, line 4/);
+  assert.match(state.list.items[2].error.message, /^t\.csv: line 4/);
 });
 
 test('what is answered for a photograph of the list is in the list, and what is entered only is not', () => {

@@ -8,7 +8,6 @@ import { keptSquare } from './parts/crop-geometry.js';
 import { saveScan } from './parts/saving.js';
 import { lossOf, recordOf, unsavedItems } from './state.js';
 import { go, store } from './store.js';
-import { imageID, readTable } from './tables.js';
 import { t } from './texts.js';
 import * as happens from './transitions.js';
 import { riskWords, summary } from './wording.js';
@@ -221,7 +220,12 @@ async function classifyItem(item) {
 export async function useTable(file) {
   try {
     store.apply(happens.listProblem, null);
-    store.apply(happens.tableRead, file.name, readTable(await file.text()), imageID);
+    const list = /** @type {import('./state.js').List} */ (store.state.list);
+    const images = list.items.map((item) => item.file.name);
+    const table = await app.engine.request('table', { bytes: await file.arrayBuffer(), name: file.name, images });
+    // A list that was closed, or another one, does not take it.
+    if (store.state.list?.items.length !== images.length || store.state.list.items[0].id !== list.items[0].id) return false;
+    store.apply(happens.tableRead, file.name, table);
   } catch (error) {
     store.apply(happens.listProblem, { name: file.name, error });
     return false;

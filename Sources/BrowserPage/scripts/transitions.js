@@ -254,25 +254,26 @@ export function itemFailed(state, id, error) {
  * A table tells what is known: what was classified otherwise waits again, and a bad cell costs its photograph.
  * @param {State} state
  * @param {string} name the table's
- * @param {import('./tables.js').Table} table
- * @param {(name: string) => string} imageID what a photograph is known by in a table
+ * @param {import('./types.js').PatientTable} table what it says of the list's photographs, in their order
  * @returns {State}
  */
-export function tableRead(state, name, { rows, columns }, imageID) {
+export function tableRead(state, name, { images, missing }) {
   if (!state.list) return state;
   let used = 0;
-  const items = state.list.items.map((item) => {
-    const row = rows.get(imageID(item.file.name));
+  const items = state.list.items.map((item, index) => {
+    const row = images[index];
     if (!row) return item;
     used += 1;
-    if (row.flaw) {
-      const error = Object.assign(new Error(`${name}, ${row.flaw}`), { code: 'table_cell' });
+    if ('error' in row) {
+      const error = Object.assign(new Error(row.error.message), { code: 'table_cell' });
       return { ...item, status: /** @type {const} */ ('failed'), scan: null, error };
     }
-    if (sameMetadata(row.metadata, item.metadata) && item.status !== 'failed') return item;
-    return { ...item, metadata: row.metadata, status: /** @type {const} */ ('waiting') };
+    const { age, sex, site } = row;
+    const metadata = { age, sex, site };
+    if (sameMetadata(metadata, item.metadata) && item.status !== 'failed') return item;
+    return { ...item, metadata, status: /** @type {const} */ ('waiting') };
   });
-  return changedList(state, { items, table: { name, used, columns }, problem: null });
+  return changedList(state, { items, table: { name, used, columns: missing.length < 3 }, problem: null });
 }
 
 /** @param {State} state @param {Problem | null} problem @returns {State} */

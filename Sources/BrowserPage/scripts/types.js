@@ -8,6 +8,10 @@
  * @property {string} sex one of the model's sexes
  * @property {string} site one of the model's fifteen names
  *
+ * @typedef {{error: {code: string, message: string}}} Refused
+ * @typedef {{images: (Metadata | Refused | null)[], missing: string[], notes: string[]}} PatientTable a table as the engine read it: a row
+ *   for each photograph, in the order of the request, or null; `missing`: of age, sex and site, those that have no column
+ *
  * @typedef {object} Source a photograph's file
  * @property {string} key what it is known by to the worker
  * @property {Blob} blob

@@ -165,7 +165,7 @@ def test_a_table_tells_a_list_what_is_known(visit, tmp_path):
     assert first["probability"] != without[0]["probability"], "the table changed nothing"
     # A bad cell costs its photograph, with the table's line.
     failed = next(row for row in (second, third) if row["image"] == "phantom_vascular.jpg")
-    assert 'line 3: sex "robot"' in failed["error"] and not failed["class"]
+    assert "line 3: column 'sex': the value 'robot' is invalid" in failed["error"] and not failed["class"]
 
 
 def test_a_table_may_come_with_the_photographs(visit, tmp_path):

@@ -1,5 +1,5 @@
 /**
- * The engine, as Sources/BrowserModule exports it. Every call blocks; bytes go in and out of the module's memory.
+ * The engine, as Sources/Browser exports it. Every call blocks; bytes go in and out of the module's memory.
  */
 
 /** What the engine refuses, or what became of it. */
@@ -125,6 +125,19 @@ export class EngineModule {
     const pointer = this.#exports.mapPointer(index);
     if (pointer === 0) throw this.#failure();
     return new Float32Array(this.#exports.memory.buffer, pointer, count).slice();
+  }
+
+  /**
+   * Reads a table of what is known of patients, as the command line does.
+   * @param {Uint8Array} bytes
+   * @param {{name: string, images: string[]}} request the table's name and the photographs' names
+   * @returns {import('../types.js').PatientTable}
+   */
+  readTable(bytes, request) {
+    const text = encoder.encode(JSON.stringify(request));
+    const done = this.#lend([bytes, text], (table, words) => this.#exports.readTable(table, bytes.length, words, text.length));
+    if (!done) throw this.#failure();
+    return JSON.parse(this.#text());
   }
 
   /**

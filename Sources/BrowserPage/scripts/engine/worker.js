@@ -194,6 +194,11 @@ const actions = {
     return mapAnswer(facts, /** @type {any} */ (explained).maps.indexOf(facts), started);
   },
 
+  /** @param {{bytes: ArrayBuffer, name: string, images: string[]}} job */
+  async table({ bytes, name, images }) {
+    return engine.readTable(new Uint8Array(bytes), { name, images });
+  },
+
   /**
    * The pixels that the engine is given, to compare browsers by.
    * @param {{source: import('../types.js').Source, square?: import('../types.js').Square}} job */
