@@ -173,6 +173,19 @@ import Testing
     #expect(folder.contents(of: "out.npy") == nil)
   }
 
+  @Test func calibrateNamesTheFolderAndTheRemedy() {
+    let labels = folder.write("image_id,lesion_id,dx\na,L1,nv\n", to: "labels.csv")
+    let result = run(
+      ["calibrate", "--labels", labels, "--images", folder.path, "--output", "\(folder.path)/calibrated"])
+    #expect(result.status == .failure && result.output == "")
+    #expect(
+      result.errors == """
+        Error: \(model): is an ensemble, which has no last layer of its own; please calibrate its members
+
+        """)
+    #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/calibrated"))
+  }
+
   @Test func benchNamesTheFileAndTheRule() {
     let result = run(["bench"])
     #expect(result.status == .failure && result.output == "")
