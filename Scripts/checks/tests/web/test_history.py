@@ -284,6 +284,27 @@ def test_a_scan_is_found_and_the_list_is_where_it_was(visit):
     page.get_by_text("101 scans, newest first").wait_for()
 
 
+def test_a_lesion_counts_all_of_its_scans_however_few_are_shown(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    on.save()
+    copies(on, 59, "copy.lesion = `lesion ${index % 8}`;")
+    on.go("history")
+    page.get_by_label("Group by lesion").check()
+    heading = page.locator(".stack.close > h2")
+    assert heading.first.inner_text() in {
+        f"lesion {each} {count} scans" for each, count in zip(range(8), [8, 8, 8, 7, 7, 7, 7, 7], strict=True)
+    }
+    assert page.locator(".scan-row").count() == 40
+    page.get_by_role("button", name="Show 20 more").click()
+    assert page.locator(".scan-row").count() == 60
+    told = sorted(heading.all_inner_texts())
+    assert told == sorted(
+        [*(f"lesion {each} {8 if each < 3 else 7} scans" for each in range(8)), "Without a name 1 scan"]
+    )
+
+
 def test_why_two_scans_cannot_be_compared_is_said(visit):
     on = visit()
     page = on.page

@@ -4,7 +4,7 @@ import { icon } from '../../icons.js';
 import { bodyCounts } from '../../parts/body-map.js';
 import { confirmAction } from '../../parts/dialog.js';
 import { isLookedFor, scanSummary } from '../../parts/scan-summary.js';
-import { PAGE } from '../../state.js';
+import { groupsOf, PAGE } from '../../state.js';
 import { go, store } from '../../store.js';
 import { chose, sought } from '../../transitions.js';
 import { formatDate, t } from '../../texts.js';
@@ -32,13 +32,19 @@ export function scanList(page, scans) {
     page.addresses.forget();
     const { looking } = store.state;
     const found = scans.filter((scan) => isLookedFor(scan, looking));
-    const shown = found.slice(0, looking.count);
-    const rest = found.length - shown.length;
+    // All scans are grouped, then as many are shown as were asked for: a lesion counts all of its scans.
+    const groups = looking.grouped ? groupsOf(found) : [{ lesion: null, scans: found }];
+    const rest = Math.max(0, found.length - looking.count);
     const isFiltered = Boolean(looking.query || looking.risk || looking.site);
     count.textContent = isFiltered ? t('history.found', { count: found.length, all: scans.length }) : t('history.count', { count: scans.length });
-    replace(list, ...(looking.grouped ? groups(shown, row) : [h('ul', { role: 'list', class: 'scan-list' }, shown.map(row))]),
+    let left = looking.count;
+    replace(list, groups.map(({ lesion, scans: all }) => {
+      const shown = all.slice(0, left);
+      left -= shown.length;
+      return shown.length > 0 ? group(lesion, all.length, shown.map(row)) : null;
+    }),
       found.length === 0 ? h('p', { class: 'soft' }, t('history.nothingFound')) : null,
-      rest > 0 ? h('div', {}, h('button', { class: 'button', onclick: () => seek({ count: looking.count + PAGE }, shown.length) },
+      rest > 0 ? h('div', {}, h('button', { class: 'button', onclick: () => seek({ count: looking.count + PAGE }, looking.count) },
         t('history.more', { count: Math.min(PAGE, rest) }))) : null);
     if (focus !== undefined) /** @type {HTMLElement} */ (list.querySelectorAll('a.scan-card')[focus])?.focus({ preventScroll: true });
   }
@@ -132,15 +138,12 @@ async function deleteScan({ root, draw, focusHeading }, scan) {
 }
 
 /**
- * The scans of each lesion; those without a name come last.
- * @param {Scan[]} scans
- * @param {(scan: Scan) => HTMLElement} row
+ * @param {string | null} lesion the name over the scans, empty for those without one; null where they are not grouped
+ * @param {number} count how many scans the lesion has, shown or not
+ * @param {HTMLElement[]} rows
  */
-function groups(scans, row) {
-  const names = [...new Set(scans.map(({ lesion }) => lesion))].sort((first, second) => Number(first === '') - Number(second === ''));
-  return names.map((name) => {
-    const same = scans.filter(({ lesion }) => lesion === name);
-    return h('section', { class: 'stack close' }, h('h2', {}, name || t('history.withoutName'), ' ', h('span', { class: 'soft small numbers' }, t('history.scans', { count: same.length }))),
-      h('ul', { role: 'list', class: 'scan-list' }, same.map(row)));
-  });
+function group(lesion, count, rows) {
+  const list = h('ul', { role: 'list', class: 'scan-list' }, rows);
+  return lesion === null ? list : h('section', { class: 'stack close' },
+    h('h2', {}, lesion || t('history.withoutName'), ' ', h('span', { class: 'soft small numbers' }, t('history.scans', { count }))), list);
 }
