@@ -107,8 +107,51 @@ test('a list is classified, a table makes what it changes wait again, a bad cell
   const images = [page.nothingKnown(), known(5), { error: { code: 'invalidTable', message: 't.csv: line 4: the sex' } }];
   state = page.tableRead(state, 't.csv', { images, missing: ['site'], notes: [] });
   assert.deepEqual(state.list.items.map((/** @type {any} */ { status }) => status), ['done', 'waiting', 'failed']);
-  assert.deepEqual(state.list.table, { name: 't.csv', used: 3, columns: true });
+  assert.deepEqual(state.list.table, { name: 't.csv', used: 3, columns: true, notes: [] });
   assert.match(state.list.items[2].error.message, /^t\.csv: line 4/);
+  // What was answered to something else is neither shown nor saved, and its name and note are kept for the next answer.
+  assert.deepEqual(state.list.items.map((/** @type {any} */ item) => page.currentScan(item) !== null), [true, false, false]);
+  assert.deepEqual(page.lossOf(state, { list: true }), { kind: 'list', count: 1 });
+  assert.notEqual(state.list.items[1].scan, null);
+});
+
+test('a table that comes while a photograph is classified makes its answer worthless', () => {
+  const table = (/** @type {any[]} */ ...images) => ({ images, missing: [], notes: [] });
+  const answerOf = (/** @type {string} */ name) => answer({ work: page.workOf(photograph(name), name, square) });
+  const running = () => page.itemBegun(page.listStarted(listOf('a.jpg', 'b.jpg')), 'b.jpg');
+  const statusOf = (/** @type {any} */ state) => state.list.items[1].status;
+
+  let state = page.tableRead(running(), 't.csv', table(null, known(60)));
+  state = page.itemAnswered(state, 'b.jpg', answerOf('b.jpg'));
+  assert.equal(statusOf(state), 'waiting', 'it was answered without the table');
+  assert.equal(state.list.items[1].metadata.age, 60);
+  assert.equal(statusOf(page.itemFailed(state, 'b.jpg', new Error('late'))), 'waiting');
+  // It is begun again while the first answer is still on its way.
+  state = page.itemAnswered(page.itemBegun(state, 'b.jpg'), 'b.jpg', answerOf('b.jpg'));
+  assert.equal(statusOf(state), 'waiting');
+
+  state = page.itemAnswered(page.tableRead(running(), 't.csv', table(null, { error: { message: 'line 3' } })), 'b.jpg', answerOf('b.jpg'));
+  assert.equal(statusOf(state), 'failed', 'a bad cell still costs the photograph');
+  state = page.itemAnswered(page.tableRead(running(), 't.csv', table(null, page.nothingKnown())), 'b.jpg', answerOf('b.jpg'));
+  assert.equal(statusOf(state), 'done', 'a table that tells nothing new changes nothing');
+});
+
+test('a table reaches the photograph of the list that is worked on', () => {
+  let state = listOf('a.jpg', 'b.jpg');
+  state = answered(page.opened(state, page.workOfItem(photograph('a.jpg'), square, state.list.items[0])));
+  state = page.tableRead(state, 't.csv', { images: [known(70), null], missing: [], notes: [] });
+  assert(page.isStale(state.work));
+  assert.deepEqual(state.work.metadata, known(70));
+  state = page.wrote(state, { note: 'itches' });
+  assert.deepEqual([state.list.items[0].status, state.list.items[0].metadata.age], ['waiting', 70], 'the old answer does not come back');
+});
+
+test('all scans of a lesion are counted, in the order in which they come', () => {
+  const scans = Array.from({ length: 60 }, (_, index) => scan({ id: String(index), lesion: index % 20 === 7 ? '' : `lesion ${index % 8}` }));
+  const groups = page.groupsOf(scans);
+  assert.deepEqual(groups.map((/** @type {any} */ { lesion }) => lesion).slice(0, 3), ['lesion 0', 'lesion 1', 'lesion 2']);
+  assert.equal(groups.at(-1).lesion, '');
+  for (const { lesion, scans: same } of groups) assert.deepEqual(same, scans.filter((each) => each.lesion === lesion), lesion);
 });
 
 test('what is answered for a photograph of the list is in the list, and what is entered only is not', () => {
@@ -131,7 +174,7 @@ test('the list is in the order of the risks', () => {
   for (const [name, risk] of [['a.jpg', 'low'], ['c.jpg', 'high']]) {
     const work = page.workOf(photograph(name), name, square);
     const outcome = answer({ work });
-    state = page.itemAnswered(state, name, { ...outcome, scan: { ...outcome.scan, result: { ...outcome.scan.result, risk } } });
+    state = page.itemAnswered(page.itemBegun(state, name), name, { ...outcome, scan: { ...outcome.scan, result: { ...outcome.scan.result, risk } } });
   }
   assert.deepEqual(page.sortedItems(state.list).map((/** @type {any} */ item) => item.id), ['c.jpg', 'a.jpg', 'b.jpg', 'd.jpg']);
 });

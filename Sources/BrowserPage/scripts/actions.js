@@ -6,7 +6,7 @@ import { newID } from './history/records.js';
 import { confirmAction } from './parts/dialog.js';
 import { keptSquare } from './parts/crop-geometry.js';
 import { saveScan } from './parts/saving.js';
-import { lossOf, recordOf, unsavedItems } from './state.js';
+import { currentScan, lossOf, recordOf, unsavedItems } from './state.js';
 import { go, store } from './store.js';
 import { t } from './texts.js';
 import * as happens from './transitions.js';
@@ -64,7 +64,7 @@ export async function openFiles(files) {
   const { opening, list } = store.state;
   if (opening || files.length === 0) return;
   if (photographs.length === 0) {
-    if (list) await useTable(tables[0]);
+    if (list) await useTables(tables);
     else store.apply(happens.openingFailed, { name: tables[0].name, error: Object.assign(new Error('no list'), { code: 'table_without_list' }) });
     return go(list ? 'scan/list' : 'scan');
   }
@@ -76,8 +76,8 @@ export async function openFiles(files) {
     return;
   }
   store.apply(happens.listBegun, photographs.map((file) => ({ id: newID(), file })));
-  const isKnown = tables.length === 0 || await useTable(tables[0]);
-  if (isKnown && !store.state.list?.running) runList();
+  if (tables.length > 0) await useTables(tables);
+  else runList();
 }
 
 /**
@@ -213,32 +213,33 @@ async function classifyItem(item) {
 }
 
 /**
- * Takes age, sex and place of the list's photographs from a table with the command line's columns.
- * @param {File} file
- * @returns {Promise<boolean>} whether it is one
+ * Takes age, sex and place of the list's photographs from a table with the command line's columns, and classifies what it
+ * changes. Of several tables none is taken: what they contradict each other in, the page cannot decide.
+ * @param {File[]} files
  */
-export async function useTable(file) {
+export async function useTables(files) {
+  const [file] = files;
   try {
     store.apply(happens.listProblem, null);
+    if (files.length > 1) throw Object.assign(new Error('several tables'), { code: 'several_tables' });
     const list = /** @type {import('./state.js').List} */ (store.state.list);
     const images = list.items.map((item) => item.file.name);
     const table = await app.engine.request('table', { bytes: await file.arrayBuffer(), name: file.name, images });
     // A list that was closed, or another one, does not take it.
-    if (store.state.list?.items.length !== images.length || store.state.list.items[0].id !== list.items[0].id) return false;
+    if (store.state.list?.items.length !== images.length || store.state.list.items[0].id !== list.items[0].id) return;
     store.apply(happens.tableRead, file.name, table);
   } catch (error) {
-    store.apply(happens.listProblem, { name: file.name, error });
-    return false;
+    store.apply(happens.listProblem, { name: files.map(({ name }) => name).join(', '), error });
+    return;
   }
-  const { items, running } = /** @type {import('./state.js').List} */ (store.state.list);
-  const isWaiting = (/** @type {Item} */ { status }) => status === 'waiting';
-  if (!running && items.some(isWaiting) && !items.every(isWaiting)) runList();
-  return true;
+  if (!store.state.list.running && store.state.list.items.some(({ status }) => status === 'waiting')) runList();
 }
 
 /** Puts all results of the list into the history. */
 export async function saveList() {
-  for (const { id, file, scan } of unsavedItems(store.state.list)) {
+  for (const item of unsavedItems(store.state.list)) {
+    const { id, file } = item;
+    const scan = currentScan(item);
     if (!scan) continue;
     const saved = await saveScan(scan, { key: `list-${id}`, blob: file }, scan.square);
     if (!saved) return;

@@ -65,7 +65,7 @@
  * @property {Item[]} items
  * @property {number} running the number of the run; 0 where none is under way
  * @property {'given' | 'risk'} order
- * @property {{name: string, used: number, columns: boolean} | null} table what became of the table of patients
+ * @property {{name: string, used: number, columns: boolean, notes: string[]} | null} table what became of the table of patients
  * @property {Problem | null} problem why a table or a photograph of the list could not be opened
  *
  * @typedef {object} Item
@@ -73,7 +73,7 @@
  * @property {File} file
  * @property {'waiting' | 'running' | 'done' | 'failed'} status
  * @property {Metadata} metadata
- * @property {Scan | null} scan
+ * @property {Scan | null} scan the last answer; the current one where the status is `done`
  * @property {boolean} saved whether the scan lies in the history as it is
  * @property {unknown} error
  *
@@ -146,17 +146,37 @@ export function recordOf({ outcome, lesion, note }) {
   return { ...outcome.scan, lesion: lesion.trim(), note };
 }
 
+/**
+ * The scans of each lesion, in the order in which they come; those without a name come last.
+ * @param {Scan[]} scans
+ */
+export function groupsOf(scans) {
+  /** @type {Map<string, Scan[]>} */
+  const groups = new Map();
+  for (const scan of scans) {
+    const same = groups.get(scan.lesion);
+    if (same) same.push(scan);
+    else groups.set(scan.lesion, [scan]);
+  }
+  return [...groups].map(([lesion, same]) => ({ lesion, scans: same })).sort((first, second) => Number(first.lesion === '') - Number(second.lesion === ''));
+}
+
+/** @param {Item} item @returns what was answered to what is known of the photograph now; an older answer is not shown, saved or exported */
+export function currentScan({ status, scan }) {
+  return status === 'done' ? scan : null;
+}
+
 /** @param {List | null} list @returns the photographs of a list whose results would be lost with it */
 export function unsavedItems(list) {
-  return (list?.items ?? []).filter(({ scan, saved }) => scan && !saved);
+  return (list?.items ?? []).filter((item) => currentScan(item) && !item.saved);
 }
 
 /** @param {List} list @returns the photographs of a list in the order that the person wants */
 export function sortedItems({ items, order }) {
   if (order === 'given') return items;
-  const rank = (/** @type {Item} */ { scan, status }) => {
-    const level = URGENCY.indexOf(scan?.result.risk ?? '');
-    return level >= 0 ? level : URGENCY.length + (status === 'done' ? 0 : 1);
+  const rank = (/** @type {Item} */ item) => {
+    const level = URGENCY.indexOf(currentScan(item)?.result.risk ?? '');
+    return level >= 0 ? level : URGENCY.length + (item.status === 'done' ? 0 : 1);
   };
   return [...items].sort((first, second) => rank(first) - rank(second));
 }

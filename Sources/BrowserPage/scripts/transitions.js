@@ -238,16 +238,28 @@ export function itemBegun(state, id) {
   return changedItem(state, id, { status: 'running' });
 }
 
-/** @param {State} state @param {string} id @param {Outcome} outcome @returns {State} */
+/**
+ * @param {State} state
+ * @param {string} id
+ * @param {Outcome} outcome
+ * @returns {State} the answer is dropped where a table has told something else meanwhile
+ */
 export function itemAnswered(state, id, { scan, metadata }) {
-  const before = state.list?.items.find((item) => item.id === id);
-  const saved = Boolean(before?.saved && before.scan && sameRecord(before.scan, scan));
-  return changedItem(state, id, { scan, metadata, saved, status: 'done', error: null });
+  const before = runningItem(state, id);
+  if (!before) return state;
+  if (!sameMetadata(before.metadata, metadata)) return changedItem(state, id, { status: 'waiting' });
+  const saved = Boolean(before.saved && before.scan && sameRecord(before.scan, scan));
+  return changedItem(state, id, { scan, saved, status: 'done', error: null });
 }
 
 /** @param {State} state @param {string} id @param {unknown} error null where it only waits again @returns {State} */
 export function itemFailed(state, id, error) {
-  return changedItem(state, id, { status: error ? 'failed' : 'waiting', error });
+  return runningItem(state, id) ? changedItem(state, id, { status: error ? 'failed' : 'waiting', error }) : state;
+}
+
+/** @param {State} state @param {string} id */
+function runningItem(state, id) {
+  return state.list?.items.find((item) => item.id === id && item.status === 'running');
 }
 
 /**
@@ -257,7 +269,7 @@ export function itemFailed(state, id, error) {
  * @param {import('./types.js').PatientTable} table what it says of the list's photographs, in their order
  * @returns {State}
  */
-export function tableRead(state, name, { images, missing }) {
+export function tableRead(state, name, { images, missing, notes }) {
   if (!state.list) return state;
   let used = 0;
   const items = state.list.items.map((item, index) => {
@@ -266,14 +278,17 @@ export function tableRead(state, name, { images, missing }) {
     used += 1;
     if ('error' in row) {
       const error = Object.assign(new Error(row.error.message), { code: 'table_cell' });
-      return { ...item, status: /** @type {const} */ ('failed'), scan: null, error };
+      return { ...item, status: /** @type {const} */ ('failed'), error };
     }
     const { age, sex, site } = row;
     const metadata = { age, sex, site };
     if (sameMetadata(metadata, item.metadata) && item.status !== 'failed') return item;
     return { ...item, metadata, status: /** @type {const} */ ('waiting') };
   });
-  return changedList(state, { items, table: { name, used, columns: missing.length < 3 }, problem: null });
+  const told = changedList(state, { items, table: { name, used, columns: missing.length < 3, notes }, problem: null });
+  // The photograph of the list that is worked on has the table's facts too, so its result is out of date.
+  const known = items.find(({ id }) => id === state.work?.item)?.metadata;
+  return known && state.work && !sameMetadata(known, state.work.known) ? entered({ ...told, work: { ...state.work, known } }, { metadata: known, valid: true }) : told;
 }
 
 /** @param {State} state @param {Problem | null} problem @returns {State} */

@@ -177,6 +177,67 @@ def test_a_table_may_come_with_the_photographs(visit, tmp_path):
     on.page.locator(".batch-rows li").first.get_by_text("44 years").wait_for()
 
 
+def table_for_all(folder, ages=(61, 72)):
+    table = folder / "patients.csv"
+    table.write_text(f"image,age\nphantom_brown,{ages[0]}\nphantom_vascular,{ages[1]}\n")
+    return table
+
+
+def test_a_table_for_every_photograph_reaches_a_list_that_is_done(visit, tmp_path):
+    on = visit()
+    page = on.page
+    listed(on, NAMES[:2])
+    page.set_input_files("[data-role=table]", table_for_all(tmp_path))
+    page.get_by_text("72 years").wait_for()
+    page.get_by_text("2 of 2 done").wait_for()
+    assert [row["age"] for row in rows_of(page)] == ["61", "72"]
+    # What is known is changed once more.
+    page.set_input_files("[data-role=table]", table_for_all(tmp_path, (33, 72)))
+    page.get_by_text("33 years").wait_for()
+    page.get_by_text("2 of 2 done").wait_for()
+    assert [row["age"] for row in rows_of(page)] == ["33", "72"]
+
+
+def test_a_table_reaches_the_photograph_that_is_classified_last(visit, tmp_path):
+    on = visit()
+    page = on.page
+    on.open_image([FIXTURES / name for name in NAMES[:2]])
+    page.get_by_text("1 of 2 done").wait_for()
+    page.set_input_files("[data-role=table]", table_for_all(tmp_path))
+    page.get_by_text("61 years").wait_for()
+    page.get_by_text("72 years").wait_for()
+    page.get_by_text("2 of 2 done").wait_for()
+    assert [row["age"] for row in rows_of(page)] == ["61", "72"]
+
+
+def test_what_waits_for_a_table_is_exported_without_its_old_answer(visit, tmp_path):
+    on = visit()
+    page = on.page
+    listed(on, NAMES[:2])
+    # No answer comes, so that the list is seen while it waits.
+    page.evaluate("""() => {
+      const post = Worker.prototype.postMessage;
+      Worker.prototype.postMessage = function (message, ...rest) { if (message.action !== 'classify') post.call(this, message, ...rest); };
+    }""")
+    page.set_input_files("[data-role=table]", table_for_all(tmp_path))
+    page.get_by_text("0 of 2 done").wait_for()
+    assert page.locator(".batch-rows .risk-line").count() == 0
+    assert page.get_by_role("button", name="CSV").count() == 0, "an old answer is exported"
+
+
+def test_two_tables_are_told_and_neither_is_taken(visit, tmp_path):
+    on = visit()
+    page = on.page
+    other = tmp_path / "other.tsv"
+    other.write_text("image\tage\nphantom_brown\t9\n")
+    on.open_image([FIXTURES / NAMES[0], FIXTURES / NAMES[1], table_for_all(tmp_path), other])
+    page.get_by_text("patients.csv, other.tsv could not be opened.").wait_for()
+    page.get_by_text("A list takes one table at a time").wait_for()
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_text("2 of 2 done").wait_for()
+    assert [row["age"] for row in rows_of(page)] == ["", ""]
+
+
 def test_saving_again_updates_the_record(visit):
     on = visit()
     page = on.page

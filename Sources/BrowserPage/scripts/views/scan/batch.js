@@ -1,12 +1,12 @@
 import { app } from '../../app.js';
 import { blobAddresses, fileName, h, replace } from '../../dom.js';
 import { exportScans } from '../../exports.js';
-import { closeList, openFiles, openItem, runList, saveList, useTable } from '../../actions.js';
+import { closeList, openFiles, openItem, runList, saveList, useTables } from '../../actions.js';
 import { icon, riskIcon } from '../../icons.js';
 import { message } from '../../parts/dialog.js';
 import { metadataLine } from '../../parts/metadata-form.js';
 import { printList } from '../../parts/report.js';
-import { sortedItems, unsavedItems } from '../../state.js';
+import { currentScan, sortedItems, unsavedItems } from '../../state.js';
 import { store } from '../../store.js';
 import { listOrdered, listStopped } from '../../transitions.js';
 import { t } from '../../texts.js';
@@ -35,9 +35,9 @@ export function batchList(first) {
   const order = h('select', { class: 'input', id: 'batch-order', onchange: () => store.apply(listOrdered, order.value === 'risk' ? 'risk' : 'given') }, /** @type {const} */ (['given', 'risk']).map((each) => h('option', { value: each, selected: each === first.order }, t(`batch.orders.${each}`))));
   const picker = h('input', { type: 'file', accept: '.csv,.tsv,text/csv', class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true', 'data-role': 'table',
     onchange: async () => {
-      const [file] = picker.files ?? [];
+      const files = [...(picker.files ?? [])];
       picker.value = '';
-      if (file) await useTable(file);
+      if (files.length > 0) await useTables(files);
     } });
   const more = h('input', { type: 'file', accept: 'image/*', multiple: true, class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true', 'data-role': 'choose',
     onchange: () => openFiles([...(more.files ?? [])]) });
@@ -53,20 +53,21 @@ export function batchList(first) {
   }
 
   /** @param {'json' | 'csv'} format */
-  const exported = (format) => exportScans(sortedItems(now()).flatMap(({ scan }) => scan ?? []), format, 'dermafusion-results',
-    now().items.filter(({ status }) => status === 'failed').map(({ file, error }) => ({ name: file.name, error: failureWords(error) })));
+  const exported = (format) => exportScans(sortedItems(now()).flatMap((item) => currentScan(item) ?? []), format, 'dermafusion-results',
+    now().items.filter(({ status }) => status !== 'done').map(({ file, status, error }) => ({ name: file.name, error: status === 'failed' ? failureWords(error) : t('batch.notYet') })));
 
   function draw() {
     const list = now();
     const items = sortedItems(list);
     const finished = items.filter(({ status }) => status === 'done' || status === 'failed');
     const isSaved = unsavedItems(list).length === 0;
-    const scans = items.flatMap(({ scan }) => scan ?? []);
+    const scans = items.flatMap((item) => currentScan(item) ?? []);
     bar.value = finished.length;
     const words = t('batch.count', { done: finished.length, all: list.items.length });
     if (count.textContent !== words) count.textContent = words;
     replace(table, list.table ? message(list.table.used < list.items.length || !list.table.columns ? 'warning' : 'notice',
-      t('batch.tableUsed', { name: list.table.name, used: list.table.used, all: list.items.length }), list.table.columns ? null : t('batch.tableEmpty')) : null);
+      t('batch.tableUsed', { name: list.table.name, used: list.table.used, all: list.items.length }), list.table.columns ? null : t('batch.tableEmpty'),
+      list.table.notes.length > 0 ? h('ul', { lang: 'en' }, list.table.notes.map((note) => h('li', {}, note))) : null) : null);
     replace(failed, list.problem ? message('danger', t('scan.cannotOpen', { name: list.problem.name }), failureWords(list.problem.error)) : null);
     // The row that has the focus keeps it.
     const focused = rows.contains(document.activeElement) ? document.activeElement?.getAttribute('data-item') : null;
@@ -90,11 +91,12 @@ export function batchList(first) {
 
   /** @param {Item} item */
   function row(item) {
-    const { scan, status, file } = item;
+    const { status, file } = item;
+    const scan = currentScan(item);
     const risk = scan ? riskWords(scan.result) : null;
     return h('li', { class: 'scan-card' },
       scan ? h('img', { src: addresses.of(scan.thumbnail), alt: '', width: 72, height: 72 }) : h('span', { class: 'thumb-space' }, icon('image')),
-      h('span', { class: 'stack close grow' }, h('span', { class: 'strong file-name' }, fileName(scan?.lesion || file.name)),
+      h('span', { class: 'stack close grow' }, h('span', { class: 'strong file-name' }, fileName(item.scan?.lesion || file.name)),
         scan && risk ? [h('span', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word), h('span', { class: 'small' }, summary(scan.result, scan.classes)),
           h('span', { class: 'small soft' }, metadataLine(scan.result.metadata))] : null,
         status === 'failed' ? h('span', { class: 'field-error' }, failureWords(item.error)) : null,
