@@ -8,7 +8,7 @@ const page = await load('exports.js');
 const scan = (/** @type {object} */ changes = {}) => ({
   id: '0'.repeat(32), created: '2026-05-06T07:08:09.000Z', name: 'a.jpg', lesion: '', note: '', reduced: false,
   classes: [{ class: 'mel', name: 'Melanoma' }, { class: 'nv', name: 'Melanocytic nevi' }],
-  square: { left: 1, top: 2, side: 30, width: 40, height: 50, moved: true },
+  square: { left: 1, top: 2, side: 30, width: 40, height: 50, moved: true }, trust: { mel: { passes: false }, nv: { passes: true } },
   result: {
     schemaVersion: 2, image: 'a.jpg', imageSHA256: null, model: { name: 'm', version: '1', sha256: 'ab' },
     prediction: { class: 'nv', name: 'Melanocytic nevi', probability: 0.75 }, probabilities: { mel: 0.25, nv: 0.75 }, logits: { mel: -1, nv: 1 },
@@ -40,6 +40,7 @@ test('the table begins with the mark that Excel needs, and names what it holds',
   assert.equal(row.age, '1.5');
   assert.equal(row.disclaimer, 'No "device".');
   assert.equal(row.square, '1 2 30');
+  assert.equal(row.mapChecks, 'mel:failed nv:passed');
 });
 
 test('scans of another model have a table of their own', () => {
@@ -62,7 +63,7 @@ test('what could not be classified is in the table with its reason', () => {
 test('JSON is one object a line, with what only the page knows apart', () => {
   const [first, second, rest] = page.jsonOf([scan(), scan({ note: 'n' })]).split('\n');
   assert.equal(JSON.parse(first).concern, 'mel');
-  assert.deepEqual(JSON.parse(second).page, { created: '2026-05-06T07:08:09.000Z', square: scan().square, reduced: false, lesion: '', note: 'n' });
+  assert.deepEqual(JSON.parse(second).page, { created: '2026-05-06T07:08:09.000Z', square: scan().square, reduced: false, lesion: '', note: 'n', trust: scan().trust });
   assert.equal(rest, '');
 });
 

@@ -38,6 +38,8 @@ test('a record of an older version is good without what it could not have', () =
 });
 
 test('whatever a view would stumble over is named', () => {
+  const passed = { passes: true, deletionAUC: 0.1, randomDeletionAUC: 0.2, insertionAUC: 0.8, randomInsertionAUC: 0.5, shuffledHeadCorrelation: null };
+  assert.equal(page.flaw(changed('trust', { mel: passed })), '');
   const wrong = [
     ['classes', [null, null], 'classes'], ['classes', [{ class: 'a', name: 'A' }], 'classes'], ['classes', [{ class: 'a', name: 'A' }, { class: 'a', name: 'B' }], 'classes'],
     ['result.conformalSet', 5, 'conformalSet'], ['result.conformalSet', ['moon'], 'conformalSet'], ['result.conformalCoverage', '90', 'conformalCoverage'],
@@ -50,6 +52,7 @@ test('whatever a view would stumble over is named', () => {
     ['result.abstain', 'no', 'abstain'], ['result.abstain', true, 'abstain'], ['result.model', { name: 'm' }, 'model'], ['result.disclaimer', '', 'disclaimer'],
     ['result.metadataShares', { imageAlone: 3 }, 'metadataShares'], ['result', [], 'result'], ['square.side', NaN, 'square'], ['square.side', 700, 'square'], ['square', null, 'square'],
     ['thumbnail', 'data:', 'thumbnail'], ['created', 'yesterday', 'created'], ['created', 5, 'created'], ['id', '../x', 'id'], ['note', 5, 'note'], ['kept', 'half', 'kept'],
+    ['trust', [], 'trust'], ['trust', { moon: passed }, 'trust'], ['trust', { mel: { ...passed, passes: 'yes' } }, 'trust'], ['trust', { mel: { ...passed, deletionAUC: NaN } }, 'trust'],
   ];
   for (const [path, value, flaw] of wrong) assert.equal(page.flaw(changed(path, value)), flaw, `${path} = ${JSON.stringify(value)}`);
   for (const none of [null, undefined, 5, 'text', []]) assert.equal(page.flaw(none), 'record');

@@ -65,6 +65,20 @@ test('what is written after saving is unsaved until it is taken back', () => {
   assert(page.isSaved(page.effectLearned(saved, saved.work.outcome.run, {}).work), 'what the metadata did is no news to the history');
 });
 
+test('the verdict on a map belongs to its class and its analysis, and is news to the history', () => {
+  const first = answered(opened());
+  const saved = page.stored(first, page.recordOf(first.work));
+  const { run } = saved.work.outcome;
+  const failed = { passes: false };
+  const checked = page.mapChecked(page.mapChecked(saved, run, 'mel', failed), run, 'nv', { passes: true });
+  assert.deepEqual(page.recordOf(checked.work).trust, { mel: failed, nv: { passes: true } });
+  assert(!page.isSaved(checked.work));
+  assert(page.isSaved(page.stored(checked, page.recordOf(checked.work)).work));
+  assert.equal(page.mapChecked(checked, run + 1, 'mel', failed), checked, 'a map of another analysis');
+  const again = page.runBegun(checked);
+  assert.equal(page.recordOf(page.answered(again, answer(again)).work).trust, undefined, 'a new answer has new maps');
+});
+
 test('a scan of the history that is analysed again is saved where it tells the same', () => {
   const state = page.opened(page.FIRST, page.workOfScan(photograph('a.jpg'), square, scan()));
   assert.equal(state.place, 'scan/details');

@@ -16,7 +16,7 @@ export function csvCell(value) {
  * @param {import('./types.js').Scan} scan
  * @returns {[string, string | number][]}
  */
-function cells({ result, classes, created, square, lesion, note }) {
+function cells({ result, classes, created, square, lesion, note, trust = {} }) {
   const words = (/** @type {string[] | null} */ list) => (list ?? []).join(' ');
   return [
     ['image_id', result.image.replace(/(?<=.)\.[^.]*$/, '')], ['image', result.image], ['class', result.prediction?.class ?? ''], ['name', result.prediction?.name ?? ''],
@@ -29,7 +29,7 @@ function cells({ result, classes, created, square, lesion, note }) {
     ['summary', result.summary], ['disclaimer', result.disclaimer], ['abstain', String(result.abstain)],
     ['abstainReasons', words(result.abstainReasons)], ['conformalSet', words(result.abstain ? [] : result.conformalSet)],
     ['created', created], ['square', `${square.left} ${square.top} ${square.side}`], ['squareMoved', String(square.moved)],
-    ['lesion', lesion], ['note', note],
+    ['lesion', lesion], ['note', note], ['mapChecks', words(Object.entries(trust).map(([id, { passes }]) => `${id}:${passes ? 'passed' : 'failed'}`))],
   ];
 }
 
@@ -67,8 +67,8 @@ export function csvOf(scans, failures = [], disclaimer = '') {
  * The object of contract.md, with what only the page knows in a member of its own.
  * @param {import('./types.js').Scan} scan
  */
-function objectOf({ result, created, square, reduced, lesion, note }) {
-  return { ...result, page: { created, square, reduced, lesion, note } };
+function objectOf({ result, created, square, reduced, lesion, note, trust = {} }) {
+  return { ...result, page: { created, square, reduced, lesion, note, trust } };
 }
 
 /**

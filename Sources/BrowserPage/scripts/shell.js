@@ -103,6 +103,8 @@ async function show(options = {}) {
   turn += 1;
   const mine = turn;
   main.ariaBusy = 'true';
+  // What was said in another view, or in another language, is not said any more.
+  app.announcer.textContent = '';
   /** @type {View} */
   let view;
   try {

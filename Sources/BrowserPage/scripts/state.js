@@ -116,13 +116,14 @@ export const sameMetadata = (first, second) => agree(first, second, ['age', 'sex
 /** @type {(first: {metadata: Metadata, square: Square}, second: {metadata: Metadata, square: Square}) => boolean} */
 export const sameInput = (first, second) => sameMetadata(first.metadata, second.metadata) && agree(first.square, second.square, ['left', 'top', 'side']);
 
-/** @param {Scan} first @param {Scan} second @returns whether two records tell the same, whenever they were made */
+/** @param {Scan} first @param {Scan} second @returns whether the second record tells nothing that the first does not, whenever they were made */
 export function sameRecord(first, second) {
   const { probabilities } = first.result;
   return sameMetadata(first.result.metadata, second.result.metadata) && agree(first, second, ['lesion', 'note'])
     && agree(first.square, second.square, ['left', 'top', 'side', 'width', 'height', 'moved'])
     && Object.keys(probabilities).length === Object.keys(second.result.probabilities).length
-    && agree(probabilities, second.result.probabilities, Object.keys(probabilities));
+    && agree(probabilities, second.result.probabilities, Object.keys(probabilities))
+    && Object.keys(second.trust ?? {}).every((id) => first.trust?.[id] !== undefined);
 }
 
 /** @param {Work} work @returns whether what the person entered since is not in the result */

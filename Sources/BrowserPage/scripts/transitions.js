@@ -169,6 +169,21 @@ export function effectLearned(state, run, metadataShares) {
   return recorded(state, { ...work, outcome: { ...work.outcome, scan: { ...scan, result: { ...scan.result, metadataShares } } } });
 }
 
+/**
+ * The map of a class was checked: its verdict is part of the result, and of its record.
+ * @param {State} state
+ * @param {number} run the analysis that the map belongs to
+ * @param {string} lesionClass
+ * @param {import('./types.js').Trust} trust
+ * @returns {State}
+ */
+export function mapChecked(state, run, lesionClass, trust) {
+  const { work } = state;
+  if (!work?.outcome || work.outcome.run !== run) return state;
+  const { scan } = work.outcome;
+  return recorded(state, { ...work, outcome: { ...work.outcome, scan: { ...scan, trust: { ...scan.trust, [lesionClass]: trust } } } });
+}
+
 /** @param {State} state @param {Scan} scan what lies in the history now @returns {State} */
 export function stored(state, scan) {
   const version = state.version + 1;

@@ -1,10 +1,13 @@
 # ruff: noqa: E501  the scripts for the page are written as they are read there
 """Answers that the engine seldom gives: put into its mouth between the worker and the page."""
 
+import json
+
 import numpy as np
 import pytest
 from conftest import FIXTURES
 from PIL import Image
+from playwright.sync_api import expect
 
 # The page's worker, whose questions and answers a check may change.
 BETWEEN = """
@@ -85,12 +88,8 @@ def test_a_heatmap_that_is_low_everywhere_is_said(visit):
     assert on.page.locator(".heatmap-overlay").is_hidden()
 
 
-@pytest.mark.parametrize("passes", [True, False])
-def test_what_the_checks_of_a_map_found_is_told(visit, passes):
-    on = visit(script=BETWEEN)
-    page = on.page
-    on.scan()
-    # Half a minute of computing is left out: the map is asked for without its checks, and their result put in.
+def put_verdict(page, passes: bool) -> None:
+    """Half a minute of computing is left out: the map is asked for without its checks, and their result put in."""
     page.evaluate(
         """(passes) => {
       let serial;
@@ -106,12 +105,120 @@ def test_what_the_checks_of_a_map_found_is_told(visit, passes):
     }""",  # noqa: E501
         passes,
     )
+
+
+@pytest.mark.parametrize("passes", [True, False])
+def test_what_the_checks_of_a_map_found_is_told(visit, passes):
+    on = visit(script=BETWEEN)
+    page = on.page
+    on.scan()
+    put_verdict(page, passes)
     page.get_by_role("button", name="Check this map").click()
     page.get_by_text("passed all three checks" if passes else "failed at least one of the three checks").wait_for()
     page.get_by_text("Measurements").click()
     text = page.locator(".heatmap figcaption").inner_text()
     assert "0.100 while the map's strongest places are hidden" in text and "0.200 with random places" in text
     assert ("is 0.250. It should be below 0.5" if passes else "without variance") in text
+
+
+FAILED = "failed at least one of its three checks"
+
+
+def report_of(page) -> str:
+    page.get_by_role("button", name="Print or PDF").click()
+    return page.locator(".report").text_content()
+
+
+def test_a_failed_check_stays_with_its_map(visit):
+    on = visit(script=BETWEEN)
+    page = on.page
+    page.evaluate("() => { window.print = () => {}; }")
+    on.scan()
+    assert "This map was not checked." in report_of(page)
+    put_verdict(page, False)
+    caption = page.locator(".heatmap figcaption")
+    page.get_by_role("button", name="Check this map").click()
+    caption.get_by_text(FAILED).wait_for()
+    picker = page.get_by_label("Class", exact=True)
+    first = picker.input_value()
+    picker.select_option("vasc")
+    caption.get_by_text("Bright areas support Vascular lesions").wait_for()
+    assert FAILED not in caption.inner_text(), "the verdict belongs to another class's map"
+    picker.select_option(first)
+    caption.get_by_text(FAILED).wait_for()
+    caption.get_by_text("do not rely on it").first.wait_for()
+    assert page.get_by_role("button", name="Check this map").count() == 0
+    report = report_of(page)
+    assert FAILED in report and "Bright areas support" not in report
+
+    on.save()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="JSON").click()
+    assert json.loads(download.value.path().read_text())["page"]["trust"][first]["passes"] is False
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    assert f"{first}:failed" in download.value.path().read_text()
+    on.go("history")
+    page.locator("a.scan-card").click()
+    caption.get_by_text(FAILED).wait_for()
+    assert FAILED in report_of(page)
+    page.get_by_role("button", name="Deutsch").click()
+    caption.get_by_text("bestand aber mindestens eine seiner drei Prüfungen nicht").wait_for()
+
+
+def test_a_check_of_a_saved_scan_is_stored_with_it(visit):
+    on = visit(script=BETWEEN)
+    page = on.page
+    on.scan()
+    on.save()
+    on.go("history")
+    page.locator("a.scan-card").click()
+    page.wait_for_selector(".heatmap figcaption p")
+    put_verdict(page, True)
+    page.get_by_role("button", name="Check this map").click()
+    page.get_by_text("Stored", exact=True).wait_for()
+    page.reload()
+    on.wait_until_ready()
+    page.get_by_text("passed all three checks").wait_for()
+
+
+def test_the_map_is_taken_away_while_it_is_held_and_the_photograph_stands_beside_it(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    overlay = page.locator(".heatmap-overlay")
+    button = page.get_by_role("button", name="Hold to see the photograph")
+    button.hover()
+    page.mouse.down()
+    expect(overlay).to_be_hidden()
+    page.mouse.up()
+    expect(overlay).to_be_visible()
+    button.focus()
+    page.keyboard.down("Space")
+    expect(overlay).to_be_hidden()
+    page.keyboard.up("Space")
+    expect(overlay).to_be_visible()
+    alone = page.locator(".photograph-alone canvas")
+    assert alone.is_visible()
+    page.get_by_label("Photograph beside the map").uncheck()
+    assert alone.is_hidden()
+    # The scale of the colours explains what is shown, and nothing else.
+    page.get_by_label("Show the heatmap").uncheck()
+    assert page.locator(".colour-bar").is_hidden()
+
+
+def test_what_nobody_asked_for_is_not_announced(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    assert "Bright areas support" in page.locator(".heatmap figcaption").inner_text()
+    assert "".join(page.locator(".heatmap [aria-live]").all_text_contents()) == ""
+    status = page.locator("body > [role=status]")
+    page.wait_for_function(
+        "() => document.querySelector('body > [role=status]').textContent.includes('Classification suggests')"
+    )
+    on.go("learn")
+    assert status.text_content() == ""
 
 
 @pytest.mark.slow

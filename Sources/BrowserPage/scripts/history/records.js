@@ -61,9 +61,16 @@ const RULES = [
   ['disclaimer', ({ result: { disclaimer } }) => isText(disclaimer) && disclaimer !== ''],
   ['square', ({ square }) => isObject(square) && ['left', 'top', 'side', 'width', 'height'].every((key) => isNumber(square[key]) && square[key] >= 0)
     && square.side > 0 && square.left + square.side <= square.width && square.top + square.side <= square.height],
+  ['trust', ({ classes, trust }) => trust === undefined || (isObject(trust) && Object.entries(trust).every(([id, found]) => isOneOf(classes, id) && isTrust(found)))],
   ['kept', ({ kept }) => [undefined, 'whole', 'square'].includes(kept)],
   ['thumbnail', ({ thumbnail }) => thumbnail instanceof Blob],
 ];
+
+/** @param {any} found of the checks of a map */
+function isTrust(found) {
+  return isObject(found) && typeof found.passes === 'boolean' && ['deletionAUC', 'randomDeletionAUC', 'insertionAUC', 'randomInsertionAUC'].every((key) => isNumber(found[key]))
+    && (found.shuffledHeadCorrelation === null || isNumber(found.shuffledHeadCorrelation));
+}
 
 /**
  * @param {{class: string}[]} classes

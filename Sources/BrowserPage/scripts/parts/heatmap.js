@@ -1,205 +1,174 @@
-import { h, replace, uniqueID } from '../dom.js';
-import { icon } from '../icons.js';
-import { className, formatNumber, formatPercent, nameOfClass, t } from '../texts.js';
-import { failureWords } from '../wording.js';
 import { app } from '../app.js';
+import { h, replace, uniqueID } from '../dom.js';
 import { isCancelled } from '../engine/client.js';
+import { icon } from '../icons.js';
+import { drawn as copyOf } from '../image.js';
+import { className, formatPercent, nameOfClass, t } from '../texts.js';
+import { failureWords } from '../wording.js';
 import { message } from './dialog.js';
-import { INFERNO } from './inferno.js';
+import { mapCaption, mapChecks } from './map-checks.js';
+import { colourBar, drawMap } from './map-colours.js';
 
-/** How many runs of the network the checks of one map take. */
-const CHECK_RUNS = 140;
-
-/** Below this share of the map's maximum nothing is drawn, so that skin stays as it is. */
-const FLOOR = 0.15;
-
-/**
- * Draws a map: the colour by the value, and the more opaque the greater the value.
- * @param {HTMLCanvasElement} canvas
- * @param {Float32Array} values `[height, width]`, 0...1
- * @param {number} width
- * @param {number} height
- */
-export function drawMap(canvas, values, width, height) {
-  canvas.width = width;
-  canvas.height = height;
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
-  const image = context.createImageData(width, height);
-  for (let index = 0; index < values.length; index += 1) {
-    const value = values[index];
-    const colour = Math.min(Math.floor(value * 256), 255) * 3;
-    image.data[index * 4] = INFERNO[colour];
-    image.data[index * 4 + 1] = INFERNO[colour + 1];
-    image.data[index * 4 + 2] = INFERNO[colour + 2];
-    image.data[index * 4 + 3] = 255 * Math.min(1, Math.max(0, (value - FLOOR) / (0.6 - FLOOR)));
-  }
-  context.putImageData(image, 0, 0);
-}
+/** The photograph stands beside its map where the window is at least that wide. */
+const WIDE = '(min-width: 48rem)';
+/** The side of the photograph beside the map. */
+const BESIDE_SIDE = 600;
 
 /**
- * What the three checks of a map measured, a sentence each.
- * @param {import('../types.js').Trust} trust
+ * @typedef {object} Options
+ * @property {HTMLCanvasElement} photograph the square that the model saw
+ * @property {import('../types.js').Result} result
+ * @property {import('../types.js').Scan['classes']} classes
+ * @property {(lesionClass: string, trust: boolean) => Promise<{facts: import('../types.js').MapFacts, values: Float32Array, milliseconds: number}>} request
+ * @property {(lesionClass: string) => import('../types.js').Trust | undefined} trustOf what the checks of a class's map found
+ * @property {(lesionClass: string, trust: import('../types.js').Trust) => void} checked
+ * @property {(canvas: HTMLCanvasElement | null, lesionClass: string) => void} [drawn] what a report shows
+ * @property {number} [milliseconds] how long one run of the network takes
  */
-function measurements(trust) {
-  const number = (/** @type {number} */ value) => formatNumber(value, 3, 3);
-  return [
-    t('heatmap.deletion', { value: number(trust.deletionAUC), random: number(trust.randomDeletionAUC) }),
-    t('heatmap.insertion', { value: number(trust.insertionAUC), random: number(trust.randomInsertionAUC) }),
-    trust.shuffledHeadCorrelation === null ? t('heatmap.noVariance')
-      : t('heatmap.shuffled', { value: number(trust.shuffledHeadCorrelation) }),
-  ];
-}
-
-/** The scale of the colours, from weak to strong. */
-export function colourBar() {
-  const canvas = h('canvas', { width: 256, height: 1, class: 'colour-scale', 'aria-hidden': 'true' });
-  const ramp = Float32Array.from({ length: 256 }, (_, index) => index / 255);
-  drawMap(canvas, ramp, 256, 1);
-  return h('div', { class: 'colour-bar' }, canvas,
-    h('div', { class: 'colour-words small' }, h('span', {}, t('heatmap.weak')), h('span', {}, t('heatmap.title')), h('span', {}, t('heatmap.strong'))));
-}
 
 /**
  * The photograph's square with the map over it, and what chooses and judges the map.
- * @param {object} options
- * @param {HTMLCanvasElement} options.photograph the square that the model saw
- * @param {import('../types.js').Result} options.result
- * @param {import('../types.js').Scan['classes']} options.classes
- * @param {(lesionClass: string, trust: boolean) => Promise<{facts: import('../types.js').MapFacts, values: Float32Array, milliseconds: number}>} options.request
- * @param {(canvas: HTMLCanvasElement | null, lesionClass: string) => void} [options.drawn] what a report shows
- * @param {number} [options.milliseconds] how long one run of the network takes
+ * @param {Options} options
  */
-export function heatmap({ photograph, result, classes, request, drawn, milliseconds = 250 }) {
-  const overlay = h('canvas', { class: 'heatmap-overlay', hidden: true });
-  const caption = h('div', { class: 'small soft', 'aria-live': 'polite' });
-  const trustBox = h('div', { class: 'stack close', 'aria-live': 'polite' });
+export function heatmap({ photograph, result, classes, request, trustOf, checked, drawn, milliseconds = 250 }) {
   const ranked = [...classes].sort((first, second) => result.probabilities[second.class] - result.probabilities[first.class]);
   let lesionClass = result.prediction?.class ?? ranked[0].class;
   // Where the model abstains its map is shown only to who asks for it.
   let visible = !result.abstain;
+  /** @type {import('../types.js').MapFacts['status'] | null} */
+  let status = null;
   let turn = 0;
 
-  photograph.setAttribute('role', 'img');
-  const opacity = h('input', { class: 'slider', type: 'range', id: uniqueID('opacity'), min: 0, max: 100, step: 5, value: 65,
-    oninput: () => setOpacity() });
-  const setOpacity = () => {
-    overlay.style.opacity = String(Number(opacity.value) / 100);
-    opacity.setAttribute('aria-valuetext', `${opacity.value} %`);
-  };
-  const toggle = h('input', { type: 'checkbox', role: 'switch', class: 'switch', checked: visible, onchange: () => {
-    visible = toggle.checked;
-    showOverlay();
+  const caption = h('div', { class: 'small soft' });
+  const problem = h('div', { 'aria-live': 'polite' });
+  const pair = stages(photograph);
+  const scale = colourBar();
+  const checks = mapChecks({ milliseconds, trustOf, request: async (id) => (await request(id, true)).facts.trust, checked: (id, trust) => {
+    checked(id, trust);
     describe();
   } });
-  const picker = h('select', { class: 'input', id: uniqueID('map-class'), onchange: () => {
-    lesionClass = picker.value;
-    load();
-  } }, ranked.map(({ class: id, name }) => h('option', { value: id, selected: id === lesionClass },
-    `${className(id, name)} (${formatPercent(result.probabilities[id])})`)));
 
-  let available = false;
-  function showOverlay() {
-    overlay.hidden = !(visible && available);
-    photograph.setAttribute('aria-label', t(overlay.hidden ? 'heatmap.photographAlone' : 'heatmap.photographWithMap', { name: nameOfClass(classes, lesionClass) }));
-  }
-
-  /** @type {import('../types.js').MapFacts['status']} */
-  let status = 'ok';
-  /** What the map says, where it is shown; each class's map has a scale of its own. */
+  /** What is seen of the map, and what can be said of it; each class's map has a scale of its own. */
   function describe() {
     const name = nameOfClass(classes, lesionClass);
+    const isShown = visible && status === 'ok';
+    pair.overlay.hidden = scale.hidden = !isShown;
+    photograph.setAttribute('aria-label', t(isShown ? 'heatmap.photographWithMap' : 'heatmap.photographAlone', { name }));
+    if (status === null) return;
     replace(caption, result.abstain ? h('p', {}, t('heatmap.abstains')) : null,
-      !available ? h('p', {}, t(`heatmap.${status}`, { name }))
+      status !== 'ok' ? h('p', {}, t(`heatmap.${status}`, { name }))
         : !visible ? (result.abstain ? null : h('p', {}, t('heatmap.hidden')))
-          : [h('p', {}, t('heatmap.caption', { name })), h('p', {}, t('heatmap.scale', { name, percent: formatPercent(result.probabilities[lesionClass]) }))]);
+          : [h('p', {}, mapCaption(name, trustOf(lesionClass))), h('p', {}, t('heatmap.scale', { name, percent: formatPercent(result.probabilities[lesionClass]) }))]);
   }
 
   async function load() {
     turn += 1;
     const mine = turn;
-    replace(trustBox);
+    checks.show(null);
+    replace(problem);
     try {
       const { facts, values } = await request(lesionClass, false);
       if (mine !== turn) return;
-      available = facts.status === 'ok';
-      if (available) drawMap(overlay, values, facts.width, facts.height);
       status = facts.status;
+      if (status === 'ok') drawMap(pair.overlay, values, facts.width, facts.height);
       describe();
-      if (available) replace(trustBox, h('p', { class: 'small soft' }, t('heatmap.trust')), result.abstain ? null : trustOffer());
-      drawn?.(available ? overlay : null, lesionClass);
+      checks.show(status === 'ok' && !result.abstain ? lesionClass : null);
+      drawn?.(status === 'ok' ? pair.overlay : null, lesionClass);
+      if (mine > 1) app.announce(t('heatmap.shown', { name: nameOfClass(classes, lesionClass) }));
     } catch (error) {
       if (mine !== turn || isCancelled(error)) return;
-      available = false;
+      status = null;
+      describe();
       drawn?.(null, lesionClass);
-      replace(caption, message('warning', `${t('heatmap.failed')} ${failureWords(error)}`,
+      replace(caption);
+      replace(problem, message('warning', `${t('heatmap.failed')} ${failureWords(error)}`,
         h('button', { type: 'button', class: 'button plain', onclick: load }, icon('refresh'), t('common.retry'))));
     }
-    showOverlay();
   }
 
-  /** The checks of one map take many runs of the network, so they are made only when asked for. */
-  function trustOffer() {
-    const button = h('button', { type: 'button', class: 'button', onclick: check }, t('heatmap.check'));
-    return h('div', { class: 'stack close' }, h('p', { class: 'small soft' }, t('heatmap.checks', { count: Math.max(1, Math.round(CHECK_RUNS * milliseconds / 1000)) })), h('div', {}, button));
-  }
-
-  async function check() {
-    const mine = turn;
-    const started = performance.now();
-    const expected = CHECK_RUNS * milliseconds;
-    // The engine says nothing while it computes: the bar follows the time that its runs have taken so far.
-    const bar = h('progress', { class: 'progress', max: 100, value: 0, 'aria-label': t('heatmap.checking') });
-    const passed = h('span', { class: 'numbers', 'aria-hidden': 'true' });
-    const tick = () => {
-      const elapsed = performance.now() - started;
-      bar.value = Math.min(95, 100 * elapsed / expected);
-      passed.textContent = t('heatmap.elapsed', { seconds: Math.round(elapsed / 1000), expected: Math.max(1, Math.round(expected / 1000)) });
-    };
-    const stop = h('button', { type: 'button', class: 'button', onclick: () => app.engine.cancel('map') }, t('common.cancel'));
-    replace(trustBox, h('p', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('heatmap.checking'), passed), bar, h('div', {}, stop));
-    stop.focus({ preventScroll: true });
-    tick();
-    const timer = setInterval(tick, 500);
-    try {
-      const { facts } = await request(lesionClass, true);
-      if (mine !== turn) return;
-      const { trust } = facts;
-      if (!trust) return;
-      const verdict = message(trust.passes ? 'notice' : 'warning', t(trust.passes ? 'heatmap.passes' : 'heatmap.fails'),
-        h('details', {}, h('summary', {}, t('heatmap.measurements')), h('ul', {}, measurements(trust).map((sentence) => h('li', {}, sentence)))));
-      showTrust(verdict, 'summary');
-    } catch (error) {
-      if (mine !== turn) return;
-      if (isCancelled(error)) showTrust(trustOffer(), 'button');
-      else showTrust(h('div', { class: 'stack close' }, message('warning', failureWords(error)), trustOffer()), 'button');
-    } finally {
-      clearInterval(timer);
-    }
-  }
-
-  /**
-   * Puts the end of a check in the place of its progress; who waited there goes on there.
-   * @param {HTMLElement} content
-   * @param {string} next
-   */
-  function showTrust(content, next) {
-    const waited = trustBox.contains(document.activeElement);
-    replace(trustBox, content);
-    if (waited) /** @type {HTMLElement | null} */ (trustBox.querySelector(next))?.focus({ preventScroll: true });
-  }
-
-  setOpacity();
-  showOverlay();
+  const controls = mapControls({
+    ranked, lesionClass, visible, pair, probabilities: result.probabilities,
+    chosen: (id) => {
+      lesionClass = id;
+      load();
+    },
+    shown: (isVisible) => {
+      visible = isVisible;
+      describe();
+    },
+  });
+  describe();
   const ready = load();
   return {
     ready,
-    element: h('figure', { class: 'stack heatmap', 'aria-label': t('heatmap.figure') },
-      h('div', { class: 'heatmap-stage' }, photograph, overlay),
-      colourBar(),
-      h('div', { class: 'stack close no-print' },
-        h('label', { class: 'switch-row' }, toggle, h('span', {}, t('heatmap.show'))),
-        h('div', { class: 'field-row' }, h('label', { for: opacity.id }, t('heatmap.opacity')), opacity),
-        h('div', { class: 'field-row' }, h('label', { for: picker.id }, t('heatmap.class')), picker)),
-      h('figcaption', { class: 'stack close' }, caption, trustBox)),
+    element: h('figure', { class: 'stack heatmap', 'aria-label': t('heatmap.figure') }, pair.element, scale, controls,
+      h('figcaption', { class: 'stack close' }, caption, problem, checks.element)),
   };
+}
+
+/**
+ * The photograph with the map over it, which a press takes away for as long as it lasts, and the photograph alone beside it.
+ * @param {HTMLCanvasElement} photograph
+ */
+function stages(photograph) {
+  photograph.setAttribute('role', 'img');
+  const overlay = h('canvas', { class: 'heatmap-overlay', hidden: true });
+  const stage = h('div', { class: 'heatmap-stage' }, photograph, overlay);
+  const alone = h('div', { class: 'photograph-alone', 'aria-hidden': 'true' });
+  const peek = (/** @type {boolean} */ isHeld) => stage.classList.toggle('peeking', isHeld);
+  whileHeld(stage, peek);
+  return {
+    overlay, peek, element: h('div', { class: 'heatmap-pair' }, alone, stage),
+    /** @param {boolean} isBeside */
+    showBeside(isBeside) {
+      alone.hidden = !isBeside;
+      if (isBeside && !alone.firstChild) alone.append(copyOf(photograph, BESIDE_SIDE));
+    },
+  };
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {(isHeld: boolean) => void} changed
+ */
+function whileHeld(element, changed) {
+  element.addEventListener('pointerdown', (event) => {
+    element.setPointerCapture(event.pointerId);
+    changed(true);
+  });
+  element.addEventListener('lostpointercapture', () => changed(false));
+}
+
+/**
+ * What chooses the map's class and how much of the photograph is seen.
+ * @param {object} options
+ * @param {import('../types.js').Scan['classes']} options.ranked the likeliest first
+ * @param {string} options.lesionClass
+ * @param {boolean} options.visible
+ * @param {ReturnType<typeof stages>} options.pair
+ * @param {Record<string, number>} options.probabilities
+ * @param {(lesionClass: string) => void} options.chosen
+ * @param {(visible: boolean) => void} options.shown
+ */
+function mapControls({ ranked, lesionClass, visible, pair, probabilities, chosen, shown }) {
+  const opacity = h('input', { class: 'slider', type: 'range', id: uniqueID('opacity'), min: 0, max: 100, step: 5, value: 65, oninput: () => setOpacity() });
+  const setOpacity = () => {
+    pair.overlay.style.opacity = String(Number(opacity.value) / 100);
+    opacity.setAttribute('aria-valuetext', `${opacity.value} %`);
+  };
+  const picker = h('select', { class: 'input', id: uniqueID('map-class'), onchange: () => chosen(picker.value) },
+    ranked.map(({ class: id, name }) => h('option', { value: id, selected: id === lesionClass }, `${className(id, name)} (${formatPercent(probabilities[id])})`)));
+  const beside = h('input', { type: 'checkbox', role: 'switch', class: 'switch', checked: matchMedia(WIDE).matches, onchange: () => pair.showBeside(beside.checked) });
+  const toggle = h('input', { type: 'checkbox', role: 'switch', class: 'switch', checked: visible, onchange: () => shown(toggle.checked) });
+  const isPress = (/** @type {KeyboardEvent} */ { key }) => key === ' ' || key === 'Enter';
+  const hold = h('button', { type: 'button', class: 'button', onblur: () => pair.peek(false),
+    onkeydown: (/** @type {KeyboardEvent} */ event) => { if (isPress(event)) pair.peek(true); }, onkeyup: (/** @type {KeyboardEvent} */ event) => { if (isPress(event)) pair.peek(false); } }, t('heatmap.peek'));
+  whileHeld(hold, pair.peek);
+  pair.showBeside(beside.checked);
+  setOpacity();
+  return h('div', { class: 'stack close no-print' },
+    h('div', { class: 'row spread' }, h('label', { class: 'switch-row' }, toggle, h('span', {}, t('heatmap.show'))), hold),
+    h('label', { class: 'switch-row' }, beside, h('span', {}, t('heatmap.beside'))),
+    h('div', { class: 'field-row' }, h('label', { for: opacity.id }, t('heatmap.opacity')), opacity),
+    h('div', { class: 'field-row' }, h('label', { for: picker.id }, t('heatmap.class')), picker));
 }

@@ -1,11 +1,17 @@
 import facts from '../facts.js';
 import { h } from '../dom.js';
-import { formatDate, t } from '../texts.js';
+import { formatDate, nameOfClass, t } from '../texts.js';
 import { disclaimer, openDialog } from './dialog.js';
-import { colourBar } from './heatmap.js';
+import { mapCaption, verdict } from './map-checks.js';
+import { colourBar } from './map-colours.js';
 import { metadataLine } from './metadata-form.js';
 import { metadataList, modelFacts } from './result-panel.js';
 import { bars, headline, setSentence, unreliable } from './result.js';
+
+/**
+ * The map that a report shows, and its class.
+ * @typedef {{canvas: HTMLCanvasElement, class: string}} ReportMap
+ */
 
 /** @param {HTMLCanvasElement} canvas */
 function copyOf(canvas) {
@@ -18,7 +24,7 @@ function copyOf(canvas) {
  * Prints a result, or stores it as PDF by the browser's own dialog.
  * @param {import('../types.js').Scan} scan
  * @param {HTMLCanvasElement | null} photograph the square that the model saw
- * @param {{canvas: HTMLCanvasElement, name: string} | null} map
+ * @param {ReportMap | null} map
  */
 export function printReport(scan, photograph, map) {
   buildReport(scan, photograph, map);
@@ -65,7 +71,7 @@ export function dropReport() {
  * Puts the report into the page, where only a printer sees it.
  * @param {import('../types.js').Scan} scan
  * @param {HTMLCanvasElement | null} photograph
- * @param {{canvas: HTMLCanvasElement, name: string} | null} map
+ * @param {ReportMap | null} map
  */
 export function buildReport(scan, photograph, map) {
   const { result, classes, created, note, lesion } = scan;
@@ -84,10 +90,20 @@ export function buildReport(scan, photograph, map) {
       h('figure', {}, photograph && shown
         ? h('div', { class: 'heatmap-stage' }, copyOf(photograph), h('div', { class: 'report-overlay' }, copyOf(shown.canvas)))
         : h('p', { class: 'report-missing' }, result.abstain ? t('heatmap.abstains') : t('report.noHeatmap')),
-      h('figcaption', {}, shown ? [h('p', {}, t('heatmap.caption', { name: shown.name })), colourBar()] : t('report.heatmap')))),
+      h('figcaption', {}, shown ? mapWords(scan, shown.class) : t('report.heatmap')))),
     h('section', {}, h('h2', {}, t('result.probabilities')), unreliable(result), bars(result, classes), setSentence(result, classes)),
     h('section', {}, h('h2', {}, t('effect.given')), metadataList(result.metadata)),
     note ? h('section', {}, h('h2', {}, t('record.note')), h('p', { class: 'report-note' }, note)) : null,
     h('section', {}, h('h2', {}, t('report.made')), modelFacts(scan),
       h('p', { class: 'small' }, t('report.page', { hash: facts.hash })))));
+}
+
+/**
+ * What the report says of a map: what its bright areas are, and how its checks ended.
+ * @param {import('../types.js').Scan} scan
+ * @param {string} lesionClass
+ */
+function mapWords({ classes, trust }, lesionClass) {
+  const found = trust?.[lesionClass];
+  return [h('p', {}, mapCaption(nameOfClass(classes, lesionClass), found)), found?.passes === false ? null : h('p', {}, verdict(found)), colourBar()];
 }

@@ -14,13 +14,15 @@ import { bars, headline, metadataEffect, setSentence, unreliable } from './resul
  * @param {import('../types.js').Scan} options.scan
  * @param {HTMLCanvasElement | null} options.photograph the square that the model saw; null where it was not kept
  * @param {(lesionClass: string, trust: boolean) => Promise<any>} options.request a map
+ * @param {import('./heatmap.js').Options['trustOf']} options.trustOf
+ * @param {import('./heatmap.js').Options['checked']} options.checked
  * @param {(canvas: HTMLCanvasElement | null, lesionClass: string) => void} [options.drawn]
  * @param {{decode: number, engine: number}} [options.milliseconds]
  * @param {Node[]} [options.beside] what stands under the picture and the figures
  */
-export function resultPanel({ scan, photograph, request, drawn, milliseconds, beside = [] }) {
+export function resultPanel({ scan, photograph, request, trustOf, checked, drawn, milliseconds, beside = [] }) {
   const { result, classes, square } = scan;
-  const map = photograph ? heatmap({ photograph, result, classes, request, drawn, milliseconds: milliseconds?.engine }) : null;
+  const map = photograph ? heatmap({ photograph, result, classes, request, trustOf, checked, drawn, milliseconds: milliseconds?.engine }) : null;
   const effect = h('div', { 'aria-live': 'polite' });
   const showEffect = (/** @type {import('../types.js').Result} */ known) => replace(effect, metadataEffect(known, classes, app.description?.temperature ?? 1));
   showEffect(result);

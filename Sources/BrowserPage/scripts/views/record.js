@@ -3,7 +3,7 @@ import { blobAddresses, fileName, h, replace } from '../dom.js';
 import { correctScan } from '../actions.js';
 import { go } from '../store.js';
 import { icon } from '../icons.js';
-import { formatDate, nameOfClass, t } from '../texts.js';
+import { formatDate, t } from '../texts.js';
 import { drawn, probe } from '../image.js';
 import { confirmAction, message } from '../parts/dialog.js';
 import { keptSquare } from '../parts/crop-geometry.js';
@@ -52,7 +52,7 @@ export async function recordView(id) {
   if (!scan) return { title: t('record.missing'), content: missingRecord() };
   const blob = await app.history.photograph(id);
   const stored = await storedSquare(scan, blob);
-  /** @type {{canvas: HTMLCanvasElement, name: string} | null} */
+  /** @type {import('../parts/report.js').ReportMap | null} */
   let map = null;
 
   const root = h('div', { class: 'view stack wide' });
@@ -128,7 +128,16 @@ export async function recordView(id) {
         source: { key: `record-${id}`, blob, size: stored?.size }, name: scan.name, square: stored?.square,
         metadata: { age, sex, site }, class: lesionClass, method: 'gradcam', trust }, 'map');
     },
-    drawn: (canvas, lesionClass) => { map = canvas && { canvas, name: nameOfClass(scan.classes, lesionClass) }; },
+    trustOf: (lesionClass) => scan.trust?.[lesionClass],
+    checked: async (lesionClass, trust) => {
+      scan.trust = { ...scan.trust, [lesionClass]: trust };
+      try {
+        status.textContent = await app.history.change(id, { trust: scan.trust }) ? t('record.stored') : t('record.gone');
+      } catch (error) {
+        status.textContent = storingFailed(error);
+      }
+    },
+    drawn: (canvas, lesionClass) => { map = canvas && { canvas, class: lesionClass }; },
     beside: [wordFields(words, typing, { names: [...new Set(scans.map((each) => each.lesion).filter(Boolean))], left: storeWords, rows: 4 }, status, timeLine)],
   });
 

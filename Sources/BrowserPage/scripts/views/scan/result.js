@@ -9,8 +9,8 @@ import { printReport } from '../../parts/report.js';
 import { exits, resultPanel, wordFields } from '../../parts/result-panel.js';
 import { isSaved, isStale, recordOf } from '../../state.js';
 import { go, store } from '../../store.js';
-import { entered, wrote } from '../../transitions.js';
-import { nameOfClass, t } from '../../texts.js';
+import { entered, mapChecked, wrote } from '../../transitions.js';
+import { t } from '../../texts.js';
 import { progress } from './steps.js';
 
 /** @typedef {import('../../state.js').Work} Work */
@@ -21,10 +21,10 @@ import { progress } from './steps.js';
  * @returns {import('../scan.js').Part}
  */
 export function result(work) {
-  const { picture, milliseconds, maps, scan: { classes } } = /** @type {NonNullable<Work['outcome']>} */ (work.outcome);
+  const { picture, milliseconds, maps, run } = /** @type {NonNullable<Work['outcome']>} */ (work.outcome);
   /** The work as it is now; the one that this view shows where it has been let go of. */
   const now = () => (store.state.work?.outcome ? store.state.work : work);
-  /** @type {{canvas: HTMLCanvasElement, name: string} | null} */
+  /** @type {import('../../parts/report.js').ReportMap | null} */
   let map = null;
   const stale = h('div', { 'aria-live': 'polite' });
   let saving = false;
@@ -62,7 +62,8 @@ export function result(work) {
   }
   const panel = resultPanel({
     scan: recordOf(work), photograph: picture, milliseconds, request: (lesionClass, trust) => requestMap(work, lesionClass, trust),
-    drawn: (canvas, id) => { map = canvas && { canvas, name: nameOfClass(classes, id) }; },
+    trustOf: (lesionClass) => recordOf(now()).trust?.[lesionClass], checked: (lesionClass, trust) => store.apply(mapChecked, run, lesionClass, trust),
+    drawn: (canvas, id) => { map = canvas && { canvas, class: id }; },
     beside: [h('details', { class: 'card', open: isStale(work) }, h('summary', {}, t('result.change')),
       metadataForm(app.description, work.metadata, (metadata, valid) => store.apply(entered, { metadata, valid }))),
     wordFields(work, (words) => store.apply(wrote, words), {})],
