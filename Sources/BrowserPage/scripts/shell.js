@@ -2,6 +2,7 @@ import { app } from './app.js';
 import { h, replace } from './dom.js';
 import { icon, mark } from './icons.js';
 import { isTable, openFiles } from './actions.js';
+import { measureTabs } from './parts/action-bar.js';
 import { message } from './parts/dialog.js';
 import { dropReport } from './parts/report.js';
 import { placeOfWork, screenOf, TABS, wouldLose } from './state.js';
@@ -199,6 +200,7 @@ let isOpen = false;
 export function showShell(isFirst = false) {
   navigation = h('nav', { class: 'tabs', 'aria-label': t('shell.navigation') },
     TABS.map((tab) => h('a', { href: `#${tab}`, class: 'tab', 'data-tab': tab }, icon(tab), h('span', {}, t(`tabs.${tab}`)))));
+  measureTabs(navigation);
   const header = h('header', { class: 'header' },
     h('div', { class: 'header-inner' },
       h('a', { class: 'brand', href: '#scan', 'aria-label': t('shell.home') }, mark(), h('span', {}, 'DermaFusion')),

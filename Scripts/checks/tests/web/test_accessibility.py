@@ -172,6 +172,69 @@ def test_nothing_disappears_in_forced_colours(visit):
     assert before != page.screenshot(clip=page.locator(".slider").first.bounding_box()), "the slider cannot be seen"
 
 
+def is_in_sight(locator) -> bool:
+    """Whether the middle of an element is in the window, with nothing over it."""
+    return locator.evaluate("""(element) => {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      const top = document.elementFromPoint(x + width / 2, y + height / 2);
+      return top !== null && (element.contains(top) || top.contains(element));
+    }""")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_save_report_and_update_are_in_sight_wherever_the_result_is_scrolled_to(visit, width):
+    on = visit(viewport={"width": width, "height": 740})
+    page = on.page
+    on.scan()
+    page.locator(".result .table").wait_for()
+    button = {name: page.get_by_role("button", name=name) for name in ("Save to history", "Print or PDF")}
+    for place in (0, 700, 100_000):
+        page.evaluate("(top) => window.scrollTo(0, top)", place)
+        assert all(is_in_sight(each) for each in button.values()), place
+    page.get_by_text("Change age, sex or place").click()
+    page.get_by_label("Age", exact=True).fill("81")
+    page.get_by_text("Out of date", exact=True).wait_for()
+    assert is_in_sight(page.get_by_label("Age", exact=True)), "what is entered is hidden"
+    update = page.get_by_role("button", name="Update the result")
+    assert is_in_sight(update), "who changes the age does not see how to update the result"
+    update.click()
+    page.get_by_text("81 years").first.wait_for()
+    on.save()
+    on.go("history")
+    page.locator("a.scan-card").click()
+    page.wait_for_selector(".heatmap figcaption p")
+    assert is_in_sight(page.get_by_role("button", name="Print or PDF"))
+    assert is_in_sight(page.get_by_role("button", name="Correct and analyse again"))
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_bar_covers_nothing_that_has_the_focus(visit, width):
+    on = visit(viewport={"width": width, "height": 740})
+    page = on.page
+    on.scan()
+    page.locator(".result .table").wait_for()
+    page.locator("h1").focus()
+    hidden = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        element = page.locator(":focus")
+        if element.count() == 0:
+            break
+        if not is_in_sight(element):
+            hidden.append(element.evaluate("(element) => element.outerHTML.slice(0, 120)"))
+    assert hidden == []
+
+
+def test_a_window_at_four_hundred_percent_is_left_to_what_is_read(visit):
+    on = visit(viewport={"width": 320, "height": 200})
+    page = on.page
+    on.scan()
+    page.evaluate("() => window.scrollTo(0, 900)")
+    pinned = page.evaluate("""() => [...document.querySelectorAll('body *')].filter((element) => ['fixed', 'sticky'].includes(getComputedStyle(element).position)
+      && element.checkVisibility()).map((element) => element.className)""")
+    assert pinned == []
+
+
 def focused(page) -> str:
     return page.evaluate("() => document.activeElement.tagName")
 

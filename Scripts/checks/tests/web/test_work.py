@@ -198,12 +198,27 @@ def test_a_table_for_every_photograph_reaches_a_list_that_is_done(visit, tmp_pat
     assert [row["age"] for row in rows_of(page)] == ["33", "72"]
 
 
+# The second photograph's answer waits until `release` is called.
+LATE = """
+window.Worker = class extends Worker {
+  set onmessage(handler) {
+    super.onmessage = async (event) => {
+      if (event.data.answer?.result?.image === 'phantom_vascular.jpg') await window.released;
+      handler(event);
+    };
+  }
+};
+window.released = new Promise((resolve) => { window.release = resolve; });
+"""
+
+
 def test_a_table_reaches_the_photograph_that_is_classified_last(visit, tmp_path):
-    on = visit()
+    on = visit(script=LATE)
     page = on.page
     on.open_image([FIXTURES / name for name in NAMES[:2]])
     page.get_by_text("1 of 2 done").wait_for()
     page.set_input_files("[data-role=table]", table_for_all(tmp_path))
+    page.evaluate("() => window.release()")
     page.get_by_text("61 years").wait_for()
     page.get_by_text("72 years").wait_for()
     page.get_by_text("2 of 2 done").wait_for()

@@ -64,11 +64,13 @@ export function resultPanel({ scan, photograph, request, trustOf, checked, drawn
  */
 export function exits(scanOf, print) {
   const exported = (/** @type {'json' | 'csv'} */ format) => () => exportScans([scanOf()], format, baseName(scanOf().name));
-  return [
-    h('button', { class: 'button', onclick: exported('json') }, icon('export'), 'JSON'),
-    h('button', { class: 'button', onclick: exported('csv') }, icon('export'), 'CSV'),
-    h('button', { class: 'button', onclick: print }, icon('print'), t('result.report')),
-  ];
+  return {
+    files: [
+      h('button', { class: 'button', onclick: exported('json') }, icon('export'), 'JSON'),
+      h('button', { class: 'button', onclick: exported('csv') }, icon('export'), 'CSV'),
+    ],
+    report: h('button', { class: 'button', onclick: print }, icon('print'), t('result.report')),
+  };
 }
 
 /**

@@ -8,6 +8,7 @@ import { drawn, probe } from '../image.js';
 import { confirmAction, message } from '../parts/dialog.js';
 import { keptSquare } from '../parts/crop-geometry.js';
 import { printReport } from '../parts/report.js';
+import { actionBar } from '../parts/action-bar.js';
 import { exits, resultPanel, wordFields } from '../parts/result-panel.js';
 import { storingFailed, tell } from '../parts/saving.js';
 import { failureWords } from '../wording.js';
@@ -138,24 +139,24 @@ export async function recordView(id) {
       }
     },
     drawn: (canvas, lesionClass) => { map = canvas && { canvas, class: lesionClass }; },
-    beside: [wordFields(words, typing, { names: [...new Set(scans.map((each) => each.lesion).filter(Boolean))], left: storeWords, rows: 4 }, status, timeLine)],
+    beside: [wordFields(words, typing, { names: [...new Set(scans.map((each) => each.lesion).filter(Boolean))], left: storeWords, rows: 4 }, timeLine)],
   });
+  const leaving = exits(() => scan, () => printReport(scan, stored?.canvas ?? null, map));
 
   replace(root,
     h('div', {}, h('a', { class: 'back-link', href: '#history' }, icon('back'), t('record.back'))),
     h('div', { class: 'stack close' }, title, h('p', { class: 'soft' }, formatDate(scan.created))),
     sameModel || !app.description ? null : message('notice', t('record.otherModel', { name: `${scan.result.model.name} ${scan.result.model.version}` })),
     panel.element,
-    h('div', { class: 'actions' },
+    h('div', { class: 'row spread no-print' },
       h('button', { class: 'button danger-plain', onclick: async () => {
         if (!await confirmAction(t('history.deleteTitle'), t('history.deleteText', { count: 1 }), t('common.delete'))) return;
         await app.history.delete([id]);
         app.announce(t('history.deleted'));
         go('history');
       } }, icon('trash'), t('common.delete')),
-      h('div', { class: 'row' },
-        blob ? h('button', { class: 'button', onclick: again }, icon('pencil'), t('record.again')) : null,
-        ...exits(() => scan, () => printReport(scan, stored?.canvas ?? null, map)))));
+      h('div', { class: 'row' }, ...leaving.files)),
+    actionBar(status, blob ? h('button', { class: 'button', onclick: again }, icon('pencil'), t('record.again')) : null, leaving.report));
   return { title: scan.lesion || scan.name, content: root, leave: () => {
     window.removeEventListener('pagehide', storeWords);
     storeWords();

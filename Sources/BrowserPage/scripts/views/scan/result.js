@@ -3,6 +3,7 @@ import { lacksEffect, requestMap } from '../../analysis.js';
 import { app } from '../../app.js';
 import { h, replace, uniqueID } from '../../dom.js';
 import { icon } from '../../icons.js';
+import { actionBar } from '../../parts/action-bar.js';
 import { message } from '../../parts/dialog.js';
 import { metadataForm } from '../../parts/metadata-form.js';
 import { printReport } from '../../parts/report.js';
@@ -27,6 +28,7 @@ export function result(work) {
   /** @type {import('../../parts/report.js').ReportMap | null} */
   let map = null;
   const stale = h('div', { 'aria-live': 'polite' });
+  const why = uniqueID('stale');
   let saving = false;
   let shown = '';
   const save = h('button', { class: 'button primary', onclick: async () => {
@@ -39,9 +41,10 @@ export function result(work) {
   } });
   // What leaves the page is what is shown as current.
   const leaving = exits(() => recordOf(now()), () => printReport(recordOf(now()), picture, map));
-  const why = uniqueID('stale');
   const next = h('span', {});
   const again = h('button', { class: 'button primary', onclick: analyse }, icon('refresh'), t('result.update'));
+  const update = h('div', { class: 'row out-of-date', hidden: true }, h('span', { class: 'row strong' }, icon('warning'), t('result.outOfDate')), again);
+  const bar = actionBar(next, update, leaving.report, save);
   /** Shows what is out of date and what is saved. */
   function mark() {
     const current = now();
@@ -52,8 +55,10 @@ export function result(work) {
     shown = marks;
     panel.element.classList.toggle('stale', isOld);
     again.disabled = !current.valid;
-    replace(stale, isOld ? message('warning', h('p', { id: why }, t('result.stale')), h('div', {}, again)) : null);
-    for (const button of leaving) button.disabled = isOld;
+    replace(stale, isOld ? message('warning', h('p', { id: why }, t('result.stale'))) : null);
+    update.hidden = !isOld;
+    bar.classList.toggle('stale', isOld);
+    for (const button of [...leaving.files, leaving.report]) button.disabled = isOld;
     save.setAttribute('aria-disabled', String(saving || isOld || isKept));
     if (isOld) save.setAttribute('aria-describedby', why);
     else save.removeAttribute('aria-describedby');
@@ -78,11 +83,11 @@ export function result(work) {
     h('div', { class: 'row spread' }, h('h1', {}, t('result.title')),
       store.state.list ? h('button', { class: 'button plain', onclick: backToList }, icon('back'), t('batch.back')) : null),
     stale, panel.element,
-    h('div', { class: 'actions' },
+    h('div', { class: 'row spread no-print' },
       work.item ? h('span', {}) : h('button', { class: 'button danger-plain', onclick: () => discardWork() }, icon('trash'), t('scan.discard')),
       h('div', { class: 'row' },
-        h('button', { class: 'button', onclick: () => go('scan/review') }, icon('scan'), t('result.square')),
-        ...leaving, next, save))) };
+        h('button', { class: 'button', onclick: () => go('scan/review') }, icon('scan'), t('result.square')), ...leaving.files)),
+    bar) };
 }
 
 /** What was answered for a photograph of the list is in the list already; what was entered since is not. */

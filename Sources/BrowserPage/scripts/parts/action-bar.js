@@ -1,0 +1,27 @@
+import { h } from '../dom.js';
+import { t } from '../texts.js';
+
+/** More than this share of the window is left to what is read. */
+const LARGEST_SHARE = 0.3;
+
+/**
+ * What is done with a result: a bar at the lower edge of the window, wherever in the result the person is.
+ * @param {...import('../dom.js').Child} content
+ */
+export function actionBar(...content) {
+  const bar = h('div', { class: 'actions pinned', role: 'group', 'aria-label': t('result.actions') }, ...content);
+  // Where the text is large or the window low, the bar stays at its own place below the result.
+  new ResizeObserver(() => bar.classList.toggle('loose', bar.offsetHeight > LARGEST_SHARE * innerHeight)).observe(bar);
+  return bar;
+}
+
+/**
+ * Tells the styles how much of the window's lower edge the tabs take, for what lies above them.
+ * @param {HTMLElement} tabs
+ */
+export function measureTabs(tabs) {
+  new ResizeObserver(() => {
+    const isFixed = getComputedStyle(tabs).position === 'fixed';
+    document.documentElement.style.setProperty('--tabs', `${isFixed ? tabs.offsetHeight : 0}px`);
+  }).observe(tabs);
+}
