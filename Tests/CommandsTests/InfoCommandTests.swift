@@ -16,7 +16,7 @@ import Testing
     let decoders = ImageDecoder.libraries.joined(separator: ", ").labelled("Decoders", column: 17, width: 80)
     #expect(
       result.output == """
-        Version          1.0.0
+        Version          \(DermaFusionVersion.current)
         Model            toy 0.0.1, in model
         SHA-256          0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
         Checksums        none: the folder has no SHA256SUMS, and a damaged file would
@@ -45,7 +45,7 @@ import Testing
     let layers = try toyClassifier(threadCount: 2, usesMetadata: false).layers
     #expect(
       result.output == """
-        {"schemaVersion":2,"version":"1.0.0","model":{"name":"toy","version":"0.0.1",\
+        {"schemaVersion":2,"version":"\(DermaFusionVersion.current)","model":{"name":"toy","version":"0.0.1",\
         "sha256":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",\
         "architecture":"efficientnet_lite2","precision":"float32","folder":"model","usesMetadata":false,"temperature":1,"hasChecksums":false},\
         "classes":["akiec","bcc","bkl","df","mel","nv","vasc"],\
