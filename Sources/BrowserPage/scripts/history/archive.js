@@ -1,4 +1,5 @@
 import { bytesOf } from '../engine/base64.js';
+import { withoutMetadata } from './metadata.js';
 import { flaw, nameOfBroken } from './records.js';
 
 // One file for the whole history: a line that says what it is, then one scan a line, so that neither end ever holds more
@@ -35,7 +36,8 @@ function blobOfAddress(address) {
 export async function exportArchive(history, scans) {
   const parts = [`${JSON.stringify({ format: FORMAT, version: 1, scans: scans.length })}\n`];
   for (const scan of scans) {
-    const photograph = await history.photograph(scan.id);
+    // Records of older versions hold files with their metadata.
+    const photograph = await history.photograph(scan.id).then((file) => file && withoutMetadata(file)).catch(() => null);
     const line = { ...scan, thumbnail: await dataAddress(scan.thumbnail), photograph: photograph && await dataAddress(photograph) };
     parts.push(`${JSON.stringify(line)}\n`);
   }
@@ -82,7 +84,8 @@ export async function importArchive(history, file) {
     if (flaw(scan)) result.broken.push(nameOfBroken(scan, `line ${number}`));
     else if (await history.get(scan.id)) result.known += 1;
     else {
-      await history.put(scan, blobOfAddress(photograph));
+      const file = blobOfAddress(photograph);
+      await history.put(scan, file && await withoutMetadata(file));
       result.added += 1;
     }
   }

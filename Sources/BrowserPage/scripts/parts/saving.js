@@ -1,10 +1,11 @@
 import { app } from '../app.js';
 import { h } from '../dom.js';
 import { isFull } from '../history/database.js';
+import { withoutMetadata } from '../history/metadata.js';
 import { t } from '../texts.js';
 import { openDialog } from './dialog.js';
 
-/** A photograph's file is stored as it is up to here; of a larger one the square, with the pixels that the model saw. */
+/** A photograph's picture is stored as it is up to here; of a larger one the square, with the pixels that the model saw. */
 const STORED_BYTES = 1_500_000;
 
 /**
@@ -52,7 +53,7 @@ export async function saveScan(scan, source, square) {
     const { width, height } = source.size ?? { width: 0, height: 0 };
     // Of what was kept of a larger photograph nothing is encoded a second time, unless a part of it was chosen.
     const isWhole = scan.kept === 'square' ? square.side === Math.min(width, height) : source.blob.size <= STORED_BYTES;
-    const photograph = isWhole ? new Blob([await source.blob.arrayBuffer()], { type: source.blob.type })
+    const photograph = isWhole ? await withoutMetadata(source.blob, source.size)
       : await app.engine.request('jpegOfSquare', { source, square });
     const stored = isWhole ? scan : { ...scan, kept: /** @type {const} */ ('square') };
     await app.history.put(stored, photograph);
