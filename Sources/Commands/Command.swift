@@ -35,6 +35,8 @@ extension Command {
 package enum ExitStatus: Int32, Sendable {
   case success = 0
   case failure = 1
+  /// `calibrate` found no better model.
+  case notBetter = 2
   case usage = 64
 }
 

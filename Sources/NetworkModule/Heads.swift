@@ -25,10 +25,19 @@ package struct ClassifierHead: Sendable {
   ///   - metadata: ignored by a head without fusion.
   /// - Returns: `[classes]`
   package func logits(pooled: [Float], metadata: MetadataVector) -> [Float] {
+    let inputs = lastLayerInputs(pooled: pooled, metadata: metadata)
+    return switch output {
+    case .dense(let layer): layer(inputs)
+    case .fusion(let head): head.classifier(inputs)
+    }
+  }
+
+  /// What the last layer makes the logits of: its weights are `[classes][inputs]`. Parameters as for ``logits(pooled:metadata:)``.
+  package func lastLayerInputs(pooled: [Float], metadata: MetadataVector) -> [Float] {
     let features = features(pooled: pooled)
     return switch output {
-    case .dense(let layer): layer(features)
-    case .fusion(let head): head.logits(pooled: features, metadata: metadata)
+    case .dense: features
+    case .fusion(let head): head.joined(pooled: features, metadata: metadata)
     }
   }
 }
@@ -65,10 +74,12 @@ package struct FusionHead: Sendable {
     kernels = weights.kernels
   }
 
+  /// What the classifier takes.
+  ///
   /// - Parameter pooled: `[head channels]`
-  /// - Returns: `[classes]`
-  func logits(pooled: [Float], metadata: MetadataVector) -> [Float] {
-    classifier(silu(hiddenNorm(hidden(pooled + metadataFeatures(metadata)))))
+  /// - Returns: `[hidden size]`
+  func joined(pooled: [Float], metadata: MetadataVector) -> [Float] {
+    silu(hiddenNorm(hidden(pooled + metadataFeatures(metadata))))
   }
 
   /// - Returns: `[metadata size]`

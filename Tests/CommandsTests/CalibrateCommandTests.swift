@@ -29,9 +29,9 @@ import Testing
   }
 
   /// The arguments for so many images, each of a lesion of its own unless `lesions` are fewer.
-  private func words(_ count: Int, lesions: Int? = nil, without missing: String? = nil) -> [String] {
+  private func words(_ count: Int, lesions: Int? = nil) -> [String] {
     var rows = "image_id,lesion_id,dx\n"
-    let ids = Labels.ham10000.ids.filter { $0 != missing }
+    let ids = Labels.ham10000.ids
     for index in 0..<count {
       folder.write(pnm(seed: 3 * index), to: "images/i\(index).ppm")
       rows += "i\(index),L\(index % (lesions ?? count)),\(ids[index % ids.count])\n"
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func theWrittenModelGivesTheFittedProbabilities() throws {
-    let result = run(words(56) + ["--format", "json"])
+    let result = run(words(56) + ["--format", "json", "--force"])
     #expect(result.status == .success, "\(result.errors)")
     let json = try #require(
       JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
@@ -74,9 +74,7 @@ import Testing
       [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\($0)/model.safetensors")))
     }
     let range = try #require(SafetensorsFile(bytes: files[0])["fusion.classifier.bias"]).byteRange
-    #expect(files[0].count == files[1].count)
-    #expect(files[0].indices.allSatisfy { range.contains($0) || files[0][$0] == files[1][$0] })
-    #expect(files[0][range] != files[1][range])
+    expectEqual(files, but: [range])
     let card = String(decoding: try #require(folder.contents(of: "new/README.md")), as: UTF8.self)
     #expect(card.contains(Wording.disclaimer) && card.contains("56 photographs of 56 lesions"))
     let list = String(
@@ -93,12 +91,95 @@ import Testing
     #expect(few.status == .failure)
     #expect(
       few.errors.hasSuffix("labels.csv: 49 lesions are too few to fit a model to; at least 50 are needed\n"))
-    let missing = run(words(60, without: "df"))
-    #expect(missing.status == .failure)
-    #expect(missing.errors.contains("labels.csv: there is no photograph of 'df', which the model knows"))
+    let forLastLayer = run(words(149) + ["--last-layer"])
+    #expect(forLastLayer.status == .failure)
+    #expect(
+      forLastLayer.errors.contains("149 lesions are too few to fit a model to; at least 150 are needed"))
     #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/new"))
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["images", "labels.csv"])
+  }
+
+  /// Labels that are drawn from the model's own probabilities: no fit to them is better.
+  @Test func aModelThatIsNoBetterIsNotWritten() throws {
+    let old = try Classifier(modelDirectory: model)
+    var words = words(60)
+    var rows = "image_id,dx\n"
+    for index in 0..<60 {
+      let probabilities = try old.classify(encodedImage: pnm(seed: 3 * index)).probabilities
+      var rest = Float(index * 37 % 60) / 60 + 0.005
+      let label = probabilities.labels.first { label in
+        rest -= probabilities[label]
+        return rest < 0
+      }
+      rows += "i\(index),\(label?.id == "df" ? "nv" : label?.id ?? "nv")\n"
+    }
+    words[1] = folder.write(rows, to: "drawn.csv")
+    let kept = run(words + ["--format", "json"])
+    #expect(kept.status == .notBetter && kept.status.rawValue == 2, "\(kept.errors)")
+    #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/new"))
+    #expect(kept.errors.contains("/new: not written, the old model was kept. No better than before: "))
+    let json = try #require(
+      JSONSerialization.jsonObject(with: Data(kept.output.utf8)) as? [String: Any])
+    #expect(json["model"] is NSNull && json["folder"] is NSNull)
+    #expect((json["verdict"] as? String)?.hasPrefix("No better than before: ") == true)
+    #expect(
+      (json["notes"] as? [String])?.contains { $0.contains("'df'") && $0.contains("stay as they are") }
+        == true)
+
+    let forced = run(words + ["--force", "--melanoma-weight", "2"])
+    #expect(forced.status == .success, "\(forced.errors)")
+    let new = try Classifier(modelDirectory: "\(folder.path)/new")
+    let index = try #require(old.labels["df"]?.index)
+    let (before, after) = (
+      try old.classify(encodedImage: pnm(seed: 5)).logits, try new.classify(encodedImage: pnm(seed: 5)).logits
+    )
+    #expect(before.values[index] == after.values[index] && before != after)
+  }
+
+  /// `evaluate` compares the names of the list as they stand.
+  @Test func theListOfWhatWasSeenHasTheNamesAsTheyAre() throws {
+    var words = words(56)
+    let labels = folder.write(
+      String(decoding: try #require(folder.contents(of: "labels.csv")), as: UTF8.self)
+        .replacing("L7,", with: "-T7,").replacing("L8,", with: "\"a \","), to: "odd.csv")
+    words[1] = labels
+    #expect(run(words + ["--force"]).status == .success)
+    let list = try TrainingList(
+      [UInt8](try #require(folder.contents(of: "new/training/split.csv"))), path: "split.csv")
+    let test = try TestList(
+      [UInt8](Data(contentsOf: URL(fileURLWithPath: labels))), path: labels, labels: .ham10000)
+    #expect(list.validationLesions(in: test).count == 56)
+    #expect(
+      list.validationLesions(in: test).contains("-T7") && list.validationLesions(in: test).contains("a "))
+  }
+
+  @Test func theLastLayerCanChange() throws {
+    let (network, configuration) = try #require(
+      FormulaNetwork.all().first { $0.network.shapes["fusion.classifier.weight"]?[0] == 7 })
+    let toy = "\(folder.path)/toy"
+    folder.write(configuration, to: "toy/config.json")
+    folder.write(network.weights(), to: "toy/model.safetensors")
+    var words = words(154)
+    words[7] = toy
+    let result = run(words + ["--force", "--last-layer", "--format", "json"])
+    #expect(result.status == .success, "\(result.errors)")
+    let files = try [toy, "\(folder.path)/new"].map {
+      [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\($0)/model.safetensors")))
+    }
+    let file = try SafetensorsFile(bytes: files[0])
+    let ranges = try ["bias", "weight"].map { try #require(file["fusion.classifier.\($0)"]).byteRange }
+    expectEqual(files, but: ranges)
+  }
+
+  /// Two files that differ in each of these ranges and nowhere else.
+  private func expectEqual(_ files: [[UInt8]], but ranges: [Range<Int>]) {
+    var second = files[1]
+    for range in ranges {
+      #expect(files[0][range] != files[1][range])
+      second.replaceSubrange(range, with: files[0][range])
+    }
+    #expect(second == files[0])
   }
 
   @Test func aLastLayerOfWholeNumbersIsRefused() throws {

@@ -7,12 +7,13 @@ import numpy as np
 
 from dermafusion_training.data.dataset import HAM10000
 from dermafusion_training.evaluation.abstention_fit import conformal_thresholds, distance_threshold
-from dermafusion_training.evaluation.calibration import fit_calibration
+from dermafusion_training.evaluation.calibration import fit_calibration, fit_likelihood
 from dermafusion_training.evaluation.metrics import softmax
 from dermafusion_training.options import new_parser
 from dermafusion_training.paths import FIXTURES
 
 SEED = 2026
+PRESENT_TEMPERATURE = 0.8
 
 
 def case(rng, sizes, sureness, melanoma):
@@ -26,6 +27,7 @@ def case(rng, sizes, sureness, melanoma):
     distances = np.round(rng.gamma(4, 0.3, len(labels)) * 256) / 256
     bias, temperature = fit_calibration(logits, labels, melanoma)
     probabilities = softmax((logits + bias) / temperature)
+    likely_bias, likely_temperature = fit_likelihood(logits, labels, PRESENT_TEMPERATURE)
     return {
         "logits": logits.tolist(),
         "labels": labels.tolist(),
@@ -33,6 +35,8 @@ def case(rng, sizes, sureness, melanoma):
         "distances": distances.tolist(),
         "bias": bias.tolist(),
         "temperature": temperature,
+        "likelyBias": likely_bias.tolist(),
+        "likelyTemperature": likely_temperature,
         "thresholds": conformal_thresholds(probabilities, labels),
         "distance": distance_threshold(distances, np.full(len(labels), HAM10000)),
     }
@@ -43,5 +47,6 @@ def main():
     parser.add_argument("--output", type=Path, default=FIXTURES / "calibration.json")
     rng = np.random.default_rng(SEED)
     cases = [case(rng, (60, 20, 9, 5), 2, 2), case(rng, (30, 30, 30), 1, 0), case(rng, (70, 8), 0.5, None)]
+    cases.append(case(rng, (40, 12, 0, 7), 1.5, 3))
     lines = ",\n".join(json.dumps(one, separators=(",", ":")) for one in cases)
     parser.parse_args().output.write_text(f"[\n{lines}\n]\n")

@@ -10,6 +10,8 @@ WORTH_FITTING = 0.002  # of negative log-likelihood; less is noise on a thousand
 EVENNESS = 0.5  # 0: every photograph weighs the same; 1: every class does
 MISSED_MELANOMA = 2.0  # weight of a melanoma beside other lesions
 SMALL_BIAS = 0.02  # weight of the biases' mean square
+# Of the most likely fit, beside the sum of the negative log-likelihoods: of the biases' squares and of that of the relative change of the scale.
+BIAS_PENALTY, SCALE_PENALTY = 10.0, 40.0
 FOLDS = 5
 DEALS = 20  # of lesions into folds: by one alone the calibration error moves by half of itself
 
@@ -26,13 +28,14 @@ def fit_temperature(logits, labels):
 
 
 def fit_bias(logits, labels, melanoma=MELANOMA):
-    """What to add to each class's logit, float64 [classes], adding up to 0.
+    """What to add to each class's logit, float64 [classes]; 0 for a class that no photograph shows.
 
     The least negative log-likelihood, in which a class weighs less than its photographs are many (EVENNESS) so that the
     rare ones are not given up for it, and a melanoma weighs more, because a missed one costs more than a false alarm.
     Small values are preferred. `melanoma` is the class's index; None where no class is melanoma.
     """
-    sizes = np.maximum(np.bincount(labels, minlength=logits.shape[1]), 1)
+    sizes = np.bincount(labels, minlength=logits.shape[1])
+    shown, sizes = sizes > 0, np.maximum(sizes, 1)
     weights = (sizes**-EVENNESS)[labels]
     if melanoma is not None:
         weights[labels == melanoma] *= MISSED_MELANOMA
@@ -42,17 +45,38 @@ def fit_bias(logits, labels, melanoma=MELANOMA):
         probabilities = softmax(logits + bias)
         of_label = probabilities[np.arange(len(labels)), labels]
         loss = -(weights * np.log(of_label + 1e-12)).mean() + SMALL_BIAS * (bias**2).mean()
-        slope = weights @ probabilities - np.bincount(labels, weights, len(bias))
+        slope = (weights @ probabilities - np.bincount(labels, weights, len(bias))) * shown
         return loss, slope / len(labels) + 2 * SMALL_BIAS * bias / len(bias)
 
-    bias = minimize(loss_and_slope, np.zeros(logits.shape[1]), jac=True).x
-    return bias - bias.mean()
+    return minimize(loss_and_slope, np.zeros(logits.shape[1]), jac=True).x
 
 
 def fit_calibration(logits, labels, melanoma=MELANOMA):
     """(bias [classes], temperature): probabilities are softmax((logits + bias) / temperature)."""
     bias = fit_bias(logits, labels, melanoma)
     return bias, fit_temperature(logits + bias, labels)
+
+
+def fit_likelihood(logits, labels, temperature):
+    """(bias [classes], temperature) of the least penalised negative log-likelihood, every photograph weighing the same.
+
+    What `dermafusion calibrate` fits to a collection of its user's: it prefers the `temperature` of the present model and
+    no bias, and leaves the bias of a class that no photograph shows at 0.
+    """
+    shown = np.bincount(labels, minlength=logits.shape[1]) > 0
+
+    def loss(place):
+        values = logits * (1 + place[0]) / temperature + np.where(shown, place[1:], 0)
+        likelihood = np.log(softmax(values)[np.arange(len(labels)), labels]).sum()
+        return (
+            SCALE_PENALTY / 2 * place[0] ** 2 + BIAS_PENALTY / 2 * (place[1:] ** 2).sum() - likelihood
+        ) / len(labels)
+
+    bounds = [(-0.99, None)] + [(None, None)] * logits.shape[1]
+    options = {"maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-10}
+    place = minimize(loss, np.zeros(1 + logits.shape[1]), bounds=bounds, options=options).x
+    scale = (1 + place[0]) / temperature
+    return np.where(shown, place[1:], 0) / scale, 1 / scale
 
 
 def cross_fitted(logits, labels, lesions, deal=0):

@@ -10,24 +10,31 @@ enum CalibrateCommand: Command {
   static let discussion = """
     \(Wording.disclaimer)
 
-    Writes a new model folder with the same weights, which --model of every command takes. Four things are fitted to the \
-    images: a bias for each class, added to that of the last layer; the temperature; the thresholds of the \
+    Writes a new model folder, which --model of every command takes. Four things are fitted to the images: a bias for each \
+    class, added to that of the last layer; the temperature; the thresholds of the \
     \(Int(ModelCalibration.coverage * 100)) % sets; and the distance of the features beyond which the model abstains, so that \
-    one photograph in a hundred lies beyond it. A model that cannot abstain gets the bias and the temperature alone.
+    one photograph in a hundred lies beyond it. A model that cannot abstain gets the bias and the temperature alone. A class \
+    without photographs keeps its bias; one with fewer than \(CalibrationReport.setCount) keeps its threshold.
+
+    Bias and temperature are those that make the labels most likely, with a preference for the present ones. Every \
+    photograph weighs the same, so use photographs as they come: the new probabilities suit a collection like theirs. \
+    --\(melanomaWeight.name) weighs instead: an image of a rare class counts more than one of a common class, and a melanoma \
+    W times as much. The probabilities of rare classes are then higher than their share. --\(lastLayer.name) also fits a \
+    small change of the last layer's weights.
 
     The figures compare the model before and after on the same photographs. Those after are cross-fitted: the lesions \
     are dealt out to \(CalibrationComparison.foldCount) folds, and each fold is judged by a fit to the others. The model \
-    that is written is fitted to all.
+    that is written is fitted to all. Where the negative log-likelihood is not lower than before, with its whole 95 % \
+    interval, nothing is written and the exit status is \(ExitStatus.notBetter.rawValue); --\(force.name) writes all the same.
 
-    Use photographs as they come: the new probabilities suit a collection like theirs. In the fit of the bias an image \
-    of a rare class weighs more than one of a common class, and a melanoma weighs twice, because a missed melanoma costs \
-    more than a false alarm. The command refuses fewer than \(minimumLesions) lesions, a class of the model without any \
-    photograph, and photographs of lesions that the model was trained on. It names photographs that are missing or \
-    cannot be read, and leaves them out.
+    The command refuses fewer than \(minimumLesions) lesions (\(minimumLesionsOfLastLayer) for --\(lastLayer.name)), and \
+    photographs of lesions that the model was trained on. It names photographs that are missing or cannot be read, and leaves \
+    them out.
     """
   static let options: [any AnyCommandOption] = [
-    labels, CommandOption<String>.imageFolders, output, ModelLocation.option, CommandOption<Int>.threads,
-    OutputFormat.option, Flag.quiet,
+    labels, CommandOption<String>.imageFolders, output, melanomaWeight, lastLayer, force,
+    ModelLocation.option,
+    CommandOption<Int>.threads, OutputFormat.option, Flag.quiet,
   ]
   static let examples = [
     "dermafusion calibrate --labels ours.csv --images photos --output our-model",
@@ -36,6 +43,7 @@ enum CalibrateCommand: Command {
   static let exitStatuses: [HelpEntry] = [
     ("0", "The model was written, fitted to every image."),
     ("1", "An image failed, standard error names it; or nothing was written, standard error says why."),
+    ("2", "Nothing was written: the fit is no better than the model as it is."),
     ("64", "Wrong usage."),
   ]
 
@@ -45,6 +53,16 @@ enum CalibrateCommand: Command {
   private static let output = CommandOption<String>.path(
     "output", valueName: "folder", isRequired: true,
     abstract: "Folder of the new model, which must not be there yet, or be empty.")
+  private static let melanomaWeight = CommandOption<Double>(
+    "melanoma-weight", valueName: "W",
+    abstract:
+      "Weigh rare classes more than common ones, and a melanoma W times as much as another lesion: 1 to 100, such as 2.",
+    expectation: "Please provide a number from 1 to 100.",
+    convert: { text in Double(text).flatMap { (1...100).contains($0) ? $0 : nil } })
+  private static let lastLayer = Flag(
+    "last-layer", abstract: "Also fit a change of the last layer's weights; needs many photographs.")
+  private static let force = Flag(
+    "force", abstract: "Write the model even where it is no better than the present one.")
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -59,7 +77,8 @@ enum CalibrateCommand: Command {
         "\(folder): is an ensemble, which has no last layer of its own; please calibrate its members")
     }
     let list = try TestList(table, path: labelsPath, labels: classifier.labels)
-    try require(list.entries.map(\.label), lesions: list.entries.map(\.lesion), classifier.labels, labelsPath)
+    let minimum = arguments[lastLayer] ? minimumLesionsOfLastLayer : minimumLesions
+    try require(minimum, lesions: list.entries.map(\.lesion), labelsPath)
     let overlap = try TrainingOverlap(list, model: folder, members: [])
     if overlap.trainedFolder != nil {
       throw refusal(
@@ -73,26 +92,34 @@ enum CalibrateCommand: Command {
     let seen = try seenList(of: folder)
     let index = try ImageIndex(folders: arguments.values(of: CommandOption<String>.imageFolders))
 
-    var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: terminal)
-    try run.evaluate(list)
-    let known = zip(run.images, run.outputs).map { image, output in
-      ModelCalibration.Image(
-        lesion: image.lesion, label: image.label, logits: output.logits, distance: output.distance,
-        reasons: image.abstention.reasons)
+    guard !arguments[lastLayer] || origin.hasChangeableLastLayer else {
+      throw refusal(
+        "\(folder): the last layer's weights are whole numbers, which --\(lastLayer.name) cannot change")
     }
-    try require(known.map(\.label), lesions: known.map(\.lesion), classifier.labels, labelsPath)
+    var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: terminal)
+    run.keepsFeatures = arguments[lastLayer]
+    try run.evaluate(list)
+    try require(minimum, lesions: run.outputs.map(\.lesion), labelsPath)
 
     let present = ModelCalibration(model.configuration)
-    let stored = origin.stored
-    let fitted = ModelCalibration(fittedTo: known, hasLimits: present.limits != nil, stored: stored)
+    func fit(_ images: [ModelCalibration.Image]) -> ModelCalibration {
+      ModelCalibration(
+        fittedTo: images, from: present, melanomaWeight: arguments[melanomaWeight], stored: origin.stored)
+    }
     let report = CalibrationReport(
       origin: classifier.model, labels: classifier.labels, listedCount: list.rowCount,
-      imageCounts: classifier.labels.map { label in known.count { $0.label.index == label.index } },
-      lesionCount: Set(known.map(\.lesion)).count, biasType: origin.biasType,
-      present: present, fitted: fitted,
-      comparison: CalibrationComparison(known, present: present, stored: stored),
+      imageCounts: classifier.labels.map { label in run.outputs.count { $0.label.index == label.index } },
+      lesionCount: NameGroups(run.outputs.map(\.lesion)).count, biasType: origin.biasType,
+      present: present, fitted: fit(run.outputs),
+      comparison: CalibrationComparison(run.outputs, present: present, fit: fit),
       calibratedBefore: overlap.validationLesions.count)
-    let (configuration, weights) = try origin.files(fitted, record: report.record)
+    let format = arguments.value(of: OutputFormat.option)
+    guard report.comparison.isBetter || arguments[force] else {
+      try terminal.write(CalibrationOutput(report: report, written: nil), as: format)
+      terminal.note("\(target): not written, the old model was kept. \(report.verdict)")
+      return run.status == .success ? .notBetter : run.status
+    }
+    let (configuration, weights) = try origin.files(report.fitted, record: report.record)
     let written = report.identity(configuration: configuration, weights: weights)
     let checksums = CalibratedModel.checksums(configuration: configuration, weights: weights)
     var files: [(name: String, bytes: [UInt8])] = [
@@ -105,35 +132,24 @@ enum CalibrateCommand: Command {
       files.append((TrainingList.relativePath, Array(list.utf8)))
     }
     try FileBytes.writeFolder(files, path: target)
-    try terminal.write(
-      CalibrationOutput(report: report, model: written, folder: target),
-      as: arguments.value(of: OutputFormat.option))
+    try terminal.write(CalibrationOutput(report: report, written: (written, target)), as: format)
     return run.status
   }
 
   /// A fit to fewer lesions would say more about chance than about the images.
   private static let minimumLesions = 50
+  private static let minimumLesionsOfLastLayer = 150
 
   private static func refusal(_ message: String) -> DermaFusionError {
     DermaFusionError(.unusableFile, message: message, remedy: "Please calibrate with other photographs.")
   }
 
-  /// Refuses images of too few lesions, and those that show not every class.
   private static func require(
-    _ shown: [LesionLabel], lesions: [String], _ labels: Labels, _ path: String
+    _ minimum: Int, lesions: [String], _ path: String
   ) throws(DermaFusionError) {
-    let count = Set(lesions.map(\.imageKey)).count
-    guard count >= minimumLesions else {
-      throw refusal(
-        "\(path): \(count) lesions are too few to fit a model to; at least \(minimumLesions) are needed")
-    }
-    let missing = labels.filter { label in !shown.contains { $0.index == label.index } }
-    guard missing.isEmpty else {
-      throw refusal(
-        """
-        \(path): there is no photograph of \(missing.map(\.id).quotedList), which the model knows; each of its classes \
-        needs at least one
-        """)
+    let count = NameGroups(lesions).count
+    guard count >= minimum else {
+      throw refusal("\(path): \(count) lesions are too few to fit a model to; at least \(minimum) are needed")
     }
   }
 
@@ -160,6 +176,9 @@ enum CalibrateCommand: Command {
         }
       }
     }
-    return ([list.header] + list.rows.map(\.fields) + added).map { ClassificationCSV.line($0) }.joined()
+    // Not as text for a spreadsheet: the names are compared as they stand.
+    return ([list.header] + list.rows.map(\.fields) + added).map { fields in
+      fields.map(CSVCell.quoted).joined(separator: ",") + "\n"
+    }.joined()
   }
 }

@@ -38,17 +38,36 @@ struct CalibrationReport {
         "The model was selected or calibrated on \(calibratedBefore) of these lesions before: the figures before may be too good."
       )
     }
-    let few = zip(labels, imageCounts).filter { $1 < Self.setCount }.map { "\($0.id) (\($1))" }
+    let absent = zip(labels, imageCounts).filter { $1 == 0 }.map(\.0.id)
+    if !absent.isEmpty {
+      notes.append("No photograph shows \(absent.quotedList): its bias and threshold stay as they are.")
+    }
+    let few = zip(labels, imageCounts).filter { (1..<Self.setCount).contains($1) }.map { "\($0.id) (\($1))" }
     if present.limits != nil, !few.isEmpty {
       notes.append(
-        "Fewer than \(Self.setCount) photographs cannot tell the threshold of a class, which is then in every set: \(few.joined(separator: ", "))."
+        "Fewer than \(Self.setCount) photographs cannot tell the threshold of a class, which stays as it is: \(few.joined(separator: ", "))."
       )
+    }
+    if fitted.fit.isAtLimit {
+      notes.append("The temperature \(fitted.fit.temperature) is the last that the weighted fit tries.")
     }
     return notes
   }
 
   /// The fewest images of a class from which the threshold of its sets can be told.
-  private static let setCount = 9
+  static let setCount = 9
+
+  /// Whether the fit is better, in one sentence.
+  var verdict: String {
+    let (before, after, difference) = (
+      comparison.logLoss.before, comparison.logLoss.after, comparison.logLoss.difference
+    )
+    let change = difference.interval.map { " (95 % interval of the change: \($0.words(digits: 3)))" } ?? ""
+    let values = "\(before.value.words(digits: 3)) before, \(after.value.words(digits: 3)) after\(change)"
+    return comparison.isBetter
+      ? "Better than before: the cross-fitted negative log-likelihood fell, \(values)."
+      : "No better than before: the cross-fitted negative log-likelihood is not lower beyond chance, \(values)."
+  }
 
   /// As it stands in config.json.
   var record: JSONValue { .object(members) }
@@ -74,13 +93,14 @@ struct CalibrationReport {
         .object([
           "temperature": .number(fitted.fit.temperature),
           "bias": byClass(fitted.fit.bias.map { .number($0) }), "biasType": .string(biasType),
+          "lastLayer": .bool(fitted.fit.change != nil),
           "thresholds": limits.map { byClass($0.thresholds.map { .number($0) }) } ?? .null,
           "distance": limits.map { .number($0.distance) } ?? .null,
         ])
       ),
       ("folds", .integer(CalibrationComparison.foldCount)),
       ("before", metrics(\.before)), ("afterCrossFitted", metrics(\.after)),
-      ("difference", metrics(\.difference)),
+      ("difference", metrics(\.difference)), ("verdict", .string(verdict)),
     ]
   }
 
@@ -108,8 +128,8 @@ extension CalibrationReport {
       "# \(model.name) \(model.version)", "",
       """
       \(origin.name) \(origin.version) (SHA-256 `\(origin.sha256)`), fitted to \(imageCount) photographs of \
-      \(lesionCount) lesions by `dermafusion calibrate`. The weights are those of that model but for the bias of the last \
-      layer. What that model is for, its data, its limits and its licence hold here too: see the card (README.md) and the \
+      \(lesionCount) lesions by `dermafusion calibrate`. The weights are those of that model but for the \
+      \(fitted.fit.change == nil ? "bias" : "bias and the weights") of the last layer. What that model is for, its data, its limits and its licence hold here too: see the card (README.md) and the \
       licence in its folder, `\(folder)` when this was written.
       """, "", "> \(Wording.disclaimer)", "", "## What was fitted", "",
       "- Photographs of each class: \(counts).",
@@ -125,7 +145,7 @@ extension CalibrationReport {
     }
     lines += notes.map { "- \($0)" }
     lines += [
-      "", "## Before and after", "",
+      "", "## Before and after", "", verdict, "",
       """
       On these photographs, with 95 % intervals by lesion. The figures after are cross-fitted: each lesion is judged by a \
       fit to the other folds of \(CalibrationComparison.foldCount). They say nothing about photographs of other cameras, clinics \
@@ -139,24 +159,27 @@ extension CalibrationReport {
   }
 }
 
-/// What the command says when the model is written.
+/// What the command says at its end.
 struct CalibrationOutput: PlainReport {
   let report: CalibrationReport
-  /// The new model.
-  let model: ModelIdentity
-  /// Where it lies.
-  let folder: String
+  /// The new model and where it lies; `nil` where none was written.
+  let written: (model: ModelIdentity, folder: String)?
 
   var members: [(key: String, value: JSONValue)] {
     [
-      ("model", model.json), ("folder", .string(folder)), ("listed", .integer(report.listedCount)),
+      ("model", written?.model.json ?? .null), ("folder", written.map { .string($0.folder) } ?? .null),
+      ("listed", .integer(report.listedCount)),
     ] + report.members + [("notes", .strings(report.notes))]
   }
 
   func lines(width: Int?) -> [String] {
     let head =
       [
-        ("Model", report.origin.words), ("Written", "\(model.words), in \(folder.printable)"),
+        ("Model", report.origin.words),
+        (
+          "Written",
+          written.map { "\($0.model.words), in \($0.folder.printable)" } ?? "nothing; the old model was kept"
+        ),
         ("Images", "\(report.imageCount) of \(report.listedCount), of \(report.lesionCount) lesions"),
         ("Temperature", "\(report.fitted.fit.temperature) instead of \(report.present.fit.temperature)"),
         (
@@ -164,12 +187,12 @@ struct CalibrationOutput: PlainReport {
           zip(report.labels.ids, report.fitted.fit.bias)
             .map { "\($0.printable) \($1 < 0 ? "" : "+")\($1.fixed(digits: 3))" }.joined(separator: ", ")
         ),
-      ] + report.notes.map { ("Note", $0) }
+      ] + report.notes.map { ("Note", $0) } + [("Verdict", report.verdict)]
     var lines = head.map { $0.1.labelled($0.0, column: 13, width: width) }
     lines += [""] + table.lines(width: width)
     lines += [
       "",
-      "The figures after are cross-fitted; in brackets 95 % intervals by lesion. The model that was written is fitted to all images."
+      "The figures after are cross-fitted; in brackets 95 % intervals by lesion. A model that is written is fitted to all images."
         .wrapped(width: width, indent: 0),
     ]
     return lines

@@ -14,7 +14,9 @@ struct EvaluationRun {
   /// In the order of the list, whatever the number of threads.
   private(set) var images: [EvaluatedImage] = []
   /// What a calibration is fitted to, of each of ``images``.
-  private(set) var outputs: [(logits: ClassScores, distance: Double?)] = []
+  private(set) var outputs: [ModelCalibration.Image] = []
+  /// Whether ``outputs`` have what the last layer takes.
+  var keepsFeatures = false
   /// The names of ``images`` in the list.
   private(set) var names: [String] = []
   /// How many images had each warning.
@@ -58,12 +60,12 @@ struct EvaluationRun {
     noteLeftOut(list)
 
     try runner.run(found, sideBySideOn: classifier, interruption: "Nothing was written.") {
-      [classifier, views, terminal] in
-      try Self.evaluated($0, classifier, views, terminal)
-    } consume: { (image, name, result, distance) in
+      [classifier, views, terminal, keepsFeatures] in
+      try Self.evaluated($0, classifier, views, terminal, keepsFeatures: keepsFeatures)
+    } consume: { (image, name, result, output) in
       images.append(image)
       names.append(name)
-      outputs.append((result.logits, distance))
+      outputs.append(output)
       for warning in result.warnings { warnings[warning, default: 0] += 1 }
       return result
     }
@@ -106,8 +108,8 @@ struct EvaluationRun {
   }
 
   private static func evaluated(
-    _ found: Found, _ classifier: Classifier, _ views: ImageViews, _ terminal: Terminal
-  ) throws -> (EvaluatedImage, name: String, Classification, distance: Double?) {
+    _ found: Found, _ classifier: Classifier, _ views: ImageViews, _ terminal: Terminal, keepsFeatures: Bool
+  ) throws -> (EvaluatedImage, name: String, Classification, ModelCalibration.Image) {
     let (entry, source) = (found.entry, found.location.source)
     return try source.naming {
       let metadata = try PatientMetadata.unknown.filled(fromRow: entry.metadata)
@@ -118,9 +120,14 @@ struct EvaluationRun {
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
         source: found.location.folder, patient: entry.patient, cells: entry.cells,
         abstention: result.abstention)
-      var distance: Double?
-      if case .model(let model) = classifier.source { distance = model.featureDistance(of: answer.output) }
-      return (image, entry.image, result, distance)
+      let model: Model? = if case .model(let model) = classifier.source { model } else { nil }
+      let inputs =
+        keepsFeatures ? model?.lastLayerInputs(of: answer.output, metadata: metadata).map { Double($0) } : nil
+      let output = ModelCalibration.Image(
+        lesion: entry.lesion, label: entry.label, logits: result.logits,
+        distance: model?.featureDistance(of: answer.output), reasons: result.abstention.reasons,
+        features: inputs)
+      return (image, entry.image, result, output)
     }
   }
 }

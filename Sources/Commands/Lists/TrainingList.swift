@@ -68,10 +68,7 @@ struct TrainingList: Sendable {
 
   private func lesions(in list: TestList, seenAs sides: [Side]) -> [String] {
     let seen = sides.compactMap { names[$0] }
-    var found: Set<String> = []
-    return list.entries.filter { entry in
-      seen.contains { $0.holds(entry) } && found.insert(entry.lesion).inserted
-    }.map(\.lesion)
+    return list.entries.filter { entry in seen.contains { $0.holds(entry) } }.map(\.lesion).unique
   }
 }
 
@@ -128,9 +125,9 @@ struct TrainingOverlap {
 }
 
 extension [String] {
-  /// Without those that occurred before.
+  /// Without those that occurred before, to the byte.
   var unique: [String] {
-    var seen: Set<String> = []
-    return filter { seen.insert($0).inserted }
+    var seen: Set<[UInt8]> = []
+    return filter { seen.insert($0.imageKey).inserted }
   }
 }

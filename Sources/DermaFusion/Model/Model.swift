@@ -110,6 +110,13 @@ public struct Model: Sendable {
     network.featureDistance?(output.stageMeans)
   }
 
+  /// What the last layer makes the logits of, of what the network made of an image.
+  package func lastLayerInputs(of output: NetworkOutput, metadata: PatientMetadata) -> [Float] {
+    ThreadPool.withDenormalsFlushed {
+      network.head.lastLayerInputs(pooled: output.pooled, metadata: metadata.encoded())
+    }
+  }
+
   /// Who decides whether a result is given: this model, where it was fitted for it.
   func judge(_ output: NetworkOutput) -> Abstention.Judge? {
     configuration.abstention.map {

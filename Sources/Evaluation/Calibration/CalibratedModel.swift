@@ -2,16 +2,38 @@ import DermaFusion
 import Files
 import SystemModule
 
-/// The files of a model, and what they become with another calibration: the class bias is added to that of the last layer, the
-/// temperature and the limits are config.json's, and all else stays.
+/// The files of a model, and what they become with another calibration: the class bias and the change of the weights are added to
+/// those of the last layer, the temperature and the limits are config.json's, and all else stays.
 package struct CalibratedModel: Sendable {
   /// Behind the version of a model that was fitted.
   package static let versionSuffix = "+calibrated"
 
   private let configuration: JSONValue
   private let weights: [UInt8]
-  private let bias: StoredTensor
-  private let storedBias: [Float]
+  /// Of the last layer.
+  private let bias: Addend
+  /// Of the last layer, `[classes][inputs]`.
+  private let matrix: Addend
+
+  /// A tensor to which a calibration adds.
+  private struct Addend {
+    let tensor: StoredTensor
+    let values: [Float]
+
+    init(_ tensor: StoredTensor) throws(DermaFusionError) {
+      self.tensor = tensor
+      values = tensor.dataType == .int8 ? [] : try tensor.floats()
+    }
+
+    /// The stored values with others added, in the type that they are stored in.
+    func sums(_ added: [Double]) -> [Float] {
+      precondition(added.count == values.count, "\(added.count) values are added to \(values.count)")
+      return zip(values, added).map { tensor.dataType.nearest(to: Float(Double($0) + $1)) }
+    }
+
+    /// What is left of the others.
+    func stored(_ added: [Double]) -> [Double] { zip(sums(added), values).map { Double($0) - Double($1) } }
+  }
 
   /// - Parameters:
   ///   - configuration: the bytes of `config.json`.
@@ -23,7 +45,7 @@ package struct CalibratedModel: Sendable {
     let path = "\(folder)/\(ModelFolder.weightsName)"
     let file = try SafetensorsFile(bytes: weights, name: path)
     let last = Self.lastLayers.first { file["\($0).weight"] != nil } ?? Self.lastLayers[0]
-    guard let bias = file["\(last).bias"] else {
+    guard let matrix = file["\(last).weight"], let bias = file["\(last).bias"] else {
       throw Self.refusal(
         "\(path): there is no tensor '\(last).bias', to which the bias of each class would be added")
     }
@@ -32,8 +54,8 @@ package struct CalibratedModel: Sendable {
         "\(path): the tensor '\(bias.name)' has whole numbers, to which the bias of each class cannot be added"
       )
     }
-    self.bias = bias
-    storedBias = try bias.floats()
+    self.bias = try Addend(bias)
+    self.matrix = try Addend(matrix)
   }
 
   private static let weightsLimit = 1 << 30
@@ -60,30 +82,37 @@ package struct CalibratedModel: Sendable {
   private static let lastLayers = ["fusion.classifier", "classifier", "fc"]
 
   /// The type that the bias is stored in: `F16` for instance.
-  package var biasType: String { bias.dataType.rawValue }
+  package var biasType: String { bias.tensor.dataType.rawValue }
 
-  /// The bias of each class that is left of one in the type that the model stores it in.
-  package func stored(_ added: [Double]) -> [Double] {
-    zip(values(added), storedBias).map { Double($0) - Double($1) }
-  }
+  /// Whether the weights of the last layer can be changed: those of whole numbers cannot.
+  package var hasChangeableLastLayer: Bool { matrix.tensor.dataType != .int8 }
 
-  /// The stored bias with another added, in the type that it is stored in.
-  private func values(_ added: [Double]) -> [Float] {
-    zip(storedBias, added).map { bias.dataType.nearest(to: Float(Double($0) + $1)) }
+  /// What is left of a fit in the types that the model stores bias and weights in.
+  package func stored(_ fit: CalibrationFit) -> CalibrationFit {
+    let change = fit.change.map { rows in
+      let values = matrix.stored(rows.flatMap { $0 })
+      let width = values.count / rows.count
+      return rows.indices.map { Array(values[$0 * width..<($0 + 1) * width]) }
+    }
+    return CalibrationFit(bias: bias.stored(fit.bias), temperature: fit.temperature, change: change)
   }
 
   /// The bytes of `config.json` and `model.safetensors` with a calibration.
   ///
   /// - Parameters:
-  ///   - calibration: whose bias is one that ``stored(_:)`` gave.
+  ///   - calibration: whose fit is one that ``stored(_:)`` gave.
   ///   - record: what `config.json` says of how it came about, in the place of the figures of the model's training.
   /// - Throws: `DermaFusionError` where the files would be no model any more.
   package func files(
     _ calibration: ModelCalibration, record: JSONValue
   ) throws -> (configuration: [UInt8], weights: [UInt8]) {
     var weights = self.weights
-    let bytes = bias.dataType.bytes(of: values(calibration.fit.bias))
-    weights.replaceSubrange(bias.byteRange, with: bytes)
+    func add(_ added: [Double], to addend: Addend) {
+      let bytes = addend.tensor.dataType.bytes(of: addend.sums(added))
+      weights.replaceSubrange(addend.tensor.byteRange, with: bytes)
+    }
+    add(calibration.fit.bias, to: bias)
+    if let change = calibration.fit.change { add(change.flatMap { $0 }, to: matrix) }
     var root =
       configuration
       .replacing("temperature", .number(calibration.fit.temperature))

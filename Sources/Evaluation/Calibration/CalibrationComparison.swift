@@ -23,15 +23,16 @@ package struct CalibrationComparison: Sendable {
   /// - Parameters:
   ///   - images: of at least ``foldCount`` lesions.
   ///   - present: the model as it is.
-  ///   - stored: see ``ModelCalibration/init(fittedTo:hasLimits:stored:)``.
+  ///   - fit: fits it to images.
   package init(
-    _ images: [ModelCalibration.Image], present: ModelCalibration, stored: ([Double]) -> [Double] = { $0 }
+    _ images: [ModelCalibration.Image], present: ModelCalibration,
+    fit: ([ModelCalibration.Image]) -> ModelCalibration
   ) {
     let folds = Self.folds(images.map(\.lesion))
     var fitted: [EvaluatedImage?] = Array(repeating: nil, count: images.count)
     for held in 0..<Self.foldCount {
       let others = images.indices.filter { folds[$0] != held }.map { images[$0] }
-      let calibration = ModelCalibration(fittedTo: others, hasLimits: present.limits != nil, stored: stored)
+      let calibration = fit(others)
       for index in images.indices where folds[index] == held {
         fitted[index] = calibration.evaluated(images[index])
       }
@@ -54,14 +55,21 @@ package struct CalibrationComparison: Sendable {
     }
   }
 
+  /// What is said of the model after: whether its log loss is lower than before, beyond the interval of the difference.
+  package var isBetter: Bool { logLoss.difference.interval.map { $0.upperBound < 0 } ?? false }
+
+  package var logLoss: Row { rows.first { $0.metric.key == Metric.negativeLogLikelihood.key }! }
+
   /// The fold of each image; images of one lesion are in one fold.
   static func folds(_ lesionOfEachImage: [String]) -> [Int] {
-    var lesions = Set(lesionOfEachImage).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    let groups = NameGroups(lesionOfEachImage)
+    var places = Array(0..<groups.count)
     var generator = SplitMix64(seed: seed)
-    for last in lesions.indices.dropFirst().reversed() {
-      lesions.swapAt(last, generator.index(below: last + 1))
+    for last in places.indices.dropFirst().reversed() {
+      places.swapAt(last, generator.index(below: last + 1))
     }
-    let places = Dictionary(uniqueKeysWithValues: lesions.enumerated().map { ($1, $0) })
-    return lesionOfEachImage.map { places[$0, default: 0] % foldCount }
+    var foldOfGroup = [Int](repeating: 0, count: groups.count)
+    for (place, group) in places.enumerated() { foldOfGroup[group] = place % foldCount }
+    return groups.ofEach.map { foldOfGroup[$0] }
   }
 }

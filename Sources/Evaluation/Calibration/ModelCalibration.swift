@@ -11,6 +11,12 @@ package struct ModelCalibration: Sendable, Equatable {
     package let thresholds: [Double]
     /// Beyond it the model abstains.
     package let distance: Double
+
+    package init(coverage: Double, thresholds: [Double], distance: Double) {
+      self.coverage = coverage
+      self.thresholds = thresholds
+      self.distance = distance
+    }
   }
 
   /// What a model made of an image whose class is known, as far as its calibration depends on it.
@@ -23,15 +29,19 @@ package struct ModelCalibration: Sendable, Equatable {
     package let distance: Double?
     /// Why the model abstains whatever the distance is.
     package let otherReasons: [AbstentionReason]
+    /// What the last layer takes, where its weights are to be fitted too.
+    package let features: [Double]?
 
     /// - Parameter reasons: why the model abstains.
     package init(
-      lesion: String, label: LesionLabel, logits: ClassScores, distance: Double?, reasons: [AbstentionReason]
+      lesion: String, label: LesionLabel, logits: ClassScores, distance: Double?, reasons: [AbstentionReason],
+      features: [Double]? = nil
     ) {
       self.lesion = lesion
       self.label = label
       self.logits = logits
       self.distance = distance
+      self.features = features
       otherReasons = reasons.filter { $0 != .outOfDistribution }
     }
   }
@@ -45,6 +55,11 @@ package struct ModelCalibration: Sendable, Equatable {
 
   /// The share of images that the limit of the distance leaves out: `FALSE_ALARMS` of `abstention_fit.py`.
   package static let falseAlarms = 0.01
+
+  package init(fit: CalibrationFit, limits: Limits?) {
+    self.fit = fit
+    self.limits = limits
+  }
 
   /// A model as it is.
   package init(_ configuration: ModelConfiguration) {
@@ -60,46 +75,60 @@ package struct ModelCalibration: Sendable, Equatable {
   /// Fits a model to images.
   ///
   /// - Parameters:
-  ///   - images: at least one.
-  ///   - hasLimits: whether the model was fitted to abstain; then each image has a distance.
-  ///   - stored: rounds a bias to the type that the model stores it in. Temperature and limits are fitted to the rounded bias.
+  ///   - images: at least one. Where they have features, the weights of the last layer are fitted too.
+  ///   - present: the model as it is, which is kept to where the images tell nothing; where it has limits, each image has a
+  ///     distance.
+  ///   - melanomaWeight: of an image of melanoma beside others, in a fit that weighs rare classes more; nil for the most likely
+  ///     calibration.
+  ///   - stored: rounds a fit to the types that the model stores it in. The limits are fitted to the rounded one.
   package init(
-    fittedTo images: [Image], hasLimits: Bool, stored: ([Double]) -> [Double] = { $0 }
+    fittedTo images: [Image], from present: ModelCalibration, melanomaWeight: Double? = nil,
+    stored: (CalibrationFit) -> CalibrationFit = { $0 }
   ) {
     let logits = images.map { $0.logits.values.map { Double($0) } }
     let labels = images.map(\.label.index)
-    let melanoma = images.first?.logits.labels.melanoma?.index
-    let fit = CalibrationFit(logits: logits, labels: labels, melanoma: melanoma)
-    // With as many digits as config.json gets.
-    let rounded = CalibrationFit(
-      bias: stored(fit.bias), temperature: (fit.temperature * 1e4).rounded() / 1e4)
-    self.fit = rounded
-    guard hasLimits else {
-      limits = nil
-      return
+    let features = images.map(\.features)
+    let known = features.compactMap { $0 }
+    var fit = CalibrationFit(
+      logits: logits, labels: labels, temperature: present.fit.temperature,
+      features: known.count == images.count ? known : nil)
+    if let melanomaWeight {
+      let weighted = CalibrationFit(
+        logits: zip(logits, features).map { [fit] in fit.changed($0, features: $1) }, labels: labels,
+        melanoma: images.first?.logits.labels.melanoma?.index, melanomaWeight: melanomaWeight)
+      fit = CalibrationFit(bias: weighted.bias, temperature: weighted.temperature, change: fit.change)
     }
-    let thresholds = Self.thresholds(
-      logits.map(rounded.probabilities), labels: labels, classCount: logits[0].count)
-    let distance = Self.distance(images.compactMap(\.distance))
-    limits = Limits(
-      coverage: Self.coverage,
-      // Rounded down: a threshold above the probability that it was read off would leave that one out.
-      thresholds: thresholds.map { ($0 * 1e6).rounded(.down) / 1e6 },
-      distance: max((distance * 1e6).rounded() / 1e6, 1e-6))
+    // With as many digits as config.json gets.
+    self.fit = stored(
+      CalibrationFit(
+        bias: fit.bias, temperature: max((fit.temperature * 1e4).rounded() / 1e4, 1e-4), change: fit.change))
+    let probabilities = zip(logits, features).map { [fit = self.fit] in fit.probabilities($0, features: $1) }
+    limits = present.limits.map { limits in
+      let distance = Self.distance(images.compactMap(\.distance))
+      return Limits(
+        coverage: Self.coverage,
+        // Rounded down: a threshold above the probability that it was read off would leave that one out.
+        thresholds: Self.thresholds(probabilities, labels: labels, present: limits.thresholds)
+          .map { ($0 * 1e6).rounded(.down) / 1e6 },
+        distance: max((distance * 1e6).rounded() / 1e6, 1e-6))
+    }
   }
 
-  /// Per class, the probability that its own images reach with ``coverage``; 0 where too few are known. The definition is
-  /// `conformal_thresholds` of `Scripts/dermafusion_training/evaluation/abstention_fit.py`.
+  /// Per class, the probability that its own images reach with ``coverage``; the present one where too few are known. The
+  /// definition is `conformal_thresholds` of `Scripts/dermafusion_training/evaluation/abstention_fit.py`.
   ///
   /// - Parameters:
   ///   - probabilities: `[images][classes]`
   ///   - labels: the class of each image.
-  package static func thresholds(_ probabilities: [[Double]], labels: [Int], classCount: Int) -> [Double] {
-    (0..<classCount).map { label in
+  ///   - present: the threshold of each class as it is.
+  package static func thresholds(
+    _ probabilities: [[Double]], labels: [Int], present: [Double]
+  ) -> [Double] {
+    present.enumerated().map { label, present in
       let own = zip(probabilities, labels).filter { $0.1 == label }.map { $0.0[label] }.sorted()
       // 1 - 0.9 is a little less than 0.1, and would lose one where the product is whole.
       let allowed = Int((1 - coverage) * Double(own.count + 1) + 1e-9)
-      return allowed >= 1 ? own[allowed - 1] : 0
+      return allowed >= 1 ? own[allowed - 1] : present
     }
   }
 
@@ -113,7 +142,8 @@ package struct ModelCalibration: Sendable, Equatable {
   /// What a model of this calibration says of an image.
   package func evaluated(_ image: Image) -> EvaluatedImage {
     let logits = image.logits.values.map { Double($0) }
-    let probabilities = ClassScores(fit.probabilities(logits).map { Float($0) }, labels: image.logits.labels)
+    let probabilities = ClassScores(
+      fit.probabilities(logits, features: image.features).map { Float($0) }, labels: image.logits.labels)
     let isFar = if let distance = image.distance, let limits { distance > limits.distance } else { false }
     let set = limits.map {
       Abstention.ConformalSet(

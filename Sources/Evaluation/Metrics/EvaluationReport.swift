@@ -16,7 +16,7 @@ package struct EvaluationReport: Sendable {
     init(_ set: EvaluationSet, _ metrics: [Metric]) {
       labels = set.labels
       imageCount = set.images.count
-      lesionCount = Set(set.images.map(\.lesion)).count
+      lesionCount = NameGroups(set.images.map(\.lesion)).count
       var counts = [Int](repeating: 0, count: set.labels.count)
       for image in set.images { counts[image.label.index] += 1 }
       labelCounts = counts

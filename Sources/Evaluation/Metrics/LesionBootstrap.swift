@@ -37,15 +37,13 @@ package enum LesionBootstrap {
 
   /// - Parameter body: gets how often each image counts.
   private static func forEachResample(of lesionOfEachImage: [String], _ body: (_ weights: [Int]) -> Void) {
-    let lesions = Set(lesionOfEachImage).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    let lesions = NameGroups(lesionOfEachImage)
     guard lesions.count >= 2 else { return }
-    let numbers = Dictionary(uniqueKeysWithValues: lesions.enumerated().map { ($1, $0) })
-    let lesionOfImage = lesionOfEachImage.map { numbers[$0]! }
     var generator = SplitMix64(seed: seed)
     for _ in 0..<resampleCount {
       var timesDrawn = [Int](repeating: 0, count: lesions.count)
-      for _ in lesions { timesDrawn[generator.index(below: lesions.count)] += 1 }
-      body(lesionOfImage.map { timesDrawn[$0] })
+      for _ in 0..<lesions.count { timesDrawn[generator.index(below: lesions.count)] += 1 }
+      body(lesions.ofEach.map { timesDrawn[$0] })
     }
   }
 
@@ -61,5 +59,22 @@ package enum LesionBootstrap {
     let below = Int(place)
     let above = min(below + 1, sorted.count - 1)
     return sorted[below] + (sorted[above] - sorted[below]) * (place - Double(below))
+  }
+}
+
+/// Images grouped by a name such as their lesion's. Names are the same where their bytes are: Swift's strings are equal too
+/// where they only look the same.
+package struct NameGroups {
+  /// How many different names there are.
+  package let count: Int
+  /// Of each image, the place of its name among all in the order of their bytes.
+  package let ofEach: [Int]
+
+  package init(_ names: [String]) {
+    let keys = names.map { Array($0.utf8) }
+    let sorted = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
+    let places = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($1, $0) })
+    count = sorted.count
+    ofEach = keys.map { places[$0]! }
   }
 }

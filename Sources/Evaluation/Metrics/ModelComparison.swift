@@ -123,7 +123,7 @@ extension ModelComparison.Measurement {
     let (firstSet, secondSet) = (set(\.first), set(\.second))
     let lesions = known.map(\.truth.lesion)
     imageCount = known.count
-    lesionCount = Set(lesions).count
+    lesionCount = NameGroups(lesions).count
     absentClasses = firstSet.labels.filter { label in !known.contains { $0.truth.label == label } }
     (first, second) = (firstSet.values(of: Metric.overall), secondSet.values(of: Metric.overall))
     let ranges = LesionBootstrap.intervals(lesions: lesions, count: Metric.overall.count, ofDifferences: true)
