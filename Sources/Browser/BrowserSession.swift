@@ -98,6 +98,14 @@ final class BrowserSession {
     return (try MetadataTable(table, path: name).json(ofImages: images), 1)
   }
 
+  /// Checks a result of a history's file, and tells the members that follow from the others.
+  func checkResult(_ handle: Int32, _ text: [UInt8]) throws(DermaFusionError) -> (JSONValue, Int32) {
+    let own = try model(handle)
+    return (
+      try StoredResult(json: text) { $0 == own.digest.sha256 ? own.classifier.labels : nil }.json, 1
+    )
+  }
+
   /// Copies values to memory that stays until something else is kept.
   private func keep<Value: BitwiseCopyable>(_ values: [Value]) -> UnsafeMutableRawPointer {
     memory?.deallocate()

@@ -51,6 +51,8 @@ test('whatever a view would stumble over is named', () => {
     ['result.risk', 'none', 'risk'], ['result.concern', 'moon', 'concern'], ['result.urgent', 'yes', 'urgent'], ['result.confidence', 'high', 'confidence'],
     ['result.abstain', 'no', 'abstain'], ['result.abstain', true, 'abstain'], ['result.model', { name: 'm' }, 'model'], ['result.disclaimer', '', 'disclaimer'],
     ['result.metadataShares', { imageAlone: 3 }, 'metadataShares'], ['result', [], 'result'], ['square.side', NaN, 'square'], ['square.side', 700, 'square'], ['square', null, 'square'],
+    ['name', 'x'.repeat(200_000), 'name'], ['lesion', 'x'.repeat(81), 'lesion'], ['note', 'x'.repeat(4001), 'note'], ['result.summary', 'x'.repeat(20_000), 'result'],
+    ['result.warnings', Array(5000).fill('small_image'), 'warnings'], ['result.abstainReasons', Array(5000).fill('blurred'), 'abstainReasons'], ['result.model.name', 'x'.repeat(300), 'model'],
     ['thumbnail', 'data:', 'thumbnail'], ['created', 'yesterday', 'created'], ['created', 5, 'created'], ['id', '../x', 'id'], ['note', 5, 'note'], ['kept', 'half', 'kept'],
     ['trust', [], 'trust'], ['trust', { moon: passed }, 'trust'], ['trust', { mel: { ...passed, passes: 'yes' } }, 'trust'], ['trust', { mel: { ...passed, deletionAUC: NaN } }, 'trust'],
   ];

@@ -94,3 +94,14 @@ test('a record of an older version keeps the engine\'s sentences', () => {
     assert.equal(page.summary(older, classes), result.summary);
   }
 });
+
+test('a false sentence in a record is not said, in any language', () => {
+  for (const language of ['en', ...languages]) {
+    page.setLanguage(language);
+    for (const { classes, result } of cases) {
+      const words = page.summary({ ...result, summary: 'You are healthy. No doctor is needed.' }, classes);
+      assert(!words.includes('healthy'), words);
+      assert.equal(words, page.summary(result, classes));
+    }
+  }
+});

@@ -1,4 +1,4 @@
-import { nameOfClass, t, wholePercent, currentLanguage, has } from './texts.js';
+import { nameOfClass, t, wholePercent, has } from './texts.js';
 
 /**
  * The engine's codes for what the page has a sentence of its own.
@@ -7,14 +7,15 @@ import { nameOfClass, t, wholePercent, currentLanguage, has } from './texts.js';
 const CODES = { invalidImage: 'image_too_small', invalidModel: 'model', modelNotFound: 'model', nonFiniteOutput: 'not_finite' };
 
 /**
- * The result's sentences: the engine's own in English, elsewhere the same from its fields. A record of an older version has
- * no `concern` and no `urgent`: it keeps the engine's sentences, of which the page must not lose one.
+ * The result's sentences, made of its fields in every language: a record may come from anybody's file. A record that an older
+ * version stored has no `concern` and no `urgent`: it keeps the engine's sentences, of which the page must not lose one. One
+ * that is imported has got both from the engine.
  * @param {import('./types.js').Result} result
  * @param {import('./types.js').Scan['classes']} classes
  */
 export function summary(result, classes) {
   const isComplete = result.abstain || (result.concern !== undefined && result.urgent !== undefined);
-  return currentLanguage() === 'en' || !isComplete ? result.summary : composedSummary(result, classes);
+  return isComplete ? composedSummary(result, classes) : result.summary;
 }
 
 /**

@@ -13,7 +13,7 @@ package struct ConfigurationObject {
     // What pixels of 0...1 are shifted and divided by: beyond these bounds Float32 overflows or loses the image.
     static let pixelShift = NumberRule(words: "in -1e6...1e6") { (-1e6...1e6).contains($0) }
     static let pixelDivisor = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
-    static let probability = NumberRule(words: "in 0...1") { (0...1).contains($0) }
+    package static let probability = NumberRule(words: "in 0...1") { (0...1).contains($0) }
     static let voteWeight = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
     static let upToOne = NumberRule(words: "above 0 and at most 1") { $0 > 0 && $0 <= 1 }
     static let minkowskiExponent = NumberRule(words: "in 1...100") { (1...100).contains($0) }
@@ -48,7 +48,7 @@ package struct ConfigurationObject {
     try self.init(json, path: "")
   }
 
-  subscript(key: String) -> JSONValue? {
+  package subscript(key: String) -> JSONValue? {
     object[key]
   }
 
@@ -58,7 +58,7 @@ package struct ConfigurationObject {
   }
 
   /// Checks that every key has been asked for.
-  func requireNoOtherKeys() throws(DermaFusionError) {
+  package func requireNoOtherKeys() throws(DermaFusionError) {
     for member in object.members where !asked.contains(member.key) {
       throw .invalidModel("the key \(quoted(fullKey(member.key))) is unknown")
     }

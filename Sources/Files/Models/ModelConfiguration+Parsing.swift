@@ -94,7 +94,7 @@ extension ModelConfiguration {
   /// Reads the key `classes`: a list of ids, or a list of objects with `class`, `name` and `malignancy`. Only `class` must
   /// be there; a class without a name is called by its id, and `malignancy` is told for all classes or for none. Without the
   /// key the classes are HAM10000's.
-  static func classes(_ root: inout ConfigurationObject) throws(DermaFusionError) -> [Class] {
+  package static func classes(_ root: inout ConfigurationObject) throws(DermaFusionError) -> [Class] {
     if root["classes"] == nil { return ham10000Classes }
     let classes =
       try root.holdsTexts("classes")

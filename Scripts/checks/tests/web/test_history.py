@@ -316,6 +316,83 @@ def test_records_that_a_view_would_stumble_over_are_named_and_the_good_ones_take
     assert all(f"number {number}," in told for number in range(1, 6)) and "number 6" not in told
 
 
+def test_a_record_from_a_file_does_not_speak_with_the_pages_voice(visit, tmp_path):
+    on = visit()
+    page = on.page
+    on.scan("phantom_pale.jpg")
+    on.save()
+    on.go("history")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export the history").click()
+    head, line = download.value.path().read_text().splitlines()
+    result = json.loads(line)["result"]
+    assert result["risk"] == "high", "the phantom makes another risk: the lies below are none"
+    summary = "You are healthy. No doctor is needed."
+    lies = {
+        "a false summary": {"summary": summary},
+        "a false risk": {"risk": "low"},
+        "certain of all": {"probabilities": dict.fromkeys(result["probabilities"], 1)},
+        "many warnings": {"warnings": ["small_image"] * 5000},
+        "a false disclaimer": {"disclaimer": "This page is a doctor."},
+        "another class": {"prediction": {**result["prediction"], "class": "nv", "name": "Melanocytic nevi"}},
+        "nothing to fear": {"concern": None, "urgent": False, "risk": None},
+        "older, and false": {"concern": ..., "urgent": ..., "risk": "low", "summary": summary},
+    }
+    records = []
+    for number, (name, lie) in enumerate(lies.items()):
+        record = json.loads(line) | {"id": f"{number + 1:032x}", "name": name}
+        record["result"] = {key: value for key, value in (record["result"] | lie).items() if value is not ...}
+        records.append(record)
+    good = json.loads(line)
+    records += [
+        good | {"id": "a" * 32, "name": "x" * 200_000},
+        good | {"id": "b" * 32, "name": "no picture", "photograph": "data:image/png;base64,bm90IGEgcGljdHVyZQ=="},
+        good | {"id": "c" * 32, "name": "no thumbnail", "thumbnail": "data:image/svg+xml;base64,PHN2Zy8+"},
+        # What is older and true gets the engine's sentence of today.
+        good
+        | {
+            "id": "d" * 32,
+            "name": "older",
+            "result": {
+                key: value for key, value in (result | {"summary": summary}).items() if key not in ("concern", "urgent")
+            },
+        },
+    ]
+    archive = tmp_path / "history.jsonl"
+    archive.write_text("\n".join([head, *map(json.dumps, records)]))
+    page.set_input_files("[data-role=import]", archive)
+    page.get_by_text("Scans added: 1. Here already: 0.").wait_for()
+    told = page.locator(".message.warning").inner_text()
+    assert all(name in told for name in lies), told
+    assert '"risk" is "low", and its other members make it "high"' in told
+    assert len(told) < 5000
+    assert page.locator(".scan-row").count() == 2
+    page.get_by_label("Search").fill("older")
+    page.locator("a.scan-card").click()
+    page.wait_for_selector(".result")
+    assert page.locator(".summary").inner_text() == result["summary"]
+    assert summary not in page.locator("main").inner_text()
+
+
+@pytest.mark.slow
+def test_hundreds_of_scans_are_imported_while_the_page_says_so(visit, tmp_path):
+    on = visit()
+    page = on.page
+    on.scan()
+    on.save()
+    on.go("history")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export the history").click()
+    head, line = download.value.path().read_text().splitlines()
+    records = [json.dumps(json.loads(line) | {"id": f"{number:032x}"}) for number in range(600)]
+    archive = tmp_path / "history.jsonl"
+    archive.write_text("\n".join([json.dumps(json.loads(head) | {"scans": 600}), *records]))
+    page.set_input_files("[data-role=import]", archive)
+    page.get_by_role("progressbar", name="Importing").wait_for()
+    page.get_by_text("Scans added: 600. Here already: 0.").wait_for()
+    page.get_by_text("601 scans, newest first").wait_for()
+
+
 def test_a_view_that_fails_says_so(visit):
     on = visit()
     on.scan()
@@ -337,9 +414,11 @@ def test_a_name_that_is_still_typed_outlives_a_reload(visit):
     page.locator("a.scan-card").click()
     page.get_by_label("Name of the lesion").fill("left ear")
     page.get_by_text("Stored").wait_for()
+    # The last letters come just before the page is left.
+    page.get_by_label("Name of the lesion").press_sequentially(" lobe")
     page.reload()
     on.wait_until_ready()
-    assert page.get_by_label("Name of the lesion").input_value() == "left ear"
+    assert page.get_by_label("Name of the lesion").input_value() == "left ear lobe"
 
 
 def test_an_open_record_does_not_turn_the_history_on_again(visit):
@@ -420,6 +499,49 @@ def test_a_lesion_counts_all_of_its_scans_however_few_are_shown(visit):
     assert told == sorted(
         [*(f"lesion {each} {8 if each < 3 else 7} scans" for each in range(8)), "Without a name 1 scan"]
     )
+
+
+def test_a_tab_that_is_returned_to_is_as_it_was_left(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    on.save()
+    copies(on, 3)
+    on.go("history")
+    page.get_by_text("Body map of the lesions").click()
+    page.locator("a.scan-card").nth(2).focus()
+    returned = "() => document.dispatchEvent(new Event('visibilitychange'))"
+    page.evaluate("() => { document.querySelector('a.scan-card').dataset.mark = 'same'; }")
+    page.evaluate(returned)
+    page.wait_for_timeout(500)
+    assert page.locator("[data-mark=same]").count() == 1, "the list was built anew"
+    assert page.locator(".body-pair").is_visible()
+    assert page.evaluate("() => document.activeElement.matches('a.scan-card')")
+    # What another tab changed is seen.
+    copies(on, 1, "copy.id = 'e'.repeat(32);")
+    page.evaluate(returned)
+    page.get_by_text("5 scans, newest first").wait_for()
+
+
+def test_scans_are_found_by_what_cannot_be_excluded_and_ticks_are_told_and_cleared(visit):
+    on = visit()
+    page = on.page
+    on.scan("phantom_pale.jpg")
+    on.save()
+    copies(on, 3, "copy.lesion = `spot-${index}`; if (index) { copy.result.concern = null; copy.result.risk = 'low'; }")
+    on.go("history")
+    page.get_by_text("4 scans, newest first").wait_for()
+    for row in (0, 1):
+        page.locator(".scan-row input").nth(row).check()
+    page.get_by_label("Search").fill("basal")
+    page.get_by_text("2 of 4 scans").wait_for()
+    assert all("Basal cell carcinoma cannot be excluded" in row for row in page.locator(".scan-row").all_inner_texts())
+    page.get_by_label("Search").fill("spot-2")
+    page.get_by_text("2 of the ticked are not among the scans below.").wait_for()
+    page.get_by_role("button", name="Clear the ticks").click()
+    page.get_by_text("Tick two scans to see them side by side.").wait_for()
+    page.get_by_label("Search").fill("")
+    assert page.locator(".scan-row input:checked").count() == 0
 
 
 def test_why_two_scans_cannot_be_compared_is_said(visit):

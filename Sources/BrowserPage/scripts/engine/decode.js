@@ -37,9 +37,20 @@ export async function decode(blob, size) {
   try {
     bitmap = await createImageBitmap(blob, options);
   } catch {
-    throw new EngineError('unreadable_image', 'the browser cannot read this file as an image');
+    throw await unreadable(blob);
   }
   return { bitmap, width: bitmap.width, height: bitmap.height, reduced: scale < 1 };
+}
+
+/**
+ * Why the browser does not read a file: HEIC and AVIF, which many do not know, can be converted; anything else is damaged or no
+ * photograph.
+ * @param {Blob} blob
+ */
+export async function unreadable(blob) {
+  const brands = await blob.slice(4, 32).text();
+  const isHEIF = /^ftyp.*(hei[cfmsx]|hev[cmsx]|mif1|msf1|avif|avis)/s.test(brands);
+  return new EngineError(isHEIF ? 'unreadable_heic' : 'unreadable_image', 'the browser cannot read this file as an image');
 }
 
 /**

@@ -141,6 +141,18 @@ export class EngineModule {
   }
 
   /**
+   * Checks a result that comes from a file: what follows from its probabilities, as this version writes it. What contradicts
+   * itself or breaks a rule is thrown.
+   * @param {{classes: object[], result: object}} stored
+   * @returns {Partial<import('../types.js').Result>}
+   */
+  checkResult(stored) {
+    const text = encoder.encode(JSON.stringify(stored));
+    if (!this.#lend([text], (words) => this.#exports.checkResult(this.#model, words, text.length))) throw this.#failure();
+    return JSON.parse(this.#text());
+  }
+
+  /**
    * SHA-256 in hexadecimal.
    * @param {Uint8Array} bytes
    */

@@ -200,6 +200,21 @@ const actions = {
   },
 
   /**
+   * Checks results that come from a file; for each what follows from it, or why it is refused.
+   * @param {{results: {classes: object[], result: object}[]}} job
+   */
+  async checkResults({ results }) {
+    return results.map((stored) => {
+      try {
+        return { result: engine.checkResult(stored) };
+      } catch (error) {
+        if (!(error instanceof EngineError)) throw error;
+        return { refused: error.message };
+      }
+    });
+  },
+
+  /**
    * The pixels that the engine is given, to compare browsers by.
    * @param {{source: import('../types.js').Source, square?: import('../types.js').Square}} job */
   async pixels(job) {

@@ -1,5 +1,5 @@
 import { bytesOf } from '../engine/base64.js';
-import { withoutMetadata } from './metadata.js';
+import { pictureAlone, withoutMetadata } from './metadata.js';
 import { flaw, nameOfBroken } from './records.js';
 
 // One file for the whole history: a line that says what it is, then one scan a line, so that neither end ever holds more
@@ -57,38 +57,105 @@ async function* linesOf(file) {
   if (rest) yield rest;
 }
 
+/** So many scans are checked and stored together. */
+const BATCH = 40;
+/** A thumbnail of this page's has a tenth of it. */
+const THUMBNAIL_BYTES = 200_000;
+
 /**
- * Takes the scans of a file into the history; what is there already stays as it is.
+ * @typedef {import('../types.js').Scan} Scan
+ * @typedef {{name: string, flaw?: string, refused?: string}} Broken a record that was left out: the rule that it breaks, or the engine's sentence
+ * @typedef {{added: number, known: number, broken: Broken[]}} Imported
+ */
+
+/**
+ * Takes the scans of a file into the history; what is there already stays as it is. The file may be anybody's: each record is
+ * held against the rules of the page, and its result against those of the engine, which works out again what follows from
+ * the probabilities.
  * @param {import('./database.js').HistoryDatabase} history
  * @param {Blob} file
- * @returns {Promise<{added: number, known: number, broken: string[]}>}
+ * @param {(results: {classes: object[], result: object}[]) => Promise<({result: Partial<import('../types.js').Result>} | {refused: string})[]>} check the engine's
+ * @param {(done: number, all: number) => void} [progress]
+ * @returns {Promise<Imported>}
  */
-export async function importArchive(history, file) {
-  const result = { added: 0, known: 0, broken: /** @type {string[]} */ ([]) };
+export async function importArchive(history, file, check, progress = () => {}) {
+  /** @type {Imported} */
+  const imported = { added: 0, known: 0, broken: [] };
+  const known = await history.ids();
   let number = 0;
+  let [isArchive, all] = [false, 0];
+  /** @type {{scan: Scan, photograph: Blob | null}[]} */
+  let batch = [];
+  const store = async () => {
+    const answers = batch.length > 0 ? await check(batch.map(({ scan: { classes, result } }) => ({ classes: classes.map(withoutNull), result }))) : [];
+    /** @type {typeof batch} */
+    const good = [];
+    batch.forEach(({ scan, photograph }, index) => {
+      const answer = answers[index];
+      if ('refused' in answer) imported.broken.push({ name: nameOfBroken(scan, scan.id), refused: answer.refused });
+      else good.push({ scan: { ...scan, result: { ...scan.result, ...answer.result } }, photograph });
+    });
+    await history.putAll(good);
+    imported.added += good.length;
+    batch = [];
+    progress(number - 1, all);
+  };
   for await (const line of linesOf(file)) {
     number += 1;
-    let value;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      value = undefined;
-    }
+    const value = parsed(line);
     if (number === 1) {
-      if (value?.format !== FORMAT || value?.version !== 1) throw Object.assign(new Error('no history'), { code: 'not_an_archive' });
+      isArchive = value?.format === FORMAT && value?.version === 1;
+      if (!isArchive) break;
+      all = Number.isInteger(value.scans) ? value.scans : 0;
       continue;
     }
     if (!line.trim()) continue;
-    const { photograph, ...scan } = value ?? {};
-    scan.thumbnail = blobOfAddress(scan.thumbnail);
-    if (flaw(scan)) result.broken.push(nameOfBroken(scan, `line ${number}`));
-    else if (await history.get(scan.id)) result.known += 1;
+    const record = await recordOf(value);
+    if ('flaw' in record) imported.broken.push({ name: nameOfBroken(value, `line ${number}`), flaw: record.flaw });
+    else if (known.has(record.scan.id)) imported.known += 1;
     else {
-      const file = blobOfAddress(photograph);
-      await history.put(scan, file && await withoutMetadata(file));
-      result.added += 1;
+      known.add(record.scan.id);
+      if (batch.push(record) === BATCH) await store();
     }
   }
-  if (number === 0) throw Object.assign(new Error('no history'), { code: 'not_an_archive' });
-  return result;
+  if (!isArchive) throw Object.assign(new Error('no history'), { code: 'not_an_archive' });
+  await store();
+  return imported;
+}
+
+/** @param {string} line */
+function parsed(line) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A record as the history holds it, or the rule that it breaks.
+ * @param {any} value
+ * @returns {Promise<{scan: Scan, photograph: Blob | null} | {flaw: string}>}
+ */
+async function recordOf(value) {
+  const { photograph: address, ...scan } = value ?? {};
+  const thumbnail = blobOfAddress(scan.thumbnail);
+  scan.thumbnail = thumbnail && thumbnail.size <= THUMBNAIL_BYTES ? pictureAlone(new Uint8Array(await thumbnail.arrayBuffer())) : null;
+  const rule = flaw(scan);
+  if (rule) return { flaw: rule };
+  if (address === null || address === undefined) return { scan, photograph: null };
+  const file = blobOfAddress(address);
+  try {
+    return file ? { scan, photograph: await withoutMetadata(file) } : { flaw: 'photograph' };
+  } catch {
+    return { flaw: 'photograph' };
+  }
+}
+
+/**
+ * A class as a model's configuration has it: what is not told is not there.
+ * @param {{class: string, name: string, malignancy?: string | null}} item
+ */
+function withoutNull({ class: id, name, malignancy }) {
+  return malignancy ? { class: id, name, malignancy } : { class: id, name };
 }

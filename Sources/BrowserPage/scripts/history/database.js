@@ -145,16 +145,26 @@ export class HistoryDatabase {
    * @param {Scan} scan
    * @param {Blob | null} [photograph] stays as it is where it is missing
    */
-  async put(scan, photograph) {
+  put(scan, photograph) {
+    return this.putAll([{ scan, photograph }]);
+  }
+
+  /**
+   * Stores several scans, all or none.
+   * @param {{scan: Scan, photograph?: Blob | null}[]} records
+   */
+  async putAll(records) {
     if (this.#memory) {
-      this.#memory.set(scan.id, { scan, photograph: photograph ?? this.#memory.get(scan.id)?.photograph ?? null });
+      for (const { scan, photograph } of records) this.#memory.set(scan.id, { scan, photograph: photograph ?? this.#memory.get(scan.id)?.photograph ?? null });
       return;
     }
     const transaction = (await this.#open()).transaction(['scans', 'photographs'], 'readwrite', { durability: 'strict' });
     const finished = done(transaction);
     finished.catch(() => {});
-    transaction.objectStore('scans').put(scan);
-    if (photograph) transaction.objectStore('photographs').put(photograph, scan.id);
+    for (const { scan, photograph } of records) {
+      transaction.objectStore('scans').put(scan);
+      if (photograph) transaction.objectStore('photographs').put(photograph, scan.id);
+    }
     await finished;
   }
 
@@ -201,6 +211,13 @@ export class HistoryDatabase {
     const scans = (await this.#open()).transaction('scans').objectStore('scans');
     const [keys, values] = await Promise.all([answer(scans.getAllKeys()), answer(scans.getAll())]);
     return keys.map((key, index) => ({ key: String(key), value: values[index] }));
+  }
+
+  /** @returns {Promise<Set<string>>} the identifiers of all scans */
+  async ids() {
+    if (this.#memory) return new Set(this.#memory.keys());
+    const keys = await answer((await this.#open()).transaction('scans').objectStore('scans').getAllKeys());
+    return new Set(keys.map(String));
   }
 
   /**

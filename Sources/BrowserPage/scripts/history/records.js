@@ -4,12 +4,19 @@
  */
 import { has } from '../texts.js';
 
+/** What the person may write, in characters. */
+export const LESION_LENGTH = 80;
+export const NOTE_LENGTH = 4000;
+/** Of a broken record's name so much is shown. */
+const SHOWN_LENGTH = 100;
+/** More warnings or reasons than any version knows. */
+const MOST_WORDS = 50;
 const FIELDS = ['age', 'sex', 'site'];
 /** A code of the engine, such as `small_image`: no name of JavaScript's own. */
 const CODE = /^[a-z0-9]+(_[a-z0-9]+)*$/;
 const HASH = /^[0-9a-f]{64}$/;
 
-const isText = (/** @type {unknown} */ value) => typeof value === 'string';
+const isText = (/** @type {unknown} */ value, limit = 200) => typeof value === 'string' && value.length <= limit;
 const isObject = (/** @type {unknown} */ value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isShare = (/** @type {unknown} */ value) => typeof value === 'number' && value >= 0 && value <= 1;
 const isNumber = (/** @type {unknown} */ value) => Number.isFinite(value);
@@ -26,13 +33,13 @@ const isListOf = (value, rule) => Array.isArray(value) && value.every(rule);
 const RULES = [
   ['record', isObject],
   ['id', ({ id }) => isText(id) && /^[0-9a-f]{32}$/.test(id)],
-  ['created', ({ created }) => isText(created) && !Number.isNaN(Date.parse(created))],
-  ['name', ({ name }) => isText(name)],
-  ['lesion', ({ lesion }) => isText(lesion)],
-  ['note', ({ note }) => isText(note)],
+  ['created', ({ created }) => isText(created) && /^\d{4}-\d\d-\d\dT/.test(created) && !Number.isNaN(Date.parse(created))],
+  ['name', ({ name }) => isText(name, 1000)],
+  ['lesion', ({ lesion }) => isText(lesion, LESION_LENGTH)],
+  ['note', ({ note }) => isText(note, NOTE_LENGTH)],
   ['classes', ({ classes }) => isListOf(classes, (each) => isObject(each) && isText(each.class) && isText(each.name)) && classes.length >= 2
     && new Set(classes.map((/** @type {any} */ each) => each.class)).size === classes.length],
-  ['result', ({ result }) => isObject(result) && isText(result.summary) && isText(result.image)],
+  ['result', ({ result }) => isObject(result) && isText(result.summary, 10_000) && isText(result.image, 1000)],
   ['probabilities', ({ classes, result }) => isObject(result.probabilities) && classes.every((/** @type {any} */ each) =>
     Object.hasOwn(result.probabilities, each.class) && isShare(result.probabilities[each.class]))],
   ['logits', ({ classes, result }) => isObject(result.logits) && classes.every((/** @type {any} */ each) =>
@@ -44,8 +51,8 @@ const RULES = [
   ['concern', ({ classes, result: { concern } }) => concern === undefined || concern === null || isOneOf(classes, concern)],
   ['urgent', ({ result: { urgent } }) => urgent === undefined || typeof urgent === 'boolean'],
   ['confidence', ({ result: { confidence } }) => ['normal', 'low'].includes(confidence)],
-  ['warnings', ({ result: { warnings } }) => isListOf(warnings, (each) => isText(each) && CODE.test(each))],
-  ['abstainReasons', ({ result: { abstainReasons } }) => isListOf(abstainReasons, (each) => isText(each) && CODE.test(each))],
+  ['warnings', ({ result: { warnings } }) => isListOf(warnings, (each) => isText(each) && CODE.test(each)) && warnings.length <= MOST_WORDS],
+  ['abstainReasons', ({ result: { abstainReasons } }) => isListOf(abstainReasons, (each) => isText(each) && CODE.test(each)) && abstainReasons.length <= MOST_WORDS],
   ['conformalSet', ({ classes, result: { conformalSet } }) => conformalSet === undefined || conformalSet === null
     || isListOf(conformalSet, (each) => isOneOf(classes, each))],
   ['conformalCoverage', ({ result: { conformalCoverage } }) => conformalCoverage === undefined || conformalCoverage === null || isShare(conformalCoverage)],
@@ -58,7 +65,7 @@ const RULES = [
       && classes.every((/** @type {any} */ each) => isNumber(shares[key][each.class])))],
   ['model', ({ result: { model } }) => isObject(model) && isText(model.name) && isText(model.version) && isText(model.sha256) && HASH.test(model.sha256)],
   ['imageSHA256', ({ result: { imageSHA256 } }) => imageSHA256 === null || (isText(imageSHA256) && HASH.test(imageSHA256))],
-  ['disclaimer', ({ result: { disclaimer } }) => isText(disclaimer) && disclaimer !== ''],
+  ['disclaimer', ({ result: { disclaimer } }) => isText(disclaimer, 1000) && disclaimer !== ''],
   ['square', ({ square }) => isObject(square) && ['left', 'top', 'side', 'width', 'height'].every((key) => isNumber(square[key]) && square[key] >= 0)
     && square.side > 0 && square.left + square.side <= square.width && square.top + square.side <= square.height],
   ['trust', ({ classes, trust }) => trust === undefined || (isObject(trust) && Object.entries(trust).every(([id, found]) => isOneOf(classes, id) && isTrust(found)))],
@@ -94,7 +101,8 @@ export function flaw(record) {
  * @param {unknown} key
  */
 export function nameOfBroken(record, key) {
-  const parts = [record?.name, record?.created].filter((part) => typeof part === 'string' && part !== '');
+  const parts = [record?.name, record?.created].filter((part) => typeof part === 'string' && part !== '')
+    .map((part) => (part.length > SHOWN_LENGTH ? `${part.slice(0, SHOWN_LENGTH)} ...` : part));
   return parts.length > 0 ? parts.join(', ') : String(key);
 }
 

@@ -1,3 +1,4 @@
+import facts from '../facts.js';
 import { h, uniqueID } from '../dom.js';
 import { icon } from '../icons.js';
 import { t } from '../texts.js';
@@ -63,13 +64,14 @@ export function message(kind, ...content) {
     h('div', { class: 'stack close grow' }, content.map((each) => typeof each === 'string' ? h('p', {}, each) : each)));
 }
 
-/** The disclaimer, as it stands under every result. The English original is the one that counts. */
-export function disclaimer(/** @type {string} */ original) {
+/** The disclaimer, as it stands under every result, in the page's own words. The English original is the one that counts. */
+export function disclaimer() {
+  const original = facts.disclaimer;
   const translated = t('disclaimer.text');
   return h('aside', { class: 'disclaimer', 'aria-label': t('disclaimer.label') },
     icon('about'),
     h('div', { class: 'stack close' },
-      translated === original ? null : h('p', {}, translated),
+      translated === original ? null : [h('p', {}, translated), h('p', {}, t('disclaimer.original'))],
       h('p', { lang: 'en' }, original)));
 }
 

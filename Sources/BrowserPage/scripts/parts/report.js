@@ -40,7 +40,7 @@ export async function printList(scans) {
   const addresses = scans.map(({ thumbnail }) => URL.createObjectURL(thumbnail));
   const pictures = addresses.map((address) => h('img', { src: address, alt: '', width: 96, height: 96 }));
   document.body.append(h('article', { class: 'report', 'aria-hidden': 'true' },
-    disclaimer(facts.disclaimer),
+    disclaimer(),
     h('header', { class: 'report-head' }, h('h1', {}, t('report.title')), h('p', {}, t('report.scans', { count: scans.length }))),
     ...scans.map((scan, index) => h('section', { class: 'report-item' }, pictures[index],
       h('div', {}, h('h2', {}, [scan.lesion, scan.name].filter(Boolean).join(' · ')),
@@ -79,7 +79,7 @@ export function buildReport(scan, photograph, map) {
   const shown = result.abstain ? null : map;
   dropReport();
   document.body.append(h('article', { class: 'report', 'aria-hidden': 'true' },
-    disclaimer(result.disclaimer),
+    disclaimer(),
     h('header', { class: 'report-head' },
       h('h1', {}, t('report.title')),
       h('p', {}, [formatDate(created), lesion, scan.name].filter(Boolean).join(' · '))),

@@ -1,6 +1,7 @@
 import { app } from '../app.js';
 import { fileName, h, replace, uniqueID } from '../dom.js';
 import { baseName, exportScans } from '../exports.js';
+import { LESION_LENGTH, NOTE_LENGTH } from '../history/records.js';
 import { icon } from '../icons.js';
 import { formatDate, formatNumber, t } from '../texts.js';
 import { disclaimer, message } from './dialog.js';
@@ -38,7 +39,7 @@ export function resultPanel({ scan, photograph, request, trustOf, checked, drawn
     expectEffect,
     element: h('div', { class: 'result' },
       h('section', { class: 'result-head card stack', 'aria-label': t('result.heading') },
-        headline(result, classes), disclaimer(result.disclaimer)),
+        headline(result, classes), disclaimer()),
       h('section', { class: 'result-picture card stack', 'aria-label': t('heatmap.heading') },
         h('h2', {}, t('heatmap.heading')),
         map ? map.element : message('notice', t('heatmap.noPhotograph')),
@@ -82,8 +83,8 @@ export function exits(scanOf, print) {
  */
 export function wordFields(words, typed, { names, left, rows = 3 }, ...more) {
   const ids = { lesion: uniqueID('lesion'), note: uniqueID('note'), names: uniqueID('names') };
-  const lesion = h('input', { class: 'input', id: ids.lesion, value: words.lesion, list: names && ids.names, maxlength: 80, autocomplete: 'off', oninput: () => typed({ lesion: lesion.value }), onchange: left });
-  const note = h('textarea', { class: 'input', id: ids.note, rows, value: words.note, maxlength: 4000, oninput: () => typed({ note: note.value }), onchange: left });
+  const lesion = h('input', { class: 'input', id: ids.lesion, value: words.lesion, list: names && ids.names, maxlength: LESION_LENGTH, autocomplete: 'off', oninput: () => typed({ lesion: lesion.value }), onchange: left });
+  const note = h('textarea', { class: 'input', id: ids.note, rows, value: words.note, maxlength: NOTE_LENGTH, oninput: () => typed({ note: note.value }), onchange: left });
   return h('section', { class: 'card stack', 'aria-label': t('record.notes') }, h('h2', {}, t('record.notes')),
     h('div', { class: 'stack close' }, h('label', { class: 'label', for: ids.lesion }, t('record.lesion')), lesion,
       names ? h('datalist', { id: ids.names }, names.map((name) => h('option', { value: name }))) : null),

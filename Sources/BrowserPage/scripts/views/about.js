@@ -21,7 +21,7 @@ export async function aboutView() {
     title: t('tabs.about'),
     content: h('div', { class: 'view stack wide' },
       h('div', { class: 'stack close measure' }, h('h1', {}, t('about.title')), h('p', { class: 'lead soft' }, t('about.lead'))),
-      disclaimer(facts.disclaimer),
+      disclaimer(),
       h('section', { class: 'card stack' }, h('h2', {}, t('about.privacyTitle')), h('ul', {}, texts('about.privacy').map((/** @type {string} */ text) => h('li', {}, text)))),
       h('section', { class: 'card stack' }, h('h2', {}, t('about.identity')), identity),
       h('section', { class: 'card stack' }, h('h2', {}, t('about.licences')), h('ul', {}, [

@@ -45,6 +45,6 @@ export async function compareView(firstID, secondID) {
       squares[0] && squares[1] ? comparison([squares[0], squares[1]], labels) : message('notice', t('heatmap.noPhotograph')),
       h('div', { class: 'compare' }, columns),
       message('notice', t('compare.caution')),
-      disclaimer(second.result.disclaimer)),
+      disclaimer()),
   };
 }

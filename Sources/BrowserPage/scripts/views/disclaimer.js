@@ -55,7 +55,7 @@ export function showDisclaimer(accepted, again) {
         h('div', { class: 'brand' }, mark(), h('span', {}, 'DermaFusion')),
         languageChoice(again)),
       h('h1', {}, t('disclaimer.title')),
-      translated === original ? null : h('p', { class: 'lead' }, translated),
+      translated === original ? null : [h('p', { class: 'lead' }, translated), h('p', { class: 'soft' }, t('disclaimer.original'))],
       h('p', { class: translated === original ? 'lead' : 'soft', lang: 'en' }, original),
       h('ul', { role: 'list', class: 'gate-points' },
         texts('disclaimer.points').map((/** @type {{icon: any, text: string}} */ point) =>

@@ -80,7 +80,7 @@ export function learnView(id) {
             h('span', { class: 'stack close grow' }, h('span', { class: 'strong' }, texts('classes')[key]), h('span', { class: 'small' }, short), h('span', { class: 'small soft' }, kind)), icon('forward')))))),
       ...texts('learn.articles').map((/** @type {{title: string, paragraphs: string[]}} */ article) =>
         h('section', { class: 'card stack' }, h('h2', {}, article.title), ...article.paragraphs.map((text) => h('p', { class: 'measure' }, text)))),
-      limits(), disclaimer(facts.disclaimer)),
+      limits(), disclaimer()),
   };
 }
 
@@ -102,6 +102,6 @@ function classPage(id, { kind, short, paragraphs, signs }) {
         h('h3', {}, t('learn.signs')), h('ul', {}, signs.map((sign) => h('li', {}, sign)))),
       recall ? h('section', { class: 'card stack close' }, h('h2', {}, t('learn.howWell')),
         h('p', {}, t('learn.recallSentence', { value: inPercent({ value: recall.recall, interval: recall.interval }), n: recall.n }))) : null,
-      disclaimer(facts.disclaimer)),
+      disclaimer()),
   };
 }

@@ -14,6 +14,9 @@ import { failureWords } from '../../wording.js';
  * @typedef {import('../history.js').HistoryPage} HistoryPage
  */
 
+/** So many records of a file that were left out are named. */
+const SHOWN_BROKEN = 20;
+
 /**
  * What is done with the history as a whole.
  * @param {HistoryPage} page
@@ -67,15 +70,32 @@ async function importFile(page, file) {
       if (!words) return;
       content = await unseal(file, words);
     }
-    const { added, known, broken } = await importArchive(app.history, content);
+    const bar = h('progress', { class: 'progress', 'aria-label': t('history.importing') });
+    page.note(message('notice', t('history.importing'), bar));
+    await app.engine.ready;
+    const { added, known, broken } = await importArchive(app.history, content, (results) => app.engine.request('checkResults', { results }), (done, all) => {
+      if (all > 0) Object.assign(bar, { max: all, value: Math.min(done, all) });
+    });
     await page.draw();
-    page.note(message(broken.length > 0 ? 'warning' : 'notice', t('history.imported', { added, known }),
-      broken.length > 0 ? `${t('history.importBroken', { count: broken.length })} ${broken.join('; ')}` : null));
+    page.note(message(broken.length > 0 ? 'warning' : 'notice', t('history.imported', { added, known }), ...brokenWords(broken)));
   } catch (error) {
     await page.draw();
     const { code } = /** @type {any} */ (error);
     page.note(message('danger', code && code !== 'history_off' ? failureWords(error) : storingFailed(error)));
   }
+}
+
+/**
+ * What was left out of a file, and why; of very many the first.
+ * @param {import('../../history/archive.js').Broken[]} broken
+ */
+function brokenWords(broken) {
+  if (broken.length === 0) return [];
+  const more = broken.length - SHOWN_BROKEN;
+  return [t('history.importBroken', { count: broken.length }),
+    h('ul', {}, broken.slice(0, SHOWN_BROKEN).map(({ name, flaw, refused }) => h('li', {},
+      refused === undefined ? t('history.brokenItem', { name, flaw: flaw ?? '' }) : [`${name}: `, h('span', { lang: 'en' }, refused)]))),
+    ...(more > 0 ? [t('history.brokenMore', { count: more })] : [])];
 }
 
 /** @param {Scan[]} scans */

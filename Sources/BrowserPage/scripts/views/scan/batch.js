@@ -3,7 +3,7 @@ import { blobAddresses, fileName, h, replace } from '../../dom.js';
 import { exportScans } from '../../exports.js';
 import { closeList, openFiles, openItem, runList, saveList, useTables } from '../../actions.js';
 import { icon, riskIcon } from '../../icons.js';
-import { message } from '../../parts/dialog.js';
+import { disclaimer, message } from '../../parts/dialog.js';
 import { metadataLine } from '../../parts/metadata-form.js';
 import { printList } from '../../parts/report.js';
 import { currentScan, sortedItems, unsavedItems } from '../../state.js';
@@ -114,5 +114,5 @@ export function batchList(first) {
     h('div', { class: 'stack close measure' }, h('h1', {}, t('batch.title')), h('p', { class: 'soft' }, t('batch.lead'))),
     count, bar, table, failed, actions, picker, more,
     h('div', { class: 'field-row' }, h('label', { for: order.id }, t('batch.order')), order), rows,
-    h('aside', { class: 'disclaimer' }, icon('about'), h('p', { lang: 'en' }, app.facts.disclaimer))) };
+    disclaimer()) };
 }

@@ -1,0 +1,156 @@
+import Files
+import Foundation
+import TestFiles
+import Testing
+
+@testable import DermaFusion
+
+/// Results that are read back from a file that anybody may have written.
+@Suite struct StoredResultTests {
+  private static let sha256 = String(repeating: "0af1", count: 16)
+
+  private static func classification(
+    _ given: [String: Float], labels: Labels = .ham10000, reasons: [AbstentionReason] = [],
+    age: Double? = 61.5
+  ) throws -> Classification {
+    let probabilities = ClassScores(labels.map { given[$0.id] ?? 0 }, labels: labels)
+    return Classification(
+      logits: ClassScores(probabilities.values.map { log($0 + 1e-6) * 1.7 }, labels: labels),
+      probabilities: probabilities, metadata: try PatientMetadata(ageInYears: age, sex: .female, site: .ear),
+      warnings: [.smallImage], imageSHA256: sha256,
+      model: ModelIdentity(name: "m", version: "1.2.3", sha256: sha256),
+      abstention: Abstention(
+        reasons: reasons, conformalSet: .init(classes: [labels[5], labels[4]], coverage: 0.9)))
+  }
+
+  private static func text(of result: Classification, labels: Labels = .ham10000) -> String {
+    let members: [(key: String, value: JSONValue)] = [
+      (
+        "classes",
+        .array(
+          labels.map { label in
+            .object([
+              "class": .string(label.id), "name": .string(label.name),
+              "malignancy": .string(label.malignancy!.rawValue),
+            ])
+          })
+      ), ("result", .object(result.members(imageName: "a lesion.jpg"))),
+    ]
+    return JSONValue.object(members).text
+  }
+
+  private static func read(_ text: String, own: Labels? = nil) throws -> StoredResult {
+    try StoredResult(json: Array(text.utf8)) { $0 == sha256 ? own : nil }
+  }
+
+  static let given: [[String: Float]] = [
+    ["nv": 0.87, "bkl": 0.13], ["nv": 0.51, "mel": 0.46, "bcc": 0.03], ["mel": 0.97, "nv": 0.03],
+    ["nv": 0.2, "mel": 0.2, "bcc": 0.2, "df": 0.2, "vasc": 0.1, "bkl": 0.1],
+    ["nv": 0.18, "mel": 0.17, "bcc": 0.15, "df": 0.15, "vasc": 0.15, "bkl": 0.1, "akiec": 0.1],
+  ]
+
+  @Test(arguments: given) func whatTheLibraryWritesIsReadBack(given: [String: Float]) throws {
+    for reasons in [[], [AbstentionReason.blurred, .outOfDistribution]] {
+      for age in [nil, 0, 61.5] {
+        let result = try Self.classification(given, reasons: reasons, age: age)
+        let stored = try Self.read(Self.text(of: result), own: .ham10000)
+        #expect(stored.classification.outcome == result.outcome)
+        #expect(stored.classification.metadata == result.metadata)
+        guard case .object(let members) = stored.json else { return #expect(Bool(false)) }
+        for (key, value) in result.members(imageName: "a lesion.jpg") {
+          if let found = members[key] { #expect(found == value, "\(key)") }
+        }
+        #expect(members["summary"] == .string(result.summary))
+        #expect(members["disclaimer"] == .string(Wording.disclaimer))
+      }
+    }
+  }
+
+  /// JavaScript writes 1e-7 for 1e-07 and 1 for 1.0.
+  @Test func numbersMayHaveOtherDigits() throws {
+    let result = try Self.classification(["nv": 1])
+    let text = Self.text(of: result).replacingOccurrences(of: ":0.0,", with: ":0,").replacingOccurrences(
+      of: "\"probability\":1.0", with: "\"probability\":1")
+    #expect(text.contains("\"probability\":1}") && text.contains(":0,"))
+    #expect(try Self.read(text).classification.prediction?.id == "nv")
+  }
+
+  @Test func anOlderResultGetsWhatItLacks() throws {
+    let result = try Self.classification(["nv": 0.51, "mel": 0.46, "bcc": 0.03])
+    let older = Self.text(of: result).replacingOccurrences(of: #""concern":"mel","urgent":false,"#, with: "")
+      .replacingOccurrences(of: "; Melanoma cannot be excluded (46%)", with: "")
+    #expect(!older.contains("\"concern\"") && !older.contains("cannot be excluded"))
+    guard case .object(let members) = try Self.read(older).json else { return #expect(Bool(false)) }
+    #expect(members["concern"] == .string("mel") && members["urgent"] == .bool(false))
+    #expect(members["summary"] == .string(result.summary))
+  }
+
+  /// What is changed in a good result, and what the error says of it.
+  static let lies: [(from: String, to: String, says: String)] = [
+    ("cannot be excluded", "can be excluded", #""summary" is "Classification"#),
+    (#""risk":"high""#, #""risk":"low""#, #""risk" is "low", and its other members make it "high""#),
+    (#""risk":"high""#, #""risk":null"#, #""risk" is null"#),
+    (#""concern":"mel""#, #""concern":null"#, "concern"),
+    (#""urgent":false"#, #""urgent":true"#, "urgent"),
+    (#""confidence":"normal""#, #""confidence":"low""#, "confidence"),
+    (#""abstain":false"#, #""abstain":true"#, "abstain"),
+    (#""abstainReasons":[]"#, #""abstainReasons":["blurred"]"#, "prediction"),
+    (#""abstainReasons":[]"#, #""abstainReasons":["bored"]"#, "abstainReasons"),
+    (#""warnings":["small_image"]"#, #""warnings":["small_image","small_image"]"#, "warnings"),
+    (#""probability":0.51"#, #""probability":0.99"#, #""probability":0.51"#),
+    (#""bcc":0.03"#, #""bcc":1"#, "add up to 1.97"),
+    (#""bcc":0.03"#, #""bcc":-0.03"#, "probabilities.bcc"), (#""bcc":0.03,"#, "", "probabilities.bcc"),
+    (#""bcc":0.03"#, #""bcc":0.03,"moon":0"#, "probabilities.moon"),
+    (
+      #""class":"nv","name":"Melanocytic nevi","probability""#,
+      #""class":"nv","name":"Healthy","probability""#, "prediction"
+    ),
+    (
+      #""class":"mel","name":"Melanoma","malignancy":"malignant""#,
+      #""class":"mel","name":"Melanoma","malignancy":"benign""#, "benign"
+    ),
+    (#""class":"df""#, #""class":"nv""#, "twice"), (#""age":61.5"#, #""age":131"#, "130"),
+    (#""site":"ear""#, #""site":"moon""#, "moon"),
+    (#""missing":[]"#, #""missing":["age"]"#, "metadata"),
+    (#""conformalSet":["nv","mel"]"#, #""conformalSet":["nv","nv"]"#, "conformalSet"),
+    (#""conformalCoverage":0.9"#, #""conformalCoverage":9"#, "conformalCoverage"),
+    (#""schemaVersion":2"#, #""schemaVersion":3"#, "schemaVersion"),
+    ("is NOT a medical device", "is a medical device", "disclaimer"),
+    (#""version":"1.2.3""#, #""version":"\#(String(repeating: "9", count: 201))""#, "version"),
+    (#""image":"a lesion.jpg""#, #""image":"\#(String(repeating: "x", count: 1001))""#, "image"),
+    (#""imageSHA256":"0"#, #""imageSHA256":"g"#, "SHA-256"), (#""summary":"#, #""summery":"#, "summary"),
+    (#""result":{"#, #""result":[{"#, "JSON"),
+  ]
+
+  @Test(arguments: lies) func whatContradictsItselfIsRefused(from: String, to: String, says: String) throws {
+    let good = Self.text(of: try Self.classification(["nv": 0.51, "mel": 0.46, "bcc": 0.03]))
+    let range = try #require(good.range(of: from), "\(from) is not in \(good)")
+    let error = #expect(throws: DermaFusionError.self) {
+      _ = try Self.read(good.replacingCharacters(in: range, with: to))
+    }
+    #expect(error?.message.contains(says) == true, "\(error?.message ?? "none")")
+    #expect((error?.message.count ?? 0) < 600, "one line that can be read")
+  }
+
+  @Test func theHighestLogitIsTheHighestProbability() throws {
+    let text = Self.text(of: try Self.classification(["nv": 0.87, "bkl": 0.13]))
+    let logits = try #require(text.range(of: #""logits":{"akiec":"#))
+    let error = #expect(throws: DermaFusionError.self) {
+      _ = try Self.read(text.replacingCharacters(in: logits, with: #""logits":{"akiec":9,"x":"#))
+    }
+    #expect(error?.message.contains("logits.x") == true)
+    let value = try #require(text.range(of: #""logits":\{"akiec":[-0-9.]+"#, options: .regularExpression))
+    let wrong = #expect(throws: DermaFusionError.self) {
+      _ = try Self.read(text.replacingCharacters(in: value, with: #""logits":{"akiec":9"#))
+    }
+    #expect(wrong?.message.contains("highest logit") == true, "\(wrong?.message ?? "none")")
+  }
+
+  @Test func theClassesOfAModelThatTheReaderHasAreItsOwn() throws {
+    let text = Self.text(of: try Self.classification(["nv": 0.87, "bkl": 0.13]))
+    let renamed = text.replacingOccurrences(of: "Melanocytic nevi", with: "Nothing to worry about")
+    _ = try Self.read(renamed)
+    let error = #expect(throws: DermaFusionError.self) { _ = try Self.read(renamed, own: .ham10000) }
+    #expect(error?.message.contains("classes are not those of the model") == true)
+  }
+}
