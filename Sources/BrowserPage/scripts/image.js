@@ -1,5 +1,5 @@
 import { EngineError } from './engine/module.js';
-import { MAX_PIXELS, MAX_SIDE } from './engine/decode.js';
+import { MAX_PIXELS, MAX_SIDE, unreadable } from './engine/decode.js';
 
 /** Where a JPEG's size is looked for: behind colour profiles and previews, which are seldom longer. */
 const HEADER_LENGTH = 1 << 17;
@@ -53,7 +53,7 @@ export async function probe(blob) {
     const image = new Image();
     const size = await new Promise((resolve, reject) => {
       image.onload = () => resolve({ width: image.naturalWidth, height: image.naturalHeight });
-      image.onerror = () => reject(new EngineError('unreadable_image', 'the browser cannot read this file as an image'));
+      image.onerror = () => unreadable(blob).then(reject, reject);
       image.src = address;
     });
     refuseTooMany(size);

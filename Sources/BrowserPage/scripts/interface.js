@@ -23,13 +23,29 @@ function sourceOf(blob) {
   return known;
 }
 
+const CLASSIFY_OPTIONS = ['age', 'sex', 'site', 'name'];
+const HEATMAP_OPTIONS = [...CLASSIFY_OPTIONS, 'class', 'method', 'layer', 'trust'];
+
+/**
+ * What a caller gives beside the image; what is misspelt is not ignored.
+ * @param {any} given
+ * @param {string[]} known
+ * @returns {any}
+ */
+function optionsOf(given, known) {
+  if (given === undefined || given === null) return {};
+  if (typeof given !== 'object' || Array.isArray(given)) throw new TypeError(`the options are an object with ${known.join(', ')}, and not ${String(given)}`);
+  const unknown = Object.keys(given).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw new TypeError(`the option ${unknown} is none of ${known.join(', ')}`);
+  return given;
+}
+
 /**
  * What a caller says of the patient; nothing that is not said is made up, and nothing that is wrong is taken for missing.
  * @param {any} options
  * @returns {import('./types.js').Metadata}
  */
-function metadataOf(options) {
-  const { age, sex, site } = options;
+function metadataOf({ age, sex, site }) {
   if (age !== undefined && age !== null && !(typeof age === 'number' && age >= 0 && age <= 130)) {
     throw new RangeError(`an age is a number from 0 to 130, or null where it is not known, and not ${String(age)}`);
   }
@@ -67,7 +83,7 @@ export function publishInterface() {
        * @returns {Promise<import('./types.js').Result>} the object of `dermafusion classify --format json`
        */
       async classify(blob, given) {
-        const options = given ?? {};
+        const options = optionsOf(given, CLASSIFY_OPTIONS);
         const metadata = metadataOf(options);
         const from = sourceOf(blob);
         const size = await probe(blob);
@@ -84,7 +100,7 @@ export function publishInterface() {
        *   the map over the centre square: `[height, width]`, 0...1
        */
       async heatmap(blob, given) {
-        const options = given ?? {};
+        const options = optionsOf(given, HEATMAP_OPTIONS);
         const metadata = metadataOf(options);
         const from = sourceOf(blob);
         const size = await probe(blob);

@@ -149,6 +149,29 @@ def test_body_map_and_list_are_one_choice(visit):
     assert page.locator(".region[data-site=foot]").get_attribute("aria-pressed") == "false"
 
 
+def test_the_body_map_is_one_stop_of_the_tab_key(visit):
+    on = visit()
+    page = on.page
+    on.open_image(FIXTURES / "phantom_brown.jpg")
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Back", exact=True).focus()
+    page.keyboard.press("Tab")
+    first = page.evaluate("() => document.activeElement.dataset.site")
+    assert first
+    page.keyboard.press("ArrowDown")
+    second = page.evaluate("() => document.activeElement.dataset.site")
+    assert second != first
+    page.keyboard.press("Enter")
+    assert page.locator(f".site-list input[value='{second}']").is_checked()
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("() => document.activeElement.dataset.site") == first
+    stops = 0
+    while page.evaluate("() => document.activeElement.textContent") != "Analyse":
+        page.keyboard.press("Tab")
+        stops += 1
+        assert stops < 6, "too many stops before Analyse"
+
+
 def test_ages_at_the_edges(visit):
     on = visit()
     page = on.page

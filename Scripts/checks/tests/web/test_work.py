@@ -385,12 +385,19 @@ def test_the_interface_takes_nothing_wrong_for_missing(visit):
       try { description.classes[0].name = 'x'; } catch { /* in strict code it throws */ }
       mutable = description.classes[0].name === 'x';
       return { none: await told(classify(file, null)), nan: await told(classify(file, { age: NaN })), text: await told(classify(file, { age: '5' })),
-        old: await told(classify(file, { age: 131 })), mutable };
+        old: await told(classify(file, { age: 131 })), number: await told(classify(file, 5)), misspelt: await told(classify(file, { ages: 5 })), mutable };
     }""",
         list((FIXTURES / "phantom_brown.jpg").read_bytes()),
     )
     assert json.loads(found.pop("none"))["missing"] == ["age", "sex", "site"]
-    assert found == {"nan": "RangeError", "text": "RangeError", "old": "RangeError", "mutable": False}
+    assert found == {
+        "nan": "RangeError",
+        "text": "RangeError",
+        "old": "RangeError",
+        "number": "TypeError",
+        "misspelt": "TypeError",
+        "mutable": False,
+    }
 
 
 def test_the_map_of_an_unlikely_class_says_what_its_colours_mean(visit):

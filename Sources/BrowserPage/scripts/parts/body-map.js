@@ -22,7 +22,7 @@ function figure(side, chosen, choose, pointed, countOf) {
   const { outline, regions } = BODY[side];
   const shapes = (/** @type {string} */ path, /** @type {boolean | undefined} */ mirrored, /** @type {string} */ kind) => [
     s('path', { d: path, class: kind }), mirrored && s('path', { d: path, class: kind, transform: MIRROR })];
-  return s('svg', { class: 'body-figure', viewBox: '0 0 200 540', role: 'group', 'aria-label': t(`body.${side}`) },
+  return roving(s('svg', { class: 'body-figure', viewBox: '0 0 200 540', role: 'group', 'aria-label': t(`body.${side}`) },
     outline.map((path) => s('path', { d: path, class: 'body-outline' })),
     regions.filter(({ name }) => !countOf || !name).map(({ site, path, reach, mirrored, name }) => s('g', {
       class: `region${countOf ? (countOf(site) > 0 ? ' counted' : ' vacant') : ''}`, role: 'button', tabindex: 0, 'data-site': name ? null : site,
@@ -35,7 +35,26 @@ function figure(side, chosen, choose, pointed, countOf) {
       },
       onpointerenter: () => pointed(name ? t(`body.${name}`) : siteName(site)), onpointerleave: () => pointed(''),
       onfocus: () => pointed(name ? t(`body.${name}`) : siteName(site)), onblur: () => pointed(''),
-    }, reach ? shapes(reach, mirrored, 'region-reach') : null, shapes(path, mirrored, 'region-shape'))));
+    }, reach ? shapes(reach, mirrored, 'region-reach') : null, shapes(path, mirrored, 'region-shape')))));
+}
+
+/**
+ * One of the regions is a stop of the Tab key, and the arrow keys lead to the others.
+ * @param {SVGSVGElement} svg
+ */
+function roving(svg) {
+  const regions = /** @type {SVGGElement[]} */ ([...svg.querySelectorAll('.region')]);
+  const stopAt = (/** @type {Element} */ region) => regions.forEach((each) => each.setAttribute('tabindex', each === region ? '0' : '-1'));
+  stopAt(regions.find((each) => each.getAttribute('aria-pressed') === 'true') ?? regions[0]);
+  svg.addEventListener('focusin', ({ target }) => { if (target instanceof Element) stopAt(target); });
+  svg.addEventListener('keydown', (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    const at = regions.findIndex((each) => each === document.activeElement);
+    if (!step || at < 0) return;
+    event.preventDefault();
+    regions[(at + step + regions.length) % regions.length].focus();
+  });
+  return svg;
 }
 
 /**

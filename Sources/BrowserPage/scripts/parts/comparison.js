@@ -2,6 +2,7 @@ import { h, uniqueID } from '../dom.js';
 import { icon } from '../icons.js';
 import { t } from '../texts.js';
 import { wheelFactor } from './crop-geometry.js';
+import { viewKeys } from './view-keys.js';
 
 const LARGEST = 8;
 
@@ -46,6 +47,7 @@ export function comparison(photographs, labels) {
     view.y += y / view.scale;
     show();
   };
+  const zoomStep = (/** @type {boolean} */ isCloser) => zoom(isCloser ? 1.25 : 0.8);
   for (const stage of stages) {
     stage.addEventListener('wheel', (event) => {
       if (!event.ctrlKey) return;
@@ -64,16 +66,7 @@ export function comparison(photographs, labels) {
       stage.addEventListener('pointermove', follow);
       stage.addEventListener('lostpointercapture', () => stage.removeEventListener('pointermove', follow), { once: true });
     });
-    stage.addEventListener('keydown', (event) => {
-      /** @type {Record<string, () => void>} */
-      const keys = {
-        ArrowLeft: () => move(-0.1, 0), ArrowRight: () => move(0.1, 0), ArrowUp: () => move(0, -0.1), ArrowDown: () => move(0, 0.1),
-        '+': () => zoom(1.25), '=': () => zoom(1.25), '-': () => zoom(0.8),
-      };
-      if (!Object.hasOwn(keys, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      keys[event.key]();
-    });
+    viewKeys(stage, { move: (x, y) => move(x / 10, y / 10), zoom: zoomStep });
   }
 
   const share = h('input', { class: 'slider', type: 'range', id: uniqueID('share'), min: 0, max: 100, step: 1, value: 50, oninput: () => divide() });
@@ -85,8 +78,8 @@ export function comparison(photographs, labels) {
     later.style.clipPath = over.checked ? `inset(0 0 0 ${100 - Number(share.value)}%)` : '';
     share.setAttribute('aria-valuetext', t('compare.shareValue', { percent: Number(share.value) }));
   }
-  const out = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomOut'), onclick: () => zoom(0.8) }, icon('minus'));
-  const closer = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomIn'), onclick: () => zoom(1.25) }, icon('plus'));
+  const out = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomOut'), onclick: () => zoomStep(false) }, icon('minus'));
+  const closer = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomIn'), onclick: () => zoomStep(true) }, icon('plus'));
   show();
   divide();
   return h('section', { class: 'card stack', 'aria-label': t('compare.photographs') }, root,

@@ -4,6 +4,7 @@ import { centreSquare } from '../engine/decode.js';
 import { icon } from '../icons.js';
 import { t } from '../texts.js';
 import { resized, sideOfZoom, wheelFactor, within, zoomOf } from './crop-geometry.js';
+import { viewKeys } from './view-keys.js';
 
 /** The frame's share of the shorter side of the view; around it lies what the model does not see. */
 const FRAME = 0.86;
@@ -174,22 +175,13 @@ export function cropEditor(photograph, start, changed) {
 
   const step = () => Math.max(1, Math.round(square.side / 20));
   const move = (/** @type {number} */ x, /** @type {number} */ y, pixels = step()) => set({ ...square, left: square.left + x * pixels, top: square.top + y * pixels });
-  stage.addEventListener('keydown', (event) => {
-    const pixels = event.shiftKey ? 1 : step();
-    /** @type {Record<string, () => void>} */
-    const keys = {
-      ArrowLeft: () => move(-1, 0, pixels), ArrowRight: () => move(1, 0, pixels), ArrowUp: () => move(0, -1, pixels), ArrowDown: () => move(0, 1, pixels),
-      '+': () => resize(square.side / 1.15), '=': () => resize(square.side / 1.15), '-': () => resize(square.side * 1.15), Home: () => set(whole),
-    };
-    if (!Object.hasOwn(keys, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    keys[event.key]();
-  });
+  const zoomStep = (/** @type {boolean} */ isCloser) => resize(isCloser ? square.side / 1.15 : square.side * 1.15);
+  viewKeys(stage, { move: (x, y, isFine) => move(x, y, isFine ? 1 : step()), zoom: zoomStep, home: () => set(whole) });
   const arrow = (/** @type {'back' | 'up' | 'down' | 'forward'} */ direction, /** @type {number} */ x, /** @type {number} */ y) =>
     h('button', { type: 'button', class: 'button plain square', 'aria-label': t(`scan.move.${direction}`), onclick: () => move(x, y) }, icon(direction));
   const reset = h('button', { type: 'button', class: 'button plain', onclick: () => set(whole) }, t('scan.centre'));
-  const out = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomOut'), onclick: () => resize(square.side * 1.15) }, icon('minus'));
-  const closer = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomIn'), onclick: () => resize(square.side / 1.15) }, icon('plus'));
+  const out = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomOut'), onclick: () => zoomStep(false) }, icon('minus'));
+  const closer = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomIn'), onclick: () => zoomStep(true) }, icon('plus'));
 
   const observer = new ResizeObserver(draw);
   observer.observe(stage);

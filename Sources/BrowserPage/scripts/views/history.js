@@ -33,13 +33,18 @@ export async function historyView() {
   };
 
   let turn = 0;
-  async function draw() {
+  let shown = '';
+  /** @param {boolean} [onlyChanges] whether the list stays as it is where the history has not changed */
+  async function draw(onlyChanges = false) {
     turn += 1;
     const mine = turn;
     const state = await app.history.state();
     const { scans, broken } = state === 'off' ? { scans: [], broken: [] } : await app.history.list();
     // What was asked for later is shown, whichever answer comes first.
     if (mine !== turn) return;
+    const content = JSON.stringify([state, scans, broken]);
+    if (onlyChanges && content === shown) return;
+    shown = content;
     const hadFocus = root.contains(document.activeElement);
     addresses.forget();
     const heading = h('div', { class: 'stack close measure' }, h('h1', {}, t('history.title')), h('p', { class: 'soft' }, t('history.lead')));
@@ -53,7 +58,7 @@ export async function historyView() {
   }
 
   // Another tab may have changed the history meanwhile.
-  const seen = () => { if (!document.hidden) draw(); };
+  const seen = () => { if (!document.hidden) draw(true); };
   document.addEventListener('visibilitychange', seen);
   await draw();
   return {

@@ -65,10 +65,15 @@ export async function recordView(id) {
   /** @type {Pick<Scan, 'lesion' | 'note'>} */
   let known = { lesion: scan.lesion, note: scan.note };
   let words = known;
-  let timer = 0;
-  /** Stores what was typed since the last time. */
+  /** @type {Promise<void> | null} */
+  let storing = null;
+  /** Stores what was typed since the last time: at once, and what is typed meanwhile when that is done. */
   const storeWords = async () => {
-    clearTimeout(timer);
+    while (storing) await storing;
+    storing = storeTyped().finally(() => { storing = null; });
+    return storing;
+  };
+  const storeTyped = async () => {
     const typed = { lesion: words.lesion.trim(), note: words.note };
     const fields = Object.fromEntries(Object.entries(typed).filter(([key, value]) => value !== known[/** @type {'note'} */ (key)]));
     if (Object.keys(fields).length === 0) return;
@@ -88,13 +93,19 @@ export async function recordView(id) {
       status.textContent = storingFailed(error);
     }
   };
-  // While somebody types too: a page that is closed then has lost next to nothing.
   const typing = (/** @type {Partial<typeof words>} */ typed) => {
     words = { ...words, ...typed };
-    status.textContent = '';
-    clearTimeout(timer);
-    timer = setTimeout(storeWords, 400);
+    storeWords();
   };
+  // A browser that closes or reloads the page breaks off what is being stored: the entry of its own history keeps the last letters.
+  const remember = () => { if (words !== known) history.replaceState({ id, words }, ''); };
+  const remembered = history.state?.id === id ? history.state.words : null;
+  if (remembered) {
+    history.replaceState(null, '');
+    words = { ...words, ...remembered };
+    storeWords();
+  }
+  window.addEventListener('beforeunload', remember);
   window.addEventListener('pagehide', storeWords);
   const timeLine = h('div', { class: 'stack close' });
   function drawTimeLine() {
@@ -158,6 +169,7 @@ export async function recordView(id) {
       h('div', { class: 'row' }, ...leaving.files)),
     actionBar(status, blob ? h('button', { class: 'button', onclick: again }, icon('pencil'), t('record.again')) : null, leaving.report));
   return { title: scan.lesion || scan.name, content: root, leave: () => {
+    window.removeEventListener('beforeunload', remember);
     window.removeEventListener('pagehide', storeWords);
     storeWords();
     addresses.forget();

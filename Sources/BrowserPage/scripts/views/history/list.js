@@ -24,7 +24,7 @@ const RISKS = ['high', 'moderate', 'low', 'none'];
 export function scanList(page, scans) {
   const list = h('div', { class: 'stack' });
   const count = h('p', { class: 'soft', role: 'status' });
-  const chosen = comparison(scans);
+  const chosen = comparison(scans, () => draw());
   const row = (/** @type {Scan} */ scan) => scanRow(page, scan, chosen.tell);
 
   /** @param {number} [focus] the row that has the focus next */
@@ -46,6 +46,7 @@ export function scanList(page, scans) {
       found.length === 0 ? h('p', { class: 'soft' }, t('history.nothingFound')) : null,
       rest > 0 ? h('div', {}, h('button', { class: 'button', onclick: () => seek({ count: looking.count + PAGE }, looking.count) },
         t('history.more', { count: Math.min(PAGE, rest) }))) : null);
+    chosen.tell();
     if (focus !== undefined) /** @type {HTMLElement} */ (list.querySelectorAll('a.scan-card')[focus])?.focus({ preventScroll: true });
   }
 
@@ -59,7 +60,7 @@ export function scanList(page, scans) {
   }
 
   draw();
-  return h('div', { class: 'stack' }, filters(scans, seek), h('div', { class: 'row spread' }, count, chosen.button), chosen.hint, list);
+  return h('div', { class: 'stack' }, filters(scans, seek), h('div', { class: 'row spread' }, count, h('div', { class: 'row' }, chosen.clear, chosen.button)), chosen.hint, list);
 }
 
 /**
@@ -87,21 +88,31 @@ function filters(scans, seek) {
 /**
  * What leads to the comparison of the two scans that are ticked.
  * @param {Scan[]} scans
+ * @param {() => void} cleared
  */
-function comparison(scans) {
+function comparison(scans, cleared) {
   for (const id of store.state.looking.chosen) if (!scans.some((scan) => scan.id === id)) store.apply(chose, id, false);
   const hint = h('p', { class: 'small soft', id: uniqueID('compare') });
   const button = h('button', { class: 'button', 'aria-describedby': hint.id, onclick: () => {
     const { chosen } = store.state.looking;
     if (chosen.length === 2) go(`compare/${chosen.join('/')}`);
   } }, icon('compare'), t('history.compare'));
+  const clear = h('button', { class: 'button plain', onclick: () => {
+    for (const id of store.state.looking.chosen) store.apply(chose, id, false);
+    cleared();
+    button.focus();
+  } }, t('history.clearChosen'));
   function tell() {
-    const { length } = store.state.looking.chosen;
+    const { looking } = store.state;
+    const { length } = looking.chosen;
+    const hidden = scans.filter((scan) => looking.chosen.includes(scan.id) && !isLookedFor(scan, looking)).length;
     button.setAttribute('aria-disabled', String(length !== 2));
-    hint.textContent = length === 0 ? t('history.compareHint') : t(length > 2 ? 'history.tooManyChosen' : 'history.chosen', { count: length });
+    clear.hidden = length === 0;
+    hint.textContent = [length === 0 ? t('history.compareHint') : t(length > 2 ? 'history.tooManyChosen' : 'history.chosen', { count: length }),
+      ...(hidden > 0 ? [t('history.hiddenChosen', { count: hidden })] : [])].join(' ');
   }
   tell();
-  return { button, hint, tell };
+  return { button, clear, hint, tell };
 }
 
 /**

@@ -1,13 +1,14 @@
 import { app } from '../../app.js';
 import { blobAddresses, fileName, h, replace } from '../../dom.js';
-import { icon, riskIcon } from '../../icons.js';
+import { icon } from '../../icons.js';
 import { cameraObstacle, takePhotograph } from '../../parts/camera.js';
 import { message } from '../../parts/dialog.js';
-import { formatDate, t } from '../../texts.js';
+import { scanSummary } from '../../parts/scan-summary.js';
+import { t } from '../../texts.js';
 import { discardWork, openFiles } from '../../actions.js';
 import { placeOfWork } from '../../state.js';
 import { store } from '../../store.js';
-import { failureWords, riskWords } from '../../wording.js';
+import { failureWords } from '../../wording.js';
 
 /**
  * Where a scan begins: the ways to hand over a photograph.
@@ -87,13 +88,8 @@ function engineState() {
 async function lastScan(addressOf) {
   const [scan] = await app.history.state() === 'off' ? [] : (await app.history.list()).scans;
   if (!scan) return null;
-  const risk = riskWords(scan.result);
   return h('section', { class: 'stack close' }, h('h2', {}, t('scan.last')),
-    h('a', { class: 'scan-card', href: `#history/${scan.id}` },
-      h('img', { src: addressOf(scan.thumbnail), alt: '', width: 72, height: 72 }),
-      h('span', { class: 'stack close' },
-        h('span', { class: 'strong file-name' }, fileName(scan.lesion || scan.name)), h('span', { class: 'soft small' }, formatDate(scan.created)),
-        h('span', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word))));
+    h('a', { class: 'scan-card', href: `#history/${scan.id}` }, scanSummary(scan, addressOf(scan.thumbnail))));
 }
 
 /**
