@@ -111,7 +111,7 @@ extension Orientation {
   }
 }
 
-/// The first directory of a TIFF structure: of a TIFF or BigTIFF file, or of Exif metadata.
+/// A directory of a TIFF structure: that of the picture in a TIFF or BigTIFF file (``TIFFPages``), or the first of Exif metadata.
 struct TIFFDirectory {
   private struct Entry {
     let type: Int
@@ -120,6 +120,8 @@ struct TIFFDirectory {
   }
 
   let reader: ByteReader
+  /// Where it lies, if it is not the file's first.
+  private(set) var offset: Int?
   private var entries: [Int: Entry] = [:]
 
   /// Bytes of one value, by the numbers of the types. Exif has the first 16.
@@ -133,7 +135,7 @@ struct TIFFDirectory {
     }
   }
 
-  /// Of a file. Entries whose data lie outside are left out; of several entries of a tag the last counts.
+  /// Of a file's picture. Entries whose data lie outside are left out; of several entries of a tag the last counts.
   init(_ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) {
     reader = ByteReader(bytes, isBigEndian: bytes.first == UInt8(ascii: "M"))
     let isBig = reader.integer16(at: 2) == 43
@@ -142,12 +144,14 @@ struct TIFFDirectory {
     func offset(at position: Int) -> Int? {
       isBig ? reader.integer64(at: position) : reader.integer32(at: position)
     }
-    guard let start = offset(at: isBig ? 8 : 4),
+    let pages = TIFFPages(bytes)
+    if !pages.isFirst { self.offset = pages.picture }
+    guard let start = pages.picture,
       let count = isBig ? reader.integer64(at: start) : reader.integer16(at: start)
-    else { throw .truncated(.tiff, reason: "the data end before the first directory") }
+    else { throw .truncated(.tiff, reason: "the data end before the directory") }
     let first = start + (isBig ? 8 : 2)
     guard count <= 65536, reader.bytes(at: first, count: count * entrySize) != nil else {
-      throw .truncated(.tiff, reason: "the data end in the first directory")
+      throw .truncated(.tiff, reason: "the data end in the directory")
     }
     for index in 0..<count {
       let position = first + index * entrySize
@@ -194,19 +198,30 @@ struct TIFFDirectory {
     }
   }
 
-  /// The whole numbers of a tag; nil where it is absent or has others.
+  /// The most values of a tag that are looked at together: those of a palette of 16 bits. A tag may claim every byte of a file.
+  private static let valueLimit = 3 << 16
+
+  /// The whole numbers of a tag, of more than ``valueLimit`` the first; nil where it is absent or has others.
   func integers(_ tag: Int) -> [Int]? {
-    guard let entry = entries[tag], entry.count > 0, let size = Self.unitSizes[entry.type] else { return nil }
+    guard let entry = entries[tag], entry.count > 0 else { return nil }
     var values: [Int] = []
-    values.reserveCapacity(entry.count)
-    for index in 0..<entry.count {
-      guard let value = integer(at: entry.position + index * size, type: entry.type) else { return nil }
+    for index in 0..<min(entry.count, Self.valueLimit) {
+      guard let value = integer(tag, at: index) else { return nil }
       values.append(value)
     }
     return values
   }
 
-  func integer(_ tag: Int) -> Int? { integers(tag)?.first }
+  /// How many values a tag has; 0 where it is absent.
+  func count(_ tag: Int) -> Int { entries[tag]?.count ?? 0 }
+
+  /// A value of a tag; nil where there is none, or it is not a whole number.
+  func integer(_ tag: Int, at index: Int = 0) -> Int? {
+    guard let entry = entries[tag], let size = Self.unitSizes[entry.type], index < entry.count else {
+      return nil
+    }
+    return integer(at: entry.position + index * size, type: entry.type)
+  }
 
   private func integer(at position: Int, type: Int) -> Int? {
     switch type {
@@ -240,10 +255,10 @@ struct TIFFDirectory {
     }
   }
 
-  /// The bytes of a tag whatever their type.
+  /// The bytes of a tag whatever their type, of more than 16 MB the first.
   func bytes(_ tag: Int) -> [UInt8]? {
     guard let entry = entries[tag], let size = Self.unitSizes[entry.type] else { return nil }
-    return reader.bytes(at: entry.position, count: entry.count * size).map(Array.init)
+    return reader.bytes(at: entry.position, count: min(entry.count * size, 1 << 24)).map(Array.init)
   }
 }
 

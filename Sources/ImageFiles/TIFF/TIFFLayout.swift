@@ -1,7 +1,7 @@
 import ImagePipeline
 import SystemModule
 
-/// How a TIFF file's first image is stored, and what its samples mean: those of the kinds in Pillow's `TiffImagePlugin` that
+/// How a TIFF file's picture is stored, and what its samples mean: those of the kinds in Pillow's `TiffImagePlugin` that
 /// have 16 bits or fewer.
 struct TIFFLayout {
   enum Color: Equatable {
@@ -28,14 +28,24 @@ struct TIFFLayout {
   let isReversed: Bool
   /// Red, green and blue of each index.
   let palette: [UInt8]
-  /// The strips or tiles: their size, and where they lie.
+  /// The strips or tiles, and their size.
   let isTiled: Bool
   let partWidth: Int
   let partHeight: Int
-  let offsets: [Int]
   /// Whether libtiff itself makes red, green and blue of it, for subsampled colour.
   let isReadAsRGBA: Bool
   let isBigEndian: Bool
+  /// Where the directory lies, if it is not the file's first.
+  let directoryOffset: Int?
+  private let directory: TIFFDirectory
+
+  /// How many strips or tiles the file lists.
+  var partCount: Int { directory.count(partTag) }
+
+  /// Where a strip or tile lies; nil where the file does not tell.
+  func offset(ofPart index: Int) -> Int? { directory.integer(partTag, at: index) }
+
+  private var partTag: Int { isTiled ? 324 : 273 }
 
   /// Of the samples, those that the colour is made of; they come first.
   var usedSamples: Int {
@@ -52,6 +62,8 @@ struct TIFFLayout {
   static let jpeg = 7
 
   init(_ directory: TIFFDirectory) throws(DermaFusionError) {
+    self.directory = directory
+    directoryOffset = directory.offset
     guard let width = directory.integer(256), let height = directory.integer(257), width > 0, height > 0,
       width < 1 << 31, height < 1 << 31
     else { throw .corrupt(.tiff, reason: "it has no size") }
@@ -111,10 +123,9 @@ struct TIFFLayout {
     guard partWidth > 0, partHeight > 0, partWidth < 1 << 31, partHeight < 1 << 31 else {
       throw .corrupt(.tiff, reason: "strips or tiles of no size")
     }
-    guard let offsets = directory.integers(isTiled ? 324 : 273) ?? (isOldJPEG ? [] : nil) else {
+    guard directory.integer(isTiled ? 324 : 273) != nil || isOldJPEG else {
       throw .corrupt(.tiff, reason: "it has neither strips nor tiles")
     }
-    self.offsets = offsets
     if isReversed, bits > 8, !isCompressed {
       throw .unsupportedVariant(.tiff, reason: "\(bits)-bit samples in reversed order")
     }

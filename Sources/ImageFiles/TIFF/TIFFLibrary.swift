@@ -30,6 +30,7 @@ struct TIFFLibrary: @unchecked Sendable {
   let version: String
   let open: Open
   let close: @convention(c) (Pointer?) -> Void
+  let setDirectory: @convention(c) (Pointer?, UInt64) -> Int32
   let setField: Pointer
   let stripSize: Size
   let tileSize: Size
@@ -67,6 +68,8 @@ struct TIFFLibrary: @unchecked Sendable {
       let version = library.function("TIFFGetVersion", as: (@convention(c) () -> UnsafePointer<CChar>?).self),
       let open = library.function("TIFFClientOpen", as: Open.self),
       let close = library.function("TIFFClose", as: (@convention(c) (Pointer?) -> Void).self),
+      let setDirectory = library.function(
+        "TIFFSetSubDirectory", as: (@convention(c) (Pointer?, UInt64) -> Int32).self),
       let setField = library.symbol("TIFFSetField"),
       let stripSize = library.function("TIFFStripSize", as: Size.self),
       let tileSize = library.function("TIFFTileSize", as: Size.self),
@@ -86,7 +89,7 @@ struct TIFFLibrary: @unchecked Sendable {
     // "LIBTIFF, Version 4.5.0" and lines of copyright.
     let words = version().map { String(cString: $0) } ?? ""
     self.version = String(words.prefix { $0 != "\n" }.split(separator: " ").last ?? "of an unknown version")
-    (self.open, self.close, self.setField) = (open, close, setField)
+    (self.open, self.close, self.setDirectory, self.setField) = (open, close, setDirectory, setField)
     (self.stripSize, self.tileSize, self.scanlineSize) = (stripSize, tileSize, scanlineSize)
     (self.tileRowSize, self.computeStrip, self.readStrip) = (tileRowSize, computeStrip, readStrip)
     (self.readTile, self.readRGBA) = (readTile, readRGBA)
@@ -118,7 +121,7 @@ extension SystemLibrary {
     })
 }
 
-/// A TIFF file in memory that libtiff has opened.
+/// A TIFF file in memory that libtiff has opened, at the directory of its picture.
 final class TIFFStream {
   private let library: TIFFLibrary
   private(set) var tiff: TIFFLibrary.Pointer
@@ -130,8 +133,12 @@ final class TIFFStream {
     var position: UInt64
   }
 
-  /// - Parameter bytes: must outlive the stream.
-  init(_ library: TIFFLibrary, _ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) {
+  /// - Parameters:
+  ///   - bytes: must outlive the stream.
+  ///   - directory: where the picture's directory lies; nil: it is the file's first.
+  init(
+    _ library: TIFFLibrary, _ bytes: UnsafeRawBufferPointer, directory: Int?
+  ) throws(DermaFusionError) {
     self.library = library
     source = .allocate(capacity: 1)
     source.initialize(to: Source(bytes: bytes, position: 0))
@@ -158,6 +165,7 @@ final class TIFFStream {
       throw failure
     }
     tiff = opened
+    if let directory, library.setDirectory(opened, UInt64(directory)) == 0 { throw failure }
   }
 
   deinit {
@@ -220,7 +228,7 @@ struct TIFFReader {
   private let bytes: UnsafeRawBufferPointer
   private let layout: TIFFLayout
   private let limits: DecodingLimits
-  private let deadline: Double
+  private let deadline: DecodingDeadline
 
   init(_ library: TIFFLibrary, _ bytes: UnsafeRawBufferPointer, _ layout: TIFFLayout, limits: DecodingLimits)
   {
@@ -228,7 +236,7 @@ struct TIFFReader {
     self.bytes = bytes
     self.layout = layout
     self.limits = limits
-    deadline = MonotonicClock.milliseconds + limits.seconds * 1000
+    deadline = limits.deadline()
   }
 
   /// The stored pixels.
@@ -249,7 +257,7 @@ struct TIFFReader {
     let down = (layout.height + layout.partHeight - 1) / layout.partHeight
     for plane in 0..<planeCount {
       for row in 0..<down {
-        if MonotonicClock.milliseconds > deadline { throw .tooSlow(.tiff, seconds: limits.seconds) }
+        try deadline.check(.tiff)
         for column in 0..<across {
           try visit(
             (plane * down + row) * across + column, column * layout.partWidth, row * layout.partHeight, plane)
@@ -275,13 +283,13 @@ struct TIFFReader {
   private func copy(_ samples: inout TIFFSamples) throws(DermaFusionError) {
     let stride = samples.rowBytes(width: layout.partWidth)
     try forEachPart { index, x, y, plane throws(DermaFusionError) in
-      guard layout.offsets.indices.contains(index) else {
-        throw .truncated(.tiff, reason: "\(layout.offsets.count) strips or tiles where more are needed")
+      guard let offset = layout.offset(ofPart: index) else {
+        throw .truncated(.tiff, reason: "\(layout.partCount) strips or tiles where more are needed")
       }
       let rows = min(layout.partHeight, layout.height - y)
       // Of the last row only what belongs to the image need be there.
       let needed = stride * (rows - 1) + samples.rowBytes(width: min(layout.partWidth, layout.width - x))
-      guard let part = ByteReader(bytes).bytes(at: layout.offsets[index], count: needed) else {
+      guard let part = ByteReader(bytes).bytes(at: offset, count: needed) else {
         throw .truncated(.tiff, reason: "the data end in a strip or tile")
       }
       add(part, stride: stride, x: x, y: y, plane: plane, isNative: false, to: &samples)
@@ -289,7 +297,7 @@ struct TIFFReader {
   }
 
   private func unpack(_ samples: inout TIFFSamples) throws(DermaFusionError) {
-    let stream = try TIFFStream(library, bytes)
+    let stream = try TIFFStream(library, bytes, directory: layout.directoryOffset)
     if layout.color == .ycbcr {
       // libjpeg makes the colours then.
       let (colorMode, rgb): (UInt32, Int32) = (65538, 1)
@@ -321,7 +329,7 @@ struct TIFFReader {
   }
 
   private func pixelsOfLibrary() throws(DermaFusionError) -> PixelImage {
-    let stream = try TIFFStream(library, bytes)
+    let stream = try TIFFStream(library, bytes, directory: layout.directoryOffset)
     let (width, height) = (layout.width, layout.height)
     var isRead = false
     let raster = [UInt32](unsafeUninitializedCapacity: width * height) { raster, count in
