@@ -57,6 +57,9 @@ package final class DecodingLimits: Sendable {
     budget = Locked(Budget(free: memory))
   }
 
+  /// When decoding that begins now must be over.
+  func deadline() -> DecodingDeadline { DecodingDeadline(seconds: seconds) }
+
   /// Checks a size from a file's header, before anything is allocated for it.
   func check(width: Int, height: Int, part: ImagePart) throws(DermaFusionError) {
     try PixelLimit.check(width: width, height: height, limit: pixels)
@@ -95,6 +98,22 @@ package final class DecodingLimits: Sendable {
         first.turn.signal()
       }
     }
+  }
+}
+
+/// When decoding an image must be over.
+struct DecodingDeadline: Sendable {
+  private let seconds: Double
+  private let end: Double
+
+  fileprivate init(seconds: Double) {
+    self.seconds = seconds
+    end = MonotonicClock.milliseconds + seconds * 1000
+  }
+
+  /// - Throws: ``DermaFusionError/tooSlow(_:seconds:)`` where it is past.
+  func check(_ format: ImageFormat) throws(DermaFusionError) {
+    if MonotonicClock.milliseconds > end { throw .tooSlow(format, seconds: seconds) }
   }
 }
 

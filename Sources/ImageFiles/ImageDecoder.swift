@@ -5,7 +5,8 @@ import SystemModule
 /// `ImageOps.exif_transpose(Image.open(file)).convert("RGB")`.
 ///
 /// Alpha is dropped, gamma and colour profiles are not applied, and 16-bit values are taken by their high byte (for
-/// 16-bit grey Pillow itself would turn everything above 255 white). Of an animation or several pages the first counts.
+/// 16-bit grey Pillow itself would turn everything above 255 white). Of an animation the first picture counts, of several pages
+/// the first that is not marked as a reduced image.
 package enum ImageDecoder {
   /// Decodes the whole of an image file.
   package static func decode(
@@ -43,7 +44,8 @@ package enum ImageDecoder {
   /// What an image file says about the patient; nil where it says nothing.
   package static func patient(_ bytes: [UInt8]) -> FilePatient? {
     bytes.withUnsafeBytes { bytes in
-      DICOMFile.isRecognized(bytes) ? (try? DICOMFile(bytes))?.patient : nil
+      DICOMFile.isRecognized(bytes)
+        ? (try? DICOMFile(bytes, deadline: DecodingLimits.standard.deadline()))?.patient : nil
     }
   }
 

@@ -2,6 +2,8 @@
 public enum ClassificationWarning: String, Sendable, CaseIterable {
   /// The file is damaged, but the decoder could still make pixels of it.
   case damagedFile = "damaged_file"
+  /// The file's pixels are not square, and the image was resampled so that shapes are right.
+  case pixelsResampled = "pixels_resampled"
   /// Every channel spans less than two levels; colour constancy was skipped.
   case solidColor = "solid_color"
   /// A channel is all but black; colour constancy was skipped.
@@ -19,6 +21,8 @@ public enum ClassificationWarning: String, Sendable, CaseIterable {
   public var sentence: String {
     switch self {
     case .damagedFile: "The image file is damaged; what it shows may differ from what was stored."
+    case .pixelsResampled:
+      "The file says that its pixels are not square (DICOM); the image was resampled so that shapes are right."
     case .solidColor:
       "The image has hardly any colour variation and may not show a lesion; colour constancy was skipped."
     case .nearBlack: "A colour channel of the image is almost black; colour constancy was skipped."

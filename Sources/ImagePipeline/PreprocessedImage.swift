@@ -14,6 +14,8 @@ package struct DecodedImage: Sendable {
   package let damage: ImageDamage?
   /// What the file says about the patient; nil where it says nothing.
   package var patient: FilePatient?
+  /// Whether the file's pixels are not square, and the decoder resampled them so that they are.
+  package var isResampled = false
   /// What the decoder holds for as long as the pixels are in use.
   private let reservation: (AnyObject & Sendable)?
 

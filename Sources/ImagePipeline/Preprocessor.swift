@@ -112,6 +112,7 @@ package struct Preprocessor: Sendable {
       image.isWhole ? BilinearResizer.resize(kept, region: square, width: size, height: size) : kept
 
     var warnings: [ClassificationWarning] = image.damage == nil ? [] : [.damagedFile]
+    if image.isResampled { warnings.append(.pixelsResampled) }
     if side < Self.smallImageSide { warnings.append(.smallImage) }
     var levels = ShadesOfGray.identityLevels
     if let (p, rounding) = configuration.colorConstancy.shadesOfGray {

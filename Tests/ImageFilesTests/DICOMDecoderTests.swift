@@ -5,7 +5,7 @@ import Testing
 @testable import ImageFiles
 
 @Suite struct DICOMDecoderTests {
-  private static func element(_ tag: Int, _ type: String, _ value: [UInt8]) -> [UInt8] {
+  static func element(_ tag: Int, _ type: String, _ value: [UInt8]) -> [UInt8] {
     let filled = value + (value.count % 2 == 0 ? [] : [UInt8(ascii: " ")])
     let count = bytes(filled.count, type == "OB" ? 4 : 2)
     return bytes(tag >> 16, 2) + bytes(tag & 0xFFFF, 2) + Array(type.utf8) + (type == "OB" ? [0, 0] : [])
@@ -13,14 +13,29 @@ import Testing
       + filled
   }
 
-  private static func bytes(_ value: Int, _ count: Int) -> [UInt8] {
+  /// Compressed pixels: each frame in a fragment.
+  static func encapsulated(_ frames: [[UInt8]]) -> [UInt8] {
+    func item(_ tag: Int, _ value: [UInt8]) -> [UInt8] {
+      bytes(0xFFFE, 2) + bytes(tag, 2) + bytes(value.count, 4) + value
+    }
+    return bytes(0x7FE0, 2) + bytes(0x0010, 2) + Array("OB".utf8) + [0, 0, 0xFF, 0xFF, 0xFF, 0xFF]
+      + item(0xE000, [])
+      + frames.flatMap { item(0xE000, $0) } + item(0xE0DD, [])
+  }
+
+  static func bytes(_ value: Int, _ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
   }
 
   /// 2x2 pixels, explicit little endian.
-  private func file(
+  ///
+  /// - Parameters:
+  ///   - more: further elements, before the pixels.
+  ///   - encapsulated: the element of compressed pixels in the place of `pixels`.
+  func file(
     syntax: String = "1.2.840.10008.1.2.1", interpretation: String = "RGB", samples: Int = 3, bits: Int = 8,
-    signed: Int = 0, rows: Int = 2, pixels: [UInt8]? = [UInt8](0..<12)
+    stored: Int? = nil, high: Int? = nil, signed: Int = 0, rows: Int = 2, more: [UInt8] = [],
+    encapsulated: [UInt8]? = nil, pixels: [UInt8]? = [UInt8](0..<12)
   ) -> [UInt8] {
     var file = [UInt8](repeating: 0, count: 128) + Array("DICM".utf8)
     file += Self.element(0x0002_0010, "UI", Array(syntax.utf8) + (syntax.utf8.count % 2 == 0 ? [] : [0]))
@@ -28,9 +43,14 @@ import Testing
       file += Self.element(tag, "US", Self.bytes(value, 2))
     }
     file += Self.element(0x0028_0004, "CS", Array(interpretation.utf8))
-    for (tag, value) in [(0x0028_0100, bits), (0x0028_0101, bits), (0x0028_0103, signed)] {
+    for (tag, value) in [
+      (0x0028_0100, bits), (0x0028_0101, stored ?? bits), (0x0028_0102, high ?? (stored ?? bits) - 1),
+      (0x0028_0103, signed),
+    ] {
       file += Self.element(tag, "US", Self.bytes(value, 2))
     }
+    file += more
+    if let encapsulated { return file + encapsulated }
     return file + (pixels.map { Self.element(0x7FE0_0010, "OB", $0) } ?? [])
   }
 
@@ -41,11 +61,30 @@ import Testing
   @Test func kindsThatAreNotReadAreNamed() {
     for (bytes, reason) in [
       (file(interpretation: "MONOCHROME1", samples: 1), "MONOCHROME1, a negative"),
-      (file(interpretation: "PALETTE COLOR", samples: 1), "the photometric interpretation PALETTE COLOR"),
+      (
+        file(syntax: "1.2.840.10008.1.2.4.50", interpretation: "PALETTE COLOR", samples: 1),
+        "a palette whose indices are compressed as JPEG"
+      ),
       (file(bits: 16), "16 bits allocated in RGB"), (file(signed: 1), "signed pixels"),
       (file(pixels: nil), "it holds no image"),
-      (file(syntax: "1.2.840.10008.1.2.4.90"), "the transfer syntax JPEG 2000, 1.2.840.10008.1.2.4.90"),
-      (file(syntax: "1.2.840.10008.1.2.2"), "the transfer syntax big endian, 1.2.840.10008.1.2.2"),
+      (
+        file(syntax: "1.2.840.10008.1.2.4.90"),
+        "the transfer syntax JPEG 2000, 1.2.840.10008.1.2.4.90; decompress it with 'gdcmconv --raw in.dcm out.dcm'"
+      ),
+      (
+        file(syntax: "1.2.840.10008.1.2.4.81"),
+        "the transfer syntax JPEG-LS, 1.2.840.10008.1.2.4.81; decompress it with 'dcmdjpls in.dcm out.dcm' or "
+          + "'gdcmconv --raw in.dcm out.dcm'"
+      ),
+      (
+        file(syntax: "1.2.840.10008.1.2.4.70"),
+        "the transfer syntax lossless JPEG, 1.2.840.10008.1.2.4.70; decompress it with 'dcmdjpeg in.dcm out.dcm' or "
+          + "'gdcmconv --raw in.dcm out.dcm'"
+      ),
+      (
+        file(syntax: "1.2.840.10008.1.2.2"),
+        "the transfer syntax big endian, 1.2.840.10008.1.2.2; rewrite it with 'dcmconv +te in.dcm out.dcm'"
+      ),
       (file(syntax: "1.2.3"), "the transfer syntax 1.2.3"),
     ] { expectRefusal(of: bytes, .unsupportedVariant(.dicom, reason: reason)) }
   }
@@ -74,9 +113,33 @@ import Testing
     #expect(DICOMPatient.age("018M") == 1.5)
     #expect(try #require(DICOMPatient.age("010W")) == 70 / 365.25)
     #expect(try #require(DICOMPatient.age("030D")) == 30 / 365.25)
-    for text in ["", "45Y", "131Y", "0x5Y", "045", "045y", "-45Y", "04 Y", "045YY"] {
+    for (text, years) in [("45Y", 45), ("55", 55), ("055", 55), ("7", 7), ("045y", 45), ("130Y", 130)]
+      as [(String, Double)]
+    {
+      #expect(DICOMPatient.age(text) == years, "\(text)")
+    }
+    for text in ["", "131Y", "0x5Y", "-45Y", "04 Y", "045YY", "0045Y", "Y", "55.5", "131", "45X"] {
       #expect(DICOMPatient.age(text) == nil, "\(text)")
     }
+  }
+
+  @Test func anAgeThatIsNotStatedFollowsFromTheDates() {
+    for (birth, day, years) in [
+      ("19700501", "20200430", 49), ("19700501", "20200501", 50), ("1970.05.01", "20201231", 50),
+      ("20190101", "20200701", 1.5), ("20190102", "20200201", 1), ("20200501", "20200501", 0),
+      ("20180229", "20200228", 23.0 / 12), ("18891231", "20200101", 130),
+      ("18880101", "20200101", nil), ("20300101", "20200701", nil), ("", "20200701", nil),
+      ("19700501", "", nil),
+      ("19701301", "20200101", nil), ("197005", "20200101", nil), ("19700501\\2", "20200101", nil),
+    ] as [(String, String, Double?)] {
+      #expect(DICOMPatient.age(born: birth, on: day) == years, "\(birth) \(day)")
+    }
+    let dates = Self.element(0x0010_0030, "DA", Array("19700501".utf8))
+    let study = Self.element(0x0008_0020, "DA", Array("20200501".utf8))
+    let stated = Self.element(0x0010_1010, "AS", Array("044Y".utf8))
+    #expect(ImageDecoder.patient(file(more: dates + study))?.ageInYears == 50)
+    #expect(ImageDecoder.patient(file(more: dates + study + stated))?.ageInYears == 44)
+    #expect(ImageDecoder.patient(file(more: dates))?.ageInYears == nil)
   }
 
   @Test func aRegionThatCouldBeSeveralSitesIsNone() {

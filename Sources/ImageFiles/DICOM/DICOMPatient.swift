@@ -6,29 +6,45 @@ extension DICOMFile {
   var patient: FilePatient? {
     let sex = Sex(word: patientSex).flatMap { $0 == .unknown ? nil : $0 }
     let patient = FilePatient(
-      ageInYears: DICOMPatient.age(patientAge), sex: sex?.rawValue,
-      site: (DICOMPatient.site(regions) ?? DICOMPatient.site([bodyPart]))?.rawValue)
+      ageInYears: DICOMPatient.age(patientAge) ?? DICOMPatient.age(born: birthDate, on: date),
+      sex: sex?.rawValue, site: (DICOMPatient.site(regions) ?? DICOMPatient.site([bodyPart]))?.rawValue)
     return patient == FilePatient() ? nil : patient
   }
 }
 
 /// How DICOM writes what models ask about the patient.
 enum DICOMPatient {
-  /// `045Y`, `018M`, `003W` or `010D`.
+  /// `045Y`, `018M`, `003W` or `010D`; a number without its unit is years, as programs write it.
   static func age(_ text: String) -> Double? {
-    guard text.utf8.count == 4, let unit = text.last,
-      text.utf8.dropLast().allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-      let number = Double(text.dropLast())
-    else { return nil }
+    let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard (1...3).contains(digits.count), let number = Double(String(digits) ?? "") else { return nil }
     let years: Double
-    switch unit {
-    case "Y": years = number
-    case "M": years = number / 12
-    case "W": years = number * 7 / 365.25
-    case "D": years = number / 365.25
+    switch text.dropFirst(digits.count) {
+    case "Y", "y", "": years = number
+    case "M", "m": years = number / 12
+    case "W", "w": years = number * 7 / 365.25
+    case "D", "d": years = number / 365.25
     default: return nil
     }
     return PatientMetadata.acceptedAges.contains(years) ? years : nil
+  }
+
+  /// The age on a day, as `PatientAge` would state it: in whole years, below two years in whole months.
+  static func age(born birth: String, on day: String) -> Double? {
+    guard let birth = date(birth), let day = date(day) else { return nil }
+    let months = (day.year - birth.year) * 12 + day.month - birth.month - (day.day < birth.day ? 1 : 0)
+    let years = months < 24 ? Double(months) / 12 : Double(months / 12)
+    return PatientMetadata.acceptedAges.contains(years) ? years : nil
+  }
+
+  /// `20261126`, or `2026.11.26` as old programs write it.
+  private static func date(_ text: String) -> (year: Int, month: Int, day: Int)? {
+    let digits = text.utf8.count == 10 ? text.filter { $0 != "." } : text
+    guard digits.utf8.count == 8, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let number = Int(digits)
+    else { return nil }
+    let date = (year: number / 10000, month: number / 100 % 100, day: number % 100)
+    return date.year > 0 && (1...12).contains(date.month) && (1...31).contains(date.day) ? date : nil
   }
 
   /// The site of the regions; nil where one could be several sites or they are several.
