@@ -58,8 +58,25 @@ struct ImageFormat: Sendable {
     "HEIF", kinds: ["HEIC", "AVIF"], [".heic", ".heif", ".hif", ".avif"], .library(.heif),
     HEIFFile.isRecognized)
 
+  /// Before TIFF and HEIF, whose structure most of them have.
+  static let raw = ImageFormat(
+    "raw camera",
+    [
+      ".3fr", ".arw", ".cr2", ".cr3", ".crw", ".dcr", ".dng", ".erf", ".iiq", ".kdc", ".mef", ".mrw", ".nef",
+      ".nrw", ".orf", ".pef", ".raf", ".raw", ".rw2", ".rwl", ".sr2", ".srf", ".srw", ".x3f",
+    ]
+  ) { bytes in
+    let signatures: [(StaticString, Int)] = [
+      ("FUJIFILMCCD-RAW", 0), ("FOVb", 0), ("\0MRM", 0), ("HEAPCCDR", 6), ("IIU\0", 0), ("IIRO", 0),
+      ("IIRS", 0), ("MMOR", 0), ("ftypcrx ", 4),
+    ]
+    if signatures.contains(where: { starts(bytes, $0.0, at: $0.1) }) { return true }
+    guard TIFFDirectory.isRecognized(bytes) else { return false }
+    return starts(bytes, "CR", at: 8) || starts(bytes, "IIII", at: 8) || TIFFPages(bytes).isRaw
+  }
+
   static let all: [ImageFormat] = [
-    png, jpeg, pnm, bmp, dicom, webp, tiff, heif,
+    png, jpeg, pnm, bmp, dicom, webp, raw, tiff, heif,
     ImageFormat("GIF", [".gif"]) { starts($0, "GIF8") },
     ImageFormat("MP4 or QuickTime", []) { starts($0, "ftyp", at: 4) },
     ImageFormat("JPEG 2000", [".jp2", ".j2k", ".j2c", ".jpc", ".jpf", ".jpx"]) {
@@ -68,21 +85,15 @@ struct ImageFormat: Sendable {
     ImageFormat("JPEG XL", [".jxl"]) {
       $0.starts(with: [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]) || $0.starts(with: [0xFF, 0x0A])
     },
-    ImageFormat("JPEG XR", [".jxr"]),
+    ImageFormat("JPEG XR", [".jxr"]) { $0.starts(with: [0x49, 0x49, 0xBC, 1]) },
     ImageFormat("Photoshop", [".psd", ".psb"]) { starts($0, "8BPS") },
     ImageFormat("PDF", []) { starts($0, "%PDF") },
     ImageFormat("ICO", [".ico"]) { $0.starts(with: [0, 0, 1, 0]) },
     ImageFormat("PAM", [".pam"]) { starts($0, "P7\n") },
     ImageFormat("PFM", [".pfm"]) { starts($0, "PF\n") || starts($0, "Pf\n") },
-    ImageFormat("PCX", [".pcx"]), ImageFormat("OpenEXR", [".exr"]), ImageFormat("SVG", [".svg"]),
-    ImageFormat("TGA", [".tga"]),
-    ImageFormat("XCF", [".xcf"]),
-    ImageFormat(
-      "raw camera",
-      [
-        ".arw", ".cr2", ".cr3", ".crw", ".dng", ".nef", ".nrw", ".orf", ".pef", ".raf", ".raw", ".rw2",
-        ".srw",
-      ]),
+    ImageFormat("OpenEXR", [".exr"]) { $0.starts(with: [0x76, 0x2F, 0x31, 1]) },
+    ImageFormat("XCF", [".xcf"]) { starts($0, "gimp xcf") },
+    ImageFormat("PCX", [".pcx"]), ImageFormat("SVG", [".svg"]), ImageFormat("TGA", [".tga"]),
   ]
 
   private static func agrees(
@@ -161,9 +172,61 @@ extension ImageDecoder {
   /// - Parameter start: at least 256 bytes, or the whole file.
   package static func refusal(ofStart start: UnsafeRawBufferPointer) -> String? {
     do throws(DermaFusionError) {
-      return try ImageFormat.of(start).refusal()?.message
+      return try ImageFormat.of(start).refusal(ofStart: start)?.message
     } catch {
       return error.message
+    }
+  }
+}
+
+/// What a file is by its content.
+package enum FileContent: Equatable, Sendable {
+  /// An image that can be read on this machine.
+  case image
+  /// An image that cannot be; of which kind it is, as messages call it.
+  case unreadableImage(kind: String)
+  case other
+}
+
+extension FileContent {
+  /// Looks at the beginning of a file, and at the directories of a TIFF file.
+  ///
+  /// - Parameters:
+  ///   - start: at least its first 256 bytes, or the whole file.
+  ///   - read: bytes of the file from an offset; nil where there are fewer than asked for.
+  package init(_ start: UnsafeRawBufferPointer, read: (_ offset: Int, _ count: Int) -> [UInt8]?) {
+    self = .other
+    guard var format = try? ImageFormat.of(start) else { return }
+    // A document or a film is no image, and a text may begin as a PNM does.
+    if format.endings.isEmpty || (format == .pnm && !PNMDecoder.statesSize(start)) { return }
+    if format == .dicom, DICOMHeading(ofStart: start)?.isOfImage == false { return }
+    if format == .tiff, TIFFPages(read).isRaw { format = .raw }
+    self =
+      format.refusal(ofStart: start) == nil ? .image : .unreadableImage(kind: format.name(ofStart: start))
+  }
+}
+
+extension ImageFormat: Equatable {
+  static func == (left: ImageFormat, right: ImageFormat) -> Bool { left.name == right.name }
+
+  /// `HEIC`, `AVIF` or the format's own name.
+  fileprivate func name(ofStart start: UnsafeRawBufferPointer) -> String {
+    kind(ofStart: start)?.uppercased() ?? name
+  }
+
+  private func kind(ofStart start: UnsafeRawBufferPointer) -> String? {
+    if case .library(let library) = decoding { library.kind(start) } else { nil }
+  }
+
+  /// Why a file of the format that begins so cannot be decoded on this machine; nil where it can be, as far as the beginning tells.
+  fileprivate func refusal(ofStart start: UnsafeRawBufferPointer) -> DermaFusionError? {
+    if let refusal = refusal(kind: kind(ofStart: start)) { return refusal }
+    guard self == .dicom, let heading = DICOMHeading(ofStart: start) else { return nil }
+    do throws(DermaFusionError) {
+      _ = try heading.transferSyntax()
+      return nil
+    } catch {
+      return error
     }
   }
 }

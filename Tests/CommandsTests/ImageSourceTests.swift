@@ -130,6 +130,113 @@ import Testing
     #expect(result.errors.hasSuffix(", but 1 .dng file, which cannot be read\n"), "\(result.errors)")
   }
 
+  // MARK: - By content
+
+  /// A DICOM file of 40x40 black pixels, or only its beginning.
+  private func dicom(
+    mediaClass: String = "1.2.840.10008.5.1.4.1.1.77.1.4", syntax: String = "1.2.840.10008.1.2.1"
+  ) -> [UInt8] {
+    func number(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+    func element(_ tag: Int, _ type: String, _ value: [UInt8]) -> [UInt8] {
+      let value = value + (value.count % 2 == 0 ? [] : [0])
+      return number(tag >> 16, 2) + number(tag & 0xFFFF, 2) + Array(type.utf8)
+        + (type == "OB" ? [0, 0] + number(value.count, 4) : number(value.count, 2)) + value
+    }
+    var file = [UInt8](repeating: 0, count: 128) + Array("DICM".utf8)
+    file +=
+      element(0x0002_0002, "UI", Array(mediaClass.utf8)) + element(0x0002_0010, "UI", Array(syntax.utf8))
+    for (tag, value) in [
+      (0x0028_0002, 3), (0x0028_0010, 40), (0x0028_0011, 40), (0x0028_0100, 8), (0x0028_0101, 8),
+    ] { file += element(tag, "US", number(value, 2)) }
+    file += element(0x0028_0004, "CS", Array("RGB ".utf8))
+    return file + element(0x7FE0_0010, "OB", [UInt8](repeating: 0, count: 4800))
+  }
+
+  /// A camera's raw photograph: a preview, and below it what the sensor saw, far behind the beginning.
+  private var raw: [UInt8] {
+    func number(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+    func directory(_ entries: [(Int, Int)]) -> [UInt8] {
+      number(entries.count, 2)
+        + entries.flatMap { number($0, 2) + number(4, 2) + number(1, 4) + number($1, 4) }
+        + number(0, 4)
+    }
+    let first = 50_000
+    let below = first + 2 + 2 * 12 + 4
+    return Array("II*\0".utf8) + number(first, 4) + [UInt8](repeating: 0, count: first - 8)
+      + directory([(254, 1), (330, below)]) + directory([(262, 32803)])
+  }
+
+  /// Discs of hospitals have DICOM files whose names have no ending, or what looks like one.
+  @Test func aFileIsAnImageByItsContentWhereItsNameDoesNotTell() throws {
+    let folder = TemporaryFolder()
+    let images = [
+      "DICOM/IM000001", "DICOM/1.2.840.113619.2.55.3.604688119", "photo", "scan.bak", "x.json", "really.heic",
+      "y.nef",
+    ]
+    for name in images { folder.write(name.hasPrefix("DICOM") ? dicom() : pnm(), to: name) }
+    folder.write(dicom(mediaClass: "1.2.840.10008.1.3.10"), to: "DICOMDIR")
+    folder.write([UInt8](repeating: 0, count: 128) + "DICM".utf8 + [0, 0, 0, 0], to: "sub/dicomdir")
+    // A report and a document are DICOM, and no images; nor are films, documents and texts, whatever they begin with.
+    folder.write(dicom(mediaClass: "1.2.840.10008.5.1.4.1.1.88.33"), to: "DICOM/SR000001")
+    folder.write(dicom(mediaClass: "1.2.840.10008.5.1.4.1.1.104.1"), to: "DICOM/PDF00001")
+    folder.write("%PDF-1.4", to: "report.pdf")
+    folder.write([0, 0, 0, 24] + "ftypmp42".utf8 + [UInt8](repeating: 0, count: 300), to: "film.mp4")
+    folder.write("P1 is the first patient\n", to: "notes.txt")
+    folder.write("P2,nv\n", to: "labels.csv")
+    folder.write("BMI 22.5 and a long text that goes on for some time\n", to: "README")
+    for name in ["Thumbs.db", "empty", "checksums.json"] {
+      folder.write(name == "empty" ? "" : "{}", to: name)
+    }
+    folder.write(pnm(), to: ".hidden")
+    folder.write(pnm(), to: ".DS_Store")
+    let found = try FolderImages(folder.path)
+    #expect(found.failures == [])
+    #expect(Set(found.sources.map(\.name)) == Set(images.map { "\(folder.path)/\($0)" }))
+    #expect(found.leftOut.words == nil)
+  }
+
+  @Test func imagesThatCannotBeReadAreCountedByTheirContent() throws {
+    let folder = TemporaryFolder()
+    folder.write(pnm(), to: "a.ppm")
+    folder.write("GIF89a", to: "moving")
+    folder.write("GIF89a", to: "moving.gif")
+    folder.write(raw, to: "raw-without-ending")
+    folder.write(raw, to: "b.dng")
+    folder.write(dicom(syntax: "1.2.840.10008.1.2.4.90"), to: "IM1")
+    let found = try FolderImages(folder.path)
+    #expect(found.sources.map(\.name) == ["\(folder.path)/a.ppm"])
+    #expect(
+      found.leftOut.words == "1 .dng, 1 .gif, 1 DICOM, 1 GIF and 1 raw camera files, which cannot be read")
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root can open every file"))
+  func filesThatCannotBeOpenedAreCounted() throws {
+    let folder = TemporaryFolder()
+    folder.write(pnm(), to: "a.ppm")
+    chmod(folder.write(dicom(), to: "IM1"), 0)
+    #expect(try FolderImages(folder.path).leftOut.words == "1 file that cannot be opened")
+  }
+
+  /// Whatever a raw photograph is called and however it comes.
+  @Test func rawPhotographsAreRefusedThroughEveryDoor() throws {
+    let folder = TemporaryFolder()
+    for name in ["a.tif", "a.jpg", "a.dng", "a"] {
+      let path = folder.write(raw, to: name)
+      let result = runTool("classify", path)
+      #expect(
+        result.status == .failure && result.errors.contains("raw camera images are not supported"),
+        "\(result.errors)")
+    }
+    let given = runTool("classify", "-", input: raw)
+    #expect(
+      given.status == .failure && given.errors.contains("raw camera images are not supported"),
+      "\(given.errors)")
+  }
+
   /// In a stack of 256 kB, as a thread of a program may have.
   @Test func aFolderOfAThousandLevelsIsWalked() throws {
     let folder = TemporaryFolder()

@@ -11,14 +11,16 @@ enum ClassifyCommand: Command {
     \(Wording.disclaimer)
 
     A folder stands for the images in it and in the folders below it, sorted by path. Images are recognised by their \
-    endings (\(ImageFileName.endings.joined(separator: ", "))); hidden files are left out. Links are followed, \
+    endings (\(ImageFileName.endings.joined(separator: ", "))), files with another ending or without one by their first \
+    bytes. Images that cannot be read are counted; hidden files are left out. Links are followed, \
     but each folder is visited once. A file may hold any of the \
     formats whatever its name, up to \(ImageDecoder.fileByteLimit / (1024 * 1024)) MB. An image under 32x32 pixels is \
     refused; one under 100x100 gets a warning. An image that fails is named on \
     standard error, and the others still get their results.
 
     PNG, JPEG, PNM, BMP and DICOM are always read; WebP, TIFF, HEIC and AVIF where the system has libwebp, libtiff and \
-    libheif, which '\(InfoCommand.name)' lists. Of an animation or several pages the first is taken. What a DICOM file \
+    libheif, which '\(InfoCommand.name)' lists. Of an animation the first picture is taken, of several pages the first that is not marked as a \
+    reduced image. Raw photographs of cameras are refused. What a DICOM file \
     says of the age, the sex and the site is used where nobody gave it, and the result says so (metadata_from_file).
 
     The model may abstain. It then suggests no class and no risk. In JSON and CSV, abstain is true and \

@@ -10,7 +10,7 @@ enum EvaluateCommand: Command {
     \(Wording.disclaimer)
 
     The image of a row is the file whose name without the ending is the image_id, equal to the byte \
-    (\(ImageFileName.endings.joined(separator: ", "))). The folders are searched in the order given, with the folders \
+    (\(ImageFileName.endings.joined(separator: ", ")), or another ending or none, where its first bytes are an image's). The folders are searched in the order given, with the folders \
     below them; where a folder holds several files of that name, the first by its path is taken. Images that are missing \
     or cannot be read are named on standard error and left out; the output says how many were evaluated. An image from \
     which the model abstains counts by its likeliest class. The share of these images and the balanced accuracy without \

@@ -4,7 +4,8 @@ import ImageFiles
 import SystemModule
 
 /// The images in a folder and the folders below it, sorted by path. Hidden files and folders are passed over; symbolic links are
-/// followed, see ``FolderWalk``.
+/// followed, see ``FolderWalk``. A file is an image by the ending of its name, where files of this ending can be read here, else
+/// by its content: discs of hospitals have DICOM files without an ending.
 struct FolderImages: Sendable {
   let sources: [ImageSource]
   /// What could not be looked at: folders that cannot be read, links to nothing, names that are no text. Whether a file can be
@@ -15,15 +16,31 @@ struct FolderImages: Sendable {
   /// - Parameter takesHeatmaps: whether gradcam's pictures are images like others: where images are looked up by name.
   /// - Throws: ``DermaFusionError`` for a folder that cannot be read or holds no image.
   init(_ folder: String, takesHeatmaps: Bool = false) throws(DermaFusionError) {
-    let walk = try FolderWalk(
-      folder, endings: ImageDecoder.knownEndings,
-      counting: takesHeatmaps ? [] : [ImageFileName.heatmapEnding])
-    let images = walk.paths.map(ImageSource.file)
-    let byEnding = Dictionary(grouping: images) { $0.ending ?? "" }
     // Asked only of endings that occur: for some formats a library of the system is opened.
-    let unreadable = byEnding.filter { ImageDecoder.refusal(ofEnding: $0.key) != nil }
-    sources = images.filter { unreadable[$0.ending ?? ""] == nil }
-    leftOut = LeftOutFiles(counts: walk.counts.merging(unreadable.mapValues(\.count), uniquingKeysWith: +))
+    var isReadable: [String: Bool] = [:]
+    let walk = try FolderWalk(folder) { name in
+      if !takesHeatmaps, name.lowercased().hasSuffix(ImageFileName.heatmapEnding) {
+        return .counted(ImageFileName.heatmapEnding)
+      }
+      // The list of a disc's images.
+      if name.uppercased() == "DICOMDIR" { return .passedOver }
+      guard let ending = ImageSource.file(name).ending, ImageDecoder.knownEndings.contains(ending) else {
+        return nil
+      }
+      let isKnown = isReadable[ending] ?? (ImageDecoder.refusal(ofEnding: ending) == nil)
+      isReadable[ending] = isKnown
+      return isKnown ? .listed : nil
+    } byContent: { name, path in
+      let ending = ImageSource.file(name).ending.flatMap { ImageDecoder.knownEndings.contains($0) ? $0 : nil }
+      switch FileBytes.look(into: path, FileContent.init) {
+      case .image: return .listed
+      case .unreadableImage(let kind): return .counted(ending ?? kind)
+      case .other: return ending.map { .counted($0) } ?? .passedOver
+      case nil: return .counted(ending ?? LeftOutFiles.closed)
+      }
+    }
+    sources = walk.paths.map(ImageSource.file)
+    leftOut = LeftOutFiles(counts: walk.counts)
     if sources.isEmpty, walk.failures.isEmpty {
       let others = leftOut.words.map { ", but \($0)" } ?? ""
       throw .folderWithout(folder, kind: ImageFileName.kind + others)
@@ -32,16 +49,21 @@ struct FolderImages: Sendable {
   }
 }
 
-/// Files in folders that look like images and are not taken, by the endings of their names.
+/// Files in folders that are not taken though they are images or may be: how many have which ending of images, or are of which
+/// format where their names do not tell.
 struct LeftOutFiles: Sendable {
+  /// The word for files without an ending of images that cannot be opened.
+  static let closed = "unopened"
+
   private(set) var counts: [String: Int] = [:]
 
   mutating func add(_ other: LeftOutFiles) { counts.merge(other.counts, uniquingKeysWith: +) }
 
-  /// `2 .heic and 1 .tif files, which cannot be read, and 3 heatmaps (*-gradcam.png)`; nil for none.
+  /// `2 .heic and 1 JPEG 2000 files, which cannot be read, and 3 heatmaps (*-gradcam.png)`; nil for none.
   var words: String? {
     let heatmaps = counts[ImageFileName.heatmapEnding, default: 0]
-    let others = counts.filter { $0.key != ImageFileName.heatmapEnding }
+    let closed = counts[Self.closed, default: 0]
+    let others = counts.filter { ![ImageFileName.heatmapEnding, Self.closed].contains($0.key) }
       .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
     var parts: [String] = []
     if !others.isEmpty {
@@ -49,6 +71,7 @@ struct LeftOutFiles: Sendable {
       parts.append(
         "\(others.map { "\($0.value) \($0.key)" }.listed) \(isOne ? "file" : "files"), which cannot be read")
     }
+    if closed > 0 { parts.append("\(closed) \(closed == 1 ? "file" : "files") that cannot be opened") }
     if heatmaps > 0 {
       parts.append(
         "\(heatmaps) \(heatmaps == 1 ? "heatmap" : "heatmaps") of gradcam (*\(ImageFileName.heatmapEnding))")

@@ -8,6 +8,15 @@ enum PNMDecoder {
       && (bytes.count == 2 || bytes[2].isASCIIWhitespace)
   }
 
+  /// Whether the numbers of a header follow the first two letters, which a text may begin with too.
+  static func statesSize(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var parser = PNMParser(bytes)
+    parser.skipMagicNumber()
+    guard let width = try? parser.readNumber("the width"), let height = try? parser.readNumber("the height")
+    else { return false }
+    return width > 0 && height > 0
+  }
+
   static func decode(
     _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
   ) throws(DermaFusionError) -> DecodedImage {

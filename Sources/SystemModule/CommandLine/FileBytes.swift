@@ -100,6 +100,45 @@ package enum FileBytes {
     return bytes
   }
 
+  /// Looks into a file without reading it to its end.
+  ///
+  /// - Parameters:
+  ///   - path: of a file that is neither a pipe nor a device.
+  ///   - body: is given the first 4,096 bytes, or the whole file, and what reads bytes from an offset; nil where there are fewer
+  ///     than asked for.
+  /// - Returns: nil where the file cannot be opened or read.
+  package static func look<Result>(
+    into path: UnsafePointer<CChar>,
+    _ body: (_ start: UnsafeRawBufferPointer, _ read: (_ offset: Int, _ count: Int) -> [UInt8]?) -> Result
+  ) -> Result? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    /// As many as there are; nil where reading fails.
+    func bytes(_ offset: Int, _ count: Int) -> [UInt8]? {
+      var bytes = [UInt8](repeating: 0, count: count)
+      var found = 0
+      while found < count {
+        let got = bytes.withUnsafeMutableBytes {
+          pread(descriptor, $0.baseAddress! + found, count - found, off_t(offset + found))
+        }
+        if got < 0, errno == EINTR { continue }
+        if got < 0 { return nil }
+        if got == 0 { break }
+        found += got
+      }
+      return Array(bytes.prefix(found))
+    }
+    guard let start = bytes(0, 4096) else { return nil }
+    return start.withUnsafeBytes { start in
+      body(start) { offset, count in
+        // Nothing that is looked at is longer.
+        guard offset >= 0, (0...1 << 24).contains(count) else { return nil }
+        return bytes(offset, count).flatMap { $0.count == count ? $0 : nil }
+      }
+    }
+  }
+
   /// The descriptor that a path such as `/dev/stderr` or `/dev/fd/3` names. A file behind it may be a log, which goes on
   /// rather than being replaced.
   static func openStream(_ path: String) -> Int32? {

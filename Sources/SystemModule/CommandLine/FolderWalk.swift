@@ -4,27 +4,36 @@ import CLibrary
 /// those that lie there, then those that only links lead to, so that each file has the plainest of its paths. A link
 /// to a file is a name of its own.
 package struct FolderWalk {
+  /// What a walk does with a file.
+  package enum Choice: Equatable, Sendable {
+    case listed
+    /// It is passed over, and counted under this word.
+    case counted(String)
+    case passedOver
+  }
+
   /// Sorted by their bytes.
   package private(set) var paths: [String] = []
   /// What could not be looked at, in the order in which it was met.
   package private(set) var failures: [DermaFusionError] = []
-  /// Of the files that were passed over, how many have each of the endings that were to be counted.
+  /// Of the files that were passed over and counted, how many are of each kind.
   package private(set) var counts: [String: Int] = [:]
-  private let endings: [String]
-  private let countedEndings: [String]
+  private let byName: (String) -> Choice?
+  private let byContent: (_ name: String, _ path: UnsafePointer<CChar>) -> Choice
   private var visited: Set<FileIdentity> = []
   /// Links to folders that were met and not yet followed.
   private var links: [String] = []
 
   /// - Parameters:
-  ///   - endings: of the names of the files, in lower case; the names may have any letter case.
-  ///   - countedEndings: of the names that are only counted; looked at before `endings`, and the first that fits counts.
+  ///   - byName: what to do with a file of this name, in which bytes that are no text are replaced; nil: its content tells.
+  ///   - byContent: what to do with a file whose name does not tell. It is neither a pipe nor a device.
   /// - Throws: ``DermaFusionError`` when the folder itself cannot be read.
-  package init(_ folder: String, endings: [String], counting countedEndings: [String] = [])
-    throws(DermaFusionError)
-  {
-    self.endings = endings
-    self.countedEndings = countedEndings
+  package init(
+    _ folder: String, byName: @escaping (String) -> Choice?,
+    byContent: @escaping (_ name: String, _ path: UnsafePointer<CChar>) -> Choice
+  ) throws(DermaFusionError) {
+    self.byName = byName
+    self.byContent = byContent
     try visit(folder)
     while !links.isEmpty {
       let next = links.sorted { left, right in
@@ -35,20 +44,6 @@ package struct FolderWalk {
       for link in next { visitBelow(link) }
     }
     paths.sort(by: Self.precedes)
-  }
-
-  /// - Parameter name: may be no text.
-  private func isListed(_ name: [UInt8]) -> Bool {
-    let name = Self.lowercase(name)
-    return endings.contains { Self.ends(name, with: $0) }
-  }
-
-  private static func lowercase(_ name: [UInt8]) -> [UInt8] {
-    name.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 + 32 : $0 }
-  }
-
-  private static func ends(_ name: [UInt8], with ending: String) -> Bool {
-    name.count > ending.utf8.count && name.suffix(ending.utf8.count).elementsEqual(ending.utf8)
   }
 
   private static func precedes(_ left: String, _ right: String) -> Bool {
@@ -69,19 +64,27 @@ package struct FolderWalk {
       guard let text = String(validating: name, as: UTF8.self) else {
         let path = Self.path(folder, String(escapingInvalid: name))
         let bytes = PathBytes(Self.path(folder, "")).appending(name)
-        if isListed(name) || bytes.withCString({ Self.isFolder($0) }) {
-          failures.append(.nameNotText(path))
-        }
+        if bytes.withCString({ isFolderOrListed($0, name: name) }) { failures.append(.nameNotText(path)) }
         continue
       }
       let path = Self.path(folder, text)
-      guard isFolderToOpen(path, name: name) else { continue }
+      guard isFolderToOpen(path, name: text) else { continue }
       do throws(DermaFusionError) {
         open.append((path, try self.names(ofNew: path)[...]))
       } catch {
         failures.append(error)
       }
     }
+  }
+
+  /// - Parameter name: no text.
+  private func isFolderOrListed(_ path: UnsafePointer<CChar>, name: [UInt8]) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return true }
+    if status.st_mode & S_IFMT == S_IFDIR { return true }
+    let name = String(decoding: name, as: UTF8.self)
+    let choice = byName(name)
+    return (choice ?? (status.st_mode & S_IFMT == S_IFREG ? byContent(name, path) : .passedOver)) == .listed
   }
 
   private mutating func visitBelow(_ folder: String) {
@@ -102,7 +105,7 @@ package struct FolderWalk {
   /// Takes a file down, or a link to a folder.
   ///
   /// - Returns: whether it is a folder that is to be visited now.
-  private mutating func isFolderToOpen(_ path: String, name: [UInt8]) -> Bool {
+  private mutating func isFolderToOpen(_ path: String, name: String) -> Bool {
     var status = stat()
     guard lstat(path, &status) == 0 else {
       failures.append(FileBytes.failure(path: path))
@@ -119,14 +122,13 @@ package struct FolderWalk {
       if isLink { links.append(path) }
       return !isLink
     case S_IFREG:
-      let lowercase = Self.lowercase(name)
-      if let ending = countedEndings.first(where: { Self.ends(lowercase, with: $0) }) {
-        counts[ending, default: 0] += 1
-      } else if isListed(name) {
-        paths.append(path)
+      switch byName(name) ?? path.withCString({ byContent(name, $0) }) {
+      case .listed: paths.append(path)
+      case .counted(let kind): counts[kind, default: 0] += 1
+      case .passedOver: break
       }
     // A pipe would be waited for, a device might never end.
-    default: if isListed(name) { failures.append(.notFile(path)) }
+    default: if byName(name) == .listed { failures.append(.notFile(path)) }
     }
     return false
   }
