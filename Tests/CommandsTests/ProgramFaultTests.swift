@@ -38,6 +38,29 @@ import Testing
     #expect(!result.errors.contains("Error"), "\(result.errors)")
   }
 
+  /// Batch systems send some of them; a file of results is half written under a hidden name then.
+  @Test(
+    arguments: [
+      ("TERM", 143), ("HUP", 129), ("ALRM", 142), ("USR1", 138), ("USR2", 140), ("XCPU", 152),
+      ("VTALRM", 154),
+      ("PROF", 155),
+    ] as [(String, Int32)])
+  func noSignalLeavesAHiddenFile(signal: String, status: Int32) throws {
+    let result = try program.shell(
+      """
+      mkfifo in; sleep 60 > in & writer=$!
+      mkdir new; $dermafusion classify \(repository)/ParityFixtures/images/phantom_brown.jpg - --threads 1 \
+      --format json --model \(repository)/Weights --output new/results < in & program=$!
+      while [ -z "$(ls -A new)" ] && kill -0 $program; do sleep 0.1; done
+      kill -\(signal) $program; wait $program; status=$?; kill $writer; ls -A new; exit $status
+      """)
+    #expect(result.status == status)
+    #expect(result.output == "")
+    #expect(
+      result.errors.contains("the limit of processor time is reached") == (signal == "XCPU"),
+      "\(result.errors)")
+  }
+
   /// Swift reads the arguments from /proc. Only a root user can be without it.
   @Test(.enabled(if: geteuid() == 0, "only root can take /proc away"))
   func theArgumentsAreThereWithoutProc() throws {

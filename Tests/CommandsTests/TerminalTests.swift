@@ -58,6 +58,31 @@ import Testing
     #expect(!dumb.text.contains("\u{1B}") && !dumb.text.contains("\r"), "\(dumb.text)")
   }
 
+  /// Names of files may hold what a terminal obeys.
+  @Test func tablesHoldNothingThatATerminalObeys() throws {
+    let folder = TemporaryFolder()
+    let name = "p\u{1B}[31m\u{202E}"
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/images", withIntermediateDirectories: true)
+    try FileManager.default.copyItem(
+      atPath: try #require(Self.images.first), toPath: "\(folder.path)/images/\(name).jpg")
+    let labels = folder.write("image_id,dx\n\(name),mel\n", to: "labels.csv")
+    for words in [
+      ["embed", "\(folder.path)/images", "--output", "\(folder.path)/e.npy", "--ids", "-"],
+      ["evaluate", "--labels", labels, "--images", "\(folder.path)/images", "--predictions", "-"],
+    ] {
+      let (status, text) = try run(words + ["--quiet"], width: 80, environment: ["TERM": "dumb"])
+      #expect(status == 0)
+      #expect(!text.contains("\u{1B}") && !text.contains("\u{202E}"), "\(text)")
+      #expect(text.contains("\\u{1B}[31m"), "\(text)")
+    }
+    // An array is no text.
+    let (status, text) = try run(
+      ["embed", "\(folder.path)/images", "--output", "-", "--quiet"], width: 80, environment: ["TERM": "dumb"]
+    )
+    #expect(status == 64 && text.contains("is a terminal, which cannot show this output"), "\(text)")
+  }
+
   @Test(arguments: [44, 60, 80, 200])
   func aResultFits(width: Int) throws {
     let (status, text) = try run(["classify", try #require(Self.images.first)], width: width)

@@ -57,6 +57,16 @@ package struct OutputFiles: Sendable {
   /// Writes several of them: all files or none, and what goes to standard output only when the files are there.
   package func write(_ files: [(bytes: [UInt8], path: String)]) throws {
     try FileBytes.write(files.filter { !streamed.contains($0.path) })
-    for (bytes, path) in files where streamed.contains(path) { try terminal.output.write(bytes) }
+    for (bytes, path) in files where streamed.contains(path) { try terminal.output.write(shown(bytes, path)) }
+  }
+
+  /// What a person who looks at standard output may get: text, in which a terminal finds nothing to obey.
+  private func shown(_ bytes: [UInt8], _ path: String) throws(DermaFusionError) -> [UInt8] {
+    if terminal.width == nil { return bytes }
+    guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
+      throw .usage("'\(path)' is a terminal, which cannot show this output. Please name a file or a pipe.")
+    }
+    let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+    return Array(lines.map { String($0).printable }.joined(separator: "\n").utf8)
   }
 }

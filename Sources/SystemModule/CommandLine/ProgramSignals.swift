@@ -1,7 +1,8 @@
 import CLibrary
 
-/// What the program does when a signal ends it. A person's interrupt removes files that are half written; a fault of our own
-/// is told in one line. The process then ends by the same signal, so that its parent sees which.
+/// What the program does when a signal ends it: files that are half written are removed. A fault of our own is told in one line,
+/// and so is the end of the processor time that a batch system allows. The process then ends by the same signal, so that its
+/// parent sees which.
 package enum ProgramSignals {
   /// Paths to remove, or null; looked at by the handler, which may not wait for a lock.
   nonisolated(unsafe) fileprivate static let paths: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = {
@@ -16,13 +17,17 @@ package enum ProgramSignals {
     held.initialize(repeating: 0, count: 2)
     return held
   }()
-  nonisolated(unsafe) fileprivate static let message: UnsafeMutableBufferPointer<UInt8> = {
-    let text =
-      "Error: dermafusion crashed: internal error or out of memory; please report the command\n"
+  nonisolated(unsafe) fileprivate static let message = bytes(
+    "Error: dermafusion crashed: internal error or out of memory; please report the command\n")
+  nonisolated(unsafe) fileprivate static let timeMessage = bytes(
+    "Error: the limit of processor time is reached (ulimit -t, or that of the batch system)\n")
+
+  private static func bytes(_ text: String) -> UnsafeMutableBufferPointer<UInt8> {
     let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
     _ = bytes.initialize(from: text.utf8)
     return bytes
-  }()
+  }
+
   /// What an interrupt writes, or null.
   nonisolated(unsafe) fileprivate static let interruption:
     UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = {
@@ -35,11 +40,24 @@ package enum ProgramSignals {
   /// Takes the signals over. A signal that the parent process ignores stays ignored.
   package static func install() {
     // The handlers must not be the first to ask for these.
-    _ = (paths, held, message.count, interruption)
+    _ = (paths, held, message.count, timeMessage.count, interruption)
     // One by one: a list would take memory, and want of that is to be told too.
     handle(SIGINT, removeAndEnd)
     handle(SIGTERM, removeAndEnd)
     handle(SIGHUP, removeAndEnd)
+    // All others that end a process and are no fault of ours.
+    handle(SIGQUIT, removeAndEnd)
+    handle(SIGALRM, removeAndEnd)
+    handle(SIGVTALRM, removeAndEnd)
+    handle(SIGPROF, removeAndEnd)
+    handle(SIGUSR1, removeAndEnd)
+    handle(SIGUSR2, removeAndEnd)
+    handle(SIGXCPU, sayTimeAndEnd)
+    #if os(Linux)
+      handle(SIGPOLL, removeAndEnd)
+      handle(SIGPWR, removeAndEnd)
+      handle(SIGSTKFLT, removeAndEnd)
+    #endif
     // Swift's own report is asked for by this variable.
     if getenv("SWIFT_BACKTRACE") != nil { return }
     giveFaultsAStack()
@@ -92,6 +110,7 @@ package enum ProgramSignals {
     if number != 0 { raise(number) }
   }
 
+  /// Takes one over, unless it is ignored.
   private static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
     var old = sigaction()
     guard sigaction(number, nil, &old) == 0 else { return }
@@ -134,8 +153,11 @@ package enum ProgramSignals {
 // The handlers call nothing but what a handler may: write, unlink, rmdir, signal and raise.
 
 private func removeHalfWritten() {
-  for slot in 0..<ProgramSignals.capacity {
-    if let path = ProgramSignals.paths[slot], unlink(path) != 0 { rmdir(path) }
+  // Three times: a folder can be removed when what lies in it is, and the slots are in no order. Models have a folder in theirs.
+  for _ in 0..<3 {
+    for slot in 0..<ProgramSignals.capacity {
+      if let path = ProgramSignals.paths[slot], unlink(path) != 0 { rmdir(path) }
+    }
   }
 }
 
@@ -152,9 +174,19 @@ private func removeAndEnd(_ number: Int32) {
   raise(number)
 }
 
+private func sayTimeAndEnd(_ number: Int32) {
+  // It comes again every second, until the hard limit kills.
+  if ProgramSignals.held[0] == 0 { say(ProgramSignals.timeMessage) }
+  removeAndEnd(number)
+}
+
 private func sayAndEnd(_ number: Int32) {
   removeHalfWritten()
-  _ = systemWrite(STDERR_FILENO, ProgramSignals.message.baseAddress!, ProgramSignals.message.count)
+  say(ProgramSignals.message)
   signal(number, SIG_DFL)
   raise(number)
+}
+
+private func say(_ text: UnsafeMutableBufferPointer<UInt8>) {
+  _ = systemWrite(STDERR_FILENO, text.baseAddress!, text.count)
 }
