@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # Compiles the portable core as Embedded Swift, for platforms without Swift's system library. Source setup.sh first.
+: "${root:?}"
 
 # The modules of the core and Browser, each after those that it imports.
 core_modules="KernelInterface CLibrary SystemModule SHA256Instructions KernelsBaseline KernelsDotProduct \

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # The shared library of the C interface. Source setup.sh and packaging.sh first.
+: "${root:?}" "${configuration:?}"
 
 library_soname=libdermafusion.so.1
 
@@ -8,6 +9,7 @@ library_soname=libdermafusion.so.1
 build_library() {
   local folder=$root/.build/$configuration/library archive
   find_portable_flags
+  : "${archives:=}" # set above, on Linux
   # The objects are those of build_portable, or of the tests in debug. SwiftPM's own library would need Swift's shared ones,
   # and cannot be linked with the archives, whose code is not position-independent for symbols that others may replace: it
   # is linked anew below.

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # Installing and releasing. Source setup.sh first.
+: "${root:?}"
 
 umask 022 # everybody may read what is installed, its owner alone may write it
 

@@ -1,14 +1,30 @@
 # shellcheck shell=bash
-# The environment of the training package. Source setup.sh first.
+# Environments of Python. Source setup.sh first.
+: "${root:?}"
 
 # make_environment FOLDER: a virtual environment with the package dermafusion_training, editable, and its pinned requirements.
 # Made again when pyproject.toml has changed.
 make_environment() {
-  local folder=$1 scripts
-  scripts=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
+  local folder=$1 scripts=$root/Scripts
   # pyproject.toml is copied only after all of its requirements were installed.
   cmp -s "$scripts/pyproject.toml" "$folder/pyproject.toml" && return
-  { python3.11 -m venv "$folder" && "$folder/bin/pip" install --quiet --editable "${scripts}[check]"; } >&2 \
+  { python3.11 -m venv "$folder" && "$folder/bin/pip" install --quiet --editable "$scripts"; } >&2 \
     || cannot_run "what $scripts/pyproject.toml lists could not be installed; it needs Python 3.11"
   cp "$scripts/pyproject.toml" "$folder/pyproject.toml"
+}
+
+# make_tools NAME PACKAGE==VERSION...: installs programs of PyPI, once for each choice of versions, and sets `tools` to their
+# folder.
+make_tools() {
+  local folder=$root/.build/tools/$1
+  shift
+  # shellcheck disable=SC2034  # the caller's
+  tools=$folder/bin
+  [ "$(cat "$folder/packages.txt" 2> /dev/null || true)" != "$*" ] || return 0
+  rm -rf "$folder"
+  find_python
+  : "${python:?}"
+  { "$python" -m venv "$folder" && "$folder/bin/pip" install --quiet "$@"; } > /dev/null 2>&1 \
+    || cannot_run "$* could not be installed"
+  echo "$*" > "$folder/packages.txt"
 }
