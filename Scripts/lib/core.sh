@@ -35,22 +35,55 @@ embedded_swift() {
     "${settings[@]}" ${TARGET_FLAGS:-} "$optimisation" "$@" "${sources[@]}"
 }
 
-# compile_core TRIPLE FOLDER: the object files of all modules in FOLDER, compiled again where a source is newer.
+# core_imports MODULE: the modules of the core that it imports.
+core_imports() {
+  grep -RhoE --include='*.swift' '^[a-z@_ ]*\bimport [a-z]* ?[A-Za-z0-9]+' "$root/Sources/$1" | sed 's/.* //' | sort -u \
+    | grep -xF -f <(tr ' ' '\n' <<< "$core_modules") | grep -vx "$1" || true
+}
+
+# compile_core TRIPLE FOLDER: the object files of all modules in FOLDER, compiled again where a source is newer. As many
+# are compiled at once as there are cores. A module can be compiled as soon as those that it imports have written their
+# interface, which the compiler does before it makes their code.
 compile_core() {
-  local triple=$1 folder=$2 module is_stale=false
+  local triple=$1 folder=$2 module needed is_stale waiting="" cores
+  local -A imports=() processes=()
+  cores=$(getconf _NPROCESSORS_ONLN)
   mkdir -p "$folder"
   for module in $core_modules; do
-    if [ ! -e "$folder/$module.o" ] \
+    imports[$module]=$(core_imports "$module")
+    is_stale=false
+    if [ ! -e "$folder/$module.o" ] || [ ! -e "$folder/$module.swiftmodule" ] \
       || [ -n "$(find -L "$root/Sources/$module" -newer "$folder/$module.o" -name '*.swift' | head -n 1)" ]; then
       is_stale=true
     fi
-    # Later modules may have inlined its code.
+    # It may have inlined their code.
+    for needed in ${imports[$module]}; do [ -e "$folder/$needed.o" ] || is_stale=true; done
     $is_stale || continue
-    say "  $module"
-    embedded_swift "$triple" "$module" "$folder" -emit-module -emit-module-path "$folder/$module.swiftmodule" \
-      -c -o "$folder/$module.part" \
-      || fail "$module does not compile as Embedded Swift for $triple"
-    mv "$folder/$module.part" "$folder/$module.o"
+    rm -f "$folder/$module.o" "$folder/$module.swiftmodule"
+    waiting="$waiting $module"
+  done
+  while [ -n "${waiting// /}" ] || [ "${#processes[@]}" -gt 0 ]; do
+    for module in $waiting; do
+      [ "${#processes[@]}" -lt "$cores" ] || break
+      for needed in ${imports[$module]}; do [ -e "$folder/$needed.swiftmodule" ] || continue 2; done
+      say "  $module"
+      embedded_swift "$triple" "$module" "$folder" -emit-module -emit-module-path "$folder/$module.swiftmodule" \
+        -c -o "$folder/$module.part" < /dev/null &
+      processes[$module]=$!
+      waiting=" $waiting "
+      waiting=${waiting/ $module / }
+    done
+    sleep 0.1
+    for module in "${!processes[@]}"; do
+      ! kill -0 "${processes[$module]}" 2> /dev/null || continue
+      if ! wait "${processes[$module]}"; then
+        unset "processes[$module]"
+        [ "${#processes[@]}" = 0 ] || kill "${processes[@]}" 2> /dev/null || true
+        fail "$module does not compile as Embedded Swift for $triple"
+      fi
+      unset "processes[$module]"
+      mv "$folder/$module.part" "$folder/$module.o"
+    done
   done
 }
 

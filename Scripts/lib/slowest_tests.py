@@ -11,7 +11,8 @@ for path in map(Path, sys.argv[1:]):
     except (OSError, xml.ParseError):
         continue  # the step ended before it wrote its report
     step = path.stem.removesuffix("-swift-testing")
-    tests += [(float(case.get("time")), step, case.get("classname"), case.get("name")) for case in cases]
+    # A skipped test has no time.
+    tests += [(float(case.get("time", 0)), step, case.get("classname"), case.get("name")) for case in cases]
 if tests:
     print("The slowest tests:")
     for seconds, step, suite, name in sorted(tests, reverse=True)[:10]:
