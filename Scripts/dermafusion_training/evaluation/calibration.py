@@ -10,7 +10,8 @@ WORTH_FITTING = 0.002  # of negative log-likelihood; less is noise on a thousand
 EVENNESS = 0.5  # 0: every photograph weighs the same; 1: every class does
 MISSED_MELANOMA = 2.0  # weight of a melanoma beside other lesions
 SMALL_BIAS = 0.02  # weight of the biases' mean square
-# Of the most likely fit, beside the sum of the negative log-likelihoods: of the biases' squares and of that of the relative change of the scale.
+# Of the most likely fit, beside the sum of the negative log-likelihoods: of the biases' squares and of that of the
+# relative change of the scale.
 BIAS_PENALTY, SCALE_PENALTY = 10.0, 40.0
 FOLDS = 5
 DEALS = 20  # of lesions into folds: by one alone the calibration error moves by half of itself
@@ -60,17 +61,16 @@ def fit_calibration(logits, labels, melanoma=MELANOMA):
 def fit_likelihood(logits, labels, temperature):
     """(bias [classes], temperature) of the least penalised negative log-likelihood, every photograph weighing the same.
 
-    What `dermafusion calibrate` fits to a collection of its user's: it prefers the `temperature` of the present model and
-    no bias, and leaves the bias of a class that no photograph shows at 0.
+    What `dermafusion calibrate` fits to a collection of its user's: it prefers the `temperature` of the present model
+    and no bias, and leaves the bias of a class that no photograph shows at 0.
     """
     shown = np.bincount(labels, minlength=logits.shape[1]) > 0
 
     def loss(place):
         values = logits * (1 + place[0]) / temperature + np.where(shown, place[1:], 0)
         likelihood = np.log(softmax(values)[np.arange(len(labels)), labels]).sum()
-        return (
-            SCALE_PENALTY / 2 * place[0] ** 2 + BIAS_PENALTY / 2 * (place[1:] ** 2).sum() - likelihood
-        ) / len(labels)
+        penalty = SCALE_PENALTY / 2 * place[0] ** 2 + BIAS_PENALTY / 2 * (place[1:] ** 2).sum()
+        return (penalty - likelihood) / len(labels)
 
     bounds = [(-0.99, None)] + [(None, None)] * logits.shape[1]
     options = {"maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-10}
