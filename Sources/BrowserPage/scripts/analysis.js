@@ -92,6 +92,15 @@ export async function requestEffect(work) {
   return (await app.engine.request('effect', jobOf(work, outcomeOf(work)), 'effect')).shares;
 }
 
+/**
+ * @param {Work} work
+ * @param {import('./types.js').Metadata} metadata
+ * @returns {Promise<Record<string, number>>} what the model would say with it
+ */
+export function requestProbabilities(work, metadata) {
+  return app.engine.request('probabilities', { ...jobOf(work, outcomeOf(work)), metadata });
+}
+
 /** @param {Work | null} work @returns whether something is known of the patient, and not yet what it did to the result */
 export function lacksEffect(work) {
   const result = work?.outcome?.scan.result;

@@ -14,6 +14,7 @@ import { compareView } from './views/compare.js';
 import { languageChoice } from './views/disclaimer.js';
 import { historyView } from './views/history.js';
 import { learnView } from './views/learn.js';
+import { lesionView } from './views/lesion.js';
 import { recordView } from './views/record.js';
 import { scanView } from './views/scan.js';
 import { failureWords } from './wording.js';
@@ -47,6 +48,7 @@ async function viewOf(place) {
   switch (tab) {
     case 'history': return rest[0] ? recordView(rest[0]) : historyView();
     case 'compare': return compareView(rest[0] ?? '', rest[1] ?? '');
+    case 'lesion': return lesionView(rest[0] ?? '');
     case 'learn': return learnView(rest[0]);
     case 'about': return aboutView();
     default: return scanView();
@@ -142,7 +144,7 @@ async function show(options = {}) {
  * @param {string} arrived
  */
 function returns(left, arrived) {
-  if (arrived !== 'history' || !/^(history|compare)\//.test(left)) return false;
+  if (arrived !== 'history' || !/^(history|compare|lesion)\//.test(left)) return false;
   window.scrollTo(0, scrolled.get('history') ?? 0);
   const link = [...main.querySelectorAll('a')].find(({ hash }) => hash === `#${left}`);
   if (link) {
@@ -161,7 +163,8 @@ function focusHeading() {
 
 /** @param {string} wanted */
 function markTab(wanted) {
-  const tab = wanted.split('/')[0] === 'compare' ? 'history' : wanted.split('/')[0];
+  const [first] = wanted.split('/');
+  const tab = ['compare', 'lesion'].includes(first) ? 'history' : first;
   for (const link of navigation.querySelectorAll('a')) {
     if (link.dataset.tab === tab) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');

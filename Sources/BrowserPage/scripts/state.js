@@ -206,6 +206,11 @@ export function placeOfWork({ work, list }) {
   return list ? 'scan/list' : 'scan';
 }
 
+/** @param {string} name a lesion's @returns the place that shows all of its scans */
+export function placeOfLesion(name) {
+  return `lesion/${encodeURIComponent(name)}`;
+}
+
 /**
  * What is to be shown: the same screen as before where all its parts are the same.
  * @param {State} state
@@ -234,7 +239,7 @@ export function nearestPlace({ work, list }, wanted) {
   } catch {
     return 'scan';
   }
-  if (tab !== 'scan') return [...TABS, 'compare'].includes(tab) ? wanted : 'scan';
+  if (tab !== 'scan') return [...TABS, 'compare', 'lesion'].includes(tab) ? wanted : 'scan';
   if (step === 'list' && list) return wanted;
   if (!work || !['review', 'details', 'result'].includes(step)) return 'scan';
   return step !== 'result' || work.running || work.failure || work.outcome ? wanted : 'scan/details';

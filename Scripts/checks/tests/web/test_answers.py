@@ -221,6 +221,37 @@ def test_what_nobody_asked_for_is_not_announced(visit):
     assert status.text_content() == ""
 
 
+def test_another_age_moves_the_bars_and_leaves_the_result(visit):
+    on = visit()
+    page = on.page
+    on.scan(age="20")
+    card = page.locator("details", has_text="What if the age were another?")
+    before = page.locator(".bars").inner_text()
+    card.locator("summary").click()
+    slider = card.get_by_role("slider")
+    assert slider.input_value() == "20"
+    slider.fill("85")
+    card.get_by_text("At 85 years:").wait_for()
+    there = dict(row.split("\n")[:2] for row in card.locator(".what-if-bar").all_inner_texts())
+    assert all("now" in value for value in there.values())
+    # What it says is what a result of that age says.
+    page.get_by_text("Change age, sex or place").click()
+    page.get_by_label("Age", exact=True).fill("85")
+    page.get_by_role("button", name="Update the result").click()
+    page.get_by_text("85 years").first.wait_for()
+    page.wait_for_function("(before) => document.querySelector('.bars')?.innerText !== before", arg=before)
+    after = {row.split("\n")[0]: row.split("\n")[-1] for row in page.locator(".bar").all_inner_texts()}
+    assert {name: value.split(" (")[0] for name, value in there.items()} == after
+    on.save()
+    on.go("history")
+    page.locator("a.scan-card").click()
+    card.locator("summary").click()
+    card.get_by_role("slider").fill("20")
+    card.get_by_text("At 20 years:").wait_for()
+    card.get_by_role("button", name="As given").click()
+    assert "now" not in card.locator(".what-if-bars").inner_text()
+
+
 @pytest.mark.slow
 def test_the_engine_checks_a_map(visit):
     on = visit()

@@ -480,6 +480,66 @@ def test_a_scan_is_found_and_the_list_is_where_it_was(visit):
     page.get_by_text("101 scans, newest first").wait_for()
 
 
+def test_a_lesion_has_a_page_of_its_own(visit):
+    on = visit()
+    page = on.page
+    on.scan("phantom_pale.jpg")
+    page.get_by_label("Name of the lesion").fill("left ear / lobe")
+    on.save()
+    change = "if (index) { copy.result.probabilities = { ...copy.result.probabilities, nv: 0.5 }; } if (index === 2) { copy.lesion = 'another'; }"
+    copies(on, 3, change)
+    on.go("history")
+    page.get_by_label("Group by lesion").check()
+    page.get_by_role("link", name="left ear / lobe", exact=True).click()
+    page.get_by_role("heading", name="left ear / lobe", level=1).wait_for()
+    page.get_by_text("3 scans, over 2 days").wait_for()
+    assert page.locator(".film-strip a").count() == 3
+    # The earliest first, and as much in the table as in the lines.
+    assert page.locator(".chart polyline").count() == 3 and page.locator(".chart circle").count() == 9
+    rows = page.locator(".table tbody tr")
+    assert rows.count() == 3 and "50.0%" in rows.nth(0).inner_text() and "50.0%" not in rows.nth(2).inner_text()
+    assert page.locator(".disclaimer").is_visible()
+    page.get_by_label("In", exact=True).select_option("6")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Calendar file").click()
+    assert download.value.suggested_filename == "left ear _ lobe.ics"
+    calendar = download.value.path().read_bytes().replace(b"\r\n ", b"").decode()
+    assert "SUMMARY:Photograph again: left ear / lobe" in calendar and "NOT a medical device" in calendar
+    page.get_by_role("link", name="Compare the first with the last").click()
+    page.get_by_text("2 days between them").wait_for()
+    on.go("lesion/" + "nothing%20here")
+    page.get_by_role("heading", name="This scan is not here").wait_for()
+
+
+def test_a_letter_to_a_dermatologist_is_one_page(visit, tmp_path):
+    on = visit()
+    page = on.page
+    page.evaluate("() => { window.print = () => {}; }")
+    on.scan("phantom_pale.jpg")
+    page.get_by_label("Notes", exact=True).fill("itches since spring")
+    page.get_by_role("button", name="Letter to a dermatologist").click()
+    dialog = page.get_by_role("dialog", name="Letter to a dermatologist")
+    dialog.get_by_label("Question").fill("Is it a basal cell carcinoma?")
+    dialog.get_by_role("button", name="Print or PDF").click()
+    letter = page.locator(".report.letter")
+    words = letter.text_content()
+    assert letter.evaluate("(element) => element.firstElementChild.className") == "disclaimer"
+    for part in (
+        "Is it a basal cell carcinoma?",
+        "itches since spring",
+        "55 years",
+        "cannot be excluded",
+        "None of its heatmaps was checked",
+        "High risk classification",
+    ):
+        assert part in words, part
+    for paper in ("A4", "Letter"):
+        path = tmp_path / f"{paper}.pdf"
+        page.pdf(path=path, format=paper, prefer_css_page_size=False, print_background=False)
+        text = path.read_bytes()
+        assert text.count(b"/Type /Page\n") + text.count(b"/Type /Page ") == 1, paper
+
+
 def test_a_lesion_counts_all_of_its_scans_however_few_are_shown(visit):
     on = visit()
     page = on.page

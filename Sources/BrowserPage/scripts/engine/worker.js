@@ -170,6 +170,17 @@ const actions = {
     return { shares: engine.classify(pixels, { ...requestOf(job, opened), metadataShares: true }).result.metadataShares };
   },
 
+  /**
+   * The probabilities with other metadata. The maps of the last result stay.
+   * @param {import('../types.js').Job} job
+   */
+  async probabilities(job) {
+    const opened = await photographOf(job.source);
+    const pixels = cut(opened.photograph, job.square ?? centreSquare(opened.photograph));
+    spare();
+    return engine.classify(pixels, requestOf(job, opened)).result.probabilities;
+  },
+
   /** @param {import('../types.js').MapJob} job */
   async map(job) {
     const started = performance.now();

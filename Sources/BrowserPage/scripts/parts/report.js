@@ -14,7 +14,7 @@ import { bars, headline, setSentence, unreliable } from './result.js';
  */
 
 /** @param {HTMLCanvasElement} canvas */
-function copyOf(canvas) {
+export function copyOf(canvas) {
   const copy = h('canvas', { width: canvas.width, height: canvas.height });
   copy.getContext('2d')?.drawImage(canvas, 0, 0);
   return copy;
@@ -27,7 +27,16 @@ function copyOf(canvas) {
  * @param {ReportMap | null} map
  */
 export function printReport(scan, photograph, map) {
-  buildReport(scan, photograph, map);
+  printOnPaper(report(scan, photograph, map));
+}
+
+/**
+ * Puts an article into the page, where only a printer sees it, and prints it.
+ * @param {HTMLElement} article
+ */
+export function printOnPaper(article) {
+  dropReport();
+  document.body.append(article);
   print();
 }
 
@@ -68,17 +77,15 @@ export function dropReport() {
 }
 
 /**
- * Puts the report into the page, where only a printer sees it.
  * @param {import('../types.js').Scan} scan
  * @param {HTMLCanvasElement | null} photograph
  * @param {ReportMap | null} map
  */
-export function buildReport(scan, photograph, map) {
+function report(scan, photograph, map) {
   const { result, classes, created, note, lesion } = scan;
   // Where the model abstains, paper shows no map that somebody could rely on.
   const shown = result.abstain ? null : map;
-  dropReport();
-  document.body.append(h('article', { class: 'report', 'aria-hidden': 'true' },
+  return h('article', { class: 'report', 'aria-hidden': 'true' },
     disclaimer(),
     h('header', { class: 'report-head' },
       h('h1', {}, t('report.title')),
@@ -95,7 +102,7 @@ export function buildReport(scan, photograph, map) {
     h('section', {}, h('h2', {}, t('effect.given')), metadataList(result.metadata)),
     note ? h('section', {}, h('h2', {}, t('record.note')), h('p', { class: 'report-note' }, note)) : null,
     h('section', {}, h('h2', {}, t('report.made')), modelFacts(scan),
-      h('p', { class: 'small' }, t('report.page', { hash: facts.hash })))));
+      h('p', { class: 'small' }, t('report.page', { hash: facts.hash }))));
 }
 
 /**

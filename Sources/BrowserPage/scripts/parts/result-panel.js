@@ -19,7 +19,7 @@ import { bars, headline, metadataEffect, setSentence, unreliable } from './resul
  * @param {import('./heatmap.js').Options['checked']} options.checked
  * @param {(canvas: HTMLCanvasElement | null, lesionClass: string) => void} [options.drawn]
  * @param {{decode: number, engine: number}} [options.milliseconds]
- * @param {Node[]} [options.beside] what stands under the picture and the figures
+ * @param {(Node | null)[]} [options.beside] what stands under the picture and the figures
  */
 export function resultPanel({ scan, photograph, request, trustOf, checked, drawn, milliseconds, beside = [] }) {
   const { result, classes, square } = scan;
@@ -61,16 +61,17 @@ export function resultPanel({ scan, photograph, request, trustOf, checked, drawn
 /**
  * What takes a result out of the page.
  * @param {() => import('../types.js').Scan} scanOf
- * @param {() => void} print
+ * @param {{report: () => void, letter: () => void}} print
  */
-export function exits(scanOf, print) {
+export function exits(scanOf, { report, letter }) {
   const exported = (/** @type {'json' | 'csv'} */ format) => () => exportScans([scanOf()], format, baseName(scanOf().name));
   return {
     files: [
       h('button', { class: 'button', onclick: exported('json') }, icon('export'), 'JSON'),
       h('button', { class: 'button', onclick: exported('csv') }, icon('export'), 'CSV'),
+      h('button', { class: 'button', onclick: letter }, icon('print'), t('letter.title')),
     ],
-    report: h('button', { class: 'button', onclick: print }, icon('print'), t('result.report')),
+    report: h('button', { class: 'button', onclick: report }, icon('print'), t('result.report')),
   };
 }
 

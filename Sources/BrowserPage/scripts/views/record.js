@@ -1,18 +1,21 @@
 import { app } from '../app.js';
 import { blobAddresses, fileName, h, replace } from '../dom.js';
 import { correctScan } from '../actions.js';
+import { placeOfLesion } from '../state.js';
 import { go } from '../store.js';
 import { icon } from '../icons.js';
 import { formatDate, t } from '../texts.js';
 import { drawn, probe } from '../image.js';
 import { confirmAction, message } from '../parts/dialog.js';
 import { keptSquare } from '../parts/crop-geometry.js';
+import { printLetter } from '../parts/letter.js';
 import { printReport } from '../parts/report.js';
 import { actionBar } from '../parts/action-bar.js';
 import { exits, resultPanel, wordFields } from '../parts/result-panel.js';
 import { storingFailed, tell } from '../parts/saving.js';
 import { failureWords } from '../wording.js';
 import { scanSummary } from '../parts/scan-summary.js';
+import { whatIf } from '../parts/what-if.js';
 
 /** @typedef {import('../types.js').Scan} Scan */
 
@@ -113,6 +116,7 @@ export async function recordView(id) {
       .sort((first, second) => Date.parse(first.created) - Date.parse(second.created)) : [];
     replace(timeLine, same.length < 2 ? h('p', { class: 'soft small' }, t('record.timeLineHint')) : [
       h('h3', {}, t('record.timeLine', { name: /** @type {Scan} */ (scan).lesion })),
+      h('div', {}, h('a', { class: 'back-link', href: `#${placeOfLesion(/** @type {Scan} */ (scan).lesion)}` }, t('lesion.open'), icon('forward'))),
       h('ol', { role: 'list', class: 'time-line' }, same.map((each) =>
         h('li', {}, h('a', { class: 'scan-card', href: `#history/${each.id}`, 'aria-current': each.id === id ? 'true' : null }, scanSummary(each, addresses.of(each.thumbnail))),
           each.id === id ? null : h('a', { class: 'button plain', href: `#compare/${[each, /** @type {Scan} */ (scan)].sort((first, second) => Date.parse(first.created) - Date.parse(second.created)).map((one) => one.id).join('/')}` }, icon('compare'), t('record.compareWith', { date: formatDate(each.created, false) })))))]);
@@ -130,15 +134,14 @@ export async function recordView(id) {
   }
 
   const sameModel = app.description?.model.sha256 === scan.result.model.sha256;
+  const { age, sex, site } = scan.result.metadata;
+  const job = { source: { key: `record-${id}`, blob, size: stored?.size }, name: scan.name, square: stored?.square, metadata: { age, sex, site } };
   const panel = resultPanel({
     scan, photograph: stored?.canvas ?? null,
     request: async (lesionClass, trust) => {
       await app.engine.ready;
       if (app.description?.model.sha256 !== scan.result.model.sha256) throw Object.assign(new Error('another model'), { code: 'other_model' });
-      const { age, sex, site } = scan.result.metadata;
-      return app.engine.request('map', {
-        source: { key: `record-${id}`, blob, size: stored?.size }, name: scan.name, square: stored?.square,
-        metadata: { age, sex, site }, class: lesionClass, method: 'gradcam', trust }, 'map');
+      return app.engine.request('map', { ...job, class: lesionClass, method: 'gradcam', trust }, 'map');
     },
     trustOf: (lesionClass) => scan.trust?.[lesionClass],
     checked: async (lesionClass, trust) => {
@@ -150,9 +153,9 @@ export async function recordView(id) {
       }
     },
     drawn: (canvas, lesionClass) => { map = canvas && { canvas, class: lesionClass }; },
-    beside: [wordFields(words, typing, { names: [...new Set(scans.map((each) => each.lesion).filter(Boolean))], left: storeWords, rows: 4 }, timeLine)],
+    beside: [stored && whatIf(scan, (metadata) => app.engine.request('probabilities', { ...job, metadata })), wordFields(words, typing, { names: [...new Set(scans.map((each) => each.lesion).filter(Boolean))], left: storeWords, rows: 4 }, timeLine)],
   });
-  const leaving = exits(() => scan, () => printReport(scan, stored?.canvas ?? null, map));
+  const leaving = exits(() => scan, { report: () => printReport(scan, stored?.canvas ?? null, map), letter: () => printLetter(scan, stored?.canvas ?? null) });
 
   replace(root,
     h('div', {}, h('a', { class: 'back-link', href: '#history' }, icon('back'), t('record.back'))),

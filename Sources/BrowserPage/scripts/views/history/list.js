@@ -4,7 +4,7 @@ import { icon } from '../../icons.js';
 import { bodyCounts } from '../../parts/body-map.js';
 import { confirmAction } from '../../parts/dialog.js';
 import { isLookedFor, scanSummary } from '../../parts/scan-summary.js';
-import { groupsOf, PAGE } from '../../state.js';
+import { groupsOf, PAGE, placeOfLesion } from '../../state.js';
 import { go, store } from '../../store.js';
 import { chose, sought } from '../../transitions.js';
 import { formatDate, t } from '../../texts.js';
@@ -156,5 +156,5 @@ async function deleteScan({ root, draw, focusHeading }, scan) {
 function group(lesion, count, rows) {
   const list = h('ul', { role: 'list', class: 'scan-list' }, rows);
   return lesion === null ? list : h('section', { class: 'stack close' },
-    h('h2', {}, lesion || t('history.withoutName'), ' ', h('span', { class: 'soft small numbers' }, t('history.scans', { count }))), list);
+    h('h2', {}, lesion ? h('a', { href: `#${placeOfLesion(lesion)}` }, lesion) : t('history.withoutName'), ' ', h('span', { class: 'soft small numbers' }, t('history.scans', { count }))), list);
 }

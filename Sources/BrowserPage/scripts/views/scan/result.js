@@ -1,11 +1,13 @@
 import { analyse, discardWork, loadEffect, saveWork } from '../../actions.js';
-import { lacksEffect, requestMap } from '../../analysis.js';
+import { lacksEffect, requestMap, requestProbabilities } from '../../analysis.js';
 import { app } from '../../app.js';
 import { h, replace, uniqueID } from '../../dom.js';
 import { icon } from '../../icons.js';
 import { actionBar } from '../../parts/action-bar.js';
 import { message } from '../../parts/dialog.js';
 import { metadataForm } from '../../parts/metadata-form.js';
+import { whatIf } from '../../parts/what-if.js';
+import { printLetter } from '../../parts/letter.js';
 import { printReport } from '../../parts/report.js';
 import { exits, resultPanel, wordFields } from '../../parts/result-panel.js';
 import { isSaved, isStale, recordOf } from '../../state.js';
@@ -40,7 +42,7 @@ export function result(work) {
     mark();
   } });
   // What leaves the page is what is shown as current.
-  const leaving = exits(() => recordOf(now()), () => printReport(recordOf(now()), picture, map));
+  const leaving = exits(() => recordOf(now()), { report: () => printReport(recordOf(now()), picture, map), letter: () => printLetter(recordOf(now()), picture) });
   const next = h('span', {});
   const again = h('button', { class: 'button primary', onclick: analyse }, icon('refresh'), t('result.update'));
   const update = h('div', { class: 'row out-of-date', hidden: true }, h('span', { class: 'row strong' }, icon('warning'), t('result.outOfDate')), again);
@@ -71,6 +73,7 @@ export function result(work) {
     drawn: (canvas, id) => { map = canvas && { canvas, class: id }; },
     beside: [h('details', { class: 'card', open: isStale(work) }, h('summary', {}, t('result.change')),
       metadataForm(app.description, work.metadata, (metadata, valid) => store.apply(entered, { metadata, valid }))),
+    whatIf(recordOf(work), (metadata) => requestProbabilities(work, metadata)),
     wordFields(work, (words) => store.apply(wrote, words), {})],
   });
   // The map first: it costs nothing more, what the metadata did costs another run of the network.
