@@ -1,5 +1,6 @@
-"""What the checks share that are written in Python: the repository's folders, the program, the environment."""
+"""What the checks in Python share: the folders of the repository, the program and its runs, what was found."""
 
+import argparse
 import os
 import subprocess
 import sys
@@ -8,6 +9,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "ParityFixtures/images"
 LIBRARY = ROOT / "Scripts/lib"
+PHOTOGRAPHS = Path(os.environ.get("DERMAFUSION_PHOTOGRAPHS", ROOT.parent / "shared/data/ham10000/full600x450"))
+
+# What read_options found: the program, the model's folder, and the options of the check.
+options = argparse.Namespace()
+# The names of the checks that did not hold.
+problems = []
 
 
 def shell(*words):
@@ -37,3 +44,53 @@ def enter_environment():
             sys.exit()
         shell("make_environment", folder)
         os.execv(folder / "bin/python", [str(folder / "bin/python"), *sys.argv])
+
+
+def read_options(document, *more, model="the model's folder"):
+    """Parses the command line: --program, --model and `more`, (name, settings) of other options."""
+    parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", help="default: DERMAFUSION_PROGRAM, or the one that this builds")
+    parser.add_argument("--model", default=str(ROOT / "Weights"), help=model)
+    for name, settings in more:
+        parser.add_argument(name, **settings)
+    parser.parse_args(namespace=options)
+    options.program = options.program or str(program())
+    return options
+
+
+def environment(**more):
+    """What the program finds around it: nothing of the person's own settings."""
+    return {"PATH": "/usr/bin:/bin:/sbin:/usr/sbin", "DERMAFUSION_MODEL": options.model, **more}
+
+
+def run(*words, input=None, timeout=600, **settings):
+    """Runs the program with words."""
+    stdin = {"stdin": subprocess.DEVNULL} if input is None else {"input": input}
+    settings = {"env": environment(), "capture_output": True, "timeout": timeout} | stdin | settings
+    return subprocess.run([options.program, *map(str, words)], **settings)
+
+
+def photographs(count):
+    """Photographs where they are there, else drawn ones, repeated."""
+    found = sorted(PHOTOGRAPHS.glob("*.jpg")) if PHOTOGRAPHS.is_dir() else []
+    found = found or sorted(IMAGES.glob("phantom_*.jpg"))
+    return [found[i % len(found)] for i in range(count)]
+
+
+def check(name, holds, text="", is_silent=False):
+    """Says whether something holds, with what was found; a silent one speaks only where it does not."""
+    check.count += 1
+    if not holds:
+        problems.append(name)
+    if not holds or not is_silent:
+        print(f"{'ok  ' if holds else 'FAIL'} {name}: {str(text)[:300]}", flush=True)
+
+
+check.count = 0
+
+
+def finish(said="checks passed."):
+    """Ends the program: with what failed, or with the number of checks and what they were."""
+    if problems:
+        sys.exit(f"{len(problems)} of {check.count} checks failed: {', '.join(problems)}")
+    print(f"All {check.count} {said}")

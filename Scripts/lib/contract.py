@@ -1,37 +1,19 @@
-"""What the checks of the contract share: the built program, run with words, and what its answers must be."""
+"""What the checks of the contract share: what answers of the built program must be."""
 
+import functools
 import json
 import re
 import struct
-import subprocess
-import sys
 
-problems = []
-# The program and the model's folder; Scripts/checks/contract sets them.
-options = None
+import checks
+from checks import run
+
 DISCLAIMER = (
     "DermaFusion is a research and educational tool. It is NOT a medical device and has NOT been approved by the FDA "
     "or any regulatory authority. Results should NOT be used for self-diagnosis. Always consult a qualified "
     "dermatologist for skin concerns."
 )
-
-
-def check(name, holds, text=""):
-    if not holds:
-        problems.append(name)
-        print(f"FAIL {name}: {str(text)[:300]}", flush=True)
-    check.count += 1
-
-
-check.count = 0
-
-
-def run(*words, input=None, folder=None):
-    environment = {"PATH": "/usr/bin:/bin", "DERMAFUSION_MODEL": options.model}
-    stdin = {"stdin": subprocess.DEVNULL} if input is None else {"input": input}
-    return subprocess.run(
-        [options.program, *map(str, words)], env=environment, capture_output=True, timeout=600, cwd=folder, **stdin
-    )
+check = functools.partial(checks.check, is_silent=True)
 
 
 def passes(name, *words, **more):
@@ -87,10 +69,3 @@ def npy(data):
     return re.search(r"'descr': '([^']*)'", header)[1], tuple(
         int(part) for part in re.search(r"'shape': \(([^)]*)\)", header)[1].split(",") if part.strip()
     )
-
-
-def finish(said):
-    """Ends the program: with the number of failures, or with what was checked."""
-    if problems:
-        sys.exit(f"{len(problems)} of {check.count} checks failed")
-    print(f"All {check.count} {said}")
