@@ -8,6 +8,8 @@ struct HEIFFile {
   let height: Int
   /// Whether it is an AVIF of 8 bits whose colours are stored for every second pixel and row.
   let isSubsampledAVIF: Bool
+  /// Whether it is an AVIF of 8 bits without colours.
+  let isMonochromeAVIF: Bool
 
   /// The brands of images, and whether they say that they are AVIF; nil where it may be either.
   private static let brands: [(name: StaticString, isAVIF: Bool?)] = [
@@ -30,7 +32,7 @@ struct HEIFFile {
   init(_ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) {
     let reader = ByteReader(bytes, isBigEndian: true)
     var largest = (width: 0, height: 0)
-    var isSubsampled = false
+    var codecs: [Int] = []
     // A full box: four bytes of version and flags come first.
     Self.forEachBox(reader, "meta", in: 0..<bytes.count) { meta in
       Self.forEachBox(reader, "iprp", in: meta.dropFirst(4)) { properties in
@@ -42,9 +44,8 @@ struct HEIFFile {
             else { return }
             largest = (width, height)
           }
-          // High depth, 12 bits, monochrome, and whether columns and rows are halved.
           Self.forEachBox(reader, "av1C", in: list) { codec in
-            if let kind = reader.byte(at: codec.lowerBound + 2), kind & 0x7C == 0x0C { isSubsampled = true }
+            if let kind = reader.byte(at: codec.lowerBound + 2) { codecs.append(kind) }
           }
         }
       }
@@ -53,7 +54,10 @@ struct HEIFFile {
       throw .corrupt(.heif, reason: "it states no size, or the data end before")
     }
     (width, height) = largest
-    isSubsampledAVIF = isSubsampled && Self.isAVIF(bytes) != false
+    // High depth, 12 bits, monochrome, and whether columns and rows are halved. An image's alpha is monochrome too.
+    let isAVIF = Self.isAVIF(bytes) != false
+    isSubsampledAVIF = isAVIF && codecs.contains { $0 & 0x7C == 0x0C }
+    isMonochromeAVIF = isAVIF && !codecs.isEmpty && codecs.allSatisfy { $0 & 0x70 == 0x10 }
   }
 
   private static func forEachBox(
@@ -130,6 +134,9 @@ struct AVIFColors {
       }
     }
   }
+
+  /// A luminance of the limited range as libavif spreads it where there are no colours.
+  static func fullRange(_ value: Int) -> UInt8 { UInt8(((max(16, min(235, value)) - 16) * 255 + 109) / 219) }
 
   private static func limited(_ value: Int) -> UInt8 { UInt8(max(0, min(255, value >> 6))) }
 

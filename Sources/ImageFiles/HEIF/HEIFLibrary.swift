@@ -72,7 +72,9 @@ struct HEIFLibrary: @unchecked Sendable {
     var handle: Pointer?
     try check(primary(context, &handle))
     defer { releaseHandle(handle) }
-    if try HEIFFile(bytes).isSubsampledAVIF, let image = try subsampledPixels(handle, limits: limits) {
+    let file = try HEIFFile(bytes)
+    if file.isMonochromeAVIF, let image = try greyPixels(handle, limits: limits) { return image }
+    if file.isSubsampledAVIF, let image = try subsampledPixels(handle, limits: limits) {
       return image
     }
     var image: Pointer?
@@ -96,17 +98,46 @@ struct HEIFLibrary: @unchecked Sendable {
   /// What the values of a decoded image mean; nil where that is not known. Up to version 1.15 only the file says it, and the
   /// values are in the full range whatever it says.
   private func colors(of image: Pointer?, _ handle: Pointer?) -> AVIFColors? {
-    func colors(_ function: cheif_nclx_function?, _ source: Pointer?, isFullRange: Bool) -> AVIFColors? {
-      var profile: UnsafeMutablePointer<cheif_nclx>?
-      guard let function, let freeColors, function(source, &profile).code == 0, let profile else {
-        return nil
-      }
-      defer { freeColors(profile) }
-      return AVIFColors(
-        matrix: Int(profile.pointee.matrix), isFullRange: isFullRange || profile.pointee.is_full_range != 0)
+    if let (matrix, isFullRange) = profile(colorsOfImage, image) {
+      return AVIFColors(matrix: matrix, isFullRange: isFullRange)
     }
-    return colors(colorsOfImage, image, isFullRange: false)
-      ?? colors(colorsOfHandle, handle, isFullRange: true)
+    return profile(colorsOfHandle, handle).flatMap { AVIFColors(matrix: $0.matrix, isFullRange: true) }
+  }
+
+  private func profile(
+    _ function: cheif_nclx_function?, _ source: Pointer?
+  ) -> (matrix: Int, isFullRange: Bool)? {
+    var profile: UnsafeMutablePointer<cheif_nclx>?
+    guard let function, let freeColors, function(source, &profile).code == 0, let profile else { return nil }
+    defer { freeColors(profile) }
+    return (Int(profile.pointee.matrix), profile.pointee.is_full_range != 0)
+  }
+
+  /// The pixels of an image without colours whose values are in the limited range, 16...235: libheif takes them as they are.
+  ///
+  /// - Returns: nil where the values are in the full range, or the file does not say.
+  private func greyPixels(_ handle: Pointer?, limits: DecodingLimits) throws(DermaFusionError) -> PixelImage?
+  {
+    var image: Pointer?
+    let (monochrome, luminance): (Int32, Int32) = (2, 0)
+    try check(decode(handle, &image, monochrome, 0, nil))
+    defer { releaseImage(image) }
+    guard let profile = profile(colorsOfImage, image) ?? profile(colorsOfHandle, handle), !profile.isFullRange
+    else { return nil }
+    var stride: Int32 = 0
+    let (width, height) = (Int(width(image, luminance)), Int(height(image, luminance)))
+    guard let rows = plane(image, luminance, &stride), width > 0, height > 0, Int(stride) >= width else {
+      throw .corrupt(.heif, reason: "libheif gives no pixels")
+    }
+    try limits.check(width: width, height: height, part: .whole)
+    return PixelImage(width: width, height: height) { rgb in
+      for y in 0..<height {
+        for x in 0..<width {
+          let value = AVIFColors.fullRange(Int(rows[y * Int(stride) + x]))
+          for channel in 0..<3 { rgb[(y * width + x) * 3 + channel] = value }
+        }
+      }
+    }
   }
 
   /// The pixels as libavif makes them, which decodes for Pillow: libheif interpolates the colours in another way.
