@@ -2,6 +2,7 @@ import { app } from './app.js';
 import { classify, closePhotograph, lacksEffect, openPhotograph, requestEffect } from './analysis.js';
 import { isCancelled } from './engine/client.js';
 import { centreSquare } from './engine/decode.js';
+import { sorted } from './files.js';
 import { newID } from './history/records.js';
 import { confirmAction } from './parts/dialog.js';
 import { keptSquare } from './parts/crop-geometry.js';
@@ -20,11 +21,6 @@ import { riskWords, summary } from './wording.js';
  * @typedef {import('./state.js').Work} Work
  * @typedef {import('./types.js').Scan} Scan
  */
-
-/** @param {File} file */
-export function isTable(file) {
-  return file.type === 'text/csv' || /\.(csv|tsv)$/i.test(file.name);
-}
 
 let asking = false;
 
@@ -59,8 +55,7 @@ function closeWork() {
  * @param {File[]} files
  */
 export async function openFiles(files) {
-  const tables = files.filter(isTable);
-  const photographs = files.filter((file) => !isTable(file));
+  const { photographs, tables } = sorted(files);
   const { opening, list } = store.state;
   if (opening || files.length === 0) return;
   if (photographs.length === 0) {

@@ -28,6 +28,17 @@ async function claimedSize(blob) {
 }
 
 /**
+ * Whether a file is built as TIFF, as most raw photographs of cameras are, or is another raw photograph. Safari opens them, and
+ * may show a small preview: the model would see another picture than the command line, which refuses raw photographs and chooses
+ * the page of a TIFF file.
+ * @param {Blob} blob
+ */
+export async function mayShowPreview(blob) {
+  const start = new TextDecoder('latin1').decode(await blob.slice(0, 16).arrayBuffer());
+  return /^(II[*+]\0|MM\0[*+]|II(U\0|R[OS])|MMOR|II\x1a\0\0\0HEAP|FUJIFILMCCD-RAW|FOVb|\0MRM|....ftypcrx )/s.test(start);
+}
+
+/**
  * @param {{width: number, height: number}} size
  */
 function refuseTooMany({ width, height }) {
@@ -42,6 +53,9 @@ function refuseTooMany({ width, height }) {
  * @returns {Promise<{width: number, height: number}>}
  */
 export async function probe(blob) {
+  if (await mayShowPreview(blob)) {
+    throw new EngineError('unreadable_image', 'raw photographs and TIFF files are not opened: a browser may show their preview');
+  }
   const claimed = await claimedSize(blob);
   if (claimed) {
     refuseTooMany(claimed);

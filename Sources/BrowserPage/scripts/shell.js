@@ -1,7 +1,8 @@
 import { app } from './app.js';
 import { h, replace } from './dom.js';
 import { icon, mark } from './icons.js';
-import { isTable, openFiles } from './actions.js';
+import { openFiles } from './actions.js';
+import { isTable } from './files.js';
 import { measureTabs } from './parts/action-bar.js';
 import { message } from './parts/dialog.js';
 import { dropReport } from './parts/report.js';
