@@ -114,12 +114,23 @@ import Testing
   }
 
   @Test(arguments: ["map.jpg", "map.txt", "a.b/heat.PNG.gif"])
-  func anEndingThatIsNotPNGIsRefused(name: String) {
+  func anEndingThatIsNeitherPNGNorPDFIsRefused(name: String) {
     folder.write("x", to: "a.b/other")
     let result = explain(picture: "\(folder.path)/\(name)")
     #expect(result.status == .usage)
-    #expect(result.errors.contains("please provide a name that ends in .png, not in ."), "\(result.errors)")
+    #expect(
+      result.errors.contains("please provide a name that ends in .png or .pdf, not in ."), "\(result.errors)")
     #expect(folder.contents(of: name) == nil)
+  }
+
+  @Test func aNameThatEndsInPDFMakesAPDFFile() throws {
+    #expect(explain("--class", "nv", picture: "\(folder.path)/map.PDF").status == .success)
+    let file = try #require(folder.contents(of: "map.PDF"))
+    let size = try figure([.nv])
+    #expect(file.starts(with: Array("%PDF-1.4".utf8)))
+    let words = String(decoding: file, as: UTF8.self)
+    #expect(words.contains("/Width \(size.width) /Height \(size.height)"))
+    #expect(words.contains("NOT a medical device"))
   }
 
   @Test func allClassesMakeAContactSheetAndAnArrayOfSeven() throws {

@@ -58,7 +58,7 @@ enum GradCAMCommand: Command {
       pictures.paths.map { (GradCAMOptions.output.display, $0) }
         + (arguments[GradCAMOptions.raw].map { [(GradCAMOptions.raw.display, $0)] } ?? []),
       terminal: terminal)
-    try pictures.requirePNG(arguments)
+    try pictures.requirePicture(arguments)
     input.noteTable(on: terminal)
     let classifier = try session.classifier(input.modelFolder, arguments)
     input.noteModel(classifier, on: terminal)
@@ -153,7 +153,7 @@ enum GradCAMOptions {
   static let output = CommandOption<String>.path(
     "output", valueName: "overlay.png",
     abstract: """
-      Picture to write; an existing one is replaced. For several images and for folders: the folder to write the pictures \
+      Picture to write, a PNG or, with a name that ends in .pdf, a PDF file; an existing one is replaced. For several images and for folders: the folder to write the pictures \
       to, which is made when it is missing; the folders below a folder are kept there. Without this option the picture goes to the current folder, under the \
       image's name followed by -gradcam.png (image-gradcam.png for standard input). - is standard output; the text or the \
       JSON then goes to standard error.

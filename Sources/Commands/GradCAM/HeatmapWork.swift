@@ -27,6 +27,8 @@ struct HeatmapWork: Sendable {
     self.terminal = terminal
   }
 
+  static let pdfEnding = ".pdf"
+
   /// Writes the picture and the array of an image.
   ///
   /// - Returns: what is said of it.
@@ -36,12 +38,13 @@ struct HeatmapWork: Sendable {
     let answer = try self.answer(to: bytes, patient)
     let explanation = answer.explanation
     let trusts = try self.trusts(of: answer)
-    var files = [
-      (
-        bytes: try explanation.png(
-          FigureOptions.style(arguments), trusts: trusts, imageName: source.fileName), path: picturePath
-      )
-    ]
+    let style = FigureOptions.style(arguments)
+    let isPDF = ImageSource.file(picturePath).ending == Self.pdfEnding
+    let picture =
+      isPDF
+      ? try explanation.pdf(style, trusts: trusts, imageName: source.fileName)
+      : try explanation.png(style, trusts: trusts, imageName: source.fileName)
+    var files = [(bytes: picture, path: picturePath)]
     let isSigned = arguments[GradCAMOptions.signed]
     if let path = arguments[GradCAMOptions.raw] {
       files.append((Self.array(explanation.maps, isSigned: isSigned), path))
@@ -159,13 +162,15 @@ struct PicturePaths {
   }
 
   /// - Throws: ``DermaFusionError`` for the picture of a single image with a name that promises another kind of file.
-  func requirePNG(_ arguments: ParsedArguments) throws(DermaFusionError) {
+  func requirePicture(_ arguments: ParsedArguments) throws(DermaFusionError) {
     guard let path = arguments[GradCAMOptions.output], paths == [path],
-      let ending = ImageSource.file(path).ending, ending != ".png"
+      let ending = ImageSource.file(path).ending, ![".png", HeatmapWork.pdfEnding].contains(ending)
     else { return }
     throw .invalidValue(
       path, display: GradCAMOptions.output.display,
-      expectation: "The picture is a PNG file; please provide a name that ends in .png, not in \(ending).")
+      expectation:
+        "The picture is a PNG or PDF file; please provide a name that ends in .png or .pdf, not in \(ending)."
+    )
   }
 
   /// Names that occur more than once get numbers, which may be names of others.

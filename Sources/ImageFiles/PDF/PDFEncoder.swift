@@ -1,0 +1,104 @@
+import DermaFusion
+import Figures
+import ImagePipeline
+import SystemModule
+
+/// Writes a picture as a PDF file of one page of its size, without loss. The pixels are those of a PNG file as they are: PDF takes
+/// the same compression and the same filters (ISO 32000-1, 7.4.4.4).
+enum PDFEncoder {
+  private static let pixelsPerInch = 150.0
+
+  /// - Parameter text: keywords and their text in ASCII; they are in the file's information too.
+  /// - Throws: see ``PNGEncoder/encode(_:text:)``.
+  static func encode(
+    _ image: PixelImage, text: [(keyword: String, text: String)]
+  ) throws(DermaFusionError) -> [UInt8] {
+    let pixels = compressedRows(ofPNG: try PNGEncoder.encode(image))
+    let (width, height) = (points(image.width), points(image.height))
+    let contents = "q \(width) 0 0 \(height) 0 0 cm /Picture Do Q"
+    let information = text.map { "/\(name($0.keyword)) (\(escaped($0.text)))" }
+    let objects: [(head: String, stream: [UInt8]?)] = [
+      ("/Type /Catalog /Pages 2 0 R", nil),
+      ("/Type /Pages /Kids [3 0 R] /Count 1", nil),
+      (
+        """
+        /Type /Page /Parent 2 0 R /MediaBox [0 0 \(width) \(height)] /Contents 4 0 R \
+        /Resources << /XObject << /Picture 5 0 R >> >>
+        """, nil
+      ),
+      ("", Array(contents.utf8)),
+      (
+        """
+        /Type /XObject /Subtype /Image /Width \(image.width) /Height \(image.height) /ColorSpace /DeviceRGB \
+        /BitsPerComponent 8 /Filter /FlateDecode \
+        /DecodeParms << /Predictor 15 /Colors 3 /BitsPerComponent 8 /Columns \(image.width) >>
+        """, pixels
+      ),
+      (information.joined(separator: "\n"), nil),
+    ]
+    // A comment of bytes above 127 says that the file is not text.
+    var file = Array("%PDF-1.4\n%".utf8) + [0xE2, 0xE3, 0xCF, 0xD3, 0x0A]
+    var places: [Int] = []
+    for (index, object) in objects.enumerated() {
+      places.append(file.count)
+      let length = object.stream.map { " /Length \($0.count)" } ?? ""
+      file += Array("\(index + 1) 0 obj\n<< \(object.head)\(length) >>\n".utf8)
+      if let stream = object.stream { file += Array("stream\n".utf8) + stream + Array("\nendstream\n".utf8) }
+      file += Array("endobj\n".utf8)
+    }
+    let table = file.count
+    file += Array("xref\n0 \(places.count + 1)\n0000000000 65535 f \n".utf8)
+    for place in places { file += Array("\(padded(place)) 00000 n \n".utf8) }
+    file += Array(
+      "trailer\n<< /Size \(places.count + 1) /Root 1 0 R /Info 6 0 R >>\nstartxref\n\(table)\n%%EOF\n".utf8)
+    return file
+  }
+
+  /// What the IDAT chunks hold.
+  private static func compressedRows(ofPNG png: [UInt8]) -> [UInt8] {
+    png.withUnsafeBytes { png in
+      let reader = ByteReader(png, isBigEndian: true)
+      var rows: [UInt8] = []
+      // Behind the signature: length, type, data and checksum of each chunk.
+      var position = 8
+      while let length = reader.integer32(at: position),
+        let data = reader.bytes(at: position + 8, count: length)
+      {
+        if reader.holds("IDAT", at: position + 4) { rows += data }
+        position += length + 12
+      }
+      return rows
+    }
+  }
+
+  private static func points(_ pixels: Int) -> String { (Double(pixels) * 72 / pixelsPerInch).description }
+
+  private static func padded(_ place: Int) -> String {
+    String(repeating: "0", count: 10 - String(place).count) + String(place)
+  }
+
+  /// Names hold no blanks.
+  private static func name(_ keyword: String) -> String { String(keyword.filter { $0 != " " }) }
+
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for character in text {
+      if ["(", ")", "\\"].contains(character) { escaped.append("\\") }
+      escaped.append(character)
+    }
+    return escaped
+  }
+}
+
+extension Explanation {
+  /// ``figure(_:trusts:imageName:)`` as a PDF file of one page, which carries the caption and the disclaimer as information too.
+  ///
+  /// - Throws: ``DermaFusionError/Code/encodingFailed``
+  public func pdf(
+    _ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = [], imageName: String? = nil
+  ) throws(DermaFusionError) -> [UInt8] {
+    try PDFEncoder.encode(
+      figure(style, trusts: trusts, imageName: imageName),
+      text: captions(style, trusts: trusts, imageName: imageName))
+  }
+}
