@@ -71,8 +71,8 @@ export function disclaimer() {
   return h('aside', { class: 'disclaimer', 'aria-label': t('disclaimer.label') },
     icon('about'),
     h('div', { class: 'stack close' },
-      translated === original ? null : [h('p', {}, translated), h('p', {}, t('disclaimer.original'))],
-      h('p', { lang: 'en' }, original)));
+      translated === original ? h('p', { lang: 'en' }, original)
+        : [h('p', {}, translated), h('p', {}, t('disclaimer.original'), ' ', h('span', { lang: 'en' }, original))]));
 }
 
 /**

@@ -92,16 +92,15 @@ function report(scan, photograph, map) {
       h('p', {}, [formatDate(created), lesion, scan.name].filter(Boolean).join(' · '))),
     h('div', { class: 'report-result' }, headline(result, classes)),
     h('div', { class: 'report-pictures' },
-      h('figure', {}, photograph ? copyOf(photograph) : h('p', { class: 'report-missing' }, t('report.noPhotograph')),
-        h('figcaption', {}, t('report.photograph'))),
+      h('figure', {}, photograph ? copyOf(photograph) : h('p', { class: 'report-missing' }, t('report.noPhotograph'))),
       h('figure', {}, photograph && shown
         ? h('div', { class: 'heatmap-stage' }, copyOf(photograph), h('div', { class: 'report-overlay' }, copyOf(shown.canvas)))
-        : h('p', { class: 'report-missing' }, result.abstain ? t('heatmap.abstains') : t('report.noHeatmap')),
-      h('figcaption', {}, shown ? mapWords(scan, shown.class) : t('report.heatmap')))),
+        : h('p', { class: 'report-missing' }, result.abstain ? t('heatmap.abstains') : t('report.noHeatmap'))),
+      h('div', { class: 'report-captions' }, h('p', {}, t('report.photograph')), shown ? mapWords(scan, shown.class) : null)),
     h('section', {}, h('h2', {}, t('result.probabilities')), unreliable(result), bars(result, classes), setSentence(result, classes)),
     h('section', {}, h('h2', {}, t('effect.given')), metadataList(result.metadata)),
     note ? h('section', {}, h('h2', {}, t('record.note')), h('p', { class: 'report-note' }, note)) : null,
-    h('section', {}, h('h2', {}, t('report.made')), modelFacts(scan),
+    h('section', {}, h('h2', {}, t('report.made')), modelFacts(scan, { isNamed: false }),
       h('p', { class: 'small' }, t('report.page', { hash: facts.hash }))));
 }
 

@@ -54,7 +54,7 @@ export function resultPanel({ scan, photograph, request, trustOf, checked, drawn
         ...beside,
         h('details', { class: 'card' },
           h('summary', {}, t('result.more')),
-          modelFacts(scan, milliseconds)))),
+          modelFacts(scan, { milliseconds })))),
   };
 }
 
@@ -110,11 +110,11 @@ export function metadataList(metadata) {
 /**
  * What made the result, to check it by.
  * @param {import('../types.js').Scan} scan
- * @param {{decode: number, engine: number}} [milliseconds]
+ * @param {{milliseconds?: {decode: number, engine: number}, isNamed?: boolean}} options `isNamed`: whether image and date are told here
  */
-export function modelFacts({ result, square, created, name }, milliseconds) {
+export function modelFacts({ result, square, created, name }, { milliseconds, isNamed = true } = {}) {
   const rows = [
-    [t('facts.image'), fileName(name)], [t('facts.date'), formatDate(created)],
+    ...(isNamed ? [[t('facts.image'), fileName(name)], [t('facts.date'), formatDate(created)]] : []),
     [t('facts.imageHash'), h('code', {}, result.imageSHA256 ?? '')],
     [t('facts.square'), t('facts.squareValue', { side: square.side, left: square.left, top: square.top, width: square.width, height: square.height })],
     [t('facts.model'), `${result.model.name} ${result.model.version}`], [t('facts.modelHash'), h('code', {}, result.model.sha256)],

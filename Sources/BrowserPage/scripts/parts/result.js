@@ -69,7 +69,7 @@ export function setSentence(result, classes) {
   return h('div', { class: 'stack close' },
     h('p', { class: 'soft' }, t('result.set', { percent, count: names.length, names: new Intl.ListFormat(currentLanguage()).format(names) })),
     // A class of a smaller probability can be in the set while one of a greater is not.
-    h('p', { class: 'small soft' }, t('result.setWhy')));
+    h('p', { class: 'small soft set-why' }, t('result.setWhy')));
 }
 
 /**
