@@ -128,7 +128,8 @@ let package = Package(
     module("Browser", ["DermaFusion", "NetworkModule"] + ground),
     module("CInterface", ["CDermaFusion", "DermaFusion", "Figures", "ImageFiles"] + ground),
     executable("CommandLineTool", ["Commands"]),
-    module("Commands", ["DermaFusion", "Figures", "ImageFiles", "Evaluation"] + ground),
+    module(
+      "Commands", ["DermaFusion", "Figures", "ImageFiles", "Evaluation"] + ground, exclude: ["schema"]),
     module("Evaluation", ["DermaFusion", "ImageFiles"] + engine + ground, .optimizedInDebugBuilds),
 
     // Implementation details
