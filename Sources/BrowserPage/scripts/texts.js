@@ -94,6 +94,11 @@ export function formatShare(share) {
   return new Intl.NumberFormat(language, { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(share);
 }
 
+/** @param {number} share 0...1 @returns a share of a whole in whole percent */
+export function formatWhole(share) {
+  return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 }).format(share);
+}
+
 /**
  * A probability in percent with one decimal. A softmax is never certain, so neither 0 nor 100 is said.
  * @param {number} probability 0...1
@@ -110,7 +115,7 @@ export function formatPercent(probability) {
  * @param {number} probability
  */
 export function wholePercent(probability) {
-  return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 }).format(Math.min(Math.round(probability * 100), 99) / 100);
+  return formatWhole(Math.min(Math.round(probability * 100), 99) / 100);
 }
 
 /**

@@ -64,6 +64,11 @@ def screens(on):
     page.locator("a.scan-card").first.click()
     page.wait_for_selector(".result")
     yield "record"
+    page.get_by_label("Name of the lesion").fill("left ear")
+    page.get_by_text("Stored").wait_for()
+    on.go("lesion/left%20ear")
+    page.locator(".chart, .film-strip").first.wait_for()
+    yield "lesion"
     for name in ("learn", "learn/mel", "about"):
         on.go(name)
         yield name.replace("/", "-")

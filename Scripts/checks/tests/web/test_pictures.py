@@ -18,7 +18,9 @@ def test_screens(visit, width, scheme):
         )
 
 
-@pytest.mark.parametrize(("language", "scheme"), [("English", "light"), ("English", "dark"), ("Deutsch", "light")])
+@pytest.mark.parametrize(
+    ("language", "scheme"), [("English", "light"), ("English", "dark"), ("Deutsch", "light"), ("Français", "light")]
+)
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
 def test_report(visit, paper, scheme, language):
     PICTURES.mkdir(parents=True, exist_ok=True)
