@@ -95,7 +95,7 @@ final class BrowserSession {
         remedy: "Send the table's name and an array of the images' names.")
     }
     let images = elements.map { if case .string(let image) = $0 { image } else { "" } }
-    return (try MetadataTable(table, path: name).json(ofImages: images), 1)
+    return (try MetadataTable(table, path: name).rows(ofImages: images).json, 1)
   }
 
   /// Checks a result of a history's file, and tells the members that follow from the others.

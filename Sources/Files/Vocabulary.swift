@@ -35,38 +35,43 @@ public enum BodySite: String, Sendable, CaseIterable {
   package init?(region: String) {
     var words = region.lowercased().split { !$0.isLetter }.map { String($0) }
     words.removeAll { Self.idleWords.contains($0) }
-    if let site = Self.site(words.joined(separator: " ")) {
-      self = site
-      return
+    guard let site = Self.site(words) ?? Self.site(words.filter { !Self.directions.contains($0) }) else {
+      return nil
     }
-    words.removeAll { Self.directions.contains($0) }
-    guard let site = Self.site(words.joined(separator: " ")) else { return nil }
     self = site
+  }
+
+  /// In the singular or the plural.
+  private static func site(_ words: [String]) -> BodySite? {
+    if let site = site(words.joined(separator: " ")) { return site }
+    return site(words.map { $0.hasSuffix("s") ? String($0.dropLast()) : $0 }.joined(separator: " "))
   }
 
   private static func site(_ region: String) -> BodySite? { Self(rawValue: region) ?? regions[region] }
 
   private static let idleWords: Set<String> = [
-    "skin", "structure", "of", "the", "entire", "region", "area", "surface", "left", "right", "bilateral",
-    "part",
+    "skin", "structure", "of", "the", "and", "entire", "region", "area", "surface", "left", "right",
+    "bilateral", "part", "half", "third",
   ]
   /// They name a part of the region that follows.
   private static let directions: Set<String> = [
-    "anterior", "posterior", "lateral", "medial", "dorsal", "ventral", "upper", "lower", "middle", "proximal",
-    "distal",
+    "anterior", "posterior", "lateral", "medial", "dorsal", "ventral", "upper", "lower", "mid", "middle",
+    "proximal", "distal", "top", "bottom",
   ]
   /// Regions besides the fifteen names. Others, such as the head, the shoulder or the wrist, could be several sites.
   private static let regions: [String: BodySite] = [
     "abdominal wall": .abdomen, "breast": .chest, "chest wall": .chest, "auricle": .ear, "earlobe": .ear,
     "external ear": .ear, "pinna": .ear, "cheek": .face, "chin": .face, "eyebrow": .face, "eyelid": .face,
-    "forehead": .face, "nose": .face, "toe": .foot, "external genitalia": .genital, "genitalia": .genital,
+    "forehead": .face, "lip": .face, "nose": .face, "feet": .foot, "toe": .foot,
+    "external genitalia": .genital, "genitalia": .genital,
     "penis": .genital, "scrotum": .genital, "vulva": .genital, "finger": .hand, "thumb": .hand,
     "calf": .lowerExtremity, "knee": .lowerExtremity, "leg": .lowerExtremity,
     "lower limb": .lowerExtremity, "shin": .lowerExtremity, "thigh": .lowerExtremity,
     "arm": .upperExtremity, "elbow": .upperExtremity, "forearm": .upperExtremity,
     "upper limb": .upperExtremity,
     // The ISIC archive's regions in which several sites lie.
-    "torso": .unknown, "head neck": .unknown, "oral genital": .unknown, "palms soles": .unknown,
+    "torso": .unknown, "torso back": .back, "torso front": .unknown, "head neck": .unknown,
+    "oral genital": .unknown, "palms soles": .unknown, "anogenital": .unknown,
   ]
 }
 

@@ -3,6 +3,24 @@ import Testing
 @testable import DermaFusion
 
 @Suite struct PatientMetadataTests {
+  @Test(
+    arguments: [
+      ("45", 45.0), ("45.5", 45.5), ("85+", 85), (">85", 85), ("\u{2265} 85", 85), ("045Y", 45),
+      ("45 years", 45),
+      ("45y", 45), ("018M", 1.5), ("18 months", 1.5), ("010D", 10 / 365.25), ("052W", 364 / 365.25),
+      (" 7 ", 7),
+    ] as [(String, Double)])
+  func agesAreReadAsPeopleWriteThem(text: String, years: Double) throws {
+    let age = try #require(PatientMetadata.age(in: text), "\(text)")
+    #expect(abs(age - years) < 1e-12, "\(text): \(age)")
+  }
+
+  @Test(arguments: [
+    "", "y", "+", ">", "131", "1600M", "45 parsecs", "4 5", "0x2D", "1e1", "inf", "nan", "<5", "85++", "-1",
+    "\u{0665}",
+  ])
+  func otherTextsAreNoAges(text: String) { #expect(PatientMetadata.age(in: text) == nil, "\(text)") }
+
   @Test func vectorIsAgeMissingFlagSexAndSite() throws {
     let metadata = try PatientMetadata(ageInYears: 55, sex: .male, site: .back)
     #expect(metadata.encoded().values == [0.55, 0, 0, 2])

@@ -33,13 +33,37 @@ import Testing
     #expect(table.rows.map(\.line) == [4, 7])
   }
 
-  /// A file's name may begin with a blank, which only quotes tell from one that makes a table pretty.
-  @Test func blanksOfNamesAreKeptInsideQuotes() throws {
+  /// A file's name may begin or end with a blank; values and columns do not.
+  @Test func blanksArePartOfNames() throws {
     let table = try table("id , age\n a\t, 5 \n\" a\",\" 6 \"\n\"  \",7\n")
     let (id, age) = (try table.column("id"), try table.column("age"))
-    #expect(try table.rows[..<2].map { try table.name(id, of: $0) } == ["a", " a"])
+    #expect(try table.rows.map { try table.name(id, of: $0) } == [" a\t", " a", "  "])
     #expect(table.rows.map { $0[age] } == ["5", "6", "7"])
-    #expect(throws: DermaFusionError.self) { try table.name(id, of: table.rows[2]) }
+    for name in [" a", "a ", " ", "a"] {
+      let row = try self.table("id,age\n\(CSVCell.text(name)),5\n")
+      #expect(try row.name(row.column("id"), of: row.rows[0]) == name)
+    }
+    #expect(CSVCell.text("a ") == "\"a \"" && CSVCell.text("a b") == "a b")
+  }
+
+  /// The first line that spreadsheets of other languages write.
+  @Test func theLineOfTheSeparatorIsObeyed() throws {
+    for start in ["sep=;", "SEP=;", "\u{FEFF}sep=;"] {
+      let table = try table("\(start)\r\na,b;c\r\n1,5;2\r\n")
+      #expect(table.header == ["a,b", "c"] && table.rows.map(\.fields) == [["1,5", "2"]], "\(start)")
+      #expect(table.rows[0].line == 3 && table.notes == [])
+    }
+    // Without a separator it is a name.
+    #expect(try table("sep=,b\n1,2\n").header == ["sep=", "b"])
+  }
+
+  @Test func otherTextIsReadAsWindows1252() throws {
+    // 0x80 is the euro sign, 0xFC ü, 0x93 and 0x94 quotes.
+    let table = try CSVTable(
+      Array("a,b\n".utf8) + [0x80, 0xFC, 0x2C, 0x93, 0x94, 0x0A], path: "t.csv")
+    #expect(table.rows.map(\.fields) == [["\u{20AC}\u{FC}", "\u{201C}\u{201D}"]])
+    #expect(table.notes.count == 1 && table.notes[0].hasPrefix("t.csv is not UTF-8 text and was read as"))
+    #expect(try self.table("a\n\u{FC}\n").notes == [])
   }
 
   @Test func columnsThatNobodyAskedForMayHaveAnyName() throws {
@@ -66,7 +90,13 @@ import Testing
     expect("t.csv: line 2: text between a closing quote and the separator") {
       _ = try table("a,b\n\"1\"x,2\n")
     }
-    expect("t.csv: the table is not UTF-8 text") { _ = try CSVTable([0x61, 0xFF, 0x0A], path: "t.csv") }
+    // No letter of Windows-1252, a control character beside one, and a picture.
+    for (byte, place) in [(0x81, 2), (0x07, 2)] {
+      let bytes: [UInt8] = [0x61, 0x0A, 0xFF, UInt8(byte)]
+      expect(
+        "t.csv: line \(place): the byte 0x\(String(byte, radix: 16)) is neither UTF-8 nor Windows-1252 text. Please save the table as UTF-8."
+      ) { _ = try CSVTable(bytes, path: "t.csv") }
+    }
   }
 
   @Test func aRowIsReadAsItStands() {

@@ -8,13 +8,13 @@ struct BatchInput: Sendable {
   let modelFolder: String
   let limits: DecodingLimits
   private let arguments: ParsedArguments
-  private let table: MetadataTable?
+  private let table: MetadataTable.Rows?
 
   /// Reads the table and the folders, not the images.
   init(_ arguments: ParsedArguments, terminal: Terminal) throws {
     self.arguments = arguments
     images = try ImageList(arguments.positionals)
-    table = try MetadataOptions.readTable(arguments)
+    table = try MetadataOptions.readTable(arguments)?.rows(ofImages: images.sources.map(\.name))
     modelFolder = try ModelLocation.folder(arguments, terminal: terminal)
     limits = DecodingOptions.limits(arguments)
     images.leftOut.note(on: terminal, isQuiet: arguments[Flag.quiet])
@@ -49,7 +49,7 @@ struct BatchInput: Sendable {
   /// Tells of images and rows of the table that do not go one to one.
   func noteTable(on terminal: Terminal) {
     guard let table, !arguments[Flag.quiet] else { return }
-    for note in table.notes(onImages: images.sources.map(\.name)) { terminal.note("Note: \(note)") }
+    for note in table.notes { terminal.note("Note: \(note)") }
   }
 }
 

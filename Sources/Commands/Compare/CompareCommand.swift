@@ -140,50 +140,53 @@ enum CompareCommand: Command {
 struct ComparedLabels: Sendable {
   /// With these rows only.
   let list: TestList
-  /// By ``Swift/String/imageKey``; a failure is that of a row with a cell that cannot be understood.
+  /// Of the images on the command line that have one, by ``Swift/String/imageKey`` of their paths; a failure is that of a row
+  /// with a cell that cannot be understood, or of one that could be another image's.
   private let rows: [[UInt8]: Result<TestList.Entry, DermaFusionError>]
+  private let matches: ImageMatches
 
   init(_ bytes: [UInt8], path: String, labels: Labels, sources: [ImageSource]) throws {
     let whole = try TestList(bytes, path: path, labels: labels)
-    let names = Set(sources.compactMap(\.identifier).flatMap(Self.keys))
+    let all =
+      whole.entries.map { (name: $0.image, row: Result<TestList.Entry, DermaFusionError>.success($0)) }
+      + whole.failedRows.map { ($0.image, .failure($0.error)) }
+    let matches = ImageMatches(images: sources.map(\.name), rows: all.map(\.name))
+    self.matches = matches
+    var rows: [[UInt8]: Result<TestList.Entry, DermaFusionError>] = [:]
+    var names: Set<[UInt8]> = []
+    for (source, outcome) in zip(sources, matches.outcomes) {
+      switch outcome {
+      case .row(let row):
+        rows[source.name.imageKey] = all[row].row
+        names.insert(all[row].name.imageKey)
+      case .refused(let reason):
+        rows[source.name.imageKey] = .failure(.failure(name: path, reason: reason))
+      case .none: break
+      }
+    }
+    self.rows = rows
     list = whole.only { names.contains($0.imageKey) }
     if list.entries.isEmpty {
       if let failure = list.failures.first { throw failure }
       throw DermaFusionError.failure(
-        name: path,
-        reason: """
-          none of its \(whole.rowCount) rows is of one of the \(sources.count) images; a row belongs to the image whose \
-          file name without its ending is the image_id
-          """)
+        name: path, reason: "none of its \(whole.rowCount) rows is of one of the \(sources.count) images")
     }
-    var rows: [[UInt8]: Result<TestList.Entry, DermaFusionError>] = [:]
-    for entry in list.entries { rows[entry.image.imageKey] = .success(entry) }
-    for (image, error) in list.failedRows { rows[image.imageKey] = .failure(error) }
-    self.rows = rows
-  }
-
-  /// The names that a row of the image may have: a table that this program wrote may mark the name as text.
-  private static func keys(of identifier: String) -> [[UInt8]] {
-    [identifier.imageKey, CSVCell.neutralized(identifier).imageKey]
-  }
-
-  private func row(of source: ImageSource) -> Result<TestList.Entry, DermaFusionError>? {
-    source.identifier.flatMap { Self.keys(of: $0).lazy.compactMap { rows[$0] }.first }
   }
 
   /// The row of an image; `nil` when there is none.
   ///
-  /// - Throws: ``DermaFusionError`` for the cell that cannot be understood.
+  /// - Throws: ``DermaFusionError`` for the cell that cannot be understood, or where the row could be another image's.
   func entry(of source: ImageSource) throws(DermaFusionError) -> TestList.Entry? {
-    try row(of: source)?.get()
+    try rows[source.name.imageKey]?.get()
   }
 
-  /// What a person should know of images without a label.
+  /// What a person should know of the table and of images without a label.
   ///
   /// - Parameter saysColumns: whether to name columns of the patient's data that are missing.
   func notes(on sources: [ImageSource], saysColumns: Bool) -> [String] {
-    var notes = saysColumns ? list.missingColumns.map { [$0] } ?? [] : []
-    let unlabelled = sources.filter { row(of: $0) == nil }
+    var notes = saysColumns ? list.notes : list.textNotes
+    notes += matches.notes(table: list.path)
+    let unlabelled = sources.filter { rows[$0.name.imageKey] == nil }
     if let first = unlabelled.first {
       notes.append(
         """

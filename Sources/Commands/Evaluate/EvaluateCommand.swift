@@ -109,7 +109,7 @@ enum EvaluateCommand: Command {
     let outputs = try OutputFiles(
       plotPaths.map { (plots.display, $0) }
         + (arguments[predictions].map { [(predictions.display, $0)] } ?? []),
-      images: list.entries.compactMap { index[$0.image]?.source },
+      images: index.sources,
       table: ("the table of labels", labelsPath), model: folder, terminal: terminal)
 
     var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: terminal)

@@ -41,17 +41,18 @@ struct EvaluationRun {
   mutating func evaluate(_ list: TestList) throws {
     for failure in index.failures { runner.fail("\(failure)") }
     reportFailures(list)
-    if let note = list.missingColumns, !runner.isQuiet { terminal.note("Note: \(note)") }
     index.leftOut.note(on: terminal, isQuiet: runner.isQuiet)
+    let matches = index.matches(rows: list.entries.map(\.image), table: list.path)
+    if !runner.isQuiet {
+      for note in list.notes + matches.notes { terminal.note("Note: \(note)") }
+    }
     var found: [Found] = []
     var missing: [TestList.Entry] = []
-    for entry in list.entries {
-      // A table that this program wrote may mark the name as text.
-      if let location = index[entry.image] ?? index[CSVCell.original(entry.image)] {
+    for (place, entry) in list.entries.enumerated() {
+      if let location = matches.locations[place] {
         found.append(Found(entry: entry, location: location))
-        if let other = location.passedOver {
-          terminal.note("Note: \(location.source.name) is taken for '\(entry.image)', not \(other.name).")
-        }
+      } else if let reason = matches.refusals[place] {
+        runner.fail("\(list.path): line \(entry.line): \(reason)")
       } else {
         missing.append(entry)
       }
@@ -93,17 +94,15 @@ struct EvaluationRun {
 
   private mutating func reportMissing(_ entries: [TestList.Entry], _ list: TestList) {
     guard let first = entries.first else { return }
-    let isNamedWhole = ImageSource.file(first.image).identifier.flatMap { index[$0] } != nil
-    let hint = isNamedWhole ? MetadataTable.endingHint : ""
     guard entries.count > 1 else {
       return runner.fail(
-        "\(list.path): line \(first.line): no folder given has an image of the name '\(first.image)'\(hint)")
+        "\(list.path): line \(first.line): no folder given has an image of the name '\(first.image)'")
     }
     let names = entries.prefix(Self.namedCount).map { "'\($0.image)' (line \($0.line))" }
     runner.fail(
       """
       \(list.path): no folder given has the images of \(entries.count) of its \(list.entries.count) rows: \
-      \(names.joined(separator: ", "))\(entries.count > names.count ? ", ..." : "")\(hint)
+      \(names.joined(separator: ", "))\(entries.count > names.count ? ", ..." : "")
       """)
   }
 

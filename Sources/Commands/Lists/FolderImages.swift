@@ -92,41 +92,56 @@ extension [String] {
   }
 }
 
-/// The images in some folders, each walked once, looked up by their names without endings.
+/// The images in some folders, each walked once, looked up by the names in a table.
 struct ImageIndex: Sendable {
   struct Location: Sendable, Equatable {
     /// The folder as it was given.
     let folder: String
     let source: ImageSource
-    /// Of the same name in the same folder, by path the next: an image that is passed over.
-    fileprivate(set) var passedOver: ImageSource?
   }
 
-  /// By ``Swift/String/imageKey``.
-  private var locations: [[UInt8]: Location] = [:]
+  private var folders: [(folder: String, sources: [ImageSource])] = []
   /// What could not be looked at in the folders.
   private(set) var failures: [DermaFusionError] = []
   private(set) var leftOut = LeftOutFiles()
 
-  /// - Parameter folders: the first that has an image wins; within one, the first by path.
+  /// - Parameter folders: the first that has an image wins.
   /// - Throws: ``DermaFusionError`` for one that is not a folder, cannot be read or holds no image.
   init(folders: [String]) throws(DermaFusionError) {
-    for folder in folders {
+    for folder in folders where !self.folders.contains(where: { $0.folder == folder }) {
       let images = try FolderImages(folder, takesHeatmaps: true)
       failures += images.failures
       leftOut.add(images.leftOut)
-      for source in images.sources {
-        guard let key = source.identifier?.imageKey else { continue }
-        if let location = locations[key] {
-          let isPassedOver = location.folder == folder && location.source != source
-          if isPassedOver, location.passedOver == nil { locations[key]?.passedOver = source }
-        } else {
-          locations[key] = Location(folder: folder, source: source)
-        }
-      }
+      self.folders.append((folder, images.sources))
     }
   }
 
-  /// `nil` when no folder has it.
-  subscript(identifier: String) -> Location? { locations[identifier.imageKey] }
+  var sources: [ImageSource] { folders.flatMap(\.sources) }
+
+  /// What the folders have for the rows of a table.
+  struct Matches {
+    /// Of each row; `nil` where no folder has it, or where it cannot be told.
+    fileprivate(set) var locations: [Location?]
+    /// Why it cannot be told which image a row is of.
+    fileprivate(set) var refusals: [String?]
+    fileprivate(set) var notes: [String] = []
+  }
+
+  /// - Parameters:
+  ///   - rows: the names, all different.
+  ///   - path: of the table, for the notes.
+  func matches(rows: [String], table path: String) -> Matches {
+    var found = Matches(locations: rows.map { _ in nil }, refusals: rows.map { _ in nil })
+    var open = Array(rows.indices)
+    for (folder, sources) in folders {
+      let matches = ImageMatches(images: sources.map(\.name), rows: open.map { rows[$0] })
+      for (place, row) in open.enumerated() {
+        found.locations[row] = matches.imageOfRow[place].map { Location(folder: folder, source: sources[$0]) }
+        found.refusals[row] = matches.refusalOfRow[place]
+      }
+      found.notes += matches.notes(table: path)
+      open.removeAll { found.locations[$0] != nil || found.refusals[$0] != nil }
+    }
+    return found
+  }
 }

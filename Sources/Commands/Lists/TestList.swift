@@ -35,8 +35,11 @@ struct TestList: Sendable {
   var failures: [DermaFusionError] { failedRows.map(\.error) }
   /// ``failures`` with the images that they cost.
   private(set) var failedRows: [(image: String, error: DermaFusionError)] = []
-  /// See ``PatientColumns/missing``; nil for a challenge's ground truth, which never tells of patients.
-  let missingColumns: String?
+  /// What a person should know of the table's text.
+  let textNotes: [String]
+  /// The same with its columns: ``PatientColumns/missing``, but for a challenge's ground truth, which never tells of patients,
+  /// and words for sites that are not known.
+  let notes: [String]
 
   /// Rows of the table.
   var rowCount: Int { leftOut.reduce(entries.count + failedRows.count) { $0 + $1.rowCount } }
@@ -58,15 +61,17 @@ struct TestList: Sendable {
       } + (confirmation.map { [(name: EvaluationReport.Grouping.confirmation.name, column: $0)] } ?? [])
     let columns = try PatientColumns(table)
     var entries: [Entry] = []
+    var placesOfOthers: [[UInt8]: Int] = [:]
     for (row, image) in zip(table.rows, try table.uniqueNames(columns.image)) {
       do throws(DermaFusionError) {
         let label: LesionLabel
         switch try reader.diagnosis(of: row) {
         case .label(let found): label = found
         case .other(let diagnosis):
-          if let index = leftOut.firstIndex(where: { $0.diagnosis == diagnosis }) {
-            leftOut[index].rowCount += 1
+          if let place = placesOfOthers[diagnosis.imageKey] {
+            leftOut[place].rowCount += 1
           } else {
+            placesOfOthers[diagnosis.imageKey] = leftOut.count
             leftOut.append((diagnosis, 1))
           }
           continue
@@ -99,7 +104,13 @@ struct TestList: Sendable {
     }
     self.path = path
     self.entries = entries
-    missingColumns = reader.isChallengeTable ? nil : columns.missing.note
+    textNotes = table.notes
+    notes =
+      table.notes
+      + [
+        reader.isChallengeTable ? nil : columns.missing.note,
+        PatientColumns.note(onUnknownSites: entries.compactMap(\.metadata.unknownSite), in: path),
+      ].compactMap { $0 }
   }
 
   /// With the rows of some images only; there may be none.
@@ -123,7 +134,7 @@ private struct LabelColumns {
 
   private enum Form {
     /// In the ISIC archive's words, or in the model's.
-    case words(CSVTable.Column, areArchives: Bool)
+    case words([CSVTable.Column], areArchives: Bool)
     case oneHot([(column: CSVTable.Column, label: LesionLabel?)])
   }
 
@@ -135,7 +146,18 @@ private struct LabelColumns {
     self.table = table
     self.labels = labels
     if let column = try table.column(among: ["dx", "diagnosis", "label", "class"]) {
-      form = .words(column, areArchives: column.name.lowercased() == "diagnosis")
+      if table.isOfClassify, column.name.lowercased() == "class" {
+        throw table.failure(
+          "the table was written by classify: its column 'class' is the model's answer, and not what the image shows. "
+            + "A column 'dx' would tell it")
+      }
+      form = .words([column], areArchives: column.name.lowercased() == "diagnosis")
+      return
+    }
+    // The archive's today: from the most exact to the most general.
+    let levels = try table.columns(among: CSVTable.hierarchy("diagnosis"))
+    if !levels.isEmpty {
+      form = .words(levels, areArchives: true)
       return
     }
     let columns = table.header.map { (name: $0, label: labels.label(inWords: $0)) }
@@ -152,10 +174,13 @@ private struct LabelColumns {
   ///   class, and for a row that does not mark one column.
   func diagnosis(of row: CSVTable.Row) throws(DermaFusionError) -> Diagnosis {
     switch form {
-    case .words(let column, let areArchives):
-      let text = row[column]
-      if let label = labels.label(inWords: text) { return .label(label) }
-      if areArchives, !CSVTable.isMissing(text) { return .other(text) }
+    case .words(let columns, let areArchives):
+      let words = columns.compactMap { row.known($0) }
+      for word in words {
+        if let label = labels.label(inWords: word) { return .label(label) }
+      }
+      if areArchives, let word = words.first { return .other(word) }
+      let (column, text) = (columns[0], row[columns[0]])
       let ids = labels.count <= 12 ? labels.ids.quotedAlternatives : labels.ids.quotedList
       throw table.invalid(column, of: row, value: text, expectation: "Please provide one of \(ids).")
     case .oneHot(let columns):

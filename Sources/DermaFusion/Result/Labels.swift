@@ -50,18 +50,16 @@ extension Labels {
   /// The class of this id or name in any letter case, or of the ISIC archive's word for it; `nil` unless it is one class.
   package func label(inWords text: String) -> LesionLabel? {
     let lowercase = text.lowercased()
-    let wanted = [lowercase] + (Self.words[lowercase] ?? [])
-    let found = filter { wanted.contains($0.id.lowercased()) || $0.name.lowercased() == lowercase }
-    return self[text] ?? (found.count == 1 ? found[0] : nil)
+    if let label = self[text] { return label }
+    let named = filter { $0.id.lowercased() == lowercase || $0.name.lowercased() == lowercase }
+    if !named.isEmpty { return named.count == 1 ? named[0] : nil }
+    // Of several ids that models give the class, the first that this one has.
+    for id in ISICDiagnoses.ids(ofWord: lowercase) {
+      let found = filter { $0.id.lowercased() == id }
+      if !found.isEmpty { return found.count == 1 ? found[0] : nil }
+    }
+    return nil
   }
-
-  /// The ISIC archive's words for classes, and its challenge's AK, with the ids that models give them.
-  private static let words: [String: [String]] = [
-    "melanoma": ["mel"], "nevus": ["nv"], "basal cell carcinoma": ["bcc"],
-    "actinic keratosis": ["akiec", "ak"], "ak": ["akiec"], "pigmented benign keratosis": ["bkl"],
-    "seborrheic keratosis": ["bkl"], "solar lentigo": ["bkl"], "lichenoid keratosis": ["bkl"],
-    "dermatofibroma": ["df"], "vascular lesion": ["vasc"], "squamous cell carcinoma": ["scc"],
-  ]
 
   /// Columns of the ISIC challenges and of MILK10k: classes that a model may lack.
   package static let challengeColumns = [

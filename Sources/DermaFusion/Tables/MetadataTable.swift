@@ -8,11 +8,14 @@ package struct MetadataTable: Equatable, Sendable {
     package let ageInYears: Double?
     package let sex: Sex?
     package let site: BodySite?
+    /// A word for a site that is not known, and counts as missing.
+    package let unknownSite: String?
 
-    package init(ageInYears: Double?, sex: Sex?, site: BodySite?) {
+    package init(ageInYears: Double?, sex: Sex?, site: BodySite?, unknownSite: String? = nil) {
       self.ageInYears = ageInYears
       self.sex = sex
       self.site = site
+      self.unknownSite = unknownSite
     }
 
     fileprivate var json: JSONValue {
@@ -28,9 +31,12 @@ package struct MetadataTable: Equatable, Sendable {
   package static let byteLimit = 64 * 1024 * 1024
 
   private let path: String
-  /// By ``Swift/String/imageKey``; a failure is that of a row with a cell that cannot be understood.
-  private let rows: [[UInt8]: Result<Entry, DermaFusionError>]
+  private let names: [String]
+  /// Of each of ``names``; a failure is that of a row with a cell that cannot be understood.
+  private let rows: [Result<Entry, DermaFusionError>]
   private let missing: PatientColumns.Missing
+  /// What the reader of the text has to say.
+  private let textNotes: [String]
 
   /// - Parameter path: for the messages.
   /// - Throws: for a table that cannot be read as one. A cell of one row that cannot be understood is told when that row's
@@ -38,87 +44,85 @@ package struct MetadataTable: Equatable, Sendable {
   package init(_ bytes: [UInt8], path: String) throws(DermaFusionError) {
     let table = try CSVTable(bytes, path: path)
     let columns = try PatientColumns(table)
-    var rows: [[UInt8]: Result<Entry, DermaFusionError>] = [:]
-    for (row, name) in zip(table.rows, try table.uniqueNames(columns.image)) {
-      rows[name.imageKey] = Result { () throws(DermaFusionError) in try columns.entry(of: row) }
+    names = try table.uniqueNames(columns.image)
+    rows = table.rows.map { row in
+      Result { () throws(DermaFusionError) in try columns.entry(of: row) }
     }
     self.path = path
-    self.rows = rows
     missing = columns.missing
+    textNotes = table.notes
   }
 
-  /// The row of the image with this name, in the same Unicode scalars; `nil` when the table has none, or none that can be
-  /// understood.
-  package subscript(identifier: String) -> Entry? { try? row(identifier)?.get() }
-
-  /// The row of an image; `nil` when the table has none, or the image comes without a name.
+  /// The rows of some images.
   ///
-  /// - Throws: for the cell that cannot be understood.
-  package func entry(ofImage path: String) throws(DermaFusionError) -> Entry? {
-    try row(ofImage: path)?.get()
-  }
+  /// - Parameter images: their paths, all that a person asks for at once: which row is an image's depends on the others.
+  package func rows(ofImages images: [String]) -> Rows { Rows(table: self, images: images) }
 
-  private func row(ofImage path: String) -> Result<Entry, DermaFusionError>? {
-    path.imageIdentifier.flatMap { row($0) }
-  }
+  /// What a table says of some images.
+  package struct Rows: Sendable {
+    private let table: MetadataTable
+    private let images: [String]
+    private let matches: ImageMatches
+    /// Of each path, by ``Swift/String/imageKey``.
+    private let places: [[UInt8]: Int]
 
-  private func row(_ identifier: String) -> Result<Entry, DermaFusionError>? {
-    // A table that this program wrote may mark the name as text.
-    rows[identifier.imageKey] ?? rows[CSVCell.neutralized(identifier).imageKey]
-  }
-
-  /// What a person should know of the images and the rows that do not go one to one.
-  ///
-  /// - Parameter images: their paths.
-  package func notes(onImages images: [String]) -> [String] {
-    var notes = missing.note.map { [$0] } ?? []
-    let unlisted = images.filter { row(ofImage: $0) == nil }
-    if let first = unlisted.first {
-      // The row is there under the whole file name.
-      let isNamedWhole = first.fileName.map { row($0) != nil } ?? false
-      let hint = isNamedWhole ? Self.endingHint : ""
-      let share =
-        images.count == 1 ? "" : "\(unlisted.count) of \(images.count) images, the first of them "
-      notes.append("\(path) has no row for \(share)\(first)\(hint).")
+    fileprivate init(table: MetadataTable, images: [String]) {
+      self.table = table
+      self.images = images
+      matches = ImageMatches(images: images, rows: table.names)
+      places = Dictionary(
+        images.enumerated().map { ($1.imageKey, $0) }, uniquingKeysWith: { first, _ in first })
     }
-    // Two of each row are enough to tell.
-    var imagesOfRow: [[UInt8]: [String]] = [:]
-    var sharedRows: [[UInt8]] = []
-    for image in images where row(ofImage: image) != nil {
-      guard let row = image.imageIdentifier?.imageKey else { continue }
-      let others = imagesOfRow[row, default: []]
-      if others.count == 2 || others.first == image { continue }
-      imagesOfRow[row] = others + [image]
-      if others.count == 1 { sharedRows.append(row) }
-    }
-    if let row = sharedRows.first, let images = imagesOfRow[row] {
-      notes.append(
-        """
-        of \(path), \(sharedRows.count == 1 ? "a row was" : "\(sharedRows.count) rows were") used for more than one \
-        image: '\(String(decoding: row, as: UTF8.self))' for \(images[0]) and \
-        \(images[1])\(sharedRows.count == 1 ? "" : ", ...").
-        """)
-    }
-    return notes
-  }
 
-  /// Shown where an image is looked for by its whole file name.
-  package static let endingHint = "; an image_id is the file name without its ending"
-
-  /// Answers a page or another program: for each image what its row says, `{"error":...}` where the row cannot be understood,
-  /// or null where the table has no row for it; the fields that no column of the table has; and the notes.
-  package func json(ofImages images: [String]) -> JSONValue {
-    let entries = images.map { image in
-      switch row(ofImage: image) {
-      case nil: JSONValue.null
-      case .failure(let error): error.json
-      case .success(let entry): entry.json
+    private func row(_ place: Int) -> Result<Entry, DermaFusionError>? {
+      switch matches.outcomes[place] {
+      case .row(let row): table.rows[row]
+      case .none: nil
+      case .refused(let reason):
+        .failure(
+          DermaFusionError(
+            .invalidTable, message: "\(table.path): \(reason)",
+            remedy: "Please give each image a row of its own, by its path where its name is not enough."))
       }
     }
-    return .object([
-      "images": .array(entries), "missing": .strings(missing.fields),
-      "notes": .strings(notes(onImages: images)),
-    ])
+
+    /// The row of an image; `nil` when the table has none, or the image comes without a name.
+    ///
+    /// - Parameter path: one of the images.
+    /// - Throws: for the cell that cannot be understood, and where it cannot be told which row it is.
+    package func entry(ofImage path: String) throws(DermaFusionError) -> Entry? {
+      guard let place = places[path.imageKey] else { return nil }
+      return try row(place)?.get()
+    }
+
+    /// What a person should know of the table, and of the images that have no row or one by another name.
+    package var notes: [String] {
+      let unlisted = matches.outcomes.indices.filter { matches.outcomes[$0] == .none }
+      var notes = table.textNotes + (table.missing.note.map { [$0] } ?? [])
+      notes += matches.notes(table: table.path)
+      if let first = unlisted.first {
+        let share =
+          images.count == 1 ? "" : "\(unlisted.count) of \(images.count) images, the first of them "
+        notes.append("\(table.path) has no row for \(share)\(images[first]).")
+      }
+      let sites = matches.outcomes.indices.compactMap { try? row($0)?.get().unknownSite }
+      return notes + (PatientColumns.note(onUnknownSites: sites, in: table.path).map { [$0] } ?? [])
+    }
+
+    /// Answers a page or another program: for each image what its row says, `{"error":...}` where the row cannot be understood
+    /// or told, or null where the table has no row for it; the fields that no column of the table has; and the notes.
+    package var json: JSONValue {
+      let entries = images.indices.map { place in
+        switch row(place) {
+        case nil: JSONValue.null
+        case .failure(let error): error.json
+        case .success(let entry): entry.json
+        }
+      }
+      return .object([
+        "images": .array(entries), "missing": .strings(table.missing.fields), "notes": .strings(notes),
+      ])
+    }
   }
 }
 
@@ -126,13 +130,16 @@ package struct MetadataTable: Equatable, Sendable {
 /// the ISIC challenges, this program and people give their columns, in any letter case. Only the image's column must be there;
 /// what has no column is missing.
 package struct PatientColumns: Sendable {
-  package static let imageNames = ["image_id", "isic_id", "image"]
+  package static let imageNames = [
+    "image_id", "isic_id", "image", "image_name", "file_name", "filename", "file", "path", "img_id",
+  ]
   private static let ageNames = ["age", "age_approx", "age_years", "age (years)"]
   private static let sexNames = ["sex", "gender"]
-  private static let siteNames = [
-    "localization", "anatom_site_general", "site", "localisation", "location", "anatom_site",
-    "anatom_site_general_challenge",
-  ]
+  private static let siteNames =
+    ["localization"] + CSVTable.hierarchy("anatom_site") + [
+      "anatom_site_general", "site", "localisation", "location", "anatom_site",
+      "anatom_site_general_challenge",
+    ]
 
   /// What the table says nothing of.
   package struct Missing: Equatable, Sendable {
@@ -169,23 +176,46 @@ package struct PatientColumns: Sendable {
   }
 
   package func entry(of row: CSVTable.Row) throws(DermaFusionError) -> MetadataTable.Entry {
-    MetadataTable.Entry(
+    let (site, unknownSite) = site(of: row)
+    return MetadataTable.Entry(
       ageInYears: try value(ages, of: row, expectation: PatientMetadata.ageExpectation) {
         PatientMetadata.age(in: $0.withDecimalPoint)
       },
-      sex: try value(sexes, of: row, among: Sex.allCases.map { $0.rawValue }) { Sex(word: $0) },
-      site: try value(sites, of: row, among: BodySite.allCases.map { $0.rawValue }) { BodySite(region: $0) })
+      sex: try value(
+        sexes, of: row,
+        expectation: "Please provide one of \(Sex.allCases.map { $0.rawValue }.quotedAlternatives)."
+      ) { Sex(word: $0) }, site: site, unknownSite: unknownSite)
   }
 
-  private func value<Value>(
-    _ columns: [CSVTable.Column], of row: CSVTable.Row, among words: [String], convert: (String) -> Value?
-  ) throws(DermaFusionError) -> Value? {
-    try value(
-      columns, of: row, expectation: "Please provide one of \(words.quotedAlternatives).", convert: convert)
+  /// The first site that a column names; where none names one, whether one names a region of several sites, or a word that
+  /// is not known.
+  private func site(of row: CSVTable.Row) -> (site: BodySite?, unknown: String?) {
+    let words = sites.compactMap { row.known($0) }
+    let found = words.compactMap { BodySite(region: $0) }
+    let site = found.first { $0 != .unknown } ?? found.first
+    guard site == nil, sites.count > 1 else { return (site, site == nil ? words.first : nil) }
+    // Beside another column this one may mean something else.
+    return (nil, sites.filter { $0.name.lowercased() != "location" }.compactMap { row.known($0) }.first)
+  }
+
+  /// Counts the words for sites that are not known.
+  package static func note(onUnknownSites words: [String], in path: String) -> String? {
+    guard !words.isEmpty else { return nil }
+    var counts: [[UInt8]: Int] = [:]
+    for word in words { counts[word.imageKey, default: 0] += 1 }
+    let sorted = counts.sorted {
+      $0.value == $1.value ? $0.key.lexicographicallyPrecedes($1.key) : $0.value > $1.value
+    }
+    let shown = sorted.prefix(5).map { "'\(String(decoding: $0.key, as: UTF8.self))' (\($0.value))" }
+    return """
+      in \(path), \(words.count == 1 ? "a site is" : "\(words.count) sites are") no known word and \
+      \(words.count == 1 ? "counts" : "count") as missing: \(shown.joined(separator: ", "))\
+      \(sorted.count > shown.count ? ", ..." : "").
+      """
   }
 
   /// The first column's; where its cell is empty, the first of the others that can be understood: a column such as
-  /// `location` may mean something else.
+  /// `age_years` may mean something else.
   private func value<Value>(
     _ columns: [CSVTable.Column], of row: CSVTable.Row, expectation: String, convert: (String) -> Value?
   ) throws(DermaFusionError) -> Value? {

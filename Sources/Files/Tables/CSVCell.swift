@@ -4,9 +4,10 @@ package enum CSVCell {
   package static func text(_ text: String) -> String { quoted(neutralized(text)) }
 
   /// Quoted where it holds a quote, a line break or what separates cells: a comma, and a semicolon or a tab too, which separate
-  /// them for spreadsheets of other languages.
+  /// them for spreadsheets of other languages; and where it begins or ends with a blank, which readers may drop.
   package static func quoted(_ cell: String) -> String {
-    guard cell.utf8.contains(where: needsQuotes) else { return cell }
+    let hasEdge = cell.utf8.first == UInt8(ascii: " ") || cell.utf8.last == UInt8(ascii: " ")
+    guard hasEdge || cell.utf8.contains(where: needsQuotes) else { return cell }
     // By scalars: a quote that an accent follows is another character.
     var quoted = String.UnicodeScalarView()
     for scalar in cell.unicodeScalars { quoted += scalar == "\"" ? ["\"", "\""] : [scalar] }

@@ -6,9 +6,9 @@ extension DermaFusionError.Code {
 }
 
 /// A table of text as RFC 4180 describes it: commas, or semicolons or tabs where the first line has more of them; quotes doubled
-/// inside quoted fields, line breaks inside them, LF, CRLF or CR between rows. Blanks around a field are dropped unless it is
-/// quoted. The text is UTF-8, or UTF-16 with a byte-order mark as spreadsheets write it. A byte-order mark is passed over, and so
-/// are lines without text, such as the rows of nothing but commas that spreadsheets leave.
+/// inside quoted fields, line breaks inside them, LF, CRLF or CR between rows. A first line such as `sep=;` names what separates
+/// fields. The text is UTF-8, or UTF-16 with a byte-order mark as spreadsheets write it, or else Windows-1252. A byte-order mark is
+/// passed over, and so are lines without text, such as the rows of nothing but commas that spreadsheets leave.
 package struct CSVTable: Equatable, Sendable {
   package struct Row: Equatable, Sendable {
     /// The line on which the row begins, from 1.
@@ -36,12 +36,15 @@ package struct CSVTable: Equatable, Sendable {
   package let header: [String]
   /// Each with as many fields as the header.
   package let rows: [Row]
+  /// What a person should know of how the text was read.
+  package let notes: [String]
 
   /// - Parameter path: for the messages.
   package init(_ bytes: [UInt8], path: String) throws(DermaFusionError) {
     self.path = path
-    let content = try Self.text(bytes, path: path)
-    var scanner = CSVScanner(bytes: content, separator: CSVScanner.separator(of: content), path: path)
+    let (content, notes) = try CSVText.read(bytes, path: path)
+    self.notes = notes
+    var scanner = CSVScanner(bytes: content, path: path)
     var all = try scanner.rows()
     guard !all.isEmpty else { throw Self.failure(path, "the table has no header") }
     header = all.removeFirst().fields.map { $0.trimmed }
@@ -57,43 +60,29 @@ package struct CSVTable: Equatable, Sendable {
   /// The fields of one row with commas between them, exactly as they stand; `nil` where it is not one row.
   package static func fields(ofRow bytes: ArraySlice<UInt8>) -> [String]? {
     guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
-    var scanner = CSVScanner(bytes: bytes, separator: UInt8(ascii: ","), path: "", keepsBlanks: true)
+    var scanner = CSVScanner(bytes: bytes, separator: UInt8(ascii: ","), path: "")
     guard let rows = try? scanner.rows(), rows.count == 1 else { return nil }
     return rows[0].fields
   }
 
   /// Whether a cell says that there is no value, as R, pandas and people write it.
   package static func isMissing(_ text: String) -> Bool {
-    ["", "na", "nan", "null", "none", "-", "?"].contains(text.lowercased())
+    ["", "na", "n/a", "nan", "<na>", "null", "none", "-", "?"].contains(text.lowercased())
   }
 
-  /// The text as UTF-8, without a byte-order mark.
-  private static func text(_ bytes: [UInt8], path: String) throws(DermaFusionError) -> ArraySlice<UInt8> {
-    let isLittleEndian = bytes.starts(with: [0xFF, 0xFE])
-    guard isLittleEndian || bytes.starts(with: [0xFE, 0xFF]) else {
-      let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-      let content = bytes.starts(with: byteOrderMark) ? bytes[3...] : bytes[...]
-      guard String(validating: content, as: UTF8.self) != nil else {
-        throw failure(path, "the table is not UTF-8 text")
-      }
-      // Valid UTF-8, but of UTF-16 without a mark whose letters are ASCII.
-      if let zero = content.firstIndex(of: 0) {
-        let line = 1 + content[..<zero].count { $0 == UInt8(ascii: "\n") }
-        throw failure(
-          path,
-          "line \(line): a zero byte, as in UTF-16 text without a byte-order mark. Please save the table as UTF-8."
-        )
-      }
-      return content
-    }
-    let units = stride(from: 2, to: bytes.count - 1, by: 2).map { index in
-      let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
-      return isLittleEndian ? second << 8 | first : first << 8 | second
-    }
-    guard bytes.count % 2 == 0, let text = String(validating: units, as: UTF16.self) else {
-      throw failure(path, "the table begins like UTF-16 text but is not UTF-16")
-    }
-    return Array(text.utf8)[...]
+  /// The columns `NAME_5` to `NAME_1` of the ISIC archive, from the most exact to the most general.
+  package static func hierarchy(_ name: String) -> [String] { (1...5).reversed().map { "\(name)_\($0)" } }
+
+  /// Whether the table is one that `classify` wrote. Its names are marked as text for spreadsheets.
+  package var isOfClassify: Bool {
+    // A person may have removed some of its columns.
+    ["class", "probability"].allSatisfy(header.contains)
+      && ["abstain", "disclaimer", "modelSHA256", "risk", "summary"].contains(where: header.contains)
+  }
+
+  /// Whether names in the table are marked as text: also those that `evaluate --predictions` wrote.
+  private var marksNames: Bool {
+    isOfClassify || ["image_id", "label", "abstain"].allSatisfy(header.contains)
   }
 }
 
@@ -159,12 +148,13 @@ extension CSVTable {
     return value
   }
 
-  /// A cell with a name, as it stands: a file's name may begin with a blank.
+  /// A cell with a name, as it stands: a file's name may begin or end with blanks.
   package func name(_ column: Column, of row: Row) throws(DermaFusionError) -> String {
-    guard !row[column].isEmpty else {
+    let name = row.fields[column.index]
+    guard !name.isEmpty else {
       throw invalid(column, of: row, value: "", expectation: "Please provide an identifier.")
     }
-    return row.fields[column.index]
+    return marksNames ? CSVCell.original(name) : name
   }
 
   /// The names in a column, one for each row, all of them different.
@@ -191,7 +181,7 @@ extension CSVTable {
 
   package func failure(_ message: String) -> DermaFusionError { Self.failure(path, message) }
 
-  fileprivate static func failure(_ path: String, _ message: String) -> DermaFusionError {
+  static func failure(_ path: String, _ message: String) -> DermaFusionError {
     DermaFusionError(.invalidTable, message: "\(path): \(message)", remedy: "Please correct the table.")
   }
 }
@@ -203,103 +193,5 @@ extension String {
     guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) })
     else { return "" }
     return String(self[first...last])
-  }
-}
-
-/// Splits bytes into rows and fields. Every character that matters is ASCII, which UTF-8 never hides inside
-/// another character.
-private struct CSVScanner {
-  var bytes: ArraySlice<UInt8>
-  /// Between two fields.
-  let separator: UInt8
-  let path: String
-  /// Whether blanks around a field without quotes are part of it.
-  var keepsBlanks = false
-  private var line = 1
-
-  init(bytes: ArraySlice<UInt8>, separator: UInt8, path: String, keepsBlanks: Bool = false) {
-    self.bytes = bytes
-    self.separator = separator
-    self.path = path
-    self.keepsBlanks = keepsBlanks
-  }
-
-  mutating func rows() throws(DermaFusionError) -> [CSVTable.Row] {
-    var rows: [CSVTable.Row] = []
-    while !bytes.isEmpty {
-      var row = CSVTable.Row(line: line, fields: [])
-      repeat { row.fields.append(try field()) } while take(separator)
-      let isBlank = row.fields.allSatisfy {
-        $0.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-      }
-      if !isBlank { rows.append(row) }
-      endLine()
-    }
-    return rows
-  }
-
-  private mutating func field() throws(DermaFusionError) -> String {
-    guard bytes.first == UInt8(ascii: "\"") else {
-      let text = bytes.prefix { $0 != separator && !Self.endsLine($0) }
-      bytes = bytes.dropFirst(text.count)
-      let field = String(decoding: text, as: UTF8.self)
-      return keepsBlanks ? field : field.trimmed
-    }
-    let openingLine = line
-    var text: [UInt8] = []
-    repeat {
-      // Past the opening quote, or past the second of a doubled one.
-      bytes.removeFirst()
-      let quoted = bytes.prefix { $0 != UInt8(ascii: "\"") }
-      bytes = bytes.dropFirst(quoted.count)
-      line += quoted.count { $0 == UInt8(ascii: "\n") }
-      guard bytes.popFirst() != nil else {
-        throw CSVTable.failure(path, "line \(openingLine): a quote that is never closed")
-      }
-      text += quoted
-      if bytes.first == UInt8(ascii: "\"") { text.append(UInt8(ascii: "\"")) }
-    } while bytes.first == UInt8(ascii: "\"")
-    if let next = bytes.first, next != separator, !Self.endsLine(next) {
-      throw CSVTable.failure(path, "line \(line): text between a closing quote and the separator")
-    }
-    return String(decoding: text, as: UTF8.self)
-  }
-
-  /// Of a comma, a semicolon and a tab the one that the first line with text has most of, outside of quotes; of as many the
-  /// first of them.
-  static func separator(of content: ArraySlice<UInt8>) -> UInt8 {
-    let candidates = [",", ";", "\t"].map { UInt8(ascii: $0) }
-    var counts = [0, 0, 0]
-    var (isQuoted, hasText) = (false, false)
-    for byte in content {
-      if !isQuoted, endsLine(byte) {
-        if hasText { break }
-        counts = [0, 0, 0]
-      } else if byte == UInt8(ascii: "\"") {
-        isQuoted.toggle()
-      } else if !isQuoted, let index = candidates.firstIndex(of: byte) {
-        counts[index] += 1
-      } else {
-        hasText = hasText || byte != UInt8(ascii: " ")
-      }
-    }
-    let most = counts.max() ?? 0
-    return candidates[counts.firstIndex(of: most) ?? 0]
-  }
-
-  private mutating func take(_ byte: UInt8) -> Bool {
-    guard bytes.first == byte else { return false }
-    bytes.removeFirst()
-    return true
-  }
-
-  private mutating func endLine() {
-    _ = take(UInt8(ascii: "\r"))
-    _ = take(UInt8(ascii: "\n"))
-    line += 1
-  }
-
-  private static func endsLine(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
   }
 }

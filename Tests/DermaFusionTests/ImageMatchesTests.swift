@@ -1,0 +1,68 @@
+import DermaFusion
+import Testing
+
+@Suite struct ImageMatchesTests {
+  /// Of each image the row's name, `-` for none, or `!` where it is refused.
+  private func match(_ images: [String], _ rows: [String]) -> [String] {
+    ImageMatches(images: images, rows: rows).outcomes.map { outcome in
+      switch outcome {
+      case .row(let row): rows[row]
+      case .none: "-"
+      case .refused: "!"
+      }
+    }
+  }
+
+  @Test func anImageIsFoundByTheFirstFormThatFits() {
+    // By its name; with its ending; by the end of the path, also of a path of Windows and of one that begins earlier.
+    #expect(match(["d/a.jpg"], ["a"]) == ["a"])
+    #expect(match(["d/a.jpg"], ["a.jpg"]) == ["a.jpg"])
+    #expect(match(["d/a.jpg"], ["d/a.jpg"]) == ["d/a.jpg"])
+    #expect(match(["d/a.jpg"], ["d/a"]) == ["d/a"])
+    #expect(match(["d/a.jpg"], ["C:\\x\\d\\a.jpg"]) == ["C:\\x\\d\\a.jpg"])
+    #expect(match(["./d/a.jpg"], ["x/d/a.jpg"]) == ["x/d/a.jpg"])
+    #expect(match(["d/a.jpg"], ["e/a.jpg"]) == ["-"])
+    #expect(match(["d/a.jpg"], ["a.png"]) == ["-"])
+    // In another letter case, with another form of the same letter, and both.
+    #expect(match(["d/A.JPG"], ["a"]) == ["a"])
+    #expect(match(["D/A.JPG"], ["d/a.jpg"]) == ["d/a.jpg"])
+    #expect(match(["mu\u{308}ller.jpg"], ["m\u{FC}ller"]) == ["m\u{FC}ller"])
+    #expect(match(["MU\u{308}LLER.jpg"], ["m\u{FC}ller.jpg"]) == ["m\u{FC}ller.jpg"])
+    // Standard input has no name.
+    #expect(match(["-"], ["-"]) == ["-"])
+  }
+
+  @Test func blanksAndApostrophesArePartOfAName() {
+    #expect(match(["q.jpg", "q .jpg", " .jpg"], ["q ", " "]) == ["-", "q ", " "])
+    #expect(match(["=x.jpg", "'=x.jpg"], ["'=x"]) == ["-", "'=x"])
+  }
+
+  @Test func aRowOfAnEarlierFormIsNoOtherImages() {
+    #expect(match(["a.jpg", "A.jpg"], ["a"]) == ["a", "-"])
+    #expect(match(["a.jpg", "A.jpg"], ["A", "a"]) == ["a", "A"])
+    // The name of one is the name of another with its ending.
+    #expect(match(["a.jpg", "a.jpg.png"], ["a.jpg"]) == ["-", "a.jpg"])
+  }
+
+  @Test func whatCannotBeToldIsRefused() {
+    #expect(match(["d/a.jpg", "e/a.jpg", "b.jpg"], ["a", "b"]) == ["!", "!", "b"])
+    #expect(match(["d/a.jpg", "e/a.jpg"], ["e/a", "d/a"]) == ["d/a", "e/a"])
+    #expect(match(["d/a.jpg"], ["x/d/a.jpg", "y/d/a.jpg"]) == ["!"])
+    #expect(match(["Ab.jpg"], ["AB", "ab"]) == ["!"])
+    let matches = ImageMatches(images: ["d/a.jpg", "e/a.jpg"], rows: ["b", "a"])
+    #expect(matches.outcomes[1] == .refused("the row 'a' could be that of d/a.jpg and of e/a.jpg"))
+    #expect(matches.refusalOfRow == [nil, "the row 'a' could be that of d/a.jpg and of e/a.jpg"])
+    #expect(matches.imageOfRow == [nil, nil])
+    // The same path twice is one image.
+    #expect(match(["d/a.jpg", "d/a.jpg"], ["a"]) == ["a", "a"])
+  }
+
+  @Test func notesNameTheForm() {
+    let matches = ImageMatches(images: ["a.jpg", "B.jpg", "C.png", "d.png"], rows: ["d", "a.jpg", "c", "b"])
+    #expect(
+      matches.notes(table: "t.csv") == [
+        "in t.csv, 1 image was found by its name with the ending: a.jpg by 'a.jpg'.",
+        "in t.csv, 2 images were found in another letter case: B.jpg by 'b', ...",
+      ])
+  }
+}
