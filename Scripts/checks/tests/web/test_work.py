@@ -122,6 +122,29 @@ def test_what_is_entered_for_one_of_a_list_is_in_the_list_and_its_table(visit):
     assert after[1] == before[1]
 
 
+def test_a_list_tells_of_what_was_changed_and_not_analysed_again(visit):
+    on = visit()
+    page = on.page
+    listed(on, NAMES[:2])
+    page.get_by_role("button", name="Open phantom_brown.jpg").click()
+    page.wait_for_selector(".result")
+    page.go_back()
+    page.get_by_role("button", name="Save all").click()
+    page.get_by_role("button", name="Turn the history on").click()
+    page.get_by_role("button", name="All saved").wait_for()
+    assert not asks_before_closing(page), "all is saved, and closing asks"
+    page.get_by_role("button", name="Open phantom_brown.jpg").click()
+    page.wait_for_selector(".result")
+    page.get_by_text("Change age, sex or place").click()
+    page.get_by_label("Age", exact=True).fill("80")
+    page.go_back()
+    page.get_by_text("phantom_brown.jpg was changed and has not been analysed again").wait_for()
+    assert asks_before_closing(page)
+    page.get_by_role("link", name="Continue").click()
+    page.get_by_role("button", name="Update the result").click()
+    page.get_by_text("80 years").first.wait_for()
+
+
 def test_a_list_is_saved_whole_sorted_by_risk_and_printed_as_one_report(visit):
     on = visit()
     page = on.page

@@ -81,7 +81,7 @@ export function bodyCounts(scans, chosen, changed) {
     replace(root,
       h('div', { class: 'body-pair' }, /** @type {const} */ (['front', 'back']).map((side) => figure(side, site, choose, () => {}, countOf))),
       h('div', { class: 'row' }, places.map((each) => h('button', { type: 'button', class: 'button', 'data-site': each, 'aria-pressed': String(each === site), onclick: () => choose(each) },
-        t('body.lesions', { site: each === 'unknown' ? t('body.unknown') : siteName(each), count: countOf(each) })))));
+        h('span', {}, t('body.lesions', { site: each === 'unknown' ? t('body.unknown') : siteName(each), count: countOf(each) }))))));
     if (focused) /** @type {HTMLElement | null} */ (root.querySelector(`[data-site="${focused}"]`))?.focus({ preventScroll: true });
   };
   draw();

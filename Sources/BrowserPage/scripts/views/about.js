@@ -22,6 +22,7 @@ export async function aboutView() {
     content: h('div', { class: 'view stack wide' },
       h('div', { class: 'stack close measure' }, h('h1', {}, t('about.title')), h('p', { class: 'lead soft' }, t('about.lead'))),
       disclaimer(),
+      location.protocol.startsWith('http') && !facts.isSite ? message('notice', t('about.online')) : null,
       h('section', { class: 'card stack' }, h('h2', {}, t('about.privacyTitle')), h('ul', {}, texts('about.privacy').map((/** @type {string} */ text) => h('li', {}, text)))),
       h('section', { class: 'card stack' }, h('h2', {}, t('about.identity')), identity),
       h('section', { class: 'card stack' }, h('h2', {}, t('about.licences')), h('ul', {}, [

@@ -8,6 +8,7 @@ import { formatDate, t } from '../texts.js';
 import { drawn, probe } from '../image.js';
 import { confirmAction, message } from '../parts/dialog.js';
 import { keptSquare } from '../parts/crop-geometry.js';
+import { keptWords } from '../parts/kept-words.js';
 import { printLetter } from '../parts/letter.js';
 import { printReport } from '../parts/report.js';
 import { actionBar } from '../parts/action-bar.js';
@@ -65,67 +66,17 @@ export async function recordView(id) {
   const addresses = blobAddresses();
   const { scans } = await app.history.list();
 
-  /** @type {Pick<Scan, 'lesion' | 'note'>} */
-  let known = { lesion: scan.lesion, note: scan.note };
-  let words = known;
-  /** @type {Promise<void> | null} */
-  let storing = null;
-  /** Stores what was typed since the last time: at once, and what is typed meanwhile when that is done. */
-  const storeWords = async () => {
-    while (storing) await storing;
-    storing = storeTyped().finally(() => { storing = null; });
-    return storing;
-  };
-  const storeTyped = async () => {
-    const typed = { lesion: words.lesion.trim(), note: words.note };
-    const fields = Object.fromEntries(Object.entries(typed).filter(([key, value]) => value !== known[/** @type {'note'} */ (key)]));
-    if (Object.keys(fields).length === 0) return;
-    const before = known;
-    known = typed;
-    try {
-      if (!await app.history.change(id, fields)) {
-        status.textContent = t('record.gone');
-        return;
-      }
-      Object.assign(scan, fields);
-      status.textContent = t('record.stored');
-      replace(title, fileName(scan.lesion || scan.name));
-      if ('lesion' in fields) drawTimeLine();
-    } catch (error) {
-      known = before;
-      status.textContent = storingFailed(error);
-    }
-  };
-  const typing = (/** @type {Partial<typeof words>} */ typed) => {
-    words = { ...words, ...typed };
-    storeWords();
-  };
-  // A browser that closes or reloads the page breaks off what is being stored: the entry of its own history keeps the last letters.
-  const remember = () => { if (words !== known) history.replaceState({ id, words }, ''); };
-  const remembered = history.state?.id === id ? history.state.words : null;
-  if (remembered) {
-    history.replaceState(null, '');
-    words = { ...words, ...remembered };
-    storeWords();
-  }
-  window.addEventListener('beforeunload', remember);
-  window.addEventListener('pagehide', storeWords);
+  const kept = keptWords(scan, (words) => { status.textContent = words; }, (fields) => {
+    replace(title, fileName(scan.lesion || scan.name));
+    if ('lesion' in fields) drawTimeLine();
+  });
   const timeLine = h('div', { class: 'stack close' });
-  function drawTimeLine() {
-    const same = scan && scan.lesion ? [...scans.filter((each) => each.id !== id && each.lesion === scan.lesion), scan]
-      .sort((first, second) => Date.parse(first.created) - Date.parse(second.created)) : [];
-    replace(timeLine, same.length < 2 ? h('p', { class: 'soft small' }, t('record.timeLineHint')) : [
-      h('h3', {}, t('record.timeLine', { name: /** @type {Scan} */ (scan).lesion })),
-      h('div', {}, h('a', { class: 'back-link', href: `#${placeOfLesion(/** @type {Scan} */ (scan).lesion)}` }, t('lesion.open'), icon('forward'))),
-      h('ol', { role: 'list', class: 'time-line' }, same.map((each) =>
-        h('li', {}, h('a', { class: 'scan-card', href: `#history/${each.id}`, 'aria-current': each.id === id ? 'true' : null }, scanSummary(each, addresses.of(each.thumbnail))),
-          each.id === id ? null : h('a', { class: 'button plain', href: `#compare/${[each, /** @type {Scan} */ (scan)].sort((first, second) => Date.parse(first.created) - Date.parse(second.created)).map((one) => one.id).join('/')}` }, icon('compare'), t('record.compareWith', { date: formatDate(each.created, false) })))))]);
-  }
+  const drawTimeLine = () => replace(timeLine, ...timeLineOf(scan, scans, addresses.of));
   drawTimeLine();
 
   /** Age, sex or place are corrected and the photograph is analysed again, in the Scan view; saving puts it in this scan's place. */
   async function again() {
-    await storeWords();
+    await kept.store();
     try {
       await correctScan(/** @type {Scan} */ (scan), /** @type {Blob} */ (blob));
     } catch (error) {
@@ -153,7 +104,7 @@ export async function recordView(id) {
       }
     },
     drawn: (canvas, lesionClass) => { map = canvas && { canvas, class: lesionClass }; },
-    beside: [stored && whatIf(scan, (metadata) => app.engine.request('probabilities', { ...job, metadata })), wordFields(words, typing, { names: [...new Set(scans.map((each) => each.lesion).filter(Boolean))], left: storeWords, rows: 4 }, timeLine)],
+    beside: [stored && whatIf(scan, (metadata) => app.engine.request('probabilities', { ...job, metadata })), wordFields(kept.first, kept.typing, { names: [...new Set(scans.map((each) => each.lesion).filter(Boolean))], left: kept.store, rows: 4 }, timeLine)],
   });
   const leaving = exits(() => scan, { report: () => printReport(scan, stored?.canvas ?? null, map), letter: () => printLetter(scan, stored?.canvas ?? null) });
 
@@ -172,9 +123,27 @@ export async function recordView(id) {
       h('div', { class: 'row' }, ...leaving.files)),
     actionBar(status, blob ? h('button', { class: 'button', onclick: again }, icon('pencil'), t('record.again')) : null, leaving.report));
   return { title: scan.lesion || scan.name, content: root, leave: () => {
-    window.removeEventListener('beforeunload', remember);
-    window.removeEventListener('pagehide', storeWords);
-    storeWords();
+    kept.leave();
     addresses.forget();
   } };
+}
+
+/**
+ * The scans of the same lesion, with what leads to a comparison.
+ * @param {Scan} scan
+ * @param {Scan[]} scans all of the history
+ * @param {(blob: Blob) => string} addressOf
+ */
+function timeLineOf(scan, scans, addressOf) {
+  const byTime = (/** @type {Scan} */ first, /** @type {Scan} */ second) => Date.parse(first.created) - Date.parse(second.created);
+  const same = scan.lesion ? [...scans.filter(({ id, lesion }) => id !== scan.id && lesion === scan.lesion), scan].sort(byTime) : [];
+  if (same.length < 2) return [h('p', { class: 'soft small' }, t('record.timeLineHint'))];
+  return [h('h3', {}, t('record.timeLine', { name: scan.lesion })),
+    h('div', {}, h('a', { class: 'back-link', href: `#${placeOfLesion(scan.lesion)}` }, t('lesion.open'), icon('forward'))),
+    h('ol', { role: 'list', class: 'time-line' }, same.map((each) => {
+      const isOwn = each.id === scan.id;
+      const both = [each, scan].sort(byTime).map(({ id }) => id).join('/');
+      return h('li', {}, h('a', { class: 'scan-card', href: `#history/${each.id}`, 'aria-current': isOwn ? 'true' : null }, scanSummary(each, addressOf(each.thumbnail))),
+        isOwn ? null : h('a', { class: 'button plain', href: `#compare/${both}` }, icon('compare'), t('record.compareWith', { date: formatDate(each.created, false) })));
+    }))];
 }

@@ -6,7 +6,7 @@ import { icon, riskIcon } from '../../icons.js';
 import { disclaimer, message } from '../../parts/dialog.js';
 import { metadataLine } from '../../parts/metadata-form.js';
 import { printList } from '../../parts/report.js';
-import { currentScan, sortedItems, unsavedItems } from '../../state.js';
+import { currentScan, isStale, sortedItems, unsavedItems } from '../../state.js';
 import { store } from '../../store.js';
 import { listOrdered, listStopped } from '../../transitions.js';
 import { t } from '../../texts.js';
@@ -32,6 +32,7 @@ export function batchList(first) {
   const actions = h('div', { class: 'row' });
   const table = h('div', { 'aria-live': 'polite' });
   const failed = h('div', { class: 'stack', 'aria-live': 'polite' });
+  const unfinished = h('div', {});
   const order = h('select', { class: 'input', id: 'batch-order', onchange: () => store.apply(listOrdered, order.value === 'risk' ? 'risk' : 'given') }, /** @type {const} */ (['given', 'risk']).map((each) => h('option', { value: each, selected: each === first.order }, t(`batch.orders.${each}`))));
   const picker = h('input', { type: 'file', accept: '.csv,.tsv,text/csv', class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true', 'data-role': 'table',
     onchange: async () => {
@@ -69,6 +70,9 @@ export function batchList(first) {
       t('batch.tableUsed', { name: list.table.name, used: list.table.used, all: list.items.length }), list.table.columns ? null : t('batch.tableEmpty'),
       list.table.notes.length > 0 ? h('ul', { lang: 'en' }, list.table.notes.map((note) => h('li', {}, note))) : null) : null);
     replace(failed, list.problem ? message('danger', t('scan.cannotOpen', { name: list.problem.name }), failureWords(list.problem.error)) : null);
+    const { work } = store.state;
+    replace(unfinished, work && isStale(work) ? message('warning', t('batch.unfinished', { name: work.photograph.name }),
+      h('div', {}, h('a', { class: 'button', href: '#scan/result' }, t('scan.continue'), icon('forward')))) : null);
     // The row that has the focus keeps it.
     const focused = rows.contains(document.activeElement) ? document.activeElement?.getAttribute('data-item') : null;
     const acting = actions.contains(document.activeElement) ? document.activeElement?.getAttribute('data-action') : null;
@@ -112,7 +116,7 @@ export function batchList(first) {
     addresses.forget();
   }, content: h('div', { class: 'stack wide' },
     h('div', { class: 'stack close measure' }, h('h1', {}, t('batch.title')), h('p', { class: 'soft' }, t('batch.lead'))),
-    count, bar, table, failed, actions, picker, more,
+    count, bar, table, failed, unfinished, actions, picker, more,
     h('div', { class: 'field-row' }, h('label', { for: order.id }, t('batch.order')), order), rows,
     disclaimer()) };
 }

@@ -1,0 +1,75 @@
+import { app } from '../app.js';
+import { t } from '../texts.js';
+import { storingFailed } from './saving.js';
+
+/** @typedef {Pick<import('../types.js').Scan, 'lesion' | 'note'>} Words */
+
+/**
+ * Stores the name and the note of a saved scan while they are typed.
+ * @param {import('../types.js').Scan} scan gets what was stored
+ * @param {(words: string) => void} told what became of it
+ * @param {(fields: Partial<Words>) => void} changed
+ */
+export function keptWords(scan, told, changed) {
+  const { id } = scan;
+  /** @type {Words} */
+  let known = { lesion: scan.lesion, note: scan.note };
+  let words = known;
+  /** @type {Promise<void> | null} */
+  let storing = null;
+
+  /** What was typed and is not in the history. */
+  function fresh() {
+    const typed = { lesion: words.lesion.trim(), note: words.note };
+    return Object.fromEntries(Object.entries(typed).filter(([key, value]) => value !== known[/** @type {'note'} */ (key)]));
+  }
+
+  async function storeFresh() {
+    const fields = fresh();
+    if (Object.keys(fields).length === 0) return;
+    const before = known;
+    known = { ...known, ...fields };
+    try {
+      if (!await app.history.change(id, fields)) return told(t('record.gone'));
+      Object.assign(scan, fields);
+      told(t('record.stored'));
+      changed(fields);
+    } catch (error) {
+      known = before;
+      told(storingFailed(error));
+    }
+  }
+
+  /** Stores what was typed since the last time: at once, and what is typed meanwhile when that is done. */
+  async function store() {
+    while (storing) await storing;
+    storing = storeFresh().finally(() => { storing = null; });
+    return storing;
+  }
+
+  /** A browser that closes or reloads the page breaks off what is being stored: the entry of its own history keeps the last letters. */
+  function remember() {
+    if (storing || Object.keys(fresh()).length > 0) history.replaceState({ id, words }, '');
+  }
+
+  if (history.state?.id === id) {
+    words = { ...words, ...history.state.words };
+    history.replaceState(null, '');
+    store();
+  }
+  window.addEventListener('beforeunload', remember);
+  window.addEventListener('pagehide', store);
+  return {
+    first: words, store,
+    /** @param {Partial<Words>} typed */
+    typing(typed) {
+      words = { ...words, ...typed };
+      store();
+    },
+    leave() {
+      window.removeEventListener('beforeunload', remember);
+      window.removeEventListener('pagehide', store);
+      store();
+    },
+  };
+}
