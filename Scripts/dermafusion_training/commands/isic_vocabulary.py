@@ -12,8 +12,8 @@ from dermafusion_training.options import new_parser
 SOURCE = Path(__file__).parents[3] / "Sources/DermaFusion/Result/ISICDiagnoses.swift"
 WIDTH = 116
 
-# The ids that models give a class, best first, and the places in the archive's hierarchy that are this class: each with all
-# that lies below it.
+# The ids that models give a class, best first, and the places in the archive's hierarchy that are this class: each with
+# all that lies below it.
 CLASSES = [
     (("mel",), ("Malignant:Malignant melanocytic proliferations (Melanoma)",)),
     (("nv",), ("Benign:Benign melanocytic proliferations:Nevus",)),
