@@ -7,6 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/core.sh"
 # build_wasm FILE.wasm: compiles the portable core with Browser to one file for browsers with 128-bit vectors.
 build_wasm() {
   local output=$1 folder="$root/.build/wasm32" triple=wasm32-unknown-none-wasm
+  # A browser draws with its own means.
+  local core_modules=${core_modules/ Figures/}
   find_swift
   install_packages wasi-libc
   TARGET_FLAGS="-Xcc -msimd128" compile_core "$triple" "$folder"
