@@ -95,7 +95,9 @@ def test_scan_by_keyboard_alone(visit):
     page.keyboard.type("44")
     press_until(page, "Unknown or not said")
     page.keyboard.press("ArrowUp")
-    press_until(page, "Select lower extremity")
+    # The body is one stop; the arrow keys lead from region to region.
+    press_until(page, "Select scalp")
+    press_until(page, "Select lower extremity", "ArrowDown")
     page.keyboard.press("Enter")
     press_until(page, "Analyse")
     page.keyboard.press("Enter")

@@ -46,7 +46,8 @@ function roving(svg) {
   const regions = /** @type {SVGGElement[]} */ ([...svg.querySelectorAll('.region')]);
   const stopAt = (/** @type {Element} */ region) => regions.forEach((each) => each.setAttribute('tabindex', each === region ? '0' : '-1'));
   stopAt(regions.find((each) => each.getAttribute('aria-pressed') === 'true') ?? regions[0]);
-  svg.addEventListener('focusin', ({ target }) => { if (target instanceof Element) stopAt(target); });
+  // Not at the figure: browsers take a drawing that listens to the focus for one that can have it.
+  for (const region of regions) region.addEventListener('focus', () => stopAt(region));
   svg.addEventListener('keydown', (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     const at = regions.findIndex((each) => each === document.activeElement);

@@ -2,6 +2,9 @@ import { app } from '../app.js';
 import { t } from '../texts.js';
 import { storingFailed } from './saving.js';
 
+/** So long nothing must be typed before it is said that all is stored, in milliseconds. */
+const QUIET = 300;
+
 /** @typedef {Pick<import('../types.js').Scan, 'lesion' | 'note'>} Words */
 
 /**
@@ -17,6 +20,14 @@ export function keptWords(scan, told, changed) {
   let words = known;
   /** @type {Promise<void> | null} */
   let storing = null;
+  let timer = 0;
+
+  /** @param {string} [sentence] said when nothing more is typed: who reads by ear does not hear it after each letter */
+  function tell(sentence = '') {
+    clearTimeout(timer);
+    if (sentence) timer = setTimeout(() => told(sentence), QUIET);
+    else told('');
+  }
 
   /** What was typed and is not in the history. */
   function fresh() {
@@ -30,13 +41,13 @@ export function keptWords(scan, told, changed) {
     const before = known;
     known = { ...known, ...fields };
     try {
-      if (!await app.history.change(id, fields)) return told(t('record.gone'));
+      if (!await app.history.change(id, fields)) return tell(t('record.gone'));
       Object.assign(scan, fields);
-      told(t('record.stored'));
+      tell(t('record.stored'));
       changed(fields);
     } catch (error) {
       known = before;
-      told(storingFailed(error));
+      tell(storingFailed(error));
     }
   }
 
@@ -64,9 +75,11 @@ export function keptWords(scan, told, changed) {
     /** @param {Partial<Words>} typed */
     typing(typed) {
       words = { ...words, ...typed };
+      tell();
       store();
     },
     leave() {
+      clearTimeout(timer);
       window.removeEventListener('beforeunload', remember);
       window.removeEventListener('pagehide', store);
       store();
