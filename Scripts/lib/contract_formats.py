@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import struct
 import zlib
 
 from contract import DISCLAIMER, check, npy_values, parsed, passes, plain, refuses
@@ -59,6 +60,50 @@ def image_formats(photograph, folder):
         and done.stderr.count(b"\n") == 1,
         done.stderr,
     )
+
+
+def tiff(directories, first=8):
+    """A little-endian TIFF file of directories without pixels; each a dictionary of tags, their offsets given by the caller."""
+    data = struct.pack("<2sHI", b"II", 42, first).ljust(first, b"\0")
+    for tags, following in directories:
+        data += struct.pack("<H", len(tags))
+        data += b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in sorted(tags.items()))
+        data += struct.pack("<I", following)
+    return data
+
+
+def folders_and_previews(photograph, folder):
+    disc = folder / "disc"
+    (disc / "IMAGES").mkdir(parents=True)
+    scan = (formats / "dicom_patient.dcm").read_bytes()
+    for name in ("IM000001", "1.2.840.113619.2.55.3.604688119"):
+        (disc / "IMAGES" / name).write_bytes(scan)
+    (disc / "photo").write_bytes(photograph.read_bytes())
+    (disc / "DICOMDIR").write_bytes(bytes(128) + b"DICM" + bytes(40))
+    (disc / "README.TXT").write_text("P1 is the first patient\n")
+    for name in ("Thumbs.db", ".DS_Store", "notes.json"):
+        (disc / name).write_bytes(b"{}")
+    done = passes("a disc", "classify", disc, "--format", "json")
+    names = sorted(json.loads(line)["image"].rsplit("/", 1)[1] for line in done.splitlines())
+    wanted = ["1.2.840.113619.2.55.3.604688119", "IM000001", "photo"]
+    check("a folder: files are images by their content", names == wanted, names)
+    # A preview, and behind a long gap below it what a sensor saw.
+    raw = tiff([({254: 1, 330: 9030}, 0), ({262: 32803}, 0)], first=9000)
+    (disc / "moving").write_bytes(b"GIF89a")
+    (disc / "camera").write_bytes(raw)
+    done = run("classify", disc, "--format", "json")
+    note = b"left out of the folders: 1 GIF and 1 raw camera files, which cannot be read"
+    check(
+        "a folder: images that cannot be read are counted by their content",
+        done.returncode == 0 and note in done.stderr,
+        done.stderr,
+    )
+    for name in ("raw.dng", "raw.tif", "raw.jpg", "raw"):
+        (folder / name).write_bytes(raw)
+        said = "raw camera images are not supported"
+        refuses(f"a raw photograph called {name}", 1, "classify", folder / name, said=said)
+    done = run("classify", "-", input=raw)
+    check("a raw photograph on standard input", done.returncode == 1 and b"raw camera" in done.stderr, done.stderr)
 
 
 def colours(photograph, folder):
@@ -202,4 +247,4 @@ def resumed_pictures(photograph, folder):
     check("its own pictures are not classified", len(lines) == 2 and re.match("a,", lines[1]), lines)
 
 
-PARTS = (image_formats, colours, tables, models, resumed_pictures)
+PARTS = (image_formats, folders_and_previews, colours, tables, models, resumed_pictures)
