@@ -117,11 +117,56 @@ extension EvaluateCommandTests {
   }
 
   @Test func drawingsEscapeTheirText() {
-    var canvas = SVGCanvas(width: 10, height: 20.5)
+    var canvas = PlotCanvas(width: 10, height: 20.5)
     canvas.label("<a & b>\n", x: 1.005, y: -2)
-    let text = canvas.text(title: "<t>")
+    let text = canvas.svg(title: "<t>")
     #expect(text.contains(">&lt;a &amp; b&gt;\\n</text>"))
     #expect(text.contains("<title>&lt;t&gt;</title>"))
     #expect(text.contains("viewBox=\"0 0 10 20.5\""))
+  }
+
+  @Test func plotsAsPDFHoldTheSameTexts() throws {
+    let (labels, folders) = fourImages()
+    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1]]
+    let plots = folder.path + "/plots"
+    #expect(runEvaluate(words + ["--plots", plots]).status == .success)
+    #expect(runEvaluate(words + ["--plots", plots, "--plot-format", "pdf"]).status == .success)
+    for name in ["confusion-matrix", "roc", "precision-recall", "reliability"] {
+      let svg = String(decoding: try #require(folder.contents(of: "plots/\(name).svg")), as: UTF8.self)
+      let pdf = String(decoding: try #require(folder.contents(of: "plots/\(name).pdf")), as: UTF8.self)
+      #expect(pdf.hasPrefix("%PDF-1.4\n") && pdf.hasSuffix("%%EOF\n"))
+      #expect(pdf.firstMatch(of: /\b(nan|inf)\b/) == nil, "\(name)")
+      #expect(
+        pdf.components(separatedBy: "BT /").count == svg.components(separatedBy: "<text ").count, "\(name)")
+      #expect(
+        pdf.components(separatedBy: " Tj ET").count == svg.components(separatedBy: "</text>").count, "\(name)"
+      )
+      #expect(
+        pdf.contains("NOT a medical device") && pdf.contains("(toy 0.0.1, SHA-256 0123456789abcdef:"),
+        "\(name)")
+    }
+    // How many images a class has stands beside it.
+    for name in ["confusion-matrix", "roc"] {
+      let svg = String(decoding: try #require(folder.contents(of: "plots/\(name).svg")), as: UTF8.self)
+      #expect(svg.contains("n = "), "\(name)")
+    }
+    let alone = runEvaluate(words + ["--plot-format", "pdf"])
+    #expect(alone.status == .usage && alone.errors.contains("--plots"), "\(alone.errors)")
+  }
+
+  @Test func drawingsInPDFEscapeTheirTextAndPlaceIt() {
+    var canvas = PlotCanvas(width: 100, height: 40)
+    canvas.label("a(b)\\\u{416}", x: 1, y: 2)
+    // Ten digits of 0.556 each, in a size of 10.
+    canvas.label("0123456789", x: 90, y: 5, anchor: .end, size: 10)
+    canvas.label("0123456789", x: 50, y: 30, anchor: .middle, size: 10, isUpright: true)
+    canvas.area([(1, 2), (3, 4), (5, 2)], colour: "#D55E00", opacity: 0.2)
+    let text = String(decoding: canvas.pdf(title: "t", disclaimer: "d"), as: UTF8.self)
+    #expect(text.contains(#"1 0 0 -1 1 2 Tm (a\(b\)\\\\u{416}) Tj"#), "\(text)")
+    #expect(text.contains("1 0 0 -1 34.4 5 Tm"), "\(text)")
+    #expect(text.contains("0 -1 -1 0 50 57.8 Tm"), "\(text)")
+    #expect(text.contains("q /Opacity200 gs 0.835 0.369 0.000 rg 1 2 m 3 4 l 5 2 l h f Q"), "\(text)")
+    #expect(
+      text.contains("/Opacity200 << /ca 0.2 >>") && text.contains("/MediaBox [0 0 75.0 30.0]"), "\(text)")
   }
 }

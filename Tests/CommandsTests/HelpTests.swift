@@ -176,7 +176,8 @@ import Testing
         USAGE: dermafusion evaluate --labels <file.csv> --images <folder> ...
                  [--model <folder>] [--threads <n>] [--precision <type>] [--tta]
                  [--group <column,...>] [--format <format>] [--plots <folder>]
-                 [--predictions <file.csv>] [--allow-training-lesions] [--quiet]
+                 [--plot-format <format>] [--predictions <file.csv>]
+                 [--allow-training-lesions] [--quiet]
 
         """), "\(help)")
     #expect(help.split(separator: "\n").allSatisfy { $0.count <= 80 })

@@ -37,7 +37,7 @@ enum EvaluateCommand: Command {
   static let options: [any AnyCommandOption] = [
     labels, CommandOption<String>.imageFolders, ModelLocation.option, CommandOption<Int>.threads,
     CommandOption<Precision>.precision, ImageViews.flag,
-    group, format, plots, predictions,
+    group, format, plots, plotFormat, predictions,
     Flag.allowTrainingLesions, Flag.quiet,
   ]
   static let examples = [
@@ -88,12 +88,20 @@ enum EvaluateCommand: Command {
   private static let plots = CommandOption<String>.path(
     "plots", valueName: "folder",
     abstract: """
-      Also write \(EvaluationPlots.fileNames.joined(separator: ", ")) to this folder, which is made when it is \
+      Also write \(EvaluationPlots.fileNames(.svg).joined(separator: ", ")) to this folder, which is made when it is \
       missing.
       """)
+  private static let plotFormat = CommandOption<EvaluationPlots.Format>(
+    "plot-format", valueName: "format", abstract: "Format of the plots.",
+    allowedValues: EvaluationPlots.Format.allCases.map(\.rawValue), defaultValue: "svg",
+    convert: { EvaluationPlots.Format(rawValue: $0) })
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
+    if arguments[plotFormat] != nil, arguments[plots] == nil {
+      throw DermaFusionError.missingCompanion(plotFormat.display, companions: "'\(plots.display)'")
+    }
+    let plotForm = arguments[plotFormat] ?? .svg
     let labelsPath = arguments.value(of: labels)
     let table = try FileBytes.read(path: labelsPath, limit: MetadataTable.byteLimit)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
@@ -105,7 +113,9 @@ enum EvaluateCommand: Command {
     let index = try ImageIndex(folders: arguments.values(of: CommandOption<String>.imageFolders))
     if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
     let plotPaths =
-      arguments[plots].map { folder in EvaluationPlots.fileNames.map { "\(folder)/\($0)" } } ?? []
+      arguments[plots].map { folder in
+        EvaluationPlots.fileNames(plotForm).map { "\(folder)/\($0)" }
+      } ?? []
     let outputs = try OutputFiles(
       plotPaths.map { (plots.display, $0) }
         + (arguments[predictions].map { [(predictions.display, $0)] } ?? []),
@@ -133,8 +143,8 @@ enum EvaluateCommand: Command {
       try outputs.write(Array(run.predictions(labels: classifier.labels).utf8), path: path)
     }
     if !plotPaths.isEmpty {
-      let texts = EvaluationPlots(output).texts
-      try outputs.write(zip(plotPaths, texts).map { (bytes: Array($1.utf8), path: $0) })
+      let files = EvaluationPlots(output).files(plotForm)
+      try outputs.write(zip(plotPaths, files).map { (bytes: $1, path: $0) })
     }
     try isTableWritten.get()
     try isPrinted.get()

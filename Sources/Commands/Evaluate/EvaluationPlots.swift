@@ -5,9 +5,13 @@ import Files
 /// The plots of an evaluation. Each names the model, the number of images, what makes them no clean test and the
 /// disclaimer, so that none can be shown without them.
 struct EvaluationPlots {
-  static let fileNames = [
-    "confusion-matrix.svg", "roc.svg", "precision-recall.svg", "reliability.svg",
-  ]
+  enum Format: String, CaseIterable, Sendable {
+    case svg, pdf
+  }
+
+  static func fileNames(_ format: Format) -> [String] {
+    ["confusion-matrix", "roc", "precision-recall", "reliability"].map { "\($0).\(format)" }
+  }
 
   /// Okabe and Ito's colours, which colour-blind people can tell apart, black in the place of their yellow, which
   /// is too light for lines on white. The dashes tell them apart in print.
@@ -28,10 +32,19 @@ struct EvaluationPlots {
 
   init(_ output: EvaluationOutput) { self.output = output }
 
-  /// The files of ``fileNames``.
-  var texts: [String] { [confusionMatrix(), rocCurves(), precisionRecall(), reliability()] }
+  /// The files of ``fileNames(_:)``.
+  func files(_ format: Format) -> [[UInt8]] {
+    [confusionMatrix(), rocCurves(), precisionRecall(), reliability()].map { title, canvas in
+      switch format {
+      case .svg: Array(canvas.svg(title: title).utf8)
+      case .pdf: canvas.pdf(title: title, disclaimer: Wording.disclaimer)
+      }
+    }
+  }
 
-  private func confusionMatrix() -> String {
+  private typealias Plot = (title: String, canvas: PlotCanvas)
+
+  private func confusionMatrix() -> Plot {
     let title = "Confusion matrix"
     var canvas = Self.canvas()
     let names = output.report.labels.ids
@@ -60,12 +73,17 @@ struct EvaluationPlots {
       let middle = (Double(index) + 0.5) * cell
       canvas.label(name, x: Self.left + middle, y: Self.top + Self.side + 20, anchor: .middle)
       canvas.label(name, x: Self.left - 8, y: Self.top + middle + 4, anchor: .end)
+      if holdsNumbers {
+        canvas.label(
+          "n = \(output.report.imageCount(output.report.labels[index]))", x: Self.left - 8,
+          y: Self.top + middle + 19, anchor: .end, size: 11, colour: Self.muted)
+      }
     }
     Self.nameAxes(&canvas, x: "Prediction", y: "Label (percent of its images)")
     return finished(canvas, title: title)
   }
 
-  private func rocCurves() -> String {
+  private func rocCurves() -> Plot {
     var canvas = Self.canvas()
     Self.drawAxes(&canvas)
     Self.nameAxes(&canvas, x: "False positive rate (1 - specificity)", y: "True positive rate (sensitivity)")
@@ -92,7 +110,8 @@ struct EvaluationPlots {
       canvas.line(
         [(legend, y - 4), (legend + 26, y - 4)], colour: style.colour, width: 3, dashes: style.dashes)
       let area = output.report.overall[.auroc(label.index)].text
-      canvas.label("\(label.id) \(area)", x: legend + 32, y: y, size: 12)
+      canvas.label(
+        "\(label.id) \(area) (n = \(output.report.imageCount(label)))", x: legend + 32, y: y, size: 12)
     }
     if shown.count < labels.count {
       canvas.label(
@@ -103,7 +122,7 @@ struct EvaluationPlots {
   }
 
   /// The questions that matter most, each with the band of its 95 % intervals and the precision of guessing.
-  private func precisionRecall() -> String {
+  private func precisionRecall() -> Plot {
     var canvas = Self.canvas()
     Self.drawAxes(&canvas)
     Self.nameAxes(&canvas, x: "Recall (sensitivity)", y: "Precision (share of the found that are right)")
@@ -146,7 +165,7 @@ struct EvaluationPlots {
     return finished(canvas, title: "Precision and recall")
   }
 
-  private func reliability() -> String {
+  private func reliability() -> Plot {
     var canvas = Self.canvas()
     Self.drawAxes(&canvas)
     Self.nameAxes(&canvas, x: "Greatest probability", y: "Accuracy")
@@ -194,9 +213,9 @@ struct EvaluationPlots {
 
   // MARK: What the plots share
 
-  private static func canvas() -> SVGCanvas { SVGCanvas(width: width, height: top + side + 130) }
+  private static func canvas() -> PlotCanvas { PlotCanvas(width: width, height: top + side + 130) }
 
-  private func finished(_ canvas: SVGCanvas, title: String) -> String {
+  private func finished(_ canvas: PlotCanvas, title: String) -> Plot {
     var canvas = canvas
     let overall = output.report.overall
     canvas.label(title, x: Self.left, y: 28, size: 18, isBold: true)
@@ -210,7 +229,7 @@ struct EvaluationPlots {
       canvas.label(
         String(line), x: 20, y: Self.top + Self.side + 75 + Double(index) * 15, size: 11, colour: Self.muted)
     }
-    return canvas.text(title: title)
+    return (title, canvas)
   }
 
   /// Where a point of the unit square is drawn.
@@ -218,7 +237,7 @@ struct EvaluationPlots {
     (left + x * side, top + (1 - y) * side)
   }
 
-  private static func drawAxes(_ canvas: inout SVGCanvas) {
+  private static func drawAxes(_ canvas: inout PlotCanvas) {
     for tick in 0...5 {
       let value = Double(tick) / 5
       let text = value.fixed(digits: 1)
@@ -230,7 +249,7 @@ struct EvaluationPlots {
     canvas.line([place(0, 1), place(0, 0), place(1, 0)], colour: "#111111")
   }
 
-  private static func nameAxes(_ canvas: inout SVGCanvas, x: String, y: String) {
+  private static func nameAxes(_ canvas: inout PlotCanvas, x: String, y: String) {
     canvas.label(x, x: left + side / 2, y: top + side + 44, anchor: .middle)
     canvas.label(y, x: 24, y: top + side / 2, anchor: .middle, isUpright: true)
   }
@@ -265,89 +284,5 @@ struct EvaluationPlots {
       kept.append(point)
     }
     return kept
-  }
-}
-
-/// A drawing written as SVG, the same bytes for the same drawing. The origin is at the top left, in pixels.
-struct SVGCanvas {
-  enum Anchor: String {
-    case start, middle, end
-  }
-
-  let width: Double
-  let height: Double
-  private var elements: [String] = []
-
-  init(width: Double, height: Double) {
-    self.width = width
-    self.height = height
-  }
-
-  /// - Parameter title: read out where the drawing cannot be seen.
-  func text(title: String) -> String {
-    """
-    <svg xmlns="http://www.w3.org/2000/svg" width="\(Self.number(width))" height="\(Self.number(height))" \
-    viewBox="0 0 \(Self.number(width)) \(Self.number(height))" role="img" \
-    font-family="Helvetica, Arial, sans-serif" font-size="13" fill="#111111">
-    <title>\(HTML.escaped(title))</title>
-    <rect width="100%" height="100%" fill="#ffffff"/>
-    \(elements.joined(separator: "\n"))
-    </svg>
-
-    """
-  }
-
-  mutating func rectangle(
-    x: Double, y: Double, width: Double, height: Double, fill: String, stroke: String = "none"
-  ) {
-    elements.append(
-      """
-      <rect x="\(Self.number(x))" y="\(Self.number(y))" width="\(Self.number(width))" \
-      height="\(Self.number(height))" fill="\(fill)" stroke="\(stroke)"/>
-      """)
-  }
-
-  mutating func circle(x: Double, y: Double, radius: Double, fill: String) {
-    elements.append(
-      "<circle cx=\"\(Self.number(x))\" cy=\"\(Self.number(y))\" r=\"\(Self.number(radius))\" fill=\"\(fill)\"/>"
-    )
-  }
-
-  /// A filled area without an edge, the last corner joined to the first.
-  mutating func area(_ points: [(x: Double, y: Double)], colour: String, opacity: Double) {
-    let places = points.map { "\(Self.number($0.x)),\(Self.number($0.y))" }.joined(separator: " ")
-    elements.append(
-      "<polygon points=\"\(places)\" fill=\"\(colour)\" fill-opacity=\"\(Self.number(opacity))\"/>")
-  }
-
-  /// - Parameter dashes: lengths of strokes and gaps in turn; empty for a whole line.
-  mutating func line(
-    _ points: [(x: Double, y: Double)], colour: String, width: Double = 1, dashes: String = ""
-  ) {
-    let places = points.map { "\(Self.number($0.x)),\(Self.number($0.y))" }.joined(separator: " ")
-    let dashing = dashes.isEmpty ? "" : " stroke-dasharray=\"\(dashes)\""
-    elements.append(
-      """
-      <polyline points="\(places)" fill="none" stroke="\(colour)" stroke-width="\(Self.number(width))"\(dashing)/>
-      """)
-  }
-
-  mutating func label(
-    _ text: String, x: Double, y: Double, anchor: Anchor = .start, size: Double = 13,
-    colour: String = "#111111", isBold: Bool = false, isUpright: Bool = false
-  ) {
-    let weight = isBold ? " font-weight=\"bold\"" : ""
-    let place = "\(Self.number(x)) \(Self.number(y))"
-    let turn = isUpright ? " transform=\"rotate(-90 \(place))\"" : ""
-    elements.append(
-      """
-      <text x="\(Self.number(x))" y="\(Self.number(y))" text-anchor="\(anchor.rawValue)" \
-      font-size="\(Self.number(size))" fill="\(colour)"\(weight)\(turn)>\(HTML.escaped(text))</text>
-      """)
-  }
-
-  /// At most two digits after the point.
-  private static func number(_ value: Double) -> String {
-    JSONValue.decimal((value * 100).rounded() / 100)
   }
 }

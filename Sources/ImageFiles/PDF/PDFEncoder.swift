@@ -3,39 +3,29 @@ import Figures
 import ImagePipeline
 import SystemModule
 
-/// Writes a picture as a PDF file of one page of its size, without loss. The pixels are those of a PNG file as they are: PDF takes
-/// the same compression and the same filters (ISO 32000-1, 7.4.4.4).
-enum PDFEncoder {
-  private static let pixelsPerInch = 150.0
-
-  /// - Parameter text: keywords and their text in ASCII; they are in the file's information too.
-  /// - Throws: see ``PNGEncoder/encode(_:text:)``.
-  static func encode(
-    _ image: PixelImage, text: [(keyword: String, text: String)]
-  ) throws(DermaFusionError) -> [UInt8] {
-    let pixels = compressedRows(ofPNG: try PNGEncoder.encode(image))
-    let (width, height) = (points(image.width), points(image.height))
-    let contents = "q \(width) 0 0 \(height) 0 0 cm /Picture Do Q"
-    let information = text.map { "/\(name($0.keyword)) (\(escaped($0.text)))" }
-    let objects: [(head: String, stream: [UInt8]?)] = [
-      ("/Type /Catalog /Pages 2 0 R", nil),
-      ("/Type /Pages /Kids [3 0 R] /Count 1", nil),
-      (
-        """
-        /Type /Page /Parent 2 0 R /MediaBox [0 0 \(width) \(height)] /Contents 4 0 R \
-        /Resources << /XObject << /Picture 5 0 R >> >>
-        """, nil
-      ),
-      ("", Array(contents.utf8)),
-      (
-        """
-        /Type /XObject /Subtype /Image /Width \(image.width) /Height \(image.height) /ColorSpace /DeviceRGB \
-        /BitsPerComponent 8 /Filter /FlateDecode \
-        /DecodeParms << /Predictor 15 /Colors 3 /BitsPerComponent 8 /Columns \(image.width) >>
-        """, pixels
-      ),
-      (information.joined(separator: "\n"), nil),
-    ]
+/// Writes PDF files of one page (ISO 32000-1), the same bytes for the same page.
+package enum PDFFile {
+  /// - Parameters:
+  ///   - width: of the page, in points.
+  ///   - resources: what the contents name, as PDF writes it; `5 0 R` is the picture.
+  ///   - contents: what is drawn.
+  ///   - picture: its heading and its data.
+  ///   - information: keywords and their text; see ``ascii(_:)``.
+  package static func bytes(
+    width: Double, height: Double, resources: String, contents: String,
+    picture: (head: String, data: [UInt8])? = nil, information: [(keyword: String, text: String)]
+  ) -> [UInt8] {
+    let facts = information.map { "/\($0.keyword.filter { $0 != " " }) \(text($0.text))" }
+    let objects: [(head: String, stream: [UInt8]?)] =
+      [
+        ("/Type /Catalog /Pages 2 0 R", nil),
+        ("/Type /Pages /Kids [3 0 R] /Count 1", nil),
+        (
+          "/Type /Page /Parent 2 0 R /MediaBox [0 0 \(width) \(height)] /Contents 4 0 R /Resources << \(resources) >>",
+          nil
+        ),
+        ("", Array(contents.utf8)),
+      ] + (picture.map { [($0.head, $0.data)] } ?? []) + [(facts.joined(separator: "\n"), nil)]
     // A comment of bytes above 127 says that the file is not text.
     var file = Array("%PDF-1.4\n%".utf8) + [0xE2, 0xE3, 0xCF, 0xD3, 0x0A]
     var places: [Int] = []
@@ -48,10 +38,54 @@ enum PDFEncoder {
     }
     let table = file.count
     file += Array("xref\n0 \(places.count + 1)\n0000000000 65535 f \n".utf8)
-    for place in places { file += Array("\(padded(place)) 00000 n \n".utf8) }
+    for place in places {
+      let digits = String(place)
+      file += Array("\(String(repeating: "0", count: 10 - digits.count))\(digits) 00000 n \n".utf8)
+    }
+    let size = places.count + 1
     file += Array(
-      "trailer\n<< /Size \(places.count + 1) /Root 1 0 R /Info 6 0 R >>\nstartxref\n\(table)\n%%EOF\n".utf8)
+      "trailer\n<< /Size \(size) /Root 1 0 R /Info \(places.count) 0 R >>\nstartxref\n\(table)\n%%EOF\n".utf8)
     return file
+  }
+
+  /// A text as PDF writes it.
+  package static func text(_ text: String) -> String {
+    var escaped = ""
+    for character in ascii(text) {
+      if ["(", ")", "\\"].contains(character) { escaped.append("\\") }
+      escaped.append(character)
+    }
+    return "(\(escaped))"
+  }
+
+  /// With `\u{416}` for what is not printable ASCII: the fonts that every reader has lack most of it.
+  package static func ascii(_ text: String) -> String {
+    text.unicodeScalars.map { scalar in
+      (32...126).contains(scalar.value)
+        ? String(Character(scalar)) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+    }.joined()
+  }
+}
+
+/// Writes a picture as a page of its size, without loss. The pixels are those of a PNG file as they are: PDF takes the same
+/// compression and the same filters (7.4.4.4).
+enum PDFEncoder {
+  private static let pixelsPerInch = 150.0
+
+  /// - Throws: see ``PNGEncoder/encode(_:text:)``.
+  static func encode(
+    _ image: PixelImage, text: [(keyword: String, text: String)]
+  ) throws(DermaFusionError) -> [UInt8] {
+    let pixels = compressedRows(ofPNG: try PNGEncoder.encode(image))
+    let (width, height) = (points(image.width), points(image.height))
+    let head = """
+      /Type /XObject /Subtype /Image /Width \(image.width) /Height \(image.height) /ColorSpace /DeviceRGB \
+      /BitsPerComponent 8 /Filter /FlateDecode \
+      /DecodeParms << /Predictor 15 /Colors 3 /BitsPerComponent 8 /Columns \(image.width) >>
+      """
+    return PDFFile.bytes(
+      width: width, height: height, resources: "/XObject << /Picture 5 0 R >>",
+      contents: "q \(width) 0 0 \(height) 0 0 cm /Picture Do Q", picture: (head, pixels), information: text)
   }
 
   /// What the IDAT chunks hold.
@@ -71,23 +105,7 @@ enum PDFEncoder {
     }
   }
 
-  private static func points(_ pixels: Int) -> String { (Double(pixels) * 72 / pixelsPerInch).description }
-
-  private static func padded(_ place: Int) -> String {
-    String(repeating: "0", count: 10 - String(place).count) + String(place)
-  }
-
-  /// Names hold no blanks.
-  private static func name(_ keyword: String) -> String { String(keyword.filter { $0 != " " }) }
-
-  private static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for character in text {
-      if ["(", ")", "\\"].contains(character) { escaped.append("\\") }
-      escaped.append(character)
-    }
-    return escaped
-  }
+  private static func points(_ pixels: Int) -> Double { Double(pixels) * 72 / pixelsPerInch }
 }
 
 extension Explanation {
