@@ -1,3 +1,4 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
 """What the checks of the browser page share: Chromium, an opened page, and what must never happen on it."""
 
 import os
@@ -130,6 +131,29 @@ class Visit:
 
     def close(self) -> None:
         self.context.close()
+
+
+def copies(on, count: int, change: str = "") -> None:
+    """Puts copies of the only scan into the history; `change` is what is done to each `copy`, by its `index`."""
+    on.page.evaluate(f"""async () => {{
+      const open = indexedDB.open('dermafusion');
+      const database = await new Promise((resolve) => {{ open.onsuccess = () => resolve(open.result); }});
+      const change = database.transaction(['scans', 'photographs'], 'readwrite');
+      const store = change.objectStore('scans');
+      const read = (request) => new Promise((resolve) => {{ request.onsuccess = () => resolve(request.result); }});
+      const [[scan], [photograph]] = await Promise.all([read(store.getAll()), read(change.objectStore('photographs').getAll())]);
+      for (let index = 0; index < {count}; index += 1) {{
+        const copy = structuredClone({{ ...scan, thumbnail: undefined }});
+        copy.thumbnail = scan.thumbnail;
+        copy.id = (index + 1).toString(16).padStart(32, '0');
+        copy.created = new Date(Date.parse(scan.created) - (index + 1) * 86400000).toISOString();
+        {change}
+        store.put(copy);
+        change.objectStore('photographs').put(photograph, copy.id);
+      }}
+      await new Promise((resolve) => {{ change.oncomplete = resolve; }});
+      database.close();
+    }}""")
 
 
 @pytest.fixture

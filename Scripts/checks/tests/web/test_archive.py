@@ -1,0 +1,358 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
+"""What leaves the history as a file and comes back from one: whole, without metadata, checked, with a passphrase."""
+
+import base64
+import io
+import json
+
+import numpy as np
+import pytest
+from conftest import FIXTURES
+from PIL import Image, ImageOps
+from PIL.PngImagePlugin import PngInfo
+
+
+def test_export_and_import_carry_everything(visit, tmp_path):
+    first = visit()
+    first.scan()
+    first.save()
+    first.go("history")
+    with first.page.expect_download() as download:
+        first.page.get_by_role("button", name="Export the history").click()
+    archive = tmp_path / "history.jsonl"
+    download.value.save_as(archive)
+    lines = archive.read_text().splitlines()
+    assert json.loads(lines[0]) == {"format": "dermafusion-history", "version": 1, "scans": 1}
+    flawed = json.loads(lines[1]) | {"id": "0" * 32, "name": "flawed.jpg", "result": {"summary": "?"}}
+    archive.write_text("\n".join([*lines, json.dumps(flawed), "{not json", ""]))
+
+    second = visit()
+    second.go("history")
+    second.page.get_by_role("button", name="Turn the history on").click()
+    second.page.set_input_files("[data-role=import]", archive)
+    second.page.get_by_text("Scans added: 1. Here already: 0.").wait_for()
+    told = second.page.locator(".message").inner_text()
+    assert "flawed.jpg" in told and "line 4" in told
+    assert second.page.locator(".scan-row").count() == 1
+    second.page.locator("a.scan-card").click()
+    second.page.wait_for_selector(".heatmap figcaption p")
+
+    second.go("history")
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"hello": 1}\n')
+    second.page.set_input_files("[data-role=import]", other)
+    second.page.get_by_text("This file is not a history of DermaFusion.").wait_for()
+    assert second.page.locator(".scan-row").count() == 1
+
+
+def photograph_with_metadata(path, orientation: int, picture: Image.Image) -> None:
+    exif = Image.Exif()
+    exif[0x010F], exif[0x0112] = "SecretCamera", orientation
+    exif.get_ifd(0x8825).update({1: "N", 2: (48.0, 8.0, 14.0), 29: "2026:01:02"})
+    exif.get_ifd(0x8769)[0x9003] = "2026:01:02 03:04:05"
+    notes = PngInfo()
+    notes.add_text("Comment", "SecretCamera")
+    more = (
+        {"pnginfo": notes}
+        if path.suffix == ".png"
+        else {"comment": b"SecretCamera", "xmp": b"<x>SecretCamera</x>", "quality": 90}
+    )
+    picture.save(path, exif=exif, **more)
+
+
+def stored_photograph(page) -> bytes:
+    """The only photograph of the history, as the browser stores it."""
+    return bytes(
+        page.evaluate("""async () => {
+      const open = indexedDB.open('dermafusion');
+      const database = await new Promise((resolve) => { open.onsuccess = () => resolve(open.result); });
+      const all = database.transaction('photographs').objectStore('photographs').getAll();
+      const [blob] = await new Promise((resolve) => { all.onsuccess = () => resolve(all.result); });
+      database.close();
+      return [...new Uint8Array(await blob.arrayBuffer())];
+    }""")
+    )
+
+
+@pytest.mark.parametrize(("ending", "orientation"), [("jpg", 1), ("jpg", 6), ("png", 1), ("png", 8), ("webp", 1)])
+def test_a_photograph_is_kept_without_its_metadata(visit, tmp_path, ending, orientation):
+    on = visit()
+    page = on.page
+    path = tmp_path / f"lesion.{ending}"
+    picture = Image.open(FIXTURES / "phantom_brown.jpg").convert("RGB").crop((0, 0, 320, 200))
+    photograph_with_metadata(path, orientation, picture)
+    raw = path.read_bytes()
+    assert b"SecretCamera" in raw
+    # A part, so that a picture that lies otherwise than its square is noticed.
+    on.open_image(path)
+    page.get_by_role("button", name="Zoom in").click()
+    page.get_by_role("button", name="Move the square right").click()
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Analyse").click()
+    page.wait_for_selector(".result .bars")
+    bars = page.locator(".bars").inner_text()
+    on.save()
+    stored = stored_photograph(page)
+    on.go("history")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export the history").click()
+    line = json.loads(download.value.path().read_text().splitlines()[1])
+    exported = base64.b64decode(line["photograph"].split(",")[1])
+    assert exported == stored
+    for secret in (b"SecretCamera", b"Exif", b"GPS", b"2026:01:02", b"xmpmeta"):
+        assert secret not in stored, secret
+    # The same pixels, upright.
+    wanted = np.asarray(ImageOps.exif_transpose(Image.open(io.BytesIO(raw))).convert("RGB"), int)
+    kept = np.asarray(Image.open(io.BytesIO(stored)).convert("RGB"), int)
+    assert kept.shape == wanted.shape
+    assert np.abs(kept - wanted).max() <= (0 if orientation == 1 else 3), (
+        "browsers decode JPEG otherwise than Pillow by little"
+    )
+    page.locator("a.scan-card").click()
+    page.get_by_role("button", name="Correct and analyse again").click()
+    page.get_by_role("heading", name="What is known").wait_for()
+    page.get_by_role("button", name="Analyse").click()
+    page.wait_for_selector(".result .bars")
+    assert page.locator(".bars").inner_text() == bars, "what was kept is not what the model saw"
+
+
+def test_what_an_older_version_stored_is_exported_without_its_metadata(visit, tmp_path):
+    on = visit()
+    page = on.page
+    on.scan()
+    on.save()
+    path = tmp_path / "old.jpg"
+    photograph_with_metadata(path, 3, Image.open(FIXTURES / "phantom_brown.jpg").convert("RGB"))
+    page.evaluate(
+        """async (bytes) => {
+      const open = indexedDB.open('dermafusion');
+      const database = await new Promise((resolve) => { open.onsuccess = () => resolve(open.result); });
+      const change = database.transaction('photographs', 'readwrite');
+      const store = change.objectStore('photographs');
+      const keys = store.getAllKeys();
+      keys.onsuccess = () => store.put(new Blob([new Uint8Array(bytes)], { type: 'image/jpeg' }), keys.result[0]);
+      await new Promise((resolve) => { change.oncomplete = resolve; });
+      database.close();
+    }""",
+        list(path.read_bytes()),
+    )
+    on.go("history")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export the history").click()
+    exported = base64.b64decode(
+        json.loads(download.value.path().read_text().splitlines()[1])["photograph"].split(",")[1]
+    )
+    assert b"SecretCamera" not in exported and Image.open(io.BytesIO(exported)).size == Image.open(path).size
+    # A file from such a version is taken without it, too.
+    line = json.loads(download.value.path().read_text().splitlines()[1]) | {"id": "f" * 32}
+    line["photograph"] = "data:image/jpeg;base64," + base64.b64encode(path.read_bytes()).decode()
+    archive = tmp_path / "history.jsonl"
+    archive.write_text(
+        json.dumps({"format": "dermafusion-history", "version": 1, "scans": 1}) + "\n" + json.dumps(line) + "\n"
+    )
+    page.get_by_role("button", name="Delete all scans").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    page.get_by_text("There are no scans yet.").wait_for()
+    page.set_input_files("[data-role=import]", archive)
+    page.get_by_text("Scans added: 1.").wait_for()
+    assert b"SecretCamera" not in stored_photograph(page)
+
+
+SLOW_DATABASE = """
+  // A busy machine: what the browser answers about its databases comes late.
+  for (const name of ['open', 'deleteDatabase']) {
+    const original = IDBFactory.prototype[name];
+    IDBFactory.prototype[name] = function (...given) {
+      const request = original.apply(this, given);
+      let handler;
+      Object.defineProperty(request, 'onsuccess', { set: (value) => { handler = value; } });
+      request.addEventListener('success', (event) => setTimeout(() => handler?.call(request, event), 700));
+      return request;
+    };
+  }
+"""
+
+
+def test_an_import_while_the_history_is_turned_on_waits_and_asks_nothing(visit, tmp_path):
+    first = visit()
+    first.scan()
+    first.save()
+    first.go("history")
+    with first.page.expect_download() as download:
+        first.page.get_by_role("button", name="Export the history").click()
+    archive = tmp_path / "history.jsonl"
+    download.value.save_as(archive)
+
+    second = visit(script=SLOW_DATABASE)
+    second.go("history")
+    second.page.get_by_role("button", name="Turn the history on").click()
+    second.page.set_input_files("[data-role=import]", archive)
+    second.page.get_by_text("Scans added: 1. Here already: 0.").wait_for(timeout=20_000)
+    assert second.page.get_by_role("dialog").count() == 0
+    assert second.page.locator(".scan-row").count() == 1
+
+
+def test_records_that_a_view_would_stumble_over_are_named_and_the_good_ones_taken(visit, tmp_path):
+    on = visit()
+    page = on.page
+    on.scan()
+    on.save()
+    on.go("history")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export the history").click()
+    head, line = download.value.path().read_text().splitlines()
+
+    def changed(number: int, change) -> str:
+        record = json.loads(line) | {"id": f"{number:032x}", "name": f"number {number}"}
+        change(record)
+        return json.dumps(record)
+
+    lines = [
+        changed(1, lambda record: record.update(classes=[None, None])),
+        changed(2, lambda record: record["result"].update(conformalSet=5)),
+        changed(3, lambda record: record["result"]["metadata"].update(sex="robot")),
+        changed(4, lambda record: record["result"]["metadata"].update(site="moon")),
+        changed(5, lambda record: record["result"].update(warnings=["toString"])),
+        changed(6, lambda record: None),
+    ]
+    archive = tmp_path / "history.jsonl"
+    archive.write_text("\n".join([head, *lines]))
+    page.set_input_files("[data-role=import]", archive)
+    page.get_by_text("Scans added: 1. Here already: 0.").wait_for()
+    told = page.locator(".message.warning").inner_text()
+    assert all(f"number {number}," in told for number in range(1, 6)) and "number 6" not in told
+
+
+def test_a_record_from_a_file_does_not_speak_with_the_pages_voice(visit, tmp_path):
+    on = visit()
+    page = on.page
+    on.scan("phantom_pale.jpg")
+    on.save()
+    on.go("history")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export the history").click()
+    head, line = download.value.path().read_text().splitlines()
+    result = json.loads(line)["result"]
+    assert result["risk"] == "high", "the phantom makes another risk: the lies below are none"
+    summary = "You are healthy. No doctor is needed."
+    lies = {
+        "a false summary": {"summary": summary},
+        "a false risk": {"risk": "low"},
+        "certain of all": {"probabilities": dict.fromkeys(result["probabilities"], 1)},
+        "many warnings": {"warnings": ["small_image"] * 5000},
+        "a false disclaimer": {"disclaimer": "This page is a doctor."},
+        "another class": {"prediction": {**result["prediction"], "class": "nv", "name": "Melanocytic nevi"}},
+        "nothing to fear": {"concern": None, "urgent": False, "risk": None},
+        "older, and false": {"concern": ..., "urgent": ..., "risk": "low", "summary": summary},
+    }
+    records = []
+    for number, (name, lie) in enumerate(lies.items()):
+        record = json.loads(line) | {"id": f"{number + 1:032x}", "name": name}
+        record["result"] = {key: value for key, value in (record["result"] | lie).items() if value is not ...}
+        records.append(record)
+    good = json.loads(line)
+    records += [
+        good | {"id": "a" * 32, "name": "x" * 200_000},
+        good | {"id": "b" * 32, "name": "no picture", "photograph": "data:image/png;base64,bm90IGEgcGljdHVyZQ=="},
+        good | {"id": "c" * 32, "name": "no thumbnail", "thumbnail": "data:image/svg+xml;base64,PHN2Zy8+"},
+        # What is older and true gets the engine's sentence of today.
+        good
+        | {
+            "id": "d" * 32,
+            "name": "older",
+            "result": {
+                key: value for key, value in (result | {"summary": summary}).items() if key not in ("concern", "urgent")
+            },
+        },
+    ]
+    archive = tmp_path / "history.jsonl"
+    archive.write_text("\n".join([head, *map(json.dumps, records)]))
+    page.set_input_files("[data-role=import]", archive)
+    page.get_by_text("Scans added: 1. Here already: 0.").wait_for()
+    told = page.locator(".message.warning").inner_text()
+    assert all(name in told for name in lies), told
+    assert '"risk" is "low", and its other members make it "high"' in told
+    assert len(told) < 5000
+    assert page.locator(".scan-row").count() == 2
+    page.get_by_label("Search").fill("older")
+    page.locator("a.scan-card").click()
+    page.wait_for_selector(".result")
+    assert page.locator(".summary").inner_text() == result["summary"]
+    assert summary not in page.locator("main").inner_text()
+
+
+@pytest.mark.slow
+def test_hundreds_of_scans_are_imported_while_the_page_says_so(visit, tmp_path):
+    on = visit()
+    page = on.page
+    on.scan()
+    on.save()
+    on.go("history")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export the history").click()
+    head, line = download.value.path().read_text().splitlines()
+    records = [json.dumps(json.loads(line) | {"id": f"{number:032x}"}) for number in range(600)]
+    archive = tmp_path / "history.jsonl"
+    archive.write_text("\n".join([json.dumps(json.loads(head) | {"scans": 600}), *records]))
+    page.set_input_files("[data-role=import]", archive)
+    page.get_by_role("progressbar", name="Importing").wait_for()
+    page.get_by_text("Scans added: 600. Here already: 0.").wait_for()
+    page.get_by_text("601 scans, newest first").wait_for()
+
+
+def test_an_export_with_a_passphrase_opens_with_it_alone(visit, tmp_path):
+    on = visit()
+    page = on.page
+    on.scan()
+    on.save()
+    on.go("history")
+    page.get_by_role("button", name="Export with a passphrase").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Passphrase", exact=True).fill("correct horse")
+    dialog.get_by_label("The same again").fill("correct house")
+    dialog.get_by_role("button", name="Encrypt and export").click()
+    assert dialog.count() == 1, "two that differ are taken"
+    dialog.get_by_label("The same again").fill("correct horse")
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    archive = tmp_path / "sealed.jsonl"
+    download.value.save_as(archive)
+    text = archive.read_text()
+    assert "phantom_brown" not in text and "dermafusion-history-sealed" in text
+
+    other = visit()
+    other.go("history")
+    other.page.get_by_role("button", name="Turn the history on").click()
+    other.page.get_by_text("There are no scans yet.").wait_for()
+    for words, told in (
+        ("wrong horse", "The passphrase does not open this file."),
+        ("correct horse", "Scans added: 1."),
+    ):
+        other.page.set_input_files("[data-role=import]", archive)
+        other.page.get_by_label("Passphrase", exact=True).fill(words)
+        other.page.get_by_role("button", name="Open and import").click()
+        other.page.get_by_text(told).wait_for()
+    other.page.locator("a.scan-card").click()
+    other.page.wait_for_selector(".heatmap figcaption p")
+
+
+def test_browsers_that_list_no_databases_and_walk_through_no_streams(visit, tmp_path):
+    """Firefox before 126, Safari."""
+    older = "delete IDBFactory.prototype.databases; delete ReadableStream.prototype[Symbol.asyncIterator];"
+    on = visit(script=older)
+    page = on.page
+    on.go("history")
+    page.get_by_text("The history is off").wait_for()
+    on.go("scan")
+    on.scan()
+    on.save()
+    page.reload()
+    on.wait_until_ready()
+    on.go("history")
+    page.get_by_text("1 scan, newest first").wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export the history").click()
+    archive = tmp_path / "history.jsonl"
+    download.value.save_as(archive)
+    page.set_input_files("[data-role=import]", archive)
+    page.get_by_text("Scans added: 0. Here already: 1.").wait_for()
