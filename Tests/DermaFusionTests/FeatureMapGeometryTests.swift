@@ -17,26 +17,34 @@ import Testing
   @Test(arguments: try formulas().map(\.network.name), [128, 95])
   func oneLivePixelMakesTheCellThatLooksAtItAlive(name: String, size: Int) throws {
     let network = try Self.network(name, size: size)
+    // Of one run all maps are looked at whose middle cells look at its pixel.
+    var cells: [Int: [String: Int]] = [:]
     for layer in network.featureMapNames {
       let geometry = network.geometry(ofFeatureMap: layer)
       let middle = geometry.count / 2
       for cell in [max(middle - 1, 0), middle] {
         let pixel = geometry.first + geometry.step * Double(cell)
         #expect(pixel == pixel.rounded() && pixel >= 0 && pixel < Double(size), "\(layer) at \(pixel)")
-        var input = [Float](repeating: 0, count: size * size * 3)
-        input[(Int(pixel) * size + Int(pixel)) * 3] = 1
-        var alive: [Int] = []
-        _ = network.run(
-          metadata: PatientMetadata.unknown.encoded(),
-          writeInput: { $0.update(from: input, count: input.count) },
-          observe: { name, map in
-            if name != layer { return }
-            #expect(map.shape.height == geometry.count)
-            let values = map.dense()
-            alive = (0..<map.shape.pixelCount).filter { values[$0 * map.shape.channels] > 0 }
-          })
-        #expect(alive == [cell * geometry.count + cell], "\(name) at \(size), \(layer), pixel \(pixel)")
+        cells[Int(pixel), default: [:]][layer] = cell
       }
+    }
+    for (pixel, cells) in cells {
+      var input = [Float](repeating: 0, count: size * size * 3)
+      input[(pixel * size + pixel) * 3] = 1
+      var seen = 0
+      _ = network.run(
+        metadata: PatientMetadata.unknown.encoded(),
+        writeInput: { $0.update(from: input, count: input.count) },
+        observe: { layer, map in
+          guard let cell = cells[layer] else { return }
+          seen += 1
+          let count = network.geometry(ofFeatureMap: layer).count
+          #expect(map.shape.height == count)
+          let values = map.dense()
+          let alive = (0..<map.shape.pixelCount).filter { values[$0 * map.shape.channels] > 0 }
+          #expect(alive == [cell * count + cell], "\(name) at \(size), \(layer), pixel \(pixel)")
+        })
+      #expect(seen == cells.count, "\(name) at \(size): \(seen) of \(cells.count) maps were seen")
     }
   }
 

@@ -28,14 +28,15 @@ enum BFloat16Samples {
     return words
   }
 
-  /// `bias + sum over k of a[k] b[k]`: of each two neighbours the second is added first, and every sum is rounded.
+  /// `bias + sum over k of a[k] b[k]` of rounded values: of each two neighbours the second is added first, and every sum
+  /// is rounded.
   static func sum(_ a: ArraySlice<Float>, _ b: ArraySlice<Float>, bias: Float) -> Float {
-    let products = zip(a, b).map { rounded($0) * rounded($1) }
     var sum = bias
-    for first in stride(from: 0, to: products.count, by: 2) {
+    for k in stride(from: 0, to: a.count, by: 2) {
+      let (inA, inB) = (a.startIndex + k, b.startIndex + k)
       // A depth that is odd ends with a product of zeros.
-      sum += first + 1 < products.count ? products[first + 1] : 0
-      sum += products[first]
+      sum += k + 1 < a.count ? a[inA + 1] * b[inB + 1] : 0
+      sum += a[inA] * b[inB]
     }
     return sum
   }
@@ -67,14 +68,15 @@ enum BFloat16Samples {
       let gate = generator.floats(depth.roundedUp(toMultipleOf: kernels.vectorWidth), in: 0...1)
       let layer = Self.layer(
         inputs: depth, outputs: outputs, weight: weight, bias: bias, activation: .relu6, kernels: kernels)
+      let roundedWeight = weight.map(BFloat16Samples.rounded)
       for isGated in [false, true] {
         let factors = isGated ? gate : [Float](repeating: 1, count: gate.count)
-        let scaled = values.indices.map { values[$0] * factors[$0 % depth] }
+        let scaled = values.indices.map { BFloat16Samples.rounded(values[$0] * factors[$0 % depth]) }
         let expected = (0..<pixels).flatMap { pixel in
           (0..<outputs).map { output in
             let sum = BFloat16Samples.sum(
-              scaled[pixel * depth..<(pixel + 1) * depth], weight[output * depth..<(output + 1) * depth],
-              bias: bias[output])
+              scaled[pixel * depth..<(pixel + 1) * depth],
+              roundedWeight[output * depth..<(output + 1) * depth], bias: bias[output])
             return min(max(sum, 0), 6)
           }
         }
