@@ -2,10 +2,16 @@
 
     python -m dermafusion_training export --architecture resnet50 --checkpoint model_best.pth.tar \\
       --classes akiec,bcc,mel,nv --output MyModel
+    python -m dermafusion_training export --checkpoint FolderOfTimm --output MyModel
 
-The checkpoint is a .safetensors file, or a .pth or .pt file with a state dict, as timm's train.py saves it for example.
-An average of the weights (EMA) is taken where there is one. Standard error names what was taken. A file that asks for
-more than tensors, plain values and argparse.Namespace is refused.
+The checkpoint is a .safetensors file, or a .pth or .pt file with a state dict, as timm's train.py or Lightning saves it
+for example. A prefix that all tensors share is taken off, and torchvision's names are read too. An average of the weights
+(EMA) is taken where there is one. Standard error names what was taken. No code of the file runs.
+
+The checkpoint may also be a folder that timm saved (config.json, model.safetensors or shards), or a file beside such a
+config.json. The architecture, the classes and the transform of timm's evaluation are taken from there; the options take
+precedence. The transform is also taken from a checkpoint's args where these tell interpolation or crop_pct.
+--architecture is needed only where neither the file nor the tensors' shapes tell it.
 
 A state dict with `fusion.` tensors gets the metadata fusion head; any other gets a plain classifier.
 
@@ -14,25 +20,34 @@ ids or objects {"class": "mel", "name": "Melanoma", "malignancy": "malignant"}, 
 {"mel": "Melanoma", ...}. The malignancy is malignant, pre-malignant or benign; it stands in all classes or in none. A
 model without it has no risk. Without --classes the outputs are akiec, bcc, bkl, df, mel, nv, vasc.
 
-A README.md that is there already stays, unless --card names another.
+A README.md that is there already stays, unless --card names another. A folder that holds a model is not written to.
 """
 
 import sys
 from pathlib import Path
 
-from dermafusion_training.model.architecture import ARCHITECTURES, EPSILONS
+from dermafusion_training.model.architecture import ARCHITECTURES, EFFICIENTNETS, EPSILONS, torchvision_epsilon
 from dermafusion_training.model.build import build_config
 from dermafusion_training.model.checkpoint import read_checkpoint
-from dermafusion_training.model.classes import choose_classes
+from dermafusion_training.model.classes import choose_classes, known_classes
+from dermafusion_training.model.config import default_preprocessing
 from dermafusion_training.model.export import DTYPES, check_last_layer, export
 from dermafusion_training.model.folder import CheckpointError
+from dermafusion_training.model.timm_folder import (
+    CROP_MODES,
+    CROP_PCT,
+    INTERPOLATIONS,
+    WEIGHTS,
+    in_words,
+    transform,
+)
 from dermafusion_training.options import new_parser
 
 
 def parse_options():
     parser = new_parser(__doc__)
-    parser.add_argument("--architecture", choices=ARCHITECTURES, required=True, metavar="NAME")
-    parser.add_argument("--checkpoint", type=Path, required=True, help=".pth, .pt or .safetensors")
+    parser.add_argument("--architecture", choices=ARCHITECTURES, metavar="NAME", help="where the file does not tell it")
+    parser.add_argument("--checkpoint", type=Path, required=True, help=".pth, .pt, .safetensors, or timm's folder")
     parser.add_argument("--num-classes", type=int, metavar="N", help="may be left out with --classes")
     parser.add_argument("--classes", metavar="IDS|FILE.json", help="in the order of the outputs")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR")
@@ -43,25 +58,27 @@ def parse_options():
         "--padding", choices=EPSILONS,
         help="with its batch-norm epsilon; default: same for tf_* and every lite, symmetric for the others",
     )  # fmt: skip
-    parser.add_argument("--image-size", type=int, default=380)
+    parser.add_argument("--image-size", type=int, help="default: the checkpoint's transform, else 380")
+    parser.add_argument("--crop-mode", choices=CROP_MODES, help="how timm's evaluation crops")
+    parser.add_argument("--crop-pct", type=float, help="of the shorter side, 0.1 to 1, as timm's evaluation has it")
+    parser.add_argument("--interpolation", choices=INTERPOLATIONS, help="of the resizing (default: bilinear)")
     parser.add_argument("--temperature", type=float, default=1.0, help="logits are divided by it")
     parser.add_argument("--mean", type=float, nargs=3, help="of each channel, 0...1 (default: ImageNet's)")
     parser.add_argument("--std", type=float, nargs=3, help="of each channel (default: ImageNet's)")
     parser.add_argument(
         "--color-constancy", choices=["shades_of_gray", "none"],
-        help="default: shades_of_gray, as this package trains; none for a network that timm's train.py trained",
+        help="default: shades_of_gray, as this package trains; none with timm's transform",
     )  # fmt: skip
     parser.add_argument("--constancy-p", type=int, default=6)
     parser.add_argument("--rounding", choices=["round", "truncate", "none"], default="round")
     parser.add_argument("--card", type=Path, help="a model card to use as README.md")
     options = parser.parse_args()
     # What dermafusion refuses to load is better refused here.
-    ranges = {"image_size": (32, 2048), "temperature": (0.001, 1000), "constancy_p": (1, 100)}
+    ranges = {"image_size": (32, 2048), "temperature": (0.001, 1000), "constancy_p": (1, 100), "crop_pct": (0.1, 1)}
     for name, (low, high) in ranges.items():
-        if not low <= getattr(options, name) <= high:
-            parser.error(f"--{name.replace('_', '-')} {getattr(options, name):g}: must be {low} to {high}")
-    if options.num_classes is None and options.classes is None:
-        parser.error("--num-classes or --classes is needed")
+        value = getattr(options, name)
+        if value is not None and not low <= value <= high:
+            parser.error(f"--{name.replace('_', '-')} {value:g}: must be {low} to {high}")
     if options.std and not min(options.std) > 0:
         parser.error(f"--std {min(options.std):g}: must be above 0")
     return options
@@ -71,54 +88,106 @@ def note(text):
     print(f"note: {text}", file=sys.stderr)
 
 
-def note_what_may_surprise(options, checkpoint, classes):
+def note_what_may_surprise(options, checkpoint, config):
     """Says on standard error what was taken, and what a user may have meant otherwise."""
-    print(f"{options.checkpoint}: {checkpoint.description()}", file=sys.stderr)
-    if options.architecture.startswith("efficientnet_lite") and options.padding is None:
+    preprocessing = config["preprocessing"]
+    if "crop_mode" in preprocessing:
+        print(f"transform: {in_words(preprocessing)}", file=sys.stderr)
+    if config["architecture"].startswith("efficientnet_lite") and config["padding"] == "same" and not options.padding:
         note(
-            f"taken as TensorFlow's Lite (padding same), which timm calls tf_{options.architecture}; "
-            f"timm's own {options.architecture} needs --padding symmetric"
+            f"taken as TensorFlow's Lite (padding same), which timm calls tf_{config['architecture']}; "
+            f"timm's own {config['architecture']} needs --padding symmetric"
         )
     trained_at = checkpoint.arguments.get("img_size") or (checkpoint.arguments.get("input_size") or [None])[-1]
-    if trained_at and trained_at != options.image_size:
-        note(f"the checkpoint was trained with images of {trained_at} pixels; --image-size is {options.image_size}")
+    size = preprocessing["size"]
+    if trained_at and trained_at != size:
+        note(f"the checkpoint was trained with images of {trained_at} pixels; --image-size is {size}")
     for name in ("mean", "std"):
         trained_with = checkpoint.arguments.get(name)
-        if isinstance(trained_with, (list, tuple)) and trained_with and getattr(options, name) is None:
-            values = " ".join(map(str, trained_with))
-            note(f"the checkpoint was trained with --{name} {values}; without the option ImageNet's is taken")
-    if checkpoint.arguments and options.color_constancy is None:
+        if isinstance(trained_with, (list, tuple)) and trained_with and list(trained_with) != preprocessing[name]:
+            if getattr(options, name) is None:
+                values = " ".join(map(str, trained_with))
+                note(f"the checkpoint was trained with --{name} {values}; without the option ImageNet's is taken")
+    constancy = preprocessing["color_constancy"]["method"]
+    if checkpoint.arguments and options.color_constancy is None and constancy != "none":
         note(
             "Shades of Gray balances the colours of each image, which timm's train.py does not: --color-constancy none"
         )
-    if not all(isinstance(entry, dict) and "malignancy" in entry for entry in classes):
+    if not all(isinstance(entry, dict) and "malignancy" in entry for entry in config["classes"]):
         note("the classes do not say which are malignant, so dermafusion gives no risk; a --classes FILE.json can")
 
 
-def make_folder(options):
-    classes = choose_classes(options.classes, options.num_classes)
-    checkpoint = read_checkpoint(options.checkpoint)
-    note_what_may_surprise(options, checkpoint, classes)
-    check_last_layer(checkpoint.state, classes, options.checkpoint)
+def told_transform(checkpoint):
+    """The transform of timm's evaluation that the checkpoint tells; None where it tells neither crop nor interpolation."""
+    if checkpoint.configuration:
+        return transform(checkpoint.configuration)
+    arguments = checkpoint.arguments
+    return transform(arguments) if arguments.get("interpolation") or arguments.get("crop_pct") else None
+
+
+def preprocessing_of(options, checkpoint):
+    """The `preprocessing` of config.json: what the options say, then the checkpoint, then this package's own."""
+    preprocessing = default_preprocessing(380) | (told_transform(checkpoint) or {})
+    if options.crop_mode or options.crop_pct:
+        preprocessing |= {"crop_mode": preprocessing.get("crop_mode", "center")}
+        preprocessing |= {"crop_pct": preprocessing.get("crop_pct", CROP_PCT)}
+        preprocessing |= {"interpolation": preprocessing.get("interpolation", "bicubic")}
+        preprocessing["color_constancy"] = {"method": "none"}
+    said = {"size": options.image_size, "mean": options.mean, "std": options.std, "crop_mode": options.crop_mode}
+    said |= {"crop_pct": options.crop_pct, "interpolation": options.interpolation}
+    preprocessing |= {key: value for key, value in said.items() if value is not None}
+    method = options.color_constancy or preprocessing["color_constancy"]["method"]
+    preprocessing["color_constancy"] = {"method": method, "p": options.constancy_p, "rounding": options.rounding}
+    return preprocessing
+
+
+def classes_of(options, checkpoint):
+    """The classes that the options name, else those of timm's config.json."""
+    if options.classes is None and options.num_classes is None and (names := checkpoint.classes()):
+        return known_classes(names)
+    return choose_classes(options.classes, options.num_classes)
+
+
+def config_of(options, checkpoint):
+    """The config.json of the model, all but its weights checked."""
+    architecture = options.architecture or checkpoint.architecture()
+    padding = options.padding
+    if checkpoint.configuration and padding is None and architecture in EFFICIENTNETS:
+        padding = "same" if architecture.startswith("tf_") else "symmetric"  # as timm names them
     fusion = any(name.startswith("fusion.") for name in checkpoint.state)
     config = build_config(
-        options.architecture, classes, fusion, options.image_size, options.name, options.version, options.padding
+        architecture, classes_of(options, checkpoint), fusion, 380, options.name, options.version, padding
     )
     config["temperature"] = options.temperature
-    preprocessing = config["preprocessing"]
-    preprocessing["mean"] = options.mean or preprocessing["mean"]
-    preprocessing["std"] = options.std or preprocessing["std"]
-    preprocessing["color_constancy"] = {
-        "method": options.color_constancy or "shades_of_gray",
-        "p": options.constancy_p,
-        "rounding": options.rounding,
-    }
+    config["preprocessing"] = preprocessing_of(options, checkpoint)
+    if checkpoint.library == "torchvision":
+        config["batch_norm_epsilon"] = torchvision_epsilon(architecture)
+    return config
+
+
+def make_folder(options):
+    requires_no_model(options.output)
+    checkpoint = read_checkpoint(options.checkpoint)
+    print(f"{options.checkpoint}: {checkpoint.description()}", file=sys.stderr)
+    try:
+        config = config_of(options, checkpoint)
+    except CheckpointError as error:
+        raise CheckpointError(f"{options.checkpoint}: {error}") from None
+    note_what_may_surprise(options, checkpoint, config)
+    check_last_layer(checkpoint.state, config["classes"], options.checkpoint)
     card = options.card.read_text() if options.card else None
     try:
         identity = export(checkpoint.state, config, options.output, options.dtype, card)
     except CheckpointError as error:
         raise CheckpointError(f"{options.checkpoint}: {error}") from None
     print(f"{options.output}: {config['architecture']}, {options.dtype}, sha256 {identity}")
+
+
+def requires_no_model(folder):
+    """Raises CheckpointError where a folder holds a model: its card would then tell of other weights."""
+    for name in ("config.json", *WEIGHTS):
+        if (folder / name).exists():
+            raise CheckpointError(f"{folder}: holds a model already ({name}); name a new folder")
 
 
 def main():

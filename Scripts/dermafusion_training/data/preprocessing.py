@@ -4,9 +4,16 @@ Stages, in order: decoded, cropped, resized, constancy, normalized. All but the 
 constants come from the `preprocessing` object of a model's config.json.
 """
 
+import math
+
 import numpy as np
 from PIL import Image, ImageOps
 
+INTERPOLATIONS = {
+    "bilinear": Image.Resampling.BILINEAR,
+    "bicubic": Image.Resampling.BICUBIC,
+    "lanczos": Image.Resampling.LANCZOS,
+}
 SMALLEST_SIDE = 32
 SMALL_IMAGE_SIDE = 100
 
@@ -37,9 +44,49 @@ def crop_to_square(decoded):
     return np.ascontiguousarray(decoded[top : top + side, left : left + side])
 
 
-def resize(cropped, size):
-    """Pillow's antialiased bilinear resize, uint8 [S, S, 3] to uint8 [size, size, 3]."""
-    return np.array(Image.fromarray(cropped).resize((size, size), Image.Resampling.BILINEAR))
+def resize(cropped, size, interpolation="bilinear"):
+    """Pillow's antialiased resize, uint8 [S, S, 3] to uint8 [size, size, 3]."""
+    return np.array(Image.fromarray(cropped).resize((size, size), INTERPOLATIONS[interpolation]))
+
+
+def reduce_to_square(decoded, preprocessing):
+    """The stages cropped and resized, by the centre square or as timm's evaluation does."""
+    size = preprocessing["size"]
+    if "crop_mode" not in preprocessing:
+        cropped = crop_to_square(decoded)
+        return cropped, resize(cropped, size, preprocessing.get("interpolation", "bilinear"))
+    sides = decoded.shape[:2]
+    own = int((min(sides) if preprocessing["crop_mode"] == "center" else max(sides)) * preprocessing["crop_pct"])
+    return timm_resized(decoded, preprocessing, max(own, 1)), timm_resized(decoded, preprocessing, size)
+
+
+def timm_resized(decoded, preprocessing, size):
+    """What timm's evaluation makes of uint8 [H, W, 3], before it normalises: uint8 [size, size, 3].
+
+    The shorter side, both sides or the longer side are resized to floor(size / crop_pct); then the centre is cut out, and
+    what is missing has the mean colour (`transforms_imagenet_eval`).
+    """
+    height, width = decoded.shape[:2]
+    side = math.floor(size / preprocessing["crop_pct"])
+    mode = preprocessing["crop_mode"]
+    if mode == "squash":
+        new = side, side
+    elif mode == "border":
+        ratio = max(height / side, width / side)
+        new = max(round(width / ratio), 1), max(round(height / ratio), 1)
+    else:
+        long = int(side * max(width, height) / min(width, height))
+        new = (side, long) if width <= height else (long, side)
+    resized = np.array(Image.fromarray(decoded).resize(new, INTERPOLATIONS[preprocessing["interpolation"]]))
+    square = np.empty((size, size, 3), np.uint8)
+    square[:] = [min(max(round(255 * mean), 0), 255) for mean in preprocessing["mean"]]
+    places = []
+    for length in resized.shape[:2]:
+        kept = min(length, size)
+        places.append((slice(round((length - kept) / 2), round((length - kept) / 2) + kept), (size - kept) // 2, kept))
+    (rows, top, height), (columns, left, width) = places
+    square[top : top + height, left : left + width] = resized[rows, columns]
+    return square
 
 
 def minkowski_means(image, p):
@@ -93,8 +140,7 @@ def preprocess(source, preprocessing):
     if side < SMALLEST_SIDE:
         raise ImageTooSmall(f"a side of {side} pixels: at least {SMALLEST_SIDE} are needed")
     warnings = ["small_image"] if side < SMALL_IMAGE_SIDE else []
-    stages["cropped"] = crop_to_square(stages["decoded"])
-    stages["resized"] = resize(stages["cropped"], preprocessing["size"])
+    stages["cropped"], stages["resized"] = reduce_to_square(stages["decoded"], preprocessing)
     stages["constancy"], constancy_warnings = color_constancy(stages["resized"], preprocessing["color_constancy"])
     stages["normalized"] = normalize(stages["constancy"], preprocessing["mean"], preprocessing["std"])
     return stages, warnings + constancy_warnings

@@ -32,6 +32,11 @@ def padding_of(name, padding=None):
     return "symmetric"
 
 
+def torchvision_epsilon(name):
+    """The batch-norm epsilon of torchvision's network, which for some is not that of timm's."""
+    return 1e-3 if name in MOBILENETS or name in ("efficientnet_b5", "efficientnet_b6", "efficientnet_b7") else 1e-5
+
+
 def rounded_to_8(channels):
     """To the nearest multiple of 8 that is not below 90 %."""
     rounded = max(8, int(channels + 4) // 8 * 8)

@@ -106,6 +106,20 @@ def read_classes(text):
     return entries_of(value, text)
 
 
+# The archive's words for the seven, in lower case.
+WORDS = {
+    "nevus": "nv", "actinic keratosis": "akiec", "ak": "akiec", "pigmented benign keratosis": "bkl",
+    "seborrheic keratosis": "bkl", "vascular lesion": "vasc",
+}  # fmt: skip
+
+
+def known_classes(names):
+    """The classes for the names that timm's config.json has: the seven where they are those in any of their words."""
+    words = {name.lower(): name for name in CLASSES} | {NAMES[name].lower(): name for name in CLASSES} | WORDS
+    ids = [words.get(str(name).lower()) for name in names]
+    return entries_of(ids if set(ids) == set(CLASSES) and len(ids) == len(CLASSES) else list(names), "label_names")
+
+
 def choose_classes(text, count):
     """The classes for the values of --classes and --num-classes, either of which may be None."""
     if text is None:

@@ -12,6 +12,7 @@ from dermafusion_training.model.folder import (
     expected_tensors,
     last_layer,
     model_identity,
+    some,
     write_digests,
     write_weights,
 )
@@ -31,7 +32,9 @@ def check_last_layer(state, classes, source):
     """Raises CheckpointError unless the weights give a logit for each class; `source` begins the message."""
     layer = last_layer(state)
     if layer is None:
-        raise CheckpointError(f"{source}: no last layer ({', '.join(LAST_LAYERS)}) among its {len(state)} tensors")
+        raise CheckpointError(
+            f"{source}: no last layer ({', '.join(LAST_LAYERS)}) among its {len(state)} tensors; there are {some(state)}"
+        )
     outputs = state[f"{layer}.weight"].shape[0]
     if outputs != len(classes):
         raise CheckpointError(f"{source}: {layer} has {outputs} outputs: must be {len(classes)}, one for each class")

@@ -19,11 +19,17 @@ class CheckpointError(ValueError):
     """Weights that do not fit the architecture; the message is one line that names the tensor."""
 
 
+def some(names):
+    """Five of the names, for a message."""
+    shown = ", ".join(list(names)[:5])
+    return f"{shown}{', ...' if len(names) > 5 else ''}"
+
+
 def check_against(expected, state):
     """Raises CheckpointError, naming the tensor that is missing, surplus, misshapen or not finite."""
     for name, tensor in expected.items():
         if name not in state:
-            raise CheckpointError(f"{name}: missing from the checkpoint")
+            raise CheckpointError(f"{name}: missing from the checkpoint; there are {some(state)}")
         if state[name].shape != tensor.shape:
             raise CheckpointError(f"{name}: shape {list(state[name].shape)}, expected {list(tensor.shape)}")
         if not torch.isfinite(state[name]).all():
