@@ -74,6 +74,9 @@ struct InfoReport: Report {
     let configuration = classifier.configuration
     let preprocessing = configuration.preprocessing
     let size = "\(preprocessing.size)x\(preprocessing.size) pixels"
+    let transform =
+      preprocessing.keepsCentreSquare
+      ? size : "\(preprocessing.framing.words), \(preprocessing.interpolation.rawValue) to \(size)"
     let constancy =
       preprocessing.colorConstancy.shadesOfGray.map {
         "Shades of Gray (p \(JSONValue.decimal($0.p)), rounding \($0.rounding.rawValue))"
@@ -104,7 +107,8 @@ struct InfoReport: Report {
     }
     rows += [
       ("Metadata", classifier.usesMetadata ? "age, sex and site are used" : "not used by this model"),
-      ("Preprocessing", [size, constancy, constants].joined(separator: ", ")),
+      ("Abstention", classifier.abstentionKind.words),
+      ("Preprocessing", [transform, constancy, constants].joined(separator: ", ")),
       ("Classes", Self.words(classifier.labels)),
       ("Formats", ImageDecoder.formats.joined(separator: ", ")),
       ("Decoders", ImageDecoder.libraries.joined(separator: ", ")),

@@ -63,7 +63,7 @@ enum PreprocessCommand: Command {
     of stage: PreprocessingStage, _ bytes: [UInt8], _ preprocessor: Preprocessor, limits: DecodingLimits
   ) throws -> (StageValues, [ClassificationWarning]) {
     if stage == .decoded { return (StageValues(try ImageDecoder.decode(bytes, limits: limits)), []) }
-    let part: ImagePart = stage == .cropped ? .whole : .square(size: preprocessor.configuration.size)
+    let part: ImagePart = stage == .cropped ? .whole : ImagePart(for: preprocessor.configuration)
     let image = try preprocessor(ImageDecoder.decode(bytes, part: part, limits: limits))
     return (StageValues(image, stage: stage), image.warnings)
   }

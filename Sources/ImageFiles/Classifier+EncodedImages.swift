@@ -31,8 +31,7 @@ extension Classifier {
     request.imageSHA256 = SHA256.hexDigest(bytes)
     // As far as the network and a picture need the pixels.
     if request.explains, request.pictureSide == nil { request.pictureSide = Explanation.pictureSide }
-    let size = configuration.preprocessing.size
-    let part = request.pictureSide.map { ImagePart.picture(size: size, side: $0) } ?? .square(size: size)
+    let part = ImagePart(for: configuration.preprocessing, pictureSide: request.pictureSide)
     return try run(request) { () throws(DermaFusionError) in
       try ImageDecoder.decode(bytes, part: part, limits: limits)
     }

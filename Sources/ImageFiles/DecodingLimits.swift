@@ -10,6 +10,16 @@ package enum ImagePart: Sendable {
   /// What a network sees, and what a person sees of it: the centre square, at most `side` pixels wide.
   case picture(size: Int, side: Int)
 
+  /// What a model needs of an image, and what a person sees of it where a picture of that side is wanted. A model that resizes
+  /// the whole image needs all of it.
+  package init(for preprocessing: PreprocessingConfiguration, pictureSide: Int? = nil) {
+    let size = preprocessing.size
+    self =
+      if !preprocessing.keepsCentreSquare { .whole } else if let pictureSide {
+        .picture(size: size, side: pictureSide)
+      } else { .square(size: size) }
+  }
+
   /// The side of a network's input; nil where the whole image is wanted.
   var networkSize: Int? {
     switch self {

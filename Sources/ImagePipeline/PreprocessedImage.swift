@@ -106,18 +106,18 @@ package struct PreprocessedImage: Sendable {
   /// What the result should say about the image, in a fixed order.
   package let warnings: [ClassificationWarning]
 
-  private let square: BilinearResizer.Region
+  private let configuration: PreprocessingConfiguration
   /// `[3, 256]`: the corrected 8-bit value of every level.
   private let correctedBytes: [UInt8]
   /// `[3, 256]`: the normalised value of every level.
   private let normalizedValues: [Float]
 
   init(
-    source: DecodedImage, square: BilinearResizer.Region, resized: PixelImage, levels: [[Double]],
-    warnings: [ClassificationWarning], configuration: PreprocessingConfiguration
+    source: DecodedImage, resized: PixelImage, levels: [[Double]], warnings: [ClassificationWarning],
+    configuration: PreprocessingConfiguration
   ) {
     self.source = source
-    self.square = square
+    self.configuration = configuration
     self.resized = resized
     self.warnings = warnings
     correctedBytes = levels.flatMap { $0.map { UInt8(($0 + 0.5).rounded(.down)) } }
@@ -128,9 +128,17 @@ package struct PreprocessedImage: Sendable {
     }
   }
 
-  /// The centre square of the decoded image: `[S, S, 3]`, S = min(width, height).
-  package var cropped: PixelImage {
-    BilinearResizer.resize(decoded, region: square, width: square.width, height: square.height)
+  /// What the network sees of the decoded image, at the image's own resolution: `[S, S, 3]`.
+  package var cropped: PixelImage { configuration.square(of: decoded, size: naturalSide) }
+
+  private var naturalSide: Int {
+    configuration.framing.naturalSide(width: source.width, height: source.height)
+  }
+
+  /// ``resized``, but without the border that a network may be given around an image: what the image itself shows, for measures.
+  package var unbordered: PixelImage {
+    guard case .timm(.border, _) = configuration.framing else { return resized }
+    return decoded.resized(width: configuration.size, height: configuration.size)
   }
 
   /// ``cropped`` for a person to see: made smaller where it is more than `side` pixels wide. The whole square is never in memory
@@ -138,9 +146,7 @@ package struct PreprocessedImage: Sendable {
   ///
   /// - Precondition: the decoder was asked for the whole image or for a picture.
   package func picture(side: Int) -> PixelImage {
-    if let picture = source.picture { return picture }
-    let width = min(square.width, side)
-    return BilinearResizer.resize(decoded, region: square, width: width, height: width)
+    source.picture ?? configuration.square(of: decoded, size: min(naturalSide, side))
   }
 
   /// After colour constancy: `[size, size, 3]`. Where the configuration keeps fractions, they are rounded here, though

@@ -37,8 +37,17 @@ package struct PreprocessingConfiguration: Sendable, Equatable {
   /// Divides red, green and blue after that: 3 positive values.
   package var standardDeviation: [Double]
 
+  /// How the image becomes a square.
+  package var framing: Framing
+
+  /// How pixels are weighted when the image is resized.
+  package var interpolation: Interpolation
+
   /// Takes the constants as they are; a size below 1, or other than 3 means and deviations, is a programming error.
-  package init(size: Int, colorConstancy: ColorConstancy, mean: [Double], standardDeviation: [Double]) {
+  package init(
+    size: Int, colorConstancy: ColorConstancy, mean: [Double], standardDeviation: [Double],
+    framing: Framing = .square, interpolation: Interpolation = .bilinear
+  ) {
     precondition(size > 0, "a size of \(size)")
     precondition(
       mean.count == 3 && standardDeviation.count == 3,
@@ -47,14 +56,24 @@ package struct PreprocessingConfiguration: Sendable, Equatable {
     self.colorConstancy = colorConstancy
     self.mean = mean
     self.standardDeviation = standardDeviation
+    self.framing = framing
+    self.interpolation = interpolation
   }
+
+  /// What a large image may be reduced to while it is decoded, equal to the bit to what comes of the whole: the centre
+  /// square at the network's size, resized bilinearly.
+  package var keepsCentreSquare: Bool { framing == .square && interpolation == .bilinear }
+
+  /// The colour of what an image does not cover, which the mean makes 0 or almost 0.
+  var fill: [UInt8] { mean.map { UInt8(min(max((255 * $0).rounded(.toNearestOrEven), 0), 255)) } }
 }
 
 /// The stages of preprocessing, in order; the raw values are the names that users and fixtures know.
 package enum PreprocessingStage: String, Sendable, CaseIterable {
   /// The file's pixels, upright: uint8 `[H, W, 3]`.
   case decoded
-  /// The centre square: uint8 `[S, S, 3]`, S = min(W, H).
+  /// What the network sees of the image, at the image's own resolution: uint8 `[S, S, 3]`. The centre square, S = min(W, H), or
+  /// what ``Framing/timm(_:share:)`` makes of it.
   case cropped
   /// Resized to the network's size: uint8 `[size, size, 3]`.
   case resized
@@ -64,7 +83,7 @@ package enum PreprocessingStage: String, Sendable, CaseIterable {
   case normalized
 }
 
-/// Turns a decoded image into a network's input: centre crop, resize, colour constancy, normalisation.
+/// Turns a decoded image into a network's input: crop and resize, colour constancy, normalisation.
 package struct Preprocessor: Sendable {
   /// The shortest side, in pixels, that is accepted.
   package static let minimumSide = 32
@@ -101,19 +120,16 @@ package struct Preprocessor: Sendable {
   /// - Throws: ``DermaFusionError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
   package func callAsFunction(_ image: DecodedImage) throws(DermaFusionError) -> PreprocessedImage {
     try Self.requireSize(width: image.width, height: image.height)
-    let side = min(image.width, image.height)
-    let square = BilinearResizer.Region(
-      left: (image.width - side) / 2, top: (image.height - side) / 2, width: side, height: side)
     let (kept, size) = (image.pixels, configuration.size)
     precondition(
-      image.isWhole || (kept.width == size && kept.height == size),
+      image.isWhole
+        || (configuration.keepsCentreSquare && kept.width == size && kept.height == size),
       "a square of \(kept.width)x\(kept.height) for a network of \(size)")
-    let resized =
-      image.isWhole ? BilinearResizer.resize(kept, region: square, width: size, height: size) : kept
+    let resized = image.isWhole ? configuration.square(of: kept, size: size) : kept
 
     var warnings: [ClassificationWarning] = image.damage == nil ? [] : [.damagedFile]
     if image.isResampled { warnings.append(.pixelsResampled) }
-    if side < Self.smallImageSide { warnings.append(.smallImage) }
+    if min(image.width, image.height) < Self.smallImageSide { warnings.append(.smallImage) }
     var levels = ShadesOfGray.identityLevels
     if let (p, rounding) = configuration.colorConstancy.shadesOfGray {
       let correction = ShadesOfGray.correctedLevels(of: resized, p: p, rounding: rounding)
@@ -121,8 +137,15 @@ package struct Preprocessor: Sendable {
       warnings += correction.warnings
     }
     return PreprocessedImage(
-      source: image, square: square, resized: resized, levels: levels, warnings: warnings,
-      configuration: configuration)
+      source: image, resized: resized, levels: levels, warnings: warnings, configuration: configuration)
+  }
+}
+
+extension PreprocessingConfiguration {
+  /// What the network sees of an image, `size` pixels wide.
+  func square(of image: PixelImage, size: Int) -> PixelImage {
+    let frame = framing.frame(width: image.width, height: image.height, size: size)
+    return ImageResizer.resize(image, frame, interpolation: interpolation, fill: fill)
   }
 }
 
@@ -143,7 +166,7 @@ enum ShadesOfGray {
     }
 
     var warnings: [ClassificationWarning] = []
-    if histograms.allSatisfy({ span(of: $0) < 2 }) { warnings.append(.solidColor) }
+    if histograms.allSatisfy(isSolid) { warnings.append(.solidColor) }
     if means.contains(where: { $0 < 1 }) { warnings.append(.nearBlack) }
     guard warnings.isEmpty else { return (identityLevels, warnings) }
 
@@ -167,6 +190,8 @@ enum ShadesOfGray {
   /// Every level as it is: `[3][256]`.
   static let identityLevels = [[Double]](repeating: (0..<256).map(Double.init), count: 3)
 
+  fileprivate static func isSolid(_ counts: [Int]) -> Bool { span(of: counts) < 2 }
+
   private static func span(of counts: [Int]) -> Int {
     guard let lowest = counts.firstIndex(where: { $0 > 0 }), let highest = counts.lastIndex(where: { $0 > 0 })
     else {
@@ -175,7 +200,7 @@ enum ShadesOfGray {
     return highest - lowest
   }
 
-  private static func histograms(of image: PixelImage) -> [[Int]] {
+  fileprivate static func histograms(of image: PixelImage) -> [[Int]] {
     var counts = [UInt32](repeating: 0, count: 3 * 256)
     counts.withUnsafeMutableBufferPointer { counts in
       image.pixels.withUnsafeBufferPointer { pixels in
@@ -188,4 +213,9 @@ enum ShadesOfGray {
     }
     return (0..<3).map { channel in counts[channel * 256..<channel * 256 + 256].map(Int.init) }
   }
+}
+
+extension PixelImage {
+  /// Whether every channel spans less than two levels.
+  package var isSolid: Bool { ShadesOfGray.histograms(of: self).allSatisfy(ShadesOfGray.isSolid) }
 }

@@ -81,7 +81,7 @@ package struct SquareResizer: ~Copyable {
     return PixelImage(width: size, height: size) { result in
       for y in 0..<size {
         // The same weights serve both directions: the square is as high as it is wide.
-        BilinearResizer.combineRows(
+        ImageResizer.combineRows(
           middle + weights.starts[y] * rowBytes, stride: rowBytes, count: rowBytes,
           weights.parts + y * weights.windowSize, rowCount: weights.counts[y], result + y * rowBytes)
       }
@@ -111,13 +111,13 @@ package struct SquareResizer: ~Copyable {
   private mutating func resampleWaitingRows() {
     guard !rowPlaces.isEmpty else { return }
     let (count, rowBytes) = (side * 3, size * 3)
-    BilinearResizer.interleave(
+    ImageResizer.interleave(
       (
         UnsafePointer(rows), UnsafePointer(rows + count), UnsafePointer(rows + 2 * count),
         UnsafePointer(rows + 3 * count)
       ), count: count, packed)
-    BilinearResizer.resampleRows(packed, weights, resampled)
-    BilinearResizer.separate(resampled, count: rowBytes, separated, stride: rowBytes)
+    ImageResizer.resampleRows(packed, weights, resampled)
+    ImageResizer.separate(resampled, count: rowBytes, separated, stride: rowBytes)
     for (index, y) in rowPlaces.enumerated() {
       (middle + y * rowBytes).update(from: separated + index * rowBytes, count: rowBytes)
     }

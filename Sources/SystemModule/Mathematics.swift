@@ -23,6 +23,20 @@ package enum Mathematics {
       * Double(sign: .plus, exponent: Int(n) - half, significand: 1)
   }
 
+  /// The sine of `x`, from -10 to 10, within 1e-15. Unlike the C library's it gives the same bits everywhere.
+  ///
+  /// x = n pi + r with |r| <= pi / 2, and Taylor's series for r, whose rest is below 1e-17. pi comes in two parts, the first
+  /// short enough for n times it to be exact.
+  package static func sin(_ x: Double) -> Double {
+    let n = (x / .pi).rounded(.toNearestOrEven)
+    let r = (x - n * 3.141_592_502_593_994) - n * 1.509_957_990_978_376_4e-7
+    var series = 1.0
+    for term in stride(from: 22, to: 0, by: -2) {
+      series = 1 - series * r * r / Double(term * (term + 1))
+    }
+    return Int(n).isMultiple(of: 2) ? r * series : -r * series
+  }
+
   /// The natural logarithm of `x`.
   package static func log(_ x: Double) -> Double { c_log(x) }
 

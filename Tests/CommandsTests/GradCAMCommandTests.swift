@@ -223,6 +223,7 @@ import Testing
 
   @Test func abstentionIsSaidWhereClassifySaysIt() throws {
     let classifier = try LightDetector.classifier(colorConstancy: "shades_of_gray")
+    let light = try #require(folder.contents(of: "light.ppm"))
     for level in [UInt8(0), 200] {
       let bytes = Array("P6\n64 64\n255\n".utf8) + [UInt8](repeating: level, count: 64 * 64 * 3)
       folder.write(bytes, to: "light.ppm")
@@ -237,6 +238,7 @@ import Testing
         text.contains("\nNo classification is suggested: the model abstains. \(sentences) This is not"),
         "\(text)")
     }
+    folder.write(Array(light), to: "light.ppm")
     let answered = try json(explain("--format", "json"))
     #expect(answered["abstain"] as? Bool == false)
     #expect(answered["abstainReasons"] as? [String] == [])

@@ -216,9 +216,44 @@ import Testing
         of: try preprocessor(image), judges: [], conformal: nil, probabilities: probabilities([:])
       ).reasons
     }
-    #expect(try reasons(image { _, _, _ in 128 }) == [.solidColor])
-    #expect(try reasons(image { _, _, _ in 0 }) == [.solidColor, .underexposed])
+    #expect(try reasons(image { _, _, _ in 128 }) == [.solidColor, .lowContrast])
+    #expect(try reasons(image { _, _, _ in 0 }) == [.solidColor, .underexposed, .lowContrast])
     #expect(try reasons(lesion(edge: 4, detail: 6)) == [])
+  }
+
+  /// Whatever the transform: without colour constancy nothing else would notice, and a border is no contrast.
+  @Test(
+    arguments: [.square, .timm(.center, share: 0.875), .timm(.squash, share: 1), .timm(.border, share: 0.9)]
+      as [Framing], [33, 64, 224])
+  func everyModelAbstainsFromPicturesOfNothing(framing: Framing, size: Int) throws {
+    let preprocessor = Preprocessor(
+      PreprocessingConfiguration(
+        size: size, colorConstancy: .none, mean: [0.5, 0.4, 0.3], standardDeviation: [1, 1, 1],
+        framing: framing, interpolation: .bicubic))
+    func reasons(_ image: PixelImage) throws -> [AbstentionReason] {
+      Abstention(
+        of: try preprocessor(image), judges: [], conformal: nil, probabilities: probabilities([:])
+      ).reasons
+    }
+    func wide(_ value: (_ x: Int, _ y: Int, _ channel: Int) -> UInt8) -> PixelImage {
+      PixelImage(
+        width: 300, height: 200,
+        pixels: (0..<180_000).map { value($0 / 3 % 300, $0 / 900, $0 % 3) })
+    }
+    #expect(try reasons(wide { _, _, c in [200, 120, 90][c] }) == [.solidColor, .lowContrast])
+    #expect(try reasons(wide { _, _, _ in 0 }) == [.solidColor, .underexposed, .lowContrast])
+    #expect(try reasons(wide { _, _, _ in 255 }) == [.solidColor, .overexposed, .lowContrast])
+    // A camera's noise, and light that falls off: nothing stands out.
+    let flat = try reasons(wide { x, y, c in UInt8(120 + x * 7 % 5 + y * 3 % 4 + c) })
+    // Made smaller, noise may vanish altogether.
+    #expect(flat == [.lowContrast] || flat == [.solidColor, .lowContrast])
+    #expect(try reasons(wide { x, y, _ in UInt8(100 + x / 30 + y / 40) }) == [.lowContrast])
+    #expect(
+      try reasons(
+        wide { x, y, c in
+          let inside = (x - 140) * (x - 140) + (y - 95) * (y - 95) < 2500
+          return UInt8((inside ? [120, 80, 60] : [210, 165, 150])[c] + (x + y) % 7)
+        }) == [])
   }
 
   /// Without thresholds too: what was made up says nothing of a lesion.

@@ -33,17 +33,10 @@ struct BatchInput: Sendable {
     try MetadataOptions.metadata(arguments, entry: table?.entry(ofImage: source.name))
   }
 
-  /// Tells a person of a model that was not fitted to abstain.
+  /// Tells of a model that was not fitted to abstain.
   func noteModel(_ classifier: Classifier, on terminal: Terminal) {
-    let configurations =
-      classifier.members.isEmpty
-      ? [classifier.configuration] : classifier.members.map(\.model.configuration)
-    guard configurations.allSatisfy({ $0.abstention == nil }), !arguments[Flag.quiet] else { return }
-    terminal.noteOnScreen(
-      """
-      Note: \(classifier.model.name) has no limits of abstention: it answers pictures that show no skin too, and abstains \
-      only from damaged, black and single-coloured ones.
-      """)
+    guard classifier.abstentionKind == .basic, !arguments[Flag.quiet] else { return }
+    terminal.note("Note: \(classifier.model.name) has \(AbstentionKind.basic.words).")
   }
 
   /// Tells of images and rows of the table that do not go one to one.

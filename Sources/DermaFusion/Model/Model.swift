@@ -42,8 +42,10 @@ public struct Model: Sendable {
   ) throws(DermaFusionError) {
     folder.digest.prepare()
     let network = try Network(folder, threadCount: threadCount, pool: pool)
+    var configuration = folder.configuration
+    if configuration.isTimms { configuration.classes = Labels.known(by: configuration.classes) }
     self.init(
-      configuration: folder.configuration, file: folder.configurationPath, network: network,
+      configuration: configuration, file: folder.configurationPath, network: network,
       hasChecksums: folder.hasChecksums, sha256: { [digest = folder.digest] in digest.sha256 })
   }
 

@@ -32,7 +32,7 @@ extension Classifier {
         [("model", model.json)] + facts[2...] + [
           ("temperature", .number(configuration.temperature)),
           ("inputSize", .integer(configuration.preprocessing.size)), ("classes", classes),
-          ("metadataUsed", usesMetadata),
+          ("metadataUsed", usesMetadata), abstention,
         ] + choices
       if !formats.isEmpty {
         members += [("formats", .strings(formats)), ("endings", .strings(endings))]
@@ -48,11 +48,15 @@ extension Classifier {
       members +=
         [
           ("model", .object(Array(model))), ("classes", .strings(labels.ids)), ("labels", classes),
-          ("preprocessing", configuration.preprocessing.json), ("formats", .strings(formats)),
+          ("preprocessing", configuration.preprocessing.json), abstention, ("formats", .strings(formats)),
           ("decoders", .strings(decoders)),
         ] + choices + running.reversed()
     }
     return .object(members + [("disclaimer", .string(Wording.disclaimer))])
+  }
+
+  private var abstention: (key: String, value: JSONValue) {
+    ("abstention", .string(abstentionKind.rawValue))
   }
 
   private var running: [(key: String, value: JSONValue)] {
@@ -102,9 +106,15 @@ extension PreprocessingConfiguration {
       } else {
         .null
       }
-    return .object([
-      "size": .integer(size), "colorConstancy": constancy, "mean": .array(mean.map { .number($0) }),
-      "std": .array(standardDeviation.map { .number($0) }),
-    ])
+    var members: [(key: String, value: JSONValue)] = [("size", .integer(size))]
+    if case .timm(let mode, let share) = framing {
+      members += [("cropMode", .string(mode.rawValue)), ("cropPct", .number(share))]
+    }
+    if !keepsCentreSquare { members.append(("interpolation", .string(interpolation.rawValue))) }
+    return .object(
+      members + [
+        ("colorConstancy", constancy), ("mean", .array(mean.map { .number($0) })),
+        ("std", .array(standardDeviation.map { .number($0) })),
+      ])
   }
 }

@@ -36,7 +36,8 @@ public struct Abstention: Sendable, Equatable {
 
   /// - Parameters:
   ///   - image: what the network looked at.
-  ///   - judges: the reasons of each count, whatever the others say. Without any, only damage, solid colour and black are reasons.
+  ///   - judges: the reasons of each count, whatever the others say. Without any the reasons are those of
+  ///     ``AbstentionKind/basic``.
   ///   - conformal: `nil` for a model whose probabilities were not fitted for sets.
   ///   - probabilities: of the result.
   init(
@@ -52,7 +53,9 @@ public struct Abstention: Sendable, Equatable {
       default: nil
       }
     }
-    if !judges.isEmpty {
+    if judges.isEmpty {
+      reasons += Self.basicReasons(image.unbordered)
+    } else {
       let measures = ImageMeasures(image.resized)
       for judge in judges {
         reasons += judge.settings.quality.reasons(for: measures)
@@ -63,6 +66,45 @@ public struct Abstention: Sendable, Equatable {
     }
     self.reasons = AbstentionReason.allCases.filter(reasons.contains)
     conformalSet = conformal.map { ConformalSet(probabilities, $0) }
+  }
+}
+
+extension Abstention {
+  /// What is wrong with a picture whatever the model is: one colour, black, white, or nothing that stands out.
+  private static func basicReasons(_ image: PixelImage) -> [AbstentionReason] {
+    // Contrast is that of blocks of 20 pixels, of which a small picture has too few.
+    let picture =
+      image.width < basicSide ? image.resized(width: basicSide, height: basicSide) : image
+    let reasons = ModelConfiguration.Abstention.Quality.basic.reasons(for: ImageMeasures(picture))
+    return image.isSolid ? reasons + [.solidColor] : reasons
+  }
+
+  private static let basicSide = 160
+}
+
+/// What a model's abstention rests on.
+package enum AbstentionKind: String, Sendable {
+  /// Limits that were fitted to the model's validation images.
+  case fitted
+  /// The few rules that hold for every model.
+  case basic
+
+  /// What a model has.
+  package var words: String {
+    switch self {
+    case .fitted: "limits of its own, fitted on validation images"
+    case .basic:
+      "no limits of its own: it abstains only from damaged pictures and from those of one colour, black, white or without contrast, "
+        + "and answers pictures that show no skin too"
+    }
+  }
+}
+
+extension Classifier {
+  /// Fitted where the model, or any member of an ensemble, has limits of its own.
+  package var abstentionKind: AbstentionKind {
+    let configurations = members.isEmpty ? [configuration] : members.map { $0.model.configuration }
+    return configurations.contains { $0.abstention != nil } ? .fitted : .basic
   }
 }
 

@@ -61,6 +61,14 @@ extension Labels {
     return nil
   }
 
+  /// HAM10000's seven in the order of the names where the names are theirs in any words, else the classes as they are.
+  static func known(by classes: [ModelConfiguration.Class]) -> [ModelConfiguration.Class] {
+    guard classes.count == ham10000.count else { return classes }
+    let indices = classes.compactMap { ham10000.label(inWords: $0.id)?.index }
+    return Set(indices).count == classes.count
+      ? indices.map { ModelConfiguration.ham10000Classes[$0] } : classes
+  }
+
   /// Columns of the ISIC challenges and of MILK10k: classes that a model may lack.
   package static let challengeColumns = [
     "MEL", "NV", "BCC", "AK", "AKIEC", "BKL", "DF", "VASC", "SCC", "SCCKA", "INF", "MAL_OTH", "BEN_OTH",

@@ -65,6 +65,11 @@ package struct CalibratedModel: Sendable {
   ///
   /// - Parameter identity: of the model as it was loaded, whose files must be the same still.
   package init(folder: String, identity: ModelIdentity) throws(DermaFusionError) {
+    guard try !ModelConfiguration(directory: folder).isTimms else {
+      throw Self.refusal(
+        "\(folder): this is timm's folder, which has no place for a calibration; export it first (dermafusion_training export --checkpoint \(folder) --output ...)"
+      )
+    }
     let configuration = try FileBytes.read(
       path: "\(folder)/\(ConfigurationFile.name)", limit: Self.configurationLimit)
     let weights = try FileBytes.read(path: "\(folder)/\(ModelFolder.weightsName)", limit: Self.weightsLimit)

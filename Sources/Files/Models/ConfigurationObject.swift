@@ -15,6 +15,8 @@ package struct ConfigurationObject {
     static let pixelDivisor = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
     package static let probability = NumberRule(words: "in 0...1") { (0...1).contains($0) }
     static let voteWeight = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
+    // Of an image's shorter side; a smaller share would ask for images of many times the network's size.
+    static let cropShare = NumberRule(words: "in 0.1...1") { (0.1...1).contains($0) }
     static let upToOne = NumberRule(words: "above 0 and at most 1") { $0 > 0 && $0 <= 1 }
     static let minkowskiExponent = NumberRule(words: "in 1...100") { (1...100).contains($0) }
     // Beyond these bounds Float32 logits overflow or all classes become equal.
@@ -56,6 +58,9 @@ package struct ConfigurationObject {
   package func hasValue(_ key: String) -> Bool {
     object[key].map { $0 != .null } ?? false
   }
+
+  /// In the order of the file.
+  var keys: [String] { object.members.map { $0.key } }
 
   /// Checks that every key has been asked for.
   package func requireNoOtherKeys() throws(DermaFusionError) {

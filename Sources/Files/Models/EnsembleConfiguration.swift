@@ -105,6 +105,8 @@ extension ModelConfiguration {
         "shades_of_gray with p \($0.p) and rounding \($0.rounding.rawValue)"
       } ?? "none"
     }
+    try require("preprocessing.crop_mode") { $0.preprocessing.framing.words }
+    try require("preprocessing.interpolation") { $0.preprocessing.interpolation.rawValue }
     try require("preprocessing.mean") { "\($0.preprocessing.mean)" }
     try require("preprocessing.std") { "\($0.preprocessing.standardDeviation)" }
   }
@@ -114,5 +116,15 @@ extension ModelConfiguration.Class {
   /// `mel (Melanoma, malignant)`
   fileprivate var words: String {
     "\(id) (\([name, malignancy?.rawValue].compactMap { $0 }.joined(separator: ", ")))"
+  }
+}
+
+extension Framing {
+  /// `center with crop_pct 0.875`
+  package var words: String {
+    switch self {
+    case .square: "the centre square"
+    case .timm(let mode, let share): "\(mode.rawValue) with crop_pct \(share)"
+    }
   }
 }

@@ -13,6 +13,11 @@ extension ModelConfiguration {
   }
 
   init(_ object: ConfigurationObject) throws(DermaFusionError) {
+    self = try object.isTimms ? Self(timm: object) : Self(own: object)
+  }
+
+  /// Reads this package's own form.
+  private init(own object: ConfigurationObject) throws(DermaFusionError) {
     var root = object
     if root["members"] != nil {
       throw .invalidModel(
@@ -52,11 +57,22 @@ extension PreprocessingConfiguration {
   package init(_ object: ConfigurationObject) throws(DermaFusionError) {
     var object = object
     self.init(
-      size: try object.integer("size", in: 32...2048),
+      size: try object.integer("size", in: Self.sizes),
       colorConstancy: try Self.colorConstancy(try object.object("color_constancy")),
       mean: try object.numbers("mean", count: 3, .pixelShift),
-      standardDeviation: try object.numbers("std", count: 3, .pixelDivisor))
+      standardDeviation: try object.numbers("std", count: 3, .pixelDivisor),
+      framing: try Self.framing(&object),
+      interpolation: try object["interpolation"] == nil ? .bilinear : object.choice("interpolation"))
     try object.requireNoOtherKeys()
+  }
+
+  /// The sides that a network's input may have.
+  static let sizes = 32...2048
+
+  /// The centre square unless the object says how timm's evaluation crops.
+  private static func framing(_ object: inout ConfigurationObject) throws(DermaFusionError) -> Framing {
+    if object["crop_mode"] == nil, object["crop_pct"] == nil { return .square }
+    return .timm(try object.choice("crop_mode"), share: try object.number("crop_pct", .cropShare))
   }
 
   private static func colorConstancy(
@@ -99,19 +115,25 @@ extension ModelConfiguration {
     let classes =
       try root.holdsTexts("classes")
       ? named(root.texts("classes")) : described(root.objects("classes"))
+    return try checked(classes, key: "classes")
+  }
+
+  /// Checks how many classes there are, and that they differ.
+  static func checked(_ classes: [Class], key: String) throws(DermaFusionError) -> [Class] {
     guard classCounts.contains(classes.count) else {
       throw .wrongCount(
-        key: "classes", expected: "\(classCounts.lowerBound) to \(classCounts.upperBound) classes",
+        key: key, expected: "\(classCounts.lowerBound) to \(classCounts.upperBound) classes",
         found: classes.count)
     }
     var seen: Set<String> = []
     for item in classes where !seen.insert(item.id).inserted {
-      throw .invalidModel("\"classes\" has \(quoted(item.id)) twice")
+      throw .invalidModel("\(quoted(key)) has \(quoted(item.id)) twice")
     }
     return classes
   }
 
-  private static func named(_ ids: [String]) -> [Class] {
+  /// HAM10000's seven where the ids are theirs; others are known by their ids alone.
+  static func named(_ ids: [String]) -> [Class] {
     let known = Dictionary(uniqueKeysWithValues: ham10000Classes.map { ($0.id, $0) })
     if ids.count == known.count, Set(ids).count == known.count {
       let found = ids.compactMap { known[$0] }

@@ -1,9 +1,12 @@
 import SystemModule
 
-/// A model's two files, read and checked: `config.json` and `model.safetensors`.
+/// A model's two files, read and checked: `config.json` and `model.safetensors`. timm's model may lie in shards instead, which
+/// `model.safetensors.index.json` lists.
 package struct ModelFolder: Sendable {
   /// The name of the weights' file.
   package static let weightsName = "model.safetensors"
+  /// The name of the list of shards.
+  static let indexName = "model.safetensors.index.json"
 
   /// What `config.json` says.
   package private(set) var configuration: ModelConfiguration
@@ -30,10 +33,48 @@ package struct ModelFolder: Sendable {
     // Before the weights, which an ensemble has none of.
     let configuration = try file.model()
     let weights = ModelFiles.path(of: Self.weightsName, in: path)
-    guard try ModelFiles.isFolder(weights) != nil else {
+    if try ModelFiles.isFolder(weights) != nil {
+      try self.init(
+        configuration, file,
+        weights: SafetensorsFile(path: weights, hasCounters: configuration.isTimms))
+      return
+    }
+    guard configuration.isTimms, let shards = try Self.shardNames(in: path) else {
       throw .modelNotFound("\(path): the model folder lacks \(Self.weightsName)")
     }
-    try self.init(configuration, file, weights: SafetensorsFile(path: weights))
+    var files: [SafetensorsFile] = []
+    var limit = SafetensorsFile.byteLimit
+    for shard in shards {
+      let file = try SafetensorsFile(
+        path: ModelFiles.path(of: shard, in: path), hasCounters: true, limit: limit)
+      limit -= file.byteCount
+      files.append(file)
+    }
+    let index = ModelFiles.path(of: Self.indexName, in: path)
+    try self.init(configuration, file, weights: SafetensorsFile(shards: files, name: index))
+  }
+
+  /// The names of the shards that a folder's index lists, in order; nil where there is no index. Which tensors each has its own
+  /// header says: one that is missing is missing from the network.
+  private static func shardNames(in folder: String) throws(DermaFusionError) -> [String]? {
+    let path = ModelFiles.path(of: indexName, in: folder)
+    guard try ModelFiles.isFolder(path) != nil else { return nil }
+    let bytes = try ModelFiles.read(path, limit: ConfigurationFile.byteLimit).copied
+    return try DermaFusionError.naming(path) { () throws(DermaFusionError) in
+      var index = try ConfigurationObject(parsing: bytes)
+      // Bytes: to a file system two forms of one letter are two names, to a String they are equal.
+      var names: [[UInt8]: String] = [:]
+      for name in try index.textsByKey("weight_map").values {
+        guard !name.contains("/"), name.hasSuffix(".safetensors") else {
+          throw .invalidModel(
+            "\"weight_map\" has the file \(quoted(name)), and must have the plain names of .safetensors files"
+          )
+        }
+        names[Array(name.utf8)] = name
+      }
+      guard !names.isEmpty else { throw .invalidModel("\"weight_map\" lists no file") }
+      return names.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { $0.value }
+    }
   }
 
   /// Reads a model from the bytes of its two files.
@@ -49,7 +90,10 @@ package struct ModelFolder: Sendable {
       folder.map { ModelFiles.path(of: name, in: $0) } ?? name
     }
     let file = try ConfigurationFile(bytes, path: names[0])
-    try self.init(file.model(), file, weights: SafetensorsFile(bytes: weights, name: names[1]))
+    let configuration = try file.model()
+    try self.init(
+      configuration, file,
+      weights: SafetensorsFile(bytes: weights, name: names[1], hasCounters: configuration.isTimms))
   }
 
   private init(
@@ -58,18 +102,20 @@ package struct ModelFolder: Sendable {
     self.configuration = configuration
     self.weights = weights
     configurationPath = file.path
-    hasChecksums = file.checksums != nil
     addBytes = { [bytes = file.bytes] hash in
       hash.update(bytes)
-      weights.file.withBytes { hash.update($0) }
+      for file in weights.files { file.withBytes { hash.update($0) } }
     }
-    let expected = try file.checksums?.digest(of: Self.weightsName)
+    // Nobody states the hashes of shards: timm writes none, and an export has one file.
+    let isWhole = !weights.name.hasSuffix(Self.indexName)
+    hasChecksums = file.checksums != nil && isWhole
+    let expected = try isWhole ? file.checksums?.digest(of: Self.weightsName) : nil
     digest = ModelDigest(
       addBytes,
       checksum: expected.map { expected in
         let identity = file.checksums?.identity
         return ModelDigest.Checksum(path: weights.name, expected: expected, identity: identity) { hash in
-          weights.file.withBytes { hash.update($0) }
+          for file in weights.files { file.withBytes { hash.update($0) } }
         }
       })
   }
@@ -178,9 +224,11 @@ extension ModelFolder {
   }
 
   private static func paths(in folder: String) -> [String] {
-    [ConfigurationFile.name, weightsName, ModelChecksums.fileName].map {
-      ModelFiles.path(of: $0, in: folder)
-    }
+    let shards = (try? shardNames(in: folder)) ?? []
+    return
+      ([ConfigurationFile.name, weightsName, ModelChecksums.fileName]
+      + (shards.isEmpty ? [] : [indexName] + shards))
+      .map { ModelFiles.path(of: $0, in: folder) }
   }
 }
 

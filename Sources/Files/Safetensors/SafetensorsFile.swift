@@ -1,6 +1,6 @@
 import SystemModule
 
-/// A safetensors file: its tensors by name, checked as a whole before any is read.
+/// A safetensors file, or the shards of one: its tensors by name, checked as a whole before any is read.
 ///
 /// Format (little-endian): 8 bytes giving the header's length, the header (a JSON object from names to `dtype`, `shape`
 /// and `data_offsets`, and optionally `__metadata__`), then the data. Source: the safetensors project's `tensor.rs`,
@@ -14,41 +14,76 @@ package struct SafetensorsFile: Sendable {
   /// The header's `__metadata__`; empty when it has none.
   package let metadata: [String: String]
 
-  let file: FilePages
+  /// One, or the shards in the order of their names.
+  let files: [FilePages]
   private let indexByName: [String: Int]
 
   /// The most bytes of a file that are read. The largest network that is known here, EfficientNet-B7, has 266 million.
-  static let byteLimit = 1 << 30
+  package static let byteLimit = 1 << 30
 
   /// Reads the file at a path into memory and checks it; the tensors' data are not looked at yet.
   ///
+  /// - Parameter hasCounters: whether the batch norms' counts of batches, whole numbers that no network needs, may be there.
   /// - Throws: `DermaFusionError` when the path is not a readable, non-empty file or breaks a rule of the format.
-  package init(path: String) throws(DermaFusionError) {
-    try self.init(ModelFiles.read(path, limit: Self.byteLimit), name: path)
+  package init(
+    path: String, hasCounters: Bool = false, limit: Int = Self.byteLimit
+  ) throws(DermaFusionError) {
+    try self.init(ModelFiles.read(path, limit: limit), name: path, hasCounters: hasCounters)
   }
+
+  /// The bytes of the file, or of all shards.
+  var byteCount: Int { files.reduce(0) { $0 + $1.withBytes { $0.count } } }
 
   /// Checks a file's bytes, which are kept.
   ///
-  /// - Parameter name: what errors call the file.
+  /// - Parameters:
+  ///   - name: what errors call the file.
+  ///   - hasCounters: see ``init(path:hasCounters:limit:)``.
   /// - Throws: `DermaFusionError` when the bytes break a rule of the format.
-  package init(bytes: [UInt8], name: String = "model.safetensors") throws(DermaFusionError) {
+  package init(
+    bytes: [UInt8], name: String = "model.safetensors", hasCounters: Bool = false
+  ) throws(DermaFusionError) {
     guard !bytes.isEmpty else { throw DermaFusionError.empty(name).inModel }
-    try self.init(FilePages(bytes), name: name)
+    try self.init(FilePages(bytes), name: name, hasCounters: hasCounters)
   }
 
-  init(_ file: FilePages, name: String) throws(DermaFusionError) {
+  init(_ file: FilePages, name: String, hasCounters: Bool) throws(DermaFusionError) {
     let header = try DermaFusionError.naming(name) { () throws(DermaFusionError) in
-      try file.withBytes { (bytes) throws(DermaFusionError) in try SafetensorsHeader(parsing: bytes) }
+      try file.withBytes { (bytes) throws(DermaFusionError) in
+        try SafetensorsHeader(parsing: bytes, hasCounters: hasCounters)
+      }
     }
-    self.file = file
+    let tensors = header.entries.compactMap { entry in
+      entry.dataType.map { dataType in
+        StoredTensor(
+          name: entry.name, dataType: dataType, shape: entry.shape,
+          elementCount: (entry.end - entry.begin) / dataType.byteCount, fileName: name, file: file,
+          byteRange: header.dataStart + entry.begin..<header.dataStart + entry.end)
+      }
+    }
+    self.init(tensors, name: name, metadata: header.metadata, files: [file])
+  }
+
+  /// Joins the files that hold the tensors of one model.
+  ///
+  /// - Parameter name: of the file that lists them.
+  /// - Throws: `DermaFusionError` for a tensor that two files have.
+  init(shards: [SafetensorsFile], name: String) throws(DermaFusionError) {
+    var places: [String: String] = [:]
+    for tensor in shards.flatMap({ $0.tensors }) {
+      if let first = places.updateValue(tensor.fileName, forKey: tensor.name) {
+        throw .invalidModel("\(tensor.fileName): the tensor \(quoted(tensor.name)) is in \(first) too")
+      }
+    }
+    self.init(
+      shards.flatMap { $0.tensors }, name: name, metadata: [:], files: shards.flatMap { $0.files })
+  }
+
+  private init(_ tensors: [StoredTensor], name: String, metadata: [String: String], files: [FilePages]) {
     self.name = name
-    metadata = header.metadata
-    tensors = header.entries.map { entry in
-      StoredTensor(
-        name: entry.name, dataType: entry.dataType, shape: entry.shape,
-        elementCount: (entry.end - entry.begin) / entry.dataType.byteCount, fileName: name, file: file,
-        byteRange: header.dataStart + entry.begin..<header.dataStart + entry.end)
-    }
+    self.metadata = metadata
+    self.tensors = tensors
+    self.files = files
     var indexByName: [String: Int] = [:]
     for (index, tensor) in tensors.enumerated() { indexByName[tensor.name] = index }
     self.indexByName = indexByName
@@ -84,11 +119,17 @@ struct SafetensorsHeader {
   /// What the header says of one tensor; offsets count bytes from the data's start.
   struct Entry {
     let name: String
-    let dataType: TensorDataType
+    /// Nil for a count of batches, which nobody reads.
+    let dataType: TensorDataType?
     let shape: [Int]
     let begin: Int
     let end: Int
+
+    var elementByteCount: Int { dataType?.byteCount ?? SafetensorsHeader.counterByteCount }
   }
+
+  /// What the names of the batch norms' counts of batches end with, and the type that PyTorch gives them.
+  private static let (counterSuffix, counterType, counterByteCount) = (".num_batches_tracked", "I64", 8)
 
   /// The tensors, in the order of their data.
   private(set) var entries: [Entry] = []
@@ -96,7 +137,7 @@ struct SafetensorsHeader {
   /// Where the data begin in the file.
   let dataStart: Int
 
-  init(parsing file: Span<UInt8>) throws(DermaFusionError) {
+  init(parsing file: Span<UInt8>, hasCounters: Bool = false) throws(DermaFusionError) {
     let range = try Self.headerRange(of: file)
     dataStart = range.upperBound
 
@@ -112,7 +153,7 @@ struct SafetensorsHeader {
       if member.key == "__metadata__" {
         metadata = try Self.parseMetadata(member.value)
       } else {
-        entries.append(try Self.parseEntry(member.key, member.value))
+        entries.append(try Self.parseEntry(member.key, member.value, hasCounters: hasCounters))
       }
     }
     // Among tensors that begin at one place, those without any element come first.
@@ -156,7 +197,9 @@ struct SafetensorsHeader {
     return metadata
   }
 
-  private static func parseEntry(_ name: String, _ value: JSONValue) throws(DermaFusionError) -> Entry {
+  private static func parseEntry(
+    _ name: String, _ value: JSONValue, hasCounters: Bool
+  ) throws(DermaFusionError) -> Entry {
     let entry = "the header's entry for the tensor \(quoted(name))"
     guard case .object(let object) = value else { throw .invalidModel("\(entry) is not an object") }
     func malformed(_ field: String, _ rule: String) -> DermaFusionError {
@@ -175,7 +218,9 @@ struct SafetensorsHeader {
     guard case .string(let dataTypeName) = dataTypeValue else {
       throw malformed("dtype", "a string")
     }
-    guard let dataType = TensorDataType(rawValue: dataTypeName) else {
+    let dataType = TensorDataType(rawValue: dataTypeName)
+    let isCounter = hasCounters && name.hasSuffix(counterSuffix) && dataTypeName == counterType
+    guard dataType != nil || isCounter else {
       throw .invalidModel(
         "the tensor \(quoted(name)) has the data type \(quoted(dataTypeName)); only F32, F16, BF16 and I8 are supported"
       )
@@ -239,7 +284,7 @@ struct SafetensorsHeader {
   /// dimensions does not excuse an overflow before it.
   private static func byteCount(_ entry: Entry) -> Int? {
     var product = 1
-    for factor in entry.shape + [entry.dataType.byteCount] {
+    for factor in entry.shape + [entry.elementByteCount] {
       let (next, overflow) = product.multipliedReportingOverflow(by: factor)
       if overflow { return nil }
       product = next

@@ -12,8 +12,22 @@ import TestModels
 struct ToolResult {
   let status: ExitStatus
   let output: String
+  /// Without ``modelNotes``, which every command on images writes for the small models of the tests.
   let errors: String
+  /// The lines on a model without limits of its own.
+  let modelNotes: [String]
   let outputBytes: [UInt8]
+
+  init(status: ExitStatus, output: String, errors: String, outputBytes: [UInt8]) {
+    let lines = errors.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let isNote = { (line: String) in line.hasPrefix("Note: ") && line.contains(" has no limits of its own: ")
+    }
+    self.status = status
+    self.output = output
+    self.errors = lines.filter { !isNote($0) }.joined(separator: "\n")
+    modelNotes = lines.filter(isNote)
+    self.outputBytes = outputBytes
+  }
 }
 
 /// Bytes kept in memory.

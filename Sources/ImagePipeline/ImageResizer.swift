@@ -1,6 +1,6 @@
-/// Pillow's `resize(size, BILINEAR)` of 8-bit RGB, to the bit: antialiased when shrinking, one pass per direction,
-/// 22-bit fixed-point weights, and 8 bits between the passes.
-enum BilinearResizer {
+/// Pillow 13's `resize` of 8-bit RGB, to the bit: antialiased when shrinking, one pass per direction, 22-bit fixed-point
+/// weights, and 8 bits between the passes.
+enum ImageResizer {
   /// A rectangle of whole pixels inside an image.
   struct Region: Equatable {
     var left: Int
@@ -9,30 +9,93 @@ enum BilinearResizer {
     var height: Int
   }
 
+  /// One direction of a resize.
+  private struct Axis {
+    let inputCount: Int
+    let outputCount: Int
+    /// The outputs that are computed.
+    let kept: Range<Int>
+    let interpolation: Interpolation
+
+    /// Nil in a direction in which the size stays: that pass is left out.
+    var weights: ResamplingWeights? {
+      outputCount == inputCount
+        ? nil
+        : ResamplingWeights(
+          inputSize: inputCount, outputSize: outputCount, kept: kept, interpolation: interpolation)
+    }
+
+    /// Every input, as it is.
+    static func unchanged(_ count: Int) -> Axis {
+      Axis(inputCount: count, outputCount: count, kept: 0..<count, interpolation: .bilinear)
+    }
+  }
+
   /// Resizes a region of an image, as if it had been cut out before.
-  static func resize(_ image: PixelImage, region: Region, width: Int, height: Int) -> PixelImage {
+  static func resize(
+    _ image: PixelImage, region: Region, width: Int, height: Int, interpolation: Interpolation = .bilinear
+  ) -> PixelImage {
+    let window = Region(left: 0, top: 0, width: width, height: height)
+    return PixelImage(width: width, height: height) { result in
+      resize(image, region, width, height, window, interpolation, result)
+    }
+  }
+
+  /// Resizes an image and cuts it as a frame says; what the image does not cover has the colour `fill`.
+  static func resize(
+    _ image: PixelImage, _ frame: Frame, interpolation: Interpolation, fill: [UInt8]
+  ) -> PixelImage {
+    let (window, size) = (frame.window, frame.size)
+    if window.width == size, window.height == size {
+      return PixelImage(width: size, height: size) { result in
+        resize(image, frame.region, frame.width, frame.height, window, interpolation, result)
+      }
+    }
+    let kept = PixelImage(width: window.width, height: window.height) { result in
+      resize(image, frame.region, frame.width, frame.height, window, interpolation, result)
+    }
+    let (left, top) = ((size - window.width) / 2, (size - window.height) / 2)
+    return PixelImage(width: size, height: size) { result in
+      for index in 0..<size * size * 3 { result[index] = fill[index % 3] }
+      kept.pixels.withUnsafeBufferPointer { pixels in
+        guard let base = pixels.baseAddress else { return }
+        for y in 0..<window.height {
+          (result + ((top + y) * size + left) * 3).update(
+            from: base + y * window.width * 3, count: window.width * 3)
+        }
+      }
+    }
+  }
+
+  private static func resize(
+    _ image: PixelImage, _ region: Region, _ width: Int, _ height: Int, _ window: Region,
+    _ interpolation: Interpolation, _ result: UnsafeMutablePointer<UInt8>
+  ) {
     precondition(
       region.left >= 0 && region.top >= 0 && region.width > 0 && region.height > 0
         && region.left + region.width <= image.width && region.top + region.height <= image.height,
       "\(region) does not lie in an image of \(image.width)x\(image.height)")
     precondition(width > 0 && height > 0, "resize to \(width)x\(height)")
-    return image.pixels.withUnsafeBufferPointer { pixels in
+    let across = Axis(
+      inputCount: region.width, outputCount: width, kept: window.left..<window.left + window.width,
+      interpolation: interpolation)
+    let down = Axis(
+      inputCount: region.height, outputCount: height, kept: window.top..<window.top + window.height,
+      interpolation: interpolation)
+    image.pixels.withUnsafeBufferPointer { pixels in
       guard let base = pixels.baseAddress else { preconditionFailure("an image without pixels") }
       let source = Rows(
-        start: base + (region.top * image.width + region.left) * 3, stride: image.width * 3,
-        width: region.width,
-        height: region.height)
-      return PixelImage(width: width, height: height) { result in
-        // Pillow turns the passes round for very tall images, which changes the rounding.
-        if source.height > source.width * 100, height < source.height {
-          let middle = UnsafeMutablePointer<UInt8>.allocate(capacity: source.width * height * 3)
-          defer { middle.deallocate() }
-          resizeInOrder(source, width: source.width, height: height, middle)
-          let narrow = Rows(start: middle, stride: source.width * 3, width: source.width, height: height)
-          resizeInOrder(narrow, width: width, height: height, result)
-        } else {
-          resizeInOrder(source, width: width, height: height, result)
-        }
+        start: base + (region.top * image.width + region.left) * 3, stride: image.width * 3)
+      // Pillow turns the passes round where the height shrinks much more than the width, which changes the rounding.
+      if height < region.height, region.height - height > 2 * (region.width - width) {
+        let middle = UnsafeMutablePointer<UInt8>.allocate(capacity: region.width * window.height * 3)
+        defer { middle.deallocate() }
+        resizeInOrder(source, across: .unchanged(region.width), down: down, middle)
+        resizeInOrder(
+          Rows(start: middle, stride: region.width * 3), across: across, down: .unchanged(window.height),
+          result)
+      } else {
+        resizeInOrder(source, across: across, down: down, result)
       }
     }
   }
@@ -41,49 +104,46 @@ enum BilinearResizer {
   private struct Rows {
     var start: UnsafePointer<UInt8>
     var stride: Int
-    var width: Int
-    var height: Int
 
     subscript(y: Int) -> UnsafePointer<UInt8> { start + y * stride }
   }
 
   /// Horizontally, then vertically; a direction in which the size stays is left out.
   private static func resizeInOrder(
-    _ source: Rows, width: Int, height: Int, _ result: UnsafeMutablePointer<UInt8>
+    _ source: Rows, across: Axis, down: Axis, _ result: UnsafeMutablePointer<UInt8>
   ) {
-    let rowBytes = width * 3
-    let vertical =
-      height == source.height ? nil : ResamplingWeights(inputSize: source.height, outputSize: height)
-    guard width != source.width else {
-      for y in 0..<height {
-        let target = result + y * rowBytes
+    let rowBytes = across.kept.count * 3
+    let vertical = down.weights
+    guard let horizontal = across.weights else {
+      let kept = Rows(start: source.start + across.kept.lowerBound * 3, stride: source.stride)
+      for y in down.kept.indices {
+        let target = result + (y - down.kept.lowerBound) * rowBytes
         if let vertical {
+          let output = y - down.kept.lowerBound
           combineRows(
-            source[vertical.starts[y]], stride: source.stride, count: rowBytes,
-            vertical.parts + y * vertical.windowSize,
-            rowCount: vertical.counts[y], target)
+            kept[vertical.starts[output]], stride: kept.stride, count: rowBytes,
+            vertical.parts + output * vertical.windowSize, rowCount: vertical.counts[output], target)
         } else {
-          target.update(from: source[y], count: rowBytes)
+          target.update(from: kept[y], count: rowBytes)
         }
       }
       return
     }
 
-    let horizontal = ResamplingWeights(inputSize: source.width, outputSize: width)
     // The rows that the current output needs, already resampled horizontally; they come four at a time.
     let window = UnsafeMutablePointer<UInt8>.allocate(capacity: ((vertical?.windowSize ?? 1) + 3) * rowBytes)
     defer { window.deallocate() }
-    let packed = UnsafeMutablePointer<UInt32>.allocate(capacity: source.width * 3 + 1)
+    let packed = UnsafeMutablePointer<UInt32>.allocate(capacity: across.inputCount * 3 + 1)
     defer { packed.deallocate() }
-    packed[source.width * 3] = 0
+    packed[across.inputCount * 3] = 0
     let resampled = UnsafeMutablePointer<UInt32>.allocate(capacity: rowBytes + 1)
     defer { resampled.deallocate() }
 
     var first = 0
     var end = 0
-    for y in 0..<height {
-      let start = vertical?.starts[y] ?? y
-      let count = vertical?.counts[y] ?? 1
+    for output in 0..<down.kept.count {
+      let start = vertical?.starts[output] ?? down.kept.lowerBound + output
+      let count = vertical?.counts[output] ?? 1
       if start > first {
         let kept = max(end - start, 0)
         window.update(from: window + (start - first) * rowBytes, count: kept * rowBytes)
@@ -91,21 +151,21 @@ enum BilinearResizer {
         end = start + kept
       }
       while end < start + count {
-        let last = source.height - 1
+        let last = down.inputCount - 1
         interleave(
           (source[end], source[min(end + 1, last)], source[min(end + 2, last)], source[min(end + 3, last)]),
-          count: source.width * 3, packed)
+          count: across.inputCount * 3, packed)
         resampleRows(packed, horizontal, resampled)
         separate(resampled, count: rowBytes, window + (end - first) * rowBytes, stride: rowBytes)
         end += 4
       }
+      let target = result + output * rowBytes
       if let vertical {
         combineRows(
-          window, stride: rowBytes, count: rowBytes, vertical.parts + y * vertical.windowSize,
-          rowCount: count,
-          result + y * rowBytes)
+          window, stride: rowBytes, count: rowBytes, vertical.parts + output * vertical.windowSize,
+          rowCount: count, target)
       } else {
-        (result + y * rowBytes).update(from: window, count: rowBytes)
+        target.update(from: window, count: rowBytes)
       }
     }
   }
@@ -118,13 +178,13 @@ extension PixelImage {
   ///   - width: At least 1.
   ///   - height: At least 1.
   package func resized(width: Int, height: Int) -> PixelImage {
-    BilinearResizer.resize(
-      self, region: BilinearResizer.Region(left: 0, top: 0, width: self.width, height: self.height),
+    ImageResizer.resize(
+      self, region: ImageResizer.Region(left: 0, top: 0, width: self.width, height: self.height),
       width: width, height: height)
   }
 }
 
-extension BilinearResizer {
+extension ImageResizer {
   private typealias Lanes = SIMD4<Int32>
 
   private static var precisionBits: Int32 { ResamplingWeights.precisionBits }
@@ -185,7 +245,7 @@ extension BilinearResizer {
     for x in blockEnd..<count {
       var sum = half
       for index in 0..<rowCount { sum &+= Int32(rows[x + index * stride]) &* parts[index].whole }
-      result[x] = UInt8(truncatingIfNeeded: min(sum >> precisionBits, 255))
+      result[x] = UInt8(truncatingIfNeeded: min(max(sum >> precisionBits, 0), 255))
     }
   }
 
@@ -224,7 +284,7 @@ extension BilinearResizer {
       }
     }
 
-    /// The sums, shifted, clipped to 255 and packed as they came.
+    /// The sums, shifted, clipped to 0...255 and packed as they came.
     var bytes: SIMD4<UInt32> {
       @inline(__always) get {
         Self.clipped(high.0, low.0) | Self.clipped(high.1, low.1) &<< 8 | Self.clipped(high.2, low.2) &<< 16
@@ -235,15 +295,16 @@ extension BilinearResizer {
     @inline(__always)
     private static func clipped(_ high: Lanes, _ low: Lanes) -> SIMD4<UInt32> {
       let shifted = ((high &<< ResamplingWeights.lowBits) &+ low) &>> precisionBits
-      return SIMD4<UInt32>(truncatingIfNeeded: shifted.replacing(with: 255, where: shifted .> 255))
+      let positive = shifted.replacing(with: 0, where: shifted .< 0)
+      return SIMD4<UInt32>(truncatingIfNeeded: positive.replacing(with: 255, where: positive .> 255))
     }
   }
 }
 
 /// Which inputs make up each output of a one-dimensional resize, and with what fixed-point weights.
 ///
-/// This is `precompute_coeffs` and `normalize_coeffs_8bpc` of Pillow's Resample.c with the bilinear (triangle) filter,
-/// operation by operation, because the weights are rounded: another order of the same arithmetic gives other pixels.
+/// This is `precompute_coeffs` and `normalize_coeffs_8bpc` of Pillow's Resample.c, operation by operation, because the
+/// weights are rounded: another order of the same arithmetic gives other pixels.
 final class ResamplingWeights {
   /// The fraction bits of a weight: 1.0 is `1 << 22`.
   static let precisionBits: Int32 = 22
@@ -279,31 +340,36 @@ final class ResamplingWeights {
   /// `[outputCount, windowSize]`, of which the first `counts` in each row are set.
   let parts: UnsafeMutablePointer<Parts>
 
-  init(inputSize: Int, outputSize: Int) {
+  /// - Parameter kept: the outputs that are computed; nil: all.
+  init(
+    inputSize: Int, outputSize: Int, kept: Range<Int>? = nil, interpolation: Interpolation = .bilinear
+  ) {
     let scale = Double(inputSize) / Double(outputSize)
-    let support = max(scale, 1)
-    let inverseSupport = 1 / support
-    outputCount = outputSize
+    let filterScale = max(scale, 1)
+    let support = interpolation.support * filterScale
+    let inverseScale = 1 / filterScale
+    let kept = kept ?? 0..<outputSize
+    outputCount = kept.count
     windowSize = Int(support.rounded(.up)) * 2 + 1
-    starts = .allocate(capacity: outputSize)
-    counts = .allocate(capacity: outputSize)
-    parts = .allocate(capacity: outputSize * windowSize)
+    starts = .allocate(capacity: outputCount)
+    counts = .allocate(capacity: outputCount)
+    parts = .allocate(capacity: outputCount * windowSize)
     var window = [Double](repeating: 0, count: windowSize)
-    for output in 0..<outputSize {
-      let center = (Double(output) + 0.5) * scale
+    for (output, place) in kept.enumerated() {
+      let center = (Double(place) + 0.5) * scale
       let start = max(Int(center - support + 0.5), 0)
       let count = min(Int(center + support + 0.5), inputSize) - start
       var sum = 0.0
       for index in 0..<count {
-        let weight = max(1 - abs((Double(index + start) - center + 0.5) * inverseSupport), 0)
+        let weight = interpolation.weight(at: (Double(index + start) - center + 0.5) * inverseScale)
         window[index] = weight
         sum += weight
       }
       starts[output] = start
       counts[output] = count
       for index in 0..<count {
-        let whole = Int32(0.5 + window[index] / sum * Double(1 << Self.precisionBits))
-        parts[output * windowSize + index] = Parts(whole)
+        let scaled = window[index] / sum * Double(1 << Self.precisionBits)
+        parts[output * windowSize + index] = Parts(Int32(scaled < 0 ? scaled - 0.5 : scaled + 0.5))
       }
     }
   }

@@ -1,0 +1,139 @@
+import ImagePipeline
+import SystemModule
+
+// The `config.json` of timm, as its `save_for_hf` and `push_to_hf_hub` write it: the architecture, the classes and, under
+// `pretrained_cfg`, the evaluation's transform. It is read as timm 1.0 reads it, with timm's defaults. A key that changes
+// the network is an error; one that only describes the model is passed over.
+
+extension ConfigurationObject {
+  /// Whether this is what timm writes.
+  var isTimms: Bool {
+    !hasValue("format_version")
+      && (hasValue("pretrained_cfg") || (hasValue("architecture") && hasValue("num_classes")))
+  }
+}
+
+extension ModelConfiguration {
+  /// A model of timm: without metadata, without limits of its own, at the temperature 1.
+  init(timm object: ConfigurationObject) throws(DermaFusionError) {
+    var root = object
+    // Before timm 0.9 all keys stood in the root.
+    var settings = root.hasValue("pretrained_cfg") ? try root.object("pretrained_cfg") : root
+    let fullName = try root.text("architecture")
+    let baseName = fullName.split(separator: ".").first.map { String($0) } ?? fullName
+    architecture = baseName
+    name = try settings.hasValue("tag") ? "\(baseName).\(settings.text("tag"))" : fullName
+    version = "unversioned"
+    // timm's `tf_` networks are TensorFlow's; all others, efficientnet_lite too, are PyTorch's.
+    let isTensorFlows = architecture.hasPrefix("tf_")
+    padding = isTensorFlows ? .same : .symmetric
+    batchNormEpsilon = isTensorFlows ? 1e-3 : 1e-5
+    precision = .float32
+    classes = try Self.classes(timm: &root, &settings)
+    temperature = 1
+    preprocessing = try PreprocessingConfiguration(timm: &settings)
+    fusion = nil
+    abstention = nil
+    isTimms = true
+    try Self.requireKnownNetwork(&root, classCount: classes.count)
+  }
+
+  /// Checks that nothing asks for another network than the architecture's own.
+  private static func requireKnownNetwork(
+    _ root: inout ConfigurationObject, classCount: Int
+  ) throws(DermaFusionError) {
+    if root.hasValue("global_pool") { _ = try root.choice("global_pool", of: ["avg"]) }
+    guard root.hasValue("model_args") else { return }
+    var arguments = try root.object("model_args")
+    for key in arguments.keys where arguments.hasValue(key) {
+      switch key {
+      case "in_chans": _ = try arguments.integer(key, in: 3...3)
+      case "num_classes": _ = try arguments.integer(key, in: classCount...classCount)
+      case "global_pool": _ = try arguments.choice(key, of: ["avg"])
+      // Of the training alone.
+      case _ where key.hasSuffix("drop_rate"): break
+      default:
+        throw .invalidModel(
+          "\(quoted(arguments.fullKey(key))) changes the network, and only the architectures as timm names them can be computed"
+        )
+      }
+    }
+  }
+
+  /// `label_names` in the order of the outputs.
+  private static func classes(
+    timm root: inout ConfigurationObject, _ settings: inout ConfigurationObject
+  ) throws(DermaFusionError) -> [Class] {
+    let remedy =
+      "name them by --classes of the training package's export, whose --checkpoint takes this folder"
+    let count =
+      try root.hasValue("num_classes")
+      ? root.integer("num_classes", in: 0...Int.max) : settings.integer("num_classes", in: 0...Int.max)
+    var found = try root.labelNames()
+    if found == nil { found = try settings.labelNames() }
+    guard let names = found else {
+      throw .invalidModel(
+        "there are no \"label_names\", so nobody can tell what the \(count) outputs stand for; \(remedy)")
+    }
+    guard names.count == count else {
+      throw .invalidModel(
+        "\"label_names\" has \(names.count) names, and \"num_classes\" is \(count); \(remedy)")
+    }
+    return try checked(self.named(names), key: "label_names")
+  }
+}
+
+extension ConfigurationObject {
+  /// The names of a model's outputs, which timm keeps as a list or by their number; nil where there are none.
+  fileprivate mutating func labelNames() throws(DermaFusionError) -> [String]? {
+    guard let key = ["label_names", "labels"].first(where: { hasValue($0) }) else { return nil }
+    guard case .object = self[key] else { return try texts(key) }
+    let names = try textsByKey(key)
+    var ordered: [String] = []
+    for index in 0..<names.count {
+      guard let name = names["\(index)"] else {
+        throw .invalidModel(
+          "\(quoted(fullKey(key))) has \(names.count) names and none for the output \(index)")
+      }
+      ordered.append(name)
+    }
+    return ordered
+  }
+}
+
+extension PreprocessingConfiguration {
+  /// timm's evaluation transform (`resolve_data_config`, `transforms_imagenet_eval`) at the size of the training.
+  init(timm settings: inout ConfigurationObject) throws(DermaFusionError) {
+    var size = 224
+    if settings.hasValue("input_size") {
+      let shape = try settings.integers("input_size", in: 1...2048)
+      guard shape.count == 3, shape[0] == 3, shape[1] == shape[2], Self.sizes.contains(shape[1]) else {
+        throw .outOfRange(
+          key: settings.fullKey("input_size"), value: "\(shape)",
+          rule: "[3, S, S] with S in \(Self.sizes.lowerBound)...\(Self.sizes.upperBound)")
+      }
+      size = shape[1]
+    }
+    let mode: Framing.CropMode = try settings.hasValue("crop_mode") ? settings.choice("crop_mode") : .center
+    let share = try settings.hasValue("crop_pct") ? settings.number("crop_pct", .cropShare) : 0.875
+    self.init(
+      size: size, colorConstancy: .none,
+      mean: try settings.channels("mean", .pixelShift) ?? [0.485, 0.456, 0.406],
+      standardDeviation: try settings.channels("std", .pixelDivisor) ?? [0.229, 0.224, 0.225],
+      framing: .timm(mode, share: share),
+      interpolation: try settings.hasValue("interpolation") ? settings.choice("interpolation") : .bicubic)
+  }
+}
+
+extension ConfigurationObject {
+  /// A number for each channel, or one for all; nil where there is none.
+  fileprivate mutating func channels(
+    _ key: String, _ rule: NumberRule
+  ) throws(DermaFusionError) -> [Double]? {
+    guard hasValue(key) else { return nil }
+    if case .number = self[key] { return [Double](repeating: try number(key, rule), count: 3) }
+    let values = try numbers(key, rule)
+    if values.count == 1 { return [Double](repeating: values[0], count: 3) }
+    return try numbers(key, count: 3, rule)
+  }
+}

@@ -1,0 +1,121 @@
+import SystemModule
+
+/// The weights of Pillow's `resize` by an input's distance from the output's centre.
+package enum Interpolation: String, Sendable, CaseIterable {
+  case bilinear, bicubic, lanczos
+
+  /// The distance, in inputs where the image is not shrunk, from which on the weight is 0.
+  var support: Double {
+    switch self {
+    case .bilinear: 1
+    case .bicubic: 2
+    case .lanczos: 3
+    }
+  }
+
+  /// The weight at a distance within ``support``, before the weights are divided by their sum: `bilinear_filter`,
+  /// `bicubic_filter` and `lanczos_filter` of Pillow's Resample.c, operation by operation.
+  func weight(at distance: Double) -> Double {
+    let x = abs(distance)
+    switch self {
+    case .bilinear: return max(1 - x, 0)
+    case .bicubic:
+      let a = -0.5
+      if x < 1 { return ((a + 2) * x - (a + 3)) * x * x + 1 }
+      return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0
+    case .lanczos: return x < 3 ? Self.sinc(x) * Self.sinc(x / 3) : 0
+    }
+  }
+
+  private static func sinc(_ x: Double) -> Double {
+    if x == 0 { return 1 }
+    let angle = x * Double.pi
+    return Mathematics.sin(angle) / angle
+  }
+}
+
+/// How an image of any shape becomes the network's square.
+package enum Framing: Sendable, Equatable {
+  /// What timm's evaluation does with the part of an image that has another shape than the square.
+  package enum CropMode: String, Sendable, CaseIterable {
+    /// The shorter side is resized, and the square is cut out of the centre.
+    case center
+    /// Both sides are resized alike, and the square is cut out of the centre.
+    case squash
+    /// The longer side is resized, and what is left of the square is filled with the mean colour.
+    case border
+  }
+
+  /// The centre square is cut out and resized: this package's own way.
+  case square
+  /// timm's evaluation (`transforms_imagenet_eval`): the image is resized to `floor(size / share)`, then cut.
+  case timm(CropMode, share: Double)
+}
+
+/// A way from one image's pixels to a square: a part of the image is resized, and a part of that is kept.
+struct Frame: Equatable {
+  /// What is resized.
+  var region: ImageResizer.Region
+  /// What the region is resized to, in pixels.
+  var (width, height): (Int, Int)
+  /// The part of the resized region that is kept.
+  var window: ImageResizer.Region
+  /// The side of the square that the kept part lies in the middle of.
+  var size: Int
+}
+
+extension Framing {
+  /// The side of the square at which an image keeps its own resolution.
+  func naturalSide(width: Int, height: Int) -> Int {
+    switch self {
+    case .square: min(width, height)
+    case .timm(.center, let share): max(Int(Double(min(width, height)) * share), 1)
+    case .timm(_, let share): max(Int(Double(max(width, height)) * share), 1)
+    }
+  }
+
+  /// The way from an image of this size to a square.
+  func frame(width: Int, height: Int, size: Int) -> Frame {
+    switch self {
+    case .square:
+      let side = min(width, height)
+      return Frame(
+        region: .init(left: (width - side) / 2, top: (height - side) / 2, width: side, height: side),
+        width: size, height: size, window: .init(left: 0, top: 0, width: size, height: size), size: size)
+    case .timm(let mode, let share):
+      let scaled = Int((Double(size) / share).rounded(.down))
+      let (resizedWidth, resizedHeight) = Self.resizedSize(mode, width, height, to: scaled)
+      let (left, keptWidth) = Self.centre(of: resizedWidth, size: size)
+      let (top, keptHeight) = Self.centre(of: resizedHeight, size: size)
+      return Frame(
+        region: .init(left: 0, top: 0, width: width, height: height), width: resizedWidth,
+        height: resizedHeight, window: .init(left: left, top: top, width: keptWidth, height: keptHeight),
+        size: size)
+    }
+  }
+
+  private static func resizedSize(
+    _ mode: CropMode, _ width: Int, _ height: Int, to side: Int
+  ) -> (width: Int, height: Int) {
+    switch mode {
+    case .center:
+      // torchvision's Resize: Int(side * long / short), a quotient in Double that is cut off.
+      let long = Int(Double(side * max(width, height)) / Double(min(width, height)))
+      return width <= height ? (side, long) : (long, side)
+    case .squash: return (side, side)
+    case .border:
+      // timm's ResizeKeepRatio: Python's round of a quotient by a quotient.
+      let ratio = max(Double(height) / Double(side), Double(width) / Double(side))
+      func resized(_ length: Int) -> Int {
+        max(Int((Double(length) / ratio).rounded(.toNearestOrEven)), 1)
+      }
+      return (resized(width), resized(height))
+    }
+  }
+
+  /// The middle of a line: torchvision's `center_crop`, whose start is Python's round of half the rest.
+  private static func centre(of length: Int, size: Int) -> (start: Int, count: Int) {
+    guard length > size else { return (0, length) }
+    return (Int((Double(length - size) / 2).rounded(.toNearestOrEven)), size)
+  }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import ImagePipeline
+import SystemModule
+import Testing
+
+@testable import Files
+
+/// timm's `config.json`, as `save_for_hf` writes it.
+@Suite struct TimmConfigurationTests {
+  private static func text(
+    architecture: String = "mobilenetv3_small_100", labels: String = #""label_names": ["a", "b", "c"],"#,
+    count: Int = 3, more: String = "", settings: String = #""input_size": [3, 192, 192]"#
+  ) -> String {
+    """
+    {"architecture": "\(architecture)", "num_classes": \(count), "num_features": 576, "global_pool": "avg", \(labels) \(more)
+     "pretrained_cfg": {"tag": "lamb_in1k", "first_conv": "conv_stem", "num_classes": 1000, \(settings)}}
+    """
+  }
+
+  private func parse(_ text: String) throws -> ModelConfiguration {
+    try ModelConfiguration(parsing: Array(text.utf8))
+  }
+
+  @Test func itsTransformIsTaken() throws {
+    let found = try parse(
+      Self.text(
+        settings: """
+          "input_size": [3, 260, 260], "test_input_size": [3, 288, 288], "interpolation": "lanczos", "crop_pct": 0.89,
+          "test_crop_pct": 1.0, "crop_mode": "border", "mean": [0.5, 0.25, 0.125], "std": 0.5
+          """))
+    #expect(
+      found.preprocessing
+        == PreprocessingConfiguration(
+          size: 260, colorConstancy: .none, mean: [0.5, 0.25, 0.125], standardDeviation: [0.5, 0.5, 0.5],
+          framing: .timm(.border, share: 0.89), interpolation: .lanczos))
+    #expect(found.name == "mobilenetv3_small_100.lamb_in1k" && found.architecture == "mobilenetv3_small_100")
+    #expect(found.abstention == nil && found.fusion == nil && found.temperature == 1 && found.isTimms)
+  }
+
+  @Test func whatItLeavesOutIsTimmsDefault() throws {
+    let found = try parse(Self.text(settings: #""mean": null, "interpolation": null, "custom_load": false"#))
+    #expect(
+      found.preprocessing
+        == PreprocessingConfiguration(
+          size: 224, colorConstancy: .none, mean: [0.485, 0.456, 0.406],
+          standardDeviation: [0.229, 0.224, 0.225], framing: .timm(.center, share: 0.875),
+          interpolation: .bicubic))
+  }
+
+  @Test func namesOfOldAndByNumberAreTaken() throws {
+    let old =
+      #"{"architecture": "resnet18", "num_classes": 2, "labels": ["x", "y"], "input_size": [3, 128, 128]}"#
+    #expect(try parse(old).classes.map(\.id) == ["x", "y"])
+    let numbered = Self.text(labels: #""label_names": {"1": "b", "2": "c", "0": "a"},"#)
+    #expect(try parse(numbered).classes.map(\.id) == ["a", "b", "c"])
+    let inside = Self.text(labels: "", settings: #""label_names": ["k", "l", "m"]"#)
+    #expect(try parse(inside).classes.map(\.id) == ["k", "l", "m"])
+  }
+
+  @Test func tensorFlowsNetworksPadAsTensorFlow() throws {
+    for (name, padding, epsilon) in [
+      ("tf_efficientnet_lite0", ModelConfiguration.Padding.same, 1e-3),
+      ("efficientnet_lite0", .symmetric, 1e-5),
+      ("efficientnet_b0.ra_in1k", .symmetric, 1e-5),
+    ] {
+      let found = try parse(Self.text(architecture: name))
+      #expect(found.padding == padding && found.batchNormEpsilon == epsilon, "\(name)")
+    }
+    #expect(try parse(Self.text(architecture: "efficientnet_b0.ra_in1k")).architecture == "efficientnet_b0")
+  }
+
+  @Test(
+    arguments: [
+      (Self.text(labels: ""), #"there are no "label_names""#),
+      (Self.text(count: 4), #""label_names" has 3 names, and "num_classes" is 4"#),
+      (Self.text(labels: #""label_names": ["a", "b", "a"],"#), #""label_names" has "a" twice"#),
+      (Self.text(labels: #""label_names": {"0": "a", "1": "b", "3": "c"},"#), "none for the output 2"),
+      (Self.text(more: #""model_args": {"bn_eps": 0.1},"#), #""model_args.bn_eps" changes the network"#),
+      (Self.text(more: #""model_args": {"in_chans": 1},"#), #""model_args.in_chans" is 1"#),
+      (
+        Self.text(settings: #""input_size": [3, 224, 192]"#), #""pretrained_cfg.input_size" is [3, 224, 192]"#
+      ),
+      (Self.text(settings: #""input_size": [1, 224, 224]"#), "pretrained_cfg.input_size"),
+      (Self.text(settings: #""interpolation": "nearest""#), "bilinear, bicubic, lanczos"),
+      (Self.text(settings: #""crop_pct": 1.5"#), #""pretrained_cfg.crop_pct" is 1.5"#),
+      (Self.text(settings: #""crop_mode": "fill""#), "center, squash, border"),
+      (Self.text(settings: #""mean": [0.5, 0.5]"#), "3 numbers"),
+    ])
+  func anErrorNamesTheKey(text: String, part: String) {
+    let error = #expect(throws: DermaFusionError.self) { try parse(text) }
+    #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+  }
+
+  @Test func dropRatesAndTheUsualArgumentsChangeNothing() throws {
+    let arguments =
+      #"{"in_chans": 3, "num_classes": 3, "global_pool": "avg", "drop_rate": 0.3, "drop_path_rate": null}"#
+    #expect(try parse(Self.text(more: #""model_args": \#(arguments),"#)).classes.count == 3)
+  }
+
+  @Test func ourOwnFormTellsATransformToo() throws {
+    let own = ModelConfigurationTests.valid
+    let plain = try parse(own)
+    #expect(plain.preprocessing.framing == .square && plain.preprocessing.interpolation == .bilinear)
+    #expect(plain.preprocessing.keepsCentreSquare)
+    let timms = own.replacingOccurrences(
+      of: #""mean""#, with: #""crop_mode": "squash", "crop_pct": 0.9, "interpolation": "bicubic", "mean""#)
+    let found = try parse(timms).preprocessing
+    #expect(found.framing == .timm(.squash, share: 0.9) && found.interpolation == .bicubic)
+    let error = #expect(throws: DermaFusionError.self) {
+      try parse(own.replacingOccurrences(of: #""mean""#, with: #""crop_pct": 0.9, "mean""#))
+    }
+    #expect(error?.message.contains("preprocessing.crop_mode") == true)
+  }
+
+  // MARK: Weights
+
+  private static let counted = safetensors(
+    #"{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"n.num_batches_tracked":{"dtype":"I64","shape":[],"data_offsets":[4,12]}}"#,
+    [0, 0, 128, 63, 9, 0, 0, 0, 0, 0, 0, 0])
+
+  @Test func countsOfBatchesArePassedOverWhereTheyMayBe() throws {
+    let file = try SafetensorsFile(bytes: Self.counted, hasCounters: true)
+    #expect(file.tensors.map(\.name) == ["w"])
+    #expect(try file.tensor("w", shape: [1]).floats() == [1])
+    #expect(throws: DermaFusionError.self) { try SafetensorsFile(bytes: Self.counted) }
+  }
+
+  @Test func shardsAreOneModel() throws {
+    let other = safetensors(
+      #"{"v":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#, [0, 0, 0, 64])
+    try withTemporaryFolder { folder in
+      let configuration = Array(Self.text().utf8)
+      try write(configuration, to: folder + "/config.json")
+      try write(Self.counted, to: folder + "/model-00001-of-00002.safetensors")
+      try write(other, to: folder + "/model-00002-of-00002.safetensors")
+      func index(_ last: String) -> [UInt8] {
+        Array(
+          #"{"metadata": {}, "weight_map": {"v": "\#(last)", "w": "model-00001-of-00002.safetensors"}}"#.utf8)
+      }
+      try write(index("model-00002-of-00002.safetensors"), to: folder + "/model.safetensors.index.json")
+      let model = try ModelFolder(directory: folder)
+      #expect(model.weights.tensors.map(\.name) == ["w", "v"])
+      #expect(try model.weights.tensor("v", shape: [1]).floats() == [2])
+      #expect(model.digest.sha256 == SHA256.hexDigest(configuration + Self.counted + other))
+      #expect(ModelFolder.filePaths(in: folder).contains(folder + "/model-00002-of-00002.safetensors"))
+
+      for (name, part) in [("../model.safetensors", "plain names"), ("gone.safetensors", "gone.safetensors")]
+      {
+        try write(index(name), to: folder + "/model.safetensors.index.json")
+        let error = #expect(throws: DermaFusionError.self) { try ModelFolder(directory: folder) }
+        #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+      }
+      // Two shards that both have a tensor: neither is taken for the right one.
+      try write(Self.counted, to: folder + "/model-00002-of-00002.safetensors")
+      try write(index("model-00002-of-00002.safetensors"), to: folder + "/model.safetensors.index.json")
+      let error = #expect(throws: DermaFusionError.self) { try ModelFolder(directory: folder) }
+      #expect(error?.message.contains(#"the tensor "w" is in"#) == true, "\(error?.message ?? "")")
+    }
+  }
+}
