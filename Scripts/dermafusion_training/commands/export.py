@@ -5,8 +5,8 @@
     python -m dermafusion_training export --checkpoint FolderOfTimm --output MyModel
 
 The checkpoint is a .safetensors file, or a .pth or .pt file with a state dict, as timm's train.py or Lightning saves it
-for example. A prefix that all tensors share is taken off, and torchvision's names are read too. An average of the weights
-(EMA) is taken where there is one. Standard error names what was taken. No code of the file runs.
+for example. A prefix that all tensors share is taken off, and torchvision's names are read too. An average of the
+weights (EMA) is taken where there is one. Standard error names what was taken. No code of the file runs.
 
 The checkpoint may also be a folder that timm saved (config.json, model.safetensors or shards), or a file beside such a
 config.json. The architecture, the classes and the transform of timm's evaluation are taken from there; the options take
@@ -118,7 +118,7 @@ def note_what_may_surprise(options, checkpoint, config):
 
 
 def told_transform(checkpoint):
-    """The transform of timm's evaluation that the checkpoint tells; None where it tells neither crop nor interpolation."""
+    """The transform that the checkpoint tells; None where it tells neither crop nor interpolation."""
     if checkpoint.configuration:
         return transform(checkpoint.configuration)
     arguments = checkpoint.arguments

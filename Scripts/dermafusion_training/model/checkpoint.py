@@ -51,7 +51,7 @@ class Checkpoint:
         return f"took {source}{prefixes}{library}{head}, {len(self.state)} tensors{ignored}"
 
     def architecture(self):
-        """The architecture that the file tells, by its word or by the tensors' names and shapes. Raises CheckpointError."""
+        """The architecture that the file states, or that its tensors' names and shapes fit. Raises CheckpointError."""
         stated = self.configuration.get("architecture") or self.stated_architecture or self.arguments.get("model")
         if isinstance(stated, str) and stated:
             return stated.partition(".")[0]
@@ -72,7 +72,8 @@ def refused_reason(error):
     match = re.search(r"(?:GLOBAL|global:?|class) [`']?([\w.]+)[`']? was not an allowed global", str(error))
     match = match or re.search(r"Unsupported (?:global|class|type)[^\w]*(?:GLOBAL )?[`']?([\w.]+)", str(error))
     if match:
-        return f"its pickle wants {match[1]}; only tensors, plain values and classes that need not run are loaded; {REMEDY}"
+        kinds = "only tensors, plain values and classes that need not run are loaded"
+        return f"its pickle wants {match[1]}; {kinds}; {REMEDY}"
     return "not a checkpoint of PyTorch, or a damaged one"
 
 
@@ -167,8 +168,7 @@ def unwrap(value):
 
 
 def read_checkpoint(path):
-    """Reads a .safetensors, .pth or .pt file, or the folder in which timm saved a model. Raises CheckpointError, which names
-    the file."""
+    """Reads a .safetensors, .pth or .pt file, or timm's folder. Raises CheckpointError, which names the file."""
     file = weights_path(path)
     value = load(file)
     try:

@@ -33,7 +33,8 @@ def check_last_layer(state, classes, source):
     layer = last_layer(state)
     if layer is None:
         raise CheckpointError(
-            f"{source}: no last layer ({', '.join(LAST_LAYERS)}) among its {len(state)} tensors; there are {some(state)}"
+            f"{source}: no last layer ({', '.join(LAST_LAYERS)}) among its {len(state)} tensors; "
+            f"there are {some(state)}"
         )
     outputs = state[f"{layer}.weight"].shape[0]
     if outputs != len(classes):

@@ -105,8 +105,7 @@ def convolution_and_norm(state, source, convolution, norm):
 
 
 def block_names(state, source, target):
-    """The tensors of one block: expansion, depthwise, squeeze-excite and projection, of which the first and the third may be
-    missing."""
+    """The tensors of one block: expansion, depthwise, squeeze-excite, projection; the first and third may be missing."""
     parts = sorted(
         {int(match[1]) for name in state if (match := re.match(rf"{re.escape(source)}\.block\.(\d+)\.", name))}
     )
@@ -185,7 +184,8 @@ def rename_head(state, checkpoint):
         return state
     if len(layers) > 1:
         raise CheckpointError(
-            f"the head has {len(layers)} Linear layers ({', '.join(layers)}): only one can take the place of the last layer"
+            f"the head has {len(layers)} Linear layers ({', '.join(layers)}): "
+            "only one can take the place of the last layer"
         )
     target = "fc" if "layer4.1.conv1.weight" in state else "classifier"
     checkpoint.head = layers[0]

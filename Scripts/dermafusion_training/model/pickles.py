@@ -1,8 +1,8 @@
-"""What a checkpoint's pickle may hold beside tensors and plain values: objects of classes that a person's training used.
+"""What a checkpoint's pickle may hold beside tensors and plain values: objects of classes that a training used.
 
-None of these classes is imported and none of their code runs. PyTorch's unpickler for weights alone asks for each name; it
-gets a stand-in that keeps nothing, or a plain dict in the place of a kind of dict. A function is refused by name, but for
-those with which numpy and pathlib write their values.
+None of these classes is imported and none of their code runs. PyTorch's unpickler for weights alone asks for each
+name; it gets a stand-in that keeps nothing, or a plain dict in the place of a kind of dict. A function is refused by
+name, but for those with which numpy and pathlib write their values.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""A model's folder as timm saves it to the Hub: config.json with `architecture` and `pretrained_cfg`, and the weights in
-one file or in shards that an index lists. The transform is that of timm's evaluation at the size of the training.
+"""A model's folder as timm saves it to the Hub: config.json with `architecture` and `pretrained_cfg`, and the weights
+in one file or in shards that an index lists. The transform is that of timm's evaluation at the size of the training.
 """
 
 import json

@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import io
 import json
+import shutil
 import tempfile
 import unittest
 import unittest.mock
@@ -200,7 +201,8 @@ class CommandTests(Folder):
     """`python -m dermafusion_training export` as people run it."""
 
     def run_command(self, *arguments):
-        """(exit status, standard error); in this process, which has PyTorch loaded."""
+        """(exit status, standard error); in this process, which has PyTorch loaded. The folder is new each time."""
+        shutil.rmtree(self.folder / "model", ignore_errors=True)
         words = [str(word) for word in ("export", "--output", self.folder / "model", *arguments)]
         errors = io.StringIO()
         with unittest.mock.patch("sys.argv", []):
@@ -291,7 +293,69 @@ class CommandTests(Folder):
             self.assertFalse((self.folder / "model").exists())
         status, errors = self.run_command("--architecture", "resnet50", "--checkpoint", path, "--classes", "a,b,c")
         self.assertRegex(errors.splitlines()[-1], f"export: {path}: layer1.0.conv1.weight: shape ")
-        self.assertEqual(self.run_command("--architecture", "resnet18", "--checkpoint", path)[0], 2)
+        status, errors = self.run_command("--architecture", "resnet18", "--checkpoint", path)
+        self.assertEqual(status, 1)
+        self.assertIn("--num-classes or --classes is needed", errors)
+
+    def test_a_folder_that_holds_a_model_is_refused(self):
+        path, _ = self.checkpoint("resnet18", ["a", "b"])
+        (self.folder / "other").mkdir()
+        (self.folder / "other" / "config.json").write_text("{}")
+        status, errors = self.run_command("--checkpoint", path, "--classes", "a,b", "--output", self.folder / "other")
+        self.assertEqual(status, 1)
+        self.assertIn("other: holds a model already (config.json)", errors)
+        self.assertEqual([file.name for file in (self.folder / "other").iterdir()], ["config.json"])
+
+    def test_a_folder_of_timm_gives_architecture_classes_and_transform(self):
+        names = ["Nevus", "melanoma", "BKL", "Basal cell carcinoma", "akiec", "Dermatofibroma", "vascular lesion"]
+        state = random_state(build_config("mobilenetv3_small_100", CLASSES, False), seed=61)
+        hub = self.folder / "hub"
+        hub.mkdir()
+        settings = {
+            "input_size": [3, 192, 192],
+            "interpolation": "lanczos",
+            "crop_pct": 0.9,
+            "mean": [0.5],
+            "std": 0.25,
+        }
+        config = {"architecture": "mobilenetv3_small_100", "num_classes": 7, "label_names": names}
+        (hub / "config.json").write_text(json.dumps(config | {"pretrained_cfg": settings}))
+        keys = sorted(state)
+        shards = {"model-00001-of-00002.safetensors": keys[:40], "model-00002-of-00002.safetensors": keys[40:]}
+        for shard, part in shards.items():
+            save_file({key: state[key] for key in part}, hub / shard)
+        index = {key: shard for shard, part in shards.items() for key in part}
+        (hub / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": index}))
+        for path in (hub, hub / "model.safetensors.index.json"):
+            status, errors = self.run_command("--checkpoint", path, "--dtype", "float32")
+            self.assertEqual(status, 0, errors)
+            self.assertIn("center crop with crop_pct 0.9, lanczos to 192 pixels, mean 0.5 0.5 0.5", errors)
+            config, model = load_folder(self.folder / "model")
+            self.assertEqual([entry["class"] for entry in config["classes"]], "nv mel bkl bcc akiec df vasc".split())
+            found = config["preprocessing"]
+            self.assertEqual((found["crop_mode"], found["crop_pct"], found["size"]), ("center", 0.9, 192))
+            self.assertEqual((found["std"], found["color_constancy"]["method"]), ([0.25] * 3, "none"))
+            self.assertEqual(model.state_dict().keys() - state.keys() - counters(model), set())
+        status, errors = self.run_command(
+            "--checkpoint", hub, "--classes", "a,b,c,d,e,f,g", "--interpolation", "bilinear"
+        )
+        self.assertEqual(status, 0, errors)
+        config = json.loads((self.folder / "model" / "config.json").read_text())
+        self.assertEqual(config["preprocessing"]["interpolation"], "bilinear")
+
+    def test_the_transform_is_taken_from_arguments_that_tell_it(self):
+        path, state = self.checkpoint("resnet18", ["a", "b"])
+        told = argparse.Namespace(model="resnet18", interpolation="bicubic", crop_pct=0.95, input_size=(3, 160, 160))
+        torch.save({"state_dict": state, "args": told}, path)
+        status, errors = self.run_command("--checkpoint", path, "--classes", "a,b")
+        self.assertEqual(status, 0, errors)
+        found = json.loads((self.folder / "model" / "config.json").read_text())["preprocessing"]
+        self.assertEqual((found["size"], found["crop_pct"], found["interpolation"]), (160, 0.95, "bicubic"))
+        self.assertNotIn("note: the checkpoint was trained with images", errors)
+
+
+def counters(model):
+    return {name for name in model.state_dict() if name.endswith(".num_batches_tracked")}
 
 
 if __name__ == "__main__":
