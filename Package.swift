@@ -118,7 +118,7 @@ let package = Package(
   targets: [
     // Public API
     module("DermaFusion", engine + ground, .memorySafe),
-    module("Figures", ["DermaFusion"] + ground, .memorySafe),
+    module("Figures", ["DermaFusion"] + ground, .memorySafe, .optimizedInDebugBuilds),
     module(
       "ImageFiles", ["DermaFusion", "Figures", "NetworkModule", "CPNG", "CJPEG", "CImageLibraries"] + ground,
       .optimizedInDebugBuilds),
@@ -133,7 +133,7 @@ let package = Package(
     module("Evaluation", ["DermaFusion", "ImageFiles"] + engine + ground, .optimizedInDebugBuilds),
 
     // Implementation details
-    module("NetworkModule", ["TensorModule", "KernelInterface"] + ground),
+    module("NetworkModule", ["TensorModule", "KernelInterface"] + ground, .optimizedInDebugBuilds),
     module(
       "Files", ["ImagePipeline", "SystemModule", "SHA256Instructions"], .memorySafe, .optimizedInDebugBuilds),
     module("ImagePipeline", ["SystemModule"], .optimizedInDebugBuilds),
@@ -142,7 +142,7 @@ let package = Package(
       [
         "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelsDotProduct", "KernelInterface",
         "SystemModule", "CBuiltins",
-      ], .internalImports),
+      ], .internalImports, .optimizedInDebugBuilds),
     // The only module that imports the C library, Dispatch or a lock.
     module("SystemModule", ["CBuiltins", "CLibrary"]),
     module("CLibrary"),
