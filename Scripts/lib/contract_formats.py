@@ -63,7 +63,7 @@ def image_formats(photograph, folder):
 
 
 def tiff(directories, first=8):
-    """A little-endian TIFF file of directories without pixels: dictionaries of tags, with their offsets by the caller."""
+    """A little-endian TIFF file of directories without pixels: dictionaries of tags, offsets by the caller."""
     data = struct.pack("<2sHI", b"II", 42, first).ljust(first, b"\0")
     for tags, following in directories:
         data += struct.pack("<H", len(tags))
