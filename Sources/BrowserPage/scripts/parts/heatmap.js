@@ -43,10 +43,8 @@ export function heatmap({ photograph, result, classes, request, trustOf, checked
   const problem = h('div', { 'aria-live': 'polite' });
   const pair = stages(photograph);
   const scale = colourBar();
-  const checks = mapChecks({ milliseconds, trustOf, request: async (id) => (await request(id, true)).facts.trust, checked: (id, trust) => {
-    checked(id, trust);
-    describe();
-  } });
+  const verdict = (/** @type {string} */ id, /** @type {import('../types.js').Trust} */ trust) => { checked(id, trust); describe(); };
+  const checks = mapChecks({ milliseconds, trustOf, request: async (id) => (await request(id, true)).facts.trust, checked: verdict });
 
   /** What is seen of the map, and what can be said of it; each class's map has a scale of its own. */
   function describe() {
@@ -55,10 +53,9 @@ export function heatmap({ photograph, result, classes, request, trustOf, checked
     pair.overlay.hidden = scale.hidden = !isShown;
     photograph.setAttribute('aria-label', t(isShown ? 'heatmap.photographWithMap' : 'heatmap.photographAlone', { name }));
     if (status === null) return;
-    replace(caption, result.abstain ? h('p', {}, t('heatmap.abstains')) : null,
-      status !== 'ok' ? h('p', {}, t(`heatmap.${status}`, { name }))
-        : !visible ? (result.abstain ? null : h('p', {}, t('heatmap.hidden')))
-          : [h('p', {}, mapCaption(name, trustOf(lesionClass))), h('p', {}, t('heatmap.scale', { name, percent: formatPercent(result.probabilities[lesionClass]) }))]);
+    const sentences = status !== 'ok' ? [t(`heatmap.${status}`, { name })] : visible ? shownWords(name, result.probabilities[lesionClass], trustOf(lesionClass))
+      : result.abstain ? [] : [t('heatmap.hidden')];
+    replace(caption, [...(result.abstain ? [t('heatmap.abstains')] : []), ...sentences].map((sentence) => h('p', {}, sentence)));
   }
 
   async function load() {
@@ -86,17 +83,15 @@ export function heatmap({ photograph, result, classes, request, trustOf, checked
     }
   }
 
-  const controls = mapControls({
-    ranked, lesionClass, visible, pair, probabilities: result.probabilities,
-    chosen: (id) => {
-      lesionClass = id;
-      load();
-    },
-    shown: (isVisible) => {
-      visible = isVisible;
-      describe();
-    },
-  });
+  const choose = (/** @type {string} */ id) => {
+    lesionClass = id;
+    load();
+  };
+  const show = (/** @type {boolean} */ isVisible) => {
+    visible = isVisible;
+    describe();
+  };
+  const controls = mapControls({ ranked, lesionClass, visible, pair, probabilities: result.probabilities, chosen: choose, shown: show });
   describe();
   const ready = load();
   return {
@@ -104,6 +99,16 @@ export function heatmap({ photograph, result, classes, request, trustOf, checked
     element: h('figure', { class: 'stack heatmap', 'aria-label': t('heatmap.figure') }, pair.element, scale, controls,
       h('figcaption', { class: 'stack close' }, caption, problem, checks.element)),
   };
+}
+
+/**
+ * What is said of a map that is seen.
+ * @param {string} name of the class
+ * @param {number} probability
+ * @param {import('../types.js').Trust | undefined} trust
+ */
+function shownWords(name, probability, trust) {
+  return [mapCaption(name, trust), t('heatmap.scale', { name, percent: formatPercent(probability) })];
 }
 
 /**

@@ -8,6 +8,16 @@ const QUIET = 300;
 /** @typedef {Pick<import('../types.js').Scan, 'lesion' | 'note'>} Words */
 
 /**
+ * What was typed and is not in the history.
+ * @param {Words} known
+ * @param {Words} typed
+ * @returns {Partial<Words>}
+ */
+function difference(known, typed) {
+  return Object.fromEntries(Object.entries(typed).filter(([key, value]) => value !== known[/** @type {'note'} */ (key)]));
+}
+
+/**
  * Stores the name and the note of a saved scan while they are typed.
  * @param {import('../types.js').Scan} scan gets what was stored
  * @param {(words: string) => void} told what became of it
@@ -29,11 +39,7 @@ export function keptWords(scan, told, changed) {
     else told('');
   }
 
-  /** What was typed and is not in the history. */
-  function fresh() {
-    const typed = { lesion: words.lesion.trim(), note: words.note };
-    return Object.fromEntries(Object.entries(typed).filter(([key, value]) => value !== known[/** @type {'note'} */ (key)]));
-  }
+  const fresh = () => difference(known, { lesion: words.lesion.trim(), note: words.note });
 
   async function storeFresh() {
     const fields = fresh();
