@@ -105,7 +105,7 @@ def convolution_and_norm(state, source, convolution, norm):
 
 
 def block_names(state, source, target):
-    """The tensors of one block: expansion, depthwise, squeeze-excite, projection; the first and third may be missing."""
+    """The tensors of one block: expansion, depthwise, squeeze-excite and projection, not all of which are there."""
     parts = sorted(
         {int(match[1]) for name in state if (match := re.match(rf"{re.escape(source)}\.block\.(\d+)\.", name))}
     )
