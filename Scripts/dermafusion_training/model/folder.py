@@ -65,7 +65,7 @@ def load_folder(folder):
     """Loads a model folder. Returns (config, model in evaluation mode with float32 weights)."""
     config = json.loads((Path(folder) / "config.json").read_text())
     if "format_version" not in config:
-        raise CheckpointError(f"{folder}: config.json is not of this package; make a folder by export --checkpoint first")
+        raise CheckpointError(f"{folder}: config.json is not of this package; export --checkpoint makes one that is")
     model = build_model(config)
     state = load_file(Path(folder) / "model.safetensors")
     if "abstention" in config:
