@@ -27,8 +27,11 @@ import Testing
     PixelImage(width: width, height: height, pixels: (0..<width * height * 3).map(level))
   }
 
+  /// Two halves of other brightness: something stands out, so that the model answers.
+  static func halves(_ index: Int) -> UInt8 { index / 3 % 120 < 60 ? UInt8(40 + index % 31) : 200 }
+
   @Test func aResultHoldsTheLogitsTheirSoftmaxAndTheModel() throws {
-    let result = try classifier(temperature: 2).classify(image { UInt8($0 % 251) })
+    let result = try classifier(temperature: 2).classify(image(level: Self.halves))
     #expect(result.logits.values == [1, -2, 0.5, 0, 3, -1, 0])
     #expect(result.probabilities == ClassScores([1, -2, 0.5, 0, 3, -1, 0]).softmax(temperature: 2))
     #expect(result.prediction == .mel)
@@ -80,7 +83,7 @@ import Testing
   @Test func theClassesAndTheirOrderAreTheModels() throws {
     let classifier = try classifier(classes: ["nv", "mel", "scc"], logits: [0, 3, 1])
     #expect(classifier.labels.ids == ["nv", "mel", "scc"])
-    let result = try classifier.classify(image { UInt8($0 % 251) })
+    let result = try classifier.classify(image(level: Self.halves))
     #expect(result.prediction?.id == "mel")
     #expect(result.probabilities.labels == classifier.labels)
     #expect(result.probabilities["scc"] == result.probabilities.values[2])
