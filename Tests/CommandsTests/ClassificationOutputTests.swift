@@ -88,7 +88,7 @@ import Testing
       lines
         == "image_id,image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,concern,urgent,confidence,"
         + "age,sex,site,missing,warnings,model,modelVersion,modelSHA256,summary,disclaimer,"
-        + "abstain,abstainReasons,conformalSet\n" + row)
+        + "abstain,abstainReasons,conformalSet,instructionSet,precision\n" + row)
     let table = try CSVTable(Array(lines.utf8), path: "t")
     let p = result.probabilities.values
     #expect(
@@ -97,7 +97,7 @@ import Testing
           + ["low", "", "false", "normal"]
           + ["0.5", "unknown", "upper extremity", "sex", "small_image near_black"]
           + ["my \"net\", v2", "1.0.0", String(repeating: "ab", count: 32)]
-          + [result.summary, Wording.disclaimer, "false", "", ""]
+          + [result.summary, Wording.disclaimer, "false", "", "", "", ""]
       ])
     #expect(row.hasPrefix("\"a,b\",\"a,b.png\",nv,Melanocytic nevi,"))
     #expect(row.contains(",\"my \"\"net\"\", v2\","))

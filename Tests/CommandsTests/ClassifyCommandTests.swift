@@ -104,17 +104,15 @@ import Testing
       "image_id,age,sex,localization\nimg,55,male,back\nx.ppm,1,male,ear\n", to: "p.csv")
     #expect(
       runTool("classify", first, second, "--metadata", table).errors
-        == "Note: of \(table), a row was used for more than one image: 'img' for \(first) and \(second).\n")
+        == [first, second].map {
+          "Error: \($0): \(table): the row 'img' could be that of \(first) and of \(second)\n"
+        }.joined())
     // The same photograph twice is no mistake.
     #expect(runTool("classify", first, first, "--metadata", table).errors == "")
     let whole = folder.write(pnm(), to: "x.ppm")
     #expect(
       runTool("classify", whole, "--metadata", table).errors
-        == """
-        Note: \(table) has no row for \(whole); an image_id is the file name \
-        without its ending.
-
-        """)
+        == "Note: in \(table), 1 image was found by its name with the ending: \(whole) by 'x.ppm'.\n")
   }
 
   @Test func aTableGivesEachImageItsMetadataAndOptionsWin() throws {

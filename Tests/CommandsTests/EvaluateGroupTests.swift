@@ -46,7 +46,7 @@ import Testing
     #expect(runEvaluate(words + ["--group", "device"]).output.contains("\ndevice  A \"1\""))
   }
 
-  @Test(arguments: ["sex", "skin_tone,Confirmation", "skin_tone,,device", "", "skin_tone,SKIN_TONE"])
+  @Test(arguments: ["sex", "skin_tone,Confirmation", "skin_tone,,device", "", "skin_tone,SKIN_TONE", "All"])
   func groupsThatCannotBeAreRefused(value: String) {
     let result = runEvaluate(words() + ["--group", value])
     #expect(result.status == .usage)

@@ -90,8 +90,9 @@ import Testing
     #expect(unlisted.status == .success)
     #expect(unlisted.errors == "Note: \(other) has no row for \(image).\n")
     let whole = folder.write("image_id,age,sex,localization\nlight.ppm,61,female,neck\n", to: "whole.csv")
-    let hint = "an image_id is the file name without its ending"
-    #expect(explain("--metadata", whole).errors == "Note: \(whole) has no row for \(image); \(hint).\n")
+    #expect(
+      explain("--metadata", whole).errors
+        == "Note: in \(whole), 1 image was found by its name with the ending: \(image) by 'light.ppm'.\n")
   }
 
   @Test func pictureIsTheLibrarysInEveryStyle() throws {

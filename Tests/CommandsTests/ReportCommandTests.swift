@@ -127,6 +127,29 @@ import Testing
     #expect(page.contains("b.ppm") && !page.contains(images[2]))
   }
 
+  /// For a lesson: what images show stands beside the answers, and neither can be seen before a click.
+  @Test func answersCanBeHiddenBesideWhatImagesShow() throws {
+    let images = (0..<3).map { folder.write(pnm(seed: 40 * $0), to: "i\($0).ppm") }
+    let labels = folder.write("image_id,dx\ni0,mel\ni2,nv\n", to: "labels.csv")
+    let words = images + ["--labels", labels, "--title", "Lesson <1>"]
+    let open = try page(words)
+    #expect(open.contains("<h1>Lesson &lt;1&gt;</h1>") && open.contains("<title>Lesson &lt;1&gt; - "))
+    #expect(open.components(separatedBy: "class=\"truth\"").count == 3)
+    #expect(open.contains("Labelled: <strong>Melanoma</strong>"))
+    let hidden = try page(words + ["--hide-answers"])
+    let parts = hidden.components(separatedBy: "<details class=\"answers\">")
+    #expect(parts.count == 4)
+    // What stands outside of the details.
+    let shown = ([parts[0]] + parts.dropFirst().map { $0.components(separatedBy: "\n</details>").last ?? "" })
+      .joined()
+    for word in ["Labelled", "suggests", "risk classification", "Risk", "class=\"heat\"", "%"] {
+      let body = try #require(shown.firstRange(of: "<body>"))
+      #expect(!shown[body.upperBound...].contains(word), "\(word) can be seen")
+    }
+    #expect(shown.components(separatedBy: "alt=\"Photograph i").count == 4)
+    #expect(shown.contains(HTML.escaped(Wording.disclaimer)))
+  }
+
   @Test func everyElementIsClosed() throws {
     let images = (0..<2).map { folder.write(pnm(seed: $0), to: "\($0).ppm") }
     let page = try page(images)

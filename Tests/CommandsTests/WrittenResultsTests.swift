@@ -17,10 +17,11 @@ import Testing
 
     func read(_ bytes: [UInt8]) throws -> WrittenResults {
       try WrittenResults(
-        bytes, path: "results", form: form, images: images, model: Self.model.get())
+        bytes, path: "results", form: form, images: images, model: Self.classifier.get().model,
+        computation: Self.classifier.get().computation)
     }
 
-    private static let model = Result { try toyClassifier(threadCount: 1, usesMetadata: true).model }
+    private static let classifier = Result { try toyClassifier(threadCount: 1, usesMetadata: true) }
 
     /// Where the whole output may have been cut off: everywhere in the head and in the last result, and within two bytes
     /// of the others' ends.
@@ -169,24 +170,54 @@ import Testing
     #expect(first.status == .failure && second.status == .failure, "one of them is no image")
     #expect(first.errors == second.errors)
     #expect(folder.contents(of: "results") == made, "no line is doubled")
-    let header = "image,modelSHA256,age,sex,site\n"
-    let row = ClassificationCSV.line(["=x.jpg", "abc", "", "unknown", "unknown"])
+    let header = "image,modelSHA256,age,sex,site,instructionSet,precision\n"
+    let row = ClassificationCSV.line(["=x.jpg", "abc", "", "unknown", "unknown", "", "int8"])
     var results = try WrittenResults(
       Array((header + row).utf8), path: "results", form: .csv(header: header), images: [],
-      model: ModelIdentity(name: "m", version: "1", sha256: "abc"))
+      model: ModelIdentity(name: "m", version: "1", sha256: "abc"),
+      computation: Computation(instructionSet: nil, precision: "int8"))
     #expect(try !results.take("'=x.jpg", metadata: .unknown, completed: { nil }, imageSHA256: { nil }))
     #expect(try results.take("=x.jpg", metadata: .unknown, completed: { nil }, imageSHA256: { nil }))
+  }
+
+  /// Results of other kernels or of another precision have other bits, and a line of fewer members is none.
+  @Test(arguments: [["--format", "csv"], ["--format", "json"]])
+  func resultsThatWereComputedOtherwiseAreRefused(options: [String]) throws {
+    let outputs = self.outputs(options, imageCount: 2)
+    let whole = String(decoding: outputs.texts[2], as: UTF8.self)
+    let folder = TemporaryFolder()
+    let isJSON = options.contains("json")
+    let computation = try toyClassifier(threadCount: 1, usesMetadata: true).computation
+    let set = try #require(computation.instructionSet)
+    var changes = [
+      ("\(set)", "sse9", "was computed in float32 on sse9, and this batch computes in float32 on \(set)"),
+      ("float32", "bfloat16", "was computed in bfloat16 on \(set)"),
+    ]
+    if isJSON {
+      changes += [
+        ("\"urgent\":false,", "", "has no 'urgent', which every result has"),
+        ("\"imageSHA256\":\"", "\"imageSHA256\":null,\"x\":\"", "has no hash of the image"),
+      ]
+    }
+    for (text, other, message) in changes {
+      let file = whole.replacing(text, with: other)
+      #expect(file != whole, "\(text)")
+      folder.write(file, to: "results")
+      let result = runTool(words: outputs.words + ["--output", folder.path + "/results", "--resume"])
+      #expect(result.status == .failure && result.errors.contains(message), "\(result.errors)")
+      #expect(folder.contents(of: "results") == Array(file.utf8))
+    }
   }
 
   @Test func aModelWhoseIdsHoldSemicolonsContinuesItsTable() throws {
     let classes = (0..<3).map { "a;b\($0)" }
     let header =
-      "image," + classes.joined(separator: ",") + ",modelSHA256,age,sex,site\n"
-    let rows = "x.png,0.1,0.2,0.7,abc,,unknown,unknown\n"
+      "image," + classes.joined(separator: ",") + ",modelSHA256,age,sex,site,instructionSet,precision\n"
+    let rows = "x.png,0.1,0.2,0.7,abc,,unknown,unknown,avx2,float32\n"
     let model = ModelIdentity(name: "m", version: "1", sha256: "abc")
     var results = try WrittenResults(
       Array((header + rows).utf8), path: "results", form: .csv(header: header), images: ["x.png"],
-      model: model)
+      model: model, computation: Computation(instructionSet: "avx2", precision: "float32"))
     #expect(try results.take("x.png", metadata: .unknown, completed: { nil }, imageSHA256: { nil }))
   }
 

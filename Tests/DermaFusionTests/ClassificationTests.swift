@@ -106,6 +106,7 @@ func classification(
         "metadata":{"age":55,"sex":"male","site":"back","missing":[]},\
         "warnings":["small_image","metadata_unused"],\
         "abstain":false,"abstainReasons":[],"conformalSet":null,"conformalCoverage":null,\
+        "instructionSet":null,"precision":null,\
         "summary":"\(result.summary)","disclaimer":"\(Wording.disclaimer)"}
         """)
   }

@@ -67,7 +67,7 @@ import Testing
   @Test(
     arguments: [
       (#"{"age":131}"#, "age 131.0 is not within 0...130 years"),
-      (#"{"sex":"m\u0007"}"#, "sex \"m\u{FFFD}\" is not one of male, female, unknown"),
+      (#"{"sex":"x\u0007"}"#, "sex \"x\u{FFFD}\" is not one of male, female, unknown"),
       (#"{"site":"knee"}"#, #"site "knee" is not one of abdomen, acral, back, "#),
     ]
   ) func whatNoPatientHasIsInvalidMetadata(json: String, words: String) {

@@ -164,6 +164,9 @@ def test_many_refuses_what_is_not_many(classifier: Classifier) -> None:
             classifier.classify_many(wrong)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="less metadata"):
         list(classifier.classify_many([pixels(1), pixels(2)], metadata=[{}]))
+    for more in ([{"age": 1}, {"age": 2}], iter([{"age": 1}, {"age": 2}])):
+        with pytest.raises(ArgumentError, match="more metadata"):
+            list(classifier.classify_many([pixels(1)], metadata=more))
     with pytest.raises(ArgumentError, match="Age"):
         list(classifier.classify_many([pixels(1)], metadata=[{"Age": 3}], errors="return"))
 

@@ -30,20 +30,35 @@ struct WrittenResults {
   /// The results of each image that were not taken yet, by the bytes of its name.
   private var results: [[UInt8]: [Result]] = [:]
   let path: String
+  private let model: ModelIdentity
+  private let computation: Computation
 
   /// - Parameters:
   ///   - bytes: of the file.
   ///   - path: of the file, for messages.
   ///   - images: the names of this batch's images.
   ///   - model: that continues; the results that are there must be its own.
+  ///   - computation: how it goes on; results of another have other bits.
   /// - Throws: ``DermaFusionError`` where the file is not an interrupted output of this batch.
   init(
-    _ bytes: [UInt8], path: String, form: Form, images: [String], model: ModelIdentity
+    _ bytes: [UInt8], path: String, form: Form, images: [String], model: ModelIdentity,
+    computation: Computation
   ) throws(DermaFusionError) {
     self.path = path
+    self.model = model
+    self.computation = computation
     switch form {
-    case .csv(let header): try readTable(bytes, header: header, images: images, model: model)
-    case .json(let members): try readLines(bytes, extraMembers: members, images: images, model: model)
+    case .csv(let header): try readTable(bytes, header: header, images: images)
+    case .json(let members): try readLines(bytes, extraMembers: members, images: images)
+    }
+  }
+
+  /// Refuses a result of another model, or one that was computed in another way.
+  private func require(_ sha256: String?, _ made: Computation, line: Int) throws(DermaFusionError) {
+    if sha256 != model.sha256 { throw failure(line, "is of another model") }
+    if made != computation {
+      throw failure(
+        line, "was computed in \(made), and this batch computes in \(computation), with other bits")
     }
   }
 
@@ -113,7 +128,7 @@ struct WrittenResults {
 
 extension WrittenResults {
   mutating func readTable(
-    _ bytes: [UInt8], header: String, images: [String], model: ModelIdentity
+    _ bytes: [UInt8], header: String, images: [String]
   ) throws(DermaFusionError) {
     let headerBytes = Array(header.utf8)
     guard bytes.starts(with: headerBytes) else {
@@ -123,7 +138,7 @@ extension WrittenResults {
     }
     byteCount = headerBytes.count
     let names = CSVTable.fields(ofRow: headerBytes[...]) ?? []
-    let wanted = ["image", "modelSHA256", "age", "sex", "site"]
+    let wanted = ["image", "modelSHA256", "age", "sex", "site", "instructionSet", "precision"]
     let places = wanted.compactMap(names.firstIndex)
     precondition(places.count == wanted.count, "of \(wanted) the header has \(places.count): \(header)")
     var line = 2
@@ -133,7 +148,12 @@ extension WrittenResults {
       guard let cells = CSVTable.fields(ofRow: row)?.map(CSVCell.original), cells.count == names.count,
         row.elementsEqual(ClassificationCSV.line(cells).utf8)
       else { throw failure(line, "is not a row of this command's table") }
-      if cells[places[1]] != model.sha256 { throw failure(line, "is of another model") }
+      let (set, precision) = (cells[places[5]], cells[places[6]])
+      try require(
+        cells[places[1]],
+        Computation(
+          instructionSet: set.isEmpty ? nil : set, precision: precision.isEmpty ? nil : precision), line: line
+      )
       let age = cells[places[2]]
       guard age.isEmpty || Double(age) != nil,
         let metadata = Self.metadata(age: Double(age), sex: cells[places[3]], site: cells[places[4]])
@@ -158,14 +178,22 @@ extension WrittenResults {
 extension WrittenResults {
   /// Members of a result in JSON that depend on the options: `views` of `--tta`, and so on.
   static let optionalMembers = ["views", "metadataShares", "timing"]
+  /// Those that every result has.
+  private static let members: [String] = {
+    let zeros = ClassScores([Float](repeating: 0, count: Labels.ham10000.count), labels: .ham10000)
+    return Classification(
+      logits: zeros, probabilities: zeros, metadata: .unknown, warnings: [], imageSHA256: nil,
+      model: ModelIdentity(name: "", version: "", sha256: "")
+    ).members(imageName: "").map(\.key)
+  }()
 
   mutating func readLines(
-    _ bytes: [UInt8], extraMembers: [String], images: [String], model: ModelIdentity
+    _ bytes: [UInt8], extraMembers: [String], images: [String]
   ) throws(DermaFusionError) {
     var line = 1
     while let end = bytes[byteCount...].firstIndex(of: UInt8(ascii: "\n")) {
       try readObject(
-        bytes[byteCount..<end], line: line, extraMembers: extraMembers, model: model, end: end + 1)
+        bytes[byteCount..<end], line: line, extraMembers: extraMembers, end: end + 1)
       line += 1
     }
     try requireTornResult(bytes[byteCount...], line: line, images: images) { image in
@@ -177,7 +205,7 @@ extension WrittenResults {
   }
 
   private mutating func readObject(
-    _ bytes: ArraySlice<UInt8>, line: Int, extraMembers: [String], model: ModelIdentity, end: Int
+    _ bytes: ArraySlice<UInt8>, line: Int, extraMembers: [String], end: Int
   ) throws(DermaFusionError) {
     // As this command writes it: nothing stands around the object, no carriage return either.
     guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}"),
@@ -188,15 +216,23 @@ extension WrittenResults {
       case .string(let site) = known["site"], let age = Self.age(known["age"]),
       let metadata = Self.metadata(age: age, sex: sex, site: site)
     else { throw failure(line, "is no result of schema version \(Classification.schemaVersion)") }
-    guard case .object(let made) = object["model"], made["sha256"] == .string(model.sha256) else {
-      throw failure(line, "is of another model")
-    }
+    func text(_ value: JSONValue?) -> String? { if case .string(let text) = value { text } else { nil } }
+    var sha256: String?
+    if case .object(let made) = object["model"] { sha256 = text(made["sha256"]) }
+    try require(
+      sha256,
+      Computation(
+        instructionSet: text(object["instructionSet"]), precision: text(object["precision"])), line: line)
     for member in Self.optionalMembers where (object[member] != nil) != extraMembers.contains(member) {
       throw failure(
         line, "has \(object[member] == nil ? "no" : "a") '\(member)', unlike this batch's results")
     }
-    var hash: String?
-    if case .string(let text) = object["imageSHA256"] { hash = text }
+    if let member = Self.members.first(where: { object[$0] == nil }) {
+      throw failure(line, "has no '\(member)', which every result has")
+    }
+    guard let hash = text(object["imageSHA256"]), case .object = object["probabilities"],
+      case .object = object["logits"]
+    else { throw failure(line, "has no hash of the image, probabilities and logits of a result") }
     add(Result(line: line, metadata: metadata, imageSHA256: hash), image: image, end: end)
   }
 

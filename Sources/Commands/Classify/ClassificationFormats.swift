@@ -67,7 +67,8 @@ struct ClassificationCSV {
         ("model", ["model", "name"]), ("modelVersion", ["model", "version"]),
         ("modelSHA256", ["model", "sha256"]),
       ] + (showsTiming ? [(Self.milliseconds, [])] : []) + (views == .upright ? [] : Self.members("views"))
-      + Self.members("summary", "disclaimer", "abstain", "abstainReasons", "conformalSet")
+      + Self.members(
+        "summary", "disclaimer", "abstain", "abstainReasons", "conformalSet", "instructionSet", "precision")
     let names = Self.columns(of: labels, beside: (before + after).map { $0.0 })
     columns = before + zip(names, labels.ids).map { ($0, ["probabilities", $1]) } + after
   }

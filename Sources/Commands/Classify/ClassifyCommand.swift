@@ -180,7 +180,8 @@ struct ResultDestination {
       let continued = try ContinuedFile(path: path, limit: 1 << 31)
       var results = try WrittenResults(
         continued.content, path: path, form: Self.form(arguments, columns),
-        images: input.images.sources.map(\.name), model: classifier.model)
+        images: input.images.sources.map(\.name), model: classifier.model,
+        computation: classifier.computation)
       remaining = try items.filter { item in
         guard let source = item.source, let metadata = try? input.metadata(of: source) else { return true }
         // An image that cannot be read keeps its result.

@@ -69,12 +69,13 @@ enum EvaluateCommand: Command {
       """,
     expectation: """
       Please name columns of the table, each once; \
-      \(EvaluationReport.Grouping.always.map(\.name).joined(separator: ", ")) are grouped by anyway.
+      \(EvaluationReport.Grouping.always.map(\.name).joined(separator: ", ")) are grouped by anyway, and 'all' stands for all \
+      images in the output.
       """,
     initial: [],
     convert: { text in
       let names = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0).trimmed }
-      let taken = EvaluationReport.Grouping.always.map(\.name)
+      let taken = EvaluationReport.Grouping.always.map(\.name) + ["all"]
       let isUsable = names.allSatisfy { !$0.isEmpty && !taken.contains($0.lowercased()) }
       return isUsable && Set(names.map { $0.lowercased() }).count == names.count ? names : nil
     })

@@ -6,12 +6,15 @@ enum MetadataOptions {
   static let age = CommandOption<Double>(
     "age", valueName: "age",
     abstract: "Age in years, from 0 to 130; fractions are allowed. Without it the age is missing.",
-    expectation: PatientMetadata.ageExpectation, convert: { PatientMetadata.age(in: $0) })
+    expectation: PatientMetadata.ageExpectation,
+    convert: { text in
+      PatientMetadata.years(in: text).flatMap { PatientMetadata.acceptedAges.contains($0) ? $0 : nil }
+    })
 
   static let sex = CommandOption<Sex>(
     "sex", valueName: "sex",
     abstract: "Sex of the patient, in any letter case. Without it the sex is missing.",
-    allowedValues: Sex.allCases.map(\.rawValue), convert: { Sex(name: $0) })
+    allowedValues: Sex.allCases.map(\.rawValue), convert: { Sex(word: $0) })
 
   static let site = CommandOption<BodySite>(
     "site", valueName: "site",
@@ -27,12 +30,15 @@ extension MetadataOptions {
   static let table = CommandOption<String>.path(
     "metadata", valueName: "file.csv",
     abstract: """
-      Table with the columns image_id, age, sex and localization or site, or the ISIC archive's isic_id, age_approx, sex and \
-      anatom_site_general, or one that classify wrote, with a comma, semicolon or tab between them. Only the first must be \
-      there; other columns are ignored. Names of columns and values may have any letter case, a sex may be m, f or w, and an \
-      age may have a decimal comma. An empty cell, NA, nan, NULL, None, - and ? are missing; a region that could be several of \
-      the sites is unknown. A cell that cannot be understood fails its image only. A row belongs to the image whose file name without its ending is its image_id, equal to the byte; an image has one row at most. --age, \
-      --sex and --site take precedence over the cells.
+      Table with the columns image_id (or \(PatientColumns.imageNames.dropFirst().joined(separator: ", "))), age, sex and \
+      localization or site, or the ISIC archive's, or one that classify wrote, with a comma, semicolon or tab between them. \
+      Only the image's column must be there; other columns are ignored. Names of columns and values may have any letter case, \
+      a sex may be m, f or w, an age 55,5, 85+, 045Y, 018M or 45 years. An empty cell, NA, nan, NULL, None, - and ? are \
+      missing; a region that could be several of the sites is unknown, a word that is no region is missing and named. An age \
+      or sex that cannot be understood fails its image only. A row belongs to the image whose file name without its ending it \
+      has; else to the one whose name with the ending or end of the path it has, then in another letter case or Unicode form, \
+      where that is unique. A row that could be two images', and an image that could have two rows, are refused. --age, --sex \
+      and --site take precedence over the cells.
       """)
 
   /// - Returns: `nil` when no table was named.

@@ -20,13 +20,15 @@ enum ReportCommand: Command {
   static let positionals = [Positional.images]
   static let options: [any AnyCommandOption] =
     MetadataOptions.all + [
-      MetadataOptions.table, output, only, ModelLocation.option, CommandOption<Int>.threads,
+      MetadataOptions.table, output, title, only, labels, hideAnswers, ModelLocation.option,
+      CommandOption<Int>.threads,
       CommandOption<Precision>.precision, Flag.quiet,
     ] + DecodingOptions.all
   static let examples = [
     "dermafusion report lesion.jpg --age 55 --site back --output report.html",
     "dermafusion report photographs --metadata patients.csv --output report.html",
     "dermafusion report photographs --only moderate,high --output report.html",
+    "dermafusion report photos --labels l.csv --hide-answers --output lesson.html",
   ]
   static let exitStatuses: [HelpEntry] = [
     ("0", "The page was written with every image."),
@@ -37,6 +39,15 @@ enum ReportCommand: Command {
   private static let output = CommandOption<String>.path(
     "output", valueName: "report.html", isRequired: true,
     abstract: "Page to write; one that exists is replaced. - is standard output.")
+
+  private static let title = CommandOption<String>(
+    "title", valueName: "text", abstract: "Heading of the page.",
+    expectation: "Please provide a text.", convert: { $0.trimmed.isEmpty ? nil : $0 })
+  private static let labels = CommandOption<String>.path(
+    "labels", valueName: "file.csv",
+    abstract: "Table with what images show, as evaluate takes it; the page has it beside the model's answer.")
+  private static let hideAnswers = Flag(
+    "hide-answers", abstract: "Show the photographs alone; a click on each shows its answers.")
 
   private static let only = CommandOption<[ReportSelection]>(
     "only", valueName: "levels",
@@ -72,6 +83,11 @@ enum ReportCommand: Command {
     let outputs = try input.outputs([(output.display, path)], terminal: terminal)
     let classifier = try session.classifier(input.modelFolder, arguments)
     input.noteModel(classifier, on: terminal)
+    let list = try arguments[labels].map { path in
+      try ComparedLabels(
+        FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path, labels: classifier.labels,
+        sources: sources)
+    }
 
     // Files of one name in several folders are told apart by their paths.
     let counts = Dictionary(sources.map { ($0.fileName?.imageKey, 1) }, uniquingKeysWith: +)
@@ -87,7 +103,8 @@ enum ReportCommand: Command {
         try ReportEntry(
           source.read(terminal: terminal),
           name: counts[source.fileName?.imageKey] == 1 ? source.fileName ?? source.name : source.name,
-          metadata: input.metadata(of: source), classifier: classifier, isSingle: isSingle,
+          metadata: input.metadata(of: source).filled(fromRow: list?.entry(of: source)?.metadata),
+          label: list?.entry(of: source)?.label, classifier: classifier, isSingle: isSingle,
           limits: input.limits)
       }
     } consume: { entry in
@@ -95,10 +112,13 @@ enum ReportCommand: Command {
       return entry.result
     }
     input.noteTable(on: terminal)
+    if let list, !arguments[Flag.quiet] {
+      for note in list.notes(on: sources, saysColumns: false) { terminal.note("Note: \(note)") }
+    }
     guard runner.summary.count > 0 else { return .failure }
     let page = ReportPage(
       entries: entries, summary: runner.summary, failures: runner.failures, selections: selections,
-      date: terminal.date())
+      date: terminal.date(), title: arguments[title], hidesAnswers: arguments[hideAnswers])
     try outputs.write(Array(page.html.utf8), path: path)
     if !outputs.usesStandardOutput, !arguments[Flag.quiet] {
       terminal.noteOnScreen("\(path): \(runner.summary.sentences.joined(separator: " "))")
@@ -140,6 +160,8 @@ enum ReportSelection: String, CaseIterable {
 struct ReportEntry: Sendable {
   let name: String
   let result: Classification
+  /// What the image shows, where a table says so.
+  let label: LesionLabel?
   /// The square that the model saw, as a JPEG file.
   let photograph: [UInt8]
   /// ``photograph`` with the map over it, as a JPEG file; nil where there is none to show.
@@ -164,10 +186,11 @@ extension ReportEntry {
   /// - Parameter isSingle: whether the report is of this image only.
   /// - Throws: ``DermaFusionError``, `DermaFusionError` where a picture cannot be encoded.
   init(
-    _ bytes: [UInt8], name: String, metadata: PatientMetadata, classifier: Classifier, isSingle: Bool,
-    limits: DecodingLimits
+    _ bytes: [UInt8], name: String, metadata: PatientMetadata, label: LesionLabel?, classifier: Classifier,
+    isSingle: Bool, limits: DecodingLimits
   ) throws {
     self.name = name
+    self.label = label
     let side = Self.side(isSingle: isSingle)
     var request = ImageRequest(metadata: metadata)
     request.explains = classifier.members.isEmpty

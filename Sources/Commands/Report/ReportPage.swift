@@ -13,11 +13,16 @@ struct ReportPage {
   var selections: [ReportSelection]? = nil
   /// The day on which it was made; empty: not to be told.
   var date = ""
+  /// The heading; nil: one that says what the page is.
+  var title: String? = nil
+  /// Whether what images show, and what the model answers, is seen only after a click.
+  var hidesAnswers = false
 
   var html: String {
     let hasIndex = entries.count > 1
     let sections = entries.enumerated().map {
-      ReportSection(entry: $0.element, number: $0.offset + 1, hasIndex: hasIndex)
+      ReportSection(
+        entry: $0.element, number: $0.offset + 1, hasIndex: hasIndex, hidesAnswers: hidesAnswers)
     }
     return """
       <!DOCTYPE html>
@@ -27,7 +32,7 @@ struct ReportPage {
       <meta name="viewport" content="width=device-width, initial-scale=1">
       <meta name="generator" content="DermaFusion \(DermaFusionVersion.current)">
       <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-      <title>\(HTML.escaped(title))</title>
+      <title>\(HTML.escaped(documentTitle))</title>
       <style>
       \(ReportStyle.text)
       </style>
@@ -36,7 +41,7 @@ struct ReportPage {
       <header>
       <p class="notice" role="note">\(HTML.escaped(Wording.disclaimer))</p>
       <h1>\(HTML.escaped(heading))</h1>
-      \(counts)\(shown)
+      \(hidesAnswers ? "" : counts)\(shown)
       </header>
       <main>
       \(hasIndex ? index(sections) : "")
@@ -51,13 +56,16 @@ struct ReportPage {
       """
   }
 
-  private var title: String {
-    entries.count == 1
+  private var documentTitle: String {
+    if let title { return "\(title) - DermaFusion report" }
+    return entries.count == 1
       ? "\(entries[0].name) - DermaFusion report" : "DermaFusion report of \(entries.count) images"
   }
 
   private var heading: String {
-    entries.count == 1 ? "Report of a dermoscopy image" : "Report of \(entries.count) dermoscopy images"
+    title
+      ?? (entries.count == 1
+        ? "Report of a dermoscopy image" : "Report of \(entries.count) dermoscopy images")
   }
 
   private var counts: String {
@@ -75,13 +83,16 @@ struct ReportPage {
 
   private func index(_ sections: [ReportSection]) -> String {
     let places = sections.map { ReportSelection($0.entry.result).place }
-    let order = sections.indices.sorted { (places[$0], $0) < (places[$1], $1) }
+    // The order of the risk would give the answers away.
+    let order =
+      hidesAnswers
+      ? Array(sections.indices) : sections.indices.sorted { (places[$0], $0) < (places[$1], $1) }
     let items = order.map { sections[$0] }.map { section in
       let result = section.entry.result
       return """
         <li><a href="#\(section.anchor)"><img src="\(HTML.jpegAddress(section.entry.thumbnail))" alt="" width="72" height="72">\
-        <span><span class="name">\(HTML.escaped(section.entry.name))</span><br>\(HTML.escaped(headline(result)))\
-        <span class="verdict">\(RiskIcon.svg(result.risk))\(HTML.escaped(verdict(result)))</span></span></a></li>
+        <span><span class="name">\(HTML.escaped(section.entry.name))</span>\(hidesAnswers ? "" : answer(result))\
+        </span></a></li>
         """
     }
     return """
@@ -90,6 +101,13 @@ struct ReportPage {
       \(items.joined(separator: "\n"))
       </ol></nav>
       """
+  }
+
+  private func answer(_ result: Classification) -> String {
+    """
+    <br>\(HTML.escaped(headline(result)))\
+    <span class="verdict">\(RiskIcon.svg(result.risk))\(HTML.escaped(verdict(result)))</span>
+    """
   }
 
   /// `Melanoma 81.8%`, with the class that cannot be excluded.
@@ -125,6 +143,8 @@ struct ReportSection {
   let number: Int
   /// Whether there is an index to go back to.
   let hasIndex: Bool
+  /// See ``ReportPage/hidesAnswers``.
+  let hidesAnswers: Bool
 
   private var result: Classification { entry.result }
 
@@ -137,30 +157,42 @@ struct ReportSection {
     <h2 id="\(anchor)-name">\(HTML.escaped(entry.name))</h2>
     <div class="columns">
     <div class="stack">
-    \(pictures)
+    \(hidesAnswers ? photograph(caption: "") : pictures)
     </div>
     <div class="stack">
-    <p class="lead">\(HTML.escaped(result.summary))</p>
-    \(risk)
-    \(probabilities)
-    \(warnings)
-    \(facts)
+    \(hidesAnswers ? "<details class=\"answers\"><summary>Show the answers</summary>\n\(heatmap)\n\(answers)\n</details>" : answers)
     </div>
     </div>
     \(hasIndex ? "<p class=\"back\"><a href=\"#index\">Back to all images</a></p>\n" : "")</section>
     """
   }
 
+  private var answers: String {
+    """
+    \(truth)<p class="lead">\(HTML.escaped(result.summary))</p>
+    \(risk)
+    \(probabilities)
+    \(warnings)
+    \(facts)
+    """
+  }
+
+  /// What the table says that the image shows, beside what the model answers.
+  private var truth: String {
+    guard let label = entry.label else { return "" }
+    let agreement =
+      result.answer.map {
+        $0.prediction == label ? " The model ranks it first." : " The model ranks another class first."
+      }
+      ?? ""
+    return "<p class=\"truth\">Labelled: <strong>\(HTML.escaped(label.name))</strong>.\(agreement)</p>\n"
+  }
+
   // MARK: - Pictures
 
   private var pictures: String {
     let sentence = entry.mapSentence.map { HTML.escaped($0) } ?? ""
-    guard let heatmap = entry.heatmap else {
-      return """
-        <figure><img src="\(HTML.jpegAddress(entry.photograph))" alt="\(photographText)" width="400" height="400">
-        <figcaption class="soft">\(sentence)</figcaption></figure>
-        """
-    }
+    guard let heatmap = entry.heatmap else { return photograph(caption: sentence) }
     return """
       <fieldset class="views">
       <legend>What is shown</legend>
@@ -171,14 +203,40 @@ struct ReportSection {
       <div class="pictures">
       <figure class="photograph"><img src="\(HTML.jpegAddress(entry.photograph))" alt="\(photographText)">
       <figcaption>The centre square of the image, which is all that the model sees.</figcaption></figure>
-      <figure class="heat"><img src="\(HTML.jpegAddress(heatmap))" alt="\(heatmapText)">
-      <figcaption>\(sentence)</figcaption></figure>
+      \(figure(heatmap, caption: sentence))
       </div>
       </fieldset>
-      <div class="scale"><span class="ramp" style="background: linear-gradient(to right, \(entry.ramp.joined(separator: ", ")))"></span>
-      <span>0</span><span>0.25</span><span>0.5</span><span>0.75</span><span>1</span>
-      <span class="label">Support for the class</span></div>
+      \(scale)
       """
+  }
+
+  /// The map without a choice between it and the photograph, which is shown beside it.
+  private var heatmap: String {
+    let sentence = entry.mapSentence.map { HTML.escaped($0) } ?? ""
+    guard let heatmap = entry.heatmap else { return "<p class=\"soft\">\(sentence)</p>" }
+    return "\(figure(heatmap, caption: sentence))\n\(scale)"
+  }
+
+  private func figure(_ heatmap: [UInt8], caption: String) -> String {
+    """
+    <figure class="heat"><img src="\(HTML.jpegAddress(heatmap))" alt="\(heatmapText)">
+    <figcaption>\(caption)</figcaption></figure>
+    """
+  }
+
+  private var scale: String {
+    """
+    <div class="scale"><span class="ramp" style="background: linear-gradient(to right, \(entry.ramp.joined(separator: ", ")))"></span>
+    <span>0</span><span>0.25</span><span>0.5</span><span>0.75</span><span>1</span>
+    <span class="label">Support for the class</span></div>
+    """
+  }
+
+  private func photograph(caption: String) -> String {
+    """
+    <figure><img src="\(HTML.jpegAddress(entry.photograph))" alt="\(photographText)" width="400" height="400">
+    <figcaption class="soft">\(caption)</figcaption></figure>
+    """
   }
 
   private var photographText: String { "Photograph \(HTML.escaped(entry.name))" }

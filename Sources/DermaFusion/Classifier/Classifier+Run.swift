@@ -155,7 +155,8 @@ extension Classifier {
       probabilities: probabilities)
     return Classification(
       logits: logits, probabilities: probabilities, metadata: metadata, warnings: warnings,
-      imageSHA256: imageSHA256, model: model, views: views, abstention: abstention)
+      imageSHA256: imageSHA256, model: model, computation: computation, views: views,
+      abstention: abstention)
   }
 
   /// What every result will warn of, known before the first: that the package was built without optimisation.

@@ -132,6 +132,14 @@ public final class Classifier: Sendable {
   /// that the package was built without the flags that `Package.swift` gives.
   public var instructionSet: String { first.network.kernels.instructionSet.rawValue }
 
+  /// How results are computed.
+  public var computation: Computation {
+    let configurations = members.isEmpty ? [configuration] : members.map { $0.model.configuration }
+    return Computation(
+      instructionSet: configurations.allSatisfy { $0.precision == .int8 } ? nil : instructionSet,
+      precision: configuration.precision.rawValue)
+  }
+
   package var preprocessor: Preprocessor { first.preprocessor }
   package var temperature: Temperature { Temperature(labels: labels, value: configuration.temperature) }
   /// The threads that share each layer's work.

@@ -14,8 +14,18 @@ public struct PatientMetadata: Sendable, Equatable {
   /// What to write where an age cannot be understood.
   package static let ageExpectation = "Please provide a number of years from 0 to 130."
 
-  /// Reads an age as people, archives and DICOM write it, in years: `45`, `45.5`, `85+` and `>85` (85), `45 years`, `045Y`,
-  /// `018M` (1.5), `06W`, `010D`. `Double`'s own reader also takes hexadecimal, exponents, `inf` and `nan`, none of which is an age.
+  /// Reads an age in years: digits with or without a sign and a fraction. `Double`'s own reader also takes hexadecimal,
+  /// exponents, `inf` and `nan`, none of which is an age.
+  package static func years(in text: some StringProtocol) -> Double? {
+    let isPlain = text.utf8.allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "+-.".utf8.contains($0)
+    }
+    guard isPlain, let age = Double(String(text)) else { return nil }
+    return age
+  }
+
+  /// Reads an age as tables and DICOM write it: `45`, `45.5`, `85+` and `>85` (85), `45 years`, `045Y`, `018M` (1.5), `006W`,
+  /// `010D`.
   package static func age(in text: String) -> Double? {
     var rest = text.trimmed[...]
     if rest.first == ">" || rest.first == "\u{2265}" {
@@ -25,9 +35,9 @@ public struct PatientMetadata: Sendable, Equatable {
       rest = rest.dropLast()
     }
     rest = rest.drop { $0 == " " }
-    let digits = rest.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "-" || $0 == "+") }
+    let digits = rest.prefix { $0.isASCII && !$0.isLetter && $0 != " " }
     let unit = String(rest.dropFirst(digits.count)).trimmed.lowercased()
-    guard let number = Double(digits), let perYear = unitsPerYear[unit] else { return nil }
+    guard let number = years(in: digits), let perYear = unitsPerYear[unit] else { return nil }
     let age = number / perYear
     return acceptedAges.contains(age) ? age : nil
   }

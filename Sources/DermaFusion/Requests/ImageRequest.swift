@@ -76,16 +76,18 @@ package struct ImageRequest: Sendable {
 
   // MARK: Values by their names
 
+  /// Reads a sex as tables do: `m`, `f` and `w` too.
+  ///
   /// - Parameter key: what the asker calls the value, for the error.
   /// - Throws: ``DermaFusionError/Code/invalidMetadata``
   package static func sex(named name: String, key: String = "sex") throws(DermaFusionError) -> Sex {
-    guard let sex = Sex(name: name) else {
+    guard let sex = Sex(word: name) else {
       throw unknown(name, key, among: Sex.allCases.map { $0.rawValue }, .invalidMetadata)
     }
     return sex
   }
 
-  /// See ``sex(named:key:)``.
+  /// See ``sex(named:key:)``. Only the fifteen names: who asks for one image sees at once what is not understood.
   package static func site(named name: String, key: String = "site") throws(DermaFusionError) -> BodySite {
     guard let site = BodySite(name: name) else {
       throw unknown(name, key, among: BodySite.allCases.map { $0.rawValue }, .invalidMetadata)

@@ -36,7 +36,7 @@ extension Classification {
       ("warnings", .strings(warnings.map { $0.rawValue })),
     ]
     if views != .upright { members.append(("views", .integer(views.count))) }
-    members += abstention.members
+    members += abstention.members + computation.members
     if let shares { members.append(("metadataShares", shares.json)) }
     if let timing { members.append(("timing", timing.json)) }
     members += [("summary", .string(summary)), ("disclaimer", .string(disclaimer))]

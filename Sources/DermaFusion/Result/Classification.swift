@@ -1,3 +1,4 @@
+import Files
 import ImagePipeline
 
 /// The result of classifying one image, with everything that a reader needs to judge it.
@@ -44,6 +45,8 @@ public struct Classification: Sendable, Equatable {
   public let imageSHA256: String?
   /// The model that made this.
   public let model: ModelIdentity
+  /// What the bits of the result depend on besides the image and the model.
+  public let computation: Computation
   /// How the network looked at the image.
   public let views: ImageViews
   /// Whether the result can be relied on, as far as the model can tell.
@@ -52,7 +55,7 @@ public struct Classification: Sendable, Equatable {
   package init(
     logits: ClassScores, probabilities: ClassScores, metadata: PatientMetadata,
     warnings: [ClassificationWarning], imageSHA256: String?, model: ModelIdentity,
-    views: ImageViews = .upright, abstention: Abstention = .none
+    computation: Computation = .unknown, views: ImageViews = .upright, abstention: Abstention = .none
   ) {
     self.logits = logits
     self.probabilities = probabilities
@@ -60,6 +63,7 @@ public struct Classification: Sendable, Equatable {
     self.warnings = warnings
     self.imageSHA256 = imageSHA256
     self.model = model
+    self.computation = computation
     self.views = views
     self.abstention = abstention
     outcome =
@@ -106,7 +110,7 @@ extension Classification: CustomStringConvertible {
   /// out again when a result is read.
   extension Classification: Codable {
     private enum CodingKeys: String, CodingKey {
-      case logits, probabilities, metadata, warnings, imageSHA256, model, views, abstention
+      case logits, probabilities, metadata, warnings, imageSHA256, model, computation, views, abstention
     }
 
     /// What breaks a rule of this type is an error.
@@ -124,11 +128,47 @@ extension Classification: CustomStringConvertible {
         warnings: try container.decode([ClassificationWarning].self, forKey: .warnings),
         imageSHA256: try container.decodeIfPresent(String.self, forKey: .imageSHA256),
         model: try container.decode(ModelIdentity.self, forKey: .model),
+        computation: try container.decodeIfPresent(Computation.self, forKey: .computation) ?? .unknown,
         views: try container.decode(ImageViews.self, forKey: .views),
         abstention: try container.decode(Abstention.self, forKey: .abstention))
     }
   }
 #endif
+
+/// How a result was computed, as far as its bits depend on it.
+public struct Computation: Sendable, Equatable {
+  /// The kernels' instruction set, such as `avx2`; `nil` for models in 8 bits, whose results are the same on each, and where it
+  /// is not known.
+  public let instructionSet: String?
+  /// `float32`, `bfloat16` or `int8`; `nil` where it is not known.
+  public let precision: String?
+
+  /// Of a result that was stored before it was told.
+  static let unknown = Computation(instructionSet: nil, precision: nil)
+
+  package init(instructionSet: String?, precision: String?) {
+    self.instructionSet = instructionSet
+    self.precision = precision
+  }
+
+  var members: [(key: String, value: JSONValue)] {
+    [
+      ("instructionSet", instructionSet.map(JSONValue.string) ?? .null),
+      ("precision", precision.map(JSONValue.string) ?? .null),
+    ]
+  }
+}
+
+#if !hasFeature(Embedded)
+  extension Computation: Codable {}
+#endif
+
+extension Computation: CustomStringConvertible {
+  /// `float32 on avx2`, `int8`
+  public var description: String {
+    (precision ?? "an unknown precision") + (instructionSet.map { " on \($0)" } ?? "")
+  }
+}
 
 /// Which model made a result.
 public struct ModelIdentity: Sendable, Equatable {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +107,8 @@ class Classifications(Iterator[Any]):
             raise ArgumentError("the images are one path or one file", "Give a list of images.")
         if errors not in ("raise", "return"):
             raise ArgumentError(f"errors is {errors!r}", "Give 'raise' or 'return'.")
+        if isinstance(images, Sized) and isinstance(metadata, Sized) and len(metadata) > len(images):
+            raise _more_metadata()  # before any work
         workers = threads or classifier._processors()
         is_alone = workers > 1 or classifier._threads == 1
         self._returns_errors = errors == "return"
@@ -172,6 +174,12 @@ def _paired(images: Iterator[Any], rows: Iterator[Mapping[str, Any]] | None) -> 
     """Each image with its row of metadata."""
     for image in images:
         yield image, {} if rows is None else next(rows, _NO_ROW)
+    if rows is not None and next(rows, _NO_ROW) is not _NO_ROW:
+        raise _more_metadata()
+
+
+def _more_metadata() -> ArgumentError:
+    return ArgumentError("there is more metadata than images", "Give one mapping for each image, in their order.")
 
 
 def _known(row: Mapping[str, Any]) -> tuple[Any, ...]:
