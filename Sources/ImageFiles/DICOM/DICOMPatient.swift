@@ -6,7 +6,7 @@ extension DICOMFile {
   var patient: FilePatient? {
     let sex = Sex(word: patientSex).flatMap { $0 == .unknown ? nil : $0 }
     let patient = FilePatient(
-      ageInYears: DICOMPatient.age(patientAge) ?? DICOMPatient.age(born: birthDate, on: date),
+      ageInYears: PatientMetadata.age(in: patientAge) ?? DICOMPatient.age(born: birthDate, on: date),
       sex: sex?.rawValue, site: (DICOMPatient.site(regions) ?? DICOMPatient.site([bodyPart]))?.rawValue)
     return patient == FilePatient() ? nil : patient
   }
@@ -14,21 +14,6 @@ extension DICOMFile {
 
 /// How DICOM writes what models ask about the patient.
 enum DICOMPatient {
-  /// `045Y`, `018M`, `003W` or `010D`; a number without its unit is years, as programs write it.
-  static func age(_ text: String) -> Double? {
-    let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-    guard (1...3).contains(digits.count), let number = Double(String(digits) ?? "") else { return nil }
-    let years: Double
-    switch text.dropFirst(digits.count) {
-    case "Y", "y", "": years = number
-    case "M", "m": years = number / 12
-    case "W", "w": years = number * 7 / 365.25
-    case "D", "d": years = number / 365.25
-    default: return nil
-    }
-    return PatientMetadata.acceptedAges.contains(years) ? years : nil
-  }
-
   /// The age on a day, as `PatientAge` would state it: in whole years, below two years in whole months.
   static func age(born birth: String, on day: String) -> Double? {
     guard let birth = date(birth), let day = date(day) else { return nil }
