@@ -290,7 +290,7 @@ import Testing
       result.json(imageName: "x").contains(
         """
         "abstain":true,"abstainReasons":["blurred","out_of_distribution"],"conformalSet":null,\
-        "conformalCoverage":null,"summary":
+        "conformalCoverage":null,"instructionSet":null,"precision":null,"summary":
         """))
   }
 }

@@ -26,7 +26,7 @@ import Testing
       .joined(separator: " ")
   }
 
-  @Test(arguments: [(33, 40), (97, 64), (300, 451), (700, 720)])
+  @Test(arguments: [(36, 40), (97, 64), (300, 451), (700, 720)])
   func aPictureSaysClassProbabilityRiskImagePatientModelMethodAndDisclaimer(width: Int, height: Int) throws {
     for (label, isSideBySide) in [(LesionLabel.bkl, false), (.nv, true), (.mel, true)] {
       let explanation = try explanation([label], width: width, height: height)

@@ -70,8 +70,9 @@ package struct MetadataTable: Equatable, Sendable {
       self.table = table
       self.images = images
       matches = ImageMatches(images: images, rows: table.names)
-      places = Dictionary(
-        images.enumerated().map { ($1.imageKey, $0) }, uniquingKeysWith: { first, _ in first })
+      var places: [[UInt8]: Int] = [:]
+      for (place, image) in images.enumerated() { places[image.imageKey] = places[image.imageKey] ?? place }
+      self.places = places
     }
 
     private func row(_ place: Int) -> Result<Entry, DermaFusionError>? {

@@ -281,6 +281,8 @@ def row(result: Classification | DermaFusionError) -> dict[str, Any]:
         "abstain": content["abstain"],
         "abstainReasons": " ".join(content["abstainReasons"]),
         "conformalSet": " ".join(content["conformalSet"] or ()),
+        "instructionSet": content["instructionSet"],
+        "precision": content["precision"],
     }
     # The numbers as the JSON and the CSV write them.
     columns = _columns(result.classes, {*before, *after, "error"})
