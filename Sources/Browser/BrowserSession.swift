@@ -132,9 +132,7 @@ extension BrowserSession {
     JSONValue, Int32
   ) {
     let model = try model(handle)
-    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-    let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
-    guard sha256.count == 64, sha256.allSatisfy({ digits.contains($0) || letters.contains($0) }) else {
+    guard SHA256.isHexDigest(sha256) else {
       throw DermaFusionError(
         .invalidRequest,
         message: "a model's SHA-256 has \(sha256.count) characters or others than 0-9 and a-f",

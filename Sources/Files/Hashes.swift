@@ -81,6 +81,18 @@ package struct SHA256: Sendable {
   package static func hexDigest(_ bytes: [UInt8]) -> String {
     unsafe bytes.withUnsafeBytes { unsafe hexDigest($0) }
   }
+
+  /// Whether a text is one that ``finalizedHexDigest()`` may give.
+  package static func isHexDigest(_ text: some Sequence<UInt8>) -> Bool {
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
+    var count = 0
+    for character in text {
+      guard digits.contains(character) || letters.contains(character) else { return false }
+      count += 1
+    }
+    return count == 64
+  }
 }
 
 /// The eight words that SHA-256 carries from block to block, and the step over a block. The names are FIPS 180-4's.

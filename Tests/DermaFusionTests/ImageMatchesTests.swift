@@ -21,6 +21,7 @@ import Testing
     #expect(match(["d/a.jpg"], ["d/a"]) == ["d/a"])
     #expect(match(["d/a.jpg"], ["C:\\x\\d\\a.jpg"]) == ["C:\\x\\d\\a.jpg"])
     #expect(match(["./d/a.jpg"], ["x/d/a.jpg"]) == ["x/d/a.jpg"])
+    #expect(match(["d/IM0001"], ["x/d/IM0001"]) == ["x/d/IM0001"])
     #expect(match(["d/a.jpg"], ["e/a.jpg"]) == ["-"])
     #expect(match(["d/a.jpg"], ["a.png"]) == ["-"])
     // In another letter case, with another form of the same letter, and both.

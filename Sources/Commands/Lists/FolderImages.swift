@@ -4,8 +4,8 @@ import ImageFiles
 import SystemModule
 
 /// The images in a folder and the folders below it, sorted by path. Hidden files and folders are passed over; symbolic links are
-/// followed, see ``FolderWalk``. A file is an image by the ending of its name, where files of this ending can be read here, else
-/// by its content: discs of hospitals have DICOM files without an ending.
+/// followed, see ``FolderWalk``. A file is taken for an image by its ending where files of that ending can be read here. The first
+/// bytes of every other file decide: discs of hospitals have DICOM files without an ending.
 struct FolderImages: Sendable {
   let sources: [ImageSource]
   /// What could not be looked at: folders that cannot be read, links to nothing, names that are no text. Whether a file can be

@@ -123,11 +123,3 @@ struct TrainingOverlap {
     ])
   }
 }
-
-extension [String] {
-  /// Without those that occurred before, to the byte.
-  var unique: [String] {
-    var seen: Set<[UInt8]> = []
-    return filter { seen.insert($0.imageKey).inserted }
-  }
-}

@@ -100,11 +100,12 @@ enum ReportCommand: Command {
     ) { item in
       let source = try item.image()
       return try source.naming {
-        try ReportEntry(
+        let row = try list?.entry(of: source)
+        return try ReportEntry(
           source.read(terminal: terminal),
           name: counts[source.fileName?.imageKey] == 1 ? source.fileName ?? source.name : source.name,
-          metadata: input.metadata(of: source).filled(fromRow: list?.entry(of: source)?.metadata),
-          label: list?.entry(of: source)?.label, classifier: classifier, isSingle: isSingle,
+          metadata: input.metadata(of: source).filled(fromRow: row?.metadata), label: row?.label,
+          classifier: classifier, isSingle: isSingle,
           limits: input.limits)
       }
     } consume: { entry in

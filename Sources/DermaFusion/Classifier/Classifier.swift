@@ -132,10 +132,14 @@ public final class Classifier: Sendable {
   /// that the package was built without the flags that `Package.swift` gives.
   public var instructionSet: String { first.network.kernels.instructionSet.rawValue }
 
+  /// Of the model, or of each member of an ensemble.
+  var configurations: [ModelConfiguration] {
+    members.isEmpty ? [configuration] : members.map { $0.model.configuration }
+  }
+
   /// How results are computed.
   public var computation: Computation {
-    let configurations = members.isEmpty ? [configuration] : members.map { $0.model.configuration }
-    return Computation(
+    Computation(
       instructionSet: configurations.allSatisfy { $0.precision == .int8 } ? nil : instructionSet,
       precision: configuration.precision.rawValue)
   }

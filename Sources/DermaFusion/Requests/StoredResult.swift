@@ -125,23 +125,17 @@ extension StoredResult {
     var model = try result.object("model")
     let identity = ModelIdentity(
       name: try model.text("name"), version: try model.text("version"), sha256: try model.text("sha256"))
-    guard isHash(identity.sha256) else { throw .contradiction("its model's SHA-256 is none") }
+    guard SHA256.isHexDigest(identity.sha256.utf8) else {
+      throw .contradiction("its model's SHA-256 is none")
+    }
     return identity
   }
 
   private static func imageHash(_ result: inout ConfigurationObject) throws(DermaFusionError) -> String? {
     guard result.hasValue("imageSHA256") else { return nil }
     let hash = try result.text("imageSHA256")
-    guard isHash(hash) else { throw .contradiction("its image's SHA-256 is none") }
+    guard SHA256.isHexDigest(hash.utf8) else { throw .contradiction("its image's SHA-256 is none") }
     return hash
-  }
-
-  private static func isHash(_ text: String) -> Bool {
-    text.utf8.count == 64
-      && text.utf8.allSatisfy {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
-      }
   }
 
   private static func scores(

@@ -103,8 +103,7 @@ package enum AbstentionKind: String, Sendable {
 extension Classifier {
   /// Fitted where the model, or any member of an ensemble, has limits of its own.
   package var abstentionKind: AbstentionKind {
-    let configurations = members.isEmpty ? [configuration] : members.map { $0.model.configuration }
-    return configurations.contains { $0.abstention != nil } ? .fitted : .basic
+    configurations.contains { $0.abstention != nil } ? .fitted : .basic
   }
 }
 

@@ -150,7 +150,8 @@ package struct ImageMatches: Sendable {
       switch self {
       case .name: path.imageIdentifier.map { [$0] } ?? []
       case .wholeName: path.fileName.map { [$0] } ?? []
-      case .path: [path.imageIdentifier, path.fileName].compactMap { $0 }
+      // A name without an ending is both.
+      case .path: [path.imageIdentifier, path.fileName].compactMap { $0 }.unique
       }
     }
 

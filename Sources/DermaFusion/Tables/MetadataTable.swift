@@ -266,3 +266,11 @@ extension String {
     return parts.count == 2 ? parts.joined(separator: ".") : self
   }
 }
+
+extension [String] {
+  /// Without those that occurred before, to the byte.
+  package var unique: [String] {
+    var seen: Set<[UInt8]> = []
+    return filter { seen.insert($0.imageKey).inserted }
+  }
+}

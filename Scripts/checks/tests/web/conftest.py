@@ -129,6 +129,12 @@ class Visit:
             turn_on.click()
         saved.wait_for()
 
+    def export_history(self) -> str:
+        """The file that the history's button makes, from the view of the history."""
+        with self.page.expect_download() as download:
+            self.page.get_by_role("button", name="Export the history").click()
+        return download.value.path().read_text()
+
     def close(self) -> None:
         self.context.close()
 
