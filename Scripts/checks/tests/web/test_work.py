@@ -350,6 +350,21 @@ def test_the_browsers_back_leads_through_the_steps(visit):
     page.wait_for_function("() => !document.querySelector('dialog')")
 
 
+def test_nothing_moves_while_the_age_is_typed(visit):
+    on = visit()
+    page = on.page
+    on.open_image(FIXTURES / "phantom_brown.jpg")
+    page.get_by_role("button", name="Next").click()
+    age, sex = page.get_by_label("Age", exact=True), page.locator(".choices.inline")
+    places = []
+    for text in ["", "7", "71", ""]:
+        age.fill(text)
+        # What lies under the hand lies there still when the next frame is drawn.
+        page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+        places.append((text, round(sex.bounding_box()["y"] - age.bounding_box()["y"], 2)))
+    assert len({place for _, place in places}) == 1, places
+
+
 def test_leaving_during_the_analysis_and_coming_back(visit):
     on = visit()
     page = on.page

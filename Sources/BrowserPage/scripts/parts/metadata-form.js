@@ -50,7 +50,7 @@ export function metadataForm(description, start, changed) {
 
   function tell() {
     number.setAttribute('aria-invalid', String(!valid));
-    slider.classList.toggle('empty', metadata.age === null);
+    slider.classList.toggle('unset', metadata.age === null);
     slider.setAttribute('aria-valuetext', metadata.age === null ? t('metadata.ageMissing') : t('metadata.years', { count: metadata.age }));
     if (valid) slider.value = String(Math.min(metadata.age ?? UNKNOWN_AGE, 100));
     if (!valid) replace(hint, h('p', { class: 'field-error' }, t('metadata.ageInvalid')));
