@@ -5,7 +5,7 @@
  * any regulatory authority. Results should NOT be used for self-diagnosis. Always consult a qualified dermatologist
  * for skin concerns.
  *
- * Whoever shows a result shows this disclaimer too; every result brings it along.
+ * Show this disclaimer wherever you show a result; every result contains it.
  *
  *   dermafusion_classifier classifier;
  *   dermafusion_error error;

@@ -10,8 +10,8 @@ enum DoctorCommand: Command {
   static let name = "doctor"
   static let abstract = "Check this machine, the program and the model, and say how to fix what is wrong."
   static let discussion = """
-    Loads the model and classifies a drawn image. A line that begins with "note" tells of something that costs speed or \
-    comfort; one that begins with "fail", of something that prevents classification.
+    Loads the model and classifies a drawn image. A line that begins with "note" names something that costs speed or \
+    comfort; one that begins with "fail", something that prevents classification.
     """
   static let options: [any AnyCommandOption] = [
     ModelLocation.option, CommandOption<Int>.threads, OutputFormat.option,

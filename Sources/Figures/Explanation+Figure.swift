@@ -185,7 +185,7 @@ extension Explanation {
     }
     let form: String
     if style.form == .classic {
-      // Half of a dark colour over bright skin would else be taken for something dark in the skin.
+      // Otherwise half of a dark colour over bright skin looks like something dark in the skin.
       form = "Colours of \(Int((style.alpha * 100).rounded()))% opacity lie over the whole photograph."
     } else {
       let levels =

@@ -153,7 +153,7 @@ extension Tensor {
 /// The blocks packed for the backward pass, each when it is first needed: classifying alone packs none.
 final class GradientCache: Sendable {
   private let gradients = Locked<[Int: any BlockGradient]>([:])
-  /// What the last ways back worked in: memory that is new to the process costs more than the sums written to it.
+  /// Buffers kept from the last backward pass; fresh pages cost more than the arithmetic.
   private let idle = Locked<[AlignedBuffer]>([])
 
   /// The maps that are kept, and the gradients with their scratch memory.

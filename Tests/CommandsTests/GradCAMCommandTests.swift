@@ -293,7 +293,7 @@ import Testing
     let path = "\(folder.path)/nowhere/out.png"
     let result = explain(picture: path)
     #expect(result.status == .failure && result.output == "")
-    // Before any work: an image that is none has not been looked at.
+    // It is refused before any work: the file that is not an image was not opened.
     folder.write("no image", to: "light.ppm")
     #expect(explain(picture: path).errors == result.errors)
     #expect(result.errors.contains("\(path): cannot be written: No such file or directory"))

@@ -2,7 +2,7 @@ import Foundation
 import TestFiles
 import Testing
 
-/// What becomes of the program when a signal ends it, and in surroundings that lack what it likes to have.
+/// How the program ends by a signal, and how it runs without files and settings that it usually has.
 @Suite struct ProgramFaultTests {
   let program = ProgramTests()
   private let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// The table that `classify` writes tells of the patients, and not of what the images show.
+  /// The table that `classify` writes holds metadata of patients, and no labels.
   @Test func theToolsOwnTableIsMetadataAndNoLabels() throws {
     let folder = TemporaryFolder()
     // The name is marked as text in the table.

@@ -12,7 +12,7 @@ import Testing
   static let columnCounts = [1, 7, 8, 9, 16, 17, 19, 24, 33, 40, 56, 112]
   static let input = Quantization(scale: 0.043, zeroPoint: 113)
 
-  /// What becomes of the sums. The activations are those of which a sum has one right answer to the bit.
+  /// How the sums end. Only activations are tried for which a sum has one right answer to the bit.
   private struct Ending {
     var activation = Activation.identity
     /// A step of the output's levels; nil for values.

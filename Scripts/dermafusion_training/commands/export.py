@@ -184,7 +184,7 @@ def make_folder(options):
 
 
 def requires_no_model(folder):
-    """Raises CheckpointError where a folder holds a model: its card would then tell of other weights."""
+    """Raises CheckpointError where a folder holds a model: its card would then describe other weights."""
     for name in ("config.json", *WEIGHTS):
         if (folder / name).exists():
             raise CheckpointError(f"{folder}: holds a model already ({name}); name a new folder")

@@ -43,7 +43,7 @@ def session() -> Iterator[object]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Images that differ in their first pixel, and one that is none."""
+    """Images that differ in their first pixel, and a file that is not an image."""
     made = tmp_path_factory.mktemp("images")
     content = pixels(1, 64, 64)
     for index in range(COUNT - 1):

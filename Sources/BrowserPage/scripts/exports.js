@@ -64,7 +64,7 @@ export function csvOf(scans, failures = [], disclaimer = '') {
 }
 
 /**
- * The object of contract.md, with what only the page knows in a member of its own.
+ * The object that OUTPUT.md describes, with what only the page knows in a member of its own.
  * @param {import('./types.js').Scan} scan
  */
 function objectOf({ result, created, square, reduced, lesion, note, trust = {} }) {

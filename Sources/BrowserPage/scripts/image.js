@@ -59,7 +59,7 @@ export async function probe(blob) {
   const claimed = await claimedSize(blob);
   if (claimed) {
     refuseTooMany(claimed);
-    // Whoever decodes it tells whether the rest is an image.
+    // The decoder finds out whether the rest is an image.
     if (Math.min(claimed.width, claimed.height) > 0 && Math.max(claimed.width, claimed.height) <= MAX_SIDE) return claimed;
   }
   const address = URL.createObjectURL(blob);

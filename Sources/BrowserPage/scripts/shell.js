@@ -140,7 +140,7 @@ async function show(options = {}) {
 }
 
 /**
- * Whoever comes back to the list from one of its scans finds it where it was.
+ * Restores the scroll position when a person returns to the list from one of its scans.
  * @param {string} left
  * @param {string} arrived
  */

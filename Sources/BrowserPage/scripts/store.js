@@ -7,7 +7,7 @@ let state = FIRST;
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
-/** The one state of the page. Only transitions change it; whoever shows something of it listens. */
+/** The one state of the page. Only transitions change it; views listen to it. */
 export const store = {
   get state() {
     return state;

@@ -33,13 +33,13 @@ struct BatchInput: Sendable {
     try MetadataOptions.metadata(arguments, entry: table?.entry(ofImage: source.name))
   }
 
-  /// Tells of a model that was not fitted to abstain.
+  /// Notes that the model was not fitted to abstain.
   func noteModel(_ classifier: Classifier, on terminal: Terminal) {
     guard classifier.abstentionKind == .basic, !arguments[Flag.quiet] else { return }
     terminal.note("Note: \(classifier.model.name) has \(AbstentionKind.basic.words).")
   }
 
-  /// Tells of images and rows of the table that do not go one to one.
+  /// Notes images without a row of the table, and rows without an image.
   func noteTable(on terminal: Terminal) {
     guard let table, !arguments[Flag.quiet] else { return }
     for note in table.notes { terminal.note("Note: \(note)") }

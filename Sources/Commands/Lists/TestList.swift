@@ -37,8 +37,8 @@ struct TestList: Sendable {
   private(set) var failedRows: [(image: String, error: DermaFusionError)] = []
   /// What a person should know of the table's text.
   let textNotes: [String]
-  /// ``textNotes``, the columns that are missing, and the words for sites that are not known. A challenge's ground truth never
-  /// tells of patients, so its columns are not named.
+  /// ``textNotes``, the columns that are missing, and the words for sites that are not known. A challenge's ground truth
+  /// has no columns about patients, so none is reported as missing.
   let notes: [String]
 
   /// Rows of the table.

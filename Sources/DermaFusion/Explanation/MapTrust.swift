@@ -90,7 +90,7 @@ extension Classifier {
     try trust(in: maps, of: preprocessor(DecodedImage(image)), metadata: metadata)
   }
 
-  /// ``trust(in:of:metadata:)`` that tells of each of ``MapTrust/runCount(maps:)`` runs of the network.
+  /// ``trust(in:of:metadata:)`` that reports each of ``MapTrust/runCount(maps:)`` runs of the network.
   package func trust(
     in maps: [ActivationMap], of input: PreprocessedImage, metadata: PatientMetadata,
     onRun: @escaping () -> Void = {}

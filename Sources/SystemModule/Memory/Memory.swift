@@ -80,7 +80,7 @@ package enum FreshPages {
 
   /// Linux is asked for all pages at once: one by one, as they are first written, they cost half as much again.
   ///
-  /// - Parameter populates: whether the pages are wanted now; who says no asks by ``populate(_:)``.
+  /// - Parameter populates: map the pages now. If false, call ``populate(_:)`` later.
   /// - Returns: nil where the system has no pages to give.
   package static func map(byteCount: Int, populates: Bool = true) -> UnsafeMutableRawPointer? {
     #if os(Linux)

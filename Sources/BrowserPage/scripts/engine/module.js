@@ -94,7 +94,7 @@ export class EngineModule {
   /**
    * @param {ImageData} pixels
    * @param {object} request see browser-exports of the engine
-   * @returns {{result: any, json: string}} the JSON of contract.md, parsed and as the engine wrote it
+   * @returns {{result: any, json: string}} the JSON that OUTPUT.md describes, parsed and as the engine wrote it
    */
   classify(pixels, request) {
     const done = this.#withPixels(pixels, request, (image, text, count) =>

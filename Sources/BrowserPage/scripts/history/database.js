@@ -68,8 +68,8 @@ export class HistoryDatabase {
   /** @type {Promise<IDBDatabase> | undefined} */
   #connecting;
   /**
-   * The history being turned on or off. Whoever asks for its state meanwhile waits: on a busy machine it takes a while until
-   * a new database is listed, and a second question to the person must not come between.
+   * The history being turned on or off. Requests for its state wait meanwhile. On a busy machine it takes a while until a
+   * new database is listed, and the person must not be asked a second time in between.
    * @type {Promise<unknown>}
    */
   #turning = Promise.resolve();

@@ -37,7 +37,7 @@ export async function takePhotograph() {
   const guide = s('svg', { class: 'camera-guide', viewBox: '0 0 100 100', preserveAspectRatio: 'xMidYMid slice', 'aria-hidden': 'true' },
     s('path', { d: 'M-100-100H200V200H-100Z M50 14a36 36 0 1 0 0 72a36 36 0 1 0 0-72z', 'fill-rule': 'evenodd', class: 'camera-shade' }),
     s('circle', { cx: 50, cy: 50, r: 36, class: 'camera-ring' }));
-  // Whoever leaves in the middle does not leave the camera on.
+  // Leaving in the middle turns the camera off.
   const leave = () => document.querySelector('dialog')?.close('');
   document.addEventListener('visibilitychange', leave);
   const answer = await openDialog(t('camera.title'), [

@@ -44,7 +44,7 @@ export function mapCaption(name, trust) {
 }
 
 /**
- * Checks the map of a class when asked to. The verdict belongs to the map: whoever shows the class again sees it again.
+ * Checks the map of a class when asked to. The verdict is kept with the map and is shown again with its class.
  * @param {object} options
  * @param {(lesionClass: string) => Promise<Trust | undefined>} options.request
  * @param {(lesionClass: string) => Trust | undefined} options.trustOf what is known already

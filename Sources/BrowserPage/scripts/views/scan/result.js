@@ -52,7 +52,7 @@ export function result(work) {
     const current = now();
     const [isOld, isKept] = [isStale(current), isSaved(current)];
     const marks = [isOld, isKept, saving, current.valid, current.stored !== null].join();
-    // What is typed meanwhile changes nothing here: whoever listens hears nothing twice, and the focus stays.
+    // Typing changes nothing here. So a screen reader repeats nothing, and the focus stays.
     if (marks === shown) return;
     shown = marks;
     panel.element.classList.toggle('stale', isOld);
