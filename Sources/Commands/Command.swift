@@ -1,23 +1,23 @@
 import DermaFusion
 
-/// One subcommand: what the parser and the help need to know of it, and its work. A new one is a file with a type that
-/// conforms, and its name in ``Tool/dermafusion``.
+/// One subcommand: its name, options and help, and its work. A new subcommand is a file with a conforming type, and its
+/// name in ``Tool/dermafusion``.
 package protocol Command: Sendable {
-  /// As it is typed.
+  /// The word that a user types.
   static var name: String { get }
   /// One sentence.
   static var abstract: String { get }
-  /// More for the help, below the overview; may be empty.
+  /// More help, shown below the overview; may be empty.
   static var discussion: String { get }
-  /// Arguments by place, in order; only the last may be repeated.
+  /// Positional arguments, in order; only the last may be repeated.
   static var positionals: [Positional] { get }
   /// In the order in which help lists them.
   static var options: [any AnyCommandOption] { get }
-  /// Lines of shell for the help, with files of the user's own.
+  /// Example command lines, with the user's own files.
   static var examples: [String] { get }
-  /// What each exit status means here, for the help.
+  /// The meaning of each exit status, for the help.
   static var exitStatuses: [HelpEntry] { get }
-  /// Whether a network runs, so that the instruction set which the environment asks for must be one that can be had.
+  /// Whether a network runs. If so, the instruction set that the environment names must be available.
   static var runsNetwork: Bool { get }
 
   /// Does the work. Data goes to the terminal's output; notes and failures go to its errors.
@@ -40,18 +40,18 @@ package enum ExitStatus: Int32, Sendable {
   case usage = 64
 }
 
-/// What a command works with: the terminal, and the way to a model.
+/// What a command works with: the terminal, and a loader of models.
 package struct Session: Sendable {
   package let terminal: Terminal
   /// Loads a model.
   package typealias Loader =
     @Sendable (_ folder: String, _ threadCount: Int?, _ precision: Precision?) throws -> Classifier
 
-  /// Loads the model of a folder, to compute with so many threads (`nil`: as many as there are processors) in a precision
-  /// (`nil`: the model's own).
+  /// Loads the model of a folder. A thread count of `nil` means one thread for each processor, a precision of `nil` the
+  /// model's own.
   package let loadClassifier: Loader
 
-  /// Why the instruction set that the environment asks for cannot be had; `nil` when it can, or none is asked for.
+  /// Why the instruction set that the environment names is not available; `nil` if it is, or if none is named.
   package let instructionSetRefusal: String?
 
   package init(

@@ -158,8 +158,8 @@ extension Tool {
       (
         Classifier.instructionSetVariable,
         """
-        Instruction set to compute with instead of the best that this machine has: baseline, or avx2, avx512 or \
-        avx512vnni on x86-64. One that the machine does not have is wrong usage.
+        Instruction set to compute with instead of the best that this machine has: baseline; avx2, avx512 or \
+        avx512vnni on x86-64; dotprod on ARM. One that the machine does not have is wrong usage.
         """
       ),
       ("NO_COLOR", "No colours on a terminal, unless it is empty."),

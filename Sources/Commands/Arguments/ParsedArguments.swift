@@ -1,14 +1,13 @@
 import Files
 import SystemModule
 
-/// A command line that was understood: every option's value is one that the option accepts, and no required
-/// one is missing.
+/// A valid command line: every option has a value that it accepts, and no required option is missing.
 package struct ParsedArguments: Sendable {
   /// In the order given.
   package private(set) var positionals: [String] = []
   private var values: [String: [String]] = [:]
 
-  /// The option's value, else its default, else `nil`.
+  /// The option's value or its default; `nil` without either.
   package subscript<Value>(option: CommandOption<Value>) -> Value? {
     values[option.name]?.first.flatMap(option.convert) ?? option.initial
   }
@@ -30,7 +29,7 @@ package struct ParsedArguments: Sendable {
   }
 }
 
-/// What the command line asks for instead of the command's work.
+/// Help or version, which take the place of the command's work.
 package enum ParsingOutcome: Sendable {
   case arguments(ParsedArguments)
   case help
@@ -142,13 +141,13 @@ extension ParsedArguments {
 }
 
 extension DermaFusionError.Code {
-  /// A value on the command line is wrong.
+  /// A wrong value on the command line.
   package static let wrongValue = Self("wrongValue")
-  /// Words of the command line are missing or too many: a list of those that are expected helps.
+  /// Missing or surplus words; the message lists the expected ones.
   package static let wrongWords = Self("wrongWords")
 }
 
-/// A command line that cannot be understood. The exit status is 64.
+/// A wrong command line. The exit status is 64.
 extension DermaFusionError {
   package var isUsage: Bool { code == .wrongValue || code == .wrongWords }
 
@@ -178,15 +177,15 @@ extension DermaFusionError {
     usage("'\(one)' and '\(other)' cannot be given together.")
   }
 
-  /// An option that changes nothing without others.
+  /// An option that has no effect without another one.
   package static func missingCompanion(_ display: String, companions: String) -> Self {
     usage("'\(display)' has no effect without \(companions).")
   }
 }
 
 extension Collection<String> {
-  /// The name that was probably meant: at most a third of its letters (at least one) inserted, left out,
-  /// replaced or swapped with a neighbour; or the only one that begins so.
+  /// The name that the user probably meant: at most a third of its letters (at least one) are inserted, omitted,
+  /// replaced or swapped with a neighbour; or it is the only name with this prefix.
   package func nearest(to typed: String) -> String? {
     let beginning = filter { !typed.isEmpty && $0.hasPrefix(typed) }
     if beginning.count == 1 { return beginning[0] }

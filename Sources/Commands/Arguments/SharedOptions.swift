@@ -12,7 +12,7 @@ extension Positional {
 }
 
 extension CommandOption where Value == String {
-  /// Where the images of a table are looked for.
+  /// Folders in which to find the images of a table.
   static let imageFolders = path(
     "images", valueName: "folder", isRequired: true, isRepeatable: true,
     abstract: "Folder with the images; give it again for more folders.")
@@ -27,7 +27,7 @@ extension CommandOption where Value == Int {
 }
 
 extension CommandOption where Value == Precision {
-  /// What the network is computed in.
+  /// The precision of the network.
   static let precision = CommandOption(
     "precision", valueName: "type",
     abstract: """
@@ -39,7 +39,7 @@ extension CommandOption where Value == Precision {
 }
 
 extension Session {
-  /// The model of a folder, as the options say.
+  /// Loads the model that the options name.
   func classifier(_ folder: String, _ arguments: ParsedArguments) throws -> Classifier {
     try loadClassifier(
       folder, arguments[CommandOption<Int>.threads], arguments[CommandOption<Precision>.precision])
@@ -60,12 +60,12 @@ extension ImageViews {
 }
 
 extension Flag {
-  /// For scripts.
+  /// Turns off progress and notes, for scripts.
   static let quiet = Flag(
     "quiet", abstract: "Show no progress, no notes and no closing summary; failures are still named.")
 }
 
-/// Where models and fixtures lie when the command line does not say.
+/// Finds models and fixtures that the command line does not name.
 struct ModelLocation: Sendable {
   static let option = CommandOption<String>.path(
     "model", valueName: "folder",
@@ -87,25 +87,25 @@ struct ModelLocation: Sendable {
     return folder(named: named, terminal: terminal)
   }
 
-  /// The folder that is meant: the one at this path, or the one of this name beside the model that is used without the option.
+  /// Resolves the value of `--model`: a folder at this path, or a model of this name beside the default one.
   static func folder(named: String, terminal: Terminal) -> String {
     if named.utf8.contains(UInt8(ascii: "/")) || FileBytes.isThere(named) { return named }
     guard let base = try? defaultFolder(terminal), names(beside: base).contains(named) else { return named }
     return "\(base)/\(named)"
   }
 
-  /// The models that lie in a model's folder, by the names of their own folders.
+  /// The models inside a model's folder, by their folders' names.
   static func names(beside folder: String) -> [String] {
     FolderWalk.folders(in: folder).filter { FileBytes.isReadable("\(folder)/\($0)/\(marker)") }
   }
 
-  /// The model's folder where none is named.
+  /// The default model's folder.
   private static func defaultFolder(_ terminal: Terminal) throws(DermaFusionError) -> String {
     if let folder = terminal.environment(environmentVariable), !folder.isEmpty { return folder }
     return try search(folder: folderName, holding: marker, terminal: terminal)
   }
 
-  /// `folder` in the current folder, else beside the program or in a folder above it.
+  /// `folder` in the current folder; otherwise beside the program or in a folder above it.
   static func search(
     folder: String, holding marker: String, terminal: Terminal
   ) throws(DermaFusionError) -> String {
@@ -117,7 +117,7 @@ struct ModelLocation: Sendable {
       places += ["\(base)/\(folder)", "\(base)/share/dermafusion/\(folder)"]
       parent = current == "/" ? nil : directory(of: current)
     }
-    // What has the name in the current folder is meant, even where it turns out to be unusable.
+    // A folder of this name in the current folder wins, even if it is unusable.
     if FileBytes.isThere(folder) { return folder }
     for place in places where FileBytes.isReadable("\(place)/\(marker)") { return place }
     throw DermaFusionError(
@@ -132,7 +132,7 @@ struct ModelLocation: Sendable {
   }
 }
 
-/// What decoding an image may cost.
+/// Limits of decoding an image.
 enum DecodingOptions {
   static let all: [any AnyCommandOption] = [pixels, scannedPixels, memory, seconds]
 
@@ -162,7 +162,7 @@ enum DecodingOptions {
   }
 }
 
-/// How a heatmap is drawn, as every command asks for it.
+/// How a heatmap is drawn.
 enum FigureOptions {
   static let all: [any AnyCommandOption] = [form, scale, colorMap, alpha, sideBySide]
 

@@ -28,7 +28,7 @@ struct BatchInput: Sendable {
       terminal: terminal)
   }
 
-  /// What the options and the table say of the patient.
+  /// The patient's metadata from the options and the table.
   func metadata(of source: ImageSource) throws -> PatientMetadata {
     try MetadataOptions.metadata(arguments, entry: table?.entry(ofImage: source.name))
   }
@@ -39,7 +39,7 @@ struct BatchInput: Sendable {
     terminal.note("Note: \(classifier.model.name) has \(AbstentionKind.basic.words).")
   }
 
-  /// Notes images without a row of the table, and rows without an image.
+  /// Prints the table's notes, such as rows without an image.
   func noteTable(on terminal: Terminal) {
     guard let table, !arguments[Flag.quiet] else { return }
     for note in table.notes { terminal.note("Note: \(note)") }

@@ -1,6 +1,6 @@
 import DermaFusion
 
-/// Results of many images for a person to read: a row an image, and what is true of all of them once.
+/// Prints results of many images: a row for each image, and shared remarks once.
 struct BatchTable {
   private let width: Int?
   private let usesColour: Bool
@@ -13,19 +13,19 @@ struct BatchTable {
   private static let gap = "  "
   private static let percentageWidth = 6
   private static let riskWidth = 8
-  /// Remarks in less room than this stand on a line of their own.
+  /// Remarks with less room than this get a line of their own.
   private static let leastRemarkWidth = 24
 
   /// - Parameters:
-  ///   - names: of all images, so that the columns stand before the first result.
-  ///   - width: characters a line; nil: as many as it takes.
+  ///   - names: of all images. The widths of the columns are then known before the first result.
+  ///   - width: characters a line; nil: no limit.
   init(names: [String], labels: Labels, width: Int?, usesColour: Bool) {
     self.width = width
     self.usesColour = usesColour
     classWidth = max(Self.heading.label.count, min(labels.ids.map { $0.printable.count }.max() ?? 0, 20))
     let longest = max(Self.heading.name.count, names.map { $0.printable.count }.max() ?? 0)
     let others = classWidth + Self.percentageWidth + Self.riskWidth + 4 * Self.gap.count
-    // A remark beside the row where there is room, else the name as wide as the line allows.
+    // A remark goes beside the row if there is room. Otherwise the name takes the whole line.
     nameWidth =
       width.map { width in
         let room = width - others - Self.leastRemarkWidth
@@ -41,7 +41,7 @@ struct BatchTable {
         ? line : String(line.dropLast(names.remark.count)).trimmedRight) + "\n"
   }
 
-  /// - Parameter others: remarks after those on the result.
+  /// - Parameter others: remarks that follow the result's own.
   func row(_ result: Classification, imageName: String, others: [String] = []) -> String {
     let name = shortened(imageName.printable)
     guard let answer = result.answer else {
@@ -75,7 +75,7 @@ struct BatchTable {
   private var remarkColumn: Int {
     nameWidth + classWidth + Self.percentageWidth + Self.riskWidth + 4 * Self.gap.count
   }
-  /// nil: as wide as it takes.
+  /// nil: no limit.
   private var remarkWidth: Int? { width.map { $0 - remarkColumn } }
 
   private func cells(_ name: String, _ label: String, _ percentage: String, _ risk: String) -> String {
@@ -96,7 +96,7 @@ struct BatchTable {
     return cells.trimmedRight + "\n" + text.wrapped(width: width, indent: 4) + "\n"
   }
 
-  /// The end of a path tells more than its beginning.
+  /// Keeps the end of a path, which is more telling than its beginning.
   private func shortened(_ name: String) -> String {
     name.count <= nameWidth ? name : "\u{2026}" + name.suffix(nameWidth - 1)
   }
@@ -115,17 +115,17 @@ extension String {
   fileprivate var spaced: String { String(map { $0 == "_" ? " " : $0 }) }
 }
 
-/// How many of several images got which result.
+/// Counts the results of several images.
 struct BatchSummary {
   /// Images with a result.
   private(set) var count = 0
   private(set) var failedCount = 0
   private(set) var abstainedCount = 0
-  /// By place among ``labels``.
+  /// Counts, by the index of a class in ``labels``.
   private var classCounts: [Int] = []
   private var labels: [LesionLabel] = []
   private var riskCounts: [RiskLevel: Int] = [:]
-  /// Places of the classes that rows of a table name.
+  /// Indices of the classes that the rows name.
   private var namedPlaces: Set<Int> = []
 
   private static let noRisk =

@@ -1,8 +1,8 @@
 import Files
 
 extension String {
-  /// With control characters, line separators and changes of the writing direction as Swift writes them (`\\n`,
-  /// `\\u{1B}`): names of files may hold them, and a terminal would obey.
+  /// Escapes control characters, line separators and changes of the writing direction as Swift does (`\\n`,
+  /// `\\u{1B}`). Names of files may hold them, and a terminal would obey.
   package var printable: String {
     var text = ""
     for scalar in unicodeScalars {
@@ -15,7 +15,7 @@ extension String {
     return text
   }
 
-  /// Without blanks at the end.
+  /// Removes blanks at the end.
   package var trimmedRight: String {
     lastIndex { $0 != " " }.map { String(self[...$0]) } ?? ""
   }
@@ -30,14 +30,14 @@ extension String {
     String(repeating: " ", count: Swift.max(0, width - count)) + self
   }
 
-  /// Beside a label: ``wrapped(width:indent:)`` in the column `column`, with the label before it; below a label that is longer.
+  /// Wraps the text in the column `column` and puts the label before it, or above it if the label is too long.
   package func labelled(_ label: String, column: Int, width: Int?) -> String {
     let text = wrapped(width: width, indent: column)
     return label.count < column ? label.padding(to: column) + text.dropFirst(column) : "\(label)\n\(text)"
   }
 
-  /// Broken between words so that no line is longer than `width` (a longer word stands alone), every line
-  /// indented. Line breaks of the text itself are kept. A `nil` width breaks nothing.
+  /// Wraps between words at `width` (a longer word gets its own line) and indents every line. Line breaks of the
+  /// text are kept. A `nil` width wraps nothing.
   package func wrapped(width: Int?, indent: Int) -> String {
     let margin = String(repeating: " ", count: indent)
     guard let width else {
@@ -78,12 +78,12 @@ extension CSVCell {
   }
 }
 
-/// A table in text. Where a line has no room for all columns, those that are left follow below, with the names again.
+/// A table in text. If a line has no room for all columns, the others follow below, with the names again.
 struct TextTable {
-  /// One column, or several that stand together.
+  /// One column, or several that are kept together.
   struct Column {
     let heading: String
-    /// One for each row.
+    /// A cell for each row.
     let cells: [String]
 
     /// Words: as wide as the longest and `gap` blanks, at least `least`.
@@ -92,12 +92,12 @@ struct TextTable {
       return Column(heading: heading.padding(to: width), cells: cells.map { $0.padding(to: width) })
     }
 
-    /// Numbers, which end below each other. A longer one pushes what follows in its row.
+    /// Numbers, aligned at the right. A longer one shifts the rest of its row.
     static func right(_ heading: String = "", _ width: Int, _ cells: [String]) -> Column {
       Column(heading: heading.leftPadding(to: width), cells: cells.map { $0.leftPadding(to: width) })
     }
 
-    /// Two columns that are never parted.
+    /// Two columns that are never separated.
     static func + (left: Column, right: Column) -> Column {
       Column(heading: left.heading + right.heading, cells: zip(left.cells, right.cells).map { $0 + $1 })
     }
@@ -109,7 +109,7 @@ struct TextTable {
 
   /// A row whose cells are blank in a part is not in that part.
   ///
-  /// - Parameter width: characters a line; nil: as many as it takes. A part has at least one column besides the names.
+  /// - Parameter width: characters a line; nil: no limit. A part has at least one column besides the names.
   func lines(width: Int?) -> [String] {
     var lines: [String] = []
     var rest = columns[...]
@@ -130,7 +130,7 @@ struct TextTable {
     return lines
   }
 
-  /// Texts beside their labels: each is broken in its own column.
+  /// Texts beside their labels, each wrapped in its own column.
   ///
   /// - Parameters:
   ///   - indent: blanks before the labels.

@@ -128,8 +128,8 @@ public final class Classifier: Sendable {
   public var usesMetadata: Bool { configuration.fusion != nil }
   /// Threads that one classification computes with.
   public var threadCount: Int { pool.threadCount }
-  /// The kernels in use: `baseline` (SSE2 or NEON), `avx2`, `avx512` or `avx512vnni`. `baseline` on a CPU that has AVX2 means
-  /// that the package was built without the flags that `Package.swift` gives.
+  /// The kernels in use: `baseline` (SSE2 or NEON), `avx2`, `avx512` or `avx512vnni`, and `dotprod` on ARM. `baseline` on a
+  /// CPU with AVX2 means that the package was built without the flags that `Package.swift` gives.
   public var instructionSet: String { first.network.kernels.instructionSet.rawValue }
 
   /// Of the model, or of each member of an ensemble.
