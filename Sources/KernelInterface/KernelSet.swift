@@ -1,5 +1,5 @@
 /// The instruction sets that the kernels are compiled for.
-public enum InstructionSet: String, Sendable, CaseIterable {
+package enum InstructionSet: String, Sendable, CaseIterable {
   /// SSE2 on x86-64, NEON on ARM: what every CPU of the architecture runs.
   case baseline
   /// AVX2 with fused multiply-add.
@@ -13,25 +13,22 @@ public enum InstructionSet: String, Sendable, CaseIterable {
 }
 
 /// The hot loops of one instruction set. A kernel never allocates, never starts a thread and never validates.
-public struct KernelSet: Sendable {
+package struct KernelSet: Sendable {
   /// The products of an instruction set.
-  public struct Products: Sendable {
-    /// See ``ElementType/float32``.
-    public let float32: ProductKernels
-    /// See ``ElementType/int8``.
-    public let int8: ProductKernels
+  package struct Products: Sendable {
+    package let float32: ProductKernels
+    package let int8: ProductKernels
     /// See ``ElementType/bfloat16``; nil without an instruction for it.
-    public let bfloat16: ProductKernels?
+    package let bfloat16: ProductKernels?
 
-    /// Collects the kernels.
-    public init(float32: ProductKernels, int8: ProductKernels, bfloat16: ProductKernels?) {
+    package init(float32: ProductKernels, int8: ProductKernels, bfloat16: ProductKernels?) {
       self.float32 = float32
       self.int8 = int8
       self.bfloat16 = bfloat16
     }
 
     /// Those of a type of values; nil where there are none.
-    public subscript(type: ElementType) -> ProductKernels? {
+    package subscript(type: ElementType) -> ProductKernels? {
       switch type {
       case .float32: float32
       case .int8: int8
@@ -40,46 +37,31 @@ public struct KernelSet: Sendable {
     }
   }
 
-  /// The instruction set the kernels are written for.
-  public let instructionSet: InstructionSet
+  package let instructionSet: InstructionSet
   /// Whether the compiler was given the flags that let it use that instruction set.
-  public let isBuiltForInstructionSet: Bool
+  package let isBuiltForInstructionSet: Bool
   /// Floats in a vector: channel strides are multiples of it.
-  public let vectorWidth: Int
+  package let vectorWidth: Int
   /// Rows that the matrix kernel computes at a time in a panel of two vectors; row counts that it divides cost least.
-  public let rowTile: Int
-  /// The matrix products, for each type of values.
-  public let products: Products
-  /// Computes a ``DepthwiseRow``.
-  public let depthwiseRow: @Sendable (DepthwiseRow) -> Void
-  /// Computes a ``MaxPoolingRow``.
-  public let maxPoolingRow: @Sendable (MaxPoolingRow) -> Void
-  /// Computes a ``WinogradInput``.
-  public let winogradInput: @Sendable (WinogradInput) -> Void
-  /// Computes a ``WinogradOutput``.
-  public let winogradOutput: @Sendable (WinogradOutput) -> Void
-  /// Computes a ``ColumnScaling``.
-  public let scaleColumns: @Sendable (ColumnScaling) -> Void
-  /// Computes a ``RowScaling``.
-  public let scaleRows: @Sendable (RowScaling) -> Void
-  /// Computes a ``RowSum``.
-  public let addRows: @Sendable (RowSum) -> Void
-  /// Computes an ``ActivationPass``.
-  public let activate: @Sendable (ActivationPass) -> Void
-  /// Computes an ``ExactPass``.
-  public let activateExactly: @Sendable (ExactPass) -> Void
-  /// Computes a ``RoundingPass``.
-  public let round: @Sendable (RoundingPass) -> Void
-  /// Computes a ``DerivativePass``.
-  public let applyDerivative: @Sendable (DerivativePass) -> Void
-  /// Computes a ``ProductSum``.
-  public let addProducts: @Sendable (ProductSum) -> Void
+  package let rowTile: Int
+  package let products: Products
+  package let depthwiseRow: @Sendable (DepthwiseRow) -> Void
+  package let maxPoolingRow: @Sendable (MaxPoolingRow) -> Void
+  package let winogradInput: @Sendable (WinogradInput) -> Void
+  package let winogradOutput: @Sendable (WinogradOutput) -> Void
+  package let scaleColumns: @Sendable (ColumnScaling) -> Void
+  package let scaleRows: @Sendable (RowScaling) -> Void
+  package let addRows: @Sendable (RowSum) -> Void
+  package let activate: @Sendable (ActivationPass) -> Void
+  package let activateExactly: @Sendable (ExactPass) -> Void
+  package let round: @Sendable (RoundingPass) -> Void
+  package let applyDerivative: @Sendable (DerivativePass) -> Void
+  package let addProducts: @Sendable (ProductSum) -> Void
   /// Runs `repetitions` rounds of 12 or more independent multiply-adds and returns the floating-point operations
   /// done: what this CPU can reach at best.
-  public let peakProbe: @Sendable (_ repetitions: Int) -> Int
+  package let peakProbe: @Sendable (_ repetitions: Int) -> Int
 
-  /// Collects the kernels of one instruction set.
-  public init(
+  package init(
     instructionSet: InstructionSet, isBuiltForInstructionSet: Bool, vectorWidth: Int, rowTile: Int,
     products: Products,
     depthwiseRow: @escaping @Sendable (DepthwiseRow) -> Void,
@@ -119,7 +101,7 @@ public struct KernelSet: Sendable {
 
 /// What the values of a matrix product are. They lie in words of 32 bits that hold
 /// ``ProductKernels/valuesPerWord`` neighbours of the depth each, the first in the lowest bits.
-public enum ElementType: String, Sendable, CaseIterable {
+package enum ElementType: String, Sendable, CaseIterable {
   /// Float32 by Float32; sums are Float32. A word is a value.
   case float32
   /// Unsigned 8-bit in `A` by signed 8-bit in `B`; sums are Int32 and exact, so no bit depends on the order.
@@ -133,20 +115,18 @@ public enum ElementType: String, Sendable, CaseIterable {
 }
 
 /// The kernels of an instruction set for products of one type of values.
-public struct ProductKernels: Sendable {
+package struct ProductKernels: Sendable {
   /// Values in a word of 32 bits. Of 8-bit ones 4 bytes where one instruction adds up the products of four, else 2 numbers
   /// of 16 bits.
-  public let valuesPerWord: Int
+  package let valuesPerWord: Int
   /// By how much a value in a word of `A` is less than its level: 128 where an instruction multiplies signed bytes only, else
   /// 0. The bias of a column has so many times the sum of that column of `B` added.
-  public let levelOffset: Int
-  /// Computes a ``MatrixProduct``.
-  public let multiply: @Sendable (MatrixProduct) -> Void
+  package let levelOffset: Int
+  package let multiply: @Sendable (MatrixProduct) -> Void
   /// Computes a ``PackingPass``; nil where a word is a Float32.
-  public let pack: (@Sendable (PackingPass) -> Void)?
+  package let pack: (@Sendable (PackingPass) -> Void)?
 
-  /// Collects the kernels.
-  public init(
+  package init(
     valuesPerWord: Int, levelOffset: Int = 0, multiply: @escaping @Sendable (MatrixProduct) -> Void,
     pack: (@Sendable (PackingPass) -> Void)?
   ) {

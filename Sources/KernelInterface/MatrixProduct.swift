@@ -1,5 +1,5 @@
 /// The function applied to each element as a kernel stores it.
-public enum Activation: UInt8, Sendable, CaseIterable {
+package enum Activation: UInt8, Sendable, CaseIterable {
   /// x
   case identity
   /// max(x, 0)
@@ -22,57 +22,54 @@ public enum Activation: UInt8, Sendable, CaseIterable {
 /// `A` and `B` hold words of 32 bits, see ``ElementType``; strides and depths are in words. `C` and the residual are
 /// row-major Float32, their rows whole vectors. `B` is packed in panels (see ``PanelLayout``). Every element of `C` is one
 /// sum over `k` in ascending order, so how rows and panels are divided among calls never changes a bit.
-public struct MatrixProduct {
+package struct MatrixProduct {
   /// First word of `A`.
-  public var a: UnsafeRawPointer
+  package var a: UnsafeRawPointer
   /// Words from one row of `A` to the next.
-  public var aStride: Int
+  package var aStride: Int
   /// First panel of `B`.
-  public var panels: UnsafeRawPointer
+  package var panels: UnsafeRawPointer
   /// One sum for each column of `C`, padded to whole vectors.
-  public var bias: UnsafeRawPointer
+  package var bias: UnsafeRawPointer
   /// First element of `C`. Must not overlap `A` or the residual.
-  public var c: UnsafeMutablePointer<Float>
+  package var c: UnsafeMutablePointer<Float>
   /// Floats from one row of `C` to the next.
-  public var cStride: Int
+  package var cStride: Int
   /// Rows of `A` and `C` to compute, in each run of them.
-  public var rowCount: Int
+  package var rowCount: Int
   /// Runs of rows. In `A` they follow each other.
-  public var runCount = 1
+  package var runCount = 1
   /// Floats from one run to the next in `C` and the residual, which may have something else in between.
-  public var runStride = 0
+  package var runStride = 0
   /// Pieces that each row of `A` lies in, one after another in the sums.
-  public var segmentCount = 1
-  /// The length of a piece.
-  public var segmentDepth: Int
+  package var segmentCount = 1
+  package var segmentDepth: Int
   /// Words from one piece of a row to the next. Pieces of different rows may overlap.
-  public var segmentStride = 0
+  package var segmentStride = 0
   /// The panels to compute: columns `2 * vectorWidth * panelRange.lowerBound ...` of `C`.
-  public var panelRange: Range<Int>
-  /// The layout of `B`.
-  public var layout: PanelLayout
+  package var panelRange: Range<Int>
+  package var layout: PanelLayout
   /// What a step of a sum stands for, one value for each column, padded to whole vectors. Sums that are whole numbers need
   /// it, others have none.
-  public var scale: UnsafePointer<Float>?
+  package var scale: UnsafePointer<Float>?
   /// Added before the activation, or nil. Has the row stride of `C`.
-  public var residual: UnsafePointer<Float>?
+  package var residual: UnsafePointer<Float>?
   /// Applied last; to sums that are whole numbers in a fixed order, see ``ExactPass``.
-  public var activation = Activation.identity
+  package var activation = Activation.identity
   /// Makes levels of the values; for sums that are whole numbers, without a residual.
-  public var levels: Levels?
+  package var levels: Levels?
 
   /// The whole number within the limits nearest to `value * factor`, halves to the even one, as a float. The product is
   /// rounded to Float.
-  public struct Levels: Sendable, Equatable {
+  package struct Levels: Sendable, Equatable {
     /// Multiplies a value after an activation. Without an activation it is part of the scale, and not looked at.
-    public var factor: Float
+    package var factor: Float
     /// The least level, a whole number.
-    public var least: Float
+    package var least: Float
     /// The greatest level, a whole number.
-    public var greatest: Float
+    package var greatest: Float
 
-    /// Collects the numbers.
-    public init(factor: Float, least: Float, greatest: Float) {
+    package init(factor: Float, least: Float, greatest: Float) {
       self.factor = factor
       self.least = least
       self.greatest = greatest
@@ -80,7 +77,7 @@ public struct MatrixProduct {
   }
 
   /// The product of one run of rows that lie in one piece. The rest can be set.
-  public init(
+  package init(
     a: UnsafeRawPointer, aStride: Int, panels: UnsafeRawPointer, bias: UnsafeRawPointer,
     c: UnsafeMutablePointer<Float>, cStride: Int, rowCount: Int, depth: Int, layout: PanelLayout
   ) {
@@ -98,7 +95,7 @@ public struct MatrixProduct {
 
   /// The length of the sums in words.
   @inlinable
-  public var depth: Int { segmentCount &* segmentDepth }
+  package var depth: Int { segmentCount &* segmentDepth }
 }
 
 /// How the columns of a packed matrix are cut into panels.
@@ -106,23 +103,21 @@ public struct MatrixProduct {
 /// A panel is `depth` rows of two vectors; when the number of vectors is odd the last panel has three, because a
 /// single vector would leave the multipliers waiting for loads. A matrix of one vector is one panel of one.
 /// Panel `p` starts `p * 2 * vectorWidth * depth` floats after the first.
-public struct PanelLayout: Sendable, Equatable {
+package struct PanelLayout: Sendable, Equatable {
   /// Vectors in a row of the matrix: `ceil(columns / vectorWidth)`.
-  public let vectorCount: Int
+  package let vectorCount: Int
 
-  /// The layout of a matrix of `columnCount` columns.
   @inlinable
-  public init(columnCount: Int, vectorWidth: Int) {
+  package init(columnCount: Int, vectorWidth: Int) {
     vectorCount = (columnCount + vectorWidth - 1) / vectorWidth
   }
 
-  /// The number of panels.
   @inlinable
-  public var panelCount: Int { max(vectorCount / 2, 1) }
+  package var panelCount: Int { max(vectorCount / 2, 1) }
 
   /// The vectors in a row of the given panel: 1, 2 or 3.
   @inlinable
-  public func vectorCount(ofPanel panel: Int) -> Int {
+  package func vectorCount(ofPanel panel: Int) -> Int {
     panel == panelCount - 1 ? vectorCount - 2 * panel : 2
   }
 }
@@ -132,26 +127,23 @@ public struct PanelLayout: Sendable, Equatable {
 /// - 8-bit: `words[r, c] = min(max(round(values[r, c] * factors[c] + zeroPoint), 0), 255)`. The product is rounded to Float,
 ///   the sum to the nearest whole number, halves to the even one.
 /// - bfloat16: `values[r, c] * factors[c]`, rounded to Float and then to the nearest bfloat16, halves to the even one.
-public struct PackingPass {
+package struct PackingPass {
   /// `[rowCount, columnCount]`, rows `valueStride` floats apart.
-  public var values: UnsafePointer<Float>
-  /// Floats from one row to the next.
-  public var valueStride: Int
-  /// Rows.
-  public var rowCount: Int
+  package var values: UnsafePointer<Float>
+  package var valueStride: Int
+  package var rowCount: Int
   /// Columns, whole vectors of floats.
-  public var columnCount: Int
+  package var columnCount: Int
   /// The first row's words, one after another.
-  public var words: UnsafeMutablePointer<Int32>
+  package var words: UnsafeMutablePointer<Int32>
   /// Words from one row to the next.
-  public var wordStride: Int
+  package var wordStride: Int
   /// One value for each column. Of bfloat16 nil stands for ones.
-  public var factors: UnsafePointer<Float>?
+  package var factors: UnsafePointer<Float>?
   /// What stands for 0 in 8 bits: a whole number of 0...255.
-  public var zeroPoint: Float
+  package var zeroPoint: Float
 
-  /// Collects the arguments.
-  public init(
+  package init(
     values: UnsafePointer<Float>, valueStride: Int, rowCount: Int, columnCount: Int,
     words: UnsafeMutablePointer<Int32>, wordStride: Int, factors: UnsafePointer<Float>?, zeroPoint: Float
   ) {

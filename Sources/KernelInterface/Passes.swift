@@ -1,18 +1,15 @@
 /// The arguments of a scaling of columns: `matrix[r, c] *= factors[c]`.
-public struct ColumnScaling {
+package struct ColumnScaling {
   /// `[rowCount, columnCount]`, rows `rowStride` floats apart.
-  public var matrix: UnsafeMutablePointer<Float>
-  /// Rows.
-  public var rowCount: Int
+  package var matrix: UnsafeMutablePointer<Float>
+  package var rowCount: Int
   /// Columns, whole vectors.
-  public var columnCount: Int
-  /// Floats from one row to the next.
-  public var rowStride: Int
+  package var columnCount: Int
+  package var rowStride: Int
   /// One value for each column.
-  public var factors: UnsafePointer<Float>
+  package var factors: UnsafePointer<Float>
 
-  /// Collects the arguments.
-  public init(
+  package init(
     matrix: UnsafeMutablePointer<Float>, rowCount: Int, columnCount: Int, rowStride: Int,
     factors: UnsafePointer<Float>
   ) {
@@ -25,20 +22,18 @@ public struct ColumnScaling {
 }
 
 /// The arguments of a scaling of rows: `output[r, c] = matrix[r, c] * factors[r]`.
-public struct RowScaling {
+package struct RowScaling {
   /// `[rowCount, columnCount]`, dense.
-  public var output: UnsafeMutablePointer<Float>
+  package var output: UnsafeMutablePointer<Float>
   /// `[rowCount, columnCount]`, dense.
-  public var matrix: UnsafePointer<Float>
-  /// Rows.
-  public var rowCount: Int
+  package var matrix: UnsafePointer<Float>
+  package var rowCount: Int
   /// Columns, whole vectors.
-  public var columnCount: Int
+  package var columnCount: Int
   /// One value for each row.
-  public var factors: UnsafePointer<Float>
+  package var factors: UnsafePointer<Float>
 
-  /// Collects the arguments.
-  public init(
+  package init(
     output: UnsafeMutablePointer<Float>, matrix: UnsafePointer<Float>, rowCount: Int, columnCount: Int,
     factors: UnsafePointer<Float>
   ) {
@@ -51,20 +46,17 @@ public struct RowScaling {
 }
 
 /// The arguments of a sum of rows: `sums[c] += sum over r of matrix[r, c]`, rows ascending.
-public struct RowSum {
+package struct RowSum {
   /// One value for each column, added to.
-  public var sums: UnsafeMutablePointer<Float>
+  package var sums: UnsafeMutablePointer<Float>
   /// `[rowCount, columnCount]`, rows `rowStride` floats apart.
-  public var matrix: UnsafePointer<Float>
-  /// Rows.
-  public var rowCount: Int
+  package var matrix: UnsafePointer<Float>
+  package var rowCount: Int
   /// Columns, whole vectors.
-  public var columnCount: Int
-  /// Floats from one row to the next.
-  public var rowStride: Int
+  package var columnCount: Int
+  package var rowStride: Int
 
-  /// Collects the arguments.
-  public init(
+  package init(
     sums: UnsafeMutablePointer<Float>, matrix: UnsafePointer<Float>, rowCount: Int, columnCount: Int,
     rowStride: Int
   ) {
@@ -77,16 +69,13 @@ public struct RowSum {
 }
 
 /// The arguments of an activation of values where they lie: `values[i] = activation(values[i])`.
-public struct ActivationPass {
-  /// The values.
-  public var values: UnsafeMutablePointer<Float>
+package struct ActivationPass {
+  package var values: UnsafeMutablePointer<Float>
   /// How many there are, whole vectors.
-  public var count: Int
-  /// What is applied.
-  public var activation: Activation
+  package var count: Int
+  package var activation: Activation
 
-  /// Collects the arguments.
-  public init(values: UnsafeMutablePointer<Float>, count: Int, activation: Activation) {
+  package init(values: UnsafeMutablePointer<Float>, count: Int, activation: Activation) {
     self.values = values
     self.count = count
     self.activation = activation
@@ -95,16 +84,14 @@ public struct ActivationPass {
 
 /// The arguments of a rounding of values where they lie, to the nearest multiple of a power of two, halves to the even one:
 /// `values[i] = (values[i] + magic) - magic`.
-public struct RoundingPass {
+package struct RoundingPass {
   /// The values, in magnitude at most a third of the magic number.
-  public var values: UnsafeMutablePointer<Float>
-  /// How many there are.
-  public var count: Int
+  package var values: UnsafeMutablePointer<Float>
+  package var count: Int
   /// 1.5 x 2^23 times the power of two.
-  public var magic: Float
+  package var magic: Float
 
-  /// Collects the arguments.
-  public init(values: UnsafeMutablePointer<Float>, count: Int, magic: Float) {
+  package init(values: UnsafeMutablePointer<Float>, count: Int, magic: Float) {
     self.values = values
     self.count = count
     self.magic = magic
@@ -115,31 +102,26 @@ public struct RoundingPass {
 /// without fused products. `output[r, c] = activation(values[r, c] * scales[c])`, or the level of that.
 ///
 /// The sigmoid in it is within 0.0005 of the true one: a small part of a step of 8 bits.
-public struct ExactPass {
+package struct ExactPass {
   /// `[rowCount, columnCount]`, rows `valueStride` floats apart.
-  public var values: UnsafePointer<Float>
-  /// Floats from one row to the next.
-  public var valueStride: Int
+  package var values: UnsafePointer<Float>
+  package var valueStride: Int
   /// `[rowCount, columnCount]`, rows `outputStride` floats apart; it may be the values.
-  public var output: UnsafeMutablePointer<Float>
-  /// Floats from one row to the next.
-  public var outputStride: Int
-  /// Rows.
-  public var rowCount: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputStride: Int
+  package var rowCount: Int
   /// Columns, whole vectors.
-  public var columnCount: Int
+  package var columnCount: Int
   /// One value for each column; nil for ones.
-  public var scales: UnsafePointer<Float>?
-  /// What is applied.
-  public var activation: Activation
+  package var scales: UnsafePointer<Float>?
+  package var activation: Activation
   /// Makes levels of the values; nil leaves them as they are.
-  public var levels: MatrixProduct.Levels?
+  package var levels: MatrixProduct.Levels?
   /// The sum of each column's levels is added; nil where they are not wanted. Within a pass it must be a number that Float
   /// holds: of fine levels at most 8192 rows.
-  public var sums: UnsafeMutablePointer<Int32>?
+  package var sums: UnsafeMutablePointer<Int32>?
 
-  /// Collects the arguments.
-  public init(
+  package init(
     values: UnsafePointer<Float>, valueStride: Int, output: UnsafeMutablePointer<Float>, outputStride: Int,
     rowCount: Int, columnCount: Int, scales: UnsafePointer<Float>?, activation: Activation,
     levels: MatrixProduct.Levels? = nil, sums: UnsafeMutablePointer<Int32>? = nil
@@ -159,26 +141,24 @@ public struct ExactPass {
 
 /// The arguments of an activation's backward pass:
 /// `gradient[r, c] = (gradient[r, c] * factors[c] + offsets[c]) * activation'(preActivation[r, c])`, without what is nil.
-public struct DerivativePass {
+package struct DerivativePass {
   /// `[rowCount, columnCount]`, rows `rowStride` floats apart: of the output, then of the input.
-  public var gradient: UnsafeMutablePointer<Float>
+  package var gradient: UnsafeMutablePointer<Float>
   /// The activation's input, of the same layout.
-  public var preActivation: UnsafePointer<Float>
-  /// Rows.
-  public var rowCount: Int
+  package var preActivation: UnsafePointer<Float>
+  package var rowCount: Int
   /// Columns, whole vectors.
-  public var columnCount: Int
+  package var columnCount: Int
   /// Floats from one row to the next, of both.
-  public var rowStride: Int
+  package var rowStride: Int
   /// One value for each column, or nil.
-  public var factors: UnsafePointer<Float>?
+  package var factors: UnsafePointer<Float>?
   /// One value for each column, or nil.
-  public var offsets: UnsafePointer<Float>?
+  package var offsets: UnsafePointer<Float>?
   /// Whose derivative is applied.
-  public var activation: Activation
+  package var activation: Activation
 
-  /// Collects the arguments.
-  public init(
+  package init(
     gradient: UnsafeMutablePointer<Float>, preActivation: UnsafePointer<Float>, rowCount: Int,
     columnCount: Int, rowStride: Int, factors: UnsafePointer<Float>? = nil,
     offsets: UnsafePointer<Float>? = nil, activation: Activation
@@ -196,24 +176,22 @@ public struct DerivativePass {
 
 /// The arguments of a sum of products: `sums[c] += sum over r of gradient[r, c] * activation(preActivation[r, c])`, rows
 /// ascending.
-public struct ProductSum {
+package struct ProductSum {
   /// One value for each column, added to.
-  public var sums: UnsafeMutablePointer<Float>
+  package var sums: UnsafeMutablePointer<Float>
   /// `[rowCount, columnCount]`, rows `rowStride` floats apart.
-  public var gradient: UnsafePointer<Float>
+  package var gradient: UnsafePointer<Float>
   /// Of the same layout.
-  public var preActivation: UnsafePointer<Float>
-  /// Rows.
-  public var rowCount: Int
+  package var preActivation: UnsafePointer<Float>
+  package var rowCount: Int
   /// Columns, whole vectors.
-  public var columnCount: Int
+  package var columnCount: Int
   /// Floats from one row to the next, of both.
-  public var rowStride: Int
+  package var rowStride: Int
   /// Applied to `preActivation`.
-  public var activation: Activation
+  package var activation: Activation
 
-  /// Collects the arguments.
-  public init(
+  package init(
     sums: UnsafeMutablePointer<Float>, gradient: UnsafePointer<Float>, preActivation: UnsafePointer<Float>,
     rowCount: Int, columnCount: Int, rowStride: Int, activation: Activation
   ) {

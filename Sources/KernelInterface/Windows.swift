@@ -2,40 +2,33 @@
 ///
 /// `output[x, c] = activation(bias[c] + sum over ky, kx of rows[ky][x * stride + kx - padLeft, c] * weight[ky, kx, c])`
 /// where pixels outside the row, and rows that are nil, count as zero. All channel counts are whole vectors.
-public struct DepthwiseRow {
+package struct DepthwiseRow {
   /// One pointer to the first pixel of each input row under the window, from the top; nil outside the image.
-  public var rows: UnsafePointer<UnsafePointer<Float>?>
-  /// Floats from one input pixel to the next.
-  public var inputPixelStride: Int
-  /// Pixels in an input row.
-  public var inputWidth: Int
+  package var rows: UnsafePointer<UnsafePointer<Float>?>
+  package var inputPixelStride: Int
+  package var inputWidth: Int
   /// The first output pixel.
-  public var output: UnsafeMutablePointer<Float>
-  /// Floats from one output pixel to the next.
-  public var outputPixelStride: Int
-  /// Pixels in the output row.
-  public var outputWidth: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputPixelStride: Int
+  package var outputWidth: Int
   /// `[kernelSize, kernelSize, weightStride]`, from the first of the channels to compute.
-  public var weight: UnsafePointer<Float>
+  package var weight: UnsafePointer<Float>
   /// Floats from one tap's weights to the next.
-  public var weightStride: Int
+  package var weightStride: Int
   /// One value for each channel.
-  public var bias: UnsafePointer<Float>
+  package var bias: UnsafePointer<Float>
   /// When not nil, the sum over the output row is added to it, channel by channel.
-  public var sums: UnsafeMutablePointer<Float>?
-  /// The window's height and width.
-  public var kernelSize: Int
+  package var sums: UnsafeMutablePointer<Float>?
+  package var kernelSize: Int
   /// Input pixels from one output to the next, in both directions.
-  public var stride: Int
+  package var stride: Int
   /// Zeros before the first pixel of a row.
-  public var padLeft: Int
+  package var padLeft: Int
   /// Channels to compute, a multiple of the vector width.
-  public var channelCount: Int
-  /// Applied to each output.
-  public var activation: Activation
+  package var channelCount: Int
+  package var activation: Activation
 
-  /// Collects the arguments.
-  public init(
+  package init(
     rows: UnsafePointer<UnsafePointer<Float>?>, inputPixelStride: Int, inputWidth: Int,
     output: UnsafeMutablePointer<Float>, outputPixelStride: Int, outputWidth: Int,
     weight: UnsafePointer<Float>, weightStride: Int, bias: UnsafePointer<Float>,
@@ -64,30 +57,24 @@ public struct DepthwiseRow {
 ///
 /// `output[x, c] = max over ky, kx of rows[ky][x * stride + kx - padLeft, c]`, where pixels outside the row, and rows that
 /// are nil, are left out. Every window meets the input. The channel count is whole vectors.
-public struct MaxPoolingRow {
+package struct MaxPoolingRow {
   /// One pointer to the first pixel of each input row under the window, from the top; nil outside the image.
-  public var rows: UnsafePointer<UnsafePointer<Float>?>
-  /// Floats from one input pixel to the next.
-  public var inputPixelStride: Int
-  /// Pixels in an input row.
-  public var inputWidth: Int
+  package var rows: UnsafePointer<UnsafePointer<Float>?>
+  package var inputPixelStride: Int
+  package var inputWidth: Int
   /// The first output pixel.
-  public var output: UnsafeMutablePointer<Float>
-  /// Floats from one output pixel to the next.
-  public var outputPixelStride: Int
-  /// Pixels in the output row.
-  public var outputWidth: Int
-  /// The window's height and width.
-  public var kernelSize: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputPixelStride: Int
+  package var outputWidth: Int
+  package var kernelSize: Int
   /// Input pixels from one output to the next.
-  public var stride: Int
+  package var stride: Int
   /// Pixels of the first window that lie before the row.
-  public var padLeft: Int
+  package var padLeft: Int
   /// Channels to compute, a multiple of the vector width.
-  public var channelCount: Int
+  package var channelCount: Int
 
-  /// Collects the arguments.
-  public init(
+  package init(
     rows: UnsafePointer<UnsafePointer<Float>?>, inputPixelStride: Int, inputWidth: Int,
     output: UnsafeMutablePointer<Float>, outputPixelStride: Int, outputWidth: Int, kernelSize: Int,
     stride: Int, padLeft: Int, channelCount: Int
@@ -109,18 +96,17 @@ public struct MaxPoolingRow {
 ///
 /// `B^T = [[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]]`
 /// (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016, F(2x2, 3x3)).
-public struct WinogradInput {
+package struct WinogradInput {
   /// The tile's pixels, row-major; one outside the map is a pixel of zeros.
-  public var pixels: InlineArray<16, UnsafePointer<Float>>
+  package var pixels: InlineArray<16, UnsafePointer<Float>>
   /// Channels, whole vectors.
-  public var channelCount: Int
+  package var channelCount: Int
   /// The first of 16 results, row-major, `planeStride` floats apart.
-  public var output: UnsafeMutablePointer<Float>
+  package var output: UnsafeMutablePointer<Float>
   /// Floats from one result to the next.
-  public var planeStride: Int
+  package var planeStride: Int
 
-  /// Collects the arguments.
-  public init(
+  package init(
     pixels: InlineArray<16, UnsafePointer<Float>>, channelCount: Int, output: UnsafeMutablePointer<Float>,
     planeStride: Int
   ) {
@@ -135,26 +121,24 @@ public struct WinogradInput {
 /// makes 2x2 pixels.
 ///
 /// `A^T = [[1, 1, 1, 0], [0, 1, -1, -1]]`
-public struct WinogradOutput {
+package struct WinogradOutput {
   /// The first of 16 values, row-major, `planeStride` floats apart.
-  public var input: UnsafePointer<Float>
+  package var input: UnsafePointer<Float>
   /// Floats from one value to the next.
-  public var planeStride: Int
+  package var planeStride: Int
   /// Channels, whole vectors.
-  public var channelCount: Int
+  package var channelCount: Int
   /// One value for each channel.
-  public var bias: UnsafePointer<Float>
+  package var bias: UnsafePointer<Float>
   /// The map's first pixel.
-  public var output: UnsafeMutablePointer<Float>
+  package var output: UnsafeMutablePointer<Float>
   /// Added before the activation, or nil; lies like the output.
-  public var residual: UnsafePointer<Float>?
+  package var residual: UnsafePointer<Float>?
   /// Where the four pixels lie, row-major, in floats from the first pixel's start; nil outside the map.
-  public var places: InlineArray<4, Int?>
-  /// Applied last.
-  public var activation: Activation
+  package var places: InlineArray<4, Int?>
+  package var activation: Activation
 
-  /// Collects the arguments.
-  public init(
+  package init(
     input: UnsafePointer<Float>, planeStride: Int, channelCount: Int, bias: UnsafePointer<Float>,
     output: UnsafeMutablePointer<Float>, residual: UnsafePointer<Float>?, places: InlineArray<4, Int?>,
     activation: Activation

@@ -46,7 +46,7 @@ import KernelInterface
 #endif
 
 /// The kernels of bfloat16 products; nil where the module was compiled without its instructions.
-public func bfloat16Product() -> ProductKernels? {
+package func bfloat16Product() -> ProductKernels? {
   #if KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX512
     ProductKernels(
       valuesPerWord: 2, multiply: { multiply($0, BFloat16Elements.self) }, pack: { packBFloat16($0) })

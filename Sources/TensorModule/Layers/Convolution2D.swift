@@ -22,15 +22,11 @@ package struct Convolution2D: Sendable {
   }
 
   private let product: Product
-  /// Channels of the input.
   package let inputChannels: Int
-  /// Channels of the output.
   package let outputChannels: Int
-  /// The window.
   package let window: Window
   /// Applied to each output.
   package let activation: Activation
-  /// The kernels it is packed for.
   package let kernels: KernelSet
 
   /// - Parameters:

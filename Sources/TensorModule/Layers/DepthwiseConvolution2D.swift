@@ -5,7 +5,6 @@ package import SystemModule
 package struct DepthwiseConvolution2D: Sendable {
   /// Channels of the input and of the output.
   package let channels: Int
-  /// The window.
   package let window: Window
   /// Applied to each output.
   package let activation: Activation

@@ -9,7 +9,6 @@ package import SystemModule
 package struct ExpandedDepthwise: Sendable {
   /// The 1x1 convolution before, or nil.
   package let expansion: PointwiseConvolution?
-  /// The depthwise convolution.
   package let depthwise: DepthwiseConvolution2D
 
   /// - Precondition: The expansion's output channels are the depthwise convolution's.
@@ -239,7 +238,6 @@ package struct ExpandedRows {
   package let first: Int
   /// Pixels of a run.
   package let pixelCount: Int
-  /// Runs.
   package let runCount: Int
   /// The channels.
   package let panels: Range<Int>

@@ -7,9 +7,7 @@ package import SystemModule
 /// pieces of those copies, which the packed weight is multiplied by where they lie. ``Convolution2D`` is faster where there
 /// are many channels.
 package struct ImageConvolution2D: Sendable {
-  /// Channels of the input.
   package let inputChannels: Int
-  /// The window.
   package let window: Window
   /// Applied to each output.
   package let activation: Activation
@@ -31,10 +29,8 @@ package struct ImageConvolution2D: Sendable {
       kernels: kernels)
   }
 
-  /// Channels of the output.
   package var outputChannels: Int { matrix.columnCount }
 
-  /// Multiply-adds of one output pixel.
   package var multiplyAddsPerPixel: Int { matrix.depth * matrix.columnCount }
 
   /// Floats of scratch memory for each task.

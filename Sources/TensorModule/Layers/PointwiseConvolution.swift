@@ -110,10 +110,8 @@ package struct ProductGrid {
       rowTile: matrix.kernels.rowTile, threadCount: threadCount, cacheSize: cacheSize)
   }
 
-  /// Blocks of rows.
   package var blockCount: Int { (rowCount + rowsPerBlock - 1) / rowsPerBlock }
 
-  /// The rows of a block.
   package func rows(ofBlock block: Int) -> Range<Int> {
     block * rowsPerBlock..<min((block + 1) * rowsPerBlock, rowCount)
   }

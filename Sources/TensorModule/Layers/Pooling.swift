@@ -3,7 +3,6 @@ package import SystemModule
 
 /// The greatest value of each channel under a window that slides over the input; what lies outside the input is left out.
 package struct MaxPooling2D: Sendable {
-  /// The window.
   package let window: Window
   private let kernels: KernelSet
 

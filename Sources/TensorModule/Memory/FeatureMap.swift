@@ -10,14 +10,12 @@ package struct FeatureShape: Sendable, Equatable, CustomStringConvertible {
   /// Values in a pixel.
   package var channels: Int
 
-  /// A shape of the given extent.
   package init(height: Int, width: Int, channels: Int) {
     self.height = height
     self.width = width
     self.channels = channels
   }
 
-  /// Pixels.
   package var pixelCount: Int { height * width }
 
   package var description: String { "[\(height), \(width), \(channels)]" }
@@ -119,7 +117,6 @@ package struct Window: Sendable, Equatable {
     return (top, left, outputHeight, outputWidth)
   }
 
-  /// The shape of the output with so many channels.
   package func outputShape(_ input: FeatureShape, channels: Int) -> FeatureShape {
     let resolved = resolve(height: input.height, width: input.width)
     return FeatureShape(height: resolved.height, width: resolved.width, channels: channels)
@@ -143,7 +140,6 @@ package struct Tensor: Sendable, Equatable {
     self.values = values
   }
 
-  /// Zeros.
   package init(shape: [Int]) {
     self.init(shape: shape, values: [Float](repeating: 0, count: shape.reduce(1, *)))
   }

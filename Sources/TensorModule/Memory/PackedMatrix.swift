@@ -9,7 +9,6 @@ package struct PackedMatrix: Sendable {
   package let columnCount: Int
   /// The cut into panels.
   package let layout: PanelLayout
-  /// The kernels it is packed for.
   package let kernels: KernelSet
   /// What its values are: ``ElementType/float32``, or ``ElementType/bfloat16``, to which they are rounded.
   package let type: ElementType

@@ -57,7 +57,6 @@ package struct ExactGrid: Sendable, Equatable {
 }
 
 extension FeatureMap {
-  /// Floats of a task.
   private static let floatsPerTask = 16_384
 
   /// Rounds all values, which the grid's limit bounds.

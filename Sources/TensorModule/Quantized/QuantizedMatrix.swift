@@ -3,13 +3,11 @@ import SystemModule
 
 /// The right-hand matrix of an int8 product, packed once into panels of words.
 package struct QuantizedMatrix: Sendable {
-  /// What it was packed from.
   package let weight: QuantizedWeight
   /// How its input is kept.
   package let input: Quantization
   /// The cut into panels.
   package let layout: PanelLayout
-  /// The kernels it is packed for.
   package let kernels: KernelSet
 
   private let wordCount: Int

@@ -2,7 +2,7 @@ import KernelInterface
 
 /// The kernels of an instruction set: those of this module, and the products that are handed over. Even to collect them
 /// needs a CPU that has the instructions.
-public func makeKernelSet(
+package func makeKernelSet(
   _ instructionSet: InstructionSet, isBuilt: Bool, products: KernelSet.Products
 ) -> KernelSet {
   KernelSet(
@@ -41,6 +41,6 @@ enum Float32Elements: ProductElements {
 }
 
 /// The kernels of Float32 products.
-public func float32Product() -> ProductKernels {
+package func float32Product() -> ProductKernels {
   ProductKernels(valuesPerWord: 1, multiply: { multiply($0, Float32Elements.self) }, pack: nil)
 }

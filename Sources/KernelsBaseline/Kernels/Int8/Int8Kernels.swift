@@ -16,7 +16,7 @@ enum Int8Elements: ProductElements {
 }
 
 /// The kernels of 8-bit products.
-public func int8Product() -> ProductKernels {
+package func int8Product() -> ProductKernels {
   ProductKernels(
     valuesPerWord: valuesPerWord, levelOffset: levelOffset, multiply: { multiply($0, Int8Elements.self) },
     pack: { packInt8($0) })

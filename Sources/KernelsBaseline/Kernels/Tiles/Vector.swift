@@ -174,7 +174,7 @@ extension Vector {
 
 /// Whether the compiler was given the flags of this module's instruction set. Unlike everything else here it runs on
 /// any CPU: it returns a constant.
-public func isBuiltForInstructionSet() -> Bool {
+package func isBuiltForInstructionSet() -> Bool {
   #if KERNEL_DOT_PRODUCT && KERNEL_AVX512
     caller_is_built_for_avx512vnni()
   #elseif KERNEL_DOT_PRODUCT
