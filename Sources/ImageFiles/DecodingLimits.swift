@@ -150,7 +150,6 @@ struct SquareRows: ~Copyable {
     let isInOrder: Bool
     /// The side of the network's input.
     let size: Int
-    /// The side of the picture.
     let pictureSide: Int?
 
     /// Nil for an image that is to be kept whole.

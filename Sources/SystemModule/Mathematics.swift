@@ -41,4 +41,15 @@ package enum Mathematics {
   package static func log(_ x: Double) -> Double { c_log(x) }
 
   package static func pow(_ base: Double, _ exponent: Double) -> Double { c_pow(base, exponent) }
+
+  /// The sum of the products, added up in order.
+  package static func dot(_ a: [Double], _ b: [Double]) -> Double {
+    var sum = 0.0
+    for index in a.indices { sum += a[index] * b[index] }
+    return sum
+  }
+
+  package static func add(_ values: [Double], times factor: Double, to sum: inout [Double]) {
+    for index in sum.indices { sum[index] += factor * values[index] }
+  }
 }

@@ -6,7 +6,7 @@ import SystemModule
 struct HEIFLibrary: @unchecked Sendable {
   private typealias Pointer = UnsafeMutableRawPointer
 
-  static let shared = SystemLibrary.open("libheif", versions: [1]).flatMap(HEIFLibrary.init)
+  static let shared = SystemLibrary.open("libheif", versions: [1]).flatMap { try? HEIFLibrary($0) }
 
   let version: String
   let decodesHEVC: Bool
@@ -26,41 +26,27 @@ struct HEIFLibrary: @unchecked Sendable {
   private let colorsOfHandle: cheif_nclx_function?
   private let freeColors: (@convention(c) (Pointer?) -> Void)?
 
-  init?(_ library: DynamicLibrary) {
-    typealias Free = @convention(c) (Pointer?) -> Void
-    typealias Size = @convention(c) (Pointer?, Int32) -> Int32
-    guard
-      let version = library.function(
-        "heif_get_version", as: (@convention(c) () -> UnsafePointer<CChar>?).self),
-      let allocate = library.function("heif_context_alloc", as: (@convention(c) () -> Pointer?).self),
-      let free = library.function("heif_context_free", as: Free.self),
-      let read = library.function("heif_context_read_from_memory_without_copy", as: cheif_read_function.self),
-      let primary = library.function(
-        "heif_context_get_primary_image_handle", as: cheif_primary_function.self),
-      let releaseHandle = library.function("heif_image_handle_release", as: Free.self),
-      let decode = library.function("heif_decode_image", as: cheif_decode_function.self),
-      let releaseImage = library.function("heif_image_release", as: Free.self),
-      let plane = library.function(
-        "heif_image_get_plane_readonly",
-        as: (@convention(c) (Pointer?, Int32, UnsafeMutablePointer<Int32>?) -> UnsafePointer<UInt8>?).self),
-      let width = library.function("heif_image_get_width", as: Size.self),
-      let height = library.function("heif_image_get_height", as: Size.self),
-      let decodes = library.function(
-        "heif_have_decoder_for_format", as: (@convention(c) (Int32) -> Int32).self)
-    else { return nil }
+  init(_ library: DynamicLibrary) throws {
+    let version: @convention(c) () -> UnsafePointer<CChar>? = try library.required("heif_get_version")
+    let decodes: @convention(c) (Int32) -> Int32 = try library.required("heif_have_decoder_for_format")
+    allocate = try library.required("heif_context_alloc")
+    free = try library.required("heif_context_free")
+    read = try library.required("heif_context_read_from_memory_without_copy")
+    primary = try library.required("heif_context_get_primary_image_handle")
+    releaseHandle = try library.required("heif_image_handle_release")
+    decode = try library.required("heif_decode_image")
+    releaseImage = try library.required("heif_image_release")
+    plane = try library.required("heif_image_get_plane_readonly")
+    width = try library.required("heif_image_get_width")
+    height = try library.required("heif_image_get_height")
+    colorsOfImage = library.function("heif_image_get_nclx_color_profile")
+    colorsOfHandle = library.function("heif_image_handle_get_nclx_color_profile")
+    freeColors = library.function("heif_nclx_color_profile_free")
     // Loads the decoders that are plug-ins; without it in older versions there are none.
-    if let initialize = library.symbol("heif_init") {
-      _ = unsafeBitCast(initialize, to: (@convention(c) (Pointer?) -> cheif_error).self)(nil)
-    }
+    let initialize: (@convention(c) (Pointer?) -> cheif_error)? = library.function("heif_init")
+    _ = initialize?(nil)
     self.version = version().map { String(cString: $0) } ?? "of an unknown version"
     (decodesHEVC, decodesAV1) = (decodes(1) != 0, decodes(4) != 0)
-    (self.allocate, self.free, self.read, self.primary) = (allocate, free, read, primary)
-    (self.releaseHandle, self.decode, self.releaseImage) = (releaseHandle, decode, releaseImage)
-    (self.plane, self.width, self.height) = (plane, width, height)
-    colorsOfImage = library.function("heif_image_get_nclx_color_profile", as: cheif_nclx_function.self)
-    colorsOfHandle = library.function(
-      "heif_image_handle_get_nclx_color_profile", as: cheif_nclx_function.self)
-    freeColors = library.function("heif_nclx_color_profile_free", as: Free.self)
   }
 
   /// The pixels of the primary image, turned as the file says.

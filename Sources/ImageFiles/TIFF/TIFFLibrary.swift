@@ -25,7 +25,7 @@ struct TIFFLibrary: @unchecked Sendable {
     ) -> Pointer?
   typealias Size = @convention(c) (Pointer?) -> Int
 
-  static let shared = SystemLibrary.open("libtiff", versions: [6, 5]).flatMap(TIFFLibrary.init)
+  static let shared = SystemLibrary.open("libtiff", versions: [6, 5]).flatMap { try? TIFFLibrary($0) }
 
   let version: String
   let open: Open
@@ -51,49 +51,33 @@ struct TIFFLibrary: @unchecked Sendable {
     let setWarningHandler: Pointer
     let open: OpenWithOptions
 
-    init?(_ library: DynamicLibrary) {
-      guard let allocate = library.function("TIFFOpenOptionsAlloc", as: (@convention(c) () -> Pointer?).self),
-        let free = library.function("TIFFOpenOptionsFree", as: (@convention(c) (Pointer?) -> Void).self),
-        let setErrorHandler = library.symbol("TIFFOpenOptionsSetErrorHandlerExtR"),
-        let setWarningHandler = library.symbol("TIFFOpenOptionsSetWarningHandlerExtR"),
-        let open = library.function("TIFFClientOpenExt", as: OpenWithOptions.self)
-      else { return nil }
-      (self.allocate, self.free, self.open) = (allocate, free, open)
-      (self.setErrorHandler, self.setWarningHandler) = (setErrorHandler, setWarningHandler)
+    init(_ library: DynamicLibrary) throws {
+      allocate = try library.required("TIFFOpenOptionsAlloc")
+      free = try library.required("TIFFOpenOptionsFree")
+      setErrorHandler = try library.required("TIFFOpenOptionsSetErrorHandlerExtR")
+      setWarningHandler = try library.required("TIFFOpenOptionsSetWarningHandlerExtR")
+      open = try library.required("TIFFClientOpenExt")
     }
   }
 
-  init?(_ library: DynamicLibrary) {
-    guard
-      let version = library.function("TIFFGetVersion", as: (@convention(c) () -> UnsafePointer<CChar>?).self),
-      let open = library.function("TIFFClientOpen", as: Open.self),
-      let close = library.function("TIFFClose", as: (@convention(c) (Pointer?) -> Void).self),
-      let setDirectory = library.function(
-        "TIFFSetSubDirectory", as: (@convention(c) (Pointer?, UInt64) -> Int32).self),
-      let setField = library.symbol("TIFFSetField"),
-      let stripSize = library.function("TIFFStripSize", as: Size.self),
-      let tileSize = library.function("TIFFTileSize", as: Size.self),
-      let scanlineSize = library.function("TIFFScanlineSize", as: Size.self),
-      let tileRowSize = library.function("TIFFTileRowSize", as: Size.self),
-      let computeStrip = library.function(
-        "TIFFComputeStrip", as: (@convention(c) (Pointer?, UInt32, UInt16) -> UInt32).self),
-      let readStrip = library.function(
-        "TIFFReadEncodedStrip", as: (@convention(c) (Pointer?, UInt32, Pointer?, Int) -> Int).self),
-      let readTile = library.function(
-        "TIFFReadTile", as: (@convention(c) (Pointer?, Pointer?, UInt32, UInt32, UInt32, UInt16) -> Int).self),
-      let readRGBA = library.function(
-        "TIFFReadRGBAImageOriented",
-        as: (@convention(c) (Pointer?, UInt32, UInt32, UnsafeMutablePointer<UInt32>?, Int32, Int32) -> Int32)
-          .self)
-    else { return nil }
+  init(_ library: DynamicLibrary) throws {
+    let version: @convention(c) () -> UnsafePointer<CChar>? = try library.required("TIFFGetVersion")
     // "LIBTIFF, Version 4.5.0" and lines of copyright.
     let words = version().map { String(cString: $0) } ?? ""
     self.version = String(words.prefix { $0 != "\n" }.split(separator: " ").last ?? "of an unknown version")
-    (self.open, self.close, self.setDirectory, self.setField) = (open, close, setDirectory, setField)
-    (self.stripSize, self.tileSize, self.scanlineSize) = (stripSize, tileSize, scanlineSize)
-    (self.tileRowSize, self.computeStrip, self.readStrip) = (tileRowSize, computeStrip, readStrip)
-    (self.readTile, self.readRGBA) = (readTile, readRGBA)
-    reporting = Reporting(library)
+    open = try library.required("TIFFClientOpen")
+    close = try library.required("TIFFClose")
+    setDirectory = try library.required("TIFFSetSubDirectory")
+    setField = try library.required("TIFFSetField")
+    stripSize = try library.required("TIFFStripSize")
+    tileSize = try library.required("TIFFTileSize")
+    scanlineSize = try library.required("TIFFScanlineSize")
+    tileRowSize = try library.required("TIFFTileRowSize")
+    computeStrip = try library.required("TIFFComputeStrip")
+    readStrip = try library.required("TIFFReadEncodedStrip")
+    readTile = try library.required("TIFFReadTile")
+    readRGBA = try library.required("TIFFReadRGBAImageOriented")
+    reporting = try? Reporting(library)
     if reporting == nil {
       // Only the whole process can be told to be quiet.
       typealias SetHandler = @convention(c) (Pointer?) -> Pointer?

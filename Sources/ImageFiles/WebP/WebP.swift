@@ -3,27 +3,20 @@ import SystemModule
 
 /// libwebp's simple interface, which has not changed since its first version.
 struct WebPLibrary: Sendable {
-  typealias Measure =
-    @convention(c) (
-      UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<Int32>?, UnsafeMutablePointer<Int32>?
-    ) -> Int32
-  typealias Decode =
-    @convention(c) (UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<UInt8>?, Int, Int32)
-    -> UnsafeMutablePointer<UInt8>?
+  static let shared = SystemLibrary.open("libwebp", versions: [7]).flatMap { try? WebPLibrary($0) }
 
-  static let shared = SystemLibrary.open("libwebp", versions: [7]).flatMap(WebPLibrary.init)
-
-  private let measure: Measure
-  private let decode: Decode
+  private let measure:
+    @convention(c) (UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<Int32>?, UnsafeMutablePointer<Int32>?) ->
+      Int32
+  private let decode:
+    @convention(c) (UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<UInt8>?, Int, Int32) ->
+      UnsafeMutablePointer<UInt8>?
   let version: String
 
-  init?(_ library: DynamicLibrary) {
-    guard let measure = library.function("WebPGetInfo", as: Measure.self),
-      let decode = library.function("WebPDecodeRGBInto", as: Decode.self),
-      let version = library.function("WebPGetDecoderVersion", as: (@convention(c) () -> Int32).self)
-    else { return nil }
-    self.measure = measure
-    self.decode = decode
+  init(_ library: DynamicLibrary) throws {
+    measure = try library.required("WebPGetInfo")
+    decode = try library.required("WebPDecodeRGBInto")
+    let version: @convention(c) () -> Int32 = try library.required("WebPGetDecoderVersion")
     let number = version()
     self.version = "\(number >> 16).\(number >> 8 & 0xFF).\(number & 0xFF)"
   }

@@ -98,10 +98,18 @@ package struct DynamicLibrary: @unchecked Sendable {
     return nil
   }
 
-  package func symbol(_ name: String) -> UnsafeMutableRawPointer? { dlsym(handle, name) }
-
-  /// - Parameter type: a `@convention(c)` function type, which must be the function's own.
-  package func function<Function>(_ name: String, as type: Function.Type) -> Function? {
-    symbol(name).map { unsafeBitCast($0, to: type) }
+  /// - Parameter type: a `@convention(c)` function type, which must be the function's own; or a pointer's.
+  package func function<Function>(_ name: String, as type: Function.Type = Function.self) -> Function? {
+    dlsym(handle, name).map { unsafeBitCast($0, to: type) }
   }
+
+  /// ``function(_:as:)`` of the type that the result is taken for.
+  ///
+  /// - Throws: where the library has no such function.
+  package func required<Function>(_ name: String) throws(MissingFunction) -> Function {
+    guard let function = function(name, as: Function.self) else { throw MissingFunction() }
+    return function
+  }
+
+  package struct MissingFunction: Error {}
 }
