@@ -100,7 +100,6 @@ package struct NetworkStep: Sendable, Equatable {
     case filter(kernelSize: Int, stride: Int, isExpanded: Bool)
     /// The levels of a map.
     case quantization
-    /// The gate of squeeze-excite.
     case squeezeExcite
     case maxPooling(kernelSize: Int, stride: Int)
     /// The means of the last feature map.
@@ -111,7 +110,6 @@ package struct NetworkStep: Sendable, Equatable {
 
   /// The layer or block, by timm's name.
   package let layer: String
-  /// What is computed.
   package let operation: Operation
   /// The input's shape; nil for vectors.
   package var input: FeatureShape?
@@ -119,21 +117,9 @@ package struct NetworkStep: Sendable, Equatable {
   package var output: FeatureShape?
   /// Multiply-adds, rows computed twice at the seams of bands not counted.
   package var multiplyAdds = 0
-
-  package init(
-    layer: String, operation: Operation, input: FeatureShape? = nil, output: FeatureShape? = nil,
-    multiplyAdds: Int = 0
-  ) {
-    self.layer = layer
-    self.operation = operation
-    self.input = input
-    self.output = output
-    self.multiplyAdds = multiplyAdds
-  }
 }
 
 extension NetworkStep {
-  /// A 1x1 convolution.
   static func pointwise(_ layer: String, from input: FeatureShape, to output: FeatureShape) -> NetworkStep {
     NetworkStep(
       layer: layer, operation: .convolution(kernelSize: 1, stride: 1), input: input, output: output,
@@ -152,7 +138,6 @@ extension NetworkStep {
       input: input, output: output, multiplyAdds: (expansion + output.pixelCount * taps) * output.channels)
   }
 
-  /// The gate of squeeze-excite.
   static func squeezeExcite(_ layer: String, on map: FeatureShape, hiddenChannels: Int) -> NetworkStep {
     NetworkStep(
       layer: layer, operation: .squeezeExcite, input: map, multiplyAdds: 2 * hiddenChannels * map.channels)

@@ -1,3 +1,4 @@
+import SystemModule
 import TensorModule
 
 /// How far an image's features lie from those of the images that the model was trained on: the squared Mahalanobis
@@ -26,7 +27,7 @@ package struct FeatureDistance: Sendable {
     }
     let whitening = rows(whitening)
     self.whitening = whitening
-    whitenedMeans = rows(means).map { mean in whitening.map { dot($0, mean) } }
+    whitenedMeans = rows(means).map { mean in whitening.map { Mathematics.dot($0, mean) } }
   }
 
   /// Per feature, so about 1 for what the model knows.
@@ -36,16 +37,10 @@ package struct FeatureDistance: Sendable {
     precondition(
       features.count == whitening.count, "\(features.count) features, \(whitening.count) were fitted")
     let features = features.map(Double.init)
-    let whitened = whitening.map { dot($0, features) }
+    let whitened = whitening.map { Mathematics.dot($0, features) }
     let squares = whitenedMeans.map { mean in
       zip(whitened, mean).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }
     }
     return squares.reduce(.infinity, min) / Double(features.count)
   }
-}
-
-private func dot(_ a: [Double], _ b: [Double]) -> Double {
-  var sum = 0.0
-  for index in a.indices { sum += a[index] * b[index] }
-  return sum
 }

@@ -44,7 +44,7 @@ package final class Network: Sendable {
     let configuration = model.configuration
     let architecture = try Architecture(of: model)
     let weights = NetworkWeights(
-      binder: WeightBinder(model.weights), padding: configuration.padding,
+      file: model.weights, padding: configuration.padding,
       batchNormEpsilon: configuration.batchNormEpsilon, precision: configuration.precision,
       inputLimit: Self.largestInput(configuration), kernels: kernels)
     if configuration.precision == .bfloat16 { try weights.requireBFloat16(file: model.configurationPath) }
@@ -65,7 +65,7 @@ package final class Network: Sendable {
       distanceBlock = nil
       featureDistance = nil
     }
-    try weights.binder.requireAllBound()
+    try weights.requireAllBound()
     try model.digest.check()
 
     self.pool = pool
@@ -246,18 +246,9 @@ package struct FeatureMapGeometry: Sendable, Equatable {
   package let step: Double
   /// The map's pixels along one side.
   package let count: Int
+}
 
-  package init(first: Double, step: Double, count: Int) {
-    self.first = first
-    self.step = step
-    self.count = count
-  }
-
-  /// Of the input itself.
-  package init(inputSize: Int) {
-    self.init(first: 0, step: 1, count: inputSize)
-  }
-
+extension FeatureMapGeometry {
   /// Of a map stretched over the input, as `grad-cam` places it.
   package init(stretching count: Int, over inputSize: Int) {
     let step = Double(inputSize) / Double(count)
@@ -282,7 +273,8 @@ extension Network {
     guard let index = featureMapNames.firstIndex(of: name) else {
       preconditionFailure("no feature map \(name) among \(featureMapNames)")
     }
-    return blocks[...index].reduce(FeatureMapGeometry(inputSize: inputSize)) { geometry, block in
+    return blocks[...index].reduce(FeatureMapGeometry(first: 0, step: 1, count: inputSize)) {
+      geometry, block in
       block.windows.reduce(geometry) { $0.after($1) }
     }
   }

@@ -71,16 +71,8 @@ final class Workspace: Sendable {
 package struct ArenaPlan: Sendable, Equatable {
   /// A buffer: its size in floats and the first and last step that use it.
   package struct Lifetime: Sendable, Equatable {
-    /// Floats.
     package let count: Int
-    /// The steps during which it holds something.
     package let steps: ClosedRange<Int>
-
-    /// A buffer of `count` floats that lives during `steps`.
-    package init(count: Int, steps: ClosedRange<Int>) {
-      self.count = count
-      self.steps = steps
-    }
   }
 
   /// Floats from the start of the arena to each buffer; a multiple of 16.
@@ -88,7 +80,6 @@ package struct ArenaPlan: Sendable, Equatable {
   /// Floats in the arena.
   package let count: Int
 
-  /// Places the buffers.
   package init(_ lifetimes: [Lifetime]) {
     var offsets = [Int](repeating: 0, count: lifetimes.count)
     var placed: [Int] = []

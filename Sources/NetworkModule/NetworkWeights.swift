@@ -3,24 +3,72 @@ import KernelInterface
 import SystemModule
 import TensorModule
 
-/// A model's tensors by scoped name, together with what every layer of the network has in common.
+/// A model's tensors by dotted name, and what every layer of the network has in common. All scopes share one list of the
+/// tensors that were asked for, from several threads.
+///
+///     let block = weights.scope("blocks.1.0")
+///     let weight = try block.tensor("conv_pw.weight", shape: [96, 16, 1, 1])  // blocks.1.0.conv_pw.weight
+///     try weights.requireAllBound()
 struct NetworkWeights {
-  let binder: WeightBinder
+  let file: SafetensorsFile
   let padding: ModelConfiguration.Padding
   let batchNormEpsilon: Double
-  let precision: ModelConfiguration.Precision
+  let precision: Precision
   /// The largest magnitude of the network's input.
   let inputLimit: Float
   let kernels: KernelSet
+  /// The dotted name of this scope; empty at the top.
+  private(set) var path = ""
+  private let bound = BoundNames()
 
-  func scope(_ name: String) -> NetworkWeights {
-    NetworkWeights(
-      binder: binder.scope(name), padding: padding, batchNormEpsilon: batchNormEpsilon, precision: precision,
-      inputLimit: inputLimit, kernels: kernels)
+  private final class BoundNames: Sendable {
+    let names = Locked<Set<String>>([])
   }
 
+  /// The tensors whose names are below this scope's.
+  func scope(_ name: String) -> NetworkWeights {
+    var scope = self
+    scope.path = fullName(name)
+    return scope
+  }
+
+  private func fullName(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+
+  /// A tensor's values as Float32, the last dimension running fastest.
+  ///
+  /// - Throws: where there is none, it has another shape or type, or a value is not finite.
   func tensor(_ name: String, shape: [Int]) throws(DermaFusionError) -> [Float] {
-    try binder.tensor(name, shape: shape)
+    try storedTensor(name, shape: shape).floats()
+  }
+
+  /// A tensor as it is stored, for a packer that converts it itself and so finds values that are not finite.
+  ///
+  /// - Throws: where there is none, or it has another shape or type.
+  func storedTensor(
+    _ name: String, shape: [Int], isInteger: Bool = false
+  ) throws(DermaFusionError) -> StoredTensor {
+    let fullName = fullName(name)
+    let tensor = try file.tensor(fullName, shape: shape)
+    guard (tensor.dataType == .int8) == isInteger else {
+      throw .invalidModel(
+        "\(file.name): the tensor \(quoted(fullName)) has the data type \(quoted(tensor.dataType.rawValue)), and the "
+          + "network needs \(isInteger ? "I8" : "F32, F16 or BF16")")
+    }
+    bound.names.withLock { _ = $0.insert(fullName) }
+    return tensor
+  }
+
+  /// Checks that every tensor of the file was asked for, in whichever scope.
+  ///
+  /// - Throws: naming those that were not, in the order of their data.
+  func requireAllBound() throws(DermaFusionError) {
+    let names = bound.names.withLock { $0 }
+    let surplus = file.tensors.map { $0.name }.filter { !names.contains($0) }
+    guard let first = surplus.first else { return }
+    let list = surplus.prefix(3).map(quoted).joined(separator: ", ") + (surplus.count > 3 ? ", ..." : "")
+    throw .invalidModel(
+      "\(file.name): the network has no place for "
+        + (surplus.count == 1 ? "the tensor \(quoted(first))" : "\(surplus.count) tensors: \(list)"))
   }
 
   /// A small convolution without bias and the batch norm after it, as one convolution with bias.
@@ -35,7 +83,7 @@ struct NetworkWeights {
   func pointwise(
     _ name: String, norm: String, inputs: Int, outputs: Int, activation: Activation
   ) throws(DermaFusionError) -> PointwiseConvolution {
-    let weight = try binder.storedTensor("\(name).weight", shape: [outputs, inputs, 1, 1])
+    let weight = try storedTensor("\(name).weight", shape: [outputs, inputs, 1, 1])
     let fold = try foldedBatchNorm(norm, channels: outputs)
     let matrix = try PackedMatrix(
       columnCount: outputs, depth: inputs, bias: fold.bias, kernels: kernels,
@@ -68,7 +116,7 @@ struct NetworkWeights {
 
   /// A 1x1 convolution with bias, packed as it is read.
   func matrix(_ name: String, inputs: Int, outputs: Int) throws(DermaFusionError) -> PackedMatrix {
-    let weight = try binder.storedTensor("\(name).weight", shape: [outputs, inputs, 1, 1])
+    let weight = try storedTensor("\(name).weight", shape: [outputs, inputs, 1, 1])
     let bias = try tensor("\(name).bias", shape: [outputs])
     return try PackedMatrix(columnCount: outputs, depth: inputs, bias: bias, kernels: kernels) {
       (column, start, target) throws(DermaFusionError) in
@@ -88,9 +136,9 @@ struct NetworkWeights {
       variance: try scope.tensor("running_var", shape: [channels]), epsilon: batchNormEpsilon)
     let fold = norm.fold
     if let channel = fold.firstNonFiniteChannel {
-      let name = scope.binder.path
+      let name = scope.path
       throw .invalidModel(
-        "\(binder.fileName): the batch norm \(quoted(name)) makes no finite numbers of channel \(channel), whose "
+        "\(file.name): the batch norm \(quoted(name)) makes no finite numbers of channel \(channel), whose "
           + "variance (\(quoted("\(name).running_var"))) is \(norm.variance[channel])")
     }
     return fold
@@ -161,7 +209,7 @@ extension NetworkWeights {
   /// A quantised layer: `NAME.weight` as `I8`, `NAME.weight_scale` and `NAME.bias` with one value for each output, and
   /// `NAME.input_scale` and `NAME.input_zero_point` with one value.
   func quantizedLayer(_ name: String, shape: [Int]) throws(DermaFusionError) -> QuantizedLayer {
-    let levels = try binder.integers("\(name).weight", shape: shape)
+    let levels = try storedTensor("\(name).weight", shape: shape, isInteger: true).integers()
     let scale = try scales("\(name).weight_scale", count: shape[0])
     let bias = try tensor("\(name).bias", shape: [shape[0]])
     let inputScale = try scales("\(name).input_scale", count: 1)[0]
@@ -231,6 +279,6 @@ extension NetworkWeights {
   }
 
   private func unusable(_ name: String, _ rule: String) -> DermaFusionError {
-    .invalidModel("\(binder.fileName): the tensor \(quoted(scope(name).binder.path)) \(rule)")
+    .invalidModel("\(file.name): the tensor \(quoted(scope(name).path)) \(rule)")
   }
 }

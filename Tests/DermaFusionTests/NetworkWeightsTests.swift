@@ -1,5 +1,6 @@
 import Files
 import KernelInterface
+import SystemModule
 import TensorModule
 import TestModels
 import Testing
@@ -20,7 +21,7 @@ import Testing
       tensors[index].values[channel] = value
     }
     return NetworkWeights(
-      binder: WeightBinder(try SafetensorsFile(bytes: safetensors(tensors), name: "m")),
+      file: try SafetensorsFile(bytes: safetensors(tensors), name: "m"),
       padding: .same, batchNormEpsilon: 1e-3, precision: .float32, inputLimit: 3,
       kernels: KernelChoice.current
     ).scope("stage")
@@ -54,5 +55,70 @@ import Testing
     let folded = try weights(tensor, 1, value).convolution("conv", norm: "bn", shape: [3, 2, 1, 1])
     let values = folded.weight + folded.bias
     #expect(values.first { !$0.isFinite } == nil)
+  }
+}
+
+@Suite struct WeightScopeTests {
+  private func weights() throws -> NetworkWeights {
+    let names = ["blocks.1.0.conv_pw.weight", "blocks.1.0.bn1.bias", "bias", "classifier.bias"]
+    let tensors = zip(names, [1, -2, 3, -4] as [Float]).map { (name: $0, shape: [1], values: [$1]) }
+    return NetworkWeights(
+      file: try SafetensorsFile(bytes: safetensors(tensors), name: "m"), padding: .same,
+      batchNormEpsilon: 1e-3,
+      precision: .float32, inputLimit: 3, kernels: KernelChoice.current)
+  }
+
+  private func expect(_ message: String, _ body: () throws -> Void) {
+    #expect(throws: DermaFusionError.invalidModel(message)) { try body() }
+  }
+
+  @Test func scopesJoinNamesWithDots() throws {
+    let weights = try weights()
+    let block = weights.scope("blocks").scope("1").scope("0")
+    #expect(block.path == "blocks.1.0")
+    #expect(try block.tensor("conv_pw.weight", shape: [1]) == [1])
+    #expect(try block.scope("bn1").tensor("bias", shape: [1]) == [-2])
+    #expect(try weights.tensor("bias", shape: [1]) == [3])
+  }
+
+  @Test func errorsGiveTheFullName() throws {
+    let block = try weights().scope("blocks.1.0")
+    expect("m: the tensor \"blocks.1.0.bias\" is missing") { _ = try block.tensor("bias", shape: [1]) }
+    expect("m: the tensor \"blocks.1.0.conv_pw.weight\" has shape [1], and the network needs [96, 16, 1, 1]")
+    {
+      _ = try block.tensor("conv_pw.weight", shape: [96, 16, 1, 1])
+    }
+    expect(
+      "m: the tensor \"blocks.1.0.bn1.bias\" has the data type \"F32\", and the network needs I8"
+    ) { _ = try block.storedTensor("bn1.bias", shape: [1], isInteger: true) }
+  }
+
+  @Test func surplusTensorsAreNamed() throws {
+    let weights = try weights()
+    expect(
+      """
+      m: the network has no place for 4 tensors: "blocks.1.0.conv_pw.weight", "blocks.1.0.bn1.bias", "bias", ...
+      """
+    ) { try weights.requireAllBound() }
+    _ = try weights.tensor("bias", shape: [1])
+    _ = try weights.scope("classifier").storedTensor("bias", shape: [1])
+    expect(
+      "m: the network has no place for 2 tensors: \"blocks.1.0.conv_pw.weight\", \"blocks.1.0.bn1.bias\""
+    ) { try weights.requireAllBound() }
+    _ = try weights.scope("blocks").tensor("1.0.bn1.bias", shape: [1])
+    expect("m: the network has no place for the tensor \"blocks.1.0.conv_pw.weight\"") {
+      try weights.requireAllBound()
+    }
+  }
+
+  @Test func whatWasAskedForWithAnotherShapeIsNotBound() throws {
+    let weights = try weights()
+    for name in ["blocks.1.0.conv_pw.weight", "blocks.1.0.bn1.bias", "classifier.bias"] {
+      _ = try weights.tensor(name, shape: [1])
+    }
+    #expect(throws: DermaFusionError.self) { try weights.tensor("bias", shape: [2]) }
+    expect("m: the network has no place for the tensor \"bias\"") { try weights.requireAllBound() }
+    _ = try weights.tensor("bias", shape: [1])
+    try weights.requireAllBound()
   }
 }

@@ -29,25 +29,10 @@ extension DermaFusionError {
       "\(file): the tensor \(quoted(name)) has shape \(shapeInWords(found)), and the network needs \(expected)"
     )
   }
-  static func wrongDataType(file: String, name: String, found: String, expected: String) -> Self {
-    invalidModel(
-      "\(file): the tensor \(quoted(name)) has the data type \(quoted(found)), and the network needs \(expected)"
-    )
-  }
   static func nonFiniteValue(file: String, name: String, index: Int, value: String) -> Self {
     invalidModel(
       "\(file): the tensor \(quoted(name)) has the value \(value) at index \(index); every value must be finite"
     )
-  }
-  static func surplusTensors(file: String, names: [String]) -> Self {
-    invalidModel(
-      "\(file): the network has no place for "
-        + (names.count == 1
-          ? "the tensor \(quoted(names[0]))" : "\(names.count) tensors: \(list(names))"))
-  }
-
-  private static func list(_ names: [String]) -> String {
-    names.prefix(3).map(quoted).joined(separator: ", ") + (names.count > 3 ? ", ..." : "")
   }
 }
 extension DermaFusionError {

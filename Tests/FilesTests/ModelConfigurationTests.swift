@@ -82,7 +82,7 @@ import Testing
   @Test func precision() throws {
     #expect(try parse(Self.valid).precision == .float32)
     for (name, precision) in [
-      ("float32", ModelConfiguration.Precision.float32), ("bfloat16", .bfloat16), ("int8", .int8),
+      ("float32", Precision.float32), ("bfloat16", .bfloat16), ("int8", .int8),
     ] {
       let text = #""padding":"same","precision":"\#(name)""#
       #expect(try parse(replacing: #""padding":"same""#, with: text).precision == precision)

@@ -11,7 +11,6 @@ package enum TensorDataType: String, Sendable, CaseIterable {
   /// Signed integers, the weights of quantised layers.
   case int8 = "I8"
 
-  /// Bytes per element.
   package var byteCount: Int {
     switch self {
     case .float32: 4
@@ -23,13 +22,9 @@ package enum TensorDataType: String, Sendable, CaseIterable {
 
 /// A tensor as it lies in its file: little-endian elements, the last dimension running fastest, at any alignment.
 package struct StoredTensor: Sendable {
-  /// The dotted name.
   package let name: String
-  /// The type of the elements.
   package let dataType: TensorDataType
-  /// The dimensions; empty for a single number.
   package let shape: [Int]
-  /// The number of elements.
   package let elementCount: Int
 
   let fileName: String

@@ -27,7 +27,7 @@ package struct Architecture: Sendable, Equatable {
   package var classifier = "classifier"
 
   /// Whether all of its blocks can be computed in a precision.
-  package func supports(_ precision: ModelConfiguration.Precision) -> Bool {
+  package func supports(_ precision: Precision) -> Bool {
     blocks.allSatisfy { $0.configuration.supportedPrecisions.contains(precision) }
   }
 
@@ -90,7 +90,7 @@ extension Architecture {
 /// What a block's row in an architecture's table says. Each kind of block has a type that conforms.
 protocol BlockKind: Sendable, Equatable {
   /// The precisions that the block can be computed in.
-  static var supportedPrecisions: [ModelConfiguration.Precision] { get }
+  static var supportedPrecisions: [Precision] { get }
 
   /// The shape of the block's output.
   func outputShape(_ input: FeatureShape, weights: NetworkWeights) -> FeatureShape
@@ -103,7 +103,7 @@ protocol BlockKind: Sendable, Equatable {
 
 extension BlockKind {
   /// A kind that has other forms says so itself.
-  static var supportedPrecisions: [ModelConfiguration.Precision] { [.float32] }
+  static var supportedPrecisions: [Precision] { [.float32] }
 }
 
 /// One of the kinds of blocks: Embedded Swift has no existentials of values.
@@ -114,7 +114,7 @@ package enum BlockConfiguration: Sendable, Equatable {
   case maxPooling(MaxPoolingBlock.Configuration)
   case residual(ResidualBlock.Configuration)
 
-  var supportedPrecisions: [ModelConfiguration.Precision] {
+  var supportedPrecisions: [Precision] {
     switch self {
     case .stem: StemBlock.Configuration.supportedPrecisions
     case .mbConv: MBConvBlock.Configuration.supportedPrecisions

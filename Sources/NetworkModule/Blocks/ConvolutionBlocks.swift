@@ -82,7 +82,7 @@ package final class StemBlock: Block {
 }
 
 extension StemBlock.Configuration: BlockKind {
-  static var supportedPrecisions: [ModelConfiguration.Precision] { ModelConfiguration.Precision.allCases }
+  static var supportedPrecisions: [Precision] { Precision.allCases }
 
   func outputShape(_ input: FeatureShape, weights: NetworkWeights) -> FeatureShape {
     window(weights).outputShape(input, channels: channels)
@@ -153,7 +153,7 @@ package final class PointwiseBlock: Block {
 }
 
 extension PointwiseBlock.Configuration: BlockKind {
-  static var supportedPrecisions: [ModelConfiguration.Precision] { ModelConfiguration.Precision.allCases }
+  static var supportedPrecisions: [Precision] { Precision.allCases }
 
   func outputShape(_ input: FeatureShape, weights: NetworkWeights) -> FeatureShape {
     FeatureShape(height: input.height, width: input.width, channels: channels)

@@ -97,7 +97,7 @@ package final class MBConvBlock: Block {
 }
 
 extension MBConvBlock.Configuration: BlockKind {
-  static var supportedPrecisions: [ModelConfiguration.Precision] { ModelConfiguration.Precision.allCases }
+  static var supportedPrecisions: [Precision] { Precision.allCases }
 
   func outputShape(_ input: FeatureShape, weights: NetworkWeights) -> FeatureShape {
     window(weights).outputShape(input, channels: channels)

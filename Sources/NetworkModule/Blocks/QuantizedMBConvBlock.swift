@@ -15,7 +15,6 @@ package final class QuantizedMBConvBlock: Block {
   let squeezeExcite: QuantizedSqueezeExcite?
   let projection: QuantizedPointwise
   let window: Window
-  /// Whether the input is added to the output.
   let hasSkip: Bool
   let plan: DepthwisePlan
 
