@@ -9,12 +9,12 @@ enum EmbedCommand: Command {
   static let abstract = "Write the network's features of images as a NumPy array."
   static let discussion = """
     The array is float32 [images, channels], a row for each image in the order given: the means of the network's last \
-    feature map, which the classes are decided by. They are not scaled, and the age, the sex and the site do not change \
-    them. Features of two models cannot be compared. They are made of every image, also where the model would abstain. \
-    Folders are searched as '\(ClassifyCommand.name)' does.
+    feature map, from which the classes follow. They are not scaled, and the age, the sex and the site do not change \
+    them. Features of two models cannot be compared. Every image gets a row, even if the model would abstain. \
+    Folders are searched as in '\(ClassifyCommand.name)'.
 
-    An image that fails is named on standard error and has no row; --ids tells which row is which image. The files appear \
-    when they are complete. Features are of one network: of an ensemble, name the folder of a member.
+    An image that fails is named on standard error and has no row; --ids lists the image of each row. The files appear \
+    when they are complete. Features come from one network: of an ensemble, name the folder of a member.
     """
   static let positionals = [Positional.images]
   static let options: [any AnyCommandOption] =

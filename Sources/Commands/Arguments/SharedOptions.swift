@@ -31,7 +31,7 @@ extension CommandOption where Value == Precision {
   static let precision = CommandOption(
     "precision", valueName: "type",
     abstract: """
-      What the network multiplies. bfloat16 is faster, needs a CPU with AVX-512 BF16, and changes probabilities by some \
+      Precision of the network. bfloat16 is faster, needs a CPU with AVX-512 BF16, and changes probabilities by some \
       thousandths. Without this option the model's config.json decides; of the shipped model it is float32.
       """,
     allowedValues: Precision.allCases.map { $0.rawValue },

@@ -12,20 +12,20 @@ enum CalibrateCommand: Command {
 
     Writes a new model folder, which --model of every command takes. Four things are fitted to the images: a bias for each \
     class, added to that of the last layer; the temperature; the thresholds of the \
-    \(Int(ModelCalibration.coverage * 100)) % sets; and the distance of the features beyond which the model abstains, so that \
-    one photograph in a hundred lies beyond it. A model that cannot abstain gets the bias and the temperature alone. A class \
+    \(Int(ModelCalibration.coverage * 100)) % sets; and the limit of the features' distance, which one photograph in a \
+    hundred exceeds, so that the model abstains. A model that cannot abstain gets the bias and the temperature alone. A class \
     without photographs keeps its bias; one with fewer than \(CalibrationReport.setCount) keeps its threshold.
 
-    Bias and temperature are those that make the labels most likely, with a preference for the present ones. Every \
-    photograph weighs the same, so use photographs as they come: the new probabilities suit a collection like theirs. \
-    --\(melanomaWeight.name) weighs instead: an image of a rare class counts more than one of a common class, and a melanoma \
-    W times as much. The probabilities of rare classes are then higher than their share. --\(lastLayer.name) also fits a \
+    Bias and temperature maximise the likelihood of the labels; a penalty keeps them near the present ones. Every \
+    photograph weighs the same, so do not select photographs: the new probabilities suit a collection like yours. \
+    With --\(melanomaWeight.name), an image of a rare class counts more than one of a common class, and a melanoma W times \
+    as much. The probabilities of rare classes are then higher than their share. --\(lastLayer.name) also fits a \
     small change of the last layer's weights.
 
     The figures compare the model before and after on the same photographs. Those after are cross-fitted: the lesions \
-    are dealt out to \(CalibrationComparison.foldCount) folds, and each fold is judged by a fit to the others. The model \
-    that is written is fitted to all. Where the negative log-likelihood is not lower than before, with its whole 95 % \
-    interval, nothing is written and the exit status is \(ExitStatus.notBetter.rawValue); --\(force.name) writes all the same.
+    are split into \(CalibrationComparison.foldCount) folds, and each fold is evaluated with a fit to the others. The \
+    written model is fitted to all. If the negative log-likelihood is not lower than before, with its whole 95 % interval, \
+    nothing is written and the exit status is \(ExitStatus.notBetter.rawValue); --\(force.name) writes the model anyway.
 
     The command refuses fewer than \(minimumLesions) lesions (\(minimumLesionsOfLastLayer) for --\(lastLayer.name)), and \
     photographs of lesions that the model was trained on. It names photographs that are missing or cannot be read, and leaves \
@@ -49,7 +49,7 @@ enum CalibrateCommand: Command {
 
   private static let labels = CommandOption<String>.path(
     "labels", valueName: "file.csv", isRequired: true,
-    abstract: "Table with a row for each image and what it shows, as evaluate takes it.")
+    abstract: "Table of labels, in evaluate's format.")
   private static let output = CommandOption<String>.path(
     "output", valueName: "folder", isRequired: true,
     abstract: "Folder of the new model, which must not be there yet, or be empty.")

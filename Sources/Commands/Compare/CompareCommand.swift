@@ -11,15 +11,16 @@ enum CompareCommand: Command {
   static let discussion = """
     \(Wording.disclaimer)
 
-    Both models classify each image. A is the model of --model, B that of --against. Shown are the images with the same \
-    likeliest class (also of those that both models answer), the abstentions, and for each class the greatest change of its \
-    probability with the image where it occurs. Models must have the same classes, in any order; which of them are \
-    malignant is taken from A. Images, folders and failures are as in \(ClassifyCommand.name).
+    Both models classify each image. A is the model of --model, B that of --against. The output says \
+    how many images have the same likeliest class (also among those that both models answer), how many images the models \
+    abstain from, and for each class the greatest change of its probability, with the image. The models must have the \
+    same classes, in any order; A says which of them are malignant. Images, folders and failures are as in \
+    \(ClassifyCommand.name).
 
     With --labels, the figures of \(EvaluateCommand.name) follow for A, for B and the difference B - A. Each difference has a \
     paired 95 % interval from \(LesionBootstrap.resampleCount) bootstrap resamples, drawn by lesion with a fixed seed: both \
-    models are measured on the same resamples. An interval without 0 is a difference that these images tell from chance; \
-    among several figures, one may lie so by chance. An image from which a model abstains counts by its likeliest class.
+    models are measured on the same resamples. If an interval excludes 0, the difference is unlikely to be chance; \
+    among several figures, one may exclude 0 by chance. An image from which a model abstains counts by its likeliest class.
 
     When the folder of a model holds \(TrainingList.relativePath), lesions that it was trained on are refused, as in \
     \(EvaluateCommand.name): such a model would seem better than it is.

@@ -9,9 +9,11 @@ enum EvaluateCommand: Command {
   static let discussion = """
     \(Wording.disclaimer)
 
-    The image of a row is the file whose name without the ending is the image_id, equal to the byte \
-    (\(ImageFileName.endings.joined(separator: ", ")), or another ending or none, where its first bytes are an image's). The folders are searched in the order given, with the folders \
-    below them; where a folder holds several files of that name, the first by its path is taken. Images that are missing \
+    A row belongs to the file whose name without the ending is the image_id \
+    (\(ImageFileName.endings.joined(separator: ", ")), or another ending or none, if its first bytes are an image's). \
+    Without such a file, a row finds its image as in \(ClassifyCommand.name), and a note says so. The folders are searched in \
+    the order given, with the folders below them; if a folder holds several files of that name, the first by its path is \
+    taken. Images that are missing \
     or cannot be read are named on standard error and left out; the output says how many were evaluated. An image from \
     which the model abstains counts by its likeliest class. The share of these images and the balanced accuracy without \
     them are given too.
@@ -26,8 +28,8 @@ enum EvaluateCommand: Command {
     the images is undefined (null in JSON), not 0.
 
     Intervals hold 95 % of \
-    \(LesionBootstrap.resampleCount) bootstrap resamples, drawn with a fixed seed: by patient where the table has patient_id, else by lesion. In each resample a mean over \
-    classes is over the classes drawn. There is no interval where all resamples agree, for example where every image is right. \
+    \(LesionBootstrap.resampleCount) bootstrap resamples, drawn with a fixed seed: by patient if the table has patient_id, otherwise by lesion. In each resample a mean over \
+    classes is over the classes drawn. There is no interval if all resamples agree, for example if every image is right. \
     Subgroups of fewer than \(EvaluationReport.sufficientCount) images are insufficient. Compare the figures of two \
     subgroups only where the same classes occur in both.
 
@@ -64,8 +66,7 @@ enum EvaluateCommand: Command {
   private static let group = CommandOption<[String]>(
     "group", valueName: "column,...",
     abstract: """
-      Give figures of the images that have the same in a column of the table, for each of these columns \
-      (skin_tone,device).
+      Give figures for each value of these columns of the table (skin_tone,device).
       """,
     expectation: """
       Please name columns of the table, each once; \

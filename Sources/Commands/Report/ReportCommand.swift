@@ -45,7 +45,7 @@ enum ReportCommand: Command {
     expectation: "Please provide a text.", convert: { $0.trimmed.isEmpty ? nil : $0 })
   private static let labels = CommandOption<String>.path(
     "labels", valueName: "file.csv",
-    abstract: "Table with what images show, as evaluate takes it; the page has it beside the model's answer.")
+    abstract: "Table of labels, in evaluate's format; the page shows each label beside the model's answer.")
   private static let hideAnswers = Flag(
     "hide-answers", abstract: "Show the photographs alone; a click on each shows its answers.")
 

@@ -78,7 +78,7 @@ struct ReportPage {
     guard let selections else { return "" }
     let names = selections.map(\.rawValue).joined(separator: ", ")
     return
-      "\n<p>Shown are the images with the result \(HTML.escaped(names)): \(entries.count) of \(summary.count). The others are left out.</p>"
+      "\n<p>This page shows the images with the result \(HTML.escaped(names)): \(entries.count) of \(summary.count). The others are left out.</p>"
   }
 
   private func index(_ sections: [ReportSection]) -> String {

@@ -97,11 +97,11 @@ def test_abstention_shows_no_class_and_no_risk(visit):
     first = page.locator(".result-head").inner_text()
     assert first.startswith("No classification is suggested for this image")
     assert "risk classification" not in page.locator(".result").inner_text()
-    assert "The network's numbers for who studies them" in page.locator(".result").inner_text()
+    assert "The network's numbers, for study only" in page.locator(".result").inner_text()
     page.evaluate("() => { window.print = () => {}; }")
     page.get_by_role("button", name="Print or PDF").click()
     report = page.locator(".report").text_content()
-    assert "The network's numbers for who studies them" in report
+    assert "The network's numbers, for study only" in report
     assert "a heatmap says nothing" in report and page.locator(".report-overlay").count() == 0
 
 
