@@ -21,7 +21,6 @@ enum BenchCommand: Command {
   ]
   static let exitStatuses: [HelpEntry] = [
     ("0", "The model was timed."), ("1", "The model cannot be loaded; standard error says why."),
-    ("64", "Wrong usage."),
   ]
 
   private static let runs = CommandOption<Int>.wholeNumber(

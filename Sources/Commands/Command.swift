@@ -15,7 +15,7 @@ package protocol Command: Sendable {
   static var options: [any AnyCommandOption] { get }
   /// Example command lines, with the user's own files.
   static var examples: [String] { get }
-  /// The meaning of each exit status, for the help.
+  /// The meaning of each exit status, for the help; that of wrong usage is the same for all.
   static var exitStatuses: [HelpEntry] { get }
   /// Whether a network runs. If so, the instruction set that the environment names must be available.
   static var runsNetwork: Bool { get }
@@ -29,6 +29,9 @@ extension Command {
   package static var positionals: [Positional] { [] }
   package static var options: [any AnyCommandOption] { [] }
   package static var runsNetwork: Bool { true }
+
+  /// With that of wrong usage.
+  static var allExitStatuses: [HelpEntry] { exitStatuses + [("64", "Wrong usage.")] }
 }
 
 /// The exit status of the process.
@@ -43,26 +46,12 @@ package enum ExitStatus: Int32, Sendable {
 /// What a command works with: the terminal, and a loader of models.
 package struct Session: Sendable {
   package let terminal: Terminal
-  /// Loads a model.
-  package typealias Loader =
-    @Sendable (_ folder: String, _ threadCount: Int?, _ precision: Precision?) throws -> Classifier
-
+  /// Why the instruction set that the environment names is not available; `nil` if it is, or if none is named.
+  package var instructionSetRefusal = Classifier.unavailableInstructionSet?.description
   /// Loads the model of a folder. A thread count of `nil` means one thread for each processor, a precision of `nil` the
   /// model's own.
-  package let loadClassifier: Loader
-
-  /// Why the instruction set that the environment names is not available; `nil` if it is, or if none is named.
-  package let instructionSetRefusal: String?
-
-  package init(
-    terminal: Terminal,
-    instructionSetRefusal: String? = Classifier.unavailableInstructionSet?.description,
-    loadClassifier: @escaping Loader = {
+  package var loadClassifier:
+    @Sendable (_ folder: String, _ threadCount: Int?, _ precision: Precision?) throws -> Classifier = {
       try Classifier(modelDirectory: $0, threadCount: $1, precision: $2)
     }
-  ) {
-    self.terminal = terminal
-    self.instructionSetRefusal = instructionSetRefusal
-    self.loadClassifier = loadClassifier
-  }
 }

@@ -18,7 +18,7 @@ enum DoctorCommand: Command {
   ]
   static let examples = ["dermafusion doctor", "dermafusion doctor --model MyModel --format json"]
   static let exitStatuses: [HelpEntry] = [
-    ("0", "Images can be classified."), ("1", "They cannot; a line says why."), ("64", "Wrong usage."),
+    ("0", "Images can be classified."), ("1", "They cannot; a line says why."),
   ]
   /// An instruction set that cannot be had is among what is looked for.
   static let runsNetwork = false

@@ -29,7 +29,6 @@ enum EmbedCommand: Command {
   static let exitStatuses: [HelpEntry] = [
     ("0", "Every image has its row."),
     ("1", "Something failed; standard error names it. The other images got their rows."),
-    ("64", "Wrong usage."),
   ]
 
   private static let output = CommandOption<String>.path(
@@ -58,7 +57,7 @@ enum EmbedCommand: Command {
     try runner.run(
       input.images.items, sideBySideOn: classifier, interruption: "\(path) was not written."
     ) { item in
-      let source = try item.image()
+      let source = try item.get()
       return try source.naming {
         // As a whole, so that what is no result is no row either.
         let answer = try classifier.run(

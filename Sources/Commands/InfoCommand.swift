@@ -17,7 +17,7 @@ enum InfoCommand: Command {
   ]
   static let exitStatuses: [HelpEntry] = [
     ("0", "The model can be loaded, and everything was shown."),
-    ("1", "The model cannot be loaded; standard error says why."), ("64", "Wrong usage."),
+    ("1", "The model cannot be loaded; standard error says why."),
   ]
 
   private static let models = Flag(
@@ -70,7 +70,7 @@ struct InfoReport: Report {
     "\(labels.count): \(labels.ids.listed(atMost: 12))\(labels.tellMalignancy ? "" : "; malignancy not told")"
   }
 
-  func text(width: Int?) -> String {
+  func lines(width: Int?) -> [String] {
     let configuration = classifier.configuration
     let preprocessing = configuration.preprocessing
     let size = "\(preprocessing.size)x\(preprocessing.size) pixels"
@@ -115,8 +115,7 @@ struct InfoReport: Report {
       ("Instruction set", classifier.instructionSet),
       ("Threads", String(classifier.threadCount)),
     ]
-    let lines = TextTable.labelled(rows.map { ($0.0, $0.1.printable) }, column: 17, width: width)
-    return lines.joined(separator: "\n") + "\n\n" + Wording.disclaimer.wrapped(width: width, indent: 0) + "\n"
+    return TextTable.labelled(rows.map { ($0.0, $0.1.printable) }, column: 17, width: width)
   }
 }
 

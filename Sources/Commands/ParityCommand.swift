@@ -24,7 +24,6 @@ enum ParityCommand: Command {
   static let exitStatuses: [HelpEntry] = [
     ("0", "Every stage that the fixtures hold agrees; what they hold nothing of is named."),
     ("1", "A stage departs, or the fixtures or the model cannot be read; standard error says which."),
-    ("64", "Wrong usage."),
   ]
 
   private static let folderName = "ParityFixtures"

@@ -25,11 +25,10 @@ enum PreprocessCommand: Command {
   ]
   static let exitStatuses: [HelpEntry] = [
     ("0", "The array was written."), ("1", "Something failed; standard error names it."),
-    ("64", "Wrong usage."),
   ]
 
   private static let stage = CommandOption<PreprocessingStage>.choice(
-    "stage", of: PreprocessingStage.allCases, initial: nil, abstract: "Stage to write.")
+    "stage", of: PreprocessingStage.allCases, isRequired: true, abstract: "Stage to write.")
   private static let output = CommandOption<String>.path(
     "output", valueName: "file.npy", isRequired: true,
     abstract: "File to write; one that exists is replaced. - is standard output."
@@ -37,7 +36,7 @@ enum PreprocessCommand: Command {
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
-    let source = ImageSource(argument: arguments.positionals[0])
+    let source = ImageSource(name: arguments.positionals[0])
     let path = arguments.value(of: output)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let outputs = try OutputFiles(
@@ -84,7 +83,6 @@ enum EncodeMetadataCommand: Command {
   ]
   static let exitStatuses: [HelpEntry] = [
     ("0", "The vector was printed."), ("1", "It cannot be written; standard error says why."),
-    ("64", "Wrong usage."),
   ]
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {

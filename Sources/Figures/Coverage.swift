@@ -109,7 +109,6 @@ extension Coverage {
     }
   }
 
-  /// Adds a circle.
   mutating func addCircle(centre: SIMD2<Float>, radius: Float) {
     // The four control points of quadratic curves would be 2 % off; eight are 0.1 %: less than a grey level of an icon.
     let (c, t): (Float, Float) = (0.70710678, 0.41421356)

@@ -75,10 +75,6 @@ public enum BodySite: String, Sendable, CaseIterable {
   ]
 }
 
-#if !hasFeature(Embedded)
-  extension BodySite: Codable {}
-#endif
-
 /// The patient's sex as the data set records it.
 public enum Sex: String, Sendable, CaseIterable {
   /// As the data set records it; `unknown` where it does not.
@@ -102,10 +98,6 @@ public enum Sex: String, Sendable, CaseIterable {
   }
 }
 
-#if !hasFeature(Embedded)
-  extension Sex: Codable {}
-#endif
-
 /// What a lesion of a class is. Risk follows from it.
 public enum Malignancy: String, Sendable, CaseIterable {
   /// Cancer.
@@ -117,5 +109,7 @@ public enum Malignancy: String, Sendable, CaseIterable {
 }
 
 #if !hasFeature(Embedded)
+  extension BodySite: Codable {}
+  extension Sex: Codable {}
   extension Malignancy: Codable {}
 #endif

@@ -1,10 +1,10 @@
-import NetworkModule
 import TensorModule
 import Testing
 
 @testable import Commands
 @testable import DermaFusion
 @testable import Evaluation
+@testable import NetworkModule
 
 @Suite struct BenchCommandTests {
   let report = Benchmark.Report(

@@ -1,10 +1,10 @@
-import Files
 import TestFiles
 import TestModels
 import Testing
 
 @testable import Commands
 @testable import DermaFusion
+@testable import Files
 
 @Suite struct ClassificationOutputTests {
   func result(

@@ -67,7 +67,7 @@ extension EvaluateCommandTests {
       "\(result.errors)")
     #expect(FileManager.default.contents(atPath: labels) == before)
 
-    let image = try #require(try FolderImages(folders[0]).sources.first).name
+    let image = try #require(try FolderImages(folders[0]).paths.first)
     let bytes = FileManager.default.contents(atPath: image)
     try FileManager.default.removeItem(atPath: "\(plots)/roc.svg")
     try FileManager.default.createSymbolicLink(atPath: "\(plots)/roc.svg", withDestinationPath: image)

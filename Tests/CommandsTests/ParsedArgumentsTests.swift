@@ -10,7 +10,7 @@ import Testing
     "number", valueName: "n", abstract: "A number.", expectation: "Please provide a number.",
     convert: { Int($0) })
   static let stage = CommandOption<OutputFormat>.choice(
-    "stage", of: [.text, .json], initial: nil, abstract: "Required.")
+    "stage", of: [.text, .json], isRequired: true, abstract: "Required.")
   static let format = CommandOption<OutputFormat>.choice(
     "format", of: [.text, .csv], initial: .text, abstract: "Form.")
   static let timing = Flag("timing", abstract: "A flag.")

@@ -110,7 +110,7 @@ import Testing
 
   @Test func onlyResidualNetworksHaveNoFormIn8BitsAndInBFloat16() throws {
     for name in Architecture.names {
-      for precision in [ModelConfiguration.Precision.bfloat16, .int8] {
+      for precision in [Precision.bfloat16, .int8] {
         #expect(Architecture.named(name)?.supports(precision) == !name.hasPrefix("resnet"), "\(name)")
       }
       #expect(Architecture.named(name)?.supports(.float32) == true, "\(name)")

@@ -40,7 +40,7 @@ import Testing
       guard folder.configuration.precision == .float32,
         try Architecture(folder.configuration).supports(.bfloat16)
       else { continue }
-      let half = try folder.computed(in: ModelConfiguration.Precision.bfloat16)
+      let half = try folder.computed(in: Precision.bfloat16)
       let exact = try Self.logits(item.network, folder, threadCount: 1, kernels: kernels)
       let one = try Self.logits(item.network, half, threadCount: 1, kernels: kernels)
       for threadCount in [2, 3] {
@@ -71,7 +71,7 @@ import Testing
 
   @Test func aMachineWithoutTheInstructionRefuses() throws {
     let item = try #require(try FormulaNetwork.all().first)
-    let folder = try Self.folder(item).computed(in: ModelConfiguration.Precision.bfloat16)
+    let folder = try Self.folder(item).computed(in: Precision.bfloat16)
     for kernels in KernelChoice.runnable where kernels.products.bfloat16 == nil {
       let error = #expect(throws: DermaFusionError.self) { _ = try Network(folder, kernels: kernels) }
       #expect(
@@ -85,7 +85,7 @@ import Testing
     let item = try #require(
       try FormulaNetwork.all(in: FormulaNetwork.architectures)
         .first { try Self.folder($0).configuration.architecture == "resnet18" })
-    let folder = try Self.folder(item).computed(in: ModelConfiguration.Precision.bfloat16)
+    let folder = try Self.folder(item).computed(in: Precision.bfloat16)
     let error = #expect(throws: DermaFusionError.self) { _ = try Network(folder) }
     #expect(
       error?.description
@@ -133,7 +133,7 @@ import Testing
     let folder = try ModelFolder(
       configuration: configuration, weights: safetensors(formula.tensors { _ in true }))
     let error = #expect(throws: DermaFusionError.self) {
-      _ = try folder.computed(in: ModelConfiguration.Precision.bfloat16)
+      _ = try folder.computed(in: Precision.bfloat16)
     }
     #expect(
       error?.description

@@ -1,7 +1,8 @@
-import DermaFusion
 import Files
 import SystemModule
 import Testing
+
+@testable import DermaFusion
 
 @Suite struct MetadataTableTests {
   func table(_ text: String) throws(DermaFusionError) -> MetadataTable {

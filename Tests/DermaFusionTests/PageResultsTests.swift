@@ -1,9 +1,9 @@
-import Files
 import Foundation
 import TestModels
 import Testing
 
 @testable import DermaFusion
+@testable import Files
 
 /// The results that `Tests/BrowserPageTests/wording.test.mjs` puts into words: they are the library's own, to the byte.
 @Suite struct PageResultsTests {

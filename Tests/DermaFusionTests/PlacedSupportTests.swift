@@ -1,7 +1,7 @@
-import NetworkModule
 import Testing
 
 @testable import DermaFusion
+@testable import NetworkModule
 
 /// Maps drawn where the network looks.
 @Suite struct PlacedSupportTests {

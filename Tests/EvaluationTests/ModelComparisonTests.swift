@@ -1,8 +1,8 @@
-import Files
 import Testing
 
 @testable import DermaFusion
 @testable import Evaluation
+@testable import Files
 
 @Suite struct ModelComparisonTests {
   static func answer(_ values: [Float], abstains: Bool = false) -> ModelComparison.Answer {

@@ -125,12 +125,13 @@ extension CommandOption where Value == Int {
 
 extension CommandOption where Value: RawRepresentable<String> {
   /// One of a list of words.
-  ///
-  /// - Parameter initial: the default; the option is required when there is none.
-  package static func choice(_ name: String, of values: [Value], initial: Value?, abstract: String) -> Self {
+  package static func choice(
+    _ name: String, valueName: String? = nil, of values: [Value], isRequired: Bool = false,
+    initial: Value? = nil, defaultValue: String? = nil, abstract: String
+  ) -> Self {
     CommandOption(
-      name, valueName: name, abstract: abstract, allowedValues: values.map(\.rawValue),
-      isRequired: initial == nil, initial: initial, defaultValue: initial?.rawValue,
+      name, valueName: valueName ?? name, abstract: abstract, allowedValues: values.map(\.rawValue),
+      isRequired: isRequired, initial: initial, defaultValue: defaultValue ?? initial?.rawValue,
       convert: { text in values.first { $0.rawValue == text } })
   }
 }
@@ -146,10 +147,8 @@ package struct Positional: Sendable {
   package let allowedValues: [String]
 
   package init(_ name: String, isRepeated: Bool = false, allowedValues: [String] = [], abstract: String) {
-    self.name = name
-    self.isRepeated = isRepeated
-    self.allowedValues = allowedValues
-    self.abstract = abstract
+    (self.name, self.isRepeated) = (name, isRepeated)
+    (self.allowedValues, self.abstract) = (allowedValues, abstract)
   }
 }
 

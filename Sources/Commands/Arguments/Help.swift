@@ -20,7 +20,7 @@ package enum Help {
     let options = command.options.map { ($0.fullDisplay, description(of: $0)) }
     sections.append(section("OPTIONS", options + commonOptions))
     sections.append("EXAMPLES:\n" + command.examples.map { "  " + $0 }.joined(separator: "\n"))
-    sections.append(section("EXIT STATUS", command.exitStatuses))
+    sections.append(section("EXIT STATUS", command.allExitStatuses))
     return sections.joined(separator: "\n\n") + "\n"
   }
 

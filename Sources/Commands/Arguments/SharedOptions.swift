@@ -28,14 +28,12 @@ extension CommandOption where Value == Int {
 
 extension CommandOption where Value == Precision {
   /// The precision of the network.
-  static let precision = CommandOption(
-    "precision", valueName: "type",
+  static let precision = choice(
+    "precision", valueName: "type", of: [.float32, .bfloat16],
     abstract: """
       Precision of the network. bfloat16 is faster, needs a CPU with AVX-512 BF16, and changes probabilities by some \
       thousandths. Without this option the model's config.json decides; of the shipped model it is float32.
-      """,
-    allowedValues: Precision.allCases.map { $0.rawValue },
-    convert: { Precision(rawValue: $0) })
+      """)
 }
 
 extension Session {
@@ -178,11 +176,9 @@ enum FigureOptions {
       Scale of several maps. shared: 1 is the strongest place of all maps. each: 1 is the strongest place of each map, as \
       it always is with --style classic.
       """)
-  private static let colorMap = CommandOption<ColorMap>(
-    "colormap", valueName: "colormap",
-    abstract: "Colours. inferno and viridis are perceptually uniform and can be read without colour vision.",
-    allowedValues: ColorMap.allCases.map { $0.rawValue }, defaultValue: "inferno; jet for --style classic",
-    convert: { ColorMap(rawValue: $0) })
+  private static let colorMap = CommandOption<ColorMap>.choice(
+    "colormap", of: ColorMap.allCases, defaultValue: "inferno; jet for --style classic",
+    abstract: "Colours. inferno and viridis are perceptually uniform and can be read without colour vision.")
   private static let alpha = CommandOption<Double>(
     "alpha", valueName: "alpha",
     abstract:

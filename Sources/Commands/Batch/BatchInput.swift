@@ -48,7 +48,8 @@ struct BatchInput: Sendable {
 
 /// The images that a command line names, in its order.
 struct ImageList: Sendable {
-  private(set) var items: [BatchItem] = []
+  /// Each image, or why there is none in its place.
+  private(set) var items: [Result<ImageSource, DermaFusionError>] = []
   private(set) var leftOut = LeftOutFiles()
   /// Whether one image was named, and no folder.
   let isSingleImage: Bool
@@ -61,102 +62,30 @@ struct ImageList: Sendable {
     var hasFolder = false
     for argument in arguments {
       guard argument != "-", FolderWalk.isFolder(argument) else {
-        items.append(.image(ImageSource(argument: argument), folder: ""))
+        items.append(.success(ImageSource(name: argument)))
         continue
       }
       hasFolder = true
       do throws(DermaFusionError) {
         let images = try FolderImages(argument)
         leftOut.add(images.leftOut)
-        items += images.failures.map(BatchItem.failed)
-        items += images.sources.map { .image($0, folder: $0.folder(below: argument)) }
+        items += images.failures.map { .failure($0) }
+        items += images.paths.map {
+          .success(ImageSource(name: $0, folder: Self.folder(of: $0, below: argument)))
+        }
       } catch {
-        items.append(.failed(error))
+        items.append(.failure(error))
       }
     }
     isSingleImage = arguments.count == 1 && !hasFolder
   }
 
-  var sources: [ImageSource] { items.compactMap(\.source) }
-}
-
-extension ImageSource {
-  /// The path of the image's own folder below one that it was found in.
-  fileprivate func folder(below folder: String) -> String {
-    let path = name.utf8.dropFirst(folder.utf8.count).drop { $0 == UInt8(ascii: "/") }
+  /// The path of an image's own folder below one that it was found in.
+  private static func folder(of path: String, below folder: String) -> String {
+    let path = path.utf8.dropFirst(folder.utf8.count).drop { $0 == UInt8(ascii: "/") }
     guard let end = path.lastIndex(of: UInt8(ascii: "/")) else { return "" }
     return String(path[..<end]) ?? ""
   }
-}
 
-/// An image of a batch, or why there is none in its place.
-enum BatchItem: Sendable {
-  /// - folder: where a folder that was named has it: the path from there to the image's own folder; else empty.
-  case image(ImageSource, folder: String)
-  case failed(DermaFusionError)
-
-  var source: ImageSource? {
-    if case .image(let source, _) = self { source } else { nil }
-  }
-
-  /// - Throws: why there is none.
-  func image() throws(DermaFusionError) -> ImageSource {
-    switch self {
-    case .image(let source, _): return source
-    case .failed(let error): throw error
-    }
-  }
-}
-
-extension ImageSource {
-  /// Does some work on the image; errors that do not themselves say of what they speak are given its name.
-  func naming<Value>(_ work: () throws -> Value) throws -> Value {
-    do {
-      return try work()
-    } catch let error as DermaFusionError {
-      throw error.namesItsFile || error.isOfOutput || error.isUsage ? error : error.named(name)
-    } catch {
-      throw DermaFusionError.failure(name: name, reason: "\(error)")
-    }
-  }
-}
-
-extension OutputFiles {
-  /// - Parameters:
-  ///   - outputs: by the display of their options.
-  ///   - images: what is read.
-  ///   - table: what else is read, as messages call it.
-  ///   - model: the folder of a model or an ensemble.
-  /// - Throws: ``DermaFusionError`` where an output would replace what is read, or another output; ``DermaFusionError`` where the folder
-  ///   that it would go into is not there.
-  init(
-    _ outputs: [(display: String, path: String)], images: [ImageSource],
-    table: (name: String, path: String)? = nil, model: String, terminal: Terminal
-  ) throws {
-    func inputs() -> [(name: String, path: String)] {
-      let modelFiles = Classifier.filePaths(ofModel: model)
-      var files = modelFiles.map { (name: "a file of the model", path: $0) }
-      // Loading does without them, but nobody has another copy.
-      files += modelFiles.map(FileBytes.folder(of:)).flatMap { folder in
-        [
-          ("the model's card", "\(folder)/README.md"),
-          ("the model's data list", "\(folder)/\(TrainingList.relativePath)"),
-        ]
-      }
-      if let table { files.append(table) }
-      let imageName = images.count == 1 ? "the image itself" : "one of the images"
-      return files + images.map { (imageName, $0.systemPath) }
-    }
-    try self.init(outputs, inputs: inputs, terminal: terminal)
-  }
-}
-
-extension ImageSource {
-  /// Where the system has it.
-  fileprivate var systemPath: String {
-    switch self {
-    case .standardInput: "/dev/stdin"
-    case .file(let path): path
-    }
-  }
+  var sources: [ImageSource] { items.compactMap { try? $0.get() } }
 }

@@ -44,7 +44,6 @@ enum CalibrateCommand: Command {
     ("0", "The model was written, fitted to every image."),
     ("1", "An image failed, standard error names it; or nothing was written, standard error says why."),
     ("2", "Nothing was written: the fit is no better than the model as it is."),
-    ("64", "Wrong usage."),
   ]
 
   private static let labels = CommandOption<String>.path(
@@ -72,7 +71,7 @@ enum CalibrateCommand: Command {
     let table = try FileBytes.read(path: labelsPath, limit: MetadataTable.byteLimit)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.classifier(folder, arguments)
-    guard case .model(let model) = classifier.source else {
+    guard let model = try? classifier.singleModel() else {
       throw refusal(
         "\(folder): is an ensemble, which has no last layer of its own; please calibrate its members")
     }

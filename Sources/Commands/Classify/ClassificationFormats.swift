@@ -132,7 +132,7 @@ struct ClassificationCSV {
 
   /// The image's name as tables know it.
   static func identifier(_ imageName: String) -> String {
-    ImageSource(argument: imageName).identifier ?? imageName
+    imageName.imageIdentifier ?? imageName
   }
 
   /// A row of a table.

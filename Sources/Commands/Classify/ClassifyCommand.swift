@@ -50,7 +50,6 @@ enum ClassifyCommand: Command {
       "1",
       "An image, the table or the model failed; standard error names it. The other images got their results."
     ),
-    ("64", "Wrong usage."),
   ]
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
@@ -79,7 +78,7 @@ enum ClassifyCommand: Command {
       destination.remaining, sideBySideOn: classifier,
       writesOnScreen: destination.isSeen && terminal.width != nil, interruption: destination.interruption
     ) { item in
-      let source = try item.image()
+      let source = try item.get()
       return try source.naming {
         let bytes = try source.read(terminal: terminal)
         var request = ImageRequest(metadata: try input.metadata(of: source), views: views)
@@ -155,7 +154,7 @@ struct ResultDestination {
   /// Whether the results go to standard output.
   let isSeen: Bool
   /// The images that have no result yet.
-  let remaining: [BatchItem]
+  let remaining: [Result<ImageSource, DermaFusionError>]
   /// What a person who interrupts the batch is told.
   let interruption: String
   var writer: ResultWriter<ImageAnswer>
@@ -183,7 +182,9 @@ struct ResultDestination {
         images: input.images.sources.map(\.name), model: classifier.model,
         computation: classifier.computation)
       remaining = try items.filter { item in
-        guard let source = item.source, let metadata = try? input.metadata(of: source) else { return true }
+        guard let source = try? item.get(), let metadata = try? input.metadata(of: source) else {
+          return true
+        }
         // An image that cannot be read keeps its result.
         let bytes = { try? source.read(terminal: terminal) }
         return try !results.take(

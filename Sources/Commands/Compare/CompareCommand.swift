@@ -42,7 +42,6 @@ enum CompareCommand: Command {
       "1",
       "An image, a table or a model failed, or was refused; standard error names it. The other images were compared."
     ),
-    ("64", "Wrong usage."),
   ]
 
   private static let against = CommandOption<String>.path(
@@ -88,7 +87,7 @@ enum CompareCommand: Command {
     var images: [ModelComparison.Image] = []
     var runner = BatchRunner(arguments, terminal: terminal)
     try runner.run(items, sideBySideOn: first, interruption: "Nothing was written.") { item in
-      let source = try item.image()
+      let source = try item.get()
       return try source.naming {
         let bytes = try source.read(terminal: terminal)
         let row = try list?.entry(of: source)

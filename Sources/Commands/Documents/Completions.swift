@@ -12,7 +12,7 @@ enum CompletionsCommand: Command {
     #"eval "$(dermafusion completions bash)""#,
     "dermafusion completions fish > ~/.config/fish/completions/dermafusion.fish",
   ]
-  static let exitStatuses: [HelpEntry] = [("0", "The script was printed."), ("64", "Wrong usage.")]
+  static let exitStatuses: [HelpEntry] = [("0", "The script was printed.")]
   static let runsNetwork = false
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {

@@ -5,7 +5,7 @@ enum ManualCommand: Command {
   static let name = "manual"
   static let abstract = "Print the manual page for man."
   static let examples = ["dermafusion manual > dermafusion.1; man ./dermafusion.1"]
-  static let exitStatuses: [HelpEntry] = [("0", "The page was printed."), ("64", "Wrong usage.")]
+  static let exitStatuses: [HelpEntry] = [("0", "The page was printed.")]
   static let runsNetwork = false
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
@@ -51,7 +51,7 @@ package enum Manual {
     if !command.examples.isEmpty {
       lines += [".PP", "Examples:", ".PP", ".nf"] + command.examples.map { "    " + escaped($0) } + [".fi"]
     }
-    lines += entries(command.exitStatuses.map { ("exit status \($0.label)", $0.description) })
+    lines += entries(command.allExitStatuses.map { ("exit status \($0.label)", $0.description) })
     return lines
   }
 

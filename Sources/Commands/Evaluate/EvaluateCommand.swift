@@ -49,7 +49,6 @@ enum EvaluateCommand: Command {
   static let exitStatuses: [HelpEntry] = [
     ("0", "Every image was evaluated."),
     ("1", "An image, a table or the model failed, or was refused; standard error names it."),
-    ("64", "Wrong usage."),
   ]
 
   private static let labels = CommandOption<String>.path(
@@ -93,10 +92,9 @@ enum EvaluateCommand: Command {
       Also write \(EvaluationPlots.fileNames(.svg).joined(separator: ", ")) to this folder, which is made when it is \
       missing.
       """)
-  private static let plotFormat = CommandOption<EvaluationPlots.Format>(
-    "plot-format", valueName: "format", abstract: "Format of the plots.",
-    allowedValues: EvaluationPlots.Format.allCases.map(\.rawValue), defaultValue: "svg",
-    convert: { EvaluationPlots.Format(rawValue: $0) })
+  private static let plotFormat = CommandOption<EvaluationPlots.Format>.choice(
+    "plot-format", valueName: "format", of: EvaluationPlots.Format.allCases, defaultValue: "svg",
+    abstract: "Format of the plots.")
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal

@@ -119,7 +119,7 @@ struct EvaluationRun {
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
         source: found.location.folder, patient: entry.patient, cells: entry.cells,
         abstention: result.abstention)
-      let model: Model? = if case .model(let model) = classifier.source { model } else { nil }
+      let model = try? classifier.singleModel()
       let inputs =
         keepsFeatures ? model?.lastLayerInputs(of: answer.output, metadata: metadata).map { Double($0) } : nil
       let output = ModelCalibration.Image(

@@ -39,7 +39,6 @@ enum GradCAMCommand: Command {
   static let exitStatuses: [HelpEntry] = [
     ("0", "Every picture was written, whatever its map's status."),
     ("1", "Something failed; standard error names it. Of several images, the others got their pictures."),
-    ("64", "Wrong usage."),
   ]
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
@@ -75,7 +74,7 @@ enum GradCAMCommand: Command {
           names: input.images.sources.map(\.name), labels: classifier.labels, width: terminal.width,
           usesColour: terminal.usesColour) : nil)
     let text = writer.text
-    var remaining = pictures.jobs(for: items)
+    var remaining = pictures.jobs(for: input.images)
     if arguments[GradCAMOptions.resume] {
       remaining.removeAll { $0.path.map(FileBytes.isThere) ?? false }
       let done = items.count - remaining.count
@@ -89,7 +88,7 @@ enum GradCAMCommand: Command {
       remaining, sideBySideOn: nil, writesOnScreen: true,
       interruption: "The pictures made so far are there; with --resume the same command makes the others."
     ) { job in
-      let source = try job.item.image()
+      let source = try job.item.get()
       return try source.naming {
         let report = try work.explain(source, picturePath: job.path ?? "")
         return (text: text(report), classification: report.classification)

@@ -39,7 +39,7 @@ struct HeatmapWork: Sendable {
     let explanation = answer.explanation
     let trusts = try self.trusts(of: answer)
     let style = FigureOptions.style(arguments)
-    let isPDF = ImageSource.file(picturePath).ending == Self.pdfEnding
+    let isPDF = picturePath.fileEnding == Self.pdfEnding
     let picture =
       isPDF
       ? try explanation.pdf(style, trusts: trusts, imageName: source.fileName)
@@ -102,7 +102,7 @@ struct PicturePaths {
 
   /// An image, or why there is none, and the path of its picture.
   struct Job: Sendable {
-    let item: BatchItem
+    let item: Result<ImageSource, DermaFusionError>
     let path: String?
   }
 
@@ -112,10 +112,7 @@ struct PicturePaths {
     let isFolder = output.map { $0.withCString(FolderWalk.isFolder) } ?? false
     let isBatch = !images.isSingleImage
     try Self.refuse(arguments, isBatch: isBatch, isFolder: isFolder)
-    let places = images.items.compactMap { item -> (folder: String, name: String)? in
-      guard case .image(let source, let folder) = item else { return nil }
-      return (folder, source.identifier ?? "image")
-    }
+    let places = images.sources.map { (folder: $0.folder, name: $0.identifier ?? "image") }
     guard isBatch || isFolder else {
       paths = [output ?? "\(places[0].name)-gradcam.png"]
       folders = []
@@ -144,7 +141,7 @@ struct PicturePaths {
   ) throws(DermaFusionError) {
     let (output, raw) = (GradCAMOptions.output, GradCAMOptions.raw)
     let path = arguments[output]
-    let ending = path.flatMap { ImageSource.file($0).ending }
+    let ending = path?.fileEnding
     if isBatch, let path = arguments[raw] {
       throw .invalidValue(path, display: raw.display, expectation: "Please name a single image with it.")
     }
@@ -164,7 +161,7 @@ struct PicturePaths {
   /// - Throws: ``DermaFusionError`` for the picture of a single image with a name that promises another kind of file.
   func requirePicture(_ arguments: ParsedArguments) throws(DermaFusionError) {
     guard let path = arguments[GradCAMOptions.output], paths == [path],
-      let ending = ImageSource.file(path).ending, ![".png", HeatmapWork.pdfEnding].contains(ending)
+      let ending = path.fileEnding, ![".png", HeatmapWork.pdfEnding].contains(ending)
     else { return }
     throw .invalidValue(
       path, display: GradCAMOptions.output.display,
@@ -196,8 +193,8 @@ struct PicturePaths {
     for folder in folders { try FileBytes.makeFolder(folder) }
   }
 
-  func jobs(for items: [BatchItem]) -> [Job] {
+  func jobs(for images: ImageList) -> [Job] {
     var rest = paths[...]
-    return items.map { Job(item: $0, path: $0.source == nil ? nil : rest.popFirst()) }
+    return images.items.map { Job(item: $0, path: (try? $0.get()) == nil ? nil : rest.popFirst()) }
   }
 }

@@ -7,7 +7,7 @@ import SystemModule
 /// followed, see ``FolderWalk``. A file is taken for an image by its ending where files of that ending can be read here. The first
 /// bytes of every other file decide: discs of hospitals have DICOM files without an ending.
 struct FolderImages: Sendable {
-  let sources: [ImageSource]
+  let paths: [String]
   /// What could not be looked at: folders that cannot be read, links to nothing, names that are no text. Whether a file can be
   /// read turns out when it is read.
   let failures: [DermaFusionError]
@@ -24,14 +24,14 @@ struct FolderImages: Sendable {
       }
       // The list of a disc's images.
       if name.uppercased() == "DICOMDIR" { return .passedOver }
-      guard let ending = ImageSource.file(name).ending, ImageDecoder.knownEndings.contains(ending) else {
+      guard let ending = name.fileEnding, ImageDecoder.knownEndings.contains(ending) else {
         return nil
       }
       let isKnown = isReadable[ending] ?? (ImageDecoder.refusal(ofEnding: ending) == nil)
       isReadable[ending] = isKnown
       return isKnown ? .listed : nil
     } byContent: { name, path in
-      let ending = ImageSource.file(name).ending.flatMap { ImageDecoder.knownEndings.contains($0) ? $0 : nil }
+      let ending = name.fileEnding.flatMap { ImageDecoder.knownEndings.contains($0) ? $0 : nil }
       switch FileBytes.look(into: path, FileContent.init) {
       case .image: return .listed
       case .unreadableImage(let kind): return .counted(ending ?? kind)
@@ -39,9 +39,9 @@ struct FolderImages: Sendable {
       case nil: return .counted(ending ?? LeftOutFiles.closed)
       }
     }
-    sources = walk.paths.map(ImageSource.file)
+    paths = walk.paths
     leftOut = LeftOutFiles(counts: walk.counts)
-    if sources.isEmpty, walk.failures.isEmpty {
+    if paths.isEmpty, walk.failures.isEmpty {
       let others = leftOut.words.map { ", but \($0)" } ?? ""
       throw .folderWithout(folder, kind: ImageFileName.kind + others)
     }
@@ -112,7 +112,7 @@ struct ImageIndex: Sendable {
       let images = try FolderImages(folder, takesHeatmaps: true)
       failures += images.failures
       leftOut.add(images.leftOut)
-      self.folders.append((folder, images.sources))
+      self.folders.append((folder, images.paths.map { ImageSource(name: $0) }))
     }
   }
 

@@ -2,23 +2,12 @@ import DermaFusion
 import ImageFiles
 import SystemModule
 
-/// Where the bytes of one image come from.
-enum ImageSource: Equatable, Sendable {
-  case standardInput
-  case file(String)
-
-  /// `-` is standard input, everything else a path.
-  init(argument: String) {
-    self = argument == "-" ? .standardInput : .file(argument)
-  }
-
-  /// What the image is called in results and messages: the path as it was given, or `-`.
-  var name: String {
-    switch self {
-    case .standardInput: "-"
-    case .file(let path): path
-    }
-  }
+/// Where the bytes of one image come from: `-` is standard input, everything else the path of a file.
+struct ImageSource: Equatable, Sendable {
+  /// What the image is called in results and messages: as it was given.
+  let name: String
+  /// Where a folder that was named has it: the path from there to the image's own folder; else empty.
+  var folder = ""
 
   /// The file name without its folders and its ending, by which tables know the image.
   var identifier: String? { name.imageIdentifier }
@@ -26,21 +15,34 @@ enum ImageSource: Equatable, Sendable {
   /// Without its folders.
   var fileName: String? { name.fileName }
 
-  /// The file name's ending in lower case, `.png`; nil where it has none.
-  var ending: String? {
-    fileName.flatMap { name in
-      guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return nil }
-      return String(name[dot...]).lowercased()
-    }
-  }
+  /// Where the system has it.
+  var systemPath: String { name == "-" ? "/dev/stdin" : name }
 
   /// The image's bytes.
   func read(terminal: Terminal) throws(DermaFusionError) -> [UInt8] {
-    switch self {
-    case .standardInput: try terminal.readInput(ImageDecoder.fileByteLimit)
-    case .file(let path):
-      try FileBytes.read(
-        path: path, limit: ImageDecoder.fileByteLimit, refusal: ImageDecoder.refusal(ofStart:))
+    if name == "-" { return try terminal.readInput(ImageDecoder.fileByteLimit) }
+    return try FileBytes.read(
+      path: name, limit: ImageDecoder.fileByteLimit, refusal: ImageDecoder.refusal(ofStart:))
+  }
+
+  /// Does some work on the image; errors that do not themselves say of what they speak are given its name.
+  func naming<Value>(_ work: () throws -> Value) throws -> Value {
+    do {
+      return try work()
+    } catch let error as DermaFusionError {
+      throw error.namesItsFile || error.isOfOutput || error.isUsage ? error : error.named(name)
+    } catch {
+      throw DermaFusionError.failure(name: name, reason: "\(error)")
+    }
+  }
+}
+
+extension String {
+  /// A file name's ending in lower case, `.png`; nil where it has none.
+  var fileEnding: String? {
+    fileName.flatMap { name in
+      guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return nil }
+      return String(name[dot...]).lowercased()
     }
   }
 }

@@ -33,7 +33,6 @@ enum ReportCommand: Command {
   static let exitStatuses: [HelpEntry] = [
     ("0", "The page was written with every image."),
     ("1", "Something failed; standard error names it, and the page says which images have no result."),
-    ("64", "Wrong usage."),
   ]
 
   private static let output = CommandOption<String>.path(
@@ -66,7 +65,7 @@ enum ReportCommand: Command {
   /// A name that promises another kind of file.
   private static func refuseOtherFormats(_ path: String) throws(DermaFusionError) {
     let others = [".pdf", ".docx", ".odt", ".csv", ".json", ".jsonl", ".txt", ".md"] + ImageFileName.endings
-    guard let ending = ImageSource.file(path).ending, others.contains(ending) else { return }
+    guard let ending = path.fileEnding, others.contains(ending) else { return }
     throw .invalidValue(
       path, display: output.display,
       expectation:
@@ -98,7 +97,7 @@ enum ReportCommand: Command {
     try runner.run(
       input.images.items, sideBySideOn: nil, interruption: "\(path) was not written."
     ) { item in
-      let source = try item.image()
+      let source = try item.get()
       return try source.naming {
         let row = try list?.entry(of: source)
         return try ReportEntry(

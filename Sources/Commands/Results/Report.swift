@@ -5,8 +5,10 @@ import SystemModule
 /// What a command has to say, in every form that it can take.
 protocol Report {
   var json: JSONValue { get }
+  /// Of the text, above the disclaimer.
+  ///
   /// - Parameter width: characters a line; nil: as many as it takes.
-  func text(width: Int?) -> String
+  func lines(width: Int?) -> [String]
   /// The line of column names, and the lines below it; for a command whose `--format` has `csv`.
   ///
   /// - Parameter isForTerminal: see ``CSVCell/text(_:isForTerminal:)``.
@@ -15,14 +17,16 @@ protocol Report {
 
 extension Report {
   func csv(isForTerminal: Bool) -> (header: String, rows: String) { ("", "") }
+
+  func text(width: Int?) -> String {
+    (lines(width: width) + ["", Wording.disclaimer.wrapped(width: width, indent: 0)])
+      .joined(separator: "\n") + "\n"
+  }
 }
 
-/// A report that has nothing of its own around its members and lines: the schema's version and the disclaimer.
+/// A report whose JSON has the schema's version and the disclaimer around its members.
 protocol PlainReport: Report {
-  /// Of the JSON object, between the schema's version and the disclaimer.
   var members: [(key: String, value: JSONValue)] { get }
-  /// Of the text, above the disclaimer.
-  func lines(width: Int?) -> [String]
 }
 
 extension PlainReport {
@@ -31,14 +35,8 @@ extension PlainReport {
       [("schemaVersion", .integer(Classification.schemaVersion))] + members
         + [("disclaimer", .string(Wording.disclaimer))])
   }
-
-  func text(width: Int?) -> String {
-    (lines(width: width) + ["", Wording.disclaimer.wrapped(width: width, indent: 0)])
-      .joined(separator: "\n") + "\n"
-  }
 }
 
-/// A form of output.
 enum OutputFormat: String, Sendable {
   case text, json, csv, isic
 

@@ -1,25 +1,38 @@
+import DermaFusion
 import SystemModule
 
 /// The files that a command writes beside its text, checked before any work is done.
-package struct OutputFiles: Sendable {
+struct OutputFiles: Sendable {
   private let terminal: Terminal
   private let streamed: Set<String>
 
   /// - Parameters:
   ///   - outputs: by the display of their options.
-  ///   - inputs: what is read or must not be replaced, as messages call it; of two names of a file the last counts.
-  ///     Asked for only when there is an output: the inputs may be thousands.
-  /// - Throws: ``DermaFusionError`` where an output would replace an input or another output; ``DermaFusionError`` where the folder
-  ///   that it would go into is not there.
-  package init(
-    _ outputs: [(display: String, path: String)], inputs files: () -> [(name: String, path: String)],
-    terminal: Terminal
+  ///   - images: what is read.
+  ///   - table: what else is read, as messages call it.
+  ///   - model: the folder of a model or an ensemble.
+  /// - Throws: ``DermaFusionError`` where an output would replace what is read, or another output, and where the folder that it
+  ///   would go into is not there.
+  init(
+    _ outputs: [(display: String, path: String)], images: [ImageSource],
+    table: (name: String, path: String)? = nil, model: String, terminal: Terminal
   ) throws {
     self.terminal = terminal
     streamed = Set(outputs.map(\.path).filter(terminal.isStandardOutput))
+    // The inputs may be thousands.
     if outputs.isEmpty { return }
+    let modelFiles = Classifier.filePaths(ofModel: model)
+    var files = modelFiles.map { (name: "a file of the model", path: $0) }
+    // Loading does without them, but nobody has another copy.
+    files += modelFiles.map(FileBytes.folder(of:)).flatMap { folder in
+      [("the model's card", "README.md"), ("the model's data list", TrainingList.relativePath)]
+        .map { ($0, "\(folder)/\($1)") }
+    }
+    if let table { files.append(table) }
+    files += images.map { (images.count == 1 ? "the image itself" : "one of the images", $0.systemPath) }
+    // Of two names of a file the last counts.
     var inputs: [FileIdentity: String] = [:]
-    for (name, path) in files() {
+    for (name, path) in files {
       // Devices such as /dev/null can be read and written by as many as like to.
       guard !FileBytes.isDevice(path), let identity = FileIdentity(path: path) else { continue }
       inputs[identity] = name
@@ -47,15 +60,15 @@ package struct OutputFiles: Sendable {
   }
 
   /// Whether one of them is standard output, which then has no room for text.
-  package var usesStandardOutput: Bool { !streamed.isEmpty }
+  var usesStandardOutput: Bool { !streamed.isEmpty }
 
   /// Writes one of them: at once or not at all, or as a stream to standard output.
-  package func write(_ bytes: [UInt8], path: String) throws {
+  func write(_ bytes: [UInt8], path: String) throws {
     try write([(bytes, path)])
   }
 
   /// Writes several of them: all files or none, and what goes to standard output only when the files are there.
-  package func write(_ files: [(bytes: [UInt8], path: String)]) throws {
+  func write(_ files: [(bytes: [UInt8], path: String)]) throws {
     try FileBytes.write(files.filter { !streamed.contains($0.path) })
     for (bytes, path) in files where streamed.contains(path) { try terminal.output.write(shown(bytes, path)) }
   }

@@ -14,39 +14,17 @@ package struct Terminal: Sendable {
   /// Whether a person looks at the output and wants colour.
   package let usesColour: Bool
   /// Whether a person looks at the errors and can be told how far a long command has come.
-  package let showsProgress: Bool
+  package var showsProgress = false
   /// The value of an environment variable.
   package let environment: @Sendable (String) -> String?
   /// Whether a path is that of standard output: `-`, or one that leads to the same pipe, file or terminal.
-  package let isStandardOutput: @Sendable (String) -> Bool
+  package var isStandardOutput: @Sendable (String) -> Bool = { _ in false }
   /// What a person who presses Ctrl-C is told; nil: nothing.
-  package let setInterruptionMessage: @Sendable (String?) -> Void
+  package var setInterruptionMessage: @Sendable (String?) -> Void = { _ in }
   /// Today, as `2026-11-24`; empty where the output must not depend on it.
-  package let date: @Sendable () -> String
+  package var date: @Sendable () -> String = { "" }
   /// Absolute path of the running program with symbolic links followed; `nil` when it cannot be known.
   package let executablePath: String?
-
-  package init(
-    output: any ByteOutput, errors: any ByteOutput,
-    readInput: @escaping @Sendable (Int) throws(DermaFusionError) -> [UInt8],
-    width: Int?, usesColour: Bool, showsProgress: Bool = false,
-    environment: @escaping @Sendable (String) -> String?,
-    isStandardOutput: @escaping @Sendable (String) -> Bool = { _ in false },
-    setInterruptionMessage: @escaping @Sendable (String?) -> Void = { _ in },
-    date: @escaping @Sendable () -> String = { "" }, executablePath: String?
-  ) {
-    self.output = output
-    self.errors = errors
-    self.readInput = readInput
-    self.width = width
-    self.usesColour = usesColour
-    self.showsProgress = showsProgress
-    self.environment = environment
-    self.isStandardOutput = isStandardOutput
-    self.setInterruptionMessage = setInterruptionMessage
-    self.date = date
-    self.executablePath = executablePath
-  }
 
   /// Writes data, all of it before this returns.
   package func write(_ text: String) throws(DermaFusionError) {

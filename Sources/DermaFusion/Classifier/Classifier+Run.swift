@@ -101,10 +101,8 @@ extension Classifier {
   package func output(
     of image: PreprocessedImage, metadata: MetadataVector, views: ImageViews
   ) throws(DermaFusionError) -> NetworkOutput {
-    switch source {
-    case .model(let model): model.output(of: image, metadata: metadata, views: views)
-    case .ensemble(let ensemble): try ensemble.output(of: image, metadata: metadata, views: views)
-    }
+    guard let ensemble else { return models[0].output(of: image, metadata: metadata, views: views) }
+    return try ensemble.output(of: image, metadata: metadata, views: views)
   }
 
   /// Runs the network once for the output and for the maps of the classes that `select` chooses by their probabilities.
@@ -149,7 +147,9 @@ extension Classifier {
     if isFromFile { warnings.append(.metadataFromFile) }
     warnings += self.warnings
     let abstention = Abstention(
-      of: input, judges: judges(output),
+      of: input,
+      // Those of the model, or of an ensemble's members, that were fitted.
+      judges: zip(models, ensemble == nil ? [output] : output.members).compactMap { $0.judge($1) },
       // The thresholds of the sets were fitted on single views.
       conformal: views == .upright ? configuration.abstention?.conformal : nil,
       probabilities: probabilities)
@@ -161,15 +161,6 @@ extension Classifier {
 
   /// What every result will warn of, known before the first: that the package was built without optimisation.
   public var warnings: [ClassificationWarning] { KernelChoice.isOptimized ? [] : [.unoptimizedBuild] }
-
-  /// The abstention rules of this model or of an ensemble's members, those that were fitted.
-  private func judges(_ output: NetworkOutput) -> [Abstention.Judge] {
-    switch source {
-    case .model(let model): [model.judge(output)].compactMap { $0 }
-    case .ensemble(let ensemble):
-      zip(ensemble.members, output.members).compactMap { $0.model.judge($1) }
-    }
-  }
 }
 
 extension Classifier {

@@ -17,19 +17,18 @@ import TensorModule
 /// print(result.summary, result.disclaimer)
 /// ```
 public final class Classifier: Sendable {
-  package let source: Source
-
-  /// What makes logits of an image.
-  package enum Source: Sendable {
-    case model(Model)
-    case ensemble(Ensemble)
-  }
+  /// At least one.
+  let models: [Model]
+  /// What makes the logits of several; `nil` for a classifier of one.
+  let ensemble: Ensemble?
 
   /// A classifier of one model.
-  public init(_ model: Model) { source = .model(model) }
+  public init(_ model: Model) { (models, ensemble) = ([model], nil) }
 
   /// A classifier of several models that vote.
-  public init(_ ensemble: Ensemble) { source = .ensemble(ensemble) }
+  public init(_ ensemble: Ensemble) {
+    (models, self.ensemble) = (ensemble.members.map { $0.model }, ensemble)
+  }
 
   /// Loads a model from its folder and prepares it, which takes a moment; then classifies any number of
   /// images.
@@ -45,11 +44,9 @@ public final class Classifier: Sendable {
   public convenience init(
     modelDirectory: String, threadCount: Int? = nil, precision: Precision? = nil
   ) throws(DermaFusionError) {
-    let stored = try StoredModel(directory: modelDirectory)
-    switch stored {
+    switch try StoredModel(directory: modelDirectory) {
     case .single(let folder):
-      let computed = try folder.computed(in: precision)
-      self.init(try Model(computed, threadCount: threadCount))
+      self.init(try Model(folder.computed(in: precision), threadCount: threadCount))
     case .ensemble(let folder):
       self.init(try Ensemble(folder, threadCount: threadCount, precision: precision))
     }
@@ -86,41 +83,19 @@ public final class Classifier: Sendable {
   // MARK: What computes
 
   /// The model, or the ensemble's first.
-  private var first: Model {
-    switch source {
-    case .model(let model): model
-    case .ensemble(let ensemble): ensemble.members[0].model
-    }
-  }
+  private var first: Model { models[0] }
 
   /// What the model's `config.json` says; of an ensemble, what it is to its readers.
-  package var configuration: ModelConfiguration {
-    switch source {
-    case .model(let model): model.configuration
-    case .ensemble(let ensemble): ensemble.configuration
-    }
-  }
+  package var configuration: ModelConfiguration { ensemble?.configuration ?? first.configuration }
 
   /// The model that results name. Its hash is computed while the model is loaded; an earlier reader waits.
-  public var model: ModelIdentity {
-    switch source {
-    case .model(let model): model.identity
-    case .ensemble(let ensemble): ensemble.identity
-    }
-  }
+  public var model: ModelIdentity { ensemble?.identity ?? first.identity }
 
   /// Whether the files of the model, or of each model that votes, were compared with the hashes that their folder states.
-  package var hasChecksums: Bool {
-    switch source {
-    case .model(let model): model.hasChecksums
-    case .ensemble(let ensemble): ensemble.members.allSatisfy { $0.model.hasChecksums }
-    }
-  }
+  package var hasChecksums: Bool { models.allSatisfy { $0.hasChecksums } }
 
   /// The models that vote; empty for a single model.
-  public var members: [Ensemble.Member] {
-    if case .ensemble(let ensemble) = source { ensemble.members } else { [] }
-  }
+  public var members: [Ensemble.Member] { ensemble?.members ?? [] }
 
   /// The classes that the model tells apart.
   public var labels: Labels { first.labels }
@@ -132,15 +107,10 @@ public final class Classifier: Sendable {
   /// CPU with AVX2 means that the package was built without the flags that `Package.swift` gives.
   public var instructionSet: String { first.network.kernels.instructionSet.rawValue }
 
-  /// Of the model, or of each member of an ensemble.
-  var configurations: [ModelConfiguration] {
-    members.isEmpty ? [configuration] : members.map { $0.model.configuration }
-  }
-
   /// How results are computed.
   public var computation: Computation {
     Computation(
-      instructionSet: configurations.allSatisfy { $0.precision == .int8 } ? nil : instructionSet,
+      instructionSet: models.allSatisfy { $0.configuration.precision == .int8 } ? nil : instructionSet,
       precision: configuration.precision.rawValue)
   }
 
@@ -163,17 +133,14 @@ public final class Classifier: Sendable {
   ///
   /// - Throws: ``DermaFusionError/Code/ensembleNotExplained``
   package func singleModel() throws(DermaFusionError) -> Model {
-    switch source {
-    case .model(let model): return model
-    case .ensemble(let ensemble):
-      let members = ensemble.members.map { $0.folder }.joined(separator: ", ")
-      throw DermaFusionError(
-        .ensembleNotExplained,
-        message: """
-          \(ensemble.file): an activation map is of one network, and this is an ensemble; name the folder of one of its \
-          members as the model (\(members))
-          """,
-        remedy: "Load the folder of one of the members.")
-    }
+    guard let ensemble else { return first }
+    let members = ensemble.members.map { $0.folder }.joined(separator: ", ")
+    throw DermaFusionError(
+      .ensembleNotExplained,
+      message: """
+        \(ensemble.file): an activation map is of one network, and this is an ensemble; name the folder of one of its \
+        members as the model (\(members))
+        """,
+      remedy: "Load the folder of one of the members.")
   }
 }

@@ -24,11 +24,7 @@ enum EigenCAM {
   /// The values less the mean of their channel, `[pixels, channels]`.
   private static func centred(_ activations: FeatureValues) -> [Float] {
     let (pixels, channels) = (activations.pixelCount, activations.channels)
-    var means = [Double](repeating: 0, count: channels)
-    unsafe activations.forEachPixel { _, row in
-      for channel in 0..<channels { unsafe means[channel] += Double(row[channel]) }
-    }
-    for channel in 0..<channels { means[channel] /= Double(pixels) }
+    let means = activations.channelSums().map { $0 / Double(pixels) }
     return unsafe [Float](unsafeUninitializedCapacity: pixels * channels) { target, count in
       unsafe activations.forEachPixel { pixel, row in
         let target = unsafe target.baseAddress! + pixel * channels
@@ -114,7 +110,7 @@ struct SymmetricMatrix {
   func leadingEigenvector() -> (vector: [Double], value: Double) {
     // A start that no symmetry of an image makes orthogonal to the answer.
     var vector = (0..<count).map { 1 + Double($0 * 7919 % 101) / 101 }
-    Self.scale(&vector, by: 1 / Self.dot(vector, vector).squareRoot())
+    Self.scale(&vector, by: 1 / Mathematics.dot(vector, vector).squareRoot())
     var value = 0.0
     for _ in 0..<Self.maximumRestarts {
       var basis = [vector]
@@ -123,12 +119,12 @@ struct SymmetricMatrix {
       var rest = 0.0
       while true {
         var next = times(basis[basis.count - 1])
-        diagonal.append(Self.dot(next, basis[basis.count - 1]))
+        diagonal.append(Mathematics.dot(next, basis[basis.count - 1]))
         // Twice: what the first time leaves over is of the size of its rounding.
         for _ in 0..<2 {
-          for other in basis { Self.add(other, times: -Self.dot(next, other), to: &next) }
+          for other in basis { Mathematics.add(other, times: -Mathematics.dot(next, other), to: &next) }
         }
-        rest = Self.dot(next, next).squareRoot()
+        rest = Mathematics.dot(next, next).squareRoot()
         let scale = diagonal.reduce(0) { max($0, abs($1)) }
         if rest <= Self.tolerance * scale || basis.count == min(Self.dimensions, count) { break }
         Self.scale(&next, by: 1 / rest)
@@ -139,8 +135,10 @@ struct SymmetricMatrix {
       value = best.value
       if value == 0 { return ([Double](repeating: 0, count: count), 0) }
       vector = [Double](repeating: 0, count: count)
-      for (share, direction) in zip(best.vector, basis) { Self.add(direction, times: share, to: &vector) }
-      Self.scale(&vector, by: 1 / Self.dot(vector, vector).squareRoot())
+      for (share, direction) in zip(best.vector, basis) {
+        Mathematics.add(direction, times: share, to: &vector)
+      }
+      Self.scale(&vector, by: 1 / Mathematics.dot(vector, vector).squareRoot())
       if rest * abs(best.vector[best.vector.count - 1]) <= Self.tolerance * value { break }
     }
     return (vector, value)
@@ -203,16 +201,6 @@ struct SymmetricMatrix {
     (values[p], values[q]) = (
       cosine * values[p] - sine * values[q], sine * values[p] + cosine * values[q]
     )
-  }
-
-  private static func dot(_ a: [Double], _ b: [Double]) -> Double {
-    var sum = 0.0
-    for i in a.indices { sum += a[i] * b[i] }
-    return sum
-  }
-
-  private static func add(_ vector: [Double], times factor: Double, to target: inout [Double]) {
-    for i in target.indices { target[i] += factor * vector[i] }
   }
 
   private static func scale(_ vector: inout [Double], by factor: Double) {

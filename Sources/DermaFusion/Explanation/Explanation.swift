@@ -84,9 +84,7 @@ extension Classifier {
   /// The layers that can be explained, from the first to the last, by timm's names: the stem, the end of each block
   /// (`blocks.0.0` or `layer1.0`, ...) and, where there is one, `conv_head`. `stage0`, `stage1`, ... also stand for the ends
   /// of the stages. Empty for an ensemble.
-  public var layers: [String] {
-    if case .model(let model) = source { model.network.featureMapNames } else { [] }
-  }
+  public var layers: [String] { ensemble == nil ? models[0].network.featureMapNames : [] }
 }
 
 extension Network {

@@ -194,12 +194,8 @@ extension Classifier {
         model.network.head.logits(pooled: output.pooled, metadata: metadata.encoded())
       }
     }
-    switch source {
-    case .model(let model): return try temperature.scores(logits(model, output))
-    case .ensemble(let ensemble):
-      let votes = zip(ensemble.members, output.members).map { logits($0.model, $1) }
-      return try temperature.scores(ensemble.vote(votes))
-    }
+    guard let ensemble else { return try temperature.scores(logits(models[0], output)) }
+    return try temperature.scores(ensemble.vote(zip(models, output.members).map { logits($0, $1) }))
   }
 }
 

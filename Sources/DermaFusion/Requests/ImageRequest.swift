@@ -81,36 +81,32 @@ package struct ImageRequest: Sendable {
   /// - Parameter key: what the asker calls the value, for the error.
   /// - Throws: ``DermaFusionError/Code/invalidMetadata``
   package static func sex(named name: String, key: String = "sex") throws(DermaFusionError) -> Sex {
-    guard let sex = Sex(word: name) else {
-      throw unknown(name, key, among: Sex.allCases.map { $0.rawValue }, .invalidMetadata)
-    }
-    return sex
+    try known(Sex(word: name), name, key, among: Sex.allCases.map { $0.rawValue }, .invalidMetadata)
   }
 
   /// See ``sex(named:key:)``. Only the fifteen names: who asks for one image sees at once what is not understood.
   package static func site(named name: String, key: String = "site") throws(DermaFusionError) -> BodySite {
-    guard let site = BodySite(name: name) else {
-      throw unknown(name, key, among: BodySite.allCases.map { $0.rawValue }, .invalidMetadata)
-    }
-    return site
+    try known(BodySite(name: name), name, key, among: BodySite.allCases.map { $0.rawValue }, .invalidMetadata)
   }
 
   /// - Throws: ``DermaFusionError/Code/invalidRequest``
   package static func method(
     named name: String, key: String = "method"
   ) throws(DermaFusionError) -> ActivationMapMethod {
-    guard let method = ActivationMapMethod(rawValue: name) else {
-      throw unknown(name, key, among: ActivationMapMethod.allCases.map { $0.rawValue })
-    }
-    return method
+    let names = ActivationMapMethod.allCases.map { $0.rawValue }
+    return try known(ActivationMapMethod(rawValue: name), name, key, among: names)
   }
 
-  static func unknown(
-    _ name: String, _ key: String, among names: [String], _ code: DermaFusionError.Code = .invalidRequest
-  ) -> DermaFusionError {
-    DermaFusionError(
-      code, message: "\(key) \(quoted(name)) is not one of \(names.joined(separator: ", "))",
-      remedy: "Give one of the names, or leave it out.")
+  private static func known<Value>(
+    _ value: Value?, _ name: String, _ key: String, among names: [String],
+    _ code: DermaFusionError.Code = .invalidRequest
+  ) throws(DermaFusionError) -> Value {
+    guard let value else {
+      throw DermaFusionError(
+        code, message: "\(key) \(quoted(name)) is not one of \(names.joined(separator: ", "))",
+        remedy: "Give one of the names, or leave it out.")
+    }
+    return value
   }
 }
 
@@ -155,19 +151,14 @@ extension ImageRequest {
   }
 
   private static func views(named name: String) throws(DermaFusionError) -> ImageViews {
-    switch name {
-    case "upright": return .upright
-    case "symmetries": return .symmetries
-    default: throw unknown(name, "views", among: ["upright", "symmetries"])
-    }
+    let views = [("upright", ImageViews.upright), ("symmetries", .symmetries)]
+    return try known(views.first { $0.0 == name }?.1, name, "views", among: views.map { $0.0 })
   }
 
   private static func stage(named name: String) throws(DermaFusionError) -> PreprocessingStage {
     let stages = PreprocessingStage.allCases.filter { $0 != .decoded }
-    guard let stage = stages.first(where: { $0.rawValue == name }) else {
-      throw unknown(name, "stage", among: stages.map { $0.rawValue })
-    }
-    return stage
+    return try known(
+      stages.first { $0.rawValue == name }, name, "stage", among: stages.map { $0.rawValue })
   }
 }
 

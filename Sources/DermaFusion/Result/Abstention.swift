@@ -103,7 +103,7 @@ package enum AbstentionKind: String, Sendable {
 extension Classifier {
   /// Fitted where the model, or any member of an ensemble, has limits of its own.
   package var abstentionKind: AbstentionKind {
-    configurations.contains { $0.abstention != nil } ? .fitted : .basic
+    models.contains { $0.configuration.abstention != nil } ? .fitted : .basic
   }
 }
 
@@ -135,11 +135,6 @@ extension ModelConfiguration.Abstention.Quality {
     return reasons
   }
 }
-
-#if !hasFeature(Embedded)
-  extension Abstention: Codable {}
-  extension Abstention.ConformalSet: Codable {}
-#endif
 
 /// Why the model should not judge an image. The probabilities are still given, but mean little.
 public enum AbstentionReason: String, Sendable, CaseIterable {
@@ -182,5 +177,7 @@ public enum AbstentionReason: String, Sendable, CaseIterable {
 }
 
 #if !hasFeature(Embedded)
+  extension Abstention: Codable {}
+  extension Abstention.ConformalSet: Codable {}
   extension AbstentionReason: Codable {}
 #endif

@@ -106,6 +106,9 @@ extension Classification: CustomStringConvertible {
 }
 
 #if !hasFeature(Embedded)
+  extension Computation: Codable {}
+  extension ModelIdentity: Codable {}
+
   /// For an app's own storage; ``json(imageName:)`` is the layout for others. What follows from the probabilities is worked
   /// out again when a result is read.
   extension Classification: Codable {
@@ -159,10 +162,6 @@ public struct Computation: Sendable, Equatable {
   }
 }
 
-#if !hasFeature(Embedded)
-  extension Computation: Codable {}
-#endif
-
 extension Computation: CustomStringConvertible {
   /// `float32 on avx2`, `int8`
   public var description: String {
@@ -191,10 +190,6 @@ public struct ModelIdentity: Sendable, Equatable {
     self.sha256 = sha256
   }
 }
-
-#if !hasFeature(Embedded)
-  extension ModelIdentity: Codable {}
-#endif
 
 extension ModelIdentity: CustomStringConvertible {
   /// `dermafusion-lite2 1.6.0`

@@ -9,14 +9,7 @@ package struct MetadataTable: Equatable, Sendable {
     package let sex: Sex?
     package let site: BodySite?
     /// A word for a site that is not known, and counts as missing.
-    package let unknownSite: String?
-
-    package init(ageInYears: Double?, sex: Sex?, site: BodySite?, unknownSite: String? = nil) {
-      self.ageInYears = ageInYears
-      self.sex = sex
-      self.site = site
-      self.unknownSite = unknownSite
-    }
+    package var unknownSite: String?
 
     fileprivate var json: JSONValue {
       let (sex, site) = (sex ?? .unknown, site ?? .unknown)

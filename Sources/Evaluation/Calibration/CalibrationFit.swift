@@ -9,13 +9,7 @@ package struct CalibrationFit: Sendable, Equatable {
   /// Above 0.
   package let temperature: Double
   /// What is added to the weights of the last layer, `[classes][features]`; nil where they stay.
-  package let change: [[Double]]?
-
-  package init(bias: [Double], temperature: Double, change: [[Double]]? = nil) {
-    self.bias = bias
-    self.temperature = temperature
-    self.change = change
-  }
+  package var change: [[Double]]?
 
   /// The image's logits with the changed weights of the last layer, before the bias.
   package func changed(_ logits: [Double], features: [Double]?) -> [Double] {

@@ -1,3 +1,5 @@
+import SystemModule
+
 /// The least value of a smooth convex function by limited-memory BFGS.
 enum Minimizer {
   private static let stepLimit = 500
@@ -19,10 +21,10 @@ enum Minimizer {
     for _ in 0..<stepLimit {
       if !slope.contains(where: { abs($0) > flatSlope }) { break }
       let direction = self.direction(slope, steps)
-      let descent = dot(direction, slope)
+      let descent = Mathematics.dot(direction, slope)
       guard descent < 0 else { break }
       // Nothing is known of the curvature at first: a step of length 1 is safe where all values are near 1.
-      var share = steps.isEmpty ? 1 / max(1, dot(slope, slope).squareRoot()) : 1
+      var share = steps.isEmpty ? 1 / max(1, Mathematics.dot(slope, slope).squareRoot()) : 1
       var next = (place: place, value: value, slope: slope)
       var hasDescended = false
       while share > 1e-12 {
@@ -37,7 +39,7 @@ enum Minimizer {
       guard hasDescended else { break }
       let step = zip(next.place, place).map(-)
       let change = zip(next.slope, slope).map(-)
-      let product = dot(step, change)
+      let product = Mathematics.dot(step, change)
       if product > 0 { steps.append((step, change, product)) }
       if steps.count > memory { steps.removeFirst() }
       (place, value, slope) = next
@@ -52,25 +54,17 @@ enum Minimizer {
     var direction = slope.map { -$0 }
     var shares: [Double] = []
     for (step, change, product) in steps.reversed() {
-      let share = dot(step, direction) / product
-      add(change, times: -share, to: &direction)
+      let share = Mathematics.dot(step, direction) / product
+      Mathematics.add(change, times: -share, to: &direction)
       shares.append(share)
     }
     if let (_, change, product) = steps.last {
-      let scale = product / dot(change, change)
+      let scale = product / Mathematics.dot(change, change)
       for index in direction.indices { direction[index] *= scale }
     }
     for ((step, change, product), share) in zip(steps, shares.reversed()) {
-      add(step, times: share - dot(change, direction) / product, to: &direction)
+      Mathematics.add(step, times: share - Mathematics.dot(change, direction) / product, to: &direction)
     }
     return direction
-  }
-
-  private static func dot(_ first: [Double], _ second: [Double]) -> Double {
-    zip(first, second).reduce(0) { $0 + $1.0 * $1.1 }
-  }
-
-  private static func add(_ values: [Double], times factor: Double, to sum: inout [Double]) {
-    for index in sum.indices { sum[index] += factor * values[index] }
   }
 }

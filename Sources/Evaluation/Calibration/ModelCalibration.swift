@@ -11,12 +11,6 @@ package struct ModelCalibration: Sendable, Equatable {
     package let thresholds: [Double]
     /// Beyond it the model abstains.
     package let distance: Double
-
-    package init(coverage: Double, thresholds: [Double], distance: Double) {
-      self.coverage = coverage
-      self.thresholds = thresholds
-      self.distance = distance
-    }
   }
 
   /// What a model made of an image whose class is known, as far as its calibration depends on it.
@@ -56,11 +50,9 @@ package struct ModelCalibration: Sendable, Equatable {
   /// The share of images that the limit of the distance leaves out: `FALSE_ALARMS` of `abstention_fit.py`.
   package static let falseAlarms = 0.01
 
-  package init(fit: CalibrationFit, limits: Limits?) {
-    self.fit = fit
-    self.limits = limits
-  }
+}
 
+extension ModelCalibration {
   /// A model as it is.
   package init(_ configuration: ModelConfiguration) {
     fit = CalibrationFit(

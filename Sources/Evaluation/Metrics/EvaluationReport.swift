@@ -113,7 +113,6 @@ package struct EvaluationReport: Sendable {
     labels.filter { imageCount($0) == 0 }
   }
 
-  /// Images with this label.
   package func imageCount(_ label: LesionLabel) -> Int { overall.labelCounts[label.index] }
 }
 

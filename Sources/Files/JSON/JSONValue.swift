@@ -25,10 +25,6 @@ package struct JSONNumber: Sendable, Equatable {
   /// The number's characters in the text.
   package let literal: String
 
-  package init(literal: String) {
-    self.literal = literal
-  }
-
   /// The number as an integer, or nil when it has a fraction or an exponent or does not fit.
   package var integer: Int? {
     literal.utf8.allSatisfy { $0 == UInt8(ascii: "-") || ($0 >= 0x30 && $0 <= 0x39) } ? Int(literal) : nil

@@ -3,7 +3,6 @@ import SystemModule
 /// One object of a configuration while it is read: every getter checks type and range and names the key in full, and
 /// in the end it can be checked that no key is left that was not asked for.
 package struct ConfigurationObject {
-  /// A rule for a number.
   package struct NumberRule: Sendable {
     let words: String
     let allows: @Sendable (Double) -> Bool

@@ -14,9 +14,7 @@ package struct EnsembleConfiguration: Sendable, Equatable {
   /// How many members an ensemble may have: each is a whole network in memory.
   package static let memberCounts = 1...32
 
-  /// The ensemble's name, for people.
   package let name: String
-  /// The ensemble's version, for people.
   package let version: String
   /// The logits of the vote are divided by this before softmax; above 0.
   package let temperature: Double

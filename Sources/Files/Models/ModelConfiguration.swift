@@ -1,6 +1,17 @@
 import ImagePipeline
 import SystemModule
 
+/// What a network's 1x1 convolutions, most of its work, multiply.
+public enum Precision: String, Sendable, CaseIterable {
+  /// Float32: the reference.
+  case float32
+  /// bfloat16, added up as Float32: about twice as fast, where the CPU has AVX-512 BF16. Probabilities change by some
+  /// thousandths. The stored weights may be of any type of floats.
+  case bfloat16
+  /// 8-bit integers, as the model's file has them; no other model can be computed so.
+  case int8
+}
+
 /// What `config.json` says of a model: everything that software needs besides the weights. Parsed strictly: a key that
 /// is missing, unknown, of another type or out of range is an error, so no model runs on a guess.
 package struct ModelConfiguration: Sendable, Equatable {
@@ -10,16 +21,6 @@ package struct ModelConfiguration: Sendable, Equatable {
     case same
     /// PyTorch's: (kernelSize - 1) / 2 on each side.
     case symmetric
-  }
-
-  /// The numbers that a network multiplies.
-  package enum Precision: String, Sendable, CaseIterable {
-    /// Weights and maps are floats.
-    case float32
-    /// The 1x1 convolutions multiply bfloat16 and add up floats; all else is floats. The stored weights may be of any type.
-    case bfloat16
-    /// The weights of most convolutions are 8-bit integers, and so are the maps that they multiply.
-    case int8
   }
 
   /// The sizes of the head that joins the patient's metadata to the image's features.
@@ -44,12 +45,6 @@ package struct ModelConfiguration: Sendable, Equatable {
     package let name: String
     /// What a lesion of the class is; nil in every class of a model that does not say.
     package let malignancy: Malignancy?
-
-    package init(id: String, name: String, malignancy: Malignancy?) {
-      self.id = id
-      self.name = name
-      self.malignancy = malignancy
-    }
   }
 
   /// How many classes a model may have.
@@ -66,9 +61,7 @@ package struct ModelConfiguration: Sendable, Equatable {
     Class(id: "vasc", name: "Vascular lesions", malignancy: .benign),
   ]
 
-  /// The model's name, for people.
   package let name: String
-  /// The model's version, for people.
   package let version: String
   /// timm's name of the network. Which names there are, and what else each asks of a configuration, `NetworkModule` says.
   package let architecture: String

@@ -122,11 +122,11 @@ package struct ModelFolder: Sendable {
 }
 
 extension ModelFolder {
-  /// The same model, to be computed in another precision than its `config.json` says.
+  /// The model as it is, or to be computed in another precision than its `config.json` says.
   ///
   /// - Throws: `DermaFusionError` for a model in 8 bits, whose weights have no other form.
-  package func computed(in precision: ModelConfiguration.Precision) throws(DermaFusionError) -> ModelFolder {
-    guard precision != configuration.precision else { return self }
+  package func computed(in precision: Precision?) throws(DermaFusionError) -> ModelFolder {
+    guard let precision, precision != configuration.precision else { return self }
     guard configuration.precision != .int8, precision != .int8 else {
       throw .unusablePrecision(
         file: configurationPath,
