@@ -14,11 +14,13 @@ extension Classifier {
   ///   - bytes: the whole file; its SHA-256 goes into the result.
   ///   - metadata: ``PatientMetadata/unknown`` where nothing is known.
   ///   - views: how the network looks at the image; ``ImageViews/symmetries`` takes eight runs.
+  ///   - limits: what decoding may cost.
   /// - Throws: ``DermaFusionError/Code/invalidImage`` or ``DermaFusionError/Code/nonFiniteOutput``.
   public func classify(
-    encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, views: ImageViews = .upright
+    encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, views: ImageViews = .upright,
+    limits: DecodingLimits = .standard
   ) throws(DermaFusionError) -> Classification {
-    try run(ImageRequest(metadata: metadata, views: views), onFile: bytes).classification
+    try run(ImageRequest(metadata: metadata, views: views), onFile: bytes, limits: limits).classification
   }
 
   /// Does what a request asks of an image file, whose SHA-256 goes into the result.
@@ -41,10 +43,10 @@ extension Classifier {
   /// ``explain(_:metadata:labels:method:layer:)``.
   public func explain(
     encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, labels: [LesionLabel] = [],
-    method: ActivationMapMethod = .gradcam, layer: String? = nil
+    method: ActivationMapMethod = .gradcam, layer: String? = nil, limits: DecodingLimits = .standard
   ) throws(DermaFusionError) -> Explanation {
     try run(
-      explaining(labels, method: method, layer: layer, metadata: metadata), onFile: bytes
+      explaining(labels, method: method, layer: layer, metadata: metadata), onFile: bytes, limits: limits
     ).explanation
   }
 
@@ -61,21 +63,22 @@ extension Classifier {
   /// ```
   ///
   /// - Parameters:
-  ///   - paths: of image files of at most 512 MB; see ``classify(encodedImage:metadata:views:)``.
+  ///   - paths: of image files of at most 512 MB; see ``classify(encodedImage:metadata:views:limits:)``.
   ///   - metadata: what is known of the patient on a file's image; called on several threads at once.
   ///   - views: how the network looks at an image; ``ImageViews/symmetries`` takes eight runs.
+  ///   - limits: what decoding may cost; the images share its memory.
   /// - Returns: a sequence with an element for each path. Its errors name the file; their codes are
   ///   ``DermaFusionError/Code/invalidImage``, for a file that cannot be read too, and
   ///   ``DermaFusionError/Code/nonFiniteOutput``.
   public func results(
     ofFiles paths: some Sequence<String>,
     metadata: @escaping @Sendable (_ path: String) -> PatientMetadata = { _ in .unknown },
-    views: ImageViews = .upright
+    views: ImageViews = .upright, limits: DecodingLimits = .standard
   ) -> ClassificationResults<DermaFusionError> {
     results(of: Array(paths)) { (classifier, path) throws(DermaFusionError) in
       let bytes = try Self.bytes(ofFile: path)
       return try DermaFusionError.naming(path) { () throws(DermaFusionError) in
-        try classifier.classify(encodedImage: bytes, metadata: metadata(path), views: views)
+        try classifier.classify(encodedImage: bytes, metadata: metadata(path), views: views, limits: limits)
       }
     }
   }
@@ -91,11 +94,11 @@ extension Classifier {
 }
 
 extension PixelImage {
-  /// Decodes the bytes of an image file in any of the formats that ``Classifier/classify(encodedImage:metadata:views:)``
+  /// Decodes the bytes of an image file in any of the formats that ``Classifier/classify(encodedImage:metadata:views:limits:)``
   /// takes.
   ///
   /// - Throws: ``DermaFusionError/Code/invalidImage``, naming the broken rule.
-  public init(decoding bytes: [UInt8]) throws(DermaFusionError) {
-    self = try ImageDecoder.decode(bytes, part: .whole, limits: .standard).pixels
+  public init(decoding bytes: [UInt8], limits: DecodingLimits = .standard) throws(DermaFusionError) {
+    self = try ImageDecoder.decode(bytes, part: .whole, limits: limits).pixels
   }
 }

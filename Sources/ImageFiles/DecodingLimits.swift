@@ -29,17 +29,19 @@ package enum ImagePart: Sendable {
   }
 }
 
-/// What decoding may cost. Files far beyond what a camera makes are refused by a rule, so that one cannot stall or end a
-/// batch of thousands.
-package final class DecodingLimits: Sendable {
+/// Limits of decoding an image file. A file that exceeds one is an error that names the limit, so a hostile file cannot
+/// stall a program or take its memory.
+///
+/// All images that are decoded with the same object share its ``memory``: a caller waits while others use it.
+public final class DecodingLimits: Sendable {
   /// The most pixels of an image.
-  package let pixels: Int
-  /// The most pixels times scans: each scan of a progressive JPEG passes over the whole image.
-  package let scannedPixels: Int
+  public let pixels: Int
+  /// The most pixels times scans of a JPEG: each scan of a progressive file passes over the whole image.
+  public let scannedPixels: Int
   /// The most bytes of pixels and coefficients of all images that are being decoded, on all threads.
-  package let memory: Int
-  /// The longest that decoding an image may take.
-  package let seconds: Double
+  public let memory: Int
+  /// The most seconds that decoding an image may take.
+  public let seconds: Double
   /// From so many bytes of pixels on an image is not kept whole where only its centre square is wanted.
   let largeByteCount: Int
   /// The memory that is free. The longest waiting thread is served first, so that a large image does not wait for ever.
@@ -50,14 +52,31 @@ package final class DecodingLimits: Sendable {
     var waiting: [(byteCount: Int, turn: Semaphore)] = []
   }
 
-  package static let standardScannedPixels = 2_000_000_000
-  package static let standardMemory = 1 << 30
-  package static let standardSeconds = 60.0
-  package static let standard = DecodingLimits()
+  /// The default of ``pixels``, which is Pillow's.
+  public static let standardPixels = PixelLimit.count
+  /// The default of ``scannedPixels``.
+  public static let standardScannedPixels = 2_000_000_000
+  /// The default of ``memory``: one gigabyte.
+  public static let standardMemory = 1 << 30
+  /// The default of ``seconds``.
+  public static let standardSeconds = 60.0
+  /// The defaults, shared by every caller that names no limits.
+  public static let standard = DecodingLimits()
+
+  /// Limits to give to ``DermaFusion/Classifier/classify(encodedImage:metadata:views:limits:)`` and the like. A limit of 0 or
+  /// less refuses every image.
+  public convenience init(
+    pixels: Int = standardPixels, scannedPixels: Int = standardScannedPixels, memory: Int = standardMemory,
+    seconds: Double = standardSeconds
+  ) {
+    self.init(
+      pixels: pixels, scannedPixels: scannedPixels, memory: memory, seconds: seconds, largeByteCount: 64 << 20
+    )
+  }
 
   package init(
-    pixels: Int = PixelLimit.count, scannedPixels: Int = standardScannedPixels, memory: Int = standardMemory,
-    seconds: Double = standardSeconds, largeByteCount: Int = 64 << 20
+    pixels: Int = standardPixels, scannedPixels: Int = standardScannedPixels, memory: Int = standardMemory,
+    seconds: Double = standardSeconds, largeByteCount: Int
   ) {
     self.pixels = pixels
     self.scannedPixels = scannedPixels

@@ -64,6 +64,13 @@ import Testing
     let answers = try [Precision.float32, .bfloat16].map {
       try Classifier(modelDirectory: path, threadCount: 2, precision: $0).classify(image)
     }
+    let files = try ["config.json", "model.safetensors"].map {
+      [UInt8](try Data(contentsOf: Fixtures.root.appending(path: "Weights/\($0)")))
+    }
+    let fromMemory = try Classifier(
+      configuration: files[0], weights: files[1], threadCount: 2, precision: .bfloat16
+    ).classify(image)
+    #expect(fromMemory.logits == answers[1].logits)
     #expect(answers[0].prediction == answers[1].prediction)
     let changes = zip(answers[0].logits.values, answers[1].logits.values).map { abs($0 - $1) }
     #expect(changes.allSatisfy { $0 < 0.1 } && changes.contains { $0 > 0 }, "\(picture): \(changes)")

@@ -50,4 +50,34 @@ import Testing
     }
     #expect(found == ages)
   }
+
+  /// Every call of the library that decodes a file obeys the limits that its caller gives.
+  @Test func aCallersLimitsHold() async throws {
+    let folder = TemporaryFolder()
+    let files = try LightDetector.files(classes: ["dark", "light"], rising: 1, falling: 0)
+    let classifier = try Classifier(
+      configuration: files.configuration, weights: files.weights, threadCount: 2)
+    let bytes = Self.file(red: 90)
+    let path = folder.write(bytes, to: "photograph.ppm")
+    let (enough, tooFew) = (DecodingLimits(pixels: 32 * 33), DecodingLimits(pixels: 32 * 33 - 1))
+    let free = try classifier.classify(encodedImage: bytes)
+    #expect(try classifier.classify(encodedImage: bytes, limits: enough) == free)
+    func expectRefusal(_ name: String, _ call: () throws -> Void) {
+      do {
+        try call()
+        Issue.record("\(name) takes more pixels than its limit")
+      } catch let error as DermaFusionError {
+        #expect(
+          error.code == .invalidImage && error.message.contains("more than 1055 pixels"), "\(name): \(error)")
+      } catch {
+        Issue.record("\(name): \(error)")
+      }
+    }
+    expectRefusal("classify") { _ = try classifier.classify(encodedImage: bytes, limits: tooFew) }
+    expectRefusal("explain") { _ = try classifier.explain(encodedImage: bytes, limits: tooFew) }
+    expectRefusal("PixelImage") { _ = try PixelImage(decoding: bytes, limits: tooFew) }
+    for await result in classifier.results(ofFiles: [path], limits: tooFew) {
+      expectRefusal("results") { _ = try result.get() }
+    }
+  }
 }

@@ -58,11 +58,12 @@ public final class Classifier: Sendable {
   ///   - configuration: the bytes of `config.json`.
   ///   - weights: the bytes of `model.safetensors`.
   ///   - threadCount: see ``init(modelDirectory:threadCount:precision:)``.
+  ///   - precision: see ``init(modelDirectory:threadCount:precision:)``.
   /// - Throws: see ``init(modelDirectory:threadCount:precision:)``.
   public convenience init(
-    configuration: [UInt8], weights: [UInt8], threadCount: Int? = nil
+    configuration: [UInt8], weights: [UInt8], threadCount: Int? = nil, precision: Precision? = nil
   ) throws(DermaFusionError) {
-    let folder = try ModelFolder(configuration: configuration, weights: weights)
+    let folder = try ModelFolder(configuration: configuration, weights: weights).computed(in: precision)
     self.init(try Model(folder, threadCount: threadCount))
   }
 
@@ -72,12 +73,14 @@ public final class Classifier: Sendable {
   ///   - ensemble: the bytes of the ensemble's `config.json`.
   ///   - members: the bytes of each member's two files, by the name that `ensemble` gives its folder.
   ///   - threadCount: see ``init(modelDirectory:threadCount:precision:)``.
+  ///   - precision: see ``init(modelDirectory:threadCount:precision:)``.
   /// - Throws: see ``init(modelDirectory:threadCount:precision:)``.
   public convenience init(
-    ensemble: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])], threadCount: Int? = nil
+    ensemble: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])],
+    threadCount: Int? = nil, precision: Precision? = nil
   ) throws(DermaFusionError) {
     let folder = try EnsembleFolder(configuration: ensemble, members: members)
-    self.init(try Ensemble(folder, threadCount: threadCount))
+    self.init(try Ensemble(folder, threadCount: threadCount, precision: precision))
   }
 
   // MARK: What computes
