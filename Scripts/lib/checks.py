@@ -71,7 +71,7 @@ def run(*words, input=None, timeout=600, **settings):
 
 
 def photographs(count):
-    """Photographs where they are there, else drawn ones, repeated."""
+    """Photographs if there are any, otherwise drawn ones, repeated."""
     found = sorted(PHOTOGRAPHS.glob("*.jpg")) if PHOTOGRAPHS.is_dir() else []
     found = found or sorted(IMAGES.glob("phantom_*.jpg"))
     return [found[i % len(found)] for i in range(count)]

@@ -18,7 +18,7 @@ package enum KernelChoice {
   /// Whether the kernels were built with optimisation; without, an image takes a minute.
   package static var isOptimized: Bool { BuildOptimization.isOptimized }
 
-  /// The kernels of this process: those forced by ``variable`` if it can be obeyed, else the best that this CPU can run.
+  /// The kernels of this process: those that ``variable`` names if they are available, otherwise the best that this CPU can run.
   package static var current: KernelSet { ofThisProcess.kernels }
 
   /// Why ``variable`` is not obeyed; nil when it is, or when it forces nothing.

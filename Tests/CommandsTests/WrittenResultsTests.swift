@@ -180,7 +180,7 @@ import Testing
     #expect(try results.take("=x.jpg", metadata: .unknown, completed: { nil }, imageSHA256: { nil }))
   }
 
-  /// Results of other kernels or of another precision have other bits, and a line of fewer members is none.
+  /// Results of other kernels or of another precision have other bits, and a line of fewer members is not a result.
   @Test(arguments: [["--format", "csv"], ["--format", "json"]])
   func resultsThatWereComputedOtherwiseAreRefused(options: [String]) throws {
     let outputs = self.outputs(options, imageCount: 2)

@@ -142,7 +142,7 @@ def preprocessing_of(options, checkpoint):
 
 
 def classes_of(options, checkpoint):
-    """The classes that the options name, else those of timm's config.json."""
+    """The classes that the options name, otherwise those of timm's config.json."""
     if options.classes is None and options.num_classes is None and (names := checkpoint.classes()):
         return known_classes(names)
     return choose_classes(options.classes, options.num_classes)

@@ -10,7 +10,7 @@ STAGE_CHANNELS = [64, 128, 256, 512]
 
 
 def shortcut(convention, inputs, outputs, stride):
-    """What a block's input passes on its way around: a 1x1 convolution where the shape changes, else nothing."""
+    """The shortcut of a block: a 1x1 convolution if the shape changes, otherwise nothing."""
     if stride == 1 and inputs == outputs:
         return None
     return nn.Sequential(convention.convolution(inputs, outputs, 1, stride), convention.batch_norm(outputs))

@@ -36,7 +36,7 @@ function optionsOf(given, known) {
   if (given === undefined || given === null) return {};
   if (typeof given !== 'object' || Array.isArray(given)) throw new TypeError(`the options are an object with ${known.join(', ')}, and not ${String(given)}`);
   const unknown = Object.keys(given).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw new TypeError(`the option ${unknown} is none of ${known.join(', ')}`);
+  if (unknown !== undefined) throw new TypeError(`the option ${unknown} is not one of ${known.join(', ')}`);
   return given;
 }
 

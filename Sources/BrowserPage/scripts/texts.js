@@ -128,7 +128,7 @@ export function formatDate(date, withTime = true) {
 }
 
 /**
- * A class's name: the page's own where it knows the class, else the model's.
+ * A class's name: the page's own if it knows the class, otherwise the model's.
  * @param {string} id
  * @param {string} name
  */

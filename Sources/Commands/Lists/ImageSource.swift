@@ -6,7 +6,7 @@ import SystemModule
 struct ImageSource: Equatable, Sendable {
   /// What the image is called in results and messages: as it was given.
   let name: String
-  /// Where a folder that was named has it: the path from there to the image's own folder; else empty.
+  /// The path from the named folder to the image's own folder; empty for an image that was named itself.
   var folder = ""
 
   /// The file name without its folders and its ending, by which tables know the image.

@@ -126,7 +126,7 @@ extension StoredResult {
     let identity = ModelIdentity(
       name: try model.text("name"), version: try model.text("version"), sha256: try model.text("sha256"))
     guard SHA256.isHexDigest(identity.sha256.utf8) else {
-      throw .contradiction("its model's SHA-256 is none")
+      throw .contradiction("its model's SHA-256 is malformed")
     }
     return identity
   }
@@ -134,7 +134,7 @@ extension StoredResult {
   private static func imageHash(_ result: inout ConfigurationObject) throws(DermaFusionError) -> String? {
     guard result.hasValue("imageSHA256") else { return nil }
     let hash = try result.text("imageSHA256")
-    guard SHA256.isHexDigest(hash.utf8) else { throw .contradiction("its image's SHA-256 is none") }
+    guard SHA256.isHexDigest(hash.utf8) else { throw .contradiction("its image's SHA-256 is malformed") }
     return hash
   }
 

@@ -61,7 +61,7 @@ extension Labels {
     return nil
   }
 
-  /// HAM10000's seven in the order of the names where the names are theirs in any words, else the classes as they are.
+  /// HAM10000's seven, in the order of the names, if all names are words for them; otherwise the classes unchanged.
   static func known(by classes: [ModelConfiguration.Class]) -> [ModelConfiguration.Class] {
     guard classes.count == ham10000.count else { return classes }
     let indices = classes.compactMap { ham10000.label(inWords: $0.id)?.index }

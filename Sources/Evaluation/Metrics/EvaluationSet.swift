@@ -33,8 +33,8 @@ package struct EvaluatedImage: Sendable, Equatable {
     self.abstention = abstention
   }
 
-  /// Images with the same are drawn together when figures get their intervals: those of a patient where the list tells
-  /// patients, else those of a lesion.
+  /// Images with the same value are resampled together: those of a patient if the list names patients, otherwise those
+  /// of a lesion.
   var drawnWith: String { patient.map { "patient \($0)" } ?? lesion }
 
   var prediction: LesionLabel { probabilities.highest }

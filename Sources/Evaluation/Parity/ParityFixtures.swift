@@ -184,8 +184,8 @@ package struct ParityFixtures: Sendable {
 
   private func words<Value>(_ value: Value?) -> String { value.map { "\($0)" } ?? "none" }
 
-  /// Where an array of bytes differs from what was dumped of it: the first value when the whole array was, else the first
-  /// row, else its hash. All three are compared, though one would do, so that none is taken for checked which is not.
+  /// Where an array of bytes differs from what was dumped of it: the first value if the whole array was dumped, otherwise the
+  /// first row, otherwise the hash. All three are compared, so that each of them is checked.
   private func departure(
     _ expected: ParityManifest.Stage, fixture: String, values: [UInt8], shape: [Int]
   ) throws -> ParityReport.Departure? {

@@ -169,8 +169,8 @@ enum PNGDecoder {
     }
   }
 
-  /// Looks where Pillow looks: the eXIf chunk, else ImageMagick's "Raw profile type exif" text; and where those name no
-  /// orientation, XMP.
+  /// Looks where Pillow looks: in the eXIf chunk, or without one in ImageMagick's "Raw profile type exif" text. If these
+  /// name no orientation, it looks in XMP.
   private static func orientation(_ reader: UnsafeMutablePointer<cpng_reader>) -> Orientation {
     var exif: [UInt8]?
     var count = 0

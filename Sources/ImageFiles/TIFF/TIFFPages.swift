@@ -8,8 +8,8 @@ struct TIFFPages {
   /// Bytes of the file from an offset; nil where there are fewer than asked for.
   typealias Read = (_ offset: Int, _ count: Int) -> [UInt8]?
 
-  /// Where the directory of the picture lies: the first that is not marked as a reduced image, and not below another one; else
-  /// the first below another one that is not; else the file's first. Nil where the file ends before.
+  /// Where the directory of the picture lies: the first at the top level that is not marked as a reduced image. Without
+  /// one, the first such directory below another one; without that, the file's first. Nil if the file ends before.
   private(set) var picture: Int?
   /// Whether the picture is the file's first directory, which libraries open by themselves.
   private(set) var isFirst = true

@@ -270,7 +270,7 @@ class Classifier:
 
 
 def _folder(model: str | None) -> str:
-    """The folder of a model: what is there by that name, else a model of the package."""
+    """The folder of a model: a path that exists, otherwise a model of the package."""
     if model is None:
         return os.fsdecode(_library.MODEL)
     named = _library.MODEL / model

@@ -9,7 +9,7 @@ class DermaFusionError(Exception):
     """Why something could not be done: what went wrong in one line, and in `remedy` what to do about it."""
 
     image: str = ""
-    """The name of the image that failed, where `classify_many` returns the error; else empty."""
+    """The name of the image that failed, where `classify_many` returns the error; otherwise empty."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message, remedy)
