@@ -122,7 +122,7 @@ enum DoctorCommand: Command {
   private static let slowSeconds = 2.0
 }
 
-/// What `doctor` found.
+/// The findings of `doctor`.
 struct DoctorReport: PlainReport {
   enum Verdict: String {
     case fine = "ok"

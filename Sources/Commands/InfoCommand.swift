@@ -56,7 +56,7 @@ enum InfoCommand: Command {
   }
 }
 
-/// What would compute, with which model.
+/// The kernels and the model that would compute.
 struct InfoReport: Report {
   let classifier: Classifier
   let folder: String

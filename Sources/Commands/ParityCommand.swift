@@ -89,7 +89,7 @@ enum ParityCommand: Command {
   }
 }
 
-/// What `parity` found.
+/// The findings of `parity`.
 struct ParityOutput: PlainReport {
   let report: ParityReport
   let fixtures: ParityFixtures

@@ -90,7 +90,7 @@ package struct Tool: Sendable {
     return .usage
   }
 
-  /// What `help` shows: the tool without a topic, and where the topic is help itself.
+  /// The text of `help`: without a topic, and for the topic help, that of the tool.
   private func help(about topics: ArraySlice<String>) throws(DermaFusionError) -> String {
     guard let topic = topics.first else { return help }
     if let surplus = topics.dropFirst().first { throw .unexpectedArgument(surplus) }
@@ -118,7 +118,7 @@ package struct Tool: Sendable {
 }
 
 extension Tool {
-  /// What `--help` without a command shows.
+  /// The text of `--help` without a command.
   package var help: String {
     var text = [
       Help.wrapped("OVERVIEW: " + abstract, indent: 0),
@@ -133,7 +133,7 @@ extension Tool {
     return text
   }
 
-  /// What `--help` of a command shows.
+  /// The text of a command's `--help`.
   package func help(for command: any Command.Type) -> String { Help.text(for: command, in: name) }
 }
 

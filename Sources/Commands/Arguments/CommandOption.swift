@@ -4,7 +4,7 @@ import Files
 package protocol AnyCommandOption: Sendable {
   /// Without its dashes.
   var name: String { get }
-  /// What help calls the value; `nil` for a flag, which takes none.
+  /// The value's name in the help; `nil` for a flag.
   var valueName: String? { get }
   /// One sentence for the help.
   var abstract: String { get }
@@ -18,7 +18,7 @@ package protocol AnyCommandOption: Sendable {
   var isPath: Bool { get }
   /// Whether it may be given more than once; its values keep their order.
   var isRepeatable: Bool { get }
-  /// What a person should give instead of a value that was refused, a full sentence.
+  /// A full sentence that says what to give instead of a refused value.
   var expectation: String { get }
   /// Whether the text is a value of this option.
   func accepts(_ text: String) -> Bool
@@ -138,12 +138,12 @@ extension CommandOption where Value: RawRepresentable<String> {
 
 /// An argument known by its place.
 package struct Positional: Sendable {
-  /// What help and messages call it, without its angle brackets.
+  /// Its name in help and messages, without the angle brackets.
   package let name: String
   package let abstract: String
   /// Whether more than one may be given; at least one must be.
   package let isRepeated: Bool
-  /// What it can be; empty for a path.
+  /// The allowed values; empty for a path.
   package let allowedValues: [String]
 
   package init(_ name: String, isRepeated: Bool = false, allowedValues: [String] = [], abstract: String) {

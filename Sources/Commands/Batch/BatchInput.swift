@@ -2,7 +2,7 @@ import DermaFusion
 import ImageFiles
 import SystemModule
 
-/// What the commands on images have in common: the images, what is known of the patients, and the model's folder.
+/// The input of every command on images: the images, the patients' metadata, and the model's folder.
 struct BatchInput: Sendable {
   let images: ImageList
   let modelFolder: String

@@ -15,7 +15,7 @@ struct WrittenResults {
     var imageSHA256: String? = nil
   }
 
-  /// What each result of this batch looks like.
+  /// The form of each result of this batch.
   enum Form {
     /// - header: the line of column names.
     case csv(header: String)

@@ -2,7 +2,7 @@ import DermaFusion
 import Evaluation
 import Files
 
-/// What a model was fitted to, what came of it, and how it does before and after.
+/// The images of a fit, its outcome, and the metrics before and after.
 struct CalibrationReport {
   /// The model that was fitted.
   let origin: ModelIdentity
@@ -22,7 +22,7 @@ struct CalibrationReport {
 
   var imageCount: Int { imageCounts.reduce(0, +) }
 
-  /// What the reader must know before the figures.
+  /// Remarks that come before the metrics.
   var notes: [String] {
     var notes: [String] = []
     if biasType != "F32" {
@@ -159,7 +159,7 @@ extension CalibrationReport {
   }
 }
 
-/// What the command says at its end.
+/// The command's last sentences.
 struct CalibrationOutput: PlainReport {
   let report: CalibrationReport
   /// The new model and where it lies; `nil` where none was written.

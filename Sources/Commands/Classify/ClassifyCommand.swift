@@ -155,7 +155,7 @@ struct ResultDestination {
   let isSeen: Bool
   /// The images that have no result yet.
   let remaining: [Result<ImageSource, DermaFusionError>]
-  /// What a person who interrupts the batch is told.
+  /// The message after Ctrl-C.
   let interruption: String
   var writer: ResultWriter<ImageAnswer>
   /// Whether the output ends with a summary of its own on the screen.
@@ -229,7 +229,7 @@ struct ResultDestination {
     writer.isFirst = isFirst
   }
 
-  /// What each result in a file of this command line looks like.
+  /// The form of each result in this command line's file.
   private static func form(_ arguments: ParsedArguments, _ columns: ClassificationCSV) -> WrittenResults.Form
   {
     if arguments.value(of: ClassifyOptions.format) == .csv { return .csv(header: columns.header) }

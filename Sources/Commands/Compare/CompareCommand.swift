@@ -180,7 +180,7 @@ struct ComparedLabels: Sendable {
     try rows[source.name.imageKey]?.get()
   }
 
-  /// What a person should know of the table and of images without a label.
+  /// Notes on the table and on images without a label.
   ///
   /// - Parameter saysColumns: whether to name columns of the patient's data that are missing.
   func notes(on sources: [ImageSource], saysColumns: Bool) -> [String] {

@@ -10,7 +10,7 @@ struct ComparisonOutput: PlainReport {
   let views: ImageViews
   /// A and B.
   let models: [(folder: String, identity: ModelIdentity)]
-  /// What each model has seen of the lesions; `nil` without labels.
+  /// The lesions that each model was trained on; `nil` without labels.
   let overlaps: [TrainingOverlap]?
 
   var members: [(key: String, value: JSONValue)] {

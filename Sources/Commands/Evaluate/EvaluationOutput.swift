@@ -28,7 +28,7 @@ struct EvaluationOutput: PlainReport {
     warnings.map { (warning: $0.key, count: $0.value) }.sorted { $0.warning.rawValue < $1.warning.rawValue }
   }
 
-  /// What the reader must know before the figures.
+  /// Remarks that come before the metrics.
   var notes: [(label: String, text: String)] {
     var notes: [(String, String)] = []
     if views != .upright { notes.append(("Views", views.sentence)) }
@@ -65,7 +65,7 @@ struct EvaluationOutput: PlainReport {
     lesions.isEmpty ? nil : "\(how) on \(lesions.count) of these lesions"
   }
 
-  /// What a plot must not be shown without, in few words.
+  /// A short remark that every plot carries.
   var reservations: [String] {
     var reservations = [trained, selected].compactMap { $0 }
     if !overlap.isKnown { reservations.append("whether trained on these lesions is not known") }

@@ -13,7 +13,7 @@ struct EvaluationRun {
   private var runner: BatchRunner
   /// In the order of the list, whatever the number of threads.
   private(set) var images: [EvaluatedImage] = []
-  /// What a calibration is fitted to, of each of ``images``.
+  /// The data of a calibration, for each of ``images``.
   private(set) var outputs: [ModelCalibration.Image] = []
   /// Whether ``outputs`` have what the last layer takes.
   var keepsFeatures = false

@@ -16,7 +16,7 @@ struct ExplanationReport: PlainReport, Sendable {
   var classification: Classification { explanation.classification }
   private var result: Classification { classification }
 
-  /// What a table's row says besides the result.
+  /// Remarks of a table's row besides the result.
   fileprivate var remarks: [String] {
     let checks =
       trusts.isEmpty

@@ -105,7 +105,7 @@ enum GradCAMCommand: Command {
 
 /// The options of `gradcam` alone.
 enum GradCAMOptions {
-  /// What the map is of, how it is made and where it goes.
+  /// The map's class, method, layer and output.
   static let map: [any AnyCommandOption] = [lesionClass, method, layer, output, raw, signed, trust]
 
   /// As many maps as a contact sheet shows.

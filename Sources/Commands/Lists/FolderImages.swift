@@ -101,7 +101,7 @@ struct ImageIndex: Sendable {
   }
 
   private var folders: [(folder: String, sources: [ImageSource])] = []
-  /// What could not be looked at in the folders.
+  /// Files and folders that could not be read.
   private(set) var failures: [DermaFusionError] = []
   private(set) var leftOut = LeftOutFiles()
 
@@ -118,7 +118,7 @@ struct ImageIndex: Sendable {
 
   var sources: [ImageSource] { folders.flatMap(\.sources) }
 
-  /// What the folders have for the rows of a table.
+  /// The images in the folders, for the rows of a table.
   struct Matches {
     /// Of each row; `nil` where no folder has it, or where it cannot be told.
     fileprivate(set) var locations: [Location?]

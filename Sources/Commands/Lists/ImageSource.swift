@@ -4,7 +4,7 @@ import SystemModule
 
 /// Where the bytes of one image come from: `-` is standard input, everything else the path of a file.
 struct ImageSource: Equatable, Sendable {
-  /// What the image is called in results and messages: as it was given.
+  /// The image's name in results and messages: as it was given.
   let name: String
   /// The path from the named folder to the image's own folder; empty for an image that was named itself.
   var folder = ""

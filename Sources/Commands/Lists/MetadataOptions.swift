@@ -48,7 +48,7 @@ extension MetadataOptions {
     }
   }
 
-  /// What the options and a table's row say together: an option that is given wins over the row's cell.
+  /// Metadata of the options and a table's row together; an option takes precedence over a cell.
   ///
   /// - Parameter entry: `nil` when there is no table, or no row for this image.
   static func metadata(

@@ -35,7 +35,7 @@ struct TestList: Sendable {
   var failures: [DermaFusionError] { failedRows.map(\.error) }
   /// ``failures`` with the images that they cost.
   private(set) var failedRows: [(image: String, error: DermaFusionError)] = []
-  /// What a person should know of the table's text.
+  /// Notes on the table's text.
   let textNotes: [String]
   /// ``textNotes``, the columns that are missing, and the words for sites that are not known. A challenge's ground truth
   /// has no columns about patients, so none is reported as missing.

@@ -127,7 +127,7 @@ enum ReportCommand: Command {
   }
 }
 
-/// What a person picks images of a report by.
+/// The levels that `--only` selects.
 enum ReportSelection: String, CaseIterable {
   case low, moderate, high
   /// The model suggests no class.
@@ -160,13 +160,13 @@ enum ReportSelection: String, CaseIterable {
 struct ReportEntry: Sendable {
   let name: String
   let result: Classification
-  /// What the image shows, where a table says so.
+  /// The image's label, if a table has one.
   let label: LesionLabel?
   /// The square that the model saw, as a JPEG file.
   let photograph: [UInt8]
   /// ``photograph`` with the map over it, as a JPEG file; nil where there is none to show.
   let heatmap: [UInt8]?
-  /// What the map shows, or why there is none.
+  /// The caption of the map, or the reason for its absence.
   let mapSentence: String?
   /// The colour bar, from 0 to 1; empty without a heatmap.
   let ramp: [String]

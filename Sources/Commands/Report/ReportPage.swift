@@ -9,7 +9,7 @@ struct ReportPage {
   let summary: BatchSummary
   /// Names of images that could not be read, with the reasons.
   let failures: [String]
-  /// What the shown images were picked by; nil: all are shown.
+  /// The levels that are shown; nil: all.
   var selections: [ReportSelection]? = nil
   /// The day on which it was made; empty: not to be told.
   var date = ""
@@ -136,7 +136,7 @@ extension String {
   fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }
 
-/// What a report says of one image.
+/// One image of a report.
 struct ReportSection {
   let entry: ReportEntry
   /// Makes names of the page's elements unique.

@@ -2,7 +2,7 @@ import DermaFusion
 import Files
 import SystemModule
 
-/// What a command has to say, in every form that it can take.
+/// A command's output, in every form.
 protocol Report {
   var json: JSONValue { get }
   /// Of the text, above the disclaimer.
@@ -72,13 +72,13 @@ extension Terminal {
 /// Writes the results of images one by one in one form, each as soon as it is there.
 struct ResultWriter<Result> {
   let output: any ByteOutput
-  /// What stands before the first.
+  /// Text before the first result.
   var header = ""
-  /// What stands between two.
+  /// Text between two results.
   var separator = ""
   /// A result; called on several threads.
   let text: @Sendable (Result) -> String
-  /// What stands behind the last.
+  /// Text after the last result.
   var ending: (BatchSummary) -> String = { _ in "" }
   /// Whether nothing was written before.
   var isFirst = true
@@ -103,6 +103,6 @@ extension ModelIdentity {
 }
 
 extension ImageViews {
-  /// What a reader is told.
+  /// The sentences for a reader.
   var sentence: String { "mean logits of \(count) views, turned and mirrored" }
 }

@@ -73,7 +73,7 @@ struct OutputFiles: Sendable {
     for (bytes, path) in files where streamed.contains(path) { try terminal.output.write(shown(bytes, path)) }
   }
 
-  /// What a person who looks at standard output may get: text, in which a terminal finds nothing to obey.
+  /// Text for a terminal, without control sequences.
   private func shown(_ bytes: [UInt8], _ path: String) throws(DermaFusionError) -> [UInt8] {
     if terminal.width == nil { return bytes }
     guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {

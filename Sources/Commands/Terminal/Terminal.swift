@@ -19,7 +19,7 @@ package struct Terminal: Sendable {
   package let environment: @Sendable (String) -> String?
   /// Whether a path is that of standard output: `-`, or one that leads to the same pipe, file or terminal.
   package var isStandardOutput: @Sendable (String) -> Bool = { _ in false }
-  /// What a person who presses Ctrl-C is told; nil: nothing.
+  /// The message after Ctrl-C; nil: none.
   package var setInterruptionMessage: @Sendable (String?) -> Void = { _ in }
   /// Today, as `2026-11-24`; empty where the output must not depend on it.
   package var date: @Sendable () -> String = { "" }

@@ -18,7 +18,7 @@
       }
     }
 
-    /// What `work` returns, done on a thread of its own.
+    /// Runs `work` on a thread of its own and returns its value.
     package func onThread<Value: Sendable>(
       _ work: @escaping @Sendable () throws(DermaFusionError) -> Value
     ) async throws(DermaFusionError) -> Value {
@@ -30,7 +30,7 @@
       return try result.get()
     }
 
-    /// What `classify` makes of each input, in the order of the inputs, each as soon as it and those before it are done.
+    /// The results of `classify`, in the order of the inputs, each as soon as it and those before it are done.
     /// Images are computed side by side, one on each of the classifier's ``threadCount`` threads.
     ///
     /// ```swift
@@ -70,7 +70,7 @@
     }
   }
 
-  /// What ``Classifier/results(of:_:)`` makes of each input, in the order of the inputs.
+  /// The results of ``Classifier/results(of:_:)``, in the order of the inputs.
   public struct ClassificationResults<Failure: Error>: AsyncSequence, Sendable {
     fileprivate let stream: AsyncStream<Result<Classification, Failure>>
     fileprivate let demand: ReaderDemand

@@ -4,7 +4,7 @@ import NetworkModule
 import SystemModule
 import TensorModule
 
-/// What a classifier makes of one image.
+/// The result of one request.
 package struct ImageAnswer: Sendable {
   package let request: ImageRequest
   package let classification: Classification
@@ -14,7 +14,7 @@ package struct ImageAnswer: Sendable {
   package let trusts: [MapTrust]
   /// Where the request asks for them.
   package let shares: MetadataShares?
-  /// What the network looked at.
+  /// The image that the network received.
   package let input: PreprocessedImage
   package let output: NetworkOutput
   package let timing: ClassificationTiming
@@ -95,7 +95,7 @@ extension Classifier {
       input: input, output: output, timing: timing)
   }
 
-  /// What the model makes of an image, or an ensemble by its vote.
+  /// The output of the model, or of the ensemble by its vote.
   ///
   /// - Throws: ``DermaFusionError/Code/nonFiniteOutput`` for a member of an ensemble.
   package func output(
@@ -159,7 +159,7 @@ extension Classifier {
       abstention: abstention)
   }
 
-  /// What every result will warn of, known before the first: that the package was built without optimisation.
+  /// Warnings of every result, known before the first: the package was built without optimisation.
   public var warnings: [ClassificationWarning] { KernelChoice.isOptimized ? [] : [.unoptimizedBuild] }
 }
 

@@ -53,7 +53,7 @@ extension MapTrust {
     ]
   }
 
-  /// What the three checks say together, one sentence.
+  /// The outcome of the three checks in one sentence.
   public var verdict: String {
     passes
       ? "This map passed all three checks, which does not make it or the classification right."

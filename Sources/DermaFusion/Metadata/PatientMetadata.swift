@@ -3,7 +3,7 @@ import ImagePipeline
 import NetworkModule
 import SystemModule
 
-/// What is known about the patient and the lesion besides the image.
+/// Metadata of the patient and the lesion.
 ///
 /// Nothing is invented: an age that was not given stays missing, a sex or a site that was not given is
 /// `unknown`, and ``missing`` lists them so that every result says what it was made without.
@@ -11,7 +11,7 @@ public struct PatientMetadata: Sendable, Equatable {
   /// Ages that are accepted, in years. 0 is an infant; above 100 the model's input is clamped to 100.
   public static let acceptedAges: ClosedRange<Double> = 0...130
 
-  /// What to write where an age cannot be understood.
+  /// The message's advice for an age that cannot be understood.
   package static let ageExpectation = "Please provide a number of years from 0 to 130."
 
   /// Reads an age in years: digits with or without a sign and a fraction. `Double`'s own reader also takes hexadecimal,
@@ -133,7 +133,7 @@ extension PatientMetadata: CustomStringConvertible {
   extension PatientMetadata: Codable {
     private enum CodingKeys: String, CodingKey { case ageInYears, sex, site }
 
-    /// What breaks a rule of this type is an error.
+    /// Values that break a rule of this type are an error.
     public init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       try self.init(
@@ -143,7 +143,7 @@ extension PatientMetadata: CustomStringConvertible {
   }
 #endif
 
-/// What each field of the metadata does to the logits of one image.
+/// The effect of each metadata field on the logits of one image.
 public struct MetadataShares: Sendable, Equatable {
   /// The logits of the image with nothing known about the patient.
   public let imageAlone: ClassScores
@@ -185,7 +185,7 @@ extension Classifier {
       withoutSite: try logits(output, PatientMetadata(ageInYears: metadata.ageInYears, sex: metadata.sex)))
   }
 
-  /// What the head, or the vote of the members' heads, makes of the image's features with other metadata.
+  /// The logits of the image's features with other metadata, by the head or by the vote of the members' heads.
   private func logits(
     _ output: NetworkOutput, _ metadata: PatientMetadata
   ) throws(DermaFusionError) -> ClassScores {

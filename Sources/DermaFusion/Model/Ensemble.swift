@@ -11,13 +11,13 @@ public struct Ensemble: Sendable {
     public let folder: String
     /// Its share of the vote before the shares are divided by their sum; above 0.
     public let weight: Double
-    /// What votes.
+    /// The model.
     public let model: Model
   }
 
   /// At least one, in the order of the vote, with the same labels and the same preprocessing.
   public let members: [Member]
-  /// What the ensemble is to its readers: its own name, version and temperature, and what its members have in common.
+  /// The ensemble's own name, version and temperature, with the settings that its members share.
   package let configuration: ModelConfiguration
   /// The path of the ensemble's `config.json`, for errors.
   let file: String
@@ -61,7 +61,7 @@ public struct Ensemble: Sendable {
     ModelIdentity(name: configuration.name, version: configuration.version, sha256: sha256())
   }
 
-  /// What the members make of an image, one after the other, each averaging its own views, and the logits of their vote.
+  /// Runs the members one after the other, each averaging its own views, and computes the logits of their vote.
   ///
   /// - Throws: ``DermaFusionError/Code/nonFiniteOutput``
   package func output(

@@ -78,7 +78,7 @@ public struct Model: Sendable {
   /// Whether the age, the sex and the site change the result.
   public var usesMetadata: Bool { configuration.fusion != nil }
 
-  /// What the network makes of the image as it is.
+  /// The network's output for the upright image.
   ///
   /// - Parameter observe: is shown the network's feature maps on the way.
   package func output(
@@ -119,7 +119,7 @@ public struct Model: Sendable {
     }
   }
 
-  /// Who decides whether a result is given: this model, where it was fitted for it.
+  /// The abstention rule, if this model has one.
   func judge(_ output: NetworkOutput) -> Abstention.Judge? {
     configuration.abstention.map {
       Abstention.Judge(settings: $0, distance: featureDistance(of: output))
@@ -127,7 +127,7 @@ public struct Model: Sendable {
   }
 }
 
-/// What turns logits into the probabilities of a model's classes.
+/// Turns logits into the probabilities of a model's classes.
 package struct Temperature: Sendable {
   package let labels: Labels
   /// Above 0; the logits are divided by it before softmax.

@@ -2,7 +2,7 @@ import Files
 import ImagePipeline
 
 extension Classifier {
-  /// Who asks what can be known of a classifier before it classifies.
+  /// The caller that asks for a description.
   package enum Asker {
     /// A program that holds it: in C, Python or the page.
     case program
@@ -10,7 +10,7 @@ extension Classifier {
     case info(folder: String, decoders: [String])
   }
 
-  /// What can be known of the classifier before it classifies.
+  /// The classifier's description.
   ///
   /// - Parameters:
   ///   - formats: image formats that can be read; empty where the asker reads no files.

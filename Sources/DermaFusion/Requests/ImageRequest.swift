@@ -5,7 +5,7 @@ import SystemModule
 /// What may be asked of a classifier beside the pixels. C fills it from a struct, the page from JSON, the commands from their
 /// options.
 package struct ImageRequest: Sendable {
-  /// What the result calls the image.
+  /// The image's name in the result.
   package var imageName = ""
   /// SHA-256 of the file that the image comes from.
   package var imageSHA256: String?

@@ -70,7 +70,7 @@ public struct Abstention: Sendable, Equatable {
 }
 
 extension Abstention {
-  /// What is wrong with a picture whatever the model is: one colour, black, white, or nothing that stands out.
+  /// Reasons to abstain that hold for every model: one colour, black, white, or no contrast.
   private static func basicReasons(_ image: PixelImage) -> [AbstentionReason] {
     // Contrast is that of blocks of 20 pixels, of which a small picture has too few.
     let picture =
@@ -82,14 +82,14 @@ extension Abstention {
   private static let basicSide = 160
 }
 
-/// What a model's abstention rests on.
+/// The source of a model's limits of abstention.
 package enum AbstentionKind: String, Sendable {
   /// Limits that were fitted to the model's validation images.
   case fitted
   /// The few rules that hold for every model.
   case basic
 
-  /// What a model has.
+  /// The limits that a model has.
   package var words: String {
     switch self {
     case .fitted: "limits of its own, fitted on validation images"
@@ -117,7 +117,7 @@ extension Abstention.ConformalSet {
 }
 
 extension ModelConfiguration.Abstention.Quality {
-  /// What is wrong with an image of these measures.
+  /// Reasons to abstain from an image with these measures.
   func reasons(for measures: ImageMeasures) -> [AbstentionReason] {
     var reasons: [AbstentionReason] = []
     if measures.brightness < minimumBrightness { reasons.append(.underexposed) }

@@ -3,7 +3,7 @@ import ImagePipeline
 
 /// The result of classifying one image, with everything that a reader needs to judge it.
 public struct Classification: Sendable, Equatable {
-  /// What may be said of the image.
+  /// The answer, or the reasons to abstain.
   public enum Outcome: Sendable, Equatable {
     /// The model answers.
     case answer(Answer)
@@ -11,7 +11,7 @@ public struct Classification: Sendable, Equatable {
     case abstained([AbstentionReason])
   }
 
-  /// What the model suggests.
+  /// The prediction and the risk.
   public struct Answer: Sendable, Equatable {
     /// The class with the greatest probability.
     public let prediction: LesionLabel
@@ -39,13 +39,13 @@ public struct Classification: Sendable, Equatable {
   public let probabilities: ClassScores
   /// The metadata that was given, whether the model uses it or not; ``PatientMetadata/missing`` lists what was not given.
   public let metadata: PatientMetadata
-  /// What the reader must know about the input, in the order in which it was noticed.
+  /// Remarks on the input, in the order in which they were noticed.
   public let warnings: [ClassificationWarning]
   /// SHA-256 of the encoded file, lower-case hexadecimal; `nil` when the image came in as pixels.
   public let imageSHA256: String?
   /// The model that made this.
   public let model: ModelIdentity
-  /// What the bits of the result depend on besides the image and the model.
+  /// Instruction set and precision, which the result's bits depend on.
   public let computation: Computation
   /// How the network looked at the image.
   public let views: ImageViews
@@ -116,7 +116,7 @@ extension Classification: CustomStringConvertible {
       case logits, probabilities, metadata, warnings, imageSHA256, model, computation, views, abstention
     }
 
-    /// What breaks a rule of this type is an error.
+    /// Values that break a rule of this type are an error.
     public init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       let logits = try container.decode(ClassScores.self, forKey: .logits)

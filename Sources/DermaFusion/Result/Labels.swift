@@ -3,7 +3,7 @@ import TensorModule
 
 /// A class that a model tells apart, as the model's folder describes it.
 public struct LesionLabel: Sendable, Hashable {
-  /// What a lesion of a class is.
+  /// Malignant, pre-malignant or benign.
   public typealias Malignancy = Files.Malignancy
 
   /// The place among the model's outputs, from 0.
@@ -101,7 +101,7 @@ extension Labels: CustomStringConvertible {
   extension LesionLabel: Codable {}
 
   extension Labels: Codable {
-    /// What breaks a rule of this type is an error.
+    /// Values that break a rule of this type are an error.
     public init(from decoder: any Decoder) throws {
       let labels = try [LesionLabel](from: decoder)
       let isValid =
@@ -178,7 +178,7 @@ extension ClassScores: CustomStringConvertible {
   extension ClassScores: Codable {
     private enum CodingKeys: String, CodingKey { case labels, values }
 
-    /// What breaks a rule of this type is an error.
+    /// Values that break a rule of this type are an error.
     public init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       labels = try container.decode(Labels.self, forKey: .labels)

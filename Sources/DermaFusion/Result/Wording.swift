@@ -9,10 +9,10 @@ public enum Wording {
 
   /// Above this probability of a class that is melanoma (``LesionLabel/isMelanoma``) an urgent consultation is advised.
   public static let urgentThreshold: Float = 0.95
-  /// What the summary ends with where ``Classification/isUrgent`` is true.
+  /// The summary's last sentence if ``Classification/isUrgent`` is true.
   public static let urgentSentence = "An urgent consultation with a dermatologist is advised."
 
-  /// What no result is shown without.
+  /// The sentences that every summary contains.
   static let caution = "This is not a diagnosis. Please consult a dermatologist."
 
   /// That no class is suggested, and why.
