@@ -11,8 +11,9 @@ extension Explanation {
   /// the order of ``maps``, without probabilities and without a frame.
   ///
   /// - Parameters:
-  ///   - trusts: of each map, in their order, or none where nothing was checked.
-  ///   - imageName: what the caption calls the image.
+  ///   - style: how the maps are drawn.
+  ///   - trusts: the checks of each map, in the maps' order; empty if nothing was checked.
+  ///   - imageName: the image's name in the caption.
   /// - Returns: 8-bit RGB. Its size follows from the photograph's, the number of maps and the length of the caption.
   /// - Precondition: `trusts` is empty or as long as ``maps``.
   public func figure(

@@ -111,9 +111,14 @@ public struct FigureStyle: Sendable, Equatable {
   /// Whether the photograph is shown beside the map.
   public let isSideBySide: Bool
 
+  /// A style of a figure.
+  ///
   /// - Parameters:
+  ///   - form: how the map lies over its photograph.
   ///   - colorMap: nil: ``ColorMap/inferno``, or ``ColorMap/jet`` in ``Form/classic``.
   ///   - alpha: nil: 0.65, or 0.5 in ``Form/classic``.
+  ///   - scale: the scale of several maps; ignored in ``Form/classic``.
+  ///   - isSideBySide: whether the photograph is shown beside the map.
   /// - Precondition: `alpha` is in 0...1.
   public init(
     _ form: Form = .contours, colorMap: ColorMap? = nil, alpha: Double? = nil, scale: Scale = .shared,

@@ -8,6 +8,7 @@ extension ActivationMap {
   ///
   /// - Parameters:
   ///   - cropped: the centre square that the model saw; see ``Explanation/cropped``.
+  ///   - colorMap: the colours of the map.
   ///   - alpha: 0 (photograph only) ... 1 (colours only).
   /// - Precondition: `cropped` is square and `alpha` in its range.
   public func overlay(on cropped: PixelImage, colorMap: ColorMap = .inferno, alpha: Double = 0.5)
