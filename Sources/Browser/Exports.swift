@@ -24,20 +24,17 @@ public func loadModel(
   _ configuration: UnsafeRawPointer?, _ configurationCount: Int32, _ weights: UnsafeRawPointer?,
   _ weightsCount: Int32
 ) -> Int32 {
-  BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
+  answer(
     try BrowserSession.only.load(
       configuration: Array(bytes(configuration, configurationCount)),
-      weights: Array(bytes(weights, weightsCount)))
-  }
+      weights: Array(bytes(weights, weightsCount))))
 }
 
 /// Takes a model's SHA-256, 64 hexadecimal digits in lowercase, of its `config.json` followed by its `model.safetensors`: a
 /// browser hashes faster than the module, which computes it itself where nobody does.
 @_expose(wasm, "identify") @c(dermafusion_page_identify)
 public func identifyModel(_ model: Int32, _ sha256: UnsafeRawPointer?, _ count: Int32) -> Int32 {
-  BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
-    try BrowserSession.only.identify(model, bytes(sha256, count))
-  }
+  answer(try BrowserSession.only.identify(model, bytes(sha256, count)))
 }
 
 /// Forgets a model.
@@ -47,9 +44,7 @@ public func unloadModel(_ model: Int32) { BrowserSession.only.unload(model) }
 /// Tells the model's name, classes, layers and what else a page shows.
 @_expose(wasm, "describe") @c(dermafusion_page_describe)
 public func describeModel(_ model: Int32) -> Int32 {
-  BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
-    try BrowserSession.only.describe(model)
-  }
+  answer(try BrowserSession.only.describe(model))
 }
 
 /// Classifies an image: red, green, blue and a byte that is not looked at for each pixel, rows from the top.
@@ -58,10 +53,9 @@ public func classifyPixels(
   _ model: Int32, _ pixels: UnsafeRawPointer?, _ width: Int32, _ height: Int32,
   _ request: UnsafeRawPointer?, _ requestCount: Int32
 ) -> Int32 {
-  BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
+  answer(
     try BrowserSession.only.classify(
-      model, image(pixels, width, height), ImageRequest(json: Array(bytes(request, requestCount))))
-  }
+      model, image(pixels, width, height), ImageRequest(json: Array(bytes(request, requestCount)))))
 }
 
 /// Classifies an image and makes activation maps of it.
@@ -72,10 +66,9 @@ public func explainPixels(
   _ model: Int32, _ pixels: UnsafeRawPointer?, _ width: Int32, _ height: Int32,
   _ request: UnsafeRawPointer?, _ requestCount: Int32
 ) -> Int32 {
-  BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
+  answer(
     try BrowserSession.only.explain(
-      model, image(pixels, width, height), ImageRequest(json: Array(bytes(request, requestCount))))
-  }
+      model, image(pixels, width, height), ImageRequest(json: Array(bytes(request, requestCount)))))
 }
 
 /// A map of the last explanation, placed where the network looks: Float32 `[input size, input size]`, 0...1, over the
@@ -106,10 +99,9 @@ public func preprocessPixels(
 public func readPatientTable(
   _ table: UnsafeRawPointer?, _ tableCount: Int32, _ request: UnsafeRawPointer?, _ requestCount: Int32
 ) -> Int32 {
-  BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
+  answer(
     try BrowserSession.only.readTable(
-      Array(bytes(table, tableCount)), Array(bytes(request, requestCount)))
-  }
+      Array(bytes(table, tableCount)), Array(bytes(request, requestCount))))
 }
 
 /// Checks a result that comes from a file. The text that is given is a JSON object with the `result`, as `classify` tells it,
@@ -117,9 +109,7 @@ public func readPatientTable(
 /// from the others, as this version writes them; a result that contradicts itself or breaks a rule is an error.
 @_expose(wasm, "checkResult") @c(dermafusion_page_check_result)
 public func checkStoredResult(_ model: Int32, _ result: UnsafeRawPointer?, _ count: Int32) -> Int32 {
-  BrowserSession.only.answer(orElse: 0) { () throws(DermaFusionError) in
-    try BrowserSession.only.checkResult(model, Array(bytes(result, count)))
-  }
+  answer(try BrowserSession.only.checkResult(model, Array(bytes(result, count))))
 }
 
 /// Leaves the SHA-256 of some bytes as the text, in lowercase hexadecimal.
@@ -138,6 +128,11 @@ public func textPointer() -> UnsafeMutablePointer<UInt8>? { BrowserSession.only.
 /// How long ``textPointer()`` is.
 @_expose(wasm, "textCount") @c(dermafusion_page_text_count)
 public func textByteCount() -> Int32 { Int32(BrowserSession.only.text.count) }
+
+/// Answers a call; 0 where it fails.
+private func answer(_ body: @autoclosure () throws(DermaFusionError) -> (JSONValue, Int32)) -> Int32 {
+  BrowserSession.only.answer(orElse: 0, body)
+}
 
 private func bytes(_ start: UnsafeRawPointer?, _ count: Int32) -> UnsafeRawBufferPointer {
   UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : max(Int(count), 0))

@@ -34,6 +34,9 @@ extension Command {
   static var allExitStatuses: [HelpEntry] { exitStatuses + [("64", "Wrong usage.")] }
 }
 
+/// A line of help: what is typed or returned, and what it means.
+package typealias HelpEntry = (label: String, description: String)
+
 /// The exit status of the process.
 package enum ExitStatus: Int32, Sendable {
   case success = 0

@@ -124,12 +124,6 @@ struct FigureLayout {
 
 extension MapFigure {
   package var image: PixelImage { FigureLayout(self).image }
-
-  /// The picture with every line of text in it, and where it stands.
-  package var imageWithTexts: (image: PixelImage, texts: [PlacedText]) {
-    let canvas = FigureLayout(self).canvas
-    return (canvas.image, canvas.texts)
-  }
 }
 
 extension PixelImage {

@@ -1,56 +1,6 @@
 import ImagePipeline
 import SystemModule
 
-/// Reads numbers from foreign bytes; what lies outside of them is nil.
-struct ByteReader {
-  let bytes: UnsafeRawBufferPointer
-  let isBigEndian: Bool
-
-  init(_ bytes: UnsafeRawBufferPointer, isBigEndian: Bool = false) {
-    self.bytes = bytes
-    self.isBigEndian = isBigEndian
-  }
-
-  var count: Int { bytes.count }
-
-  func byte(at position: Int) -> Int? {
-    bytes.indices.contains(position) ? Int(bytes[position]) : nil
-  }
-
-  func integer16(at position: Int) -> Int? {
-    unaligned(UInt16.self, at: position).map { Int(isBigEndian ? $0.bigEndian : $0.littleEndian) }
-  }
-
-  func integer32(at position: Int) -> Int? {
-    unaligned(UInt32.self, at: position).map { Int(isBigEndian ? $0.bigEndian : $0.littleEndian) }
-  }
-
-  /// Nil too where the number is above `Int.max`.
-  func integer64(at position: Int) -> Int? {
-    unaligned(UInt64.self, at: position).flatMap {
-      Int(exactly: isBigEndian ? $0.bigEndian : $0.littleEndian)
-    }
-  }
-
-  /// So many bytes from a position.
-  func bytes(at position: Int, count: Int) -> UnsafeRawBufferPointer? {
-    guard position >= 0, count >= 0, position <= bytes.count, count <= bytes.count - position else {
-      return nil
-    }
-    return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
-  }
-
-  /// Whether these characters stand at a position.
-  func holds(_ text: StaticString, at position: Int) -> Bool {
-    guard let found = bytes(at: position, count: text.utf8CodeUnitCount) else { return false }
-    return text.withUTF8Buffer { found.elementsEqual($0) }
-  }
-
-  private func unaligned<Number: BitwiseCopyable>(_ type: Number.Type, at position: Int) -> Number? {
-    bytes(at: position, count: MemoryLayout<Number>.size).map { $0.loadUnaligned(as: type) }
-  }
-}
-
 extension String {
   /// A C array of characters, up to the first zero.
   init<Characters>(untilZeroIn characters: Characters) {

@@ -280,23 +280,46 @@ extension Network {
   }
 }
 
-/// What a network with a metadata head is told about the patient.
-package struct MetadataVector: Sendable, Equatable {
-  /// Age / 100, clamped to 0...1; 0 when it is missing.
-  package let age: Float
-  package let isAgeMissing: Bool
-  /// Among `Sex`.
-  package let sexIndex: Int
-  /// Among `BodySite`.
-  package let siteIndex: Int
+/// The blocks packed for the backward pass, each when it is first needed: classifying alone packs none.
+final class GradientCache: Sendable {
+  private let gradients = Locked<[Int: any BlockGradient]>([:])
+  /// Buffers kept from the last backward pass; fresh pages cost more than the arithmetic.
+  private let idle = Locked<[AlignedBuffer]>([])
 
-  package init(age: Float, isAgeMissing: Bool, sexIndex: Int, siteIndex: Int) {
-    self.age = age
-    self.isAgeMissing = isAgeMissing
-    self.sexIndex = sexIndex
-    self.siteIndex = siteIndex
+  /// The maps that are kept, and the gradients with their scratch memory.
+  private static let idleLimit = 2
+
+  /// At least so many floats, with anything in them, for the caller alone.
+  func take(count: Int) -> AlignedBuffer {
+    idle.withLock { idle in
+      let fitting = idle.indices.filter { idle[$0].count >= count }.min { idle[$0].count < idle[$1].count }
+      return fitting.map { idle.remove(at: $0) }
+    } ?? AlignedBuffer(count: count)
   }
 
-  /// `[4]`, as fixtures and tables have it.
-  package var values: [Float] { [age, isAgeMissing ? 1 : 0, Float(sexIndex), Float(siteIndex)] }
+  /// Keeps the largest of what comes back.
+  func giveBack(_ buffer: AlignedBuffer) {
+    idle.withLock { idle in
+      idle.append(buffer)
+      if idle.count > Self.idleLimit, let least = idle.indices.min(by: { idle[$0].count < idle[$1].count }) {
+        idle.remove(at: least)
+      }
+    }
+  }
+
+  /// The gradient of one of a network's blocks, but the first.
+  ///
+  /// - Parameters:
+  ///   - blocks: all of the network's, in order.
+  ///   - pool: threads that pack its weights.
+  func gradient(ofBlock index: Int, among blocks: [any Block], pool: ThreadPool) -> any BlockGradient {
+    gradients.withLock { gradients in
+      if let made = gradients[index] { return made }
+      guard let made = blocks[index].makeGradient(pool: pool) else {
+        preconditionFailure("no feature map lies before \(blocks[index].name)")
+      }
+      gradients[index] = made
+      return made
+    }
+  }
 }

@@ -241,20 +241,6 @@ extension NetworkWeights {
     return QuantizedPointwise(matrix: matrix, activation: activation)
   }
 
-  /// Squeeze-excite's two layers and `NAME.input_scale`, the step of what they gate.
-  func quantizedSqueezeExcite(
-    _ squeeze: MBConvBlock.Squeeze, channels: Int
-  ) throws(DermaFusionError) -> QuantizedSqueezeExcite {
-    QuantizedSqueezeExcite(
-      reduce: try quantizedPointwise(
-        try quantizedLayer("conv_reduce", shape: [squeeze.channels, channels, 1, 1]),
-        activation: squeeze.activation),
-      expand: try quantizedPointwise(
-        try quantizedLayer("conv_expand", shape: [channels, squeeze.channels, 1, 1]), activation: squeeze.gate
-      ),
-      inputScale: try scales("input_scale", count: 1)[0])
-  }
-
   /// Checks that the input's level of 0 is 0.
   ///
   /// - Parameter place: Where it must be, for the message.
@@ -269,7 +255,7 @@ extension NetworkWeights {
       "\(layer.name).weight", "makes sums that no whole number here can hold, with these scales and biases")
   }
 
-  private func scales(_ name: String, count: Int) throws(DermaFusionError) -> [Float] {
+  func scales(_ name: String, count: Int) throws(DermaFusionError) -> [Float] {
     let values = try tensor(name, shape: [count])
     if let index = values.firstIndex(where: { !Quantization.scales.contains($0) }) {
       throw unusable(

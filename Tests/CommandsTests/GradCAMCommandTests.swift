@@ -251,7 +251,7 @@ import Testing
     #expect(try json(explain("--format", "json"))["disclaimer"] as? String == Wording.disclaimer)
     let file = String(decoding: try #require(folder.contents(of: "out.png")), as: UTF8.self)
     #expect(file.contains("Disclaimer\0\(Wording.disclaimer)"), "the picture's text")
-    let written = try explanation().mapFigure(FigureStyle(), trusts: []).imageWithTexts
+    let written = try FigureLayout(explanation().mapFigure(FigureStyle(), trusts: [])).canvas
     #expect(
       written.texts.map { $0.text }.joined(separator: " ").contains(Wording.disclaimer), "the picture itself")
   }

@@ -22,8 +22,8 @@ import Testing
     _ explanation: Explanation, _ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = [],
     imageName: String? = nil
   ) -> String {
-    explanation.mapFigure(style, trusts: trusts, imageName: imageName).imageWithTexts.texts.map { $0.text }
-      .joined(separator: " ")
+    let figure = explanation.mapFigure(style, trusts: trusts, imageName: imageName)
+    return FigureLayout(figure).canvas.texts.map { $0.text }.joined(separator: " ")
   }
 
   @Test(arguments: [(36, 40), (97, 64), (300, 451), (700, 720)])

@@ -60,10 +60,10 @@ import Testing
   @Test(arguments: [(64, 1), (300, 1), (450, 1), (1024, 1), (97, 3), (450, 7), (800, 12)])
   func textStandsInsideAndMeetsNothing(side: Int, mapCount: Int) {
     for isSideBySide in [false, true] {
-      let (image, texts) = figure(
-        side: side, mapCount: mapCount, style: FigureStyle(isSideBySide: isSideBySide)
-      )
-      .imageWithTexts
+      let canvas = FigureLayout(
+        figure(side: side, mapCount: mapCount, style: FigureStyle(isSideBySide: isSideBySide))
+      ).canvas
+      let (image, texts) = (canvas.image, canvas.texts)
       for (index, text) in texts.enumerated() {
         let place = "\(side), \(mapCount) maps: '\(text.text)' at \(text.x), \(text.y)"
         #expect(text.x >= 0 && text.y >= 0, "\(place)")
@@ -84,7 +84,8 @@ import Testing
   }
 
   @Test func everyTextHasInkOfItsColour() {
-    let (image, texts) = figure(side: 450, mapCount: 1).imageWithTexts
+    let canvas = FigureLayout(figure(side: 450, mapCount: 1)).canvas
+    let (image, texts) = (canvas.image, canvas.texts)
     #expect(texts.count > 10)
     for text in texts {
       var darkest = 255

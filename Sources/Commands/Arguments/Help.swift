@@ -1,6 +1,3 @@
-/// A line of help: what is typed or returned, and what it means.
-package typealias HelpEntry = (label: String, description: String)
-
 /// Help in the sections and columns that users of Swift's own tools know.
 package enum Help {
   /// Descriptions begin here; a longer label pushes its description to the next line.

@@ -8,7 +8,7 @@ import SystemModule
 /// was torn off at the end. Anything else is refused, so that resuming never removes more than that torn result.
 struct WrittenResults {
   /// One result: its line, and what it was made from besides the image and the model.
-  struct Result {
+  struct Entry {
     let line: Int
     let metadata: PatientMetadata
     /// nil: the file does not tell.
@@ -28,7 +28,7 @@ struct WrittenResults {
   /// Whole results in the file.
   private(set) var count = 0
   /// The results of each image that were not taken yet, by the bytes of its name.
-  private var results: [[UInt8]: [Result]] = [:]
+  private var results: [[UInt8]: [Entry]] = [:]
   let path: String
   private let model: ModelIdentity
   private let computation: Computation
@@ -89,7 +89,7 @@ struct WrittenResults {
   }
 
   /// - Parameter end: where the result ends in the file.
-  mutating func add(_ result: Result, image: String, end: Int) {
+  mutating func add(_ result: Entry, image: String, end: Int) {
     results[Array(image.utf8), default: []].append(result)
     count += 1
     byteCount = end
@@ -158,7 +158,7 @@ extension WrittenResults {
       guard age.isEmpty || Double(age) != nil,
         let metadata = Self.metadata(age: Double(age), sex: cells[places[3]], site: cells[places[4]])
       else { throw failure(line, "has no age, sex and site of a result") }
-      add(Result(line: line, metadata: metadata), image: cells[places[0]], end: end)
+      add(Entry(line: line, metadata: metadata), image: cells[places[0]], end: end)
       line += row.count { $0 == UInt8(ascii: "\n") }
     }
     try requireTornResult(bytes[byteCount...], line: line, images: images, start: ClassificationCSV.start)
@@ -233,7 +233,7 @@ extension WrittenResults {
     guard let hash = text(object["imageSHA256"]), case .object = object["probabilities"],
       case .object = object["logits"]
     else { throw failure(line, "has no hash of the image, probabilities and logits of a result") }
-    add(Result(line: line, metadata: metadata, imageSHA256: hash), image: image, end: end)
+    add(Entry(line: line, metadata: metadata, imageSHA256: hash), image: image, end: end)
   }
 
   /// A missing age is `.some(nil)`; nil: neither a number nor null.

@@ -68,13 +68,16 @@ package struct ConfigurationObject {
     }
   }
 
+  /// The version of the format that this software reads.
+  private static let formatVersion = 1
+
   /// Checks the key `format_version`.
   mutating func requireFormatVersion() throws(DermaFusionError) {
     let version = try integer("format_version", in: 0...Int.max)
-    guard version == ModelConfiguration.formatVersion else {
+    guard version == Self.formatVersion else {
       throw .outOfRange(
         key: "format_version", value: "\(version)",
-        rule: "\(ModelConfiguration.formatVersion), the version this software reads")
+        rule: "\(Self.formatVersion), the version this software reads")
     }
   }
 
@@ -88,11 +91,7 @@ package struct ConfigurationObject {
   }
 
   package mutating func texts(_ key: String) throws(DermaFusionError) -> [String] {
-    let path = fullKey(key)
-    let elements = try Self.elements(try value(key), key: path)
-    return try elements.enumerated().map { (index, element) throws(DermaFusionError) in
-      try Self.text(element, key: "\(path)[\(index)]")
-    }
+    try elements(key) { (element, key) throws(DermaFusionError) in try Self.text(element, key: key()) }
   }
 
   /// Whether the key holds an array that begins with a string.
@@ -131,10 +130,8 @@ package struct ConfigurationObject {
   package mutating func integers(
     _ key: String, in range: ClosedRange<Int>
   ) throws(DermaFusionError) -> [Int] {
-    let path = fullKey(key)
-    let elements = try Self.elements(try value(key), key: path)
-    return try elements.enumerated().map { (index, element) throws(DermaFusionError) in
-      try Self.integer(element, key: "\(path)[\(index)]", in: range)
+    try elements(key) { (element, key) throws(DermaFusionError) in
+      try Self.integer(element, key: key(), in: range)
     }
   }
 
@@ -151,13 +148,8 @@ package struct ConfigurationObject {
   package mutating func numbers(
     _ key: String, count: Int? = nil, _ rule: NumberRule
   ) throws(DermaFusionError) -> [Double] {
-    let path = fullKey(key)
-    let elements = try Self.elements(try value(key), key: path)
-    if let count, elements.count != count {
-      throw .wrongCount(key: path, expected: "\(count) numbers", found: elements.count)
-    }
-    return try elements.enumerated().map { (index, element) throws(DermaFusionError) in
-      try Self.number(element, key: "\(path)[\(index)]", rule)
+    try elements(key, count: count) { (element, key) throws(DermaFusionError) in
+      try Self.number(element, key: key(), rule)
     }
   }
 
@@ -166,10 +158,8 @@ package struct ConfigurationObject {
   }
 
   package mutating func objects(_ key: String) throws(DermaFusionError) -> [ConfigurationObject] {
-    let path = fullKey(key)
-    let elements = try Self.elements(try value(key), key: path)
-    return try elements.enumerated().map { (index, element) throws(DermaFusionError) in
-      try ConfigurationObject(element, path: "\(path)[\(index)]")
+    try elements(key) { (element, key) throws(DermaFusionError) in
+      try ConfigurationObject(element, path: key())
     }
   }
 
@@ -204,11 +194,23 @@ extension ConfigurationObject {
     path.isEmpty ? key : "\(path).\(key)"
   }
 
-  private static func elements(_ value: JSONValue, key: String) throws(DermaFusionError) -> [JSONValue] {
+  /// What `read` makes of each element of an array.
+  ///
+  /// - Parameter count: How many there must be; nil: any number.
+  private mutating func elements<Element>(
+    _ key: String, count: Int? = nil,
+    _ read: (JSONValue, _ key: () -> String) throws(DermaFusionError) -> Element
+  ) throws(DermaFusionError) -> [Element] {
+    let (value, path) = (try value(key), fullKey(key))
     guard case .array(let elements) = value else {
-      throw .wrongType(key: key, expected: "an array", found: value)
+      throw .wrongType(key: path, expected: "an array", found: value)
     }
-    return elements
+    if let count, elements.count != count {
+      throw .wrongCount(key: path, expected: "\(count) numbers", found: elements.count)
+    }
+    return try elements.enumerated().map { (index, element) throws(DermaFusionError) in
+      try read(element) { "\(path)[\(index)]" }
+    }
   }
 
   // Thousands of elements are read without an error that would name them.

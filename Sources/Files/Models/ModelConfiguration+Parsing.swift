@@ -2,9 +2,6 @@ import ImagePipeline
 import SystemModule
 
 extension ModelConfiguration {
-  /// The version of the format that this software reads.
-  package static let formatVersion = 1
-
   /// Parses and checks the bytes of a `config.json`.
   ///
   /// - Throws: `DermaFusionError` for the first broken rule.

@@ -87,25 +87,6 @@ extension Architecture {
   }
 }
 
-/// What a block's row in an architecture's table says. Each kind of block has a type that conforms.
-protocol BlockKind: Sendable, Equatable {
-  /// The precisions that the block can be computed in.
-  static var supportedPrecisions: [Precision] { get }
-
-  /// The shape of the block's output.
-  func outputShape(_ input: FeatureShape, weights: NetworkWeights) -> FeatureShape
-
-  /// Prepares the block for an input shape.
-  func block(
-    name: String, input: FeatureShape, weights: NetworkWeights, pool: ThreadPool
-  ) throws(DermaFusionError) -> any Block
-}
-
-extension BlockKind {
-  /// A kind that has other forms says so itself.
-  static var supportedPrecisions: [Precision] { [.float32] }
-}
-
 /// One of the kinds of blocks: Embedded Swift has no existentials of values.
 package enum BlockConfiguration: Sendable, Equatable {
   case stem(StemBlock.Configuration)

@@ -145,3 +145,19 @@ extension QuantizedMBConvBlock {
     return .fineLevels(levels)
   }
 }
+
+extension NetworkWeights {
+  /// Squeeze-excite's two layers and `NAME.input_scale`, the step of what they gate.
+  fileprivate func quantizedSqueezeExcite(
+    _ squeeze: MBConvBlock.Squeeze, channels: Int
+  ) throws(DermaFusionError) -> QuantizedSqueezeExcite {
+    QuantizedSqueezeExcite(
+      reduce: try quantizedPointwise(
+        try quantizedLayer("conv_reduce", shape: [squeeze.channels, channels, 1, 1]),
+        activation: squeeze.activation),
+      expand: try quantizedPointwise(
+        try quantizedLayer("conv_expand", shape: [channels, squeeze.channels, 1, 1]), activation: squeeze.gate
+      ),
+      inputScale: try scales("input_scale", count: 1)[0])
+  }
+}

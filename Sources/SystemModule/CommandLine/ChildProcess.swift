@@ -191,33 +191,27 @@ package enum ChildLimits {
   ///   - seconds: of the processor, on all threads; the time on the clock is for the parent to watch.
   package static func apply(memory: Int, seconds: Double) {
     // No file of the memory of a library that crashes.
-    set(.core, 0)
+    set(RLIMIT_CORE, 0)
     // Several threads may use several processors.
-    set(.time, UInt64(min(seconds * Double(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) + 1, 1e6)))
+    set(RLIMIT_CPU, UInt64(min(seconds * Double(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) + 1, 1e6)))
     #if os(Linux)
-      if let size = addressSpace { set(.memory, UInt64(size + memory + overhead)) }
+      if let size = addressSpace { set(RLIMIT_AS, UInt64(size + memory + overhead)) }
     #endif
   }
 
-  private enum Resource { case core, time, memory }
+  #if canImport(Glibc)
+    private typealias Resource = __rlimit_resource
+  #else
+    private typealias Resource = Int32
+  #endif
 
   private static func set(_ resource: Resource, _ value: UInt64) {
-    var limit = rlimit()
     #if canImport(Glibc)
-      let number =
-        switch resource {
-        case .core: __rlimit_resource_t(RLIMIT_CORE.rawValue)
-        case .time: __rlimit_resource_t(RLIMIT_CPU.rawValue)
-        case .memory: __rlimit_resource_t(RLIMIT_AS.rawValue)
-        }
+      let number = __rlimit_resource_t(resource.rawValue)
     #else
-      let number =
-        switch resource {
-        case .core: RLIMIT_CORE
-        case .time: RLIMIT_CPU
-        case .memory: RLIMIT_AS
-        }
+      let number = resource
     #endif
+    var limit = rlimit()
     guard getrlimit(number, &limit) == 0 else { return }
     limit.rlim_cur = min(limit.rlim_max, rlim_t(value))
     _ = setrlimit(number, &limit)

@@ -97,29 +97,3 @@ package enum StandardStreams {
     return min(Int(size.ws_col), 100)
   }
 }
-
-// The system's calls by names that methods do not hide.
-
-func systemRead(_ descriptor: Int32, _ target: UnsafeMutableRawPointer, _ count: Int) -> Int {
-  read(descriptor, target, count)
-}
-
-func systemWrite(_ descriptor: Int32, _ source: UnsafeRawPointer, _ count: Int) -> Int {
-  write(descriptor, source, count)
-}
-
-/// Waits until a descriptor can be read (`POLLIN`) or written (`POLLOUT`), or its other end is gone.
-///
-/// - Parameter milliseconds: how long at most; below 0: for ever.
-/// - Returns: false when the time was over.
-@discardableResult
-func systemWait(_ descriptor: Int32, _ event: Int32, milliseconds: Int32 = -1) -> Bool {
-  var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
-  return poll(&waiting, 1, milliseconds) != 0
-}
-
-func systemPipe(_ ends: inout [Int32]) -> Int32 { pipe(&ends) }
-
-func systemClose(_ descriptor: Int32) { close(descriptor) }
-
-func systemExit(_ status: Int32) -> Never { exit(status) }
