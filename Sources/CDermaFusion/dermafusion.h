@@ -132,8 +132,8 @@ typedef struct dermafusion_view {
   const float *logits;
   /* The likeliest class by its index; -1 where the model abstains. */
   int32_t prediction;
-  /* The class that makes the risk moderate or high where it is not the prediction, which must then be shown beside it; else
-     -1. */
+  /* The class that raised the risk to moderate or high, if it is not the prediction; show it beside the prediction.
+     Otherwise -1. */
   int32_t concern;
   /* DERMAFUSION_RISK_...; none where the model abstains or does not say which classes are malignant. */
   int32_t risk;

@@ -65,7 +65,7 @@
  * @property {Record<string, number>} probabilities
  * @property {Record<string, number>} logits
  * @property {'low' | 'moderate' | 'high' | null} risk
- * @property {string | null} [concern] the class that makes the risk where it is not the likeliest; records of older versions lack it
+ * @property {string | null} [concern] the class that raised the risk, if it is not the likeliest; records of older versions lack it
  * @property {boolean} [urgent] whether an urgent consultation is advised; records of older versions lack it
  * @property {'normal' | 'low'} confidence
  * @property {{age: number | null, sex: string, site: string, missing: string[]}} metadata

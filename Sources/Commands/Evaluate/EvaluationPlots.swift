@@ -2,8 +2,8 @@ import DermaFusion
 import Evaluation
 import Files
 
-/// The plots of an evaluation. Each names the model, the number of images, what makes them no clean test and the
-/// disclaimer, so that none can be shown without them.
+/// The plots of an evaluation. Each names the model, the number of images, known overlaps with the training data and the
+/// disclaimer, so no plot is shown without them.
 struct EvaluationPlots {
   enum Format: String, CaseIterable, Sendable {
     case svg, pdf

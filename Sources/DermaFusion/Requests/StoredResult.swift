@@ -72,7 +72,7 @@ package struct StoredResult {
         if Self.laterMembers.contains(key) { continue }
         throw .contradiction("it has no \"\(key)\"")
       }
-      // Older sentences did not name the class that makes the risk; the one of today takes their place.
+      // Older sentences did not name the class that raised the risk; today's sentence replaces them.
       if key == "summary", isOlder { continue }
       guard Self.isSame(given, expected) else {
         throw .contradiction(

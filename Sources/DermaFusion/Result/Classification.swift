@@ -19,8 +19,8 @@ public struct Classification: Sendable, Equatable {
     public let probability: Float
     /// By the thresholds of ``RiskLevel``; `nil` for a model that does not say which classes are malignant.
     public let risk: RiskLevel?
-    /// The class that makes the risk moderate or high where it is not ``prediction``: it must be named wherever
-    /// the prediction is.
+    /// The class that raised the risk to moderate or high, if it is not ``prediction``. Name it wherever you name the
+    /// prediction.
     public let concern: LesionLabel?
     /// The probability of ``concern``.
     public let concernProbability: Float?

@@ -55,8 +55,8 @@ public enum Wording {
 }
 
 extension Wording {
-  /// The result in words: one sentence of suggestion, which names the class that makes the risk moderate or high too where
-  /// it is not the likeliest, and two of caution (three when it is urgent); or that nothing is suggested, and why.
+  /// The result in words. The first sentence names the prediction, and the class that raised the risk if that is another
+  /// one. Two sentences of caution follow, and a third if it is urgent. Of an abstention it gives the reasons.
   public static func summary(of outcome: Classification.Outcome) -> String {
     switch outcome {
     case .abstained(let reasons): return "\(abstention(reasons)) \(caution)"

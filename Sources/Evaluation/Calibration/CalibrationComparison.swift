@@ -15,7 +15,7 @@ package struct CalibrationComparison: Sendable {
   }
 
   package static let foldCount = 5
-  /// Of the way in which the lesions are dealt out to the folds.
+  /// Seed of the split of the lesions into folds.
   package static let seed: UInt64 = 2018
 
   package let rows: [Row]

@@ -201,7 +201,7 @@ final class ResidualBlockGradient: BlockGradient {
       FeatureMap(scratch + offsets[index], block.innerShapes[index % innerCount], kernels: kernels)
     }
     let taskScratch = scratch + offsets[2 * innerCount + 1]
-    // Forward again up to the last convolution, whose ReLU the output tells.
+    // Recompute the forward pass. The last ReLU's mask follows from the output.
     var current = input
     for index in 0..<innerCount {
       block.convolutions[index](current, into: map(index), scratch: taskScratch, pool: pool)

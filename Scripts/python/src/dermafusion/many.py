@@ -31,7 +31,7 @@ class _Failed:
 class _Feed:
     """Takes images from the caller's iterable on a thread of its own, and begins a few ahead.
 
-    A slow iterable then delays no result that is there already, and memory does not grow with the number of images.
+    A slow iterable does not delay finished results, and memory does not grow with the number of images.
     """
 
     def __init__(self, pool: ThreadPoolExecutor, limit: int) -> None:
