@@ -85,19 +85,6 @@ final class BrowserSession {
     return (json, values)
   }
 
-  /// Reads a table of patients for the images of a page.
-  func readTable(_ table: [UInt8], _ request: [UInt8]) throws(DermaFusionError) -> (JSONValue, Int32) {
-    guard case .object(let object) = try? JSONParser.parse(request), case .string(let name) = object["name"],
-      case .array(let elements) = object["images"]
-    else {
-      throw DermaFusionError(
-        .invalidRequest, message: "the request is not an object with a \"name\" and \"images\"",
-        remedy: "Send the table's name and an array of the images' names.")
-    }
-    let images = elements.map { if case .string(let image) = $0 { image } else { "" } }
-    return (try MetadataTable(table, path: name).rows(ofImages: images).json, 1)
-  }
-
   /// Checks a result of a history's file, and tells the members that follow from the others.
   func checkResult(_ handle: Int32, _ text: [UInt8]) throws(DermaFusionError) -> (JSONValue, Int32) {
     let own = try model(handle)

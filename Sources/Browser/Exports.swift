@@ -94,14 +94,13 @@ public func preprocessPixels(
 /// Reads a table of what is known of patients, as `classify --metadata` does. The request is a JSON object with the table's
 /// `name` and the names of the page's `images`. The text has `images` in the same order, each with `age`, `sex` and `site`,
 /// `{"error":...}` for a row that cannot be understood, or null without a row; the fields that the table has no column for as
-/// `missing`; and `notes`. No model is needed.
+/// `missing`; its columns that are not read as `unused`; and `notes`. No model is needed.
 @_expose(wasm, "readTable") @c(dermafusion_page_read_table)
 public func readPatientTable(
   _ table: UnsafeRawPointer?, _ tableCount: Int32, _ request: UnsafeRawPointer?, _ requestCount: Int32
 ) -> Int32 {
   answer(
-    try BrowserSession.only.readTable(
-      Array(bytes(table, tableCount)), Array(bytes(request, requestCount))))
+    (try MetadataTable.answer(Array(bytes(table, tableCount)), to: Array(bytes(request, requestCount))), 1))
 }
 
 /// Checks a result that comes from a file. The text that is given is a JSON object with the `result`, as `classify` tells it,

@@ -56,7 +56,7 @@ enum {
   DERMAFUSION_INVALID_MODEL = 2,
   /* An image is in no known format, damaged, too small or too large. */
   DERMAFUSION_INVALID_IMAGE = 3,
-  /* The age is outside 0...130 years, or the sex or the site is not an accepted name. */
+  /* The age is outside 0...130 years, the sex or the site is not an accepted name, or a table of patients breaks a rule. */
   DERMAFUSION_INVALID_METADATA = 4,
   /* The network's outputs, or an activation map, are not all finite. */
   DERMAFUSION_NON_FINITE_OUTPUT = 5,
@@ -211,6 +211,16 @@ const char *dermafusion_class_id(dermafusion_classifier classifier, uint32_t ind
    disclaimer. */
 dermafusion_status dermafusion_describe(
     dermafusion_classifier classifier, dermafusion_result *result, dermafusion_error *error);
+
+/* Reads a table of patients, as `dermafusion classify --metadata` does: CSV of at most 64 MB, as HAM10000, the ISIC archive,
+   `dermafusion classify` and spreadsheets write it.
+   request: the JSON object {"name": what messages call the table, "images": [the paths of all images]}; "" is an image without
+   a name. Which row is an image's depends on the other images, so ask for all at once.
+   The result's view has the answer as its `json`, and no classes: {"images": for each image {"age", "sex", "site"} for a
+   request, {"error"} where its row cannot be understood or told, or null without a row; "missing": of age, sex and site, those
+   without a column; "unused": the columns that are not read; "notes": sentences for a person}. */
+dermafusion_status dermafusion_read_table(
+    const void *table, size_t size, const char *request, dermafusion_result *result, dermafusion_error *error);
 
 /* Sets a request to "nothing known, nothing special". */
 void dermafusion_request_init(dermafusion_request *request);

@@ -1,5 +1,6 @@
 import CDermaFusion
 import DermaFusion
+import Files
 import SystemModule
 
 // How errors, texts and structs that may grow pass between Swift and C.
@@ -14,7 +15,7 @@ extension DermaFusionError.Code {
       case .modelNotFound: DERMAFUSION_MODEL_NOT_FOUND
       case .invalidModel: DERMAFUSION_INVALID_MODEL
       case .invalidImage: DERMAFUSION_INVALID_IMAGE
-      case .invalidMetadata: DERMAFUSION_INVALID_METADATA
+      case .invalidMetadata, .invalidTable: DERMAFUSION_INVALID_METADATA
       case .nonFiniteOutput: DERMAFUSION_NON_FINITE_OUTPUT
       case .unknownLayer: DERMAFUSION_UNKNOWN_LAYER
       case .unknownClass: DERMAFUSION_UNKNOWN_CLASS

@@ -83,6 +83,18 @@ public func describeClassifier(
   }
 }
 
+@c(dermafusion_read_table)
+public func readTable(
+  _ table: UnsafeRawPointer?, _ size: Int, _ request: UnsafePointer<CChar>?,
+  _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  make(result, error) { () throws(DermaFusionError) in
+    guard let request = try CText.read(request, "request") else { throw .null("request") }
+    let answer = try MetadataTable.answer(bytes(table, size, "table"), to: Array(request.utf8))
+    return StoredResult(nil, json: answer.text)
+  }
+}
+
 @c(dermafusion_request_init)
 public func initializeRequest(_ request: UnsafeMutablePointer<dermafusion_request>?) {
   guard let request else { return }

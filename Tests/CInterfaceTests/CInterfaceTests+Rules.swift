@@ -1,7 +1,10 @@
 import CDermaFusion
 import DermaFusion
+import Files
 import Foundation
 import Testing
+
+@testable import DermaFusion
 
 /// What callers do wrong.
 extension CInterfaceTests {
@@ -109,6 +112,38 @@ extension CInterfaceTests {
     }
     dermafusion_request_init(nil)
     #expect(result == 0 && opened == 0)
+  }
+
+  @Test func aTableIsReadAsTheCommandLineReadsIt() throws {
+    let table = Array("file_name;age;localization\nx\\a.png;85+;moon\nb;old;\n".utf8)
+    let request = #"{"name":"t.csv","images":["x/a.png","b.jpg","","c.png"]}"#
+    var result: dermafusion_result = 0
+    var error = dermafusion_error()
+    #expect(
+      dermafusion_read_table(table, table.count, request, &result, &error) == DERMAFUSION_OK,
+      "\(Self.message(error))")
+    let view = try view(result)
+    #expect(view.class_count == 0)
+    let json = String(cString: view.json)
+    #expect(Int(view.json_size) == json.utf8.count)
+    let expected = try MetadataTable.answer(table, to: Array(request.utf8)).text
+    #expect(json == expected)
+    #expect(json.hasPrefix(#"{"images":[{"age":85,"sex":"unknown","site":"unknown"},{"error":"#), "\(json)")
+    #expect(dermafusion_result_close(result, nil) == DERMAFUSION_OK)
+    let refusals: [(String, String?, Int, String)] = [
+      ("age\n1\n", request, DERMAFUSION_INVALID_METADATA, "t.csv: the column 'image_id' is missing"),
+      ("image\n\"a\n", request, DERMAFUSION_INVALID_METADATA, "never closed"),
+      ("image\na\n", "{}", DERMAFUSION_INVALID_ARGUMENT, "\"images\""),
+      ("image\na\n", nil, DERMAFUSION_INVALID_ARGUMENT, "request is NULL"),
+    ]
+    for (text, request, code, message) in refusals {
+      let bytes = Array(text.utf8)
+      #expect(dermafusion_read_table(bytes, bytes.count, request, &result, &error) == code)
+      #expect(result == 0)
+      #expect(Self.message(error).contains(message), "\(Self.message(error))")
+    }
+    #expect(
+      dermafusion_read_table(nil, 1, request, &result, &error) == DERMAFUSION_INVALID_ARGUMENT)
   }
 
   @Test func theVersionsAreThoseOfTheHeaderAndTheProgram() {

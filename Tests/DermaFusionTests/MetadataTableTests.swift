@@ -194,28 +194,33 @@ import Testing
     // CR between lines, a quoted semicolon, other words, an empty cell beside a second column.
     (
       "image_id,age\ra,5\rb,6\r",
-      #"{"images":[{"age":5,"sex":"unknown","site":"unknown"},null],"missing":["sex","site"],"notes":["#
+      #"{"images":[{"age":5,"sex":"unknown","site":"unknown"},null],"missing":["sex","site"],"unused":[],"notes":["#
         + #""p.csv has no column for sex, site; its columns are 'image_id', 'age'.","p.csv has no row for 1 of 2 images, the first of them x/c.png."]}"#
     ),
     (
       "\"image_id;x\",image_id,age,sex,site\n1,a,5,w,lower_extremity\n2,c,,m,torso\n",
-      #"{"images":[{"age":5,"sex":"female","site":"lower extremity"},{"age":null,"sex":"male","site":"unknown"}],"missing":[],"notes":[]}"#
+      #"{"images":[{"age":5,"sex":"female","site":"lower extremity"},{"age":null,"sex":"male","site":"unknown"}],"missing":[],"unused":["image_id;x"],"notes":[]}"#
     ),
     (
       "image;age;age_approx;sex;site\na;;50;;\nc;5,5;;f;FOREARM\n",
-      #"{"images":[{"age":50,"sex":"unknown","site":"unknown"},{"age":5.5,"sex":"female","site":"upper extremity"}],"missing":[],"notes":[]}"#
+      #"{"images":[{"age":50,"sex":"unknown","site":"unknown"},{"age":5.5,"sex":"female","site":"upper extremity"}],"missing":[],"unused":[],"notes":[]}"#
     ),
     // A bad cell costs its image only.
     (
       "image_id,age,sex,site\na,131,m,back\nc,1,m,back\n",
       #"{"images":[{"error":{"code":"invalidTable","message":"p.csv: line 2: column 'age': the value '131' is invalid. "#
-        + #"Please provide a number of years from 0 to 130.","remedy":"Please correct the table."}},{"age":1,"sex":"male","site":"back"}],"missing":[],"notes":[]}"#
+        + #"Please provide a number of years from 0 to 130.","remedy":"Please correct the table."}},{"age":1,"sex":"male","site":"back"}],"missing":[],"unused":[],"notes":[]}"#
     ),
     (
       "image_id,sex\na,robot\nc,M\n",
       #"{"images":[{"error":{"code":"invalidTable","message":"p.csv: line 2: column 'sex': the value 'robot' is invalid. "#
         + #"Please provide one of 'male', 'female' or 'unknown'.","remedy":"Please correct the table."}},{"age":null,"sex":"male","site":"unknown"}],"#
-        + #""missing":["age","site"],"notes":["p.csv has no column for age, site; its columns are 'image_id', 'sex'."]}"#
+        + #""missing":["age","site"],"unused":[],"notes":["p.csv has no column for age, site; its columns are 'image_id', 'sex'."]}"#
+    ),
+    // What is not read is told.
+    (
+      "image,dx,age,sex,Site,Ü\na,nv,1,m,back,\nc,,2,f,,\n",
+      #"{"images":[{"age":1,"sex":"male","site":"back"},{"age":2,"sex":"female","site":"unknown"}],"missing":[],"unused":["dx","Ü"],"notes":[]}"#
     ),
     (
       "picture,age\na,1\n",
@@ -224,20 +229,22 @@ import Testing
     // An unknown word for a site costs nothing; a row by the path, one with the ending.
     (
       "file_name,age,sex,site\nx\\c.png,85+,m,moon\na.jpg,018M,f,back\n",
-      #"{"images":[{"age":1.5,"sex":"female","site":"back"},{"age":85,"sex":"male","site":"unknown"}],"missing":[],"notes":["#
+      #"{"images":[{"age":1.5,"sex":"female","site":"back"},{"age":85,"sex":"male","site":"unknown"}],"missing":[],"unused":[],"notes":["#
         + #""in p.csv, 1 image was found by its name with the ending: a.jpg by 'a.jpg'.","in p.csv, 1 image was found by the end of its path: x/c.png by 'x\\c.png'.","#
         + #""in p.csv, a site is no known word and counts as missing: 'moon' (1)."]}"#
     ),
     (
       "sep=;\r\nimage_id;age\r\na;45 years\r\nc;>85\r\n",
-      #"{"images":[{"age":45,"sex":"unknown","site":"unknown"},{"age":85,"sex":"unknown","site":"unknown"}],"missing":["sex","site"],"notes":["#
+      #"{"images":[{"age":45,"sex":"unknown","site":"unknown"},{"age":85,"sex":"unknown","site":"unknown"}],"missing":["sex","site"],"unused":[],"notes":["#
         + #""p.csv has no column for sex, site; its columns are 'image_id', 'age'."]}"#
     ),
   ])
   func aPageIsAnsweredAsTheCommandLineReads(text: String, answer: String) {
     let json: String
     do throws(DermaFusionError) {
-      json = try table(text).rows(ofImages: ["a.jpg", "x/c.png"]).json.text
+      json = try MetadataTable.answer(
+        Array(text.utf8), to: Array(#"{"name":"p.csv","images":["a.jpg","x/c.png"]}"#.utf8)
+      ).text
     } catch {
       json = error.json.text
     }

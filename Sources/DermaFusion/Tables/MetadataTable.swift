@@ -28,6 +28,8 @@ package struct MetadataTable: Equatable, Sendable {
   /// Of each of ``names``; a failure is that of a row with a cell that cannot be understood.
   private let rows: [Result<Entry, DermaFusionError>]
   private let missing: PatientColumns.Missing
+  /// Of the header, the columns that say nothing of a patient.
+  private let unused: [String]
   /// What the reader of the text has to say.
   private let textNotes: [String]
 
@@ -43,6 +45,7 @@ package struct MetadataTable: Equatable, Sendable {
     }
     self.path = path
     missing = columns.missing
+    unused = columns.unused
     textNotes = table.notes
   }
 
@@ -104,7 +107,8 @@ package struct MetadataTable: Equatable, Sendable {
     }
 
     /// Answers a page or another program: for each image what its row says, `{"error":...}` where the row cannot be understood
-    /// or told, or null where the table has no row for it; the fields that no column of the table has; and the notes.
+    /// or told, or null where the table has no row for it; the fields that no column of the table has; the columns that say
+    /// nothing of a patient; and the notes.
     package var json: JSONValue {
       let entries = images.indices.map { place in
         switch row(place) {
@@ -114,7 +118,8 @@ package struct MetadataTable: Equatable, Sendable {
         }
       }
       return .object([
-        "images": .array(entries), "missing": .strings(table.missing.fields), "notes": .strings(notes),
+        "images": .array(entries), "missing": .strings(table.missing.fields),
+        "unused": .strings(table.unused), "notes": .strings(notes),
       ])
     }
   }
@@ -150,6 +155,12 @@ package struct PatientColumns: Sendable {
   private let sexes: [CSVTable.Column]
   private let sites: [CSVTable.Column]
   package let missing: Missing
+
+  /// The names of the columns that are not read.
+  fileprivate var unused: [String] {
+    let read = ([image] + ages + sexes + sites).map { $0.name.imageKey }
+    return table.header.filter { !read.contains($0.imageKey) }
+  }
 
   package init(_ table: CSVTable) throws(DermaFusionError) {
     self.table = table

@@ -61,6 +61,11 @@ def name_of(image: object) -> str:
     return os.fsdecode(image) if isinstance(image, (str, os.PathLike)) else ""
 
 
+def readable(text: str) -> str:
+    """Without the halves of characters in which Python keeps a name that is not UTF-8: no file can hold them."""
+    return "".join("\ufffd" if "\ud800" <= letter <= "\udfff" else letter for letter in text)
+
+
 def read(image: object) -> NDArray[np.uint8] | Pixels | File:
     """A file's bytes, pixels, or an open file."""
     if isinstance(image, np.ndarray):
@@ -132,7 +137,7 @@ def request(
     made.age = _age(age)
     made.sex = text(sex, "sex", MetadataError)
     made.site = text(site, "site", MetadataError)
-    made.name = name.replace("\0", "\ufffd").encode("utf-8", "replace")
+    made.name = readable(name).replace("\0", "\ufffd").encode()
     made.symmetries = int(bool(tta))
     made.calling_thread_only = int(calling_thread_only)
     return made
@@ -140,7 +145,7 @@ def request(
 
 def _age(age: object) -> float:
     remedy = "Give years as a number, or None where the age is not known."
-    if age is None:
+    if is_missing(age):
         return math.nan
     if isinstance(age, (bool, np.bool_)) or not isinstance(age, (numbers.Real, np.number)):
         raise MetadataError(f"the age is of type {type(age).__name__}, not a number", remedy)
@@ -150,9 +155,17 @@ def _age(age: object) -> float:
         raise MetadataError(f"the age is not a number: {error}", remedy) from None
 
 
+def is_missing(value: object) -> bool:
+    """Whether it is None, or what numpy and pandas write for what is missing: NaN, NaT, NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    # Nothing else of these differs from itself.
+    return isinstance(value, (numbers.Number, np.generic)) and bool(value != value)
+
+
 def text(value: object, what: str, error: type[ArgumentError] | type[MetadataError]) -> bytes | None:
-    """A text for the library; None for None, and for the NaN that pandas writes for what is missing."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    """A text for the library; None for what is missing."""
+    if is_missing(value):
         return None
     if not isinstance(value, str):
         raise error(f"the {what} is of type {type(value).__name__}, not a text", f"Give a {what} by its name, or None.")

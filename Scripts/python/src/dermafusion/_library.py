@@ -100,6 +100,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     "open_memory": [_POINTER, _SIZE, _POINTER, _SIZE, ctypes.c_int32, _POINTER, _POINTER],
     "classifier_close": [_HANDLE, _POINTER],
     "describe": [_HANDLE, _POINTER, _POINTER],
+    "read_table": [_POINTER, _SIZE, ctypes.c_char_p, _POINTER, _POINTER],
     "classify_bytes": _BYTES,
     "classify_file": _FILE,
     "classify_pixels": _PIXELS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _engine, _input, _library
 from .errors import ArgumentError, ClosedError, DermaFusionError, ImageError
-from .many import Classifications
+from .many import Classifications, Metadata
 from .report import page
 from .result import Classification, Heatmap
 
@@ -161,14 +161,17 @@ class Classifier:
         self,
         images: Iterable[Image],
         *,
-        metadata: Iterable[Mapping[str, Any]] | None = None,
+        metadata: Metadata | None = None,
         threads: int | None = None,
         tta: bool = False,
         errors: Literal["raise", "return"] = "raise",
     ) -> Classifications:
         """Classifies images side by side and gives the results in the order of the images, each as soon as it is there.
 
-        metadata: for each image a mapping with what is known of `age`, `sex` and `site`; None: nothing.
+        metadata: what is known of the patients, by the rules of `dermafusion classify --metadata`. A table: the path of
+            a CSV file, a pandas DataFrame, or a mapping of columns, whose rows name their images; what a person should
+            know of it is warned of. Or for each image, in their order, a mapping with `age`, `sex` and `site`, or with
+            a table's names for them (`age_approx`, `localization`, `anatom_site_general`, ...). None: nothing.
         threads: images at a time; None: as many as the process may use.
         errors: "return" gives the exception of an image that fails in the place of its result, its path in `image`.
         """
@@ -180,7 +183,7 @@ class Classifier:
         images: Iterable[Image],
         output: str | os.PathLike[str],
         *,
-        metadata: Iterable[Mapping[str, Any]] | None = None,
+        metadata: Metadata | None = None,
         threads: int | None = None,
     ) -> list[Classification | DermaFusionError]:
         """Writes a page with the result and the heatmap of each image: one HTML file without scripts.
@@ -193,16 +196,23 @@ class Classifier:
         """
         explains = bool(self.description["layers"])
         entries: list[tuple[Classification | DermaFusionError, bytes | None]] = []
-        with Classifications(self, images, metadata, _input.thread_count(threads), False, "return", explains) as found:
-            for item in found:
-                if isinstance(item, Heatmap):
-                    # A map of the likeliest class would suggest that class.
-                    entries.append((item.classification, None if item.classification.abstain else item.picture()))
-                else:
-                    entries.append((item, None))
-        partial = f"{os.fspath(output)}.part"
+        partial = os.fsdecode(output) + ".part"
+        # Opened first: where it cannot be written, no image is computed.
         with open(partial, "w", encoding="utf-8") as file:
-            file.write(page(entries, self.description["disclaimer"]))
+            try:
+                count = _input.thread_count(threads)
+                with Classifications(self, images, metadata, count, False, "return", explains) as found:
+                    for item in found:
+                        if isinstance(item, Heatmap):
+                            # A map of the likeliest class would suggest that class.
+                            picture = None if item.classification.abstain else item.picture()
+                            entries.append((item.classification, picture))
+                        else:
+                            entries.append((item, None))
+                file.write(_input.readable(page(entries, self.description["disclaimer"])))
+            except BaseException:
+                os.remove(partial)
+                raise
         os.replace(partial, output)
         return [result for result, _ in entries]
 

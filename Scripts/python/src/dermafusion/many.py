@@ -7,14 +7,25 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from . import _input
+from . import _input, _table
 from .errors import ArgumentError, DermaFusionError
 from .result import Classification, Heatmap, to_frame
 
 if TYPE_CHECKING:
     from .classifier import Classifier
+
+
+class Frame(Protocol):
+    """A DataFrame, of pandas or another library."""
+
+    @property
+    def columns(self) -> Any: ...
+
+
+#: A mapping for each image, or a table: the path of a CSV file, a DataFrame, or a mapping of columns.
+Metadata: TypeAlias = "Iterable[Mapping[str, Any]] | Mapping[str, Iterable[Any]] | Frame | str | os.PathLike[str]"
 
 _KEYS = ("age", "sex", "site")
 # Stands for the metadata of an image where there is none left.
@@ -97,7 +108,7 @@ class Classifications(Iterator[Any]):
         self,
         classifier: Classifier,
         images: Iterable[Any],
-        metadata: Iterable[Mapping[str, Any]] | None,
+        metadata: Metadata | None,
         threads: int,
         tta: bool,
         errors: str,
@@ -107,7 +118,11 @@ class Classifications(Iterator[Any]):
             raise ArgumentError("the images are one path or one file", "Give a list of images.")
         if errors not in ("raise", "return"):
             raise ArgumentError(f"errors is {errors!r}", "Give 'raise' or 'return'.")
-        if isinstance(images, Sized) and isinstance(metadata, Sized) and len(metadata) > len(images):
+        rows: Any = metadata
+        if _table.is_table(metadata):
+            images = list(images)
+            rows = _table.read(metadata, images)
+        elif isinstance(images, Sized) and isinstance(metadata, Sized) and len(metadata) > len(images):
             raise _more_metadata()  # before any work
         workers = threads or classifier._processors()
         is_alone = workers > 1 or classifier._threads == 1
@@ -118,12 +133,14 @@ class Classifications(Iterator[Any]):
         def work(image: Any, row: Any) -> Classification | Heatmap:
             if row is _NO_ROW:
                 raise ArgumentError("there is less metadata than images", "Give a mapping for each image.")
+            if isinstance(row, DermaFusionError):
+                raise row
             age, sex, site = _known(row)
             if explains:
                 return classifier._explain(image, age, sex, site, None, None, None, None, is_alone)
             return classifier._classify(image, age, sex, site, tta, None, is_alone)
 
-        self._feed.start(_paired(iter(images), None if metadata is None else iter(metadata)), work)
+        self._feed.start(_paired(iter(images), None if rows is None else iter(rows)), work)
 
     def __next__(self) -> Any:
         job = self._feed.take()
@@ -182,8 +199,13 @@ def _more_metadata() -> ArgumentError:
     return ArgumentError("there is more metadata than images", "Give one mapping for each image, in their order.")
 
 
-def _known(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    unknown = [key for key in row if key not in _KEYS]
-    if unknown:
-        raise ArgumentError(f"the metadata has a key {unknown[0]!r}", f"Give no others than {', '.join(_KEYS)}.")
+def _known(row: Mapping[str, Any] | None) -> tuple[Any, ...]:
+    if row is None:
+        return (None,) * len(_KEYS)
+    if not isinstance(row, Mapping):
+        raise ArgumentError(
+            f"the metadata of an image is of type {type(row).__name__}", "Give a mapping for each image."
+        )
+    if any(key not in _KEYS for key in row) or isinstance(row.get("age"), str):
+        row = _table.row(row)
     return tuple(row.get(key) for key in _KEYS)

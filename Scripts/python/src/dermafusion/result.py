@@ -40,9 +40,12 @@ class Classification:
     ) -> None:
         self.json = text
         self.classes = classes
-        self.probabilities = probabilities
-        self.logits = logits
+        self.probabilities = _frozen(probabilities)
+        self.logits = _frozen(logits)
         self._content: dict[str, Any] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Classification, (self.json, self.classes, self.probabilities, self.logits))
 
     @classmethod
     def _of(cls, result: _engine.Result, engine: _engine.Engine) -> Classification:
@@ -181,15 +184,22 @@ class Classification:
         return hash(self.json)
 
 
+_ARRAYS = ("values", "stretched", "signed_values")
+
+
 class Heatmap:
     """Where in an image the network found what supports a class. A notebook shows its picture.
 
-    The arrays lie in the library's memory, are read-only and stay valid as long as one of them is used.
+    The arrays lie in the library's memory, are read-only and stay valid as long as one of them is used. A heatmap that
+    is pickled or copied takes copies of them and its picture along.
     """
 
-    __slots__ = ("_result", "classification", "label", "signed_values", "status", "stretched", "values")
+    __slots__ = ("_picture", "_result", "classification", "label", "signed_values", "status", "stretched", "values")
 
-    _result: _engine.Result
+    #: None in a copy.
+    _result: _engine.Result | None
+    #: Of a copy.
+    _picture: bytes | None
     #: The result that is explained.
     classification: Classification
     #: The class that is explained.
@@ -210,6 +220,7 @@ class Heatmap:
         found = result.map(0)
         made = cls.__new__(cls)
         made._result = result
+        made._picture = None
         made.classification = Classification._of(result, engine)
         made.label = engine.classes[found.class_index]
         made.status = _STATUSES[found.status] if found.status < len(_STATUSES) else str(found.status)
@@ -223,13 +234,22 @@ class Heatmap:
 
         The map over the photograph, with a colour bar, a caption and the disclaimer.
         """
-        return self._result.picture()
+        return self._picture or self._result.picture()  # type: ignore[union-attr]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes `picture` to a file, which is replaced where it exists."""
         content = self.picture()
         with open(path, "wb") as file:
             file.write(content)
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = ("classification", "label", "status", *_ARRAYS)
+        return {"_picture": self.picture(), **{name: getattr(self, name) for name in names}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._result = None
+        for name, value in state.items():
+            setattr(self, name, _frozen(value) if name in _ARRAYS else value)
 
     def _repr_png_(self) -> bytes:
         return self.picture()
@@ -313,8 +333,12 @@ def _columns(classes: tuple[str, ...], others: set[str]) -> list[str]:
 def _copy(address: int, count: int) -> NDArray[np.float32]:
     made = np.empty(count, dtype=np.float32)
     ctypes.memmove(made.ctypes.data, address, made.nbytes)
-    made.flags.writeable = False
     return made
+
+
+def _frozen(array: NDArray[np.float32]) -> NDArray[np.float32]:
+    array.flags.writeable = False
+    return array
 
 
 def _shared(address: int, shape: tuple[int, int], owner: _engine.Result) -> NDArray[np.float32]:
@@ -322,5 +346,4 @@ def _shared(address: int, shape: tuple[int, int], owner: _engine.Result) -> NDAr
     # The array keeps the memory's object, and that one the result.
     memory.owner = owner  # type: ignore[attr-defined]
     array: NDArray[np.float32] = np.frombuffer(memoryview(memory), dtype=np.float32).reshape(shape)
-    array.flags.writeable = False
-    return array
+    return _frozen(array)

@@ -1,0 +1,134 @@
+"""Tables of patients, which the library reads by the rules of `dermafusion classify --metadata`."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from . import _input, _library
+from ._engine import Result
+from .errors import ArgumentError, MetadataError
+
+_LIMIT = 64 << 20
+_REMEDY = "Give a path, a DataFrame or a dict of columns, one of them with the images' names."
+
+#: What is known of an image: keyword arguments of `Classifier.classify`, why it is not known, or None without a row.
+Known = dict[str, Any] | MetadataError | None
+
+
+def is_table(metadata: object) -> bool:
+    """Whether it is a whole table, whose rows name their images, and no mapping for each image."""
+    return isinstance(metadata, (str, os.PathLike, Mapping)) or _is_frame(metadata)
+
+
+def read(table: Any, images: Sequence[object]) -> list[Known]:
+    """What a table says of images; what a person should know of it is warned of."""
+    if isinstance(table, (str, os.PathLike)):
+        name, content = os.fsdecode(table), _file(table)
+    else:
+        header, columns = _frame(table) if _is_frame(table) else _columns(table)
+        name, content = "the metadata as a table", _text(header, columns)
+    answer = _ask(name, content, [_name(image) for image in images])
+    for note in answer["notes"]:
+        warnings.warn(note, stacklevel=4)
+    return [_known(entry) for entry in answer["images"]]
+
+
+def row(mapping: Mapping[Any, Any]) -> dict[str, Any]:
+    """What a mapping of one image says that has a table's names and words."""
+    # The row is that of the image that it is given for.
+    header = ["image_id", *(str(key) for key in mapping)]
+    answer = _ask("the metadata", _text(header, [["0"], *([value] for value in mapping.values())]), ["0"])
+    if answer["unused"]:
+        raise ArgumentError(
+            f"the metadata has a key {answer['unused'][0]!r}",
+            "Give age, sex and site, as tables name them; a table that names its images as a DataFrame.",
+        )
+    found = _known(answer["images"][0])
+    if isinstance(found, MetadataError):
+        raise found
+    # The first note is on the columns that a row lacks, if any.
+    for note in answer["notes"][bool(answer["missing"]) :]:
+        warnings.warn(note, stacklevel=2)
+    return found or {}
+
+
+def _ask(name: str, content: bytes, images: list[str]) -> dict[str, Any]:
+    library = _library.library()
+    library.require_own_process()
+    request = json.dumps({"name": _input.readable(name), "images": images}).encode()
+    result = Result(library, library.make("read_table", content, len(content), request))
+    answer: dict[str, Any] = json.loads(result.json)
+    result.close()
+    return answer
+
+
+def _known(entry: dict[str, Any] | None) -> Known:
+    if entry is None or "error" not in entry:
+        return entry
+    error = entry["error"]
+    return MetadataError(error["message"], error["remedy"])
+
+
+def _name(image: object) -> str:
+    """The image's path; nothing where it has none, or one that no text can hold: it would be another one's."""
+    name = _input.name_of(image)
+    return name if name == _input.readable(name) else ""
+
+
+def _file(path: str | os.PathLike[str]) -> bytes:
+    name = os.fsdecode(path)
+    try:
+        with open(path, "rb") as file:
+            content = file.read(_LIMIT + 1)
+    except (OSError, ValueError) as error:
+        raise MetadataError(f"{name}: {getattr(error, 'strerror', None) or error}", "Name a table in CSV.") from None
+    return content
+
+
+def _is_frame(table: object) -> bool:
+    return hasattr(table, "columns") and hasattr(table, "to_dict")
+
+
+def _frame(frame: Any) -> tuple[list[str], list[list[Any]]]:
+    """The columns of a DataFrame, and those of its index that have a name."""
+    named = [name for name in getattr(getattr(frame, "index", None), "names", ()) if name is not None]
+    if named:
+        doubled = [name for name in named if name in list(frame.columns)]
+        if doubled:
+            raise ArgumentError(f"the metadata has {doubled[0]!r} as index and as column", "Name it once.")
+        frame = frame.reset_index()
+    header = list(frame.columns)
+    # Of columns of one name a frame gives no single one; the library refuses them where they matter.
+    columns = [list(frame[name]) if header.count(name) == 1 else [""] * len(frame) for name in header]
+    return [str(name) for name in header], columns
+
+
+def _columns(table: Mapping[Any, Any]) -> tuple[list[str], list[list[Any]]]:
+    columns = []
+    for name, values in table.items():
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+            raise ArgumentError(f"the metadata's column {name!r} is no list", _REMEDY)
+        columns.append(list(values))
+    counts = {len(column) for column in columns}
+    if len(counts) > 1:
+        raise ArgumentError(f"the metadata's columns have {' and '.join(map(str, sorted(counts)))} values", _REMEDY)
+    return [str(name) for name in table], columns
+
+
+def _text(header: Sequence[str], columns: Sequence[Sequence[Any]]) -> bytes:
+    """As CSV. Every cell is quoted: no blank, comma or line break of a value means anything else."""
+    rows = [header, *zip(*columns, strict=True)]
+    return "".join(",".join(_cell(value) for value in row) + "\n" for row in rows).encode("utf-8", "replace")
+
+
+def _cell(value: object) -> str:
+    if _input.is_missing(value):
+        return '""'
+    if isinstance(value, (bytes, bytearray)):
+        raise ArgumentError(f"the metadata has bytes, {value!r}", "Give texts and numbers.")
+    text = str(value).replace('"', '""')
+    return f'"{text}"'

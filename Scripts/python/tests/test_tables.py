@@ -1,0 +1,159 @@
+"""A table of patients means through this door what it means on the command line."""
+
+import copy
+import json
+import os
+import pickle
+import subprocess
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+from conftest import COMMAND, SEED, pixels
+
+import dermafusion
+from dermafusion import ArgumentError, Classifier, MetadataError
+
+NAMES = ["a.b.png", "Ünder.PNG", " edge .png", "=sum.png", "1.2.840.png"]
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> list[str]:
+    from PIL import Image
+
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for place, name in enumerate(NAMES):
+        Image.fromarray(pixels(place, 64, 64)).save(folder / name, format="png")
+    return [str(folder / name) for name in NAMES]
+
+
+def told(classifier: Classifier, images: list[str], metadata: Any) -> tuple[list[Any], list[str]]:
+    """What each image's result says of the patient, and what is warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = list(classifier.classify_many(images, metadata=metadata, errors="return"))
+    known = [None if isinstance(one, dermafusion.DermaFusionError) else one.metadata for one in found]
+    return known, [str(warning.message) for warning in caught]
+
+
+def commanded(model: Path, images: list[str], table: Path) -> tuple[list[Any], str]:
+    run = subprocess.run(
+        [COMMAND, "classify", *images, "--model", model, "--metadata", table, "--format", "json"],
+        capture_output=True,
+        text=True,
+    )
+    found = {line["image"]: line["metadata"] for line in map(json.loads, run.stdout.splitlines())}
+    return [found.get(image) for image in images], run.stderr
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + 6))
+def test_a_table_through_every_door(small_model: Path, images: list[str], tmp_path: Path, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    image_column = random.choice(["image_id", "isic_id", "Image", "file_name", "path"])
+    names = [name if random.random() < 0.4 else name.rpartition(".")[0] for name in NAMES]
+    names[1] = str(random.choice([names[1].lower(), "U\u0308nder"]))
+    rows = {
+        image_column: names,
+        str(random.choice(["age", "age_approx", "age (years)"])): random.choice(
+            ["55", "85+", "045Y", "018M", "NaN", "", "5,5", "old"], len(names)
+        ).tolist(),
+        str(random.choice(["sex", "Gender"])): random.choice(["m", "FEMALE", "w", "NA", ""], len(names)).tolist(),
+        str(random.choice(["localization", "anatom_site_general", "anatom_site_2"])): random.choice(
+            ["back", "lower extremity", "Head/Neck", "palm", "moon", "a,;\"b", ""], len(names)
+        ).tolist(),
+        "note": ["x"] * len(names),
+    }  # fmt: skip
+    frame = pandas.DataFrame(rows).iloc[random.permutation(len(names))]
+    table = tmp_path / "table.csv"
+    frame.to_csv(table, index=False, sep=str(random.choice([",", ";", "\t"])), encoding="utf-16")
+    expected, stderr = commanded(small_model, images, table)
+    classifier = Classifier(small_model)
+    forms = (table, frame, frame.set_index(image_column), {name: list(frame[name]) for name in frame.columns})
+    for form in forms:
+        known, notes = told(classifier, images, form)
+        assert known == expected, (seed, type(form))
+        for note in notes:
+            if isinstance(form, Path):
+                assert note in stderr, (seed, note, stderr)
+    assert known != [None] * len(names)
+
+
+def test_rows_that_contradict_are_refused(small_model: Path, images: list[str]) -> None:
+    classifier = Classifier(small_model)
+    wrong: list[tuple[Any, str]] = [
+        ({"image": ["a.b", "a.b"], "age": [1, 2]}, "a.b"),
+        ({"image": ["A.B", "a.B"], "age": [1, 2]}, "could both be"),
+        ({"picture": ["a.b"], "age": [1]}, "'image_id' is missing"),
+        (pandas.DataFrame([["a.b", 1, 2]], columns=["image", "age", "age"]), "more than once"),
+        (pandas.DataFrame({"image": ["a.b"], "age": [1]}).set_index("image", drop=False), "as index and as column"),
+        ({"image": ["a.b"], "age": [1, 2]}, "1 and 2 values"),
+        ({"image": "a.b"}, "no list"),
+        ({"image": [b"a.b"]}, "bytes"),
+        ({"image": ["a.b", None], "age": [1, 2]}, "identifier"),
+    ]
+    for table, words in wrong:
+        with pytest.raises((MetadataError, ArgumentError), match=words):
+            list(classifier.classify_many(images, metadata=table))
+    with pytest.raises(MetadataError, match="No such file"):
+        classifier.classify_many(images, metadata="nowhere.csv")
+
+
+def test_mappings_have_a_tables_names_and_words(small_model: Path) -> None:
+    classifier = Classifier(small_model)
+    rows = [
+        {"localization": "head/neck", "age_approx": np.int64(40), "Sex": "w"},
+        {"age": "85+", "sex": "m"},
+        {"anatom_site_general": "moon", "gender": pandas.NA},
+        {"age": pandas.NA, "sex": None, "site": pandas.NaT},
+    ]
+    with pytest.warns(UserWarning, match=r"moon") as caught:
+        found = [one.metadata for one in classifier.classify_many([pixels(1)] * 4, metadata=rows)]
+    assert len(caught) == 1
+    assert [(one["age"], one["sex"]) for one in found] == [
+        (40, "female"),
+        (85, "male"),
+        (None, "unknown"),
+        (None, "unknown"),
+    ]
+    for wrong, words in (({"Agee": 3}, "Agee"), ({"image_name": "x", "localization": "back"}, "image_name")):
+        with pytest.raises(ArgumentError, match=words):
+            list(classifier.classify_many([pixels(1)], metadata=[wrong]))
+    for bad in ({"age": "old"}, {"gender": "robot"}):
+        failed = next(classifier.classify_many([pixels(1)], metadata=[bad], errors="return"))
+        assert isinstance(failed, MetadataError) and next(iter(bad.values())) in str(failed)
+
+
+def test_names_that_are_no_text_have_no_row_and_do_not_cost_the_report(small_model: Path, tmp_path: Path) -> None:
+    from PIL import Image
+
+    names = [os.fsdecode(os.fsencode(tmp_path) + b"/" + name) for name in (b"\xff.png", b"\xfe.png", b"\xfd.png")]
+    for name in names[:2]:
+        Image.fromarray(pixels(1, 64, 64)).save(name, format="png")
+    classifier = Classifier(small_model)
+    known, notes = told(classifier, names[:2], {"image": ["\ufffd", "?"], "age": [1, 2]})
+    assert [one["age"] for one in known] == [None, None] and any("no row" in note for note in notes)
+    found = classifier.report(names, tmp_path / "r.html")
+    assert [getattr(one, "image", None) for one in found[:2]] == [f"{tmp_path}/\ufffd.png"] * 2
+    assert (tmp_path / "r.html").read_text().count(f"{tmp_path}/\ufffd.png") >= 3
+    with pytest.raises(FileNotFoundError):
+        classifier.report(iter(lambda: pytest.fail("an image was read"), 0), tmp_path / "none/r.html")
+    with pytest.raises(ArgumentError):
+        classifier.report(names, tmp_path / "s.html", metadata=[{}] * 4)
+    assert not [name for name in os.listdir(tmp_path) if name.startswith("s.html") or name.endswith(".part")]
+
+
+def test_a_heatmap_leaves_its_process(small_model: Path) -> None:
+    heatmap = Classifier(small_model).heatmap(pixels(5), name="p.png", label="mel")
+    for sent in (pickle.loads(pickle.dumps(heatmap)), copy.deepcopy(heatmap), copy.copy(heatmap)):
+        sent = pickle.loads(pickle.dumps(sent))
+        assert sent.picture() == heatmap.picture() and repr(sent) == repr(heatmap)
+        assert sent.classification == heatmap.classification
+        for name in ("values", "stretched", "signed_values"):
+            array, expected = getattr(sent, name), getattr(heatmap, name)
+            assert np.array_equal(array, expected) and not array.flags.writeable, name
+        for name in ("probabilities", "logits"):
+            assert not getattr(sent.classification, name).flags.writeable
