@@ -116,11 +116,11 @@ package enum ElementType: String, Sendable, CaseIterable {
 
 /// The kernels of an instruction set for products of one type of values.
 package struct ProductKernels: Sendable {
-  /// Values in a word of 32 bits. Of 8-bit ones 4 bytes where one instruction adds up the products of four, else 2 numbers
-  /// of 16 bits.
+  /// Values in a word of 32 bits. 8-bit values: 4 bytes if one instruction adds up the products of four, otherwise
+  /// 2 numbers of 16 bits.
   package let valuesPerWord: Int
-  /// By how much a value in a word of `A` is less than its level: 128 where an instruction multiplies signed bytes only, else
-  /// 0. The bias of a column has so many times the sum of that column of `B` added.
+  /// How much a value in a word of `A` is less than its level: 128 if an instruction multiplies signed bytes only, otherwise
+  /// 0. The bias of a column makes up for it: it has this number times the sum of that column of `B` added.
   package let levelOffset: Int
   package let multiply: @Sendable (MatrixProduct) -> Void
   /// Computes a ``PackingPass``; nil where a word is a Float32.

@@ -26,7 +26,7 @@ test('a cell that a spreadsheet would take for a formula is neutralised', () => 
   for (const text of ['=1+1', '@SUM(A1)', '+49', '-1', '\tx']) assert.equal(page.csvCell(text), `'${text}`);
   assert.equal(page.csvCell('=HYPERLINK("x","y")'), '"\'=HYPERLINK(""x"",""y"")"');
   assert.equal(page.csvCell('a-b=c'), 'a-b=c');
-  assert.equal(page.csvCell(-1.5), '-1.5', 'a number is none');
+  assert.equal(page.csvCell(-1.5), '-1.5', 'a number is not a formula');
 });
 
 test('the table begins with the mark that Excel needs, and names what it holds', () => {

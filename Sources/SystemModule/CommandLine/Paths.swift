@@ -37,7 +37,7 @@ struct PathBytes: Equatable {
     return path
   }
 
-  /// The path in a symbolic link; nil where this is none.
+  /// The path in a symbolic link; nil if this is not a link.
   var linkContent: [UInt8]? {
     var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = withCString { source in

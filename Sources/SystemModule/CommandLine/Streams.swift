@@ -73,7 +73,7 @@ package enum StandardStreams {
   }
 
   @Sendable package static func isStandardOutput(_ path: String) -> Bool {
-    // By name too: a stream that was closed is none that a file could be compared with.
+    // By name too, because a file cannot be compared with a closed stream.
     if ["-", "/dev/stdout", "/dev/fd/1"].contains(path) { return true }
     var (output, status) = (stat(), stat())
     guard fstat(STDOUT_FILENO, &output) == 0, stat(path, &status) == 0 else { return false }

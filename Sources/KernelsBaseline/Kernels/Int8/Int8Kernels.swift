@@ -22,8 +22,8 @@ package func int8Product() -> ProductKernels {
     pack: { packInt8($0) })
 }
 
-// A word holds the values of a few steps of the depth: four bytes where an instruction multiplies bytes, else two numbers
-// of 16 bits.
+// A word holds the values of a few steps of the depth: four bytes if an instruction multiplies bytes, otherwise two
+// numbers of 16 bits.
 #if KERNEL_AVX512
   typealias Words = SIMD16<Int32>
 #elseif KERNEL_AVX2
@@ -208,8 +208,8 @@ func packInt8(_ pass: PackingPass) {
 extension PackingPass {
   /// ``magic`` and a vector's nearest whole numbers, 0 or more. The sum with the zero point is not rounded.
   ///
-  /// The limit stands before the sum, and is no constant: else the compiler would draw the sum into their choice, which then
-  /// takes two instructions more.
+  /// Clamp before adding, to a limit that is not a constant. Otherwise the compiler merges the addition into the clamp and
+  /// emits two more instructions.
   @inline(__always)
   fileprivate func raised(_ values: UnsafePointer<Float>, _ vector: Int) -> Vector {
     let column = vector &* Vector.scalarCount

@@ -51,7 +51,7 @@ func forEachVector(_ count: Int, _ body: (Int) -> Void) {
   @inline(__always) private func fused(_ a: Lanes, _ b: Lanes, _ c: Lanes) -> Lanes {
     Builtin.int_fma_Vec16xFPIEEE32(a, b, c)
   }
-  /// `high` where `a < b`, else `low`.
+  /// `high` where `a < b`, otherwise `low`.
   @inline(__always)
   private func choose(_ a: Lanes, isBelow b: Lanes, _ high: Lanes, _ low: Lanes) -> Lanes {
     let mask = Builtin.sext_Vec16xInt1_Vec16xInt32(Builtin.fcmp_olt_Vec16xFPIEEE32(a, b))
@@ -76,7 +76,7 @@ func forEachVector(_ count: Int, _ body: (Int) -> Void) {
   @inline(__always) private func fused(_ a: Lanes, _ b: Lanes, _ c: Lanes) -> Lanes {
     Builtin.int_fma_Vec8xFPIEEE32(a, b, c)
   }
-  /// `high` where `a < b`, else `low`.
+  /// `high` where `a < b`, otherwise `low`.
   @inline(__always)
   private func choose(_ a: Lanes, isBelow b: Lanes, _ high: Lanes, _ low: Lanes) -> Lanes {
     let mask = Builtin.sext_Vec8xInt1_Vec8xInt32(Builtin.fcmp_olt_Vec8xFPIEEE32(a, b))
@@ -101,7 +101,7 @@ func forEachVector(_ count: Int, _ body: (Int) -> Void) {
   @inline(__always) private func fused(_ a: Lanes, _ b: Lanes, _ c: Lanes) -> Lanes {
     Builtin.int_fma_Vec4xFPIEEE32(a, b, c)
   }
-  /// `high` where `a < b`, else `low`.
+  /// `high` where `a < b`, otherwise `low`.
   @inline(__always)
   private func choose(_ a: Lanes, isBelow b: Lanes, _ high: Lanes, _ low: Lanes) -> Lanes {
     let mask = Builtin.sext_Vec4xInt1_Vec4xInt32(Builtin.fcmp_olt_Vec4xFPIEEE32(a, b))
