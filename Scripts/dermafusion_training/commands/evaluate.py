@@ -9,9 +9,21 @@ them, into <model>/training/figures.json, with the reliability diagram beside th
 calibrated again: its bias would be fitted on top of its own.
 """
 
+from dermafusion_training.evaluation.calibration import MISSED_MELANOMA
 from dermafusion_training.evaluation.validation import evaluate
 from dermafusion_training.options import new_validation_parser
 
 
 def main():
-    evaluate(new_validation_parser(__doc__).parse_args())
+    parser = new_validation_parser(__doc__)
+    parser.add_argument(
+        "--melanoma-weight",
+        type=float,
+        default=MISSED_MELANOMA,
+        metavar="W",
+        help="of a melanoma beside another lesion in the fit of the biases (default: %(default)s)",
+    )
+    options = parser.parse_args()
+    if not 0 < options.melanoma_weight < float("inf"):
+        parser.error(f"--melanoma-weight {options.melanoma_weight}: must be more than 0")
+    evaluate(options)

@@ -8,7 +8,7 @@ from dermafusion_training.evaluation.metrics import MELANOMA, softmax
 TEMPERATURES = np.exp(np.linspace(np.log(0.4), np.log(2.5), 181))
 WORTH_FITTING = 0.002  # of negative log-likelihood; less is noise on a thousand lesions
 EVENNESS = 0.5  # 0: every photograph weighs the same; 1: every class does
-MISSED_MELANOMA = 2.0  # weight of a melanoma beside other lesions
+MISSED_MELANOMA = 2.0  # weight of a melanoma beside other lesions, unless another is asked for
 SMALL_BIAS = 0.02  # weight of the biases' mean square
 # Of the most likely fit, beside the sum of the negative log-likelihoods: of the biases' squares and of that of the
 # relative change of the scale.
@@ -28,18 +28,18 @@ def fit_temperature(logits, labels):
     return float(TEMPERATURES[best]) if losses[at_one] - losses[best] > WORTH_FITTING else 1.0
 
 
-def fit_bias(logits, labels, melanoma=MELANOMA):
+def fit_bias(logits, labels, melanoma=MELANOMA, melanoma_weight=MISSED_MELANOMA):
     """What to add to each class's logit, float64 [classes]; 0 for a class that no photograph shows.
 
     The least negative log-likelihood, in which a class weighs less than its photographs are many (EVENNESS) so that the
-    rare ones are not given up for it, and a melanoma weighs more, because a missed one costs more than a false alarm.
-    Small values are preferred. `melanoma` is the class's index; None where no class is melanoma.
+    rare ones are not given up for it, and a melanoma weighs `melanoma_weight` times as much, because a missed one costs
+    more than a false alarm. Small values are preferred. `melanoma` is the class's index; None where no class is melanoma.
     """
     sizes = np.bincount(labels, minlength=logits.shape[1])
     shown, sizes = sizes > 0, np.maximum(sizes, 1)
     weights = (sizes**-EVENNESS)[labels]
     if melanoma is not None:
-        weights[labels == melanoma] *= MISSED_MELANOMA
+        weights[labels == melanoma] *= melanoma_weight
     weights /= weights.mean()
 
     def loss_and_slope(bias):
@@ -52,9 +52,9 @@ def fit_bias(logits, labels, melanoma=MELANOMA):
     return minimize(loss_and_slope, np.zeros(logits.shape[1]), jac=True).x
 
 
-def fit_calibration(logits, labels, melanoma=MELANOMA):
+def fit_calibration(logits, labels, melanoma=MELANOMA, melanoma_weight=MISSED_MELANOMA):
     """(bias [classes], temperature): probabilities are softmax((logits + bias) / temperature)."""
-    bias = fit_bias(logits, labels, melanoma)
+    bias = fit_bias(logits, labels, melanoma, melanoma_weight)
     return bias, fit_temperature(logits + bias, labels)
 
 
@@ -79,7 +79,7 @@ def fit_likelihood(logits, labels, temperature):
     return np.where(shown, place[1:], 0) / scale, 1 / scale
 
 
-def cross_fitted(logits, labels, lesions, deal=0):
+def cross_fitted(logits, labels, lesions, deal=0, melanoma_weight=MISSED_MELANOMA):
     """Probabilities of each fold of the lesions under the calibration fitted on the others; `deal` is the number of the
     way in which they are dealt out to the folds."""
     names = np.random.default_rng(deal).permutation(sorted(set(lesions)))
@@ -87,6 +87,6 @@ def cross_fitted(logits, labels, lesions, deal=0):
     fold = np.array([order[lesion] % FOLDS for lesion in lesions])
     probabilities = np.empty_like(logits)
     for held in range(FOLDS):
-        bias, temperature = fit_calibration(logits[fold != held], labels[fold != held])
+        bias, temperature = fit_calibration(logits[fold != held], labels[fold != held], melanoma_weight=melanoma_weight)
         probabilities[fold == held] = softmax((logits[fold == held] + bias) / temperature)
     return probabilities

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 from dermafusion_training.data.dataset import HAM10000, open_cache, read_records, side_indices
 from dermafusion_training.data.metadata import encode_metadata
-from dermafusion_training.evaluation.calibration import DEALS, cross_fitted, fit_calibration
+from dermafusion_training.evaluation.calibration import DEALS, MISSED_MELANOMA, cross_fitted, fit_calibration
 from dermafusion_training.evaluation.comparison import SEED, interval, resampled
 from dermafusion_training.evaluation.decisions import decision_figures
 from dermafusion_training.evaluation.inference import head_logits, pooled_features
@@ -51,7 +51,7 @@ def intervals(measure, lesions):
     return {name: interval([figures[name] for figures in drawn]) for name in names}
 
 
-def judge(model, records, pooled, blurred):
+def judge(model, records, pooled, blurred, melanoma_weight=MISSED_MELANOMA):
     """(all figures, cross-fitted probabilities [DEALS, N, 7] of HAM10000) of validation records, from their pooled
     features as they are and, of HAM10000's, shrunk.
 
@@ -71,16 +71,17 @@ def judge(model, records, pooled, blurred):
 
     logits, alone = head_logits(model, pooled, known), head_logits(model, pooled, missing)
     shrunk = head_logits(model, blurred, known[fitted])
-    bias, temperature = fit_calibration(logits[fitted], labels[fitted])
+    bias, temperature = fit_calibration(logits[fitted], labels[fitted], melanoma_weight=melanoma_weight)
     temperature = round(temperature, 4)
     lesions = np.array([record.lesion_id for record in records])
-    deals = [cross_fitted(logits[fitted], labels[fitted], list(lesions[fitted]), deal) for deal in range(DEALS)]
-    calibrated = np.stack(deals)
+    own = logits[fitted], labels[fitted], list(lesions[fitted])
+    calibrated = np.stack([cross_fitted(*own, deal, melanoma_weight) for deal in range(DEALS)])
 
     def probabilities_of(values, kept):
         return softmax((values[kept] + bias) / temperature)
 
     result = {
+        "melanoma_weight": melanoma_weight,
         "temperature": temperature,
         "bias": dict(zip(CLASSES, map(float, bias))),
         "calibrated": mean_figures([measure(probabilities, fitted) for probabilities in calibrated]),
@@ -162,7 +163,7 @@ def evaluate(options):
     pooled = pooled_features(config, model, [cache[i] for i in indices])
     ours = [i for i in indices if records[i].source == HAM10000]
     blurred = pooled_features(config, model, [cache[i] for i in ours], SMALLEST_COPY)
-    result, calibrated = judge(model, held, pooled, blurred)
+    result, calibrated = judge(model, held, pooled, blurred, options.melanoma_weight)
     print(json.dumps(result, indent=1))
     if options.write:
         write_figures(options.model, config, result)

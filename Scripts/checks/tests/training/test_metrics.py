@@ -109,7 +109,8 @@ class CalibrationTests(unittest.TestCase):
         self.assertGreater(recalls[1], recalls[0])
         # Where the loss with a melanoma counted twice is least, its slope is that of the preference for small values.
         sizes = np.bincount(labels)
-        for factor, bias in ((1, without), (2, twice)):
+        weighed = [(weight, fit_bias(logits, labels, melanoma_weight=weight)) for weight in (1.5, 0.4)]
+        for factor, bias in ((1, without), (2, twice), *weighed):
             weights = np.where(labels == MEL, factor, 1) / np.sqrt(sizes[labels])
             p = softmax(logits + bias)
             slope = weights @ p - np.bincount(labels, weights, len(CLASSES))
@@ -128,6 +129,18 @@ class CalibrationTests(unittest.TestCase):
         np.testing.assert_array_equal(before[inside], after[inside])
         self.assertGreater(abs(before[~inside] - after[~inside]).max(), 1e-3)
         self.assertGreater(abs(before - cross_fitted(logits, labels, lesions, deal=1)).max(), 1e-3)
+
+    def test_the_weight_of_a_melanoma_reaches_every_fold(self):
+        logits, labels = drawn(seed=15)
+        lesions = [f"{number:04}" for number in range(len(labels))]
+        means = [
+            cross_fitted(logits, labels, lesions, melanoma_weight=weight)[:, MEL].mean() for weight in (1.0, 1.5, 2.0)
+        ]
+        self.assertLess(means[0], means[1])
+        self.assertLess(means[1], means[2])
+        np.testing.assert_array_equal(
+            cross_fitted(logits, labels, lesions), cross_fitted(logits, labels, lesions, melanoma_weight=2.0)
+        )
 
 
 class ComparisonTests(unittest.TestCase):
