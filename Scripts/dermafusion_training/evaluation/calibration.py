@@ -33,7 +33,7 @@ def fit_bias(logits, labels, melanoma=MELANOMA, melanoma_weight=MISSED_MELANOMA)
 
     The least negative log-likelihood, in which a class weighs less than its photographs are many (EVENNESS) so that the
     rare ones are not given up for it, and a melanoma weighs `melanoma_weight` times as much, because a missed one costs
-    more than a false alarm. Small values are preferred. `melanoma` is the class's index; None where no class is melanoma.
+    more than a false alarm. Small values are preferred. `melanoma` is the class's index; None where no class is it.
     """
     sizes = np.bincount(labels, minlength=logits.shape[1])
     shown, sizes = sizes > 0, np.maximum(sizes, 1)
