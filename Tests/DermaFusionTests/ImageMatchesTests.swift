@@ -38,6 +38,17 @@ import Testing
     #expect(match(["=x.jpg", "'=x.jpg"], ["'=x"]) == ["-", "'=x"])
   }
 
+  @Test func aNumberIsNoEnding() {
+    let images = ["d/1.2.840.113619.2.5", "d/1.2.840.113619.2.50", "d/2.25.7.dcm"]
+    #expect(match(images, ["1.2.840.113619.2", "2.25", "2.25.7"]) == ["-", "-", "2.25.7"])
+    #expect(
+      match(images, ["1.2.840.113619.2.50", "x/d/1.2.840.113619.2.5"]) == [
+        "x/d/1.2.840.113619.2.5", "1.2.840.113619.2.50", "-",
+      ])
+    let identifiers = ["1.2.5", "a.0", "a.j2", "a.", ".5", "a.٣"].map { $0.imageIdentifier }
+    #expect(identifiers == ["1.2.5", "a.0", "a", "a", ".5", "a"])
+  }
+
   @Test func aRowOfAnEarlierFormIsNoOtherImages() {
     #expect(match(["a.jpg", "A.jpg"], ["a"]) == ["a", "-"])
     #expect(match(["a.jpg", "A.jpg"], ["A", "a"]) == ["a", "A"])

@@ -157,3 +157,10 @@ def test_a_heatmap_leaves_its_process(small_model: Path) -> None:
             assert np.array_equal(array, expected) and not array.flags.writeable, name
         for name in ("probabilities", "logits"):
             assert not getattr(sent.classification, name).flags.writeable
+
+
+def test_a_number_is_no_ending(small_model: Path) -> None:
+    names = ["d/1.2.840.5", "a.0", "a.j2", "a.", ".5", "a.\u0663"]
+    classifier = Classifier(small_model)
+    found = dermafusion.to_frame([classifier.classify(pixels(1), name=name) for name in names])
+    assert found["image_id"].tolist() == ["1.2.840.5", "a.0", "a", "a", ".5", "a"]

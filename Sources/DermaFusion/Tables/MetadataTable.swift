@@ -252,11 +252,13 @@ extension String {
     return utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String($0) }
   }
 
-  /// The file name without its ending, by which tables know an image.
+  /// The file name without its ending, by which tables know an image. A number is no ending: the UIDs of DICOM files end so.
   package var imageIdentifier: String? {
     fileName.map { name in
       guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return name }
-      return String(name[..<dot])
+      let ending = name.utf8[dot...].dropFirst()
+      let isNumber = ending.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      return isNumber && !ending.isEmpty ? name : String(name[..<dot])
     }
   }
 

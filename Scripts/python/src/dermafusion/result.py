@@ -311,10 +311,10 @@ def row(result: Classification | DermaFusionError) -> dict[str, Any]:
 
 
 def _identifier(image: str) -> str:
-    """The file's name without its folders and its ending, by which tables know the image."""
+    """The file's name without its folders and its ending, by which tables know the image. A number is no ending."""
     name = image.rstrip("/").rpartition("/")[2]
-    stem = name.rpartition(".")[0]
-    return stem or name or image
+    stem, _, ending = name.rpartition(".")
+    return (name if ending.isdecimal() and ending.isascii() else stem) or name or image
 
 
 def _columns(classes: tuple[str, ...], others: set[str]) -> list[str]:
