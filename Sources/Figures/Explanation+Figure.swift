@@ -140,20 +140,16 @@ extension Explanation {
     }
     let description =
       [reservation].compactMap { $0 } + verdicts + ["\(origin(imageName)). \(provenance(style))"]
+    // A PNG file's texts hold ASCII only; images and models may be named in any script.
+    func ascii(_ text: String) -> String {
+      String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "·" ? "-" : $0 })).inASCII
+    }
     return [
-      ("Title", Self.ascii(order.map { title(maps[$0]) }.joined(separator: "; "))),
-      ("Description", Self.ascii(description.joined(separator: " "))),
+      ("Title", ascii(order.map { title(maps[$0]) }.joined(separator: "; "))),
+      ("Description", ascii(description.joined(separator: " "))),
       ("Disclaimer", classification.disclaimer),
       ("Software", "DermaFusion \(DermaFusionVersion.current)"),
     ]
-  }
-
-  /// A PNG file's texts hold ASCII only; images and models may be named in any script. Other characters stand as `\u{441}`.
-  private static func ascii(_ text: String) -> String {
-    text.unicodeScalars.map { scalar in
-      if (32...126).contains(scalar.value) { return String(Character(scalar)) }
-      return scalar.value == 0xB7 ? "-" : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-    }.joined()
   }
 
   /// `Melanoma (mel): probability 12.3%`; without the probability where the model abstains.

@@ -66,7 +66,7 @@ struct FigureLayout {
 
   var canvas: Canvas {
     let bar = ColorBar(
-      figure.style, label: figure.scaleLabel,
+      style: figure.style, label: figure.scaleLabel,
       hasLines: figure.style.form == .contours && figure.maps.allSatisfy { $0.peak == 1 },
       ground: photograph.meanColor, unit: unit, textSize: sizes.tick)
     let width = margin + gridWidth + pixels(14) + bar.width + margin
@@ -146,27 +146,15 @@ extension PixelImage {
 
 /// The colours from 0 to 1 as they are mixed with the photograph, with ticks and a label along them.
 struct ColorBar {
-  private let style: FigureStyle
-  private let label: String
-  private let hasLines: Bool
-  private let ground: FigureColor
-  private let unit: Float
-  private let textSize: Float
-
-  /// - Parameters:
-  ///   - label: what the values mean, along the bar.
-  ///   - hasLines: whether contour lines stand for the same values in every map.
-  ///   - ground: what the colours are laid over, the photograph's mean colour.
-  init(
-    _ style: FigureStyle, label: String, hasLines: Bool, ground: FigureColor, unit: Float, textSize: Float
-  ) {
-    self.style = style
-    self.label = label
-    self.hasLines = hasLines
-    self.ground = ground
-    self.unit = unit
-    self.textSize = textSize
-  }
+  let style: FigureStyle
+  /// What the values mean, along the bar.
+  let label: String
+  /// Whether contour lines stand for the same values in every map.
+  let hasLines: Bool
+  /// What the colours are laid over, the photograph's mean colour.
+  let ground: FigureColor
+  let unit: Float
+  let textSize: Float
 
   private static let ticks: [(value: Float, label: String)] = [
     (0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1, "1"),

@@ -156,3 +156,13 @@ package enum RiskSign: Sendable {
     canvas.blend(coverage(glyph), x: x, y: y, FigureColor(16, 22, 28))
   }
 }
+
+extension String {
+  /// With `\u{416}` for what is not printable ASCII, which the texts and the fonts of pictures lack.
+  package var inASCII: String {
+    unicodeScalars.map { scalar in
+      (32...126).contains(scalar.value)
+        ? String(Character(scalar)) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+    }.joined()
+  }
+}

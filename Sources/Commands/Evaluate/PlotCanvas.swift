@@ -1,3 +1,4 @@
+import Figures
 import Files
 import ImageFiles
 
@@ -175,6 +176,6 @@ private enum Helvetica {
 
   /// Of a text in a size of 1.
   static func width(of text: String) -> Double {
-    PDFFile.ascii(text).utf8.reduce(0) { $0 + Double(widths[Int($1) - 32]) / 1000 }
+    text.inASCII.utf8.reduce(0) { $0 + Double(widths[Int($1) - 32]) / 1000 }
   }
 }

@@ -10,7 +10,7 @@ package enum PDFFile {
   ///   - resources: what the contents name, as PDF writes it; `5 0 R` is the picture.
   ///   - contents: what is drawn.
   ///   - picture: its heading and its data.
-  ///   - information: keywords and their text; see ``ascii(_:)``.
+  ///   - information: keywords and their text; see ``text(_:)``.
   package static func bytes(
     width: Double, height: Double, resources: String, contents: String,
     picture: (head: String, data: [UInt8])? = nil, information: [(keyword: String, text: String)]
@@ -51,19 +51,11 @@ package enum PDFFile {
   /// A text as PDF writes it.
   package static func text(_ text: String) -> String {
     var escaped = ""
-    for character in ascii(text) {
+    for character in text.inASCII {
       if ["(", ")", "\\"].contains(character) { escaped.append("\\") }
       escaped.append(character)
     }
     return "(\(escaped))"
-  }
-
-  /// With `\u{416}` for what is not printable ASCII: the fonts that every reader has lack most of it.
-  package static func ascii(_ text: String) -> String {
-    text.unicodeScalars.map { scalar in
-      (32...126).contains(scalar.value)
-        ? String(Character(scalar)) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-    }.joined()
   }
 }
 
