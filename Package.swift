@@ -149,7 +149,8 @@ let package = Package(
 
     // One kernel source, compiled once per instruction set
     module("KernelInterface"),
-    kernels("KernelsBaseline", define: "KERNEL_BASELINE", features: [], exclude: ["README.md", "NOTEBOOK.md"]),
+    kernels(
+      "KernelsBaseline", define: "KERNEL_BASELINE", features: [], exclude: ["README.md", "NOTEBOOK.md"]),
     kernels("KernelsAVX2", define: "KERNEL_AVX2", features: ["avx2", "fma"]),
     kernels("KernelsAVX512", define: "KERNEL_AVX512", features: avx512),
     // The products of values that an instruction adds up: 8 bits and bfloat16
