@@ -20,7 +20,7 @@ enum DoctorCommand: Command {
   static let exitStatuses: [HelpEntry] = [
     ("0", "Images can be classified."), ("1", "They cannot; a line says why."),
   ]
-  /// An instruction set that cannot be had is among what is looked for.
+  /// The checks include an instruction set that this machine lacks.
   static let runsNetwork = false
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {

@@ -3,9 +3,11 @@ import Files
 import ImagePipeline
 
 extension Explanation {
-  /// The maps over the photograph, with a colour bar and a caption that says which class, how probable and at what risk, of
-  /// which image, patient and model, by what method, whether the model abstains, what the checks of a map found, and the
-  /// disclaimer: one map at the photograph's own resolution, or several as a contact sheet beside the photograph.
+  /// The maps over the photograph, with a colour bar and a caption. One map has the photograph's own resolution; several
+  /// are a contact sheet beside the photograph.
+  ///
+  /// The caption names class, probability and risk; image, patient and model; and the method. It says whether the model
+  /// abstains and what the checks of a map found, and ends with the disclaimer.
   ///
   /// A contact sheet shows the maps in the order of probability and frames the likeliest class's; where the model abstains, in
   /// the order of ``maps``, without probabilities and without a frame.

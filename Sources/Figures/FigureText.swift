@@ -26,7 +26,7 @@ struct TextSizes {
   /// Beside the colour bar.
   let tick: Float
 
-  /// A contact sheet is looked at from further away: it is as wide as four photographs.
+  /// People see a contact sheet from further away, because it is as wide as four photographs.
   init(unit: Float, isSheet: Bool) {
     heading = (isSheet ? 34 : 21) * unit
     strong = (isSheet ? 24 : 14.5) * unit

@@ -118,7 +118,7 @@ enum Typeface {
 }
 
 extension Typeface {
-  /// Breaks text between words so that no line is wider than `width` pixels; a longer word is cut.
+  /// Breaks text between words. No line is wider than `width` pixels: a longer word is cut.
   ///
   /// A last line of less than a third of the width is avoided: the lines before it are made shorter, as long as that
   /// needs no further line.

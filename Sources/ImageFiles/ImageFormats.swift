@@ -10,7 +10,7 @@ struct ImageFormat: Sendable {
   enum Decoding: Sendable {
     /// By this package, or a library that it is linked to.
     case own(Decode)
-    /// By a library of the system, which is looked for at run time.
+    /// By a library of the system, found at run time.
     case library(SystemLibrary)
     /// Files of this format are known and refused.
     case refused

@@ -25,7 +25,7 @@ package final class Network: Sendable {
   let stageEnds: [Int]
   /// The index of the block whose output ``featureDistance`` looks at.
   let distanceBlock: Int?
-  /// Empty until the first gradient is asked for.
+  /// Empty before the first gradient.
   let gradients = GradientCache()
   private let idleWorkspaces = Locked<[Workspace]>([])
   private static let sideBySideCount = ProcessorCount.available()

@@ -34,7 +34,7 @@ package struct ImageRequest: Sendable {
   /// The stage of the preprocessing, which is not that of the decoded image.
   package var stage: PreprocessingStage?
 
-  /// The classes whose maps are asked for.
+  /// The classes that get a map.
   package enum Classes: Sendable, Equatable {
     /// So many, the likeliest first.
     case likeliest(Int)

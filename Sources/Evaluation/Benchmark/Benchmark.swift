@@ -26,7 +26,7 @@ package struct Benchmark: Sendable {
     package let peak: Double
     /// The steps of a run in order, each with its least milliseconds; empty unless a profile was asked for.
     package let profile: [(step: NetworkStep, milliseconds: Double)]
-    /// What activation maps cost; empty unless they were asked for.
+    /// The cost of activation maps; empty if none was timed.
     package let maps: [MapTiming]
   }
 

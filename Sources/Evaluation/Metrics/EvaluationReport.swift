@@ -192,8 +192,8 @@ extension EvaluationReport {
     return members
   }
 
-  /// The share that reaches the level: of the malignant classes, of the others and of each class. A class with the id of one
-  /// of the two groups would be a second member of that name and is left out.
+  /// The shares of images that reach the level, for malignant classes, other classes, and each class. A class whose id is the
+  /// name of a group is left out, because a name occurs once.
   private func riskJSON(_ level: RiskLevel) -> JSONValue {
     let groups = ["malignant", "benign"]
     let members = zip(groups + labels.ids, Metric.riskGroups(labels)).enumerated()

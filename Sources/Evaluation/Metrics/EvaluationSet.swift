@@ -44,7 +44,7 @@ package struct EvaluatedImage: Sendable, Equatable {
 
 /// Images prepared to be measured as often as intervals need: ranked once, counted under any weights.
 package struct EvaluationSet: Sendable {
-  /// Bins of the greatest probability that calibration is looked at in.
+  /// Bins of the greatest probability, in which calibration is measured.
   package static let calibrationBinCount = 15
 
   /// Images whose greatest probability lies in one bin.

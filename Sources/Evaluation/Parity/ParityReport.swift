@@ -83,7 +83,7 @@ extension ParityReport {
   }
 
   /// Compares numbers with a tolerance for their differences divided by `scale`; without one they must be equal as Float32. `found`
-  /// is asked for by the flat index; a number that is not finite departs.
+  /// takes the flat index. A number that is not finite departs.
   mutating func compare(
     _ stage: String, fixture: String, tolerance: Double?, scale: Double = 1,
     samples: ParityManifest.Samples, foundShape: [Int], found: (Int) -> Float

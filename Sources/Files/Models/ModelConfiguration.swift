@@ -116,7 +116,7 @@ extension ModelConfiguration {
 
     /// The distance to the nearest class, of the features that a stage of the network ends with.
     package struct Distance: Sendable, Equatable {
-      /// The stage whose last map's means are looked at, from 0.
+      /// The stage whose last map gives the means, from 0.
       package let stage: Int
       /// Above it, an image is unlike those that the model was trained on.
       package let threshold: Double

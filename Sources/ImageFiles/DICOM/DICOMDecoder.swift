@@ -77,7 +77,7 @@ enum DICOMDecoder {
       throw .unsupportedVariant(.dicom, reason: "pixels that are \(ratio) times as high as wide")
     }
     if abs(ratio - 1) <= 0.01 { return (file.columns, file.rows) }
-    // Made larger, so that no detail is lost.
+    // The shorter spacing stays: enlarging loses no detail.
     return ratio > 1
       ? (file.columns, Int((Double(file.rows) * ratio).rounded()))
       : (Int((Double(file.columns) / ratio).rounded()), file.rows)
@@ -86,7 +86,7 @@ enum DICOMDecoder {
   private static func resampled(
     _ image: DecodedImage, _ size: (width: Int, height: Int), limits: DecodingLimits
   ) throws(DermaFusionError) -> DecodedImage {
-    // Not reserved: two images that each wait for the other's memory would wait for ever.
+    // Not reserved: two images could wait for each other's memory for ever.
     let byteCount = size.width * size.height * 3
     guard byteCount <= limits.memory else {
       throw .tooMuchMemory(.dicom, byteCount: byteCount, limit: limits.memory)

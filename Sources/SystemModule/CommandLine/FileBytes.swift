@@ -2,7 +2,7 @@ import CLibrary
 
 /// Whole files, read and written.
 package enum FileBytes {
-  /// How many seconds a named pipe is waited for, each time that it is empty or full.
+  /// How many seconds to wait for a named pipe, each time that it is empty or full.
   package static let writerPatience = 10
   /// How many seconds a named pipe may take to its end, however often something is written to it.
   package static let pipeSeconds = 120
@@ -40,7 +40,7 @@ package enum FileBytes {
     return try read(descriptor: descriptor, name: path, limit: limit, refusal: refusal)
   }
 
-  /// Reads an open file to its end, which is waited for for ever.
+  /// Reads an open file to its end, and waits for it without a limit.
   package static func read(
     descriptor: Int32, name: String, limit: Int,
     refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }

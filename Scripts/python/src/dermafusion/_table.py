@@ -27,7 +27,8 @@ def is_table(metadata: object) -> bool:
 def read(table: Any, images: Sequence[object]) -> list[Known]:
     """What a table says of images; what a person should know of it is warned of."""
     if isinstance(table, (str, os.PathLike)):
-        name, content = os.fsdecode(table), _file(table)
+        name = os.fsdecode(table)
+        content = _file(name)
     else:
         header, columns = _frame(table) if _is_frame(table) else _columns(table)
         name, content = "the metadata as a table", _text(header, columns)
@@ -79,14 +80,12 @@ def _name(image: object) -> str:
     return name if name == _input.readable(name) else ""
 
 
-def _file(path: str | os.PathLike[str]) -> bytes:
-    name = os.fsdecode(path)
+def _file(name: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            content = file.read(_LIMIT + 1)
+        with open(name, "rb") as file:
+            return file.read(_LIMIT + 1)
     except (OSError, ValueError) as error:
         raise MetadataError(f"{name}: {getattr(error, 'strerror', None) or error}", "Name a table in CSV.") from None
-    return content
 
 
 def _is_frame(table: object) -> bool:
