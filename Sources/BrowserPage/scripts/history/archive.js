@@ -36,7 +36,7 @@ function blobOfAddress(address) {
 export async function exportArchive(history, scans) {
   const parts = [`${JSON.stringify({ format: FORMAT, version: 1, scans: scans.length })}\n`];
   for (const scan of scans) {
-    // Records of older versions hold files with their metadata.
+    // One that an older version stored may still have its metadata.
     const photograph = await history.photograph(scan.id).then((file) => file && withoutMetadata(file)).catch(() => null);
     const line = { ...scan, thumbnail: await dataAddress(scan.thumbnail), photograph: photograph && await dataAddress(photograph) };
     parts.push(`${JSON.stringify(line)}\n`);

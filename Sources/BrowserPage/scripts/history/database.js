@@ -1,3 +1,4 @@
+import { withoutMetadata } from './metadata.js';
 import { flaw, nameOfBroken } from './records.js';
 
 /**
@@ -6,7 +7,10 @@ import { flaw, nameOfBroken } from './records.js';
  */
 
 const NAME = 'dermafusion';
-const VERSION = 1;
+/** Version 1 stored the files of photographs with their metadata. */
+const VERSION = 2;
+/** The scans, their photographs, and the keys of the photographs that version 1 stored and that still have their metadata. */
+const STORES = /** @type {const} */ (['scans', 'photographs', 'unstripped']);
 
 /**
  * @template T
@@ -44,17 +48,46 @@ class HistoryOff extends Error {
  */
 async function connect(creates) {
   const request = indexedDB.open(NAME, VERSION);
-  request.onupgradeneeded = () => {
+  request.onupgradeneeded = ({ oldVersion }) => {
     // Opening a database that is not there makes it; the abort takes that back.
-    if (!creates) return request.transaction?.abort();
-    request.result.createObjectStore('scans', { keyPath: 'id' });
-    request.result.createObjectStore('photographs');
+    if (oldVersion === 0 && !creates) return request.transaction?.abort();
+    const database = request.result;
+    const unstripped = database.createObjectStore('unstripped');
+    if (oldVersion === 0) {
+      database.createObjectStore('scans', { keyPath: 'id' });
+      database.createObjectStore('photographs');
+      return;
+    }
+    const keys = /** @type {IDBTransaction} */ (request.transaction).objectStore('photographs').getAllKeys();
+    keys.onsuccess = () => keys.result.forEach((key) => unstripped.put(true, key));
   };
   try {
     return await answer(request);
   } catch (error) {
     if (!creates && error instanceof DOMException && error.name === 'AbortError') throw new HistoryOff('the history is off');
     throw error;
+  }
+}
+
+/**
+ * Takes the metadata out of the photographs of version 1, one after the other. What is not done when the page is closed is done at
+ * the next opening. A file that the browser cannot decode stays as it is.
+ * @param {IDBDatabase} database
+ */
+async function stripOldPhotographs(database) {
+  for (const key of await answer(database.transaction('unstripped').objectStore('unstripped').getAllKeys())) {
+    const file = await answer(database.transaction('photographs').objectStore('photographs').get(key));
+    const alone = file && await withoutMetadata(file).catch(() => null);
+    if (!alone) continue;
+    const transaction = database.transaction(['photographs', 'unstripped'], 'readwrite', { durability: 'strict' });
+    const finished = done(transaction);
+    const unstripped = transaction.objectStore('unstripped');
+    // Otherwise the photograph was deleted or replaced meanwhile.
+    if (await answer(unstripped.getKey(key)) !== undefined) {
+      transaction.objectStore('photographs').put(alone, key);
+      unstripped.delete(key);
+    }
+    await finished;
   }
 }
 
@@ -136,6 +169,7 @@ export class HistoryDatabase {
       this.#database = undefined;
     };
     database.onclose = () => { this.#database = undefined; };
+    if (this.#database !== database) stripOldPhotographs(database).catch(() => {});
     this.#database = database;
     return database;
   }
@@ -158,12 +192,14 @@ export class HistoryDatabase {
       for (const { scan, photograph } of records) this.#memory.set(scan.id, { scan, photograph: photograph ?? this.#memory.get(scan.id)?.photograph ?? null });
       return;
     }
-    const transaction = (await this.#open()).transaction(['scans', 'photographs'], 'readwrite', { durability: 'strict' });
+    const transaction = (await this.#open()).transaction(STORES, 'readwrite', { durability: 'strict' });
     const finished = done(transaction);
     finished.catch(() => {});
     for (const { scan, photograph } of records) {
       transaction.objectStore('scans').put(scan);
-      if (photograph) transaction.objectStore('photographs').put(photograph, scan.id);
+      if (!photograph) continue;
+      transaction.objectStore('photographs').put(photograph, scan.id);
+      transaction.objectStore('unstripped').delete(scan.id);
     }
     await finished;
   }
@@ -245,12 +281,9 @@ export class HistoryDatabase {
       for (const id of ids) this.#memory.delete(id);
       return;
     }
-    const transaction = (await this.#open()).transaction(['scans', 'photographs'], 'readwrite', { durability: 'strict' });
+    const transaction = (await this.#open()).transaction(STORES, 'readwrite', { durability: 'strict' });
     const finished = done(transaction);
-    for (const id of ids) {
-      transaction.objectStore('scans').delete(id);
-      transaction.objectStore('photographs').delete(id);
-    }
+    for (const id of ids) for (const store of STORES) transaction.objectStore(store).delete(id);
     await finished;
   }
 }
