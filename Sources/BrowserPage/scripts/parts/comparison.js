@@ -12,8 +12,6 @@ const LARGEST = 8;
  * @param {string[]} labels
  */
 export function comparison(photographs, labels) {
-  /** What both show: how much they are enlarged, and where the middle of the view lies in them, 0...1. */
-  const view = { scale: 1, x: 0.5, y: 0.5 };
   const stages = photographs.map((canvas, index) => {
     canvas.setAttribute('role', 'img');
     canvas.setAttribute('aria-label', labels[index]);
@@ -21,16 +19,44 @@ export function comparison(photographs, labels) {
   });
   const [, later] = stages;
   const root = h('div', { class: 'compare-photographs' }, stages.map((stage, index) => h('figure', { class: 'stack close' }, stage, h('figcaption', { class: 'small soft' }, labels[index]))));
+  const view = sharedView(photographs, (scale) => {
+    out.disabled = scale === 1;
+    closer.disabled = scale === LARGEST;
+  });
+  for (const stage of stages) moveBy(stage, view);
 
+  const share = h('input', { class: 'slider', type: 'range', id: uniqueID('share'), min: 0, max: 100, step: 1, value: 50, oninput: () => divide() });
+  const shareRow = h('div', { class: 'field-row', hidden: true }, h('label', { for: share.id }, t('compare.share')), share);
+  const over = h('input', { type: 'checkbox', role: 'switch', class: 'switch', onchange: () => divide() });
+  function divide() {
+    root.classList.toggle('over', over.checked);
+    shareRow.hidden = !over.checked;
+    later.style.clipPath = over.checked ? `inset(0 0 0 ${100 - Number(share.value)}%)` : '';
+    share.setAttribute('aria-valuetext', t('compare.shareValue', { percent: Number(share.value) }));
+  }
+  const out = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomOut'), onclick: () => view.step(false) }, icon('minus'));
+  const closer = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomIn'), onclick: () => view.step(true) }, icon('plus'));
+  view.move(0, 0);
+  divide();
+  return h('section', { class: 'card stack', 'aria-label': t('compare.photographs') }, root,
+    h('div', { class: 'row spread no-print' }, h('label', { class: 'switch-row' }, over, h('span', {}, t('compare.over'))), h('div', { class: 'row' }, out, closer)),
+    shareRow, h('p', { class: 'small soft no-print' }, t('compare.hint')));
+}
+
+/**
+ * What several photographs show: how much they are enlarged, and where the middle of the view lies in them, 0...1.
+ * @param {HTMLCanvasElement[]} photographs
+ * @param {(scale: number) => void} changed
+ */
+function sharedView(photographs, changed) {
+  const view = { scale: 1, x: 0.5, y: 0.5 };
   function show() {
     const half = 0.5 / view.scale;
     view.x = Math.min(Math.max(view.x, half), 1 - half);
     view.y = Math.min(Math.max(view.y, half), 1 - half);
     for (const canvas of photographs) canvas.style.transform = `scale(${view.scale}) translate(${(0.5 - view.x) * 100}%, ${(0.5 - view.y) * 100}%)`;
-    out.disabled = view.scale === 1;
-    closer.disabled = view.scale === LARGEST;
+    changed(view.scale);
   }
-
   /**
    * @param {number} factor
    * @param {{x: number, y: number}} [point] of the view, -0.5...0.5 from its middle, that stays where it is
@@ -42,47 +68,39 @@ export function comparison(photographs, labels) {
     view.scale = scale;
     show();
   }
-  const move = (/** @type {number} */ x, /** @type {number} */ y) => {
-    view.x += x / view.scale;
-    view.y += y / view.scale;
-    show();
+  return {
+    zoom, step: (/** @type {boolean} */ isCloser) => zoom(isCloser ? 1.25 : 0.8),
+    /** @param {number} x @param {number} y shares of the window of the view */
+    move(x, y) {
+      view.x += x / view.scale;
+      view.y += y / view.scale;
+      show();
+    },
   };
-  const zoomStep = (/** @type {boolean} */ isCloser) => zoom(isCloser ? 1.25 : 0.8);
-  for (const stage of stages) {
-    stage.addEventListener('wheel', (event) => {
-      if (!event.ctrlKey) return;
-      event.preventDefault();
-      const box = stage.getBoundingClientRect();
-      zoom(1 / wheelFactor(event), { x: (event.clientX - box.left) / box.width - 0.5, y: (event.clientY - box.top) / box.height - 0.5 });
-    }, { passive: false });
-    stage.addEventListener('pointerdown', (event) => {
-      stage.setPointerCapture(event.pointerId);
-      const box = stage.getBoundingClientRect();
-      let [x, y] = [event.clientX, event.clientY];
-      const follow = (/** @type {PointerEvent} */ now) => {
-        move((x - now.clientX) / box.width, (y - now.clientY) / box.height);
-        [x, y] = [now.clientX, now.clientY];
-      };
-      stage.addEventListener('pointermove', follow);
-      stage.addEventListener('lostpointercapture', () => stage.removeEventListener('pointermove', follow), { once: true });
-    });
-    viewKeys(stage, { move: (x, y) => move(x / 10, y / 10), zoom: zoomStep });
-  }
+}
 
-  const share = h('input', { class: 'slider', type: 'range', id: uniqueID('share'), min: 0, max: 100, step: 1, value: 50, oninput: () => divide() });
-  const shareRow = h('div', { class: 'field-row', hidden: true }, h('label', { for: share.id }, t('compare.share')), share);
-  const over = h('input', { type: 'checkbox', role: 'switch', class: 'switch', onchange: () => divide() });
-  function divide() {
-    root.classList.toggle('over', over.checked);
-    shareRow.hidden = !over.checked;
-    later.style.clipPath = over.checked ? `inset(0 0 0 ${100 - Number(share.value)}%)` : '';
-    share.setAttribute('aria-valuetext', t('compare.shareValue', { percent: Number(share.value) }));
-  }
-  const out = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomOut'), onclick: () => zoomStep(false) }, icon('minus'));
-  const closer = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomIn'), onclick: () => zoomStep(true) }, icon('plus'));
-  show();
-  divide();
-  return h('section', { class: 'card stack', 'aria-label': t('compare.photographs') }, root,
-    h('div', { class: 'row spread no-print' }, h('label', { class: 'switch-row' }, over, h('span', {}, t('compare.over'))), h('div', { class: 'row' }, out, closer)),
-    shareRow, h('p', { class: 'small soft no-print' }, t('compare.hint')));
+/**
+ * Moves and enlarges by the wheel with Ctrl, by dragging, and by the keyboard.
+ * @param {HTMLElement} stage
+ * @param {ReturnType<typeof sharedView>} view
+ */
+function moveBy(stage, view) {
+  stage.addEventListener('wheel', (event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    const box = stage.getBoundingClientRect();
+    view.zoom(1 / wheelFactor(event), { x: (event.clientX - box.left) / box.width - 0.5, y: (event.clientY - box.top) / box.height - 0.5 });
+  }, { passive: false });
+  stage.addEventListener('pointerdown', (event) => {
+    stage.setPointerCapture(event.pointerId);
+    const box = stage.getBoundingClientRect();
+    let [x, y] = [event.clientX, event.clientY];
+    const follow = (/** @type {PointerEvent} */ now) => {
+      view.move((x - now.clientX) / box.width, (y - now.clientY) / box.height);
+      [x, y] = [now.clientX, now.clientY];
+    };
+    stage.addEventListener('pointermove', follow);
+    stage.addEventListener('lostpointercapture', () => stage.removeEventListener('pointermove', follow), { once: true });
+  });
+  viewKeys(stage, { move: (x, y) => view.move(x / 10, y / 10), zoom: view.step });
 }

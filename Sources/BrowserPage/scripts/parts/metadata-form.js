@@ -15,61 +15,12 @@ const UNKNOWN_AGE = 50;
 export function metadataForm(description, start, changed) {
   const metadata = { ...start };
   let valid = true;
-  let infantConfirmed = start.age === 0;
-  const ids = { age: uniqueID('age'), slider: uniqueID('age'), hint: uniqueID('age-hint') };
-  const hint = h('div', { id: ids.hint, class: 'field-hint', 'aria-live': 'polite' });
-
-  const number = h('input', { id: ids.age, class: 'input age-number', type: 'number', inputmode: 'numeric', min: 0, max: 130, step: 'any',
-    value: start.age ?? '', 'aria-describedby': ids.hint, oninput: () => read(number.value) });
-  const slider = h('input', { id: ids.slider, class: 'slider', type: 'range', min: 0, max: 100, step: 1,
-    value: Math.min(start.age ?? UNKNOWN_AGE, 100), 'aria-label': t('metadata.ageSlider'),
-    oninput: () => {
-      number.value = slider.value;
-      read(slider.value);
-    } });
-  const clear = h('button', { type: 'button', class: 'button plain', onclick: () => {
-    number.value = '';
-    read('');
-    number.focus();
-  } }, t('metadata.clearAge'));
-
-  /** @param {string} text */
-  function read(text) {
-    const age = text === '' ? null : Number(text);
-    // A number field that holds no number reads as empty, but says so.
-    valid = number.validity.badInput ? false : age === null || (Number.isFinite(age) && age >= 0 && age <= 130);
-    if (age !== 0) infantConfirmed = false;
-    if (valid) metadata.age = age;
-    tell();
+  const report = () => changed({ ...metadata }, valid);
+  const age = ageField(start.age, (years, isValid) => {
+    valid = isValid;
+    metadata.age = years;
     report();
-  }
-
-  function report() {
-    changed({ ...metadata }, valid && (metadata.age !== 0 || infantConfirmed));
-  }
-
-  function tell() {
-    number.setAttribute('aria-invalid', String(!valid));
-    slider.classList.toggle('unset', metadata.age === null);
-    slider.setAttribute('aria-valuetext', metadata.age === null ? t('metadata.ageMissing') : t('metadata.years', { count: metadata.age }));
-    if (valid) slider.value = String(Math.min(metadata.age ?? UNKNOWN_AGE, 100));
-    if (!valid) replace(hint, h('p', { class: 'field-error' }, t('metadata.ageInvalid')));
-    else if (metadata.age === null) replace(hint, h('p', {}, t('metadata.ageMissing')));
-    else if (metadata.age > 100) replace(hint, h('p', {}, t('metadata.ageClamped')));
-    else if (metadata.age === 0 && !infantConfirmed) {
-      replace(hint, message('warning', t('metadata.infant'), h('div', { class: 'row' },
-        h('button', { type: 'button', class: 'button plain', onclick: () => {
-          infantConfirmed = true;
-          tell();
-          report();
-        } }, t('metadata.infantYes')),
-        h('button', { type: 'button', class: 'button plain', onclick: () => {
-          number.value = '';
-          read('');
-        } }, t('metadata.infantNo')))));
-    } else replace(hint, h('p', {}, metadata.age === 0 ? t('metadata.infantTaken') : t('metadata.years', { count: metadata.age })));
-  }
-
+  });
   const name = uniqueID('sex');
   const sexes = h('fieldset', { class: 'stack close' },
     h('legend', { class: 'label' }, t('metadata.sex')),
@@ -80,17 +31,80 @@ export function metadataForm(description, start, changed) {
           report();
         } }),
         h('span', {}, t(`metadata.sexes.${sex}`))))));
-
-  tell();
-  return h('div', { class: 'stack wide metadata-form' },
-    h('div', { class: 'stack close' },
-      h('label', { class: 'label', for: ids.age }, t('metadata.age')),
-      h('div', { class: 'age-row' }, number, slider, clear), hint),
-    sexes,
+  return h('div', { class: 'stack wide metadata-form' }, age, sexes,
     bodyMap(description?.pickerSites ?? [], metadata.site, (site) => {
       metadata.site = site;
       report();
     }));
+}
+
+/**
+ * The age as a number and on a slider. Age 0 asks back.
+ * @param {number | null} start
+ * @param {(age: number | null, valid: boolean) => void} changed the last valid age, and whether what stands there may be analysed
+ */
+function ageField(start, changed) {
+  let age = start;
+  let valid = true;
+  let infantConfirmed = start === 0;
+  const ids = { age: uniqueID('age'), slider: uniqueID('age'), hint: uniqueID('age-hint') };
+  const hint = h('div', { id: ids.hint, class: 'field-hint', 'aria-live': 'polite' });
+  const number = h('input', { id: ids.age, class: 'input age-number', type: 'number', inputmode: 'numeric', min: 0, max: 130, step: 'any',
+    value: start ?? '', 'aria-describedby': ids.hint, oninput: () => read(number.value) });
+  const slider = h('input', { id: ids.slider, class: 'slider', type: 'range', min: 0, max: 100, step: 1,
+    value: Math.min(start ?? UNKNOWN_AGE, 100), 'aria-label': t('metadata.ageSlider'), oninput: () => enter(slider.value) });
+  const clear = h('button', { type: 'button', class: 'button plain', onclick: () => {
+    enter('');
+    number.focus();
+  } }, t('metadata.clearAge'));
+
+  /** @param {string} text */
+  function enter(text) {
+    number.value = text;
+    read(text);
+  }
+
+  /** @param {string} text */
+  function read(text) {
+    const years = text === '' ? null : Number(text);
+    // A number field that holds no number reads as empty, but says so.
+    valid = number.validity.badInput ? false : years === null || (Number.isFinite(years) && years >= 0 && years <= 130);
+    if (years !== 0) infantConfirmed = false;
+    if (valid) age = years;
+    told();
+  }
+
+  function told() {
+    tell();
+    changed(age, valid && (age !== 0 || infantConfirmed));
+  }
+
+  function tell() {
+    number.setAttribute('aria-invalid', String(!valid));
+    slider.classList.toggle('unset', age === null);
+    slider.setAttribute('aria-valuetext', age === null ? t('metadata.ageMissing') : t('metadata.years', { count: age }));
+    if (valid) slider.value = String(Math.min(age ?? UNKNOWN_AGE, 100));
+    replace(hint, !valid ? h('p', { class: 'field-error' }, t('metadata.ageInvalid')) : age === 0 && !infantConfirmed ? infant() : h('p', {}, ageWords(age)));
+  }
+
+  const infant = () => message('warning', t('metadata.infant'), h('div', { class: 'row' },
+    h('button', { type: 'button', class: 'button plain', onclick: () => {
+      infantConfirmed = true;
+      told();
+    } }, t('metadata.infantYes')),
+    h('button', { type: 'button', class: 'button plain', onclick: () => enter('') }, t('metadata.infantNo'))));
+
+  tell();
+  return h('div', { class: 'stack close' },
+    h('label', { class: 'label', for: ids.age }, t('metadata.age')),
+    h('div', { class: 'age-row' }, number, slider, clear), hint);
+}
+
+/** @param {number | null} age a valid one */
+function ageWords(age) {
+  if (age === null) return t('metadata.ageMissing');
+  if (age === 0) return t('metadata.infantTaken');
+  return age > 100 ? t('metadata.ageClamped') : t('metadata.years', { count: age });
 }
 
 /**

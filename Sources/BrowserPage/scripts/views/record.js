@@ -57,75 +57,102 @@ export async function recordView(id) {
   if (!scan) return { title: t('record.missing'), content: missingRecord() };
   const blob = await app.history.photograph(id);
   const stored = await storedSquare(scan, blob);
-  /** @type {import('../parts/report.js').ReportMap | null} */
-  let map = null;
-
-  const root = h('div', { class: 'view stack wide' });
+  const { scans } = await app.history.list();
+  const addresses = blobAddresses();
   const title = h('h1', { class: 'file-name' }, fileName(scan.lesion || scan.name));
   const status = h('p', { class: 'small soft', role: 'status' });
-  const addresses = blobAddresses();
-  const { scans } = await app.history.list();
-
-  const kept = keptWords(scan, (words) => { status.textContent = words; }, (fields) => {
+  const say = (/** @type {string} */ words) => { status.textContent = words; };
+  const timeLine = h('div', { class: 'stack close' });
+  const drawTimeLine = () => replace(timeLine, ...timeLineOf(scan, scans, addresses.of));
+  const kept = keptWords(scan, say, (fields) => {
     replace(title, fileName(scan.lesion || scan.name));
     if ('lesion' in fields) drawTimeLine();
   });
-  const timeLine = h('div', { class: 'stack close' });
-  const drawTimeLine = () => replace(timeLine, ...timeLineOf(scan, scans, addresses.of));
   drawTimeLine();
 
-  /** Age, sex or place are corrected and the photograph is analysed again, in the Scan view; saving puts it in this scan's place. */
-  async function again() {
-    await kept.store();
-    try {
-      await correctScan(/** @type {Scan} */ (scan), /** @type {Blob} */ (blob));
-    } catch (error) {
-      await tell(t('scan.cannotOpen', { name: /** @type {Scan} */ (scan).name }), failureWords(error));
-    }
-  }
-
-  const sameModel = app.description?.model.sha256 === scan.result.model.sha256;
-  const { age, sex, site } = scan.result.metadata;
-  const job = { source: { key: `record-${id}`, blob, size: stored?.size }, name: scan.name, square: stored?.square, metadata: { age, sex, site } };
+  /** @type {import('../parts/report.js').ReportMap | null} */
+  let map = null;
+  const ask = askAbout(scan, blob, stored);
+  const names = [...new Set(scans.map(({ lesion }) => lesion).filter(Boolean))];
   const panel = resultPanel({
-    scan, photograph: stored?.canvas ?? null,
-    request: async (lesionClass, trust) => {
-      await app.engine.ready;
-      if (app.description?.model.sha256 !== scan.result.model.sha256) throw Object.assign(new Error('another model'), { code: 'other_model' });
-      return app.engine.request('map', { ...job, class: lesionClass, method: 'gradcam', trust }, 'map');
-    },
-    trustOf: (lesionClass) => scan.trust?.[lesionClass],
-    checked: async (lesionClass, trust) => {
-      scan.trust = { ...scan.trust, [lesionClass]: trust };
-      try {
-        status.textContent = await app.history.change(id, { trust: scan.trust }) ? t('record.stored') : t('record.gone');
-      } catch (error) {
-        status.textContent = storingFailed(error);
-      }
-    },
+    scan, photograph: stored?.canvas ?? null, request: ask.map,
+    trustOf: (lesionClass) => scan.trust?.[lesionClass], checked: (lesionClass, trust) => keepTrust(scan, lesionClass, trust, say),
     drawn: (canvas, lesionClass) => { map = canvas && { canvas, class: lesionClass }; },
-    beside: [stored && whatIf(scan, (metadata) => app.engine.request('probabilities', { ...job, metadata })), wordFields(kept.first, kept.typing, { names: [...new Set(scans.map((each) => each.lesion).filter(Boolean))], left: kept.store, rows: 4 }, timeLine)],
+    beside: [stored && whatIf(scan, ask.probabilities), wordFields(kept.first, kept.typing, { names, left: kept.store, rows: 4 }, timeLine)],
   });
   const leaving = exits(() => scan, { report: () => printReport(scan, stored?.canvas ?? null, map), letter: () => printLetter(scan, stored?.canvas ?? null) });
-
-  replace(root,
+  const isOther = app.description && app.description.model.sha256 !== scan.result.model.sha256;
+  const again = blob && h('button', { class: 'button', onclick: () => kept.store().then(() => correct(scan, blob)) }, icon('pencil'), t('record.again'));
+  const content = h('div', { class: 'view stack wide' },
     h('div', {}, h('a', { class: 'back-link', href: '#history' }, icon('back'), t('record.back'))),
     h('div', { class: 'stack close' }, title, h('p', { class: 'soft' }, formatDate(scan.created))),
-    sameModel || !app.description ? null : message('notice', t('record.otherModel', { name: `${scan.result.model.name} ${scan.result.model.version}` })),
+    isOther ? message('notice', t('record.otherModel', { name: `${scan.result.model.name} ${scan.result.model.version}` })) : null,
     panel.element,
     h('div', { class: 'row spread no-print' },
-      h('button', { class: 'button danger-plain', onclick: async () => {
-        if (!await confirmAction(t('history.deleteTitle'), t('history.deleteText', { count: 1 }), t('common.delete'))) return;
-        await app.history.delete([id]);
-        app.announce(t('history.deleted'));
-        go('history');
-      } }, icon('trash'), t('common.delete')),
-      h('div', { class: 'row' }, ...leaving.files)),
-    actionBar(status, blob ? h('button', { class: 'button', onclick: again }, icon('pencil'), t('record.again')) : null, leaving.report));
-  return { title: scan.lesion || scan.name, content: root, leave: () => {
+      h('button', { class: 'button danger-plain', onclick: () => deleteRecord(id) }, icon('trash'), t('common.delete')), h('div', { class: 'row' }, ...leaving.files)),
+    actionBar(status, again, leaving.report));
+  return { title: scan.lesion || scan.name, content, leave: () => {
     kept.leave();
     addresses.forget();
   } };
+}
+
+/**
+ * What the engine is asked about a scan of the history.
+ * @param {Scan} scan
+ * @param {Blob | null} blob
+ * @param {Awaited<ReturnType<typeof storedSquare>>} stored
+ */
+function askAbout({ id, name, result }, blob, stored) {
+  const { age, sex, site } = result.metadata;
+  const job = { source: { key: `record-${id}`, blob, size: stored?.size }, name, square: stored?.square, metadata: { age, sex, site } };
+  return {
+    /** @param {string} lesionClass @param {boolean} trust whether the map is checked */
+    async map(lesionClass, trust) {
+      const { model } = await app.engine.ready;
+      if (model.sha256 !== result.model.sha256) throw Object.assign(new Error('another model'), { code: 'other_model' });
+      return app.engine.request('map', { ...job, class: lesionClass, method: 'gradcam', trust }, 'map');
+    },
+    /** @param {import('../types.js').Metadata} metadata @returns {Promise<Record<string, number>>} */
+    probabilities: (metadata) => app.engine.request('probabilities', { ...job, metadata }),
+  };
+}
+
+/**
+ * Stores what the checks of a map found.
+ * @param {Scan} scan
+ * @param {string} lesionClass
+ * @param {import('../types.js').Trust} trust
+ * @param {(words: string) => void} told
+ */
+async function keepTrust(scan, lesionClass, trust, told) {
+  scan.trust = { ...scan.trust, [lesionClass]: trust };
+  try {
+    told(await app.history.change(scan.id, { trust: scan.trust }) ? t('record.stored') : t('record.gone'));
+  } catch (error) {
+    told(storingFailed(error));
+  }
+}
+
+/**
+ * Age, sex or place are corrected and the photograph is analysed again, in the Scan view; saving puts it in this scan's place.
+ * @param {Scan} scan
+ * @param {Blob} blob
+ */
+async function correct(scan, blob) {
+  try {
+    await correctScan(scan, blob);
+  } catch (error) {
+    await tell(t('scan.cannotOpen', { name: scan.name }), failureWords(error));
+  }
+}
+
+/** @param {string} id */
+async function deleteRecord(id) {
+  if (!await confirmAction(t('history.deleteTitle'), t('history.deleteText', { count: 1 }), t('common.delete'))) return;
+  await app.history.delete([id]);
+  app.announce(t('history.deleted'));
+  go('history');
 }
 
 /**

@@ -34,14 +34,7 @@ export function batchList(first) {
   const failed = h('div', { class: 'stack', 'aria-live': 'polite' });
   const unfinished = h('div', {});
   const order = h('select', { class: 'input', id: 'batch-order', onchange: () => store.apply(listOrdered, order.value === 'risk' ? 'risk' : 'given') }, /** @type {const} */ (['given', 'risk']).map((each) => h('option', { value: each, selected: each === first.order }, t(`batch.orders.${each}`))));
-  const picker = h('input', { type: 'file', accept: '.csv,.tsv,text/csv', class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true', 'data-role': 'table',
-    onchange: async () => {
-      const files = [...(picker.files ?? [])];
-      picker.value = '';
-      if (files.length > 0) await useTables(files);
-    } });
-  const more = h('input', { type: 'file', accept: 'image/*', multiple: true, class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true', 'data-role': 'choose',
-    onchange: () => openFiles([...(more.files ?? [])]) });
+  const [picker, more] = [tablePicker(), photographPicker()];
   let saving = false;
 
   async function saveAll() {
@@ -53,60 +46,17 @@ export function batchList(first) {
     app.announce(unsavedItems(now()).length === 0 ? t('batch.allSaved') : t('history.notSaved'));
   }
 
-  /** @param {'json' | 'csv'} format */
-  const exported = (format) => exportScans(sortedItems(now()).flatMap((item) => currentScan(item) ?? []), format, 'dermafusion-results',
-    now().items.filter(({ status }) => status !== 'done').map(({ file, status, error }) => ({ name: file.name, error: status === 'failed' ? failureWords(error) : t('batch.notYet') })));
-
   function draw() {
     const list = now();
-    const items = sortedItems(list);
-    const finished = items.filter(({ status }) => status === 'done' || status === 'failed');
-    const isSaved = unsavedItems(list).length === 0;
-    const scans = items.flatMap((item) => currentScan(item) ?? []);
-    bar.value = finished.length;
-    const words = t('batch.count', { done: finished.length, all: list.items.length });
+    const done = list.items.filter(isFinished).length;
+    bar.value = done;
+    const words = t('batch.count', { done, all: list.items.length });
     if (count.textContent !== words) count.textContent = words;
-    replace(table, list.table ? message(list.table.used < list.items.length || !list.table.columns ? 'warning' : 'notice',
-      t('batch.tableUsed', { name: list.table.name, used: list.table.used, all: list.items.length }), list.table.columns ? null : t('batch.tableEmpty'),
-      list.table.notes.length > 0 ? h('ul', { lang: 'en' }, list.table.notes.map((note) => h('li', {}, note))) : null) : null);
+    replace(table, tableWords(list));
     replace(failed, list.problem ? message('danger', t('scan.cannotOpen', { name: list.problem.name }), failureWords(list.problem.error)) : null);
-    const { work } = store.state;
-    replace(unfinished, work && isStale(work) ? message('warning', t('batch.unfinished', { name: work.photograph.name }),
-      h('div', {}, h('a', { class: 'button', href: '#scan/result' }, t('scan.continue'), icon('forward')))) : null);
-    // The row that has the focus keeps it.
-    const focused = rows.contains(document.activeElement) ? document.activeElement?.getAttribute('data-item') : null;
-    const acting = actions.contains(document.activeElement) ? document.activeElement?.getAttribute('data-action') : null;
-    replace(rows, items.map(row));
-    replace(actions,
-      list.running ? h('button', { class: 'button', 'data-action': 'stop', onclick: () => store.apply(listStopped) }, t('common.cancel'))
-        : finished.length < list.items.length ? h('button', { class: 'button primary', 'data-action': 'stop', onclick: runList }, icon('refresh'), t('batch.goOn')) : null,
-      scans.length > 0 ? [
-        h('button', { class: 'button primary', 'data-action': 'save', 'aria-disabled': String(saving || isSaved),
-          onclick: () => { if (!saving && !isSaved) saveAll(); } },
-        icon(isSaved ? 'check' : 'save'), t(saving ? 'batch.saving' : isSaved ? 'batch.allSaved' : 'batch.saveAll')),
-        h('button', { class: 'button', 'data-action': 'json', onclick: () => exported('json') }, icon('export'), 'JSON'),
-        h('button', { class: 'button', 'data-action': 'csv', onclick: () => exported('csv') }, icon('export'), 'CSV'),
-        h('button', { class: 'button', 'data-action': 'print', onclick: () => printList(scans) }, icon('print'), t('batch.report'))] : null,
-      h('button', { class: 'button', 'data-action': 'table', onclick: () => picker.click() }, icon('import'), t('batch.table')),
-      h('button', { class: 'button plain', 'data-action': 'close', onclick: closeList }, t('batch.close')));
-    const again = focused ? rows.querySelector(`[data-item="${focused}"]`) : acting ? actions.querySelector(`[data-action="${acting}"]`) : null;
-    /** @type {HTMLElement | null} */ (again)?.focus({ preventScroll: true });
-  }
-
-  /** @param {Item} item */
-  function row(item) {
-    const { status, file } = item;
-    const scan = currentScan(item);
-    const risk = scan ? riskWords(scan.result) : null;
-    return h('li', { class: 'scan-card' },
-      scan ? h('img', { src: addresses.of(scan.thumbnail), alt: '', width: 72, height: 72 }) : h('span', { class: 'thumb-space' }, icon('image')),
-      h('span', { class: 'stack close grow' }, h('span', { class: 'strong file-name' }, fileName(item.scan?.lesion || file.name)),
-        scan && risk ? [h('span', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word), h('span', { class: 'small' }, summary(scan.result, scan.classes)),
-          h('span', { class: 'small soft' }, metadataLine(scan.result.metadata))] : null,
-        status === 'failed' ? h('span', { class: 'field-error' }, failureWords(item.error)) : null,
-        status === 'running' ? h('span', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('scan.analysing')) : null,
-        status === 'waiting' ? h('span', { class: 'soft' }, t('batch.waiting')) : null),
-      status === 'done' ? h('button', { class: 'button', 'data-item': item.id, 'aria-label': t('batch.openNamed', { name: file.name }), onclick: () => openItem(item) }, t('batch.open')) : null);
+    replace(unfinished, unfinishedWork());
+    keepFocus(rows, 'data-item', () => replace(rows, sortedItems(list).map((item) => row(item, addresses.of))));
+    keepFocus(actions, 'data-action', () => replace(actions, listActions(list, { saving, saveAll, addTable: () => picker.click() })));
   }
 
   draw();
@@ -119,4 +69,108 @@ export function batchList(first) {
     count, bar, table, failed, unfinished, actions, picker, more,
     h('div', { class: 'field-row' }, h('label', { for: order.id }, t('batch.order')), order), rows,
     disclaimer()) };
+}
+
+/** @param {Item} item */
+function isFinished({ status }) {
+  return status === 'done' || status === 'failed';
+}
+
+/**
+ * Draws anew, and gives the focus back to the control that stands for the same thing.
+ * @param {HTMLElement} part
+ * @param {'data-item' | 'data-action'} attribute what the control stands for
+ * @param {() => void} drawAnew
+ */
+function keepFocus(part, attribute, drawAnew) {
+  const focused = part.contains(document.activeElement) ? document.activeElement?.getAttribute(attribute) : null;
+  drawAnew();
+  if (focused) /** @type {HTMLElement | null} */ (part.querySelector(`[${attribute}="${focused}"]`))?.focus({ preventScroll: true });
+}
+
+function tablePicker() {
+  const picker = h('input', { type: 'file', accept: '.csv,.tsv,text/csv', class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true', 'data-role': 'table',
+    onchange: async () => {
+      const files = [...(picker.files ?? [])];
+      picker.value = '';
+      if (files.length > 0) await useTables(files);
+    } });
+  return picker;
+}
+
+/** Photographs that are chosen here take the list's place. */
+function photographPicker() {
+  const picker = h('input', { type: 'file', accept: 'image/*', multiple: true, class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true', 'data-role': 'choose',
+    onchange: () => openFiles([...(picker.files ?? [])]) });
+  return picker;
+}
+
+/**
+ * How many photographs the table has rows for, and what the engine said of it.
+ * @param {List} list
+ */
+function tableWords({ table, items }) {
+  if (!table) return null;
+  const { name, used, columns, notes } = table;
+  return message(used < items.length || !columns ? 'warning' : 'notice', t('batch.tableUsed', { name, used, all: items.length }),
+    columns ? null : t('batch.tableEmpty'), notes.length > 0 ? h('ul', { lang: 'en' }, notes.map((note) => h('li', {}, note))) : null);
+}
+
+/** The photograph of the list that was changed and not analysed again. */
+function unfinishedWork() {
+  const { work } = store.state;
+  return work && isStale(work) ? message('warning', t('batch.unfinished', { name: work.photograph.name }),
+    h('div', {}, h('a', { class: 'button', href: '#scan/result' }, t('scan.continue'), icon('forward')))) : null;
+}
+
+/**
+ * What is done with the list as a whole.
+ * @param {List} list
+ * @param {{saving: boolean, saveAll: () => void, addTable: () => void}} options
+ */
+function listActions(list, { saving, saveAll, addTable }) {
+  const scans = sortedItems(list).flatMap((item) => currentScan(item) ?? []);
+  const isSaved = unsavedItems(list).length === 0;
+  /** @param {string} name @param {() => void} act @param {Parameters<typeof h>[2][]} words */
+  const button = (name, act, ...words) => h('button', { class: 'button', 'data-action': name, onclick: act }, ...words);
+  const files = (/** @type {'json' | 'csv'} */ format) => button(format, () => exportList(list, format), icon('export'), format.toUpperCase());
+  const isWaiting = !list.items.every(isFinished);
+  return [
+    list.running ? button('stop', () => store.apply(listStopped), t('common.cancel'))
+      : isWaiting ? h('button', { class: 'button primary', 'data-action': 'stop', onclick: runList }, icon('refresh'), t('batch.goOn')) : null,
+    ...(scans.length > 0 ? [
+      h('button', { class: 'button primary', 'data-action': 'save', 'aria-disabled': String(saving || isSaved), onclick: () => { if (!saving && !isSaved) saveAll(); } },
+        icon(isSaved ? 'check' : 'save'), t(saving ? 'batch.saving' : isSaved ? 'batch.allSaved' : 'batch.saveAll')),
+      files('json'), files('csv'), button('print', () => printList(scans), icon('print'), t('batch.report'))] : []),
+    button('table', addTable, icon('import'), t('batch.table')),
+    h('button', { class: 'button plain', 'data-action': 'close', onclick: closeList }, t('batch.close')),
+  ];
+}
+
+/**
+ * @param {List} list
+ * @param {'json' | 'csv'} format
+ */
+function exportList(list, format) {
+  exportScans(sortedItems(list).flatMap((item) => currentScan(item) ?? []), format, 'dermafusion-results',
+    list.items.filter(({ status }) => status !== 'done').map(({ file, status, error }) => ({ name: file.name, error: status === 'failed' ? failureWords(error) : t('batch.notYet') })));
+}
+
+/**
+ * @param {Item} item
+ * @param {(thumbnail: Blob) => string} addressOf
+ */
+function row(item, addressOf) {
+  const { status, file } = item;
+  const scan = currentScan(item);
+  const risk = scan ? riskWords(scan.result) : null;
+  return h('li', { class: 'scan-card' },
+    scan ? h('img', { src: addressOf(scan.thumbnail), alt: '', width: 72, height: 72 }) : h('span', { class: 'thumb-space' }, icon('image')),
+    h('span', { class: 'stack close grow' }, h('span', { class: 'strong file-name' }, fileName(item.scan?.lesion || file.name)),
+      scan && risk ? [h('span', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word), h('span', { class: 'small' }, summary(scan.result, scan.classes)),
+        h('span', { class: 'small soft' }, metadataLine(scan.result.metadata))] : null,
+      status === 'failed' ? h('span', { class: 'field-error' }, failureWords(item.error)) : null,
+      status === 'running' ? h('span', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('scan.analysing')) : null,
+      status === 'waiting' ? h('span', { class: 'soft' }, t('batch.waiting')) : null),
+    status === 'done' ? h('button', { class: 'button', 'data-item': item.id, 'aria-label': t('batch.openNamed', { name: file.name }), onclick: () => openItem(item) }, t('batch.open')) : null);
 }
