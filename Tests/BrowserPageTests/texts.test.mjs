@@ -47,6 +47,13 @@ for (const language of languages) {
   });
 }
 
+test('no line of French begins with a sign or ends with an opening quotation mark, and no percent sign stands alone', () => {
+  const breaks = { de: / %/, fr: / [:;?!»%]|« / };
+  for (const language of languages) {
+    for (const [path, text] of flat(textsOf(language))) assert(!/** @type {any} */ (breaks)[language]?.test(text), `${path}: ${text}`);
+  }
+});
+
 test('numbers, shares and times are written as the language writes them', () => {
   page.setLanguage('fr');
   assert.equal(page.wholePercent(0.874), new Intl.NumberFormat('fr', { style: 'percent' }).format(0.87));
