@@ -21,7 +21,9 @@ PICTURES = ROOT / ".build" / "web" / "pictures"
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="leave out what takes long")
-    parser.addoption("--kills", type=int, default=4, help="how often the browser is killed while it stores something")
+    parser.addoption(
+        "--kills", type=int, help="how often the browser is killed while it stores something; 4, with --quick 2"
+    )
 
 
 def pytest_configure(config):
@@ -48,7 +50,8 @@ def playwright():
 
 @pytest.fixture(scope="session")
 def chromium():
-    return shutil.which("chromium") or pytest.exit("there is no chromium")
+    name = os.environ.get("DERMAFUSION_CHROMIUM", "chromium")
+    return shutil.which(name) or pytest.exit(f"there is no {name}")
 
 
 @pytest.fixture(scope="session")

@@ -333,7 +333,8 @@ def test_kills_while_saving_lose_nothing_that_was_confirmed(playwright, chromium
     print(f"seed {seed}")
     profile = tmp_path / "profile"
     reported, next_note = 0, 1
-    for kill in range(request.config.getoption("--kills") + 1):
+    kills = request.config.getoption("--kills") or (2 if request.config.getoption("--quick") else 4)
+    for kill in range(kills + 1):
         context = playwright.chromium.launch_persistent_context(
             profile, executable_path=chromium, args=launch_arguments(), viewport={"width": 1000, "height": 800},
             locale="en-US",
