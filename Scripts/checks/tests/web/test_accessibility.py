@@ -4,6 +4,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import FIXTURES
+from screens import LOCALES, screens
 
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
 
@@ -14,76 +15,18 @@ def violations(page) -> list[str]:
     return [f"{each['id']}: {each['help']}: {[node['html'][:160] for node in each['nodes']]}" for each in found]
 
 
-def screens(on):
-    """Every screen, one after the other, with its name."""
-    page = on.page
-    yield "disclaimer"
-    page.get_by_role("button", name="I understand").click()
-    on.wait_until_ready()
-    yield "scan"
-    page.get_by_role("button", name="Take a photograph").click()
-    page.wait_for_function("() => document.querySelector('video')?.videoWidth > 0")
-    yield "camera"
-    page.keyboard.press("Escape")
-    on.open_image(FIXTURES / "refused_text.png")
-    page.get_by_text("could not be opened").first.wait_for()
-    yield "unreadable"
-    on.open_image(FIXTURES / "phantom_brown.jpg")
-    page.get_by_role("button", name="Next").wait_for()
-    yield "review"
-    page.get_by_role("button", name="Next").click()
-    page.get_by_label("Age", exact=True).fill("0")
-    yield "details"
-    page.get_by_label("Age", exact=True).fill("70")
-    page.locator(".site-list input[value='face']").check()
-    page.get_by_role("button", name="Previous").click()
-    page.get_by_role("button", name="Next").click()
-    page.get_by_role("button", name="Analyse").click()
-    page.wait_for_selector(".heatmap figcaption p")
-    for details in page.locator("details.card > summary").all():
-        details.click()
-    yield "result"
-    page.get_by_role("button", name="Discard").click()
-    yield "confirmation"
-    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
-    on.save()
-    page.get_by_role("button", name="New scan").click()
-    on.scan("noise.png", age="", sex="unknown", site="unknown")
-    yield "abstention"
-    on.save()
-    on.go("history")
-    page.locator(".scan-row").nth(1).wait_for()
-    yield "history"
-    boxes = page.locator(".scan-row input")
-    boxes.nth(0).check()
-    boxes.nth(1).check()
-    page.get_by_role("button", name="Compare two").click()
-    page.locator(".compare").wait_for()
-    yield "compare"
-    on.go("history")
-    page.locator("a.scan-card").first.click()
-    page.wait_for_selector(".result")
-    yield "record"
-    page.get_by_label("Name of the lesion").fill("left ear")
-    page.get_by_text("Stored").wait_for()
-    on.go("lesion/left%20ear")
-    page.locator(".chart, .film-strip").first.wait_for()
-    yield "lesion"
-    for name in ("learn", "learn/mel", "about"):
-        on.go(name)
-        yield name.replace("/", "-")
-    page.get_by_role("link", name="Scan", exact=True).click()
-    page.get_by_role("button", name="Discard").click()
-    page.get_by_role("heading", name="Scan a lesion").wait_for()
-    on.open_image([FIXTURES / "phantom_brown.jpg", FIXTURES / "refused_text.png"])
-    page.get_by_text("2 of 2 done").wait_for()
-    yield "list"
-
-
-@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
-def test_axe_finds_nothing(visit, scheme):
-    on = visit(accepted=False, color_scheme=scheme)
-    found = {name: broken for name in screens(on) if (broken := violations(on.page))}
+@pytest.mark.parametrize(
+    ("scheme", "language"),
+    [
+        ("dark", "en"),
+        pytest.param("light", "en", marks=pytest.mark.slow),
+        pytest.param("light", "de", marks=pytest.mark.slow),
+        pytest.param("dark", "fr", marks=pytest.mark.slow),
+    ],
+)
+def test_axe_finds_nothing(visit, scheme, language):
+    on = visit(accepted=False, color_scheme=scheme, locale=LOCALES[language])
+    found = {name: broken for name in screens(on, language) if (broken := violations(on.page))}
     assert found == {}
 
 

@@ -2,20 +2,20 @@
 
 import pytest
 from conftest import PICTURES
-from test_accessibility import screens
+from screens import LOCALES, screens
 
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.parametrize("language", LOCALES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 768, 1280])
-def test_screens(visit, width, scheme):
+def test_screens(visit, width, scheme, language):
     PICTURES.mkdir(parents=True, exist_ok=True)
-    on = visit(accepted=False, color_scheme=scheme, viewport={"width": width, "height": 800})
-    for name in screens(on):
-        on.page.screenshot(
-            path=PICTURES / f"{name}-{width}-{scheme}.png", full_page=name not in ("camera", "confirmation")
-        )
+    on = visit(accepted=False, color_scheme=scheme, locale=LOCALES[language], viewport={"width": width, "height": 800})
+    for name in screens(on, language):
+        has_dialog = on.page.locator("dialog").count() > 0
+        on.page.screenshot(path=PICTURES / f"{name}-{width}-{scheme}-{language}.png", full_page=not has_dialog)
 
 
 @pytest.mark.parametrize(
