@@ -61,7 +61,7 @@ async function fileDigest(blob) {
 /** A photograph of more pixels is not kept in memory while its result is looked at: what is asked for then decodes it again. */
 const KEPT_PIXELS = 24_000_000;
 
-/** Lets go of a large photograph when its result is there. */
+/** Lets go of a large photograph when its square is cut out. */
 function spare() {
   if (current && current.photograph.width * current.photograph.height > KEPT_PIXELS) release();
 }
@@ -135,6 +135,10 @@ const actions = {
     const opened = await photographOf(job.source);
     const square = job.square ?? centreSquare(opened.photograph);
     const pixels = cut(opened.photograph, square);
+    const { left, top, side } = square;
+    const picture = job.picture ? await part(opened.photograph, { left, top, width: side, height: side }, Math.min(1, job.picture / side)) : null;
+    // Before the engine takes memory of its own.
+    spare();
     const decoded = performance.now();
     const request = requestOf(job, opened);
     // One run of the network gives the result and the maps of all classes.
@@ -153,9 +157,6 @@ const actions = {
       result = engine.classify(pixels, request).result;
     }
     const milliseconds = { decode: decoded - started, engine: performance.now() - decoded };
-    const { left, top, side } = square;
-    const picture = job.picture ? await part(opened.photograph, { left, top, width: side, height: side }, Math.min(1, job.picture / side)) : null;
-    spare();
     return { result, maps, mapFailure, square, picture, digest: opened.digest, milliseconds, memory: engine.memorySize };
   },
 
