@@ -132,12 +132,13 @@ class Unwatched:
         return found
 
     def open(self, playwright, page: Path) -> dict:
-        """What the browser kept of the opening, and the processors' time of the page's process."""
-        before = self.renderers()
+        """What the browser kept of the opening, and the processors' time of all pages' processes."""
+        # A new tab may take a process that waits for one.
+        before = processor_time(self.renderers())
         request = urllib.request.Request(f"http://{self.host}/json/new?{page.as_uri()}", method="PUT")
         urllib.request.urlopen(request).close()
         time.sleep(UNWATCHED)
-        own = processor_time(self.renderers() - before)
+        own = processor_time(self.renderers()) - before
         browser = playwright.chromium.connect_over_cdp(self.address)
         tab = next(tab for context in browser.contexts for tab in context.pages if tab.url == page.as_uri())
         tab.wait_for_function("() => performance.getEntriesByName('engine-ready').length > 0", timeout=PATIENCE)
