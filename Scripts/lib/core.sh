@@ -35,15 +35,19 @@ embedded_swift() {
     "${settings[@]}" ${TARGET_FLAGS:-} "$optimisation" "$@" "${sources[@]}"
 }
 
+# has_object MODULE: whether its own object file is made and linked. Embedded Swift puts the code of a module into those that
+# import it, so Browser.o holds the code of these three too. The others hold hot loops, compiled for speed, and come first.
+has_object() { [ -n "${all_objects:-}" ] || ! [[ $1 =~ ^(Files|NetworkModule|DermaFusion)$ ]]; }
+
 # core_imports MODULE: the modules of the core that it imports.
 core_imports() {
   grep -RhoE --include='*.swift' '^[a-z@_ ]*\bimport [a-z]* ?[A-Za-z0-9]+' "$root/Sources/$1" | sed 's/.* //' | sort -u \
     | grep -xF -f <(tr ' ' '\n' <<< "$core_modules") | grep -vx "$1" || true
 }
 
-# compile_core TRIPLE FOLDER: the object files of all modules in FOLDER, compiled again where a source is newer. As many
-# are compiled at once as there are cores. A module can be compiled as soon as those that it imports have written their
-# interface, which the compiler does before it makes their code.
+# compile_core TRIPLE FOLDER: all modules in FOLDER, compiled again where a source is newer: their interfaces, and the object
+# files of those that have one. As many are compiled at once as there are cores. A module can be compiled as soon as those
+# that it imports have written their interface, which the compiler does before it makes their code.
 compile_core() {
   local triple=$1 folder=$2 module needed is_stale waiting="" cores
   local -A imports=() processes=()
@@ -52,12 +56,12 @@ compile_core() {
   for module in $core_modules; do
     imports[$module]=$(core_imports "$module")
     is_stale=false
-    if [ ! -e "$folder/$module.o" ] || [ ! -e "$folder/$module.swiftmodule" ] \
-      || [ -n "$(find -L "$root/Sources/$module" -newer "$folder/$module.o" -name '*.swift' | head -n 1)" ]; then
+    if [ ! -e "$folder/$module.swiftmodule" ] || { has_object "$module" && [ ! -e "$folder/$module.o" ]; } \
+      || [ -n "$(find -L "$root/Sources/$module" -newer "$folder/$module.swiftmodule" -name '*.swift' | head -n 1)" ]; then
       is_stale=true
     fi
-    # It may have inlined their code.
-    for needed in ${imports[$module]}; do [ -e "$folder/$needed.o" ] || is_stale=true; done
+    # It holds their code.
+    for needed in ${imports[$module]}; do [ -e "$folder/$needed.swiftmodule" ] || is_stale=true; done
     $is_stale || continue
     rm -f "$folder/$module.o" "$folder/$module.swiftmodule"
     waiting="$waiting $module"
@@ -67,8 +71,10 @@ compile_core() {
       [ "${#processes[@]}" -lt "$cores" ] || break
       for needed in ${imports[$module]}; do [ -e "$folder/$needed.swiftmodule" ] || continue 2; done
       say "  $module"
+      local code=()
+      if has_object "$module"; then code=(-c -o "$folder/$module.part"); fi
       embedded_swift "$triple" "$module" "$folder" -emit-module -emit-module-path "$folder/$module.swiftmodule" \
-        -c -o "$folder/$module.part" < /dev/null &
+        ${code[@]+"${code[@]}"} < /dev/null &
       processes[$module]=$!
       waiting=" $waiting "
       waiting=${waiting/ $module / }
@@ -82,7 +88,7 @@ compile_core() {
         fail "$module does not compile as Embedded Swift for $triple"
       fi
       unset "processes[$module]"
-      mv "$folder/$module.part" "$folder/$module.o"
+      if has_object "$module"; then mv "$folder/$module.part" "$folder/$module.o"; fi
     done
   done
 }
@@ -90,7 +96,17 @@ compile_core() {
 # The object files of compile_core, one a line.
 core_objects() {
   local folder=$1 module
-  for module in $core_modules; do printf '%s\n' "$folder/$module.o"; done
+  for module in $core_modules; do ! has_object "$module" || printf '%s\n' "$folder/$module.o"; done
+}
+
+# build_core TRIPLE FOLDER LINK: compiles the core into FOLDER and calls LINK. Where it fails, as with a compiler that leaves
+# the code of other modules to them, once more with the object files of all modules.
+build_core() {
+  compile_core "$1" "$2"
+  "$3" 2> /dev/null && return
+  local all_objects=true
+  compile_core "$1" "$2"
+  "$3"
 }
 
 # The folder of the toolchain's library for a triple of Embedded Swift.

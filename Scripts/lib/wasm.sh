@@ -11,13 +11,17 @@ build_wasm() {
   local core_modules=${core_modules/ Figures/}
   find_swift
   install_packages wasi-libc
-  TARGET_FLAGS="-Xcc -msimd128" compile_core "$triple" "$folder"
+  mkdir -p "$folder"
   clang --target=wasm32-unknown-wasi -O2 -c "$root/Scripts/lib/embedded_runtime.c" -o "$folder/runtime.o"
-  # The stack comes first in memory, so an overflow traps instead of overwriting other memory.
-  # shellcheck disable=SC2046  # one word a line
-  wasm-ld --no-entry --gc-sections -O2 --strip-all --stack-first -z stack-size=1048576 -o "$folder/linked.wasm" \
-    /usr/lib/wasm32-wasi/crt1-reactor.o $(core_objects "$folder") "$folder/runtime.o" \
-    "$(embedded_library "$triple")/libswiftUnicodeDataTables.a" -L/usr/lib/wasm32-wasi -lc
+  # shellcheck disable=SC2329  # build_core calls it
+  link_wasm() {
+    # The stack comes first in memory, so an overflow traps instead of overwriting other memory.
+    # shellcheck disable=SC2046  # one word a line
+    wasm-ld --no-entry --gc-sections -O2 --strip-all --stack-first -z stack-size=1048576 -o "$folder/linked.wasm" \
+      /usr/lib/wasm32-wasi/crt1-reactor.o $(core_objects "$folder") "$folder/runtime.o" \
+      "$(embedded_library "$triple")/libswiftUnicodeDataTables.a" -L/usr/lib/wasm32-wasi -lc
+  }
+  TARGET_FLAGS="-Xcc -msimd128" build_core "$triple" "$folder" link_wasm
   mkdir -p "$(dirname "$output")"
   mv "$folder/linked.wasm" "$output"
 }
