@@ -222,6 +222,16 @@ dermafusion_status dermafusion_describe(
 dermafusion_status dermafusion_read_table(
     const void *table, size_t size, const char *request, dermafusion_result *result, dermafusion_error *error);
 
+/* The name by which tables know the image of a path, `image_id` in what `dermafusion classify` writes: the file's name without
+   the ending of an image. The result's view has it as its `json`, a JSON string, and no classes. */
+dermafusion_status dermafusion_image_id(const char *path, dermafusion_result *result, dermafusion_error *error);
+
+/* The images in a folder and those below it, as `dermafusion classify FOLDER` finds them: by their endings, and by the first bytes
+   of files with another ending or none. Hidden files are passed over.
+   The result's view has the answer as its `json`, and no classes: {"images": their paths in order, "notes": sentences on what
+   cannot be looked at or is left out}. A folder without an image is an error. */
+dermafusion_status dermafusion_list_images(const char *folder, dermafusion_result *result, dermafusion_error *error);
+
 /* Sets a request to "nothing known, nothing special". */
 void dermafusion_request_init(dermafusion_request *request);
 

@@ -95,6 +95,35 @@ public func readTable(
   }
 }
 
+@c(dermafusion_image_id)
+public func imageIdentifier(
+  _ path: UnsafePointer<CChar>?, _ result: UnsafeMutablePointer<dermafusion_result>?,
+  _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  make(result, error) { () throws(DermaFusionError) in
+    guard let path = try CText.read(path, "path") else { throw .null("path") }
+    return StoredResult(nil, json: JSONValue.string(path.imageIdentifier ?? path).text)
+  }
+}
+
+@c(dermafusion_list_images)
+public func listImages(
+  _ folder: UnsafePointer<CChar>?, _ result: UnsafeMutablePointer<dermafusion_result>?,
+  _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  make(result, error) { () throws(DermaFusionError) in
+    guard let folder = try CText.read(folder, "folder") else { throw .null("folder") }
+    let images = try FolderImages(folder)
+    let leftOut = images.leftOut.words.map { ["\(folder): left out: \($0)"] } ?? []
+    return StoredResult(
+      nil,
+      json: JSONValue.object([
+        "images": .strings(images.paths),
+        "notes": .strings(images.failures.map { $0.message } + leftOut),
+      ]).text)
+  }
+}
+
 @c(dermafusion_request_init)
 public func initializeRequest(_ request: UnsafeMutablePointer<dermafusion_request>?) {
   guard let request else { return }

@@ -1,3 +1,4 @@
+import Files
 import ImagePipeline
 import SystemModule
 
@@ -21,50 +22,45 @@ struct ImageFormat: Sendable {
   /// The names that lists show, where they are others.
   private let kinds: [String]?
   /// Endings of file names, with a dot and in lower case.
-  let endings: [String]
+  var endings: [String] { ImageEndings.of(name) }
   let decoding: Decoding
   /// Whether a file is of this format, by its first 256 bytes or the whole file. One that is cut off inside its
   /// signature may count too. The first row that says yes has the file.
   let isRecognized: @Sendable (UnsafeRawBufferPointer) -> Bool
 
   private init(
-    _ name: String, kinds: [String]? = nil, _ endings: [String], _ decoding: Decoding = .refused,
+    _ name: String, kinds: [String]? = nil, _ decoding: Decoding = .refused,
     _ isRecognized: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool = { _ in false }
   ) {
-    (self.name, self.kinds, self.endings) = (name, kinds, endings)
-    (self.decoding, self.isRecognized) = (decoding, isRecognized)
+    (self.name, self.kinds, self.decoding, self.isRecognized) = (name, kinds, decoding, isRecognized)
   }
 
-  static let png = ImageFormat("PNG", [".png", ".apng"], .own(PNGDecoder.decode)) {
+  static let png = ImageFormat("PNG", .own(PNGDecoder.decode)) {
     agrees($0, with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], atLeast: 4)
   }
-  static let jpeg = ImageFormat("JPEG", [".jpg", ".jpeg", ".jpe", ".jfif"], .own(JPEGDecoder.decode)) {
+  static let jpeg = ImageFormat("JPEG", .own(JPEGDecoder.decode)) {
     agrees($0, with: [0xFF, 0xD8, 0xFF], atLeast: 2)
   }
   static let pnm = ImageFormat(
-    "PNM", [".ppm", ".pgm", ".pbm", ".pnm"], .own(PNMDecoder.decode), PNMDecoder.isRecognized)
-  static let bmp = ImageFormat("BMP", [".bmp", ".dib"], .own(BMPDecoder.decode)) {
+    "PNM", .own(PNMDecoder.decode), PNMDecoder.isRecognized)
+  static let bmp = ImageFormat("BMP", .own(BMPDecoder.decode)) {
     // DICOM's first 128 bytes may be anything.
     !DICOMFile.isRecognized($0) && BMPHeader.isRecognized($0)
   }
   static let dicom = ImageFormat(
-    "DICOM", [".dcm", ".dicom"], .own(DICOMDecoder.decode), DICOMFile.isRecognized)
-  static let webp: ImageFormat = ImageFormat("WebP", [".webp"], .library(.webp)) {
+    "DICOM", .own(DICOMDecoder.decode), DICOMFile.isRecognized)
+  static let webp: ImageFormat = ImageFormat("WebP", .library(.webp)) {
     starts($0, "RIFF") && starts($0, "WEBP", at: 8)
   }
   static let tiff: ImageFormat = ImageFormat(
-    "TIFF", [".tif", ".tiff"], .library(.tiff), TIFFDirectory.isRecognized)
+    "TIFF", .library(.tiff), TIFFDirectory.isRecognized)
   static let heif: ImageFormat = ImageFormat(
-    "HEIF", kinds: ["HEIC", "AVIF"], [".heic", ".heif", ".hif", ".avif"], .library(.heif),
+    "HEIF", kinds: ["HEIC", "AVIF"], .library(.heif),
     HEIFFile.isRecognized)
 
   /// Before TIFF and HEIF, whose structure most of them have.
   static let raw = ImageFormat(
-    "raw camera",
-    [
-      ".3fr", ".arw", ".cr2", ".cr3", ".crw", ".dcr", ".dng", ".erf", ".iiq", ".kdc", ".mef", ".mrw", ".nef",
-      ".nrw", ".orf", ".pef", ".raf", ".raw", ".rw2", ".rwl", ".sr2", ".srf", ".srw", ".x3f",
-    ]
+    "raw camera"
   ) { bytes in
     let signatures: [(StaticString, Int)] = [
       ("FUJIFILMCCD-RAW", 0), ("FOVb", 0), ("\0MRM", 0), ("HEAPCCDR", 6), ("IIU\0", 0), ("IIRO", 0),
@@ -77,23 +73,23 @@ struct ImageFormat: Sendable {
 
   static let all: [ImageFormat] = [
     png, jpeg, pnm, bmp, dicom, webp, raw, tiff, heif,
-    ImageFormat("GIF", [".gif"]) { starts($0, "GIF8") },
-    ImageFormat("MP4 or QuickTime", []) { starts($0, "ftyp", at: 4) },
-    ImageFormat("JPEG 2000", [".jp2", ".j2k", ".j2c", ".jpc", ".jpf", ".jpx"]) {
+    ImageFormat("GIF") { starts($0, "GIF8") },
+    ImageFormat("MP4 or QuickTime") { starts($0, "ftyp", at: 4) },
+    ImageFormat("JPEG 2000") {
       $0.starts(with: [0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20]) || $0.starts(with: [0xFF, 0x4F, 0xFF, 0x51])
     },
-    ImageFormat("JPEG XL", [".jxl"]) {
+    ImageFormat("JPEG XL") {
       $0.starts(with: [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]) || $0.starts(with: [0xFF, 0x0A])
     },
-    ImageFormat("JPEG XR", [".jxr"]) { $0.starts(with: [0x49, 0x49, 0xBC, 1]) },
-    ImageFormat("Photoshop", [".psd", ".psb"]) { starts($0, "8BPS") },
-    ImageFormat("PDF", []) { starts($0, "%PDF") },
-    ImageFormat("ICO", [".ico"]) { $0.starts(with: [0, 0, 1, 0]) },
-    ImageFormat("PAM", [".pam"]) { starts($0, "P7\n") },
-    ImageFormat("PFM", [".pfm"]) { starts($0, "PF\n") || starts($0, "Pf\n") },
-    ImageFormat("OpenEXR", [".exr"]) { $0.starts(with: [0x76, 0x2F, 0x31, 1]) },
-    ImageFormat("XCF", [".xcf"]) { starts($0, "gimp xcf") },
-    ImageFormat("PCX", [".pcx"]), ImageFormat("SVG", [".svg"]), ImageFormat("TGA", [".tga"]),
+    ImageFormat("JPEG XR") { $0.starts(with: [0x49, 0x49, 0xBC, 1]) },
+    ImageFormat("Photoshop") { starts($0, "8BPS") },
+    ImageFormat("PDF") { starts($0, "%PDF") },
+    ImageFormat("ICO") { $0.starts(with: [0, 0, 1, 0]) },
+    ImageFormat("PAM") { starts($0, "P7\n") },
+    ImageFormat("PFM") { starts($0, "PF\n") || starts($0, "Pf\n") },
+    ImageFormat("OpenEXR") { $0.starts(with: [0x76, 0x2F, 0x31, 1]) },
+    ImageFormat("XCF") { starts($0, "gimp xcf") },
+    ImageFormat("PCX"), ImageFormat("SVG"), ImageFormat("TGA"),
   ]
 
   private static func agrees(
@@ -152,9 +148,6 @@ extension ImageDecoder {
 
   /// Those of the formats that can be read on this machine. Opens the libraries.
   package static var readableEndings: [String] { endings.filter { refusal(ofEnding: $0) == nil } }
-
-  /// Those and the endings of image formats that are not decoded here.
-  package static let knownEndings = ImageFormat.all.flatMap { $0.endings }
 
   /// Why a file with such a name cannot be decoded on this machine, or nil.
   ///

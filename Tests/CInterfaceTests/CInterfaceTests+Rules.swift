@@ -2,6 +2,8 @@ import CDermaFusion
 import DermaFusion
 import Files
 import Foundation
+import ImageFiles
+import TestFiles
 import Testing
 
 @testable import DermaFusion
@@ -144,6 +146,34 @@ extension CInterfaceTests {
     }
     #expect(
       dermafusion_read_table(nil, 1, request, &result, &error) == DERMAFUSION_INVALID_ARGUMENT)
+  }
+
+  @Test func aFolderIsListedAsTheCommandLineListsIt() throws {
+    let folder = TemporaryFolder()
+    for name in ["patient.Smith", "b/IM1", "a.txt", ".hidden.ppm"] {
+      folder.write("P6 1 1 255\n...", to: name)
+    }
+    folder.write("no image", to: "README")
+    folder.write("GIF89a", to: "moving")
+    var result: dermafusion_result = 0
+    var error = dermafusion_error()
+    try #require(
+      dermafusion_list_images(folder.path, &result, &error) == DERMAFUSION_OK, "\(Self.message(error))")
+    let images = try FolderImages(folder.path)
+    #expect(images.paths == ["a.txt", "b/IM1", "patient.Smith"].map { "\(folder.path)/\($0)" })
+    let answer: JSONValue = .object([
+      "images": .strings(images.paths),
+      "notes": .strings(["\(folder.path): left out: 1 GIF file, which cannot be read"]),
+    ])
+    #expect(String(cString: try view(result).json) == answer.text)
+    #expect(dermafusion_result_close(result, nil) == DERMAFUSION_OK)
+    #expect(dermafusion_list_images("\(folder.path)/none", &result, &error) == DERMAFUSION_FAILED)
+    #expect(Self.message(error).contains("/none") && result == 0)
+    for (path, name) in [("d/patient.Smith", "patient.Smith"), ("d/a.b.JPG", "a.b"), ("-", "-"), ("", "")] {
+      try #require(dermafusion_image_id(path, &result, &error) == DERMAFUSION_OK)
+      #expect(String(cString: try view(result).json) == "\"\(name)\"")
+      #expect(dermafusion_result_close(result, nil) == DERMAFUSION_OK)
+    }
   }
 
   @Test func theVersionsAreThoseOfTheHeaderAndTheProgram() {

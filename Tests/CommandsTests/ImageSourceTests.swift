@@ -4,6 +4,7 @@ import TestFiles
 import Testing
 
 @testable import Commands
+@testable import ImageFiles
 
 @Suite struct ImageSourceTests {
   @Test func aFolderStandsForTheImagesBelowItSortedByPath() throws {
@@ -273,8 +274,9 @@ import Testing
     #expect(ImageSource(name: "x.y.png").identifier == "x.y")
     #expect(ImageSource(name: "plain").identifier == "plain")
     #expect(ImageSource(name: "a.b/.png").identifier == ".png")
-    // As characters, neither the slash nor the dot would be one with the accent behind it.
-    #expect(ImageSource(name: "a/\u{301}b.\u{301}png").identifier == "\u{301}b")
+    // As a character, the slash would be another one with the accent behind it.
+    #expect(ImageSource(name: "a/\u{301}b.png").identifier == "\u{301}b")
+    #expect(ImageSource(name: "a/b.\u{301}png").identifier == "b.\u{301}png")
     #expect(ImageSource(name: "-").identifier == nil)
   }
 }

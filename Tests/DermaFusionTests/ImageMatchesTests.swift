@@ -45,8 +45,19 @@ import Testing
       match(images, ["1.2.840.113619.2.50", "x/d/1.2.840.113619.2.5"]) == [
         "x/d/1.2.840.113619.2.5", "1.2.840.113619.2.50", "-",
       ])
-    let identifiers = ["1.2.5", "a.0", "a.j2", "a.", ".5", "a.٣"].map { $0.imageIdentifier }
-    #expect(identifiers == ["1.2.5", "a.0", "a", "a", ".5", "a"])
+  }
+
+  /// What is no ending of an image belongs to the name.
+  @Test func onlyTheEndingOfAnImageIsCutOff() {
+    let whole = ["1.2.5", "patient.Smith", "Dr. No", "a.", ".jpg", ".5", "a.jpg.bak", "a.\u{212A}", "a.j2"]
+    #expect(whole.map { $0.imageIdentifier } == whole)
+    let cut = ["d/a.b.JPG", "a.jpg.png", "e\u{301}.Dcm"].map { $0.imageIdentifier }
+    #expect(cut == ["a.b", "a.jpg", "e\u{301}"])
+    let patients = ["d/patient.Smith", "d/patient.Jones"]
+    #expect(match(patients, ["patient.Jones", "patient.Smith"]) == ["patient.Smith", "patient.Jones"])
+    #expect(match(patients, ["patient"]) == ["-", "-"])
+    #expect(match([patients[0]], ["patient", "Smith"]) == ["-"])
+    #expect(match(["a.b.jpg", "a.c.jpg"], ["a.b", "a"]) == ["a.b", "-"])
   }
 
   @Test func aRowOfAnEarlierFormIsNoOtherImages() {

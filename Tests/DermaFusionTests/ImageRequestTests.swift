@@ -141,7 +141,8 @@ import Testing
     #expect(
       description.members.map(\.key) == [
         "schemaVersion", "version", "model", "architecture", "precision", "temperature", "inputSize",
-        "classes", "metadataUsed", "abstention", "sexes", "sites", "pickerSites", "methods", "layers",
+        "classes", "metadataUsed", "abstention", "imageEndings", "sexes", "sites", "pickerSites", "methods",
+        "layers",
         "threads",
         "instructionSet", "disclaimer",
       ])

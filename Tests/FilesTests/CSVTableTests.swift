@@ -48,7 +48,7 @@ import Testing
 
   /// The first line that spreadsheets of other languages write.
   @Test func theLineOfTheSeparatorIsObeyed() throws {
-    for start in ["sep=;", "SEP=;", "\u{FEFF}sep=;"] {
+    for start in ["sep=;", "SEP=;", "\u{FEFF}sep=;", "\"sep=;\"", "sep=;;"] {
       let table = try table("\(start)\r\na,b;c\r\n1,5;2\r\n")
       #expect(table.header == ["a,b", "c"] && table.rows.map(\.fields) == [["1,5", "2"]], "\(start)")
       #expect(table.rows[0].line == 3 && table.notes == [])

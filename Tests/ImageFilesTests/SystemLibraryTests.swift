@@ -1,3 +1,4 @@
+import Files
 import ImagePipeline
 import SystemModule
 import Testing
@@ -30,7 +31,7 @@ import Testing
       ImageDecoder.refusal(ofEnding: ".nef") == DermaFusionError.unsupportedFormat(name: "raw camera").message
     )
     #expect(ImageDecoder.refusal(ofEnding: ".txt") == ".txt is no ending of an image format")
-    #expect(ImageDecoder.knownEndings.contains(".gif") && !ImageDecoder.readableEndings.contains(".gif"))
+    #expect(ImageEndings.all.contains(".gif") && !ImageDecoder.readableEndings.contains(".gif"))
     #expect(Set(ImageDecoder.readableEndings).isSubset(of: ImageDecoder.endings))
     #expect(
       ImageDecoder.refusal(ofEnding: ".tif")

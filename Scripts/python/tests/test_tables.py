@@ -106,15 +106,17 @@ def test_mappings_have_a_tables_names_and_words(small_model: Path) -> None:
     classifier = Classifier(small_model)
     rows = [
         {"localization": "head/neck", "age_approx": np.int64(40), "Sex": "w"},
+        {"age": 3, "sex": "F", "site": "thigh"},
         {"age": "85+", "sex": "m"},
         {"anatom_site_general": "moon", "gender": pandas.NA},
         {"age": pandas.NA, "sex": None, "site": pandas.NaT},
     ]
     with pytest.warns(UserWarning, match=r"moon") as caught:
-        found = [one.metadata for one in classifier.classify_many([pixels(1)] * 4, metadata=rows)]
+        found = [one.metadata for one in classifier.classify_many([pixels(1)] * 5, metadata=rows)]
     assert len(caught) == 1
     assert [(one["age"], one["sex"]) for one in found] == [
         (40, "female"),
+        (3, "female"),
         (85, "male"),
         (None, "unknown"),
         (None, "unknown"),
@@ -159,8 +161,42 @@ def test_a_heatmap_leaves_its_process(small_model: Path) -> None:
             assert not getattr(sent.classification, name).flags.writeable
 
 
-def test_a_number_is_no_ending(small_model: Path) -> None:
-    names = ["d/1.2.840.5", "a.0", "a.j2", "a.", ".5", "a.\u0663"]
+def test_only_the_ending_of_an_image_is_cut_off(small_model: Path) -> None:
+    names = ["d/1.2.840.5", "a.0", "patient.Smith", "a.", ".jpg", "a.b.JPG", "", "d/a.jpg.bak"]
     classifier = Classifier(small_model)
-    found = dermafusion.to_frame([classifier.classify(pixels(1), name=name) for name in names])
-    assert found["image_id"].tolist() == ["1.2.840.5", "a.0", "a", "a", ".5", "a"]
+    found = [classifier.classify(pixels(1), name=name) for name in names]
+    failed = dermafusion.ImageError("it is no image")
+    failed.image = "d/b.png"
+    frame = dermafusion.to_frame([*found, failed])
+    expected = ["1.2.840.5", "a.0", "patient.Smith", "a.", ".jpg", "a.b", "", "a.jpg.bak", "b"]
+    assert frame["image_id"].tolist() == expected
+
+
+def test_sparks_folders_and_rows_are_the_commands(small_model: Path, images: list[str], tmp_path: Path) -> None:
+    from dermafusion import spark
+
+    folder = Path(images[0]).parent
+    (folder / "below").mkdir()
+    for name in ("patient.Smith", "IM0001", ".hidden.png"):
+        (folder / "below" / name).write_bytes(Path(images[0]).read_bytes())
+    (folder / "moving").write_bytes(b"GIF89a")
+    (folder / "notes.txt").write_text("no image")
+    (folder / "a.png-link").symlink_to(images[0])
+    listed = subprocess.run(
+        [COMMAND, "classify", folder, "--model", small_model, "--format", "json"], capture_output=True, text=True
+    )
+    expected = [json.loads(line)["image"] for line in listed.stdout.splitlines()]
+    with pytest.warns(UserWarning, match="left out: 1 GIF file"):
+        assert spark.image_paths(folder) == expected
+    assert len(expected) == len(NAMES) + 3
+    with pytest.raises(dermafusion.DermaFusionError, match="none"):
+        spark.image_paths(tmp_path / "none")
+    columns = spark._table.patient_columns(["path", "Age_approx", "note", "image_id", "localization"])
+    assert columns == ["Age_approx", "localization"]
+    classifier = Classifier(small_model)
+    for age, site, metadata in (("85+", "thigh", (85, "lower extremity")), (pandas.NA, None, (None, "unknown"))):
+        row = spark._row(classifier, {"path": images[0], "Age_approx": age, "localization": site}, columns)
+        told = json.loads(row["json"])["metadata"]
+        assert (told["age"], told["site"]) == metadata, row
+    failed = spark._row(classifier, {"path": images[0], "Age_approx": "old", "localization": ""}, columns)
+    assert "old" in failed["error"]

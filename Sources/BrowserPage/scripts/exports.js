@@ -1,25 +1,44 @@
 import { download } from './dom.js';
 
 /**
- * A cell of a table, by RFC 4180: quoted where the text holds a comma, a quote or a line break. What a spreadsheet would take
- * for a formula gets an apostrophe before it: file names and notes come from anywhere.
+ * A cell of a table as the command line writes it, whose tables the engine reads back: quoted where the text holds what separates
+ * cells, a quote, a line break, or a blank at an end. What a spreadsheet would take for a formula, also behind a semicolon, a tab
+ * or a line break, gets an apostrophe before it, and so does such an apostrophe: file names and notes come from anywhere.
  * @param {string | number} value
  */
 export function csvCell(value) {
   if (typeof value === 'number') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const marked = value.replace(/(^|[;\t\n\r])('*)(?=[=@\uff1d\uff0b\uff0d\uff20]|([+-][^;\t\n\r]*))/g,
+    (start, before, marks, signed = '') => (isNumber(signed) ? start : `${before}'${marks}`));
+  const text = /^'*[\t\n\r]/.test(value) ? `'${marked}` : marked;
+  return /^ |[",;\t\n\r]| $/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** @param {string} text */
+function isNumber(text) {
+  return /^[+-](\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
+}
+
+/**
+ * The name by which tables know an image: its file's name without the ending of an image.
+ * @param {string} name
+ * @param {string[]} endings of images
+ */
+function imageId(name, endings) {
+  const dot = name.lastIndexOf('.');
+  return dot > 0 && endings.includes(name.slice(dot).toLowerCase()) ? name.slice(0, dot) : name;
 }
 
 /**
  * The columns of `dermafusion classify --format csv`, and behind them what only the page knows.
  * @param {import('./types.js').Scan} scan
+ * @param {string[]} endings of images
  * @returns {[string, string | number][]}
  */
-function cells({ result, classes, created, square, lesion, note, trust = {} }) {
+function cells({ result, classes, created, square, lesion, note, trust = {} }, endings) {
   const words = (/** @type {string[] | null} */ list) => (list ?? []).join(' ');
   return [
-    ['image_id', result.image.replace(/(?<=.)\.[^.]*$/, '')], ['image', result.image], ['class', result.prediction?.class ?? ''], ['name', result.prediction?.name ?? ''],
+    ['image_id', imageId(result.image, endings)], ['image', result.image], ['class', result.prediction?.class ?? ''], ['name', result.prediction?.name ?? ''],
     ['probability', result.prediction?.probability ?? ''],
     ...classes.map(({ class: id }) => /** @type {[string, number]} */ ([id, result.probabilities[id]])),
     ['risk', result.risk ?? ''], ['concern', result.concern ?? ''], ['urgent', String(result.urgent ?? '')], ['confidence', result.confidence],
@@ -37,14 +56,15 @@ function cells({ result, classes, created, square, lesion, note, trust = {} }) {
  * Scans of several models have columns of their own, so each model gets a table of its own in the file. What could not be
  * classified is there with the reason in the last column.
  * @param {import('./types.js').Scan[]} scans
+ * @param {string[]} endings of images, as the engine knows them
  * @param {{name: string, error: string}[]} [failures]
  * @param {string} [disclaimer]
  */
-export function csvOf(scans, failures = [], disclaimer = '') {
+export function csvOf(scans, endings, failures = [], disclaimer = '') {
   let header = '';
   const hasFailures = failures.length > 0;
   const lines = scans.map((scan) => {
-    const row = cells(scan);
+    const row = cells(scan, endings);
     const columns = [...row.map(([column]) => column), ...(hasFailures ? ['error'] : [])].join(',');
     const prefix = columns === header ? '' : `${header ? '\n' : ''}${columns}\n`;
     header = columns;
@@ -56,7 +76,7 @@ export function csvOf(scans, failures = [], disclaimer = '') {
   }
   for (const { name, error } of failures) {
     /** @type {Record<string, string>} */
-    const known = { image_id: name.replace(/(?<=.)\.[^.]*$/, ''), image: name, disclaimer, error };
+    const known = { image_id: imageId(name, endings), image: name, disclaimer, error };
     lines.push(`${header.split(',').map((column) => csvCell(known[column] ?? '')).join(',')}\n`);
   }
   // Excel takes a table without this mark for one in the machine's old encoding.
@@ -83,10 +103,11 @@ export function jsonOf(scans) {
  * @param {import('./types.js').Scan[]} scans
  * @param {'json' | 'csv'} format
  * @param {string} name without its ending
+ * @param {{imageEndings: string[]} | undefined} description the engine's
  * @param {{name: string, error: string}[]} [failures] what could not be classified, and why
  */
-export function exportScans(scans, format, name, failures = []) {
-  const text = format === 'json' ? jsonOf(scans) : csvOf(scans, failures, scans[0]?.result.disclaimer);
+export function exportScans(scans, format, name, description, failures = []) {
+  const text = format === 'json' ? jsonOf(scans) : csvOf(scans, description?.imageEndings ?? [], failures, scans[0]?.result.disclaimer);
   download(`${name}.${format === 'json' && scans.length > 1 ? 'jsonl' : format}`, new Blob([text], { type: format === 'json' ? 'application/json' : 'text/csv' }));
 }
 

@@ -54,6 +54,7 @@
  * @property {string[]} sexes
  * @property {string[]} methods
  * @property {string[]} layers
+ * @property {string[]} imageEndings of the names of image files, with a dot and in lower case
  * @property {string} disclaimer
  *
  * @typedef {object} Result the JSON of `classify`, schema version 2

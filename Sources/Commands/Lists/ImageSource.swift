@@ -36,25 +36,3 @@ struct ImageSource: Equatable, Sendable {
     }
   }
 }
-
-extension String {
-  /// A file name's ending in lower case, `.png`; nil where it has none.
-  var fileEnding: String? {
-    fileName.flatMap { name in
-      guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return nil }
-      return String(name[dot...]).lowercased()
-    }
-  }
-}
-
-/// How the names of image files end.
-enum ImageFileName {
-  /// Files in a folder are images when their name ends so, in any letter case.
-  static let endings = ImageDecoder.endings
-
-  /// Of the pictures that `gradcam` makes: they are no photographs.
-  static let heatmapEnding = "-gradcam.png"
-
-  /// What a folder without any lacks.
-  static var kind: String { "image (\(ImageDecoder.readableEndings.joined(separator: ", ")))" }
-}

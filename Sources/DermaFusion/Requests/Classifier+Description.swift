@@ -32,7 +32,7 @@ extension Classifier {
         [("model", model.json)] + facts[2...] + [
           ("temperature", .number(configuration.temperature)),
           ("inputSize", .integer(configuration.preprocessing.size)), ("classes", classes),
-          ("metadataUsed", usesMetadata), abstention,
+          ("metadataUsed", usesMetadata), abstention, ("imageEndings", .strings(ImageEndings.all)),
         ] + choices
       if !formats.isEmpty {
         members += [("formats", .strings(formats)), ("endings", .strings(endings))]

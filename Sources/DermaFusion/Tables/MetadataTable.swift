@@ -270,23 +270,6 @@ extension PatientMetadata {
 }
 
 extension String {
-  /// A path's last part. `-` is standard input, which has none.
-  package var fileName: String? {
-    if self == "-" { return nil }
-    // By bytes: as a character, a slash or a dot that an accent follows is another one.
-    return utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String($0) }
-  }
-
-  /// The file name without its ending, by which tables know an image. A number is no ending: the UIDs of DICOM files end so.
-  package var imageIdentifier: String? {
-    fileName.map { name in
-      guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return name }
-      let ending = name.utf8[dot...].dropFirst()
-      let isNumber = ending.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-      return isNumber && !ending.isEmpty ? name : String(name[..<dot])
-    }
-  }
-
   /// What makes two names of images the same: their Unicode scalars. Strings are equal too where they only look the
   /// same (`é` as one scalar and as two), and files of such names are different files.
   package var imageKey: [UInt8] { Array(utf8) }

@@ -81,15 +81,22 @@ struct CSVScanner {
   /// Of a whole table, which tells what separates its fields.
   init(bytes: ArraySlice<UInt8>, path: String) {
     let first = bytes.prefix { !Self.endsLine($0) }
-    let marked = Array("sep=".utf8)
-    if first.count == 5, first.prefix(4).map({ $0 | 0x20 }) == marked.map({ $0 | 0x20 }),
-      let separator = first.last
-    {
-      self.init(bytes: bytes.dropFirst(5), separator: separator, path: path)
+    if let separator = Self.separator(markedBy: first) {
+      self.init(bytes: bytes.dropFirst(first.count), separator: separator, path: path)
       endLine()
     } else {
       self.init(bytes: bytes, separator: Self.separator(of: bytes), path: path)
     }
+  }
+
+  /// What a first line such as `sep=;` names, also with the quotes and the empty cells behind it that a spreadsheet adds where it
+  /// writes the line as a row.
+  private static func separator(markedBy line: ArraySlice<UInt8>) -> UInt8? {
+    let text = line.filter { $0 != UInt8(ascii: "\"") }
+    guard text.count >= 5, text.prefix(4).map({ $0 | 0x20 }) == Array("sep=".utf8).map({ $0 | 0x20 }),
+      text[4...].allSatisfy({ $0 == text[4] })
+    else { return nil }
+    return text[4]
   }
 
   mutating func rows() throws(DermaFusionError) -> [CSVTable.Row] {

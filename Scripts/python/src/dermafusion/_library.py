@@ -101,6 +101,8 @@ _SIGNATURES: dict[str, list[Any]] = {
     "classifier_close": [_HANDLE, _POINTER],
     "describe": [_HANDLE, _POINTER, _POINTER],
     "read_table": [_POINTER, _SIZE, ctypes.c_char_p, _POINTER, _POINTER],
+    "image_id": [ctypes.c_char_p, _POINTER, _POINTER],
+    "list_images": [ctypes.c_char_p, _POINTER, _POINTER],
     "classify_bytes": _BYTES,
     "classify_file": _FILE,
     "classify_pixels": _PIXELS,

@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from . import _input, _library
-from ._engine import Result
+from . import _input
+from ._engine import answer
 from .errors import ArgumentError, MetadataError
 
 _LIMIT = 64 << 20
@@ -32,39 +32,45 @@ def read(table: Any, images: Sequence[object]) -> list[Known]:
     else:
         header, columns = _frame(table) if _is_frame(table) else _columns(table)
         name, content = "the metadata as a table", _text(header, columns)
-    answer = _ask(name, content, [_name(image) for image in images])
-    for note in answer["notes"]:
+    found = _ask(name, content, [_name(image) for image in images])
+    for note in found["notes"]:
         warnings.warn(note, stacklevel=4)
-    return [_known(entry) for entry in answer["images"]]
+    return [_known(entry) for entry in found["images"]]
 
 
 def row(mapping: Mapping[Any, Any]) -> dict[str, Any]:
     """What a mapping of one image says that has a table's names and words."""
     # The row is that of the image that it is given for.
-    header = ["image_id", *(str(key) for key in mapping)]
-    answer = _ask("the metadata", _text(header, [["0"], *([value] for value in mapping.values())]), ["0"])
-    if answer["unused"]:
+    header, cells = ["image_id", *(str(key) for key in mapping)], [["0"], *([value] for value in mapping.values())]
+    asked = _ask("the metadata", _text(header, cells), ["0"])
+    if asked["unused"]:
         raise ArgumentError(
-            f"the metadata has a key {answer['unused'][0]!r}",
+            f"the metadata has a key {asked['unused'][0]!r}",
             "Give age, sex and site, as tables name them; a table that names its images as a DataFrame.",
         )
-    found = _known(answer["images"][0])
+    if asked["missing"]:
+        # A mapping says what is known, so what it lacks is nothing to warn of.
+        lacking = asked["missing"]
+        asked = _ask("the metadata", _text([*header, *lacking], [*cells, *([None] for _ in lacking)]), ["0"])
+    found = _known(asked["images"][0])
     if isinstance(found, MetadataError):
         raise found
-    # The first note is on the columns that a row lacks, if any.
-    for note in answer["notes"][bool(answer["missing"]) :]:
+    for note in asked["notes"]:
         warnings.warn(note, stacklevel=2)
     return found or {}
 
 
+def patient_columns(names: Iterable[str]) -> list[str]:
+    """Those of a table's columns that say something of the patient."""
+    header = ["image_id", *(name for name in names if name != "image_id")]
+    unused = _ask("the metadata", _text(header, [[]] * len(header)), [])["unused"]
+    return [name for name in header[1:] if name not in unused]
+
+
 def _ask(name: str, content: bytes, images: list[str]) -> dict[str, Any]:
-    library = _library.library()
-    library.require_own_process()
     request = json.dumps({"name": _input.readable(name), "images": images}).encode()
-    result = Result(library, library.make("read_table", content, len(content), request))
-    answer: dict[str, Any] = json.loads(result.json)
-    result.close()
-    return answer
+    found: dict[str, Any] = answer("read_table", content, len(content), request)
+    return found
 
 
 def _known(entry: dict[str, Any] | None) -> Known:

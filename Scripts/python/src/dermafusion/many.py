@@ -206,6 +206,6 @@ def _known(row: Mapping[str, Any] | None) -> tuple[Any, ...]:
         raise ArgumentError(
             f"the metadata of an image is of type {type(row).__name__}", "Give a mapping for each image."
         )
-    if any(key not in _KEYS for key in row) or isinstance(row.get("age"), str):
+    if any(key not in _KEYS or isinstance(value, str) for key, value in row.items()):
         row = _table.row(row)
     return tuple(row.get(key) for key in _KEYS)

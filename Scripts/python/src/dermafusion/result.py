@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _engine
+from . import _engine, _input
 from .errors import ArgumentError, DermaFusionError
 
 _STATUSES = ("ok", "all_negative", "flat")
@@ -311,10 +311,9 @@ def row(result: Classification | DermaFusionError) -> dict[str, Any]:
 
 
 def _identifier(image: str) -> str:
-    """The file's name without its folders and its ending, by which tables know the image. A number is no ending."""
-    name = image.rstrip("/").rpartition("/")[2]
-    stem, _, ending = name.rpartition(".")
-    return (name if ending.isdecimal() and ending.isascii() else stem) or name or image
+    """The name by which tables know the image."""
+    found: str = _engine.answer("image_id", _input.readable(image).replace("\0", "\ufffd").encode())
+    return found
 
 
 def _columns(classes: tuple[str, ...], others: set[str]) -> list[str]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from . import _engine, _table
 from .classifier import Classifier
 from .errors import ArgumentError, DermaFusionError
 
-METADATA = {"age": "double", "sex": "string", "site": "string"}
 SCORES = {
     "image_sha256": "string",
     "model_sha256": "string",
@@ -40,7 +41,8 @@ def classify(frame: Any, *, model: str | None = None) -> Any:
     """Adds to each row of a data frame what the model makes of its image.
 
     frame: has a column `path` (string: a file that every executor can read) or `bytes` (binary: a file's content), or
-        both: then `path` names the image. The columns `age`, `sex` and `site` are used where they are there.
+        both: then `path` names the image. The columns of the patient have a table's names and words: `age`, `sex`,
+        `site`, `localization`, `age_approx` and others.
     model: a folder on every executor; None: the model in the package, which every executor has.
 
     Returns a frame with `path` (if it was there) and the columns of `SCORES`. An image that fails has a row with its
@@ -50,21 +52,23 @@ def classify(frame: Any, *, model: str | None = None) -> Any:
     remedy = "Give a column path (string) or bytes (binary), and age, sex and site where they are known."
     if "path" not in names and "bytes" not in names:
         raise ArgumentError(f"the frame has no column path or bytes; it has {', '.join(names)}", remedy)
-    for name, expected in (("path", ("string",)), ("bytes", ("binary",)), ("sex", ("string",)), ("site", ("string",))):
-        if names.get(name) not in (None, "void", *expected):
-            raise ArgumentError(f"the column {name} is of type {names[name]}, not {expected[0]}", remedy)
+    for name, expected in (("path", "string"), ("bytes", "binary")):
+        if names.get(name) not in (None, "void", expected):
+            raise ArgumentError(f"the column {name} is of type {names[name]}, not {expected}", remedy)
     wanted = [f"`{name}`" for name in ("path", "bytes") if name in names]
-    wanted += [f"cast(`{name}` as {kind}) as `{name}`" for name, kind in METADATA.items() if name in names]
+    # As texts, so that an age such as 85+ is no null, and a missing number no NaN.
+    known = _table.patient_columns(name for name in names if name not in ("path", "bytes"))
+    wanted += [f"cast(`{name}` as string) as `{name}`" for name in known]
     columns = {**({"path": "string"} if "path" in names else {}), **SCORES}
     schema = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
-        return _classify_batches(batches, model, list(columns))
+        return _classify_batches(batches, model, known, list(columns))
 
     return frame.selectExpr(*wanted).mapInPandas(run, schema)
 
 
-def _classify_batches(batches: Iterator[Any], model: str | None, columns: list[str]) -> Iterator[Any]:
+def _classify_batches(batches: Iterator[Any], model: str | None, known: list[str], columns: list[str]) -> Iterator[Any]:
     import pandas
 
     classifier = _classifiers.get(model)
@@ -72,13 +76,13 @@ def _classify_batches(batches: Iterator[Any], model: str | None, columns: list[s
         # The other cores have processes of their own.
         classifier = _classifiers[model] = Classifier(model, threads=1)
     for batch in batches:
-        rows = [_row(classifier, row) for row in batch.to_dict("records")]
+        rows = [_row(classifier, row, known) for row in batch.to_dict("records")]
         # Plain objects: pandas' own texts come in chunks, which Spark does not take.
         values = {name: pandas.Series([row.get(name) for row in rows], dtype=object) for name in columns}
         yield pandas.DataFrame(values, columns=columns)
 
 
-def _row(classifier: Classifier, row: dict[str, Any]) -> dict[str, Any]:
+def _row(classifier: Classifier, row: dict[str, Any], known: list[str]) -> dict[str, Any]:
     path = row.get("path") if isinstance(row.get("path"), str) else None
     content = row.get("bytes")
     image = content if isinstance(content, (bytes, bytearray)) else path
@@ -86,8 +90,8 @@ def _row(classifier: Classifier, row: dict[str, Any]) -> dict[str, Any]:
     try:
         if image is None:
             raise ArgumentError("the row has neither a path nor bytes", "")
-        known = {name: row[name] for name in METADATA if name in row and row[name] == row[name]}
-        result = classifier.classify(image, name=path or "", **known)
+        metadata = _table.row({name: row[name] for name in known}) if known else {}
+        result = classifier.classify(image, name=path or "", **metadata)
     except DermaFusionError as error:
         made["error"] = str(error)
         return made
@@ -109,27 +113,22 @@ def _row(classifier: Classifier, row: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def image_paths(folder: Path) -> Iterator[str]:
-    """The images of a folder and of those below it, hidden ones left out.
+def image_paths(folder: str | os.PathLike[str]) -> list[str]:
+    """The images of a folder and of those below it, as `dermafusion classify FOLDER` finds them.
 
-    Their names end as those of a format do that can be read here.
+    What cannot be looked at or is left out is warned of.
     """
-    endings = tuple(Classifier(threads=1).description["endings"])
-    for base, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if name.lower().endswith(endings) and not name.startswith("."):
-                yield os.path.abspath(os.path.join(base, name))
+    found = _engine.answer("list_images", os.fsencode(os.path.abspath(folder)))
+    for note in found["notes"]:
+        warnings.warn(note, stacklevel=2)
+    return list(found["images"])
 
 
 def _read_input(session: Any, source: str) -> Any:
     remedy = "Give a folder of images, or a .csv or .parquet table with a column path."
     path = Path(source)
     if path.is_dir() and not source.rstrip("/").endswith(".parquet"):
-        names = list(image_paths(path))
-        if not names:
-            raise ArgumentError(f"{source}: there is no image in it", remedy)
-        return session.createDataFrame([(name,) for name in names], "path string")
+        return session.createDataFrame([(name,) for name in image_paths(path)], "path string")
     if source.endswith(".csv"):
         frame = session.read.csv(source, header=True)
     elif source.rstrip("/").endswith(".parquet"):

@@ -64,7 +64,7 @@ export function resultPanel({ scan, photograph, request, trustOf, checked, drawn
  * @param {{report: () => void, letter: () => void}} print
  */
 export function exits(scanOf, { report, letter }) {
-  const exported = (/** @type {'json' | 'csv'} */ format) => () => exportScans([scanOf()], format, baseName(scanOf().name));
+  const exported = (/** @type {'json' | 'csv'} */ format) => () => exportScans([scanOf()], format, baseName(scanOf().name), app.description);
   return {
     files: [
       h('button', { class: 'button', onclick: exported('json') }, icon('export'), 'JSON'),

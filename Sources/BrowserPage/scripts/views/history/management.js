@@ -29,8 +29,8 @@ export function management(page, scans) {
       hasScans ? [
         h('button', { class: 'button', onclick: async () => download(`dermafusion-history-${today()}.jsonl`, await exportArchive(app.history, scans)) }, icon('export'), t('history.export')),
         canSeal() ? h('button', { class: 'button', onclick: () => exportSealed(scans) }, icon('lock'), t('history.exportSealed')) : null,
-        h('button', { class: 'button', onclick: () => exportScans(scans, 'json', 'dermafusion-results') }, icon('export'), t('history.exportJSON')),
-        h('button', { class: 'button', onclick: () => exportScans(scans, 'csv', 'dermafusion-results') }, icon('export'), t('history.exportCSV'))] : null,
+        h('button', { class: 'button', onclick: () => exportScans(scans, 'json', 'dermafusion-results', app.description) }, icon('export'), t('history.exportJSON')),
+        h('button', { class: 'button', onclick: () => exportScans(scans, 'csv', 'dermafusion-results', app.description) }, icon('export'), t('history.exportCSV'))] : null,
       importButton(page)),
     h('hr'),
     h('div', { class: 'row' },

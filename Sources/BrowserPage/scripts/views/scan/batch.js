@@ -152,7 +152,7 @@ function listActions(list, { saving, saveAll, addTable }) {
  * @param {'json' | 'csv'} format
  */
 function exportList(list, format) {
-  exportScans(sortedItems(list).flatMap((item) => currentScan(item) ?? []), format, 'dermafusion-results',
+  exportScans(sortedItems(list).flatMap((item) => currentScan(item) ?? []), format, 'dermafusion-results', app.description,
     list.items.filter(({ status }) => status !== 'done').map(({ file, status, error }) => ({ name: file.name, error: status === 'failed' ? failureWords(error) : t('batch.notYet') })));
 }
 

@@ -1,0 +1,65 @@
+import DermaFusion
+import Files
+import ImageFiles
+import SystemModule
+
+/// The images in some folders, each walked once, looked up by the names in a table.
+struct ImageIndex: Sendable {
+  struct Location: Sendable, Equatable {
+    /// The folder as it was given.
+    let folder: String
+    let source: ImageSource
+  }
+
+  private var folders: [(folder: String, sources: [ImageSource])] = []
+  /// Files and folders that could not be read.
+  private(set) var failures: [DermaFusionError] = []
+  private(set) var leftOut = LeftOutFiles()
+
+  /// - Parameter folders: the first that has an image wins.
+  /// - Throws: ``DermaFusionError`` for one that is not a folder, cannot be read or holds no image.
+  init(folders: [String]) throws(DermaFusionError) {
+    for folder in folders where !self.folders.contains(where: { $0.folder == folder }) {
+      let images = try FolderImages(folder, takesHeatmaps: true)
+      failures += images.failures
+      leftOut.add(images.leftOut)
+      self.folders.append((folder, images.paths.map { ImageSource(name: $0) }))
+    }
+  }
+
+  var sources: [ImageSource] { folders.flatMap(\.sources) }
+
+  /// The images in the folders, for the rows of a table.
+  struct Matches {
+    /// Of each row; `nil` where no folder has it, or where it cannot be told.
+    fileprivate(set) var locations: [Location?]
+    /// Why it cannot be told which image a row is of.
+    fileprivate(set) var refusals: [String?]
+    fileprivate(set) var notes: [String] = []
+  }
+
+  /// - Parameters:
+  ///   - rows: the names, all different.
+  ///   - path: of the table, for the notes.
+  func matches(rows: [String], table path: String) -> Matches {
+    var found = Matches(locations: rows.map { _ in nil }, refusals: rows.map { _ in nil })
+    var open = Array(rows.indices)
+    for (folder, sources) in folders {
+      let matches = ImageMatches(images: sources.map(\.name), rows: open.map { rows[$0] })
+      for (place, row) in open.enumerated() {
+        found.locations[row] = matches.imageOfRow[place].map { Location(folder: folder, source: sources[$0]) }
+        found.refusals[row] = matches.refusalOfRow[place]
+      }
+      found.notes += matches.notes(table: path)
+      open.removeAll { found.locations[$0] != nil || found.refusals[$0] != nil }
+    }
+    return found
+  }
+}
+
+extension LeftOutFiles {
+  /// A note that no image is left out without a word.
+  func note(on terminal: Terminal, isQuiet: Bool) {
+    if let words, !isQuiet { terminal.note("Note: left out of the folders: \(words).") }
+  }
+}
