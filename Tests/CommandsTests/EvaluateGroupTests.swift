@@ -75,7 +75,7 @@ import Testing
     let none = try json(words { _ in "" })
     #expect(drawn(none) == "lesions" && none["negativeLogLikelihoodCI"] is [Double])
     #expect(none["negativeLogLikelihood"] as? Double == pairs["negativeLogLikelihood"] as? Double)
-    #expect(runEvaluate(words()).output.contains("drawn by patient, not by lesion"))
+    #expect(runEvaluate(words()).output.contains("by resampling patients; "))
   }
 
   @Test func everyFigureIsALineOfTheTable() throws {

@@ -263,8 +263,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     let intervals = set.intervals()
     for metric in Metric.all(.ham10000) where metric != .expectedCalibrationError {
       let value = try #require(values[metric])
-      // A share of all or of none is so in every resample, which makes no interval.
-      let isHeld = intervals[metric].map { $0.contains(value) } ?? (value == 0 || value == 1)
+      let isHeld = intervals[metric].map { $0.contains(value) } ?? (metric.isCounted == nil && value == 1)
       #expect(isHeld, "\(metric.key) \(metric.subject): \(value)")
     }
   }
@@ -286,23 +285,44 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     #expect((0.5...0.7).contains(together), "\(together)")
   }
 
-  @Test func tooFewLesionsGetNoInterval() {
+  /// By scipy: binomtest(hits, count).proportion_ci(method="exact").
+  @Test(arguments: [
+    (3, 3, 0.2924018, 1), (29, 29, 0.8805551, 1), (0, 4, 0, 0.6023646), (1, 1, 0.025, 1),
+    (1, 2, 0.01257912, 0.9874209), (8, 10, 0.4439045, 0.9747893), (81, 263, 0.2527367, 0.3676219),
+  ])
+  func exactIntervalsAreThoseOfClopperAndPearson(hits: Int, count: Int, low: Double, high: Double) {
+    let interval = ExactInterval.ofShare(Double(hits) / Double(count), lesions: count)
+    #expect(abs(interval.lowerBound - low) < 1e-6 && abs(interval.upperBound - high) < 1e-6, "\(interval)")
+  }
+
+  /// A share of images that is none of the lesions lies between two of theirs.
+  @Test func aShareBetweenTwoCountsHasTheWiderInterval() {
+    let interval = ExactInterval.ofShare(0.5, lesions: 3)
+    #expect(interval.lowerBound == ExactInterval.ofShare(1.0 / 3, lesions: 3).lowerBound)
+    #expect(interval.upperBound == ExactInterval.ofShare(2.0 / 3, lesions: 3).upperBound)
+  }
+
+  /// Of images of one lesion the exact interval is that of one trial.
+  @Test func tooFewLesionsGetExactIntervalsOfShares() {
     let one = (0..<5).map { _ in evaluatedImage(.nv, as: .nv, lesion: "only") }
-    #expect(EvaluationSet(one).intervals().isEmpty)
+    let alone = EvaluationSet(one).intervals()
+    #expect(alone[.accuracy] == ExactInterval.ofShare(1, lesions: 1))
+    #expect(alone[.balancedAccuracy] == nil && alone[.macroAUROC] == nil)
     let rare =
       (0..<30).map { evaluatedImage(.nv, as: .nv, lesion: "\($0)") }
       + [evaluatedImage(.df, as: .df, lesion: "rare")]
     let intervals = EvaluationSet(rare).intervals()
-    #expect(intervals[.recall(.df)] == nil)
+    #expect(intervals[.recall(.df)] == ExactInterval.ofShare(1, lesions: 1))
+    #expect(intervals[.recall(.mel)] == nil, "of no image")
   }
 
-  @Test func aFigureThatAllResamplesAgreeOnGetsNoInterval() {
+  @Test func aShareThatAllResamplesAgreeOnGetsAnExactInterval() {
     let images =
       (0..<30).map { evaluatedImage(.nv, as: .nv, lesion: "\($0)") }
       + (0..<20).map { evaluatedImage(.mel, as: $0 % 2 == 0 ? .mel : .nv, lesion: "m\($0)") }
     let intervals = EvaluationSet(images).intervals()
-    #expect(intervals[.recall(.nv)] == nil)
-    #expect(intervals[.precision(.mel)] == nil)
+    #expect(intervals[.recall(.nv)] == ExactInterval.ofShare(1, lesions: 30))
+    #expect(intervals[.precision(.mel)] == ExactInterval.ofShare(1, lesions: 10))
     #expect(intervals[.recall(.mel)].map { $0.lowerBound < 0.5 && $0.upperBound > 0.5 } == true)
     #expect(intervals[.accuracy] != nil)
   }

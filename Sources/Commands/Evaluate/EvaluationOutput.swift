@@ -53,7 +53,11 @@ struct EvaluationOutput: PlainReport {
       let names = report.absentClasses.map(\.id).listed(atMost: 12)
       notes.append(("Note", "no image of \(names): means over classes leave them out"))
     }
-    if report.drawsPatients { notes.append(("Intervals", "drawn by patient, not by lesion")) }
+    notes.append(
+      (
+        "Intervals",
+        "by resampling \(report.drawsPatients ? "patients" : "lesions"); Clopper-Pearson for shares without spread"
+      ))
     notes += sortedWarnings.map { ("Warning", "\($0.count) images: \($0.warning.sentence)") }
     return notes
   }

@@ -186,7 +186,7 @@ extension EvaluationReport {
             set.confusionMatrix().map { .array($0.map(JSONValue.integer)) }),
         ])
       ))
-    members.append(("bootstrap", LesionBootstrap.json(drawsPatients: drawsPatients)))
+    members.append(("bootstrap", LesionBootstrap.json(drawsPatients: drawsPatients, hasExactShares: true)))
     members.append(
       ("subgroups", .object(subgroups.map { ($0.grouping.name, .array($0.groups.map(\.json))) })))
     return members
@@ -212,12 +212,12 @@ extension EvaluationReport {
 
 extension LesionBootstrap {
   /// How the intervals were drawn.
-  static func json(drawsPatients: Bool = false) -> JSONValue {
-    .object([
-      "level": .number(level), "resamples": .integer(resampleCount),
-      "drawn": .string(drawsPatients ? "patients" : "lesions"),
-      "seed": .integer(Int(seed)),
-    ])
+  static func json(drawsPatients: Bool = false, hasExactShares: Bool = false) -> JSONValue {
+    .object(
+      [
+        ("level", .number(level)), ("resamples", .integer(resampleCount)),
+        ("drawn", .string(drawsPatients ? "patients" : "lesions")), ("seed", .integer(Int(seed))),
+      ] + (hasExactShares ? [("sharesWithoutSpread", .string(ExactInterval.method))] : []))
   }
 }
 

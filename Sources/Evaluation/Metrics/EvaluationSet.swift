@@ -57,8 +57,8 @@ package struct EvaluationSet: Sendable {
   /// At least one, all classified by models of the same labels.
   package let images: [EvaluatedImage]
   package let labels: Labels
-  fileprivate let labelIndices: [Int]
-  private let predictions: [Int]
+  let labelIndices: [Int]
+  let predictions: [Int]
   private let confidences: [Double]
   /// -ln of each label's probability.
   let losses: [Double]
@@ -123,16 +123,29 @@ package struct EvaluationSet: Sendable {
     return metrics.map { $0.applies(to: labels) ? $0.compute(tally) : nil }
   }
 
-  /// The 95 % interval by patient or lesion of each metric that has one; see ``LesionBootstrap``.
+  /// The 95 % interval by patient or lesion of each metric that has one: by ``LesionBootstrap``, and where that shows none for a
+  /// share, by ``ExactInterval``.
   package func intervals(of metrics: [Metric]? = nil) -> [Metric: ClosedRange<Double>] {
     let metrics = metrics ?? Metric.all(labels)
-    let intervals = LesionBootstrap.intervals(lesions: units, count: metrics.count) {
+    let drawn = LesionBootstrap.intervals(lesions: units, count: metrics.count) {
       list(of: metrics, weights: $0)
     }
-    return Dictionary(
-      uniqueKeysWithValues: zip(metrics, intervals).compactMap { metric, interval in
-        interval.map { (metric, $0) }
-      })
+    let values = list(of: metrics, weights: ones)
+    let lesions = NameGroups(units).ofEach
+    var intervals: [Metric: ClosedRange<Double>] = [:]
+    for (place, metric) in metrics.enumerated() {
+      intervals[metric] =
+        drawn[place] ?? values[place].flatMap { exactInterval(of: metric, share: $0, lesions) }
+    }
+    return intervals
+  }
+
+  private func exactInterval(
+    of metric: Metric, share: Double, _ lesions: [Int]
+  ) -> ClosedRange<Double>? {
+    guard let isCounted = metric.isCounted else { return nil }
+    let counted = Set(lesions.indices.filter { isCounted(self, $0) }.map { lesions[$0] })
+    return counted.isEmpty ? nil : ExactInterval.ofShare(share, lesions: counted.count)
   }
 
   /// A question with two answers whose precision is shown against its recall.

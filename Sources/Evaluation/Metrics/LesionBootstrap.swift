@@ -1,4 +1,5 @@
 import DermaFusion
+import SystemModule
 
 /// 95 % intervals by the percentile bootstrap. Lesions are drawn rather than images: images of one lesion resemble
 /// each other, and drawn apart they would make the intervals too narrow.
@@ -16,7 +17,7 @@ package enum LesionBootstrap {
   ///   - lesions: of each image; or their patients, who are drawn in the same way.
   ///   - ofDifferences: whether a number that is the same in all resamples gets an interval of that one value: models
   ///     that answer alike have a difference of 0 whatever is drawn. Other numbers get none: that three of three were
-  ///     found tells little of the others, and drawing from the three cannot show it.
+  ///     found tells little of the others, and drawing from the three cannot show it; see ``ExactInterval``.
   ///   - measure: measures the images, each counted as often as its weight says; `nil` for a number that is undefined,
   ///     which the resample then does not count for.
   /// - Note: A metric that is a mean over classes is, in each resample, the mean over the classes that occur there. No
@@ -59,6 +60,52 @@ package enum LesionBootstrap {
     let below = Int(place)
     let above = min(below + 1, sorted.count - 1)
     return sorted[below] + (sorted[above] - sorted[below]) * (place - Double(below))
+  }
+}
+
+/// The exact 95 % interval of a share by Clopper and Pearson (Biometrika 26:404, 1934), for shares of which resamples show no
+/// interval: all of three lesions, none of four, one of two.
+enum ExactInterval {
+  static let method = "Clopper-Pearson"
+
+  /// - Parameters:
+  ///   - share: of the images, 0...1.
+  ///   - lesions: that the images are of, at least 1. Images of one lesion resemble each other, so lesions are counted; a number
+  ///     of them that is not whole is rounded away from the nearer end of the interval.
+  static func ofShare(_ share: Double, lesions count: Int) -> ClosedRange<Double> {
+    // The same share may be a little off a whole number of lesions.
+    let hits = share * Double(count)
+    let (fewest, most) = (Int((hits + 1e-9).rounded(.down)), Int((hits - 1e-9).rounded(.up)))
+    return lowerEnd(hits: fewest, of: count)...(1 - lowerEnd(hits: count - most, of: count))
+  }
+
+  /// The share at which as many hits or more have a probability of half of what lies outside of the interval.
+  private static func lowerEnd(hits: Int, of count: Int) -> Double {
+    let outside = (1 - LesionBootstrap.level) / 2
+    if hits == 0 { return 0 }
+    if hits == count { return Mathematics.pow(outside, 1 / Double(count)) }
+    var (low, high) = (0.0, 1.0)
+    for _ in 0..<60 {
+      let middle = (low + high) / 2
+      if probability(atLeast: hits, of: count, share: middle) < outside {
+        low = middle
+      } else {
+        high = middle
+      }
+    }
+    return (low + high) / 2
+  }
+
+  private static func probability(atLeast hits: Int, of count: Int, share: Double) -> Double {
+    let (yes, no) = (Mathematics.log(share), Mathematics.log(1 - share))
+    var (sum, logarithmOfWays) = (0.0, 0.0)
+    for number in 0...count {
+      if number > 0 { logarithmOfWays += Mathematics.log(Double(count - number + 1) / Double(number)) }
+      if number >= hits {
+        sum += Mathematics.exp(logarithmOfWays + Double(number) * yes + Double(count - number) * no)
+      }
+    }
+    return sum
   }
 }
 

@@ -46,6 +46,8 @@ package struct Metric: Sendable {
   package let need: Need
   package let subject: Subject
   let compute: @Sendable (Tally) -> Double?
+  /// Of a share of images, whether an image of the set is among those of which it is a share; `nil` for other numbers.
+  private(set) var isCounted: (@Sendable (EvaluationSet, Int) -> Bool)?
 
   init(
     _ key: String, _ title: String, subgroupTitle: String? = nil, need: Need = .nothing,
@@ -59,9 +61,18 @@ package struct Metric: Sendable {
     self.compute = compute
   }
 
+  /// As a share of the images for which `isCounted` is true.
+  private func share(_ isCounted: @escaping @Sendable (EvaluationSet, Int) -> Bool) -> Metric {
+    var metric = self
+    metric.isCounted = isCounted
+    return metric
+  }
+
   /// The same metric where a command gives it another name.
   func named(_ key: String, _ title: String) -> Metric {
-    Metric(key, title, need: need, of: subject, compute: compute)
+    var metric = Metric(key, title, need: need, of: subject, compute: compute)
+    metric.isCounted = isCounted
+    return metric
   }
 
   /// How much the second value is above the first; `nil` where one of the two is undefined.
@@ -130,7 +141,7 @@ extension Metric {
   /// Images whose most probable class is their label.
   package static let accuracy = Metric("accuracy", "Accuracy") { tally in
     Double(tally.confusion.indices.reduce(0) { $0 + tally.confusion[$1][$1] }) / Double(tally.total)
-  }
+  }.share { _, _ in true }
 
   /// Mean recall over the classes that occur.
   package static let balancedAccuracy = Metric(
@@ -183,6 +194,7 @@ extension Metric {
   /// Images with this label that were predicted so.
   package static func recall(_ label: Int) -> Metric {
     Metric("recall", "recall", of: .label(label)) { $0.recall(label) }
+      .share { $0.labelIndices[$1] == label }
   }
 
   /// Images predicted so that have this label.
@@ -190,7 +202,7 @@ extension Metric {
     Metric("precision", "precision", of: .label(label)) { tally in
       tally.predicted[label] > 0
         ? Double(tally.confusion[label][label]) / Double(tally.predicted[label]) : nil
-    }
+    }.share { $0.predictions[$1] == label }
   }
 
   /// Area under the ROC curve of the class's probability, its images against the rest.
@@ -213,7 +225,7 @@ extension Metric {
   package static func risk(_ level: RiskLevel, of group: RiskGroup) -> Metric {
     Metric("risk", "share at risk", need: .malignancy, of: .risk(level, group)) {
       $0.share(reaching: level, of: group)
-    }
+    }.share { group.holds($0.images[$1].label) }
   }
 }
 
