@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
-from conftest import COMMAND, SEED, pixels
+from conftest import COMMAND, ROOT, SEED, pixels
 
 import dermafusion
 from dermafusion import ArgumentError, Classifier, MetadataError
+
+sys.path.insert(0, str(ROOT / "Scripts/lib"))
+from table_cases import CASES  # noqa: E402  the cases of Scripts/checks/contract
 
 NAMES = ["a.b.png", "Ünder.PNG", " edge .png", "=sum.png", "1.2.840.png"]
 
@@ -80,6 +84,31 @@ def test_a_table_through_every_door(small_model: Path, images: list[str], tmp_pa
             if isinstance(form, Path):
                 assert note in stderr, (seed, note, stderr)
     assert known != [None] * len(names)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def test_a_table_that_people_have(small_model: Path, tmp_path: Path, case: Any) -> None:
+    from PIL import Image
+
+    paths = [tmp_path / name for name in case.names]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        Image.fromarray(pixels(1, 64, 64)).save(path, format="png")
+    table = tmp_path / "table.csv"
+    table.write_bytes(case.table)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = list(Classifier(small_model).classify_many(paths, metadata=table, errors="return"))
+        except MetadataError as error:
+            found = [error] * len(paths)
+    said = " ".join([str(warning.message) for warning in caught] + [str(one) for one in found])
+    assert [word for word in case.words if word not in said] == [], said
+    known = [
+        "refused" if isinstance(one, MetadataError) else tuple(one.metadata[key] for key in ("age", "sex", "site"))
+        for one in found
+    ]
+    assert known == [case.wanted(name) for name in case.names]
 
 
 def test_rows_that_contradict_are_refused(small_model: Path, images: list[str]) -> None:
