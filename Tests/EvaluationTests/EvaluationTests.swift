@@ -295,7 +295,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     #expect(abs(interval.lowerBound - low) < 1e-6 && abs(interval.upperBound - high) < 1e-6, "\(interval)")
   }
 
-  /// A share of images that is none of the lesions lies between two of theirs.
+  /// A share of images that no whole number of lesions makes lies between two of theirs.
   @Test func aShareBetweenTwoCountsHasTheWiderInterval() {
     let interval = ExactInterval.ofShare(0.5, lesions: 3)
     #expect(interval.lowerBound == ExactInterval.ofShare(1.0 / 3, lesions: 3).lowerBound)
