@@ -46,10 +46,10 @@ let sanitizerLinking: [LinkerSetting] = sanitizesThreads ? [.unsafeFlags(["-sani
 
 func module(
   _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, exclude: [String] = [],
-  _ extras: Extra..., also: [SwiftSetting] = []
+  resources: [Resource] = [], _ extras: Extra..., also: [SwiftSetting] = []
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, path: path, exclude: exclude,
+    name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources,
     swiftSettings: settings(name, extras) + also, linkerSettings: sanitizerLinking)
 }
 
@@ -129,7 +129,9 @@ let package = Package(
     module("CInterface", ["CDermaFusion", "DermaFusion", "Figures", "ImageFiles"] + ground),
     executable("CommandLineTool", ["Commands"]),
     module(
-      "Commands", ["DermaFusion", "Figures", "ImageFiles", "Evaluation"] + ground, exclude: ["schema"]),
+      "Commands", ["DermaFusion", "Figures", "ImageFiles", "Evaluation"] + ground, exclude: ["schema"],
+      // The browser page's texts, for reports.
+      resources: ["en", "de", "fr"].map { .embedInCode("Report/texts/\($0).json") }),
     module("Evaluation", ["DermaFusion", "ImageFiles"] + engine + ground, .optimizedInDebugBuilds),
 
     // Implementation details

@@ -219,14 +219,13 @@ extension ActivationMap.Status {
 }
 
 extension Explanation {
-  /// The first map over the photograph without any text, at `photograph`'s resolution; nil where it has nothing to show.
-  package func overlay(on photograph: PixelImage, style: FigureStyle) -> PixelImage? {
-    let map = maps[0]
-    return values(of: map, side: photograph.width, peak: peak(of: map), style).map {
+  /// A map over the photograph without any text, at `photograph`'s resolution; nil where it has nothing to show.
+  package func overlay(of map: ActivationMap, on photograph: PixelImage, style: FigureStyle) -> PixelImage? {
+    values(of: map, side: photograph.width, peak: peak(of: map), style).map {
       MapFigure.overlay($0, on: photograph, style: style, lineWidth: Float(photograph.width) * 1.3 / 450)
     }
   }
 
-  /// What the first map shows and how to read it.
-  package var sentence: String { "\(label(of: maps[0]).name): \(provenance())" }
+  /// What a map shows and how to read it.
+  package func sentence(on map: ActivationMap) -> String { "\(label(of: map).name): \(provenance())" }
 }

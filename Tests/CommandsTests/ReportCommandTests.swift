@@ -47,7 +47,7 @@ import Testing
     let heading = try #require(page.firstRange(of: "<h1>"))
     #expect(body.upperBound < disclaimer.lowerBound && disclaimer.upperBound < heading.lowerBound)
     for part in [
-      "Classification suggests", "This is not a diagnosis.", "55 years", "male", "not given", "A.ppm",
+      "Classification suggests", "This is not a diagnosis.", "55 years", "Male", "not given", "A.ppm",
     ] {
       #expect(page.contains(part), "\(part) is not in the page")
     }
@@ -87,9 +87,78 @@ import Testing
     let index = try #require(
       page.components(separatedBy: "id=\"index\"").last?.components(separatedBy: "</nav>").first)
     let verdicts = index.components(separatedBy: "class=\"verdict\"").dropFirst().map { item in
-      ["High", "Moderate", "abstains", "not judged", "Low"].firstIndex { item.contains($0) } ?? -1
+      ["High", "Moderate", "abstains", "No risk", "Low"].firstIndex { item.contains($0) } ?? -1
     }
     #expect(verdicts.count == 6 && verdicts == verdicts.sorted(), "\(verdicts)")
+    // The images stand below in the order of the index.
+    let names = { (part: String, start: String) in
+      part.components(separatedBy: start).dropFirst().map { $0.prefix { $0 != "<" } }
+    }
+    let below = try #require(page.components(separatedBy: "</nav>").last)
+    let listed = names(index, "class=\"name\">")
+    let shown = below.components(separatedBy: "-name\">").dropFirst().map { $0.prefix { $0 != "<" } }
+    #expect(listed == shown.filter { $0 != "\n" })
+  }
+
+  /// Every text is there: a missing one would end the program.
+  @Test(arguments: ReportTexts.Language.allCases)
+  func aPageSpeaksOneLanguage(language: ReportTexts.Language) throws {
+    let images = (0..<6).map { folder.write(pnm(seed: $0 * 40), to: "\($0).ppm") }
+    let labels = folder.write("image_id,dx\n0,mel\n2,nv\n", to: "labels.csv")
+    let words =
+      images + [
+        "--language", language.rawValue, "--age", "1.5", "--sex", "female", "--site", "lower extremity",
+        "--labels",
+        labels, "--class", "all", "--only", "high,moderate,low,abstained,unjudged",
+      ]
+    let page = try page(words + [folder.path + "/missing.ppm"], status: 1)
+    #expect(page.contains("<html lang=\"\(language.rawValue)\">"))
+    let body = page.components(separatedBy: "</style>")[1]
+    #expect(body.components(separatedBy: HTML.escaped(Wording.disclaimer)).count == 2)
+    #expect(page.contains("@bottom-left { content: \"\(Wording.disclaimer)\";"))
+    let own: [ReportTexts.Language: [String]] = [
+      .en: [
+        "Classification suggests", "1.5 years", "Place on the body", "Labelled: <strong>Melanoma</strong>",
+        "Back to all", "counter(page) \" of \" counter(pages)",
+      ],
+      .de: [
+        "Die Klassifikation legt", "1,5 Jahre", "Weiblich", "<dd>Bein</dd>",
+        "Laut Tabelle: <strong>Melanom</strong>", "6 Bilder.", "Es gilt der englische Wortlaut", "\u{A0}%",
+        "counter(page) \" von \" counter(pages)",
+      ],
+      .fr: [
+        "La classification suggère", "1,5 an<", "Féminin", "<dd>jambe</dd>",
+        "Selon le tableau\u{A0}: <strong>Mélanome</strong>", "6 images.", "La version anglaise fait foi",
+        "\u{202F}%", "counter(page) \" sur \" counter(pages)",
+      ],
+    ]
+    for (other, words) in own {
+      for word in words { #expect(page.contains(word) == (other == language), "\(word) in \(language)") }
+    }
+    for brace in ["{name}", "{count}", "{percent}", "{image}", "{date}", "{levels}"] {
+      #expect(!body.contains(brace), "\(brace)")
+    }
+  }
+
+  @Test func everyClassCanHaveAMap() throws {
+    let images = (0..<2).map { folder.write(pnm(seed: $0 * 40), to: "\($0).ppm") }
+    let one = try page([images[0]])
+    let all = try page([images[0], "--class", "all"])
+    let count = try Self.classifier.get().labels.count
+    #expect(!one.contains("class=\"maps\""))
+    let grid = try #require(
+      all.components(separatedBy: "class=\"maps\"").last?.components(separatedBy: "</div>").first)
+    #expect(grid.components(separatedBy: "<figure>").count == count)
+    #expect(all.contains("Heatmap over the photograph 0.ppm: the regions that support "))
+    let melanoma = try page([images[0], "--class", "mel"])
+    let isMelanomas =
+      melanoma.contains("the regions that support Melanoma")
+      || (one.contains("the regions that support ") && melanoma.contains("no place supports this class"))
+    #expect(isMelanomas && !melanoma.contains("class=\"maps\""))
+    let wrong = try report([images[0], "--class", "wart", "--output", folder.path + "/x.html"])
+    #expect(wrong.status == .usage && wrong.errors.contains("'wart'"), "\(wrong.errors)")
+    #expect(
+      try report([images[0], "--language", "xx", "--output", folder.path + "/x.html"]).status == .usage)
   }
 
   @Test func onlyImagesOfTheNamedRisksAreShownAndTheOthersCounted() throws {
@@ -195,7 +264,8 @@ import Testing
     let colors = try #require(object?["risk"] as? [String: String])
     for level in ["low", "moderate", "high", "none"] {
       let color = try #require(colors[level])
-      #expect(ReportStyle.text.contains("--\(level): \(color);"), "\(level) is \(color) on the page")
+      #expect(
+        ReportStyle.text(pages: "").contains("--\(level): \(color);"), "\(level) is \(color) on the page")
       let sign = try #require([RiskSign.low, .moderate, .high, .none].first { "\($0)" == level })
       let hex = [sign.color.red, sign.color.green, sign.color.blue].map { String(format: "%02x", $0) }
         .joined()

@@ -14,13 +14,14 @@ enum ReportCommand: Command {
 
     The page is one HTML file without scripts that needs no network. It shows the centre square of each photograph, its \
     heatmap, the probabilities, the risk, the patient's age, sex and site, the warnings and the model. Several images get an \
-    index in the order of their risk. It can be read on a screen, light or dark, and printed on A4 paper. It contains the photographs, so keep it as \
+    index and follow in the order of their risk. It can be read on a screen, light or dark, and printed on A4 paper. It contains the photographs, so keep it as \
     private as their files.
     """
   static let positionals = [Positional.images]
   static let options: [any AnyCommandOption] =
     MetadataOptions.all + [
-      MetadataOptions.table, output, title, only, labels, hideAnswers, ModelLocation.option,
+      MetadataOptions.table, output, title, only, lesionClass, labels, hideAnswers, language,
+      ModelLocation.option,
       CommandOption<Int>.threads,
       CommandOption<Precision>.precision, Flag.quiet,
     ] + DecodingOptions.all
@@ -29,6 +30,7 @@ enum ReportCommand: Command {
     "dermafusion report photographs --metadata patients.csv --output report.html",
     "dermafusion report photographs --only moderate,high --output report.html",
     "dermafusion report photos --labels l.csv --hide-answers --output lesson.html",
+    "dermafusion report lesion.jpg --class all --language de --output report.html",
   ]
   static let exitStatuses: [HelpEntry] = [
     ("0", "The page was written with every image."),
@@ -47,6 +49,20 @@ enum ReportCommand: Command {
     abstract: "Table of labels, in evaluate's format; the page shows each label beside the model's answer.")
   private static let hideAnswers = Flag(
     "hide-answers", abstract: "Show the photographs alone; a click on each shows its answers.")
+
+  private static let lesionClass = CommandOption<String>(
+    "class", valueName: "class",
+    abstract: """
+      Class whose heatmap is shown, by its short name in the model. top is the most probable class. all shows a heatmap of \
+      each class, or of the \(GradCAMOptions.sheetCount) most probable where there are more.
+      """,
+    expectation: GradCAMOptions.lesionClass.expectation, initial: "top", defaultValue: "top")
+  private static let language = CommandOption<ReportTexts.Language>.choice(
+    "language", of: ReportTexts.Language.allCases, initial: .en,
+    abstract: """
+      Language of the page. The disclaimer stands in English too. Names of classes are translated where the language has \
+      one for the class.
+      """)
 
   private static let only = CommandOption<[ReportSelection]>(
     "only", valueName: "levels",
@@ -91,6 +107,8 @@ enum ReportCommand: Command {
     // Files of one name in several folders are told apart by their paths.
     let counts = Dictionary(sources.map { ($0.fileName?.imageKey, 1) }, uniquingKeysWith: +)
     let isSingle = sources.count == 1
+    let texts = ReportTexts(arguments.value(of: language))
+    let classes = try GradCAMOptions.classes(arguments.value(of: lesionClass), labels: classifier.labels)
     let selections = arguments[only]
     var entries: [ReportEntry] = []
     var runner = BatchRunner(arguments, terminal: terminal)
@@ -104,8 +122,7 @@ enum ReportCommand: Command {
           source.read(terminal: terminal),
           name: counts[source.fileName?.imageKey] == 1 ? source.fileName ?? source.name : source.name,
           metadata: input.metadata(of: source).filled(fromRow: row?.metadata), label: row?.label,
-          classifier: classifier, isSingle: isSingle,
-          limits: input.limits)
+          classifier: classifier, classes: classes, texts: texts, isSingle: isSingle, limits: input.limits)
       }
     } consume: { entry in
       if selections?.contains(ReportSelection(entry.result)) ?? true { entries.append(entry) }
@@ -118,7 +135,7 @@ enum ReportCommand: Command {
     guard runner.summary.count > 0 else { return .failure }
     let page = ReportPage(
       entries: entries, summary: runner.summary, failures: runner.failures, selections: selections,
-      date: terminal.date(), title: arguments[title], hidesAnswers: arguments[hideAnswers])
+      date: terminal.date(), title: arguments[title], hidesAnswers: arguments[hideAnswers], texts: texts)
     try outputs.write(Array(page.html.utf8), path: path)
     if !outputs.usesStandardOutput, !arguments[Flag.quiet] {
       terminal.noteOnScreen("\(path): \(runner.summary.sentences.joined(separator: " "))")
@@ -164,55 +181,77 @@ struct ReportEntry: Sendable {
   let label: LesionLabel?
   /// The square that the model saw, as a JPEG file.
   let photograph: [UInt8]
-  /// ``photograph`` with the map over it, as a JPEG file; nil where there is none to show.
-  let heatmap: [UInt8]?
-  /// The caption of the map, or the reason for its absence.
-  let mapSentence: String?
+  /// The asked map first, or of all that of the likeliest class; empty where there is none to show.
+  let maps: [ReportMap]
+  /// The reason for the absence of maps.
+  let noMaps: String?
   /// The colour bar, from 0 to 1; empty without a heatmap.
   let ramp: [String]
   /// As ``photograph``, small; empty where there is no index.
   let thumbnail: [UInt8]
 }
 
+/// A map of one class.
+struct ReportMap: Sendable {
+  let label: LesionLabel
+  /// The photograph with the map over it, as a JPEG file; nil where the map has nothing to show.
+  let picture: [UInt8]?
+  let caption: String
+}
+
 extension ReportEntry {
   /// The greatest side of a picture: of the only image, and of each of several.
   private static func side(isSingle: Bool) -> Int { isSingle ? 640 : 400 }
   private static let thumbnailSide = 144
+  /// Of the maps behind the first.
+  private static let smallSide = 240
   /// A quarter of the bytes of a PNG file, and nothing to be seen of it.
   private static let quality = 90
 
   /// Classifies and explains one image. An ensemble has no maps.
   ///
-  /// - Parameter isSingle: whether the report is of this image only.
+  /// - Parameters:
+  ///   - classes: that maps are asked of.
+  ///   - isSingle: whether the report is of this image only.
   /// - Throws: ``DermaFusionError``, `DermaFusionError` where a picture cannot be encoded.
   init(
     _ bytes: [UInt8], name: String, metadata: PatientMetadata, label: LesionLabel?, classifier: Classifier,
-    isSingle: Bool, limits: DecodingLimits
+    classes: ImageRequest.Classes, texts: ReportTexts, isSingle: Bool, limits: DecodingLimits
   ) throws {
     self.name = name
     self.label = label
     let side = Self.side(isSingle: isSingle)
     var request = ImageRequest(metadata: metadata)
     request.explains = classifier.members.isEmpty
+    request.classes = classes == .all ? .likeliest(classifier.labels.count) : classes
     request.pictureSide = side
     let answer = try classifier.run(request, onFile: bytes, limits: limits)
     result = answer.classification
     let square = answer.picture
-    if request.explains {
-      let explanation = answer.explanation
+    let style = FigureStyle()
+    if !request.explains {
+      (maps, noMaps) = ([], texts["reportFile.noMap"])
+    } else if result.abstains {
       // A map of the likeliest class would suggest that class.
-      let style = FigureStyle()
-      let overlay = result.abstains ? nil : explanation.overlay(on: square, style: style)
-      heatmap = try overlay.map { try JPEGEncoder.encode($0, quality: Self.quality) }
-      mapSentence =
-        result.abstains
-        ? "The model abstains and suggests no class, so there is no heatmap."
-        : explanation.maps[0].status.sentence ?? explanation.sentence
-      ramp = overlay == nil ? [] : style.ramp(over: square)
+      (maps, noMaps) = ([], texts["heatmap.abstains"])
     } else {
-      (heatmap, ramp) = (nil, [])
-      mapSentence = "An ensemble has no map of its own; ask gradcam for one of a member."
+      let explanation = answer.explanation
+      let first =
+        explanation.maps.firstIndex { explanation.label(of: $0) == answer.classification.prediction } ?? 0
+      let order = [first] + explanation.maps.indices.filter { $0 != first }
+      maps = try order.map { place in
+        let map = explanation.maps[place]
+        let small = min(square.width, Self.smallSide)
+        let overlay = explanation.overlay(of: map, on: square, style: style)
+          .map { place == first ? $0 : $0.resized(width: small, height: small) }
+        return ReportMap(
+          label: explanation.label(of: map),
+          picture: try overlay.map { try JPEGEncoder.encode($0, quality: Self.quality) },
+          caption: texts.caption(explanation, map: map))
+      }
+      noMaps = nil
     }
+    ramp = maps.contains { $0.picture != nil } ? style.ramp(over: square) : []
     photograph = try JPEGEncoder.encode(square, quality: Self.quality)
     let thumbnailSide = min(square.width, Self.thumbnailSide)
     thumbnail =

@@ -3,7 +3,14 @@ import DermaFusion
 /// The report's style sheet. Its colours are those of the browser page. On paper the disclaimer stands at the foot of each page,
 /// where the browser knows how.
 enum ReportStyle {
-  static let text = """
+  /// - Parameter pages: how a page is numbered, with `{page}` and `{pages}`.
+  static func text(pages: String) -> String {
+    let number = pages.replacing("{page}", with: "\" counter(page) \"").replacing(
+      "{pages}", with: "\" counter(pages) \"")
+    return styles.replacing("{number}", with: "\"\(number)\"")
+  }
+
+  private static let styles = """
     :root { color-scheme: light dark;
       --background: #f5f7fa; --surface: #ffffff; --sunken: #eceff4; --text: #17212b; --soft: #4a5866; --line: #d6dde5;
       --strong-line: #77858f; --accent: #1558b0; --bar: #2f7fe0; --notice: #f4eee6; --notice-line: #d9cbb8; --on-notice: #43382c;
@@ -23,6 +30,7 @@ enum ReportStyle {
     h1 { font-size: 1.75rem; letter-spacing: -0.015em; }
     h2 { font-size: 1.3125rem; }
     h3 { font-size: 1rem; margin-bottom: 0.5rem; }
+    .notice > p + p { margin-top: 0.5rem; }
     p, dl, ul, ol, figure { margin: 0; }
     a { color: var(--accent); }
     img { max-width: 100%; height: auto; }
@@ -58,6 +66,10 @@ enum ReportStyle {
     .pictures img { display: block; width: 100%; height: auto; border-radius: 0.5rem; }
     .pictures figcaption { color: var(--soft); font-size: 0.875rem; margin-top: 0.5rem; }
     .views:has(.show-photograph:checked) .heat, .views:has(.show-heat:checked) .photograph { visibility: hidden; }
+    .maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(8rem, 1fr)); gap: 0.75rem; }
+    .maps img { display: block; width: 100%; border-radius: 0.375rem; }
+    .maps figcaption { color: var(--soft); font-size: 0.875rem; }
+    .maps figure { break-inside: avoid; }
     .scale { display: grid; grid-template-columns: repeat(5, auto); justify-content: space-between; font-size: 0.875rem; color: var(--soft);
       font-variant-numeric: tabular-nums; }
     .scale .ramp { grid-column: 1 / -1; height: 0.875rem; border: 1px solid var(--strong-line); border-radius: 0.25rem; }
@@ -93,7 +105,7 @@ enum ReportStyle {
       @page { size: A4; margin: 14mm 14mm 21mm;
         @bottom-left { content: "\(Wording.disclaimer)"; width: 160mm; font: 7pt/1.35 sans-serif; color: #4a5866; vertical-align: top;
           padding-top: 3mm; }
-        @bottom-right { content: counter(page) " of " counter(pages); width: 22mm; font: 7pt sans-serif; color: #4a5866; vertical-align: top;
+        @bottom-right { content: {number}; width: 22mm; font: 7pt sans-serif; color: #4a5866; vertical-align: top;
           padding-top: 3mm; } }
       html { background: #ffffff; font-size: 9.5pt; }
       body { max-width: none; padding: 0; }

@@ -124,7 +124,7 @@ struct BatchSummary {
   /// Counts, by the index of a class in ``labels``.
   private var classCounts: [Int] = []
   private var labels: [LesionLabel] = []
-  private var riskCounts: [RiskLevel: Int] = [:]
+  private(set) var riskCounts: [RiskLevel: Int] = [:]
   /// Indices of the classes that the rows name.
   private var namedPlaces: Set<Int> = []
 

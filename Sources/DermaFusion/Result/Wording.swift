@@ -24,7 +24,7 @@ public enum Wording {
   }
 
   /// Rounded to a whole number, at most 99: a softmax is never certain.
-  static func wholePercentage(_ probability: Float) -> String {
+  package static func wholePercentage(_ probability: Float) -> String {
     "\(min(Int((Double(probability) * 100).rounded()), 99))%"
   }
 
