@@ -11,7 +11,7 @@ from dermafusion_training.data.dataset import SMALL_SOURCE
 from dermafusion_training.model.architecture import ARCHITECTURES
 from dermafusion_training.options import new_parser
 from dermafusion_training.training.pretrained import PACKAGES, is_package_installed
-from dermafusion_training.training.samples import LARGEST_SMALL_SIZE, SMALL_WEIGHT
+from dermafusion_training.training.samples import CLASS_POWER, LARGEST_SMALL_SIZE, SMALL_WEIGHT
 from dermafusion_training.training.train import EMA_DECAY, FULL_SIZE_EMA_DECAY, train
 
 
@@ -40,6 +40,12 @@ def parse_options():
     parser.add_argument("--change-schedule", action="store_true", help="go on from a checkpoint of other --epochs")
     parser.add_argument("--live-epochs", type=int, help="after so many, batch norms hold their statistics")
     parser.add_argument("--frozen-stages", type=int, default=0, help="so many, and the stem, stay as they are")
+    parser.add_argument(
+        "--class-power",
+        type=float,
+        default=CLASS_POWER,
+        help="classes are drawn in proportion to this power of their size (default: %(default)s)",
+    )
     parser.add_argument(
         "--small-weight",
         type=float,
@@ -72,6 +78,14 @@ def parse_options():
         type=float,
         default=FULL_SIZE_EMA_DECAY,
         help=f"of the averaged weights at --size pixels (default: %(default)s; below it {EMA_DECAY})",
+    )
+    parser.add_argument(
+        "--device-views",
+        action="store_true",
+        help="keep the photographs in the device's memory (0.4 MB each) and make their views there, for a GPU",
+    )
+    parser.add_argument(
+        "--mix-styles", action="store_true", help="mix means and spreads of the first two stages' maps between images"
     )
     parser.add_argument("--batch-factor", type=int, default=1, help="so many times as many images a step, for a GPU")
     parser.add_argument("--threads", type=int, default=2)

@@ -23,6 +23,7 @@ ZOOM_RANGE = (0.6, 1.7)
 FULL_SIZE_ZOOM_RANGE = (0.75, 1.35)
 
 SOURCE_WEIGHTS = {HAM10000: 2}  # most photographs that the model meets resemble it; the others count 1
+CLASS_POWER = 0.5  # classes are drawn in proportion to this power of their size
 SMALL_WEIGHT = 0.5  # of SMALL_SOURCE at more pixels than LARGEST_SMALL_SIZE
 LARGEST_SMALL_SIZE = 160
 
@@ -42,6 +43,11 @@ def batch_size_at(size):
     return 32 if size <= 224 else 24 if size <= 300 else 16
 
 
+def smallest_share_at(size, smallest_share):
+    """The share of samples that are shrunk to SMALLEST_COPY first; `smallest_share` holds above LARGEST_SMALL_SIZE."""
+    return smallest_share if size > LARGEST_SMALL_SIZE else SMALLEST_SHARE
+
+
 class Samples(Dataset):
     """Pairs of image uint8 [size, size, 3] and metadata float32 [4], with labels; augmented when it has a seed,
     a tuple of integers. At more pixels than LARGEST_SMALL_SIZE `smallest_share` of them is shrunk to SMALLEST_COPY."""
@@ -49,7 +55,7 @@ class Samples(Dataset):
     def __init__(self, cache, records, indices, size, preprocessing, seed=None, smallest_share=SMALLEST_SHARE):
         self.cache, self.records, self.indices, self.size = cache, records, indices, size
         self.preprocessing, self.seed = preprocessing, seed
-        self.smallest_share = smallest_share if size > LARGEST_SMALL_SIZE else SMALLEST_SHARE
+        self.smallest_share = smallest_share_at(size, smallest_share)
         if seed is not None:
             by_source = {}
             for index in indices:
@@ -82,13 +88,14 @@ def network_input(images, preprocessing, device):
     return ((images.to(device, non_blocking=True) - mean) / std).permute(0, 3, 1, 2)
 
 
-def class_shares(records, training):
-    """How often each class is drawn, float64 [7]: in proportion to the square root of its size."""
-    roots = np.bincount([records[i].label for i in training], minlength=len(CLASSES)) ** 0.5
-    return roots / roots.sum()
+def class_shares(records, training, power=CLASS_POWER):
+    """How often each class is drawn, float64 [7]: in proportion to a power of its size; 0 where it has no photograph."""
+    sizes = np.bincount([records[i].label for i in training], minlength=len(CLASSES))
+    powers = np.where(sizes > 0, np.maximum(sizes, 1) ** power, 0)
+    return powers / powers.sum()
 
 
-def photograph_weights(records, training, size=0, small_weight=SMALL_WEIGHT):
+def photograph_weights(records, training, size=0, small_weight=SMALL_WEIGHT, class_power=CLASS_POWER):
     """How often each photograph is drawn, float64 [N]: classes by their shares, the sources of a class by the square
     root of their sizes, and the photographs of one class and source evenly.
 
@@ -98,7 +105,7 @@ def photograph_weights(records, training, size=0, small_weight=SMALL_WEIGHT):
     weight_of = SOURCE_WEIGHTS | {SMALL_SOURCE: small_weight if size > LARGEST_SMALL_SIZE else 1}
     groups = [(records[i].label, records[i].source) for i in training]
     sizes = Counter(groups)
-    shares = class_shares(records, training)
+    shares = class_shares(records, training, class_power)
     roots = {group: size**0.5 * weight_of.get(group[1], 1) for group, size in sizes.items()}
     totals = Counter()
     for (label, _), root in roots.items():
@@ -107,9 +114,9 @@ def photograph_weights(records, training, size=0, small_weight=SMALL_WEIGHT):
     return weights / weights.sum()
 
 
-def sample_epoch(records, training, images, seed, size=0, small_weight=SMALL_WEIGHT):
+def sample_epoch(records, training, images, seed, size=0, small_weight=SMALL_WEIGHT, class_power=CLASS_POWER):
     """Draws `images` indices by their weights at this size of the network's input."""
-    weights = photograph_weights(records, training, size, small_weight)
+    weights = photograph_weights(records, training, size, small_weight, class_power)
     return np.random.default_rng(seed).choice(training, images, p=weights)
 
 

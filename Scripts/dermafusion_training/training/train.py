@@ -23,6 +23,7 @@ from dermafusion_training.evaluation.metrics import figures, rounded, softmax
 from dermafusion_training.model.build import build_config, build_model
 from dermafusion_training.model.config import CLASSES
 from dermafusion_training.model.folder import load_folder
+from dermafusion_training.training.device_views import DeviceViews
 from dermafusion_training.training.fast_gradients import make_gradients_fast
 from dermafusion_training.training.fast_layers import hold_statistics, make_relu6_lean
 from dermafusion_training.training.pretrained import imagenet_backbone
@@ -80,22 +81,59 @@ def freeze_stages(model, count):
         module.requires_grad_(False)
 
 
+class StyleMixer:
+    """Gives the maps of a stage, in every other step, the channels' mean and spread of other images of the batch, in part
+    (Zhou et al., "Domain generalization with MixStyle", 2021): a camera shows in these."""
+
+    CONCENTRATION = 0.2  # of the Beta distribution of shares: mostly all or nothing
+
+    def __call__(self, stage, _, maps):
+        if not stage.training or torch.rand(()) < 0.5:
+            return None
+        values = maps.float()
+        mean, spread = values.mean((2, 3), keepdim=True), values.var((2, 3), keepdim=True).add(1e-6).sqrt()
+        concentration = torch.full((len(maps), 1, 1, 1), self.CONCENTRATION, device=maps.device)
+        share = torch.distributions.Beta(concentration, concentration).sample()
+        others = torch.randperm(len(maps), device=maps.device)
+        scale = torch.lerp(spread[others], spread, share) / spread
+        return ((values - mean) * scale + torch.lerp(mean[others], mean, share)).to(maps.dtype)
+
+
+def mix_styles(model):
+    """Mixes styles after the first two stages, which see colours and textures more than shapes."""
+    for _, stage in model.named_stages()[:2]:
+        stage.register_forward_hook(StyleMixer())
+
+
 def smoothed(labels, smoothing):
     """Targets float32 [N, classes] of labels [N], of which `smoothing` is spread over all classes."""
     return F.one_hot(labels, len(CLASSES)) * (1 - smoothing) + smoothing / len(CLASSES)
 
 
-def train_epoch(run, loader, options, pixels_before, pixels_total, device):
-    """One pass over `loader`; returns the mean loss. Progress is counted in pixels, as the work is."""
+def prepared_batches(samples, batch_size, options, device):
+    """Batches of samples that processes prepare: the network's input, the metadata and the labels, on the device."""
+    loader = DataLoader(
+        samples,
+        batch_size,
+        num_workers=options.workers,
+        prefetch_factor=4,
+        drop_last=True,
+        pin_memory=device.type == "cuda",
+    )
+    for images, metadata, labels in loader:
+        yield network_input(images, samples.preprocessing, device), metadata.to(device), labels.to(device)
+
+
+def train_epoch(run, batches, size, options, pixels_before, pixels_total, device):
+    """One pass over `batches`; returns the mean loss. Progress is counted in pixels, as the work is."""
     run["model"].train()
     losses, pixels_seen = [], pixels_before
-    full_size = loader.dataset.size == options.size
-    for images, metadata, labels in loader:
+    full_size = size == options.size
+    for images, metadata, labels in batches:
         rate = learning_rate(options.learning_rate, run["step"], pixels_seen / pixels_total)
         for group in run["optimizer"].param_groups:
             group["lr"] = rate
-        images, metadata = network_input(images, loader.dataset.preprocessing, device), metadata.to(device)
-        target = smoothed(labels.to(device), options.label_smoothing)
+        target = smoothed(labels, options.label_smoothing)
         # On a CPU plain bfloat16 is slower than float32; see fast_gradients.py.
         with torch.autocast(device.type, torch.bfloat16, enabled=options.bfloat16 and device.type != "cpu"):
             logits = run["model"](images, metadata)
@@ -110,11 +148,11 @@ def train_epoch(run, loader, options, pixels_before, pixels_total, device):
         decay = min(decay, (1 + run["step"]) / (10 + run["step"]))
         update_average(run["average"], run["model"], decay)
         run["step"] += 1
-        pixels_seen += len(labels) * loader.dataset.size**2
-        losses.append(loss.item())
+        pixels_seen += len(labels) * size**2
+        losses.append(loss.detach())  # its value is not waited for, so that a GPU always has work
         if run["step"] % 20 == 0:
-            print(f"  step {run['step']} lr {rate:.2e} loss {np.mean(losses[-20:]):.4f}", flush=True)
-    return float(np.mean(losses))
+            print(f"  step {run['step']} lr {rate:.2e} loss {torch.stack(losses[-20:]).mean():.4f}", flush=True)
+    return torch.stack(losses).mean().item()
 
 
 def initial_state(options):
@@ -151,6 +189,8 @@ def train(options):
     torch.set_flush_denormal(True)
     torch.manual_seed(options.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    # The search for the fastest convolutions takes half a minute for each size; without it a step may take ten times as long.
+    torch.backends.cudnn.benchmark = True
 
     config = build_config(options.architecture, CLASSES, size=options.size)
     records = read_records(options.data)
@@ -180,6 +220,8 @@ def train(options):
     average = build_model(config).to(device, memory_format=torch.channels_last)
     average.load_state_dict(model.state_dict())
     freeze_stages(model, options.frozen_stages)
+    if options.mix_styles:
+        mix_styles(model)
     run = {"model": model, "average": average, "optimizer": make_optimizer(model, options.weight_decay), "step": 0}
     run["teachers"] = make_teachers(options, device)
     curves = []
@@ -189,6 +231,9 @@ def train(options):
             run[name].load_state_dict(checkpoint[name])
         run["step"], curves = checkpoint["step"], checkpoint["curves"]
         check_schedule(checkpoint_path, curves, epochs, options.change_schedule)
+    views = None
+    if options.device_views and len(curves) < len(epochs):
+        views = DeviceViews(cache, records, training, config["preprocessing"], device)
     if len(curves) < len(epochs):
         write_recipe(options.output / "recipe.json", options, len(curves) + 1)
 
@@ -201,18 +246,15 @@ def train(options):
         if run["teachers"] is not None:
             run["teachers"].begin(options.seed, epoch)
         seed = (options.seed, epoch)
-        indices = sample_epoch(records, training, images, seed, size, options.small_weight)
-        samples = Samples(cache, records, indices, size, config["preprocessing"], seed, options.small_share)
+        weights = options.small_weight, options.class_power
+        indices = sample_epoch(records, training, images, seed, size, *weights)
         batch_size = batch_size_at(size) * options.batch_factor
-        loader = DataLoader(
-            samples,
-            batch_size,
-            num_workers=options.workers,
-            prefetch_factor=4,
-            drop_last=True,
-            pin_memory=device.type == "cuda",
-        )
-        loss = train_epoch(run, loader, options, sum(pixels[:epoch]), sum(pixels), device)
+        if views is not None:
+            batches = views.batches(indices, size, batch_size, seed, options.small_share)
+        else:
+            samples = Samples(cache, records, indices, size, config["preprocessing"], seed, options.small_share)
+            batches = prepared_batches(samples, batch_size, options, device)
+        loss = train_epoch(run, batches, size, options, sum(pixels[:epoch]), sum(pixels), device)
         seconds = time.time() - started
         checks = Samples(cache, records, checked, size, config["preprocessing"])
         logits, labels = predict(average, checks, device, options.workers)

@@ -8,9 +8,11 @@ import torch
 from test_models import random_state
 from torch.nn import functional as F
 
+from dermafusion_training.commands.average import average
 from dermafusion_training.model.build import build_config, build_model
 from dermafusion_training.model.config import CLASSES
 from dermafusion_training.model.export import export
+from dermafusion_training.model.folder import load_folder
 from dermafusion_training.training.teachers import Teachers
 from dermafusion_training.training.train import learning_rate, mix_in, smoothed, update_average
 
@@ -72,6 +74,25 @@ class WeightTests(unittest.TestCase):
         self.assertTrue(torch.equal(ones.weight, torch.full((2, 3), 1.5)))
         mix_in(ones, threes.state_dict(), share=0.5)
         self.assertTrue(torch.equal(ones.bias, torch.full((2,), 2.25)))
+
+    def test_the_mean_of_two_models_is_a_model(self):
+        config = build_config("efficientnet_lite0", CLASSES, size=64)
+        with tempfile.TemporaryDirectory() as place:
+            folders = [Path(place) / name for name in ("first", "second", "other")]
+            for seed, folder in enumerate(folders[:2], 38):
+                export(random_state(config, seed), config, folder, "float32")
+            average(folders[:2], Path(place) / "mean", "mean", "2.0.0")
+            found, model = load_folder(Path(place) / "mean")
+            self.assertEqual((found["name"], found["version"]), ("mean", "2.0.0"))
+            states = [load_folder(folder)[1].state_dict() for folder in folders[:2]]
+            for name, value in model.state_dict().items():
+                if value.dtype.is_floating_point:
+                    expected = ((states[0][name] + states[1][name]) / 2).half().float()
+                    self.assertTrue(torch.allclose(value, expected, atol=1e-6), name)
+            other = build_config("efficientnet_lite0", CLASSES, size=96)
+            export(random_state(other, 40), other, folders[2], "float32")
+            with self.assertRaisesRegex(ValueError, "other: preprocessing is not that of .*first"):
+                average([folders[0], folders[2]], Path(place) / "none", "none", "1.0.0")
 
     def test_the_rate_rises_and_falls_to_a_hundredth(self):
         self.assertAlmostEqual(learning_rate(1e-3, 74, 0), 0.5e-3)
