@@ -15,7 +15,7 @@ import Testing
   private let model = Fixtures.root.appendingPathComponent("Weights").path
 
   /// Runs the command with the model of a folder.
-  private func run(_ words: [String]) -> (
+  private func run(_ words: [String], command: String = "calibrate", showsProgress: Bool = false) -> (
     status: Commands.ExitStatus, output: String, errors: String
   ) {
     let (output, errors) = (MemoryOutput(), MemoryOutput())
@@ -23,8 +23,8 @@ import Testing
       output: output, errors: errors,
       readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") }, width: nil,
       usesColour: false,
-      showsProgress: false, environment: { _ in nil }, executablePath: nil)
-    let status = Tool.dermafusion.run(["calibrate"] + words, session: Session(terminal: terminal))
+      showsProgress: showsProgress, environment: { _ in nil }, executablePath: nil)
+    let status = Tool.dermafusion.run([command] + words, session: Session(terminal: terminal))
     return (status, output.text, errors.text)
   }
 
@@ -80,6 +80,13 @@ import Testing
     let list = String(
       decoding: try #require(folder.contents(of: "new/training/split.csv")), as: UTF8.self)
     #expect(list.hasSuffix("i55,L55,vasc,,validation\n"))
+
+    // Pictures that the shipped model seldom met are what the fitted one knows.
+    let notes = [model, "\(folder.path)/new"].map {
+      run(["\(folder.path)/images", "--model", $0], command: "classify", showsProgress: true).errors
+    }
+    let note = "images look less like those that the model was trained on than nine in ten"
+    #expect(notes.map { $0.contains(note) } == [true, false], "\(notes)")
 
     let again = run(words(56))
     #expect(again.status == .failure && again.output == "")

@@ -8,7 +8,7 @@ import Testing
   static let abstention = #"""
     {"quality":{"minimum_brightness":40,"maximum_brightness":235,"minimum_contrast":5,
       "minimum_sharpness":0.03,"minimum_structure":0.4,"maximum_green":0.1,"minimum_color_variety":2.1,"minimum_warmth":-0.4},
-     "distance":{"stage":2,"threshold":2.5},
+     "distance":{"stage":2,"threshold":2.5,"outer_tenth":1.25},
      "conformal":{"coverage":0.9,"thresholds":[0.2,0.25,0.3,0,0.15,0.35,1]}}
     """#
 
@@ -35,7 +35,7 @@ import Testing
         == .init(
           minimumBrightness: 40, maximumBrightness: 235, minimumContrast: 5, minimumSharpness: 0.03,
           minimumStructure: 0.4, maximumGreen: 0.1, minimumColorVariety: 2.1, minimumWarmth: -0.4))
-    #expect(abstention.distance == .init(stage: 2, threshold: 2.5))
+    #expect(abstention.distance == .init(stage: 2, threshold: 2.5, outerTenth: 1.25))
     #expect(abstention.conformal == .init(coverage: 0.9, thresholds: [0.2, 0.25, 0.3, 0, 0.15, 0.35, 1]))
   }
 
@@ -43,6 +43,7 @@ import Testing
     #expect(try parse(replacing: #","maximum_green":0.1"#, with: "")?.quality.maximumGreen == nil)
     let plain = try parse(replacing: #","minimum_color_variety":2.1,"minimum_warmth":-0.4"#, with: "")?
       .quality
+    #expect(try parse(replacing: #","outer_tenth":1.25"#, with: "")?.distance.outerTenth == nil)
     #expect(plain != nil && plain?.minimumColorVariety == nil && plain?.minimumWarmth == nil)
     #expect(try ModelConfiguration(parsing: Array(ModelConfigurationTests.valid.utf8)).abstention == nil)
   }

@@ -28,6 +28,7 @@ from dermafusion_training.model.folder import (
 
 COVERAGE = 0.9
 FALSE_ALARMS = 0.01  # share of HAM10000's validation photographs beyond the distance's threshold, at most
+OUTER_SHARE = 0.1  # of HAM10000's validation photographs; beyond them lie many of other cameras
 FALSE_ALARMS_ELSEWHERE = 0.06  # the same of every other source, so that a rare camera is not refused wholesale
 SMALLEST_SOURCE = 100  # validation photographs; fewer have no say in the threshold
 QUALITY_LOSS = 0.01  # share of any such source beyond the extreme that a limit of quality is set by, at most
@@ -263,9 +264,11 @@ def fit_abstention(options):
     probabilities = softmax(head_logits(model, features, metadata) / config["temperature"])
     ours = sources == HAM10000
     by_distance = inside > threshold
+    outer_tenth = round(float(np.quantile(inside[ours & ~by_quality], 1 - OUTER_SHARE)), 6)
     report = {
         "validation": {
             source: shares_flagged(by_quality[sources == source], by_distance[sources == source])
+        | {"in_outer_tenth": float((inside > outer_tenth)[sources == source].mean())}
             for source in sorted(set(sources))
         },
         "conformal": cross_fitted_coverage(
@@ -286,7 +289,11 @@ def fit_abstention(options):
         }
     config["abstention"] = {
         "quality": limits,
-        "distance": {"stage": stage, "threshold": round(threshold, 6)},
+        "distance": {
+            "stage": stage,
+            "threshold": round(threshold, 6),
+            "outer_tenth": outer_tenth,
+        },
         "conformal": {
             "coverage": COVERAGE,
             # Rounded down: a threshold above the probability that it was read off would leave that one out.

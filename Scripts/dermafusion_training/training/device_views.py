@@ -1,9 +1,9 @@
 """Random views of photographs, made a batch at a time where the network is trained.
 
 On a GPU the processes that prepare views one by one are what limits a run. Here the photographs lie in the device's
-memory as bytes, and every change is a tensor operation over the batch. The changes are those of data/augmentation.py but for
-drawn hairs and JPEG, which have no such form; noise is added in their place, and colours are balanced once more at the end,
-as they are in every picture that the finished network sees.
+memory as bytes, and every change is a tensor operation over the batch. The changes are those of data/augmentation.py
+but for drawn hairs and JPEG, which have no such form. Noise is added in their place. Colours are balanced once more at
+the end, as they are in every picture that the finished network sees.
 """
 
 import math
@@ -54,8 +54,8 @@ class Draws:
 
 
 def reduce(images, draws, smallest_share):
-    """Shrinks the first `smallest_share` of a batch to SMALLEST_COPY and REDUCE_PROBABILITY of the others to a few random sizes,
-    and enlarges them again. The photographs stand in random order, so the first are any."""
+    """Shrinks the first `smallest_share` of a batch to SMALLEST_COPY and REDUCE_PROBABILITY of the others to a few
+    random sizes, and enlarges them again. The photographs stand in random order, so the first are any."""
     count, side = len(images), images.shape[-1]
     ends = [round(count * smallest_share)]
     reduced = (count - ends[0]) * REDUCE_PROBABILITY / REDUCED_GROUPS

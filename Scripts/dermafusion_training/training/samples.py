@@ -89,7 +89,7 @@ def network_input(images, preprocessing, device):
 
 
 def class_shares(records, training, power=CLASS_POWER):
-    """How often each class is drawn, float64 [7]: in proportion to a power of its size; 0 where it has no photograph."""
+    """How often each class is drawn, float64 [7]: in proportion to a power of its size; 0 without a photograph."""
     sizes = np.bincount([records[i].label for i in training], minlength=len(CLASSES))
     powers = np.where(sizes > 0, np.maximum(sizes, 1) ** power, 0)
     return powers / powers.sum()

@@ -82,8 +82,8 @@ def freeze_stages(model, count):
 
 
 class StyleMixer:
-    """Gives the maps of a stage, in every other step, the channels' mean and spread of other images of the batch, in part
-    (Zhou et al., "Domain generalization with MixStyle", 2021): a camera shows in these."""
+    """Gives the maps of a stage, in every other step, a part of the channels' mean and spread of other images
+    of the batch (Zhou et al., "Domain generalization with MixStyle", 2021): a camera shows in these."""
 
     CONCENTRATION = 0.2  # of the Beta distribution of shares: mostly all or nothing
 
@@ -189,7 +189,8 @@ def train(options):
     torch.set_flush_denormal(True)
     torch.manual_seed(options.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    # The search for the fastest convolutions takes half a minute for each size; without it a step may take ten times as long.
+    # The search for the fastest convolutions takes half a minute for each size; without it a step may take ten times
+    # as long.
     torch.backends.cudnn.benchmark = True
 
     config = build_config(options.architecture, CLASSES, size=options.size)

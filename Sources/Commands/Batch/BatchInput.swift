@@ -39,6 +39,21 @@ struct BatchInput: Sendable {
     terminal.note("Note: \(classifier.model.name) has \(AbstentionKind.basic.words).")
   }
 
+  /// Tells a person that many images are of a kind that the model seldom met, as those of another camera are.
+  ///
+  /// - Parameters:
+  ///   - unfamiliar: images further out than nine in ten of the model's validation; a quarter of all is worth a note.
+  ///   - count: images with a result.
+  func noteUnfamiliar(_ unfamiliar: Int, of count: Int, on terminal: Terminal) {
+    guard unfamiliar > 0, unfamiliar * 4 >= count, !arguments[Flag.quiet] else { return }
+    let subject = count == 1 ? "the image looks" : "\(unfamiliar) of \(count) images look"
+    terminal.noteOnScreen(
+      """
+      Note: \(subject) less like those that the model was trained on than nine in ten of its validation images. \
+      Another camera may be the reason; 'dermafusion calibrate' fits the model to images of yours.
+      """)
+  }
+
   /// Prints the table's notes, such as rows without an image.
   func noteTable(on terminal: Terminal) {
     guard let table, !arguments[Flag.quiet] else { return }

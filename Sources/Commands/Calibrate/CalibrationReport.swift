@@ -140,7 +140,7 @@ extension CalibrationReport {
       let thresholds = zip(labels.ids, limits.thresholds).map { "\($0) \($1)" }
       lines += [
         "- Probabilities from which a class is in the \((limits.coverage * 100).fixed(digits: 0)) % set: \(thresholds.joined(separator: ", ")).",
-        "- Distance of the features beyond which the model abstains: \(limits.distance), before \(before.distance).",
+        "- Distance of the features beyond which the model abstains: \(limits.distance), before \(before.distance). Nine in ten of these photographs keep to \(limits.outerTenth ?? limits.distance).",
       ]
     }
     lines += notes.map { "- \($0)" }

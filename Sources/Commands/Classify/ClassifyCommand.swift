@@ -74,6 +74,7 @@ enum ClassifyCommand: Command {
     let (includesTiming, explains) = (
       arguments[ClassifyOptions.timing], arguments[ClassifyOptions.explainMetadata]
     )
+    var unfamiliar = 0
     try runner.run(
       destination.remaining, sideBySideOn: classifier,
       writesOnScreen: destination.isSeen && terminal.width != nil, interruption: destination.interruption
@@ -87,14 +88,19 @@ enum ClassifyCommand: Command {
         request.includesMetadataShares = explains
         let answer = try classifier.run(request, onFile: bytes, limits: input.limits)
         // The answer holds the pixels, which must not wait for their turn.
-        return (text: text(answer), classification: answer.classification)
+        return (
+          text: text(answer), classification: answer.classification,
+          isUnfamiliar: classifier.isUnfamiliar(answer)
+        )
       }
     } consume: { result in
       try destination.writer.write(result.text)
+      if result.isUnfamiliar { unfamiliar += 1 }
       return result.classification
     }
     try destination.finish(runner.summary)
     if !destination.hasSummary, !destination.remaining.isEmpty { runner.showSummary(ofImages: items.count) }
+    input.noteUnfamiliar(unfamiliar, of: runner.summary.count, on: terminal)
     input.noteTable(on: terminal)
     return runner.status
   }

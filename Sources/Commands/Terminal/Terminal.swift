@@ -54,7 +54,8 @@ package struct Terminal: Sendable {
 
   /// Writes a remark only where a person looks at the errors: a script gets nothing there but what failed.
   package func noteOnScreen(_ message: String) {
-    if showsProgress { note(message) }
+    guard showsProgress else { return }
+    for line in message.wrapped(width: width, indent: 0).split(separator: "\n") { note(String(line)) }
   }
 }
 

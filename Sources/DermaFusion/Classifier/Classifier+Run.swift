@@ -95,6 +95,11 @@ extension Classifier {
       input: input, output: output, timing: timing)
   }
 
+  /// Whether the model that an answer is of, or any member of an ensemble, seldom met an image like its one.
+  package func isUnfamiliar(_ answer: ImageAnswer) -> Bool {
+    zip(models, ensemble == nil ? [answer.output] : answer.output.members).contains { $0.isUnfamiliar($1) }
+  }
+
   /// The output of the model, or of the ensemble by its vote.
   ///
   /// - Throws: ``DermaFusionError/Code/nonFiniteOutput`` for a member of an ensemble.

@@ -119,6 +119,15 @@ public struct Model: Sendable {
     }
   }
 
+  /// Whether the features of an image lie further out than those of nine in ten of the validation's images; false where
+  /// that was not fitted.
+  func isUnfamiliar(_ output: NetworkOutput) -> Bool {
+    guard let limit = configuration.abstention?.distance.outerTenth,
+      let distance = featureDistance(of: output)
+    else { return false }
+    return distance > limit
+  }
+
   /// The abstention rule, if this model has one.
   func judge(_ output: NetworkOutput) -> Abstention.Judge? {
     configuration.abstention.map {

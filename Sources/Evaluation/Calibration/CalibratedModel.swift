@@ -131,11 +131,14 @@ package struct CalibratedModel: Sendable {
     {
       root = root.replacing(
         "abstention",
-        abstention.changing("distance") { $0.replacing("threshold", .number(limits.distance)) }
-          .changing("conformal") {
-            $0.replacing("coverage", .number(limits.coverage))
-              .replacing("thresholds", .array(limits.thresholds.map { .number($0) }))
-          })
+        abstention.changing("distance") {
+          $0.replacing("threshold", .number(limits.distance))
+            .replacing("outer_tenth", limits.outerTenth.map { .number($0) } ?? .null)
+        }
+        .changing("conformal") {
+          $0.replacing("coverage", .number(limits.coverage))
+            .replacing("thresholds", .array(limits.thresholds.map { .number($0) }))
+        })
     }
     let text = Array((root.indentedText() + "\n").utf8)
     _ = try ModelFolder(configuration: text, weights: weights)

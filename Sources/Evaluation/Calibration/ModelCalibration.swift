@@ -11,6 +11,8 @@ package struct ModelCalibration: Sendable, Equatable {
     package let thresholds: [Double]
     /// Beyond it the model abstains.
     package let distance: Double
+    /// The distance that nine in ten images keep to; nil: not known.
+    package let outerTenth: Double?
   }
 
   /// What a model made of an image whose class is known, as far as its calibration depends on it.
@@ -50,6 +52,8 @@ package struct ModelCalibration: Sendable, Equatable {
   /// The share of images that the limit of the distance leaves out: `FALSE_ALARMS` of `abstention_fit.py`.
   package static let falseAlarms = 0.01
 
+  /// The share of images beyond which one is told to be unusual: `OUTER_SHARE` of `abstention_fit.py`.
+  package static let outerShare = 0.1
 }
 
 extension ModelCalibration {
@@ -60,7 +64,8 @@ extension ModelCalibration {
     )
     limits = configuration.abstention.map {
       Limits(
-        coverage: $0.conformal.coverage, thresholds: $0.conformal.thresholds, distance: $0.distance.threshold)
+        coverage: $0.conformal.coverage, thresholds: $0.conformal.thresholds,
+        distance: $0.distance.threshold, outerTenth: $0.distance.outerTenth)
     }
   }
 
@@ -96,13 +101,14 @@ extension ModelCalibration {
         bias: fit.bias, temperature: max((fit.temperature * 1e4).rounded() / 1e4, 1e-4), change: fit.change))
     let probabilities = zip(logits, features).map { [fit = self.fit] in fit.probabilities($0, features: $1) }
     limits = present.limits.map { limits in
-      let distance = Self.distance(images.compactMap(\.distance))
+      let distances = images.compactMap(\.distance)
       return Limits(
         coverage: Self.coverage,
         // Rounded down: a threshold above the probability that it was read off would leave that one out.
         thresholds: Self.thresholds(probabilities, labels: labels, present: limits.thresholds)
           .map { ($0 * 1e6).rounded(.down) / 1e6 },
-        distance: max((distance * 1e6).rounded() / 1e6, 1e-6))
+        distance: Self.distance(distances, allBut: Self.falseAlarms),
+        outerTenth: Self.distance(distances, allBut: Self.outerShare))
     }
   }
 
@@ -124,11 +130,11 @@ extension ModelCalibration {
     }
   }
 
-  /// The distance that all but ``falseAlarms`` of the images keep to.
+  /// The distance that all but a share of the images keep to, with as many digits as config.json gets.
   ///
   /// - Parameter distances: at least one.
-  package static func distance(_ distances: [Double]) -> Double {
-    LesionBootstrap.quantile(distances.sorted(), 1 - falseAlarms)
+  package static func distance(_ distances: [Double], allBut share: Double) -> Double {
+    max((LesionBootstrap.quantile(distances.sorted(), 1 - share) * 1e6).rounded() / 1e6, 1e-6)
   }
 
   /// What a model of this calibration says of an image.

@@ -120,6 +120,8 @@ extension ModelConfiguration {
       package let stage: Int
       /// Above it, an image is unlike those that the model was trained on.
       package let threshold: Double
+      /// What nine in ten of the validation's images keep to; nil: not known.
+      package let outerTenth: Double?
     }
 
     /// Sets of classes that hold the right one with a stated probability.
@@ -161,7 +163,8 @@ extension ModelConfiguration.Abstention {
     var distance = try object.object("distance")
     self.distance = Distance(
       stage: try distance.integer("stage", in: 0...Int.max),
-      threshold: try distance.number("threshold", .positive))
+      threshold: try distance.number("threshold", .positive),
+      outerTenth: try distance.optionalNumber("outer_tenth", .positive))
     try distance.requireNoOtherKeys()
     var conformal = try object.object("conformal")
     self.conformal = Conformal(
