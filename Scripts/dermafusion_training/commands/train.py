@@ -23,23 +23,8 @@ def parse_fold(text):
     return number - 1, count
 
 
-def parse_options():
-    parser = new_parser(__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder of photographs, with metadata.csv")
-    parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs go (13 GB)")
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--architecture", choices=ARCHITECTURES, default="efficientnet_lite2")
-    parser.add_argument("--initial", type=Path, help="model folder of a run with the same split to go on from")
-    parser.add_argument("--initial-share", type=float, default=0.0, help="of the initial weights in the result, 0...1")
-    parser.add_argument(
-        "--epochs",
-        default="160x4500*3,192x4500*3,224x4500*2,288x4500*2",
-        metavar="SIDExIMAGES[*TIMES],...",
-        help="160x4500*3 is three epochs of 4500 images at 160 pixels (default: %(default)s)",
-    )
-    parser.add_argument("--change-schedule", action="store_true", help="go on from a checkpoint of other --epochs")
-    parser.add_argument("--live-epochs", type=int, help="after so many, batch norms hold their statistics")
-    parser.add_argument("--frozen-stages", type=int, default=0, help="so many, and the stem, stay as they are")
+def add_sample_options(parser):
+    """What is drawn, and how the views are made."""
     parser.add_argument(
         "--class-power",
         type=float,
@@ -58,6 +43,31 @@ def parse_options():
         default=SMALLEST_SHARE,
         help=f"of their samples, shrunk to {SMALLEST_COPY} pixels first (default, and in others: %(default)s)",
     )
+    parser.add_argument(
+        "--device-views",
+        action="store_true",
+        help="keep the photographs in the device's memory (0.4 MB each) and make their views there, for a GPU",
+    )
+
+
+def parse_options():
+    parser = new_parser(__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder of photographs, with metadata.csv")
+    parser.add_argument("--cache", type=Path, required=True, help="where preprocessed photographs go (13 GB)")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--architecture", choices=ARCHITECTURES, default="efficientnet_lite2")
+    parser.add_argument("--initial", type=Path, help="model folder of a run with the same split to go on from")
+    parser.add_argument("--initial-share", type=float, default=0.0, help="of the initial weights in the result, 0...1")
+    parser.add_argument(
+        "--epochs",
+        default="160x4500*3,192x4500*3,224x4500*2,288x4500*2",
+        metavar="SIDExIMAGES[*TIMES],...",
+        help="160x4500*3 is three epochs of 4500 images at 160 pixels (default: %(default)s)",
+    )
+    parser.add_argument("--change-schedule", action="store_true", help="go on from a checkpoint of other --epochs")
+    parser.add_argument("--live-epochs", type=int, help="after so many, batch norms hold their statistics")
+    parser.add_argument("--frozen-stages", type=int, default=0, help="so many, and the stem, stay as they are")
+    add_sample_options(parser)
     parser.add_argument("--size", type=int, default=380, help="of the finished network's input")
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--weight-decay", type=float, default=0.02)
@@ -78,11 +88,6 @@ def parse_options():
         type=float,
         default=FULL_SIZE_EMA_DECAY,
         help=f"of the averaged weights at --size pixels (default: %(default)s; below it {EMA_DECAY})",
-    )
-    parser.add_argument(
-        "--device-views",
-        action="store_true",
-        help="keep the photographs in the device's memory (0.4 MB each) and make their views there, for a GPU",
     )
     parser.add_argument(
         "--mix-styles", action="store_true", help="mix means and spreads of the first two stages' maps between images"

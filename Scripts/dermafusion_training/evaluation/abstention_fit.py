@@ -268,7 +268,7 @@ def fit_abstention(options):
     report = {
         "validation": {
             source: shares_flagged(by_quality[sources == source], by_distance[sources == source])
-        | {"in_outer_tenth": float((inside > outer_tenth)[sources == source].mean())}
+            | {"in_outer_tenth": float((inside > outer_tenth)[sources == source].mean())}
             for source in sorted(set(sources))
         },
         "conformal": cross_fitted_coverage(
