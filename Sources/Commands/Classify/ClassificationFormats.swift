@@ -169,7 +169,7 @@ enum ISICSubmission {
   static func check(_ images: [ImageSource], labels: Labels) throws {
     if self.labels(labels) == nil {
       throw DermaFusionError.invalidValue(
-        OutputFormat.isic.rawValue, display: ClassifyOptions.format.display,
+        OutputFormat.isic.rawValue, display: OutputFormat.tableOption.display,
         expectation: """
           A submission has the classes \(classes.joined(separator: ", ")), and the model's classes are \
           \(labels.ids.quotedList).
