@@ -134,13 +134,18 @@ def licence(folder: Path) -> str:
 
 def disclaimer() -> str:
     """The disclaimer, word for word: the English text, which a check holds against the engine's."""
-    return json.loads((SOURCES / "texts" / "en.json").read_text())["disclaimer"]["text"]
+    return languages()["en"]["disclaimer"]["text"]
 
 
 def languages() -> dict:
-    """All texts by the language's code, English first: a file of the folder `texts` is a language of the page."""
-    paths = sorted((SOURCES / "texts").glob("*.json"), key=lambda path: (path.stem != "en", path.stem))
-    return {path.stem: json.loads(path.read_text()) for path in paths}
+    """All texts by the language's code, English first: the page's own, and those on results, which reports share."""
+    folder = SOURCES / "texts"
+    codes = sorted((path.stem for path in folder.glob("*.json")), key=lambda code: (code != "en", code))
+    parts = {
+        code: [json.loads((part / f"{code}.json").read_text()) for part in (folder, folder / "results")]
+        for code in codes
+    }
+    return {code: page | results for code, (page, results) in parts.items()}
 
 
 def data_block(value: object) -> str:
@@ -242,7 +247,7 @@ def icon(side: int) -> bytes:
 def write_site(folder: Path, text: str) -> None:
     """The page as a site that a browser can install: beside it a manifest, icons and a service worker."""
     digest = hashlib.sha256(text.encode()).hexdigest()
-    description = json.loads((SOURCES / "texts" / "en.json").read_text())["about"]["lead"]
+    description = languages()["en"]["about"]["lead"]
     icons = [
         {"src": f"icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png", "purpose": "any maskable"}
         for side in ICON_SIDES

@@ -7,7 +7,11 @@ const folder = join(dirname(fileURLToPath(import.meta.url)), '../../Sources/Brow
 const scripts = join(folder, 'scripts');
 
 /** The page's languages besides English. */
-export const languages = readdirSync(join(folder, 'texts')).map((name) => name.replace('.json', '')).filter((code) => code !== 'en').sort();
+export const languages = readdirSync(join(folder, 'texts', 'results')).map((name) => name.replace('.json', '')).filter((code) => code !== 'en').sort();
+
+/** All texts of a language: the page's own, and those on results. */
+export const textsOf = (/** @type {string} */ language) =>
+  Object.assign({}, ...['', 'results'].map((part) => JSON.parse(readFileSync(join(folder, 'texts', part, `${language}.json`), 'utf8'))));
 
 /**
  * Scripts of the page as one module, put together by esbuild as the page is: node imports no JSON as the page does.
@@ -16,7 +20,7 @@ export const languages = readdirSync(join(folder, 'texts')).map((name) => name.r
 export async function load(...names) {
   globalThis.navigator ??= /** @type {any} */ ({ languages: ['en'] });
   // The page finds its texts in the document, where the build puts them.
-  const texts = JSON.stringify(Object.fromEntries(['en', ...languages].map((code) => [code, JSON.parse(readFileSync(join(folder, 'texts', `${code}.json`), 'utf8'))])));
+  const texts = JSON.stringify(Object.fromEntries(['en', ...languages].map((code) => [code, textsOf(code)])));
   globalThis.document ??= /** @type {any} */ ({ documentElement: {}, getElementById: (/** @type {string} */ id) => (id === 'page-texts' ? { textContent: texts } : null) });
   const input = names.map((name) => `export * from './${name}';`).join('\n');
   const run = spawnSync('esbuild', ['--bundle', '--format=esm', '--charset=utf8', '--log-level=warning'], { cwd: scripts, input, encoding: 'utf8' });

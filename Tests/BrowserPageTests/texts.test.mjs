@@ -1,12 +1,9 @@
-// The page's languages: each is one file, and has what English has.
+// The page's languages: each has what English has.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { languages, load } from './bundle.mjs';
+import { languages, load, textsOf } from './bundle.mjs';
 
 const page = await load('texts.js');
-const textsOf = (/** @type {string} */ language) =>
-  JSON.parse(readFileSync(new URL(`../../Sources/BrowserPage/texts/${language}.json`, import.meta.url), 'utf8'));
 
 /** Each text by its path; a text with plurals is one, by its form for many. @returns {Map<string, string>} */
 function flat(/** @type {any} */ value, path = '', found = new Map()) {

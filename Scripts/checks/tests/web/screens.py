@@ -8,11 +8,17 @@ LOCALES = {"en": "en-GB", "de": "de-DE", "fr": "fr-FR"}
 TEXTS = ROOT / "Sources" / "BrowserPage" / "texts"
 
 
+def texts_of(language: str) -> dict:
+    """The page's own texts and those on results."""
+    own, results = (json.loads((folder / f"{language}.json").read_text()) for folder in (TEXTS, TEXTS / "results"))
+    return own | results
+
+
 class Words:
     """The texts of a language by their path, up to their first value: `words("scan.choose")`."""
 
     def __init__(self, language: str):
-        self.texts = json.loads((TEXTS / f"{language}.json").read_text())
+        self.texts = texts_of(language)
 
     def __call__(self, path: str) -> str:
         text = self.texts

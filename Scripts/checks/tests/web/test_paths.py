@@ -5,7 +5,8 @@ import json
 from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
-from conftest import FIXTURES, MODEL, PAGE, ROOT
+from conftest import FIXTURES, MODEL, PAGE
+from screens import texts_of
 from test_answers import BETWEEN, change
 
 
@@ -411,7 +412,7 @@ def test_a_map_is_checked_when_asked_for_and_the_check_can_be_left(visit):
 )
 def test_german_says_the_same(visit, change_of_result):
     """Every sentence that the result's fields ask for, and no other."""
-    texts = json.loads((ROOT / "Sources/BrowserPage/texts/de.json").read_text())
+    texts = texts_of("de")
     on = visit(accepted=False, locale="de-AT", script=BETWEEN)
     page = on.page
     page.get_by_role("button", name=texts["disclaimer"]["accept"]).click()
