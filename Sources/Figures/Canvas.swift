@@ -138,7 +138,8 @@ package struct FigureColor: Sendable, Equatable {
   /// This colour with a share of 0...1, over another one.
   func mixed(with ground: FigureColor, share: Float) -> FigureColor {
     func mix(_ top: UInt8, _ bottom: UInt8) -> UInt8 {
-      UInt8(Float(bottom) + (Float(top) - Float(bottom)) * share + 0.5)
+      let (top, bottom) = (Float(top), Float(bottom))
+      return UInt8(bottom + (top - bottom) * share + 0.5)
     }
     return FigureColor(mix(red, ground.red), mix(green, ground.green), mix(blue, ground.blue))
   }

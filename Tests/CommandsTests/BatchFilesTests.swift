@@ -44,11 +44,11 @@ import Testing
   @Test(arguments: ["json", "csv"]) func aBatchIsGoneOnWithWhereverItWasInterrupted(format: String) throws {
     let whole = classify(["--format", format]).outputBytes
     let path = folder.path + "/results"
-    let ends = whole.indices.filter { whole[$0] == UInt8(ascii: "\n") }
-    let places = Set(ends.flatMap { [$0 - 1, $0, $0 + 1, $0 + 40] } + [0, 1, whole.count]).filter {
-      (0...whole.count).contains($0)
+    var places: Set<Int> = [0, 1, whole.count]
+    for end in whole.indices where whole[end] == UInt8(ascii: "\n") {
+      places.formUnion([end - 1, end, end + 1, end + 40])
     }
-    for place in places.sorted() {
+    for place in places.sorted() where (0...whole.count).contains(place) {
       folder.write(Array(whole[..<place]), to: "results")
       let result = classify(["--format", format, "--output", path, "--resume"])
       #expect(result.status == .success && result.output == "", "\(place): \(result.errors)")

@@ -91,14 +91,13 @@ import Testing
         + "abstain,abstainReasons,conformalSet,instructionSet,precision\n" + row)
     let table = try CSVTable(Array(lines.utf8), path: "t")
     let p = result.probabilities.values
-    #expect(
-      table.rows.map(\.fields) == [
-        ["a,b", "a,b.png", "nv", "Melanocytic nevi", "\(p[5])"] + p.map { "\($0)" }
-          + ["low", "", "false", "normal"]
-          + ["0.5", "unknown", "upper extremity", "sex", "small_image near_black"]
-          + ["my \"net\", v2", "1.0.0", String(repeating: "ab", count: 32)]
-          + [result.summary, Wording.disclaimer, "false", "", "", "", ""]
-      ])
+    var fields = ["a,b", "a,b.png", "nv", "Melanocytic nevi", "\(p[5])"]
+    fields += p.map { "\($0)" }
+    fields += ["low", "", "false", "normal"]
+    fields += ["0.5", "unknown", "upper extremity", "sex", "small_image near_black"]
+    fields += ["my \"net\", v2", "1.0.0", String(repeating: "ab", count: 32)]
+    fields += [result.summary, Wording.disclaimer, "false", "", "", "", ""]
+    #expect(table.rows.map(\.fields) == [fields])
     #expect(row.hasPrefix("\"a,b\",\"a,b.png\",nv,Melanocytic nevi,"))
     #expect(row.contains(",\"my \"\"net\"\", v2\","))
   }

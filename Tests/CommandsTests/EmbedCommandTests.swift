@@ -40,10 +40,12 @@ import Testing
     #expect(header.contains("'descr': '<f4', 'fortran_order': False"))
     let (count, channels) = try (#require(Int(shape.1)), #require(Int(shape.2)))
     try #require(file.count - start == count * channels * 4, "\(header)")
-    let values = stride(from: start, to: file.count, by: 4).map { place in
-      Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(file[place + $1]) << UInt32(8 * $1) })
+    let values = file[start...].withUnsafeBytes { bytes in
+      (0..<count * channels).map {
+        Float(bitPattern: bytes.loadUnaligned(fromByteOffset: 4 * $0, as: UInt32.self))
+      }
     }
-    return (0..<count).map { Array(values[$0 * channels..<($0 + 1) * channels]) }
+    return (0..<count).map { row in Array(values[row * channels..<(row + 1) * channels]) }
   }
 
   @Test func aRowForEachImageInTheOrderGivenAndNoneForOneThatFails() throws {

@@ -64,7 +64,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     let matrix = set.confusionMatrix()
     #expect(matrix[5] == [0, 0, 0, 0, 1, 2, 0])
     #expect(matrix[4] == [0, 0, 1, 0, 1, 0, 0])
-    #expect(matrix.reduce(0) { $0 + $1.reduce(0, +) } == 6)
+    #expect(matrix.joined().reduce(0, +) == 6)
   }
 
   /// A melanoma of 0.30 is at high risk, one of 0.12 at moderate risk; so are moles that look like them.

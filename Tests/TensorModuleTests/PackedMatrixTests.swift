@@ -29,7 +29,10 @@ import Testing
   @Test(arguments: KernelChoice.runnable, columnCounts)
   func unitVectorsGiveTheWeightsBack(kernels: KernelSet, columnCount: Int) {
     let depth = 5
-    let weight = (0..<columnCount * depth).map { Float($0 + 1) * ($0 % 2 == 0 ? 1 : -1) }
+    let weight = (0..<columnCount * depth).map { (index: Int) -> Float in
+      let value = Float(index + 1)
+      return index % 2 == 0 ? value : -value
+    }
     let matrix = PackedMatrix(
       weight: weight, columnCount: columnCount, depth: depth, bias: nil, kernels: kernels)
     var unit = [Float](repeating: 0, count: depth * depth)

@@ -107,12 +107,10 @@ import Testing
       }
       let dense = runs.dense()
       let rowLength = (rowsInRun + gap) * columnCount
-      let written = (0..<runCount).flatMap {
-        dense[$0 * rowLength..<$0 * rowLength + rowsInRun * columnCount]
-      }
-      let between = (0..<runCount).flatMap {
-        dense[$0 * rowLength + rowsInRun * columnCount..<($0 + 1) * rowLength]
-      }
+      let writtenLength = rowsInRun * columnCount
+      let rows = (0..<runCount).map { run in dense[run * rowLength..<(run + 1) * rowLength] }
+      let written = rows.flatMap { $0.prefix(writtenLength) }
+      let between = rows.flatMap { $0.dropFirst(writtenLength) }
       let context: Comment = "runs of \(rowsInRun), seed \(seed)"
       #expect(firstDifference(whole.dense(), written) == nil, context)
       #expect(between.allSatisfy { $0.bitPattern == GuardedBuffer.poison.bitPattern }, context)

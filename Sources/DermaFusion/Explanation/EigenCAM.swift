@@ -109,7 +109,7 @@ struct SymmetricMatrix {
   /// orthogonalisation, begun again. Zeros when the matrix is zero.
   func leadingEigenvector() -> (vector: [Double], value: Double) {
     // A start that no symmetry of an image makes orthogonal to the answer.
-    var vector = (0..<count).map { 1 + Double($0 * 7919 % 101) / 101 }
+    var vector = (0..<count).map { (index: Int) -> Double in 1 + Double(index * 7919 % 101) / 101 }
     Self.scale(&vector, by: 1 / Mathematics.dot(vector, vector).squareRoot())
     var value = 0.0
     for _ in 0..<Self.maximumRestarts {

@@ -29,8 +29,10 @@ package enum NPYFile {
   package static func readWords(_ file: [UInt8]) throws(DermaFusionError) -> (values: [UInt32], shape: [Int])
   {
     let (shape, data) = try read(file, type: "<u4", size: 4)
-    let values = stride(from: data.startIndex, to: data.endIndex, by: 4).map { start in
-      (0..<4).reduce(UInt32(0)) { $0 | UInt32(data[start + $1]) << UInt32(8 * $1) }
+    let values = data.withUnsafeBytes { bytes in
+      (0..<bytes.count / 4).map {
+        UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * $0, as: UInt32.self))
+      }
     }
     return (values, shape)
   }
