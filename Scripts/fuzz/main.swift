@@ -6,7 +6,7 @@
 import Commands
 import Files
 import Glibc
-import ImageFiles
+import ImageCodecs
 import ImagePipeline
 
 @_silgen_name("LLVMFuzzerRunDriver")

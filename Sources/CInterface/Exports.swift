@@ -3,7 +3,7 @@
 import CDermaFusion
 import DermaFusion
 import Files
-import ImageFiles
+import ImageCodecs
 import SystemModule
 
 // The functions of dermafusion.h, which documents them: callers see the header, never this file.

@@ -1,6 +1,6 @@
 import DermaFusion
 import Files
-import ImageFiles
+import ImageCodecs
 
 /// Says what would compute, with which model.
 enum InfoCommand: Command {

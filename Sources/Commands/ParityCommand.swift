@@ -1,7 +1,7 @@
 import DermaFusion
 import Evaluation
 import Files
-import ImageFiles
+import ImageCodecs
 import SystemModule
 
 /// Holds this engine against what Python computed.

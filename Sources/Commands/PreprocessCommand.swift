@@ -1,7 +1,7 @@
 import DermaFusion
 import Evaluation
 import Files
-import ImageFiles
+import ImageCodecs
 import ImagePipeline
 import SystemModule
 

@@ -1,5 +1,5 @@
 import DermaFusion
-import ImageFiles
+import ImageCodecs
 import SystemModule
 
 extension Tool {

@@ -113,3 +113,44 @@ public enum Malignancy: String, Sendable, CaseIterable {
   extension Sex: Codable {}
   extension Malignancy: Codable {}
 #endif
+
+/// How people and files write a patient's age.
+package enum PatientAge {
+  /// In years. 0 is an infant.
+  package static let accepted: ClosedRange<Double> = 0...130
+
+  /// Reads an age in years: digits with or without a sign and a fraction. `Double`'s own reader also takes hexadecimal,
+  /// exponents, `inf` and `nan`, none of which is an age.
+  package static func years(in text: some StringProtocol) -> Double? {
+    let isPlain = text.utf8.allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "+-.".utf8.contains($0)
+    }
+    guard isPlain, let age = Double(String(text)) else { return nil }
+    return age
+  }
+
+  /// Reads an age as tables and DICOM write it: `45`, `45.5`, `85+` and `>85` (85), `45 years`, `045Y`, `018M` (1.5), `006W`,
+  /// `010D`.
+  package static func read(_ text: String) -> Double? {
+    var rest = text.trimmed[...]
+    if rest.first == ">" || rest.first == "\u{2265}" {
+      rest = rest.dropFirst()
+      if rest.first == "=" { rest = rest.dropFirst() }
+    } else if rest.last == "+" {
+      rest = rest.dropLast()
+    }
+    rest = rest.drop { $0 == " " }
+    let digits = rest.prefix { $0.isASCII && !$0.isLetter && $0 != " " }
+    let unit = String(rest.dropFirst(digits.count)).trimmed.lowercased()
+    guard let number = years(in: digits), let perYear = unitsPerYear[unit] else { return nil }
+    let age = number / perYear
+    return accepted.contains(age) ? age : nil
+  }
+
+  /// By what people call the unit; no word is years.
+  private static let unitsPerYear: [String: Double] = [
+    "": 1, "y": 1, "yr": 1, "yrs": 1, "year": 1, "years": 1, "years old": 1, "m": 12, "mo": 12, "month": 12,
+    "months": 12, "w": 365.25 / 7, "week": 365.25 / 7, "weeks": 365.25 / 7, "d": 365.25, "day": 365.25,
+    "days": 365.25,
+  ]
+}

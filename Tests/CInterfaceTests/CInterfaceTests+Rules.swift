@@ -2,7 +2,7 @@ import CDermaFusion
 import DermaFusion
 import Files
 import Foundation
-import ImageFiles
+import ImageCodecs
 import TestFiles
 import Testing
 

@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import ImageCodecs
 import ImageFiles
 import TestFiles
 import Testing

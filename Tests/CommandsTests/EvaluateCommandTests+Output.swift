@@ -3,6 +3,7 @@ import Testing
 
 @testable import Commands
 @testable import Evaluation
+@testable import ImageCodecs
 @testable import ImageFiles
 
 /// Progress and plots.

@@ -4,7 +4,7 @@ import TestFiles
 import Testing
 
 @testable import Commands
-@testable import ImageFiles
+@testable import ImageCodecs
 
 /// Formats beside PNG, JPEG and PNM, through whole commands.
 @Suite struct FormatCommandTests {

@@ -4,6 +4,7 @@ import TestFiles
 import Testing
 
 @testable import Commands
+@testable import ImageCodecs
 @testable import ImageFiles
 
 @Suite struct ImageSourceTests {
@@ -70,8 +71,9 @@ import Testing
     try link(folder, "self", to: "self")
     try #require(mkfifo("\(folder.path)/pipe.png", 0o600) == 0)
     try #require(mkfifo("\(folder.path)/pipe", 0o600) == 0)
-    let latin1 = Array("\(folder.path)/caf".utf8) + [0xE9]
-    for name in [latin1 + ".JPG".utf8 + [0], latin1 + ".txt".utf8 + [0]] {
+    let latin1: [UInt8] = Array("\(folder.path)/caf".utf8) + [0xE9]
+    for ending in [".JPG\0", ".txt\0"] {
+      let name: [UInt8] = latin1 + Array(ending.utf8)
       let file = name.withUnsafeBytes { fopen($0.baseAddress!.assumingMemoryBound(to: CChar.self), "w") }
       fclose(file)
     }

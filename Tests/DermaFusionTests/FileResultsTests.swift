@@ -1,4 +1,5 @@
 import DermaFusion
+import ImageCodecs
 import ImageFiles
 import TestFiles
 import TestModels

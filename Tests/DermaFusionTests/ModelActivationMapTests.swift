@@ -1,6 +1,6 @@
 import Files
 import Foundation
-import ImageFiles
+import ImageCodecs
 import ImagePipeline
 import TensorModule
 import TestModels

@@ -1,3 +1,4 @@
+import Files
 import Testing
 
 @testable import DermaFusion
@@ -11,7 +12,7 @@ import Testing
       (" 7 ", 7),
     ] as [(String, Double)])
   func agesAreReadAsPeopleWriteThem(text: String, years: Double) throws {
-    let age = try #require(PatientMetadata.age(in: text), "\(text)")
+    let age = try #require(PatientAge.read(text), "\(text)")
     #expect(abs(age - years) < 1e-12, "\(text): \(age)")
   }
 
@@ -19,7 +20,7 @@ import Testing
     "", "y", "+", ">", "131", "1600M", "45 parsecs", "4 5", "0x2D", "1e1", "inf", "nan", "<5", "85++", "-1",
     "\u{0665}",
   ])
-  func otherTextsAreNoAges(text: String) { #expect(PatientMetadata.age(in: text) == nil, "\(text)") }
+  func otherTextsAreNoAges(text: String) { #expect(PatientAge.read(text) == nil, "\(text)") }
 
   @Test func vectorIsAgeMissingFlagSexAndSite() throws {
     let metadata = try PatientMetadata(ageInYears: 55, sex: .male, site: .back)

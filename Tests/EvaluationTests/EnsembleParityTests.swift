@@ -1,5 +1,5 @@
 import Foundation
-import ImageFiles
+import ImageCodecs
 import TestModels
 import Testing
 

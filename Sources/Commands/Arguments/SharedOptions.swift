@@ -1,6 +1,6 @@
 import DermaFusion
 import Figures
-import ImageFiles
+import ImageCodecs
 import ImagePipeline
 import SystemModule
 

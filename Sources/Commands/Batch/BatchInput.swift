@@ -1,5 +1,5 @@
 import DermaFusion
-import ImageFiles
+import ImageCodecs
 import SystemModule
 
 /// The input of every command on images: the images, the patients' metadata, and the model's folder.

@@ -1,5 +1,6 @@
 import DermaFusion
 import Files
+import ImageCodecs
 import ImageFiles
 import SystemModule
 

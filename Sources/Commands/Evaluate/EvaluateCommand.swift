@@ -1,6 +1,6 @@
 import DermaFusion
 import Evaluation
-import ImageFiles
+import ImageCodecs
 import SystemModule
 
 /// Measures a model on images whose labels are known.

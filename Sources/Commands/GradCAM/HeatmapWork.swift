@@ -2,6 +2,7 @@ import DermaFusion
 import Evaluation
 import Figures
 import Files
+import ImageCodecs
 import ImageFiles
 import ImagePipeline
 import SystemModule

@@ -1,6 +1,6 @@
 import DermaFusion
 import Files
-import ImageFiles
+import ImageCodecs
 import SystemModule
 
 /// The images in some folders, each walked once, looked up by the names in a table.

@@ -1,5 +1,5 @@
 import DermaFusion
-import ImageFiles
+import ImageCodecs
 import SystemModule
 
 /// Where the bytes of one image come from: `-` is standard input, everything else the path of a file.

@@ -1,4 +1,5 @@
 import DermaFusion
+import Files
 import SystemModule
 
 /// The options that tell about the patient, the same for every command that takes them.
@@ -8,7 +9,7 @@ enum MetadataOptions {
     abstract: "Age in years, from 0 to 130; fractions are allowed. Without it the age is missing.",
     expectation: PatientMetadata.ageExpectation,
     convert: { text in
-      PatientMetadata.years(in: text).flatMap { PatientMetadata.acceptedAges.contains($0) ? $0 : nil }
+      PatientAge.years(in: text).flatMap { PatientAge.accepted.contains($0) ? $0 : nil }
     })
 
   static let sex = CommandOption<Sex>(

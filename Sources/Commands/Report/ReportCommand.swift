@@ -1,5 +1,5 @@
 import DermaFusion
-import ImageFiles
+import ImageCodecs
 import SystemModule
 
 /// Writes what is found in images as a page that can be read anywhere.

@@ -1,5 +1,6 @@
 import DermaFusion
 import Figures
+import ImageCodecs
 import ImageFiles
 import ImagePipeline
 

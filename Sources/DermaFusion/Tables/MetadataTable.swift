@@ -209,7 +209,7 @@ package struct PatientColumns: Sendable {
     let (site, unknownSite) = site(of: row)
     return MetadataTable.Entry(
       ageInYears: try value(ages, of: row, expectation: PatientMetadata.ageExpectation) {
-        PatientMetadata.age(in: $0.withDecimalPoint)
+        PatientAge.read($0.withDecimalPoint)
       },
       sex: try value(
         sexes, of: row,

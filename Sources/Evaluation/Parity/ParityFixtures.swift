@@ -1,6 +1,6 @@
 import DermaFusion
 import Files
-import ImageFiles
+import ImageCodecs
 import ImagePipeline
 
 /// What Python computed at every stage, and the comparison of this engine with it.

@@ -1,6 +1,4 @@
 import CPNG
-import DermaFusion
-import Figures
 import ImagePipeline
 import SystemModule
 
@@ -57,18 +55,5 @@ package enum PNGEncoder {
       }
     }
     return next(strings[...])
-  }
-}
-
-extension Explanation {
-  /// ``figure(_:trusts:imageName:)`` as a PNG file, which carries the caption and the disclaimer as text too.
-  ///
-  /// - Throws: ``DermaFusionError/Code/encodingFailed``
-  public func png(
-    _ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = [], imageName: String? = nil
-  ) throws(DermaFusionError) -> [UInt8] {
-    try PNGEncoder.encode(
-      figure(style, trusts: trusts, imageName: imageName),
-      text: captions(style, trusts: trusts, imageName: imageName))
   }
 }

@@ -2,7 +2,7 @@ import ImagePipeline
 import TestImages
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 @Suite struct PNGEncoderTests {
   @Test(arguments: [(1, 1), (3, 2), (17, 31), (640, 5)])

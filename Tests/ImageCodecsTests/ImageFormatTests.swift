@@ -4,7 +4,7 @@ import SystemModule
 import TestImages
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 @Suite struct ImageFormatTests {
   @Test func refusesAnEmptyFile() {

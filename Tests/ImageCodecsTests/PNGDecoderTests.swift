@@ -4,7 +4,7 @@ import SystemModule
 import TestImages
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 @Suite struct PNGDecoderTests {
   /// Every combination that the format knows, with what 8-bit RGB must come of a pixel.

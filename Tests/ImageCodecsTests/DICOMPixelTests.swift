@@ -4,7 +4,7 @@ import ReferenceLayers
 import SystemModule
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 /// Ways to store pixels in DICOM files beside plain bytes.
 @Suite struct DICOMPixelTests {

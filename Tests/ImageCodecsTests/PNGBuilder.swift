@@ -2,7 +2,7 @@ import Files
 import ImagePipeline
 import TestImages
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 /// Writes PNG files with stored (uncompressed) image data.
 struct PNGBuilder {

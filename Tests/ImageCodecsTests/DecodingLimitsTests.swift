@@ -3,7 +3,7 @@ import SystemModule
 import TestImages
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 /// A file that claims more than a photograph is refused by a rule, before it costs time and memory.
 @Suite struct DecodingLimitsTests {

@@ -3,6 +3,7 @@ import ImagePipeline
 import TestImages
 import Testing
 
+@testable import ImageCodecs
 @testable import ImageFiles
 
 @Suite struct PDFEncoderTests {

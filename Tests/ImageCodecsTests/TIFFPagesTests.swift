@@ -2,7 +2,7 @@ import ImagePipeline
 import SystemModule
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 /// Previews must not be classified in the place of the photograph.
 @Suite struct TIFFPagesTests {

@@ -2,7 +2,7 @@ import ImagePipeline
 import TestImages
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 @Suite struct PNMDecoderTests {
   private func gray(_ text: String, _ data: [UInt8] = []) throws -> [UInt8] {

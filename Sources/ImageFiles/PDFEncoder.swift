@@ -1,5 +1,5 @@
-import DermaFusion
 import Figures
+import ImageCodecs
 import ImagePipeline
 import SystemModule
 
@@ -16,16 +16,15 @@ package enum PDFFile {
     picture: (head: String, data: [UInt8])? = nil, information: [(keyword: String, text: String)]
   ) -> [UInt8] {
     let facts = information.map { "/\($0.keyword.filter { $0 != " " }) \(text($0.text))" }
-    let objects: [(head: String, stream: [UInt8]?)] =
-      [
-        ("/Type /Catalog /Pages 2 0 R", nil),
-        ("/Type /Pages /Kids [3 0 R] /Count 1", nil),
-        (
-          "/Type /Page /Parent 2 0 R /MediaBox [0 0 \(width) \(height)] /Contents 4 0 R /Resources << \(resources) >>",
-          nil
-        ),
-        ("", Array(contents.utf8)),
-      ] + (picture.map { [($0.head, $0.data)] } ?? []) + [(facts.joined(separator: "\n"), nil)]
+    let page = "/MediaBox [0 0 \(width) \(height)] /Contents 4 0 R /Resources << \(resources) >>"
+    var objects: [(head: String, stream: [UInt8]?)] = [
+      ("/Type /Catalog /Pages 2 0 R", nil),
+      ("/Type /Pages /Kids [3 0 R] /Count 1", nil),
+      ("/Type /Page /Parent 2 0 R \(page)", nil),
+      ("", Array(contents.utf8)),
+    ]
+    if let picture { objects.append((picture.head, picture.data)) }
+    objects.append((facts.joined(separator: "\n"), nil))
     // A comment of bytes above 127 says that the file is not text.
     var file = Array("%PDF-1.4\n%".utf8) + [0xE2, 0xE3, 0xCF, 0xD3, 0x0A]
     var places: [Int] = []
@@ -98,17 +97,4 @@ enum PDFEncoder {
   }
 
   private static func points(_ pixels: Int) -> Double { Double(pixels) * 72 / pixelsPerInch }
-}
-
-extension Explanation {
-  /// ``figure(_:trusts:imageName:)`` as a PDF file of one page, which carries the caption and the disclaimer as information too.
-  ///
-  /// - Throws: ``DermaFusionError/Code/encodingFailed``
-  public func pdf(
-    _ style: FigureStyle = FigureStyle(), trusts: [MapTrust] = [], imageName: String? = nil
-  ) throws(DermaFusionError) -> [UInt8] {
-    try PDFEncoder.encode(
-      figure(style, trusts: trusts, imageName: imageName),
-      text: captions(style, trusts: trusts, imageName: imageName))
-  }
 }

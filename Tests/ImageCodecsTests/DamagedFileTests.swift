@@ -2,7 +2,7 @@ import ImagePipeline
 import TestImages
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 /// A decoder that makes pixels of a damaged file says so.
 @Suite struct DamagedFileTests {

@@ -4,7 +4,7 @@ import SystemModule
 import TestImages
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 /// The centre square that is made of a large image while it is decoded is that of the whole image, to the bit.
 @Suite struct SquareDecodingTests {

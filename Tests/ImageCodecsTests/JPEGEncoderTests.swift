@@ -2,7 +2,7 @@ import ImagePipeline
 import TestImages
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 @Suite struct JPEGEncoderTests {
   /// What comes back differs from each pixel by no more than the eye lets pass.

@@ -1,7 +1,7 @@
 import ImagePipeline
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 @Suite struct BMPDecoderTests {
   /// A Windows header of 40 bytes and what follows it.

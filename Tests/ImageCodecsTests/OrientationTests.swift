@@ -2,7 +2,7 @@ import ImagePipeline
 import TestImages
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 @Suite struct OrientationTests {
   /// 3x2 pixels numbered 0...5 by rows.

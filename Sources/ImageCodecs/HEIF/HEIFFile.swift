@@ -136,7 +136,10 @@ struct AVIFColors {
   }
 
   /// A luminance of the limited range as libavif spreads it where there are no colours.
-  static func fullRange(_ value: Int) -> UInt8 { UInt8(((max(16, min(235, value)) - 16) * 255 + 109) / 219) }
+  static func fullRange(_ value: Int) -> UInt8 {
+    let level = max(16, min(235, value)) - 16
+    return UInt8((level * 255 + 109) / 219)
+  }
 
   private static func limited(_ value: Int) -> UInt8 { UInt8(max(0, min(255, value >> 6))) }
 

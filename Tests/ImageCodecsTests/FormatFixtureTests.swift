@@ -5,7 +5,7 @@ import ImagePipeline
 import ReferenceLayers
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 /// The files that `python -m dermafusion_training fixtures formats` made, with the pixels that Pillow makes of them.
 struct FormatFixture: Decodable, CustomTestStringConvertible {

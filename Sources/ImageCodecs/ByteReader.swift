@@ -1,9 +1,9 @@
 /// Reads numbers from foreign bytes; what lies outside of them is nil.
-struct ByteReader {
+package struct ByteReader {
   let bytes: UnsafeRawBufferPointer
   let isBigEndian: Bool
 
-  init(_ bytes: UnsafeRawBufferPointer, isBigEndian: Bool = false) {
+  package init(_ bytes: UnsafeRawBufferPointer, isBigEndian: Bool = false) {
     self.bytes = bytes
     self.isBigEndian = isBigEndian
   }
@@ -18,7 +18,7 @@ struct ByteReader {
     unaligned(UInt16.self, at: position).map { Int(isBigEndian ? $0.bigEndian : $0.littleEndian) }
   }
 
-  func integer32(at position: Int) -> Int? {
+  package func integer32(at position: Int) -> Int? {
     unaligned(UInt32.self, at: position).map { Int(isBigEndian ? $0.bigEndian : $0.littleEndian) }
   }
 
@@ -30,7 +30,7 @@ struct ByteReader {
   }
 
   /// So many bytes from a position.
-  func bytes(at position: Int, count: Int) -> UnsafeRawBufferPointer? {
+  package func bytes(at position: Int, count: Int) -> UnsafeRawBufferPointer? {
     guard position >= 0, count >= 0, position <= bytes.count, count <= bytes.count - position else {
       return nil
     }
@@ -38,7 +38,7 @@ struct ByteReader {
   }
 
   /// Whether these characters stand at a position.
-  func holds(_ text: StaticString, at position: Int) -> Bool {
+  package func holds(_ text: StaticString, at position: Int) -> Bool {
     guard let found = bytes(at: position, count: text.utf8CodeUnitCount) else { return false }
     return text.withUTF8Buffer { found.elementsEqual($0) }
   }

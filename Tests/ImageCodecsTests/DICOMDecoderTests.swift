@@ -2,7 +2,7 @@ import DermaFusion
 import ImagePipeline
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 @Suite struct DICOMDecoderTests {
   static func element(_ tag: Int, _ type: String, _ value: [UInt8]) -> [UInt8] {

@@ -3,7 +3,7 @@ import ImagePipeline
 import SystemModule
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 @Suite struct SystemLibraryTests {
   @Test func aMissingLibraryIsNamedWithItsPackages() {

@@ -1,4 +1,4 @@
-import DermaFusion
+import Files
 import ImagePipeline
 
 extension DICOMFile {
@@ -6,7 +6,7 @@ extension DICOMFile {
   var patient: FilePatient? {
     let sex = Sex(word: patientSex).flatMap { $0 == .unknown ? nil : $0 }
     let patient = FilePatient(
-      ageInYears: PatientMetadata.age(in: patientAge) ?? DICOMPatient.age(born: birthDate, on: date),
+      ageInYears: PatientAge.read(patientAge) ?? DICOMPatient.age(born: birthDate, on: date),
       sex: sex?.rawValue, site: (DICOMPatient.site(regions) ?? DICOMPatient.site([bodyPart]))?.rawValue)
     return patient == FilePatient() ? nil : patient
   }
@@ -19,7 +19,7 @@ enum DICOMPatient {
     guard let birth = date(birth), let day = date(day) else { return nil }
     let months = (day.year - birth.year) * 12 + day.month - birth.month - (day.day < birth.day ? 1 : 0)
     let years = months < 24 ? Double(months) / 12 : Double(months / 12)
-    return PatientMetadata.acceptedAges.contains(years) ? years : nil
+    return PatientAge.accepted.contains(years) ? years : nil
   }
 
   /// `20261126`, or `2026.11.26` as old programs write it.

@@ -1,4 +1,4 @@
-import ImageFiles
+import ImageCodecs
 import ImagePipeline
 import SystemModule
 import TestImages

@@ -4,7 +4,7 @@ import ImagePipeline
 import TestImages
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 /// The originals of HAM10000, 600x450 pixels, are not part of the repository: `DERMAFUSION_PHOTOGRAPHS` names a folder with
 /// some of them, and without it they are looked for beside the repository.

@@ -3,7 +3,7 @@ import SystemModule
 import TestImages
 import Testing
 
-@testable import ImageFiles
+@testable import ImageCodecs
 
 @Suite struct JPEGDecoderTests {
   /// What Pillow 13 decodes: the first, middle and last pixel, and the sum of each channel.
