@@ -232,9 +232,7 @@ import Testing
     #expect(table.header.filter { $0.hasPrefix("c") && Int($0.dropFirst()) != nil }.count == 1000)
     let labels = folder.write(
       "image_id,lesion_id,dx,age,sex,localization\nA,1,c417,,,\n", to: "labels.csv")
-    let report = run(
-      "evaluate", "--labels", labels, "--images", "\(folder.path)/images", "--plots", "\(folder.path)/plots",
-      loading: classifier)
+    let report = run("evaluate", "--labels", labels, "--images", "\(folder.path)/images", loading: classifier)
     #expect(report.status == .success, "\(report.errors)")
     #expect(report.output.contains("970 classes with fewer images are left out; --format json has them."))
     #expect(report.output.contains("\nc417 "))

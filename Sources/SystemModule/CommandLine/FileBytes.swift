@@ -75,8 +75,11 @@ package enum FileBytes {
         // All of it at once where its size is known.
         let size = max(isRegular ? Int(status.st_size) + 1 : 0, 2 * bytes.count)
         guard MemoryProbe.canAllocate(byteCount: size) else { throw .outOfMemory(name, byteCount: size) }
-        bytes.reserveCapacity(size)
-        bytes += repeatElement(0, count: size - bytes.count)
+        bytes = [UInt8](unsafeUninitializedCapacity: size) { grown, filled in
+          memcpy(grown.baseAddress!, bytes, count)
+          memset(grown.baseAddress! + count, 0, size - count)
+          filled = size
+        }
       }
       let got = bytes.withUnsafeMutableBytes {
         systemRead(descriptor, $0.baseAddress! + count, $0.count - count)
