@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { languages, load } from './bundle.mjs';
+import { languages, load, textsOf } from './bundle.mjs';
 
 const page = await load('wording.js', 'texts.js');
-const textsOf = (/** @type {string} */ language) =>
-  JSON.parse(readFileSync(new URL(`../../Sources/BrowserPage/texts/${language}.json`, import.meta.url), 'utf8'));
 const english = textsOf('en');
 const cases = readFileSync(new URL('results.jsonl', import.meta.url), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
 
