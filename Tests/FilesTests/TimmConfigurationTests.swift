@@ -157,4 +157,41 @@ import Testing
       #expect(error?.message.contains(#"the tensor "w" is in"#) == true, "\(error?.message ?? "")")
     }
   }
+
+  /// `sha256sum *` in the folder states every shard; the one that is another is named, and so is one without a line.
+  @Test func shardsAreHeldAgainstTheStatedHashes() throws {
+    let names = ["a.safetensors", "b.safetensors"]
+    let shards = [
+      Self.counted, safetensors(#"{"v":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#, [0, 0, 0, 64]),
+    ]
+    let configuration = Array(Self.text().utf8)
+    try withTemporaryFolder { folder in
+      try write(configuration, to: folder + "/config.json")
+      for (name, bytes) in zip(names, shards) { try write(bytes, to: "\(folder)/\(name)") }
+      try write(
+        Array(#"{"weight_map": {"v": "b.safetensors", "w": "a.safetensors"}}"#.utf8),
+        to: folder + "/model.safetensors.index.json")
+      let lines = zip(["config.json"] + names, [configuration] + shards).map { name, bytes in
+        "\(SHA256.hexDigest(bytes))  \(name)\n"
+      }
+      try write(Array(lines.joined().utf8), to: folder + "/SHA256SUMS")
+      let model = try ModelFolder(directory: folder)
+      #expect(model.hasChecksums)
+      model.digest.prepare()
+      try model.digest.check()
+
+      var changed = shards[1]
+      changed[changed.count - 1] ^= 1
+      try write(changed, to: folder + "/b.safetensors")
+      let expected = DermaFusionError.checksumMismatch(
+        path: folder + "/b.safetensors", expected: SHA256.hexDigest(shards[1]),
+        found: SHA256.hexDigest(changed))
+      let other = try ModelFolder(directory: folder)
+      #expect(throws: expected) { try other.digest.check() }
+
+      try write(Array(lines.dropLast().joined().utf8), to: folder + "/SHA256SUMS")
+      let error = #expect(throws: DermaFusionError.self) { try ModelFolder(directory: folder) }
+      #expect(error?.message == "\(folder)/SHA256SUMS: there is no line for b.safetensors")
+    }
+  }
 }

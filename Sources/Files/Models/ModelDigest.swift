@@ -20,7 +20,7 @@ package final class ModelDigest: Sendable {
   }
 
   private enum Verdict: Sendable {
-    case pending(Checksum)
+    case pending([Checksum])
     case correct
     case wrong(DermaFusionError)
   }
@@ -28,9 +28,10 @@ package final class ModelDigest: Sendable {
   private let state: Locked<State>
   private let verdict: Locked<Verdict>
 
-  init(_ addBytes: @escaping @Sendable (inout SHA256) -> Void, checksum: Checksum? = nil) {
+  /// - Parameter checksums: of the files of weights; none where nothing is stated.
+  init(_ addBytes: @escaping @Sendable (inout SHA256) -> Void, checksums: [Checksum] = []) {
     state = Locked(.pending(addBytes))
-    verdict = Locked(checksum.map(Verdict.pending) ?? .correct)
+    verdict = Locked(checksums.isEmpty ? .correct : .pending(checksums))
   }
 
   /// In lowercase hexadecimal. For a single model of `config.json` followed by `model.safetensors` (`cat config.json
@@ -67,23 +68,20 @@ package final class ModelDigest: Sendable {
       switch verdict {
       case .correct: return nil
       case .wrong(let error): return error
-      case .pending(let checksum):
+      case .pending(let checksums):
         // The same files have the same identity: they need no hash of their own.
-        if let identity = checksum.identity, identity == sha256 {
-          verdict = .correct
-          return nil
+        for checksum in checksums where checksum.identity.map({ $0 != sha256 }) ?? true {
+          var hash = SHA256()
+          checksum.addBytes(&hash)
+          let found = hash.finalizedHexDigest()
+          if found == checksum.expected { continue }
+          let error = DermaFusionError.checksumMismatch(
+            path: checksum.path, expected: checksum.expected, found: found)
+          verdict = .wrong(error)
+          return error
         }
-        var hash = SHA256()
-        checksum.addBytes(&hash)
-        let found = hash.finalizedHexDigest()
-        if found == checksum.expected {
-          verdict = .correct
-          return nil
-        }
-        let error = DermaFusionError.checksumMismatch(
-          path: checksum.path, expected: checksum.expected, found: found)
-        verdict = .wrong(error)
-        return error
+        verdict = .correct
+        return nil
       }
     }
     if let failure { throw failure }
@@ -94,7 +92,7 @@ package final class ModelDigest: Sendable {
   package func prepare() {
     BackgroundThread.start { _ = self.sha256 }
     let needsSecondHash = verdict.withLock { verdict in
-      if case .pending(let checksum) = verdict { checksum.identity == nil } else { false }
+      if case .pending(let checksums) = verdict { checksums.contains { $0.identity == nil } } else { false }
     }
     if needsSecondHash { BackgroundThread.start { try? self.check() } }
   }

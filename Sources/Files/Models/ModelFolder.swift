@@ -51,7 +51,9 @@ package struct ModelFolder: Sendable {
       files.append(file)
     }
     let index = ModelFiles.path(of: Self.indexName, in: path)
-    try self.init(configuration, file, weights: SafetensorsFile(shards: files, name: index))
+    try self.init(
+      configuration, file, weights: SafetensorsFile(shards: files, name: index),
+      files: shards.map { ($0, ModelFiles.path(of: $0, in: path)) })
   }
 
   /// The names of the shards that a folder's index lists, in order; nil where there is no index. Which tensors each has its own
@@ -96,8 +98,10 @@ package struct ModelFolder: Sendable {
       weights: SafetensorsFile(bytes: weights, name: names[1], hasCounters: configuration.isTimms))
   }
 
+  /// - Parameter files: the names and paths of the shards; nil where the weights are one file.
   private init(
-    _ configuration: ModelConfiguration, _ file: ConfigurationFile, weights: SafetensorsFile
+    _ configuration: ModelConfiguration, _ file: ConfigurationFile, weights: SafetensorsFile,
+    files: [(name: String, path: String)]? = nil
   ) throws(DermaFusionError) {
     self.configuration = configuration
     self.weights = weights
@@ -106,18 +110,17 @@ package struct ModelFolder: Sendable {
       hash.update(bytes)
       for file in weights.files { file.withBytes { hash.update($0) } }
     }
-    // Nobody states the hashes of shards: timm writes none, and an export has one file.
-    let isWhole = !weights.name.hasSuffix(Self.indexName)
-    hasChecksums = file.checksums != nil && isWhole
-    let expected = try isWhole ? file.checksums?.digest(of: Self.weightsName) : nil
-    digest = ModelDigest(
-      addBytes,
-      checksum: expected.map { expected in
-        let identity = file.checksums?.identity
-        return ModelDigest.Checksum(path: weights.name, expected: expected, identity: identity) { hash in
-          for file in weights.files { file.withBytes { hash.update($0) } }
-        }
-      })
+    hasChecksums = file.checksums != nil
+    var checksums: [ModelDigest.Checksum] = []
+    if let stated = file.checksums {
+      for (pages, file) in zip(weights.files, files ?? [(Self.weightsName, weights.name)]) {
+        checksums.append(
+          ModelDigest.Checksum(
+            path: file.path, expected: try stated.digest(of: file.name), identity: stated.identity
+          ) { hash in pages.withBytes { hash.update($0) } })
+      }
+    }
+    digest = ModelDigest(addBytes, checksums: checksums)
   }
 }
 
