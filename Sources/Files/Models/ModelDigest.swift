@@ -70,7 +70,7 @@ package final class ModelDigest: Sendable {
       case .wrong(let error): return error
       case .pending(let checksums):
         // The same files have the same identity: they need no hash of their own.
-        for checksum in checksums where checksum.identity.map({ $0 != sha256 }) ?? true {
+        for checksum in checksums where checksum.identity == nil || checksum.identity != sha256 {
           var hash = SHA256()
           checksum.addBytes(&hash)
           let found = hash.finalizedHexDigest()
