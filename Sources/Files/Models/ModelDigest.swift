@@ -7,8 +7,6 @@ package final class ModelDigest: Sendable {
   struct Checksum: Sendable {
     let path: String
     let expected: String
-    /// What it states of all files together, if it does.
-    let identity: String?
     /// Adds the file's bytes, which it keeps in memory, to a hash.
     let addBytes: @Sendable (inout SHA256) -> Void
   }
@@ -20,7 +18,7 @@ package final class ModelDigest: Sendable {
   }
 
   private enum Verdict: Sendable {
-    case pending([Checksum])
+    case pending([Checksum], identity: String?)
     case correct
     case wrong(DermaFusionError)
   }
@@ -28,10 +26,15 @@ package final class ModelDigest: Sendable {
   private let state: Locked<State>
   private let verdict: Locked<Verdict>
 
-  /// - Parameter checksums: of the files of weights; none where nothing is stated.
-  init(_ addBytes: @escaping @Sendable (inout SHA256) -> Void, checksums: [Checksum] = []) {
+  /// - Parameters:
+  ///   - checksums: of the files of weights; none where nothing is stated.
+  ///   - identity: what `SHA256SUMS` states of all files together, if it does.
+  init(
+    _ addBytes: @escaping @Sendable (inout SHA256) -> Void, checksums: [Checksum] = [],
+    identity: String? = nil
+  ) {
     state = Locked(.pending(addBytes))
-    verdict = Locked(checksums.isEmpty ? .correct : .pending(checksums))
+    verdict = Locked(checksums.isEmpty ? .correct : .pending(checksums, identity: identity))
   }
 
   /// In lowercase hexadecimal. For a single model of `config.json` followed by `model.safetensors` (`cat config.json
@@ -68,9 +71,13 @@ package final class ModelDigest: Sendable {
       switch verdict {
       case .correct: return nil
       case .wrong(let error): return error
-      case .pending(let checksums):
+      case .pending(let checksums, let identity):
         // The same files have the same identity: they need no hash of their own.
-        for checksum in checksums where checksum.identity == nil || checksum.identity != sha256 {
+        if let identity, identity == sha256 {
+          verdict = .correct
+          return nil
+        }
+        for checksum in checksums {
           var hash = SHA256()
           checksum.addBytes(&hash)
           let found = hash.finalizedHexDigest()
@@ -92,7 +99,7 @@ package final class ModelDigest: Sendable {
   package func prepare() {
     BackgroundThread.start { _ = self.sha256 }
     let needsSecondHash = verdict.withLock { verdict in
-      if case .pending(let checksums) = verdict { checksums.contains { $0.identity == nil } } else { false }
+      if case .pending(_, identity: nil) = verdict { true } else { false }
     }
     if needsSecondHash { BackgroundThread.start { try? self.check() } }
   }

@@ -115,12 +115,12 @@ package struct ModelFolder: Sendable {
     if let stated = file.checksums {
       for (pages, file) in zip(weights.files, files ?? [(Self.weightsName, weights.name)]) {
         checksums.append(
-          ModelDigest.Checksum(
-            path: file.path, expected: try stated.digest(of: file.name), identity: stated.identity
-          ) { hash in pages.withBytes { hash.update($0) } })
+          ModelDigest.Checksum(path: file.path, expected: try stated.digest(of: file.name)) { hash in
+            pages.withBytes { hash.update($0) }
+          })
       }
     }
-    digest = ModelDigest(addBytes, checksums: checksums)
+    digest = ModelDigest(addBytes, checksums: checksums, identity: file.checksums?.identity)
   }
 }
 
