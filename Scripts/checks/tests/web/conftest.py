@@ -4,12 +4,14 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[4]
+sys.path.append(str(ROOT / "Scripts" / "lib"))
 FIXTURES = ROOT / "ParityFixtures" / "images"
 PAGE = Path(os.environ.get("DERMAFUSION_PAGE", ROOT / ".build" / "web" / "dermafusion.html")).resolve()
 PROGRAM = Path(os.environ.get("DERMAFUSION_PROGRAM", ROOT / ".build" / "release" / "dermafusion"))

@@ -1,24 +1,16 @@
 """Every view of the page, one after the other, in any of its languages."""
 
-import json
-
-from conftest import FIXTURES, ROOT
+from conftest import FIXTURES
+from make_page import languages
 
 LOCALES = {"en": "en-GB", "de": "de-DE", "fr": "fr-FR"}
-TEXTS = ROOT / "Sources" / "BrowserPage" / "texts"
-
-
-def texts_of(language: str) -> dict:
-    """The page's own texts and those on results."""
-    own, results = (json.loads((folder / f"{language}.json").read_text()) for folder in (TEXTS, TEXTS / "results"))
-    return own | results
 
 
 class Words:
     """The texts of a language by their path, up to their first value: `words("scan.choose")`."""
 
     def __init__(self, language: str):
-        self.texts = texts_of(language)
+        self.texts = languages()[language]
 
     def __call__(self, path: str) -> str:
         text = self.texts

@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 from conftest import FIXTURES, MODEL, PAGE
-from screens import texts_of
+from make_page import languages
 from test_answers import BETWEEN, change
 
 
@@ -412,7 +412,7 @@ def test_a_map_is_checked_when_asked_for_and_the_check_can_be_left(visit):
 )
 def test_german_says_the_same(visit, change_of_result):
     """Every sentence that the result's fields ask for, and no other."""
-    texts = texts_of("de")
+    texts = languages()["de"]
     on = visit(accepted=False, locale="de-AT", script=BETWEEN)
     page = on.page
     page.get_by_role("button", name=texts["disclaimer"]["accept"]).click()
