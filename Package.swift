@@ -100,6 +100,8 @@ let avx512 = ["avx512f", "avx512vl", "avx512bw", "avx512dq", "avx2", "fma"]
 
 /// What the network needs, and what reads it from files.
 let engine: [Target.Dependency] = ["NetworkModule", "TensorModule", "KernelInterface"]
+/// The classifier on image files, and their codecs.
+let imageFiles: [Target.Dependency] = ["ImageFiles", "ImageCodecs"]
 /// Pixels, model files and the system.
 let ground: [Target.Dependency] = ["ImagePipeline", "Files", "SystemModule"]
 
@@ -124,10 +126,10 @@ let package = Package(
     // Doors: a web page (built by Scripts/web and, for other machines too, by Scripts/checks/platforms), C and by it
     // Python, the command line
     module("Browser", ["DermaFusion", "NetworkModule"] + ground),
-    module("CInterface", ["CDermaFusion", "DermaFusion", "Figures", "ImageFiles", "ImageCodecs"] + ground),
+    module("CInterface", ["CDermaFusion", "DermaFusion", "Figures"] + imageFiles + ground),
     executable("CommandLineTool", ["Commands"]),
     module(
-      "Commands", ["DermaFusion", "Figures", "ImageFiles", "ImageCodecs", "Evaluation"] + ground,
+      "Commands", ["DermaFusion", "Figures", "Evaluation"] + imageFiles + ground,
       exclude: ["schema"],
       // The browser page's texts on results, for reports. SwiftPM writes a number for each byte, which takes long to compile.
       resources: ["en", "de", "fr"].map { .embedInCode("Report/texts/\($0).json") },
@@ -193,7 +195,7 @@ let package = Package(
     // Unit test bundles
     tests("SystemModuleTests", ["SystemModule", "TestFiles"]),
     tests("FilesTests", ["ReferenceLayers"] + ground),
-    tests("ImageCodecsTests", ["ImageCodecs", "ImageFiles", "TestImages", "ReferenceLayers"] + ground),
+    tests("ImageCodecsTests", ["TestImages", "ReferenceLayers"] + imageFiles + ground),
     tests("ImagePipelineTests", ["ImagePipeline", "TestImages", "ReferenceLayers"]),
     tests(
       "TensorModuleTests",
@@ -201,19 +203,13 @@ let package = Package(
       .optimizedInDebugBuilds),
     tests(
       "DermaFusionTests",
-      [
-        "DermaFusion", "Figures", "ImageFiles", "ImageCodecs", "ReferenceLayers", "TestFiles", "TestModels",
-        "TestImages",
-      ]
-        + engine + ground),
-    tests(
-      "EvaluationTests", ["Evaluation", "DermaFusion", "ImageFiles", "ImageCodecs", "TestModels"] + ground),
+      ["DermaFusion", "Figures", "ReferenceLayers", "TestFiles", "TestModels", "TestImages"]
+        + imageFiles + engine + ground),
+    tests("EvaluationTests", ["Evaluation", "DermaFusion", "TestModels"] + imageFiles + ground),
     tests(
       "CommandsTests",
-      [
-        "Commands", "Evaluation", "DermaFusion", "Figures", "ImageFiles", "ImageCodecs", "TestFiles",
-        "TestModels",
-      ] + engine + ground),
+      ["Commands", "Evaluation", "DermaFusion", "Figures", "TestFiles", "TestModels"]
+        + imageFiles + engine + ground),
     tests("FiguresTests", ["Figures", "ImagePipeline"], .optimizedInDebugBuilds),
     // A program in C, which the tests run.
     executable(
@@ -221,11 +217,8 @@ let package = Package(
       cSettings: [.headerSearchPath("../../Sources/CDermaFusion")]),
     tests(
       "CInterfaceTests",
-      [
-        "CDermaFusion", "CInterface", "CExample", "DermaFusion", "ImageFiles", "ImageCodecs", "TestFiles",
-        "TestModels",
-      ]
-        + ground),
+      ["CDermaFusion", "CInterface", "CExample", "DermaFusion", "TestFiles", "TestModels"]
+        + imageFiles + ground),
   ],
   swiftLanguageModes: [.v6]
 )
