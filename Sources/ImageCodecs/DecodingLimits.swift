@@ -44,7 +44,7 @@ public final class DecodingLimits: Sendable {
   public let seconds: Double
   /// From so many bytes of pixels on an image is not kept whole where only its centre square is wanted.
   let largeByteCount: Int
-  /// The memory that is free. The longest waiting thread is served first, so that a large image does not wait for ever.
+  /// The memory that is free. The thread that has waited longest is served first. Otherwise a large image might never get enough.
   private let budget: Locked<Budget>
 
   private struct Budget: Sendable {

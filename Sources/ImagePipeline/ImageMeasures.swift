@@ -124,9 +124,9 @@ package struct ImageMeasures: Sendable, Equatable {
 /// the last steps, so that the same image gives the same measures everywhere.
 package struct ColorMeasures: Sendable, Equatable {
   /// How many colours pixels of equal luma have, at least 0: 0 where luma tells the colour, as in grey, one channel, sepia
-  /// and any tint; small in washed-out pictures. It is the mean square by which red - green and green - blue differ among
-  /// pixels of equal luma, over mean luma and over the square root of the standard deviation of the blocks' luma,
-  /// softened, times how far the darkest pixels are from white.
+  /// and any tint; small in washed-out pictures. The numerator is the mean square by which red - green and green - blue differ
+  /// among pixels of equal luma. The denominator is mean luma times the square root of the standard deviation of the blocks'
+  /// luma, softened. A factor is how far the darkest pixels are from white.
   package let variety: Double
   /// How far the image is from one with red and blue exchanged, about -5...5: positive where the middle third is redder
   /// than blue and its blue has more contrast than its red, because melanin absorbs blue most. Pen marks are blue too, but lie

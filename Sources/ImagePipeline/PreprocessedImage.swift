@@ -79,8 +79,8 @@ package struct FilePatient: Sendable, Equatable {
   }
 }
 
-/// An image after preprocessing, with every stage to look at. Stages other than the resized image are computed when they
-/// are asked for.
+/// An image after preprocessing, with every stage to look at. The resized image is stored. Each other stage is computed when
+/// somebody reads it.
 package struct PreprocessedImage: Sendable {
   /// The image as it was given.
   private let source: DecodedImage

@@ -86,7 +86,7 @@ enum DICOMDecoder {
   private static func resampled(
     _ image: DecodedImage, _ size: (width: Int, height: Int), limits: DecodingLimits
   ) throws(DermaFusionError) -> DecodedImage {
-    // Not reserved: two images could wait for each other's memory for ever.
+    // Not reserved: if two images waited for each other's memory, neither would go on.
     let byteCount = size.width * size.height * 3
     guard byteCount <= limits.memory else {
       throw .tooMuchMemory(.dicom, byteCount: byteCount, limit: limits.memory)

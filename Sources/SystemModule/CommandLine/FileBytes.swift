@@ -24,7 +24,7 @@ package enum FileBytes {
     path: String, limit: Int, patience: Int = writerPatience, pipeSeconds: Int = pipeSeconds,
     refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
   ) throws(DermaFusionError) -> [UInt8] {
-    // Opening a named pipe would wait for a writer, for ever where none comes.
+    // Opening a named pipe would wait for a writer, and perhaps none comes.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(path: path) }
     defer { close(descriptor) }
@@ -161,7 +161,7 @@ package enum FileBytes {
     }
   }
 
-  /// Opening a named pipe would wait for a reader, for ever where none comes.
+  /// Opening a named pipe would wait for a reader, and perhaps none comes.
   static func openPipe(_ path: String, patience: Int) throws(DermaFusionError) -> Int32 {
     for _ in 0..<patience * 20 {
       let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)

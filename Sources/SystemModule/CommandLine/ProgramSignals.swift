@@ -58,7 +58,7 @@ package enum ProgramSignals {
       handle(SIGPWR, removeAndEnd)
       handle(SIGSTKFLT, removeAndEnd)
     #endif
-    // Swift's own report is asked for by this variable.
+    // This variable asks for Swift's own report.
     if getenv("SWIFT_BACKTRACE") != nil { return }
     giveFaultsAStack()
     handle(SIGABRT, sayAndEnd)
