@@ -142,11 +142,10 @@ extension WrittenResults {
     let places = wanted.compactMap(names.firstIndex)
     precondition(places.count == wanted.count, "of \(wanted) the header has \(places.count): \(header)")
     var line = 2
-    while let end = Self.rowEnd(bytes[byteCount...]) {
-      let row = bytes[byteCount..<end]
+    while let (row, lineCount) = CSVTable.firstRow(of: bytes[byteCount...]) {
       // Each byte is as this command writes it.
       guard let cells = CSVTable.fields(ofRow: row)?.map(CSVCell.original), cells.count == names.count,
-        row.elementsEqual(ClassificationCSV.line(cells).utf8)
+        Array(row) == Array(ClassificationCSV.line(cells).utf8)
       else { throw failure(line, "is not a row of this command's table") }
       let (set, precision) = (cells[places[5]], cells[places[6]])
       try require(
@@ -158,20 +157,10 @@ extension WrittenResults {
       guard age.isEmpty || Double(age) != nil,
         let metadata = Self.metadata(age: Double(age), sex: cells[places[3]], site: cells[places[4]])
       else { throw failure(line, "has no age, sex and site of a result") }
-      add(Entry(line: line, metadata: metadata), image: cells[places[0]], end: end)
-      line += row.count { $0 == UInt8(ascii: "\n") }
+      add(Entry(line: line, metadata: metadata), image: cells[places[0]], end: row.endIndex)
+      line += lineCount
     }
     try requireTornResult(bytes[byteCount...], line: line, images: images, start: ClassificationCSV.start)
-  }
-
-  /// Behind the first line feed outside of quotes; nil where there is none.
-  private static func rowEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
-    var isQuoted = false
-    for (index, byte) in zip(bytes.indices, bytes) {
-      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-      if byte == UInt8(ascii: "\n"), !isQuoted { return index + 1 }
-    }
-    return nil
   }
 }
 

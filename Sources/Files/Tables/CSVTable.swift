@@ -65,6 +65,22 @@ package struct CSVTable: Equatable, Sendable {
     return rows[0].fields
   }
 
+  /// The first row of a table with commas, with the line feed behind it, and the number of its lines; `nil` where no line feed
+  /// stands outside of quotes.
+  package static func firstRow(of bytes: ArraySlice<UInt8>) -> (row: ArraySlice<UInt8>, lineCount: Int)? {
+    var (isQuoted, lineCount) = (false, 0)
+    for index in bytes.indices {
+      switch bytes[index] {
+      case UInt8(ascii: "\""): isQuoted.toggle()
+      case UInt8(ascii: "\n"):
+        lineCount += 1
+        if !isQuoted { return (bytes[...index], lineCount) }
+      default: break
+      }
+    }
+    return nil
+  }
+
   /// Whether a cell says that there is no value, as R, pandas and people write it.
   package static func isMissing(_ text: String) -> Bool {
     ["", "na", "n/a", "nan", "<na>", "null", "none", "-", "?"].contains(text.lowercased())
