@@ -71,35 +71,33 @@ import Testing
     let images = Self.labelled(60)
     let measurement = try #require(ModelComparison(images).measurement)
     #expect(measurement.imageCount == 60)
-    let imagesOfLesion = Dictionary(grouping: images) { $0.truth!.lesion }
+    let imagesOfLesion = Dictionary(grouping: images.indices) { images[$0].truth!.lesion }
     let lesions = imagesOfLesion.keys.sorted()
     #expect(measurement.lesionCount == lesions.count)
 
-    func measured(
-      _ images: [ModelComparison.Image], _ answer: (ModelComparison.Image) -> ModelComparison.Answer
-    ) -> [Metric: Double] {
-      EvaluationSet(
-        images.map {
-          EvaluatedImage(
-            lesion: $0.truth!.lesion, label: $0.truth!.label, probabilities: answer($0).probabilities,
-            metadata: .unknown, source: "")
-        }
-      ).values()
+    func evaluated(_ answer: (ModelComparison.Image) -> ModelComparison.Answer) -> [EvaluatedImage] {
+      images.map {
+        EvaluatedImage(
+          lesion: $0.truth!.lesion, label: $0.truth!.label, probabilities: answer($0).probabilities,
+          metadata: .unknown, source: "")
+      }
     }
+    let (first, second) = (evaluated(\.first), evaluated(\.second))
     var differences: [Metric: [Double]] = [:]
     var accuracies: [Double] = []
     var generator = SplitMix64(seed: 2018)
     for _ in 0..<1000 {
       let drawn = lesions.map { _ in lesions[generator.index(below: lesions.count)] }
       let resample = drawn.flatMap { imagesOfLesion[$0]! }
-      let (before, after) = (measured(resample, \.first), measured(resample, \.second))
+      let before = EvaluationSet(resample.map { first[$0] }).values()
+      let after = EvaluationSet(resample.map { second[$0] }).values()
       for metric in Metric.overall {
         if let first = before[metric], let second = after[metric] {
           differences[metric, default: []].append(second - first)
         }
       }
-      let hits = resample.reduce(0) { sum, image in
-        let label = image.truth!.label
+      let hits = resample.reduce(0) { sum, index in
+        let (image, label) = (images[index], images[index].truth!.label)
         return sum + (image.second.probabilities.highest == label ? 1 : 0)
           - (image.first.probabilities.highest == label ? 1 : 0)
       }
@@ -118,7 +116,7 @@ import Testing
       #expect(abs(interval.upperBound - quantile(values, 0.975)) < 1e-9, "\(metric.key)")
       #expect(interval.lowerBound < interval.upperBound, "\(metric.key)")
       let difference = try #require(measurement.difference(metric))
-      let expected = measured(images, \.second)[metric]! - measured(images, \.first)[metric]!
+      let expected = EvaluationSet(second).values()[metric]! - EvaluationSet(first).values()[metric]!
       #expect(abs(difference - expected) < 1e-12, "\(metric.key)")
     }
     let interval = try #require(measurement.intervals[.accuracy])

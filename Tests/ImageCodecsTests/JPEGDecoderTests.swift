@@ -104,7 +104,8 @@ import Testing
   /// Each in its turn, not each after all before it: the time grows with the file and not with its square.
   @Test(.timeLimit(.minutes(1))) func skipsAMillionEmptySegments() throws {
     let start = Array(TinyJPEG.subsampled.prefix(2))
-    let empty = repeatElement([0xFF, 0xE1, 0, 2] as [UInt8], count: 1_000_000).joined()
+    var empty: [UInt8] = [0xFF, 0xE1, 0, 2]
+    for _ in 0..<20 { empty += empty }
     let image = try ImageDecoder.decode(TinyJPEG.subsampled)
     expectEqual(try ImageDecoder.decode(start + empty + TinyJPEG.subsampled.dropFirst(2)), image)
     // One whose stated length is too short to be one, as libjpeg takes it: without content.

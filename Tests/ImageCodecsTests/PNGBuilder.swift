@@ -50,8 +50,11 @@ struct PNGBuilder {
       Self.bigEndian(UInt32(width)) + Self.bigEndian(UInt32(height)) + [
         bitDepth, colorType, 0, 0, isInterlaced ? 1 : 0,
       ]
-    return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Self.chunk("IHDR", header) + before.joined()
-      + Self.chunk("IDAT", imageData) + after.joined() + Self.chunk("IEND", [])
+    let chunks =
+      [Self.chunk("IHDR", header)] + before + [Self.chunk("IDAT", imageData)] + after + [
+        Self.chunk("IEND", [])
+      ]
+    return chunks.reduce(into: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { $0 += $1 }
   }
 
   static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {

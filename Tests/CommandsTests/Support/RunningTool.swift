@@ -127,7 +127,9 @@ func pnm(width: Int = 120, height: Int = 100, seed: Int = 0) -> [UInt8] {
   var bytes = Array("P6\n\(width) \(height)\n255\n".utf8)
   for y in 0..<height {
     for x in 0..<width {
-      bytes += [UInt8(180 + (x + seed) % 40), UInt8(60 + (y * 3 + seed) % 90), UInt8((x * y + seed) % 120)]
+      bytes.append(UInt8(180 + (x + seed) % 40))
+      bytes.append(UInt8(60 + (y * 3 + seed) % 90))
+      bytes.append(UInt8((x * y + seed) % 120))
     }
   }
   return bytes
