@@ -13,7 +13,7 @@ def of_pytest(path):
 
 
 def of_swift_testing(path):
-    """The cases of a test overlap: its time is the sum of theirs."""
+    """Of the tests with arguments: the sum of their cases. The others begin all at once: their times tell nothing."""
     seconds = Counter()
     for line in path.read_text().splitlines():
         event = json.loads(line)["payload"]
@@ -33,7 +33,7 @@ for path in Path(sys.argv[1]).iterdir():
     # A test that crashed has no end.
     tests += [(seconds, f"{path.name.split('.')[0]}: {name}") for name, seconds in found if seconds >= 0]
 if tests:
-    print("The slowest tests:")
+    print("The slowest tests (of those in Swift only the ones with arguments are timed):")
     for seconds, name in sorted(tests, reverse=True)[:10]:
         print(f"{seconds:8.1f} s  {name}")
     print()
