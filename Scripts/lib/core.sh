@@ -144,7 +144,7 @@ set_up_web_checks() {
   say "Installing the Python packages that drive Chromium ..."
   local python
   find_python
-  { "$python" -m venv "$environment" && "$environment/bin/pip" install --quiet -r "$requirements"; } >&2 \
+  { "$python" -m venv "$environment" && "$environment/bin/pip" install --quiet --no-compile -r "$requirements"; } >&2 \
     || cannot_run "what $requirements lists could not be installed"
   cp "$requirements" "$environment/requirements.txt"
 }

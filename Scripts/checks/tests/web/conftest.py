@@ -1,6 +1,7 @@
 # ruff: noqa: E501  the scripts for the page are written as they are read there
 """What the checks of the browser page share: Chromium, an opened page, and what must never happen on it."""
 
+import base64
 import os
 import shutil
 import subprocess
@@ -13,7 +14,9 @@ from playwright.sync_api import Page, sync_playwright
 ROOT = Path(__file__).resolve().parents[4]
 sys.path.append(str(ROOT / "Scripts" / "lib"))
 FIXTURES = ROOT / "ParityFixtures" / "images"
-PAGE = Path(os.environ.get("DERMAFUSION_PAGE", ROOT / ".build" / "web" / "dermafusion.html")).resolve()
+# The page with the shipped model, and the one whose views are walked: with --quick it has a small model.
+SHIPPED_PAGE = Path(os.environ.get("DERMAFUSION_PAGE", ROOT / ".build" / "web" / "dermafusion.html")).resolve()
+PAGE = Path(os.environ.get("DERMAFUSION_SMALL_PAGE", SHIPPED_PAGE)).resolve()
 PROGRAM = Path(os.environ.get("DERMAFUSION_PROGRAM", ROOT / ".build" / "release" / "dermafusion"))
 MODEL = Path(os.environ.get("DERMAFUSION_MODEL", ROOT / "Weights"))
 # How long something may be waited for, in milliseconds.
@@ -66,23 +69,42 @@ def browser(playwright, chromium):
     browser.close()
 
 
+# Bytes go to the page and come back as base64: as lists of numbers they take the browser's protocol a second.
+BYTES = """
+window.bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+window.base64Of = (file) => new Promise((done) => {
+  const reader = new FileReader();
+  reader.onload = () => done(reader.result.split(',')[1] ?? '');
+  reader.readAsDataURL(file);
+});
+"""
+
+
+def base64_of(file: Path | bytes) -> str:
+    return base64.b64encode(file if isinstance(file, bytes) else file.read_bytes()).decode()
+
+
 class Visit:
     """One page in a browser of its own, with everything it asked for or complained of."""
 
-    def __init__(self, browser, accepted: bool = True, script: str = "", ready: bool = True, **options):
+    def __init__(
+        self, browser, accepted: bool = True, script: str = "", ready: bool = True, file: Path = PAGE, **options
+    ):
         options = {"viewport": {"width": 1280, "height": 900}, "locale": "en-US", "reduced_motion": "reduce"} | options
         self.context = browser.new_context(**options)
         # A machine with other work is slow, not wrong.
         self.context.set_default_timeout(PATIENCE)
         self.requests: list[str] = []
         self.complaints: list[str] = []
+        self.context.add_init_script(BYTES)
         self.page: Page = self.context.new_page()
         if script:
             self.page.add_init_script(script)
         self.context.on("request", lambda request: self.requests.append(request.url))
         self.page.on("console", lambda line: line.type in ("error", "warning") and self.complaints.append(line.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.goto(PAGE.as_uri())
+        self.address = file.as_uri()
+        self.page.goto(self.address)
         if accepted:
             self.page.get_by_role("button", name="I understand").click()
             self.wait_until_shown()
@@ -180,9 +202,7 @@ def visit(browser):
     for each in visits:
         each.close()
         foreign = [
-            url
-            for url in each.requests
-            if not url.startswith(("blob:", "data:")) and url.split("#")[0] != PAGE.as_uri()
+            url for url in each.requests if not url.startswith(("blob:", "data:")) and url.split("#")[0] != each.address
         ]
         assert foreign == [], "the page asked for something"
         assert each.complaints == []

@@ -33,6 +33,19 @@ def button(on, name: str):
     return on.page.get_by_role("button", name=name).first
 
 
+def hold_messages(page):
+    """The engine gets its messages when `deliver` is called, as on a slow device."""
+    page.evaluate("""() => {
+      const own = Worker.prototype.postMessage;
+      const held = [];
+      Worker.prototype.postMessage = function (...message) { held.push([this, message]); };
+      window.deliver = () => {
+        Worker.prototype.postMessage = own;
+        for (const [worker, message] of held) own.apply(worker, message);
+      };
+    }""")
+
+
 def before_the_result(on, words):
     page = on.page
     yield "disclaimer"
@@ -58,16 +71,7 @@ def before_the_result(on, words):
     yield "details"
     age.fill("70")
     page.locator(".site-list input[value='face']").check()
-    # The engine gets its messages later, as on a slow device.
-    page.evaluate("""() => {
-      const own = Worker.prototype.postMessage;
-      const held = [];
-      Worker.prototype.postMessage = function (...message) { held.push([this, message]); };
-      window.deliver = () => {
-        Worker.prototype.postMessage = own;
-        for (const [worker, message] of held) own.apply(worker, message);
-      };
-    }""")
+    hold_messages(page)
     page.locator(".actions .primary").click()
     page.locator(".waiting").wait_for()
     yield "working"
@@ -91,10 +95,12 @@ def around_the_result(on, words):
     page.locator(".heatmap .switch").last.click()
     yield "result-without-map"
     page.locator(".heatmap .switch").last.click()
+    hold_messages(page)
     button(on, words("heatmap.check")).click()
     page.locator(".heatmap progress").wait_for()
     yield "checking"
     button(on, words("common.cancel")).click()
+    page.evaluate("() => window.deliver()")
     button(on, words("scan.discard")).click()
     page.get_by_role("dialog").wait_for()
     yield "confirmation"

@@ -4,6 +4,7 @@
 import json
 
 import pytest
+from conftest import SHIPPED_PAGE
 
 
 def test_export_and_import_carry_everything(visit, tmp_path):
@@ -99,7 +100,7 @@ def test_records_that_a_view_would_stumble_over_are_named_and_the_good_ones_take
 
 
 def test_a_record_from_a_file_does_not_speak_with_the_pages_voice(visit, tmp_path):
-    on = visit()
+    on = visit(file=SHIPPED_PAGE)
     page = on.page
     on.scan("phantom_pale.jpg")
     on.save()

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import FIXTURES, PAGE, PATIENCE, run_program
+from conftest import FIXTURES, PATIENCE, SHIPPED_PAGE, base64_of, run_program
 from firefox import Firefox
 from test_parity import CLASSIFY, METADATA, TOLERANCE, expected_pixels
 
@@ -15,11 +15,13 @@ def firefox():
     if Firefox.program() is None:
         pytest.exit("there is no firefox")
     browser = Firefox(PATIENCE / 1000)
-    browser.open(PAGE.as_uri())
+    browser.open(SHIPPED_PAGE.as_uri())
     browser.press("I understand")
     browser.wait("() => window.dermafusion.ready.then((description) => description.version)")
     yield browser
-    foreign = [url for url in browser.requests if not url.startswith(("blob:", "data:", PAGE.as_uri(), "about:"))]
+    foreign = [
+        url for url in browser.requests if not url.startswith(("blob:", "data:", SHIPPED_PAGE.as_uri(), "about:"))
+    ]
     complaints = browser.complaints
     browser.close()
     assert foreign == [], "the page asked for something"
@@ -44,7 +46,7 @@ def test_logits_equal_the_command_lines(firefox, tmp_path, name):
     answer = firefox.run(
         f"(name, text, metadata) => ({CLASSIFY})([name, text, metadata])",
         name,
-        base64.b64encode(path.read_bytes()).decode(),
+        base64_of(path),
         METADATA,
     )
     expected = json.loads(

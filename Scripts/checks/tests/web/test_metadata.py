@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import FIXTURES
+from conftest import FIXTURES, base64_of
 from PIL import Image, ImageOps
 from PIL.PngImagePlugin import PngInfo
 
@@ -29,14 +29,14 @@ def photograph_with_metadata(path, orientation: int, picture: Image.Image) -> No
 
 def stored_photograph(page) -> bytes:
     """The only photograph of the history, as the browser stores it."""
-    return bytes(
+    return base64.b64decode(
         page.evaluate("""async () => {
       const open = indexedDB.open('dermafusion');
       const database = await new Promise((resolve) => { open.onsuccess = () => resolve(open.result); });
       const all = database.transaction('photographs').objectStore('photographs').getAll();
       const [blob] = await new Promise((resolve) => { all.onsuccess = () => resolve(all.result); });
       database.close();
-      return [...new Uint8Array(await blob.arrayBuffer())];
+      return base64Of(blob);
     }""")
     )
 
@@ -89,17 +89,17 @@ def test_what_an_older_version_stored_is_exported_without_its_metadata(visit, tm
     path = tmp_path / "old.jpg"
     photograph_with_metadata(path, 3, Image.open(FIXTURES / "phantom_brown.jpg").convert("RGB"))
     page.evaluate(
-        """async (bytes) => {
+        """async (text) => {
       const open = indexedDB.open('dermafusion');
       const database = await new Promise((resolve) => { open.onsuccess = () => resolve(open.result); });
       const change = database.transaction('photographs', 'readwrite');
       const store = change.objectStore('photographs');
       const keys = store.getAllKeys();
-      keys.onsuccess = () => store.put(new Blob([new Uint8Array(bytes)], { type: 'image/jpeg' }), keys.result[0]);
+      keys.onsuccess = () => store.put(new Blob([bytesOf(text)], { type: 'image/jpeg' }), keys.result[0]);
       await new Promise((resolve) => { change.oncomplete = resolve; });
       database.close();
     }""",
-        list(path.read_bytes()),
+        base64_of(path),
     )
     on.go("history")
     entry = json.loads(on.export_history().splitlines()[1])
@@ -133,10 +133,10 @@ OLD_DATABASE = """async ({ files, broken }) => {
   };
   const old = await all(open);
   const change = old.transaction(['scans', 'photographs'], 'readwrite');
-  [...files, broken].forEach((bytes, index) => {
+  [...files, broken].forEach((text, index) => {
     const id = index.toString(16).padStart(32, '0');
     change.objectStore('scans').put({ ...scan, id });
-    change.objectStore('photographs').put(new Blob([new Uint8Array(bytes)], { type: 'image/jpeg' }), id);
+    change.objectStore('photographs').put(new Blob([bytesOf(text)], { type: 'image/jpeg' }), id);
   });
   await new Promise((resolve) => { change.oncomplete = resolve; });
   old.close();
@@ -148,7 +148,7 @@ PHOTOGRAPHS = """async () => {
   const stores = database.version > 1 ? ['photographs', 'unstripped'] : ['photographs'];
   const [files, rest] = await Promise.all(stores.map((store) => all(database.transaction(store).objectStore(store)[store === 'photographs' ? 'getAll' : 'getAllKeys']())));
   database.close();
-  return { rest, files: await Promise.all(files.map(async (file) => [...new Uint8Array(await file.arrayBuffer())])) };
+  return { rest, files: await Promise.all(files.map(base64Of)) };
 }"""
 
 
@@ -162,10 +162,10 @@ def test_the_first_opening_takes_the_metadata_out_of_what_an_older_version_store
     paths = [tmp_path / "upright.jpg", tmp_path / "turned.jpg", tmp_path / "old.png"]
     for path, orientation in zip(paths, (1, 6, 1), strict=True):
         photograph_with_metadata(path, orientation, picture)
-    broken = list(b"SecretCamera, but no picture")
-    page.evaluate(OLD_DATABASE, {"files": [list(path.read_bytes()) for path in paths], "broken": broken})
+    broken = b"SecretCamera, but no picture"
+    page.evaluate(OLD_DATABASE, {"files": [base64_of(path) for path in paths], "broken": base64_of(broken)})
     before = page.evaluate(PHOTOGRAPHS)["files"]
-    assert all(b"SecretCamera" in bytes(file) for file in before)
+    assert all(b"SecretCamera" in base64.b64decode(file) for file in before)
     page.reload()
     on.go("history")
     page.locator(".scan-row").nth(3).wait_for()
@@ -176,8 +176,8 @@ def test_the_first_opening_takes_the_metadata_out_of_what_an_older_version_store
             break
         page.wait_for_timeout(100)
     assert found["rest"] == [last], "what no browser can decode is tried again at the next opening"
-    *files, left = map(bytes, found["files"])
-    assert left == bytes(broken), "a record that cannot be read is left as it is"
+    *files, left = map(base64.b64decode, found["files"])
+    assert left == broken, "a record that cannot be read is left as it is"
     for path, file in zip(paths, files, strict=True):
         assert not any(secret in file for secret in (b"SecretCamera", b"Exif", b"GPS", b"2026:01:02", b"xmpmeta"))
         upright = ImageOps.exif_transpose(Image.open(path)).convert("RGB")
@@ -187,4 +187,4 @@ def test_the_first_opening_takes_the_metadata_out_of_what_an_older_version_store
     page.reload()
     on.go("history")
     page.locator(".scan-row").nth(3).wait_for()
-    assert [bytes(file) for file in page.evaluate(PHOTOGRAPHS)["files"]] == [*files, left]
+    assert list(map(base64.b64decode, page.evaluate(PHOTOGRAPHS)["files"])) == [*files, left]

@@ -9,7 +9,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import FIXTURES, MODEL, PAGE, PATIENCE, PICTURES, launch_arguments, run_program
+from conftest import FIXTURES, MODEL, PATIENCE, PICTURES, SHIPPED_PAGE, base64_of, launch_arguments, run_program
 
 # Within this the page's logits equal the command line's where the pixels are the same.
 TOLERANCE = 1e-4
@@ -63,7 +63,7 @@ class QuietFiles(http.server.SimpleHTTPRequestHandler):
     """Serves the page's folder."""
 
     def __init__(self, *arguments):
-        super().__init__(*arguments, directory=PAGE.parent)
+        super().__init__(*arguments, directory=SHIPPED_PAGE.parent)
 
     def log_message(self, *_):
         pass
@@ -73,7 +73,7 @@ class QuietFiles(http.server.SimpleHTTPRequestHandler):
 def page(browser):
     from conftest import Visit
 
-    opened = Visit(browser)
+    opened = Visit(browser, file=SHIPPED_PAGE)
     yield opened.page
     opened.close()
 
@@ -101,7 +101,7 @@ def test_logits_equal_the_command_lines(page, differences, tmp_path, name):
     expected = json.loads(
         run_program("classify", str(path), "--format", "json", "--age", "55", "--sex", "male", "--site", "back")
     )
-    answer = page.evaluate(CLASSIFY, [name, base64.b64encode(path.read_bytes()).decode(), METADATA])
+    answer = page.evaluate(CLASSIFY, [name, base64_of(path), METADATA])
     result, side = answer["result"], answer["side"]
 
     found = np.frombuffer(base64.b64decode(answer["pixels"]), np.uint8).reshape(side, side, 4)[..., :3]
@@ -156,9 +156,9 @@ def test_hashes_without_the_browsers_own(playwright, chromium):
         )
         page = browser.new_page()
         page.set_default_timeout(PATIENCE)
-        page.goto(f"http://clinic.example:{server.server_port}/{PAGE.name}")
+        page.goto(f"http://clinic.example:{server.server_port}/{SHIPPED_PAGE.name}")
         assert not page.evaluate("() => isSecureContext")
-        text = base64.b64encode(path.read_bytes()).decode()
+        text = base64_of(path)
         answer = page.evaluate(CLASSIFY, [path.name, text, METADATA])["result"]
         browser.close()
         server.shutdown()
@@ -168,7 +168,7 @@ def test_hashes_without_the_browsers_own(playwright, chromium):
 
 
 def test_heatmap_has_its_place(page):
-    text = base64.b64encode((FIXTURES / "phantom_brown.jpg").read_bytes()).decode()
+    text = base64_of(FIXTURES / "phantom_brown.jpg")
     answer = page.evaluate(
         """async (text) => {
       const file = new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], 'n.jpg');
@@ -193,7 +193,7 @@ def test_heatmap_has_its_place(page):
 
 
 def test_a_new_request_cancels_the_one_before(page):
-    text = base64.b64encode((FIXTURES / "phantom_brown.jpg").read_bytes()).decode()
+    text = base64_of(FIXTURES / "phantom_brown.jpg")
     names = page.evaluate(
         """async (text) => {
       const file = (name) => new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name);

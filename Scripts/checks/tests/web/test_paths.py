@@ -5,7 +5,7 @@ import json
 from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
-from conftest import FIXTURES, MODEL, PAGE
+from conftest import FIXTURES, MODEL, PAGE, base64_of
 from make_page import languages
 from test_answers import BETWEEN, change
 
@@ -282,12 +282,12 @@ def test_a_browser_that_does_not_print_says_what_else_can_be_done(visit):
 def test_dropped_and_pasted_images_are_opened(visit):
     on = visit()
     page = on.page
-    data = list((FIXTURES / "phantom_brown.jpg").read_bytes())
+    data = base64_of(FIXTURES / "phantom_brown.jpg")
     for kind in ("drop", "paste"):
         page.evaluate(
-            """([kind, bytes]) => {
+            """([kind, text]) => {
           const data = new DataTransfer();
-          data.items.add(new File([new Uint8Array(bytes)], 'given.jpg', { type: 'image/jpeg' }));
+          data.items.add(new File([bytesOf(text)], 'given.jpg', { type: 'image/jpeg' }));
           const event = kind === 'drop' ? new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })
             : new ClipboardEvent('paste', { clipboardData: data, bubbles: true });
           document.body.dispatchEvent(event);

@@ -11,7 +11,7 @@ import sys
 import threading
 
 import pytest
-from conftest import FIXTURES, MODEL, PAGE, PATIENCE, ROOT
+from conftest import FIXTURES, MODEL, PATIENCE, ROOT, SHIPPED_PAGE
 from PIL import Image
 
 
@@ -33,7 +33,7 @@ def site(tmp_path_factory):
     """The site of the page's own engine and model."""
     folder = tmp_path_factory.mktemp("site")
     engine = folder / "engine.wasm"
-    text = re.search(r'id="engine-module">([^<]*)<', PAGE.read_text()).group(1)
+    text = re.search(r'id="engine-module">([^<]*)<', SHIPPED_PAGE.read_text()).group(1)
     engine.write_bytes(gzip.decompress(base64.b64decode(text)))
     command = [ROOT / "Scripts/lib/make_page.py", "--engine", engine, "--model", MODEL, "--site", folder / "site"]
     subprocess.run([sys.executable, *command], check=True, capture_output=True)
@@ -49,11 +49,11 @@ def test_a_site_has_what_browsers_install(site):
             assert image.size == (side, side) and image.getpixel((side // 2, side // 2)) == (255, 255, 255)
     page = (site / "index.html").read_text()
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page).group(1)
-    own = re.search(r'Content-Security-Policy" content="([^"]*)"', PAGE.read_text()).group(1)
+    own = re.search(r'Content-Security-Policy" content="([^"]*)"', SHIPPED_PAGE.read_text()).group(1)
     allowed = {part for part in policy.split("; ") if part not in own.split("; ")}
     assert {part.split()[0] for part in allowed} <= {"worker-src", "manifest-src", "script-src"}
     assert "connect-src" not in policy and "default-src 'none'" in policy
-    assert 'rel="manifest"' not in PAGE.read_text(), "the single file names a manifest"
+    assert 'rel="manifest"' not in SHIPPED_PAGE.read_text(), "the single file names a manifest"
 
 
 def test_a_site_opens_again_without_a_network(site, browser):

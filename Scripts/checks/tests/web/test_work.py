@@ -5,17 +5,17 @@ import csv
 import io
 import json
 
-from conftest import FIXTURES
+from conftest import FIXTURES, base64_of
 
 NAMES = ["phantom_brown.jpg", "phantom_vascular.jpg", "refused_text.png"]
 
 
 def drop(page, names) -> None:
-    files = [[name, list((FIXTURES / name).read_bytes())] for name in names]
+    files = [[name, base64_of(FIXTURES / name)] for name in names]
     page.evaluate(
         """(files) => {
       const data = new DataTransfer();
-      for (const [name, bytes] of files) data.items.add(new File([new Uint8Array(bytes)], name, { type: 'image/jpeg' }));
+      for (const [name, text] of files) data.items.add(new File([bytesOf(text)], name, { type: 'image/jpeg' }));
       document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
     }""",
         files,
@@ -414,8 +414,8 @@ def test_places_that_are_none_show_something(visit):
 def test_the_interface_takes_nothing_wrong_for_missing(visit):
     on = visit()
     found = on.page.evaluate(
-        """async (bytes) => {
-      const file = new File([new Uint8Array(bytes)], 'n.jpg');
+        """async (text) => {
+      const file = new File([bytesOf(text)], 'n.jpg');
       const { classify, ready } = window.dermafusion;
       const told = async (promise) => promise.then((result) => JSON.stringify(result.metadata), (error) => error.name);
       const description = await ready;
@@ -425,7 +425,7 @@ def test_the_interface_takes_nothing_wrong_for_missing(visit):
       return { none: await told(classify(file, null)), nan: await told(classify(file, { age: NaN })), text: await told(classify(file, { age: '5' })),
         old: await told(classify(file, { age: 131 })), number: await told(classify(file, 5)), misspelt: await told(classify(file, { ages: 5 })), mutable };
     }""",
-        list((FIXTURES / "phantom_brown.jpg").read_bytes()),
+        base64_of(FIXTURES / "phantom_brown.jpg"),
     )
     assert json.loads(found.pop("none"))["missing"] == ["age", "sex", "site"]
     assert found == {
