@@ -161,8 +161,8 @@ def tables(photograph, folder):
         done.returncode == 0 and b"other-names.csv" in done.stderr and b"years" in done.stderr,
         done.stderr,
     )
-    table.write_text(f"image_id,sex\n{photograph.stem},nonsense\nphantom_brown,f\n")
-    done = run("classify", photograph, drawn / "phantom_brown.jpg", "--format", "json", "--metadata", table)
+    table.write_text(f"image_id,sex\n{photograph.stem},nonsense\nphantom_melanoma,f\n")
+    done = run("classify", photograph, drawn / "phantom_melanoma.jpg", "--format", "json", "--metadata", table)
     check(
         "a bad cell costs its image",
         done.returncode == 1

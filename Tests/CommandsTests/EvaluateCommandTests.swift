@@ -149,9 +149,20 @@ import Testing
     #expect(after.output == before.output)
   }
 
+  /// Images whose lesion is not told are lesions of their own.
+  @Test func aMissingLesionIsOneOfItsOwn() throws {
+    let (_, folders) = fourImages()
+    let rows = "twice,L1,nv,,,\nbelow,,mel,,,\nother,NA,akiec,,,\nlast,-,nv,,,\n"
+    let labels = folder.write(Self.header + rows, to: "labels.csv")
+    let result = runTool(
+      "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], "--format", "json")
+    #expect(result.status == .success && result.errors == "", "\(result.errors)")
+    let found = try object(result)
+    #expect(found["n"] as? Int == 4 && found["lesions"] as? Int == 4)
+  }
+
   @Test(arguments: [
     ("a,L1,NVX,,,\n", "line 2: column 'dx': the value 'NVX' is invalid."),
-    ("a,L1,nv,,,\nb,,nv,,,\n", "line 3: column 'lesion_id': the value '' is invalid."),
     (",L1,nv,,,\n", "line 2: column 'image_id': the value '' is invalid."),
     ("a,L1,nv,131,,\n", "line 2: column 'age': the value '131' is invalid."),
     ("a,L1,nv,,x,\n", "line 2: column 'sex': the value 'x' is invalid."),

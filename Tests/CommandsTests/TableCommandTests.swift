@@ -40,6 +40,34 @@ import Testing
     }
   }
 
+  /// What an option tells is not looked for in the table.
+  @Test func anOptionTakesPrecedenceOverACellThatCannotBeUnderstood() throws {
+    let folder = TemporaryFolder()
+    let image = folder.write(pnm(), to: "a.ppm")
+    let path = folder.write("image_id,age,sex\na,five,x\n", to: "p.csv")
+    let words = ["classify", image, "--metadata", path, "--format", "json", "--age", "30"]
+    #expect(runTool(words: words).errors.contains("column 'sex': the value 'x' is invalid."))
+    let result = runTool(words: words + ["--sex", "male"])
+    #expect(
+      result.errors == "Note: \(path) has no column for site; its columns are 'image_id', 'age', 'sex'.\n")
+    #expect(result.output.contains(#""metadata":{"age":30,"sex":"male","site":"unknown","#))
+  }
+
+  @Test func anImageWithTwoRowsIsRefusedByTheirNames() throws {
+    let folder = TemporaryFolder()
+    let image = folder.write(pnm(), to: "a.ppm")
+    let metadata = folder.write("image_id,age\na,20\na.ppm,80\n", to: "p.csv")
+    let labels = folder.write("image_id,dx\na.ppm,nv\na,mel\n", to: "l.csv")
+    let reason = "the rows 'a' and 'a.ppm' could both be that of \(image)"
+    for words in [
+      ["classify", image, "--metadata", metadata], ["evaluate", "--images", folder.path, "--labels", labels],
+      ["report", image, "--labels", labels, "--output", folder.path + "/r.html"],
+    ] {
+      let result = runTool(words: words)
+      #expect(result.status == .failure && result.errors.contains(reason), "\(words): \(result.errors)")
+    }
+  }
+
   /// The table that `classify` writes holds metadata of patients, and no labels.
   @Test func theToolsOwnTableIsMetadataAndNoLabels() throws {
     let folder = TemporaryFolder()
@@ -62,8 +90,14 @@ import Testing
       #expect(refused.status == .failure && refused.output == "")
       #expect(refused.errors.contains("written.csv: the table was written by classify"), "\(refused.errors)")
     }
-    // Where a person added what they show, that is taken.
     let text = String(decoding: try #require(folder.contents(of: "written.csv")), as: UTF8.self)
+    // Also in another letter case, as databases write names of columns.
+    let end = try #require(text.firstIndex(of: "\n"))
+    let shouted = folder.write(text[..<end].uppercased() + text[end...], to: "shouted.csv")
+    #expect(
+      runTool("evaluate", "--images", folder.path, "--labels", shouted).errors
+        .contains("shouted.csv: the table was written by classify"))
+    // Where a person added what they show, that is taken.
     let lines = text.split(separator: "\n").enumerated().map { $0 == 0 ? "dx,\($1)" : "mel,\($1)" }
     let labels = folder.write(lines.joined(separator: "\n"), to: "labelled.csv")
     let evaluated = runTool("evaluate", "--labels", labels, "--images", folder.path, "--format", "json")

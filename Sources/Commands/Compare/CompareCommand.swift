@@ -69,7 +69,9 @@ enum CompareCommand: Command {
     )
     try refuseOtherClasses(folders, first.labels, second.labels)
     let list = try table.map { path, bytes in
-      try ComparedLabels(bytes, path: path, labels: first.labels, sources: input.images.sources)
+      try ComparedLabels(
+        bytes, path: path, labels: first.labels, sources: input.images.sources,
+        given: MetadataOptions.given(arguments))
     }
     let overlaps = try list.map { list in
       try zip(folders, [first, second]).map { folder, classifier in
@@ -145,8 +147,11 @@ struct ComparedLabels: Sendable {
   private let rows: [[UInt8]: Result<TestList.Entry, DermaFusionError>]
   private let matches: ImageMatches
 
-  init(_ bytes: [UInt8], path: String, labels: Labels, sources: [ImageSource]) throws {
-    let whole = try TestList(bytes, path: path, labels: labels)
+  /// - Parameter given: of `age`, `sex` and `site`, those that the options tell.
+  init(
+    _ bytes: [UInt8], path: String, labels: Labels, sources: [ImageSource], given: Set<String>
+  ) throws {
+    let whole = try TestList(bytes, path: path, labels: labels, given: given)
     let all =
       whole.entries.map { (name: $0.image, row: Result<TestList.Entry, DermaFusionError>.success($0)) }
       + whole.failedRows.map { ($0.image, .failure($0.error)) }
@@ -168,6 +173,9 @@ struct ComparedLabels: Sendable {
     list = whole.only { names.contains($0.imageKey) }
     if list.entries.isEmpty {
       if let failure = list.failures.first { throw failure }
+      for case .refused(let reason) in matches.outcomes {
+        throw DermaFusionError.failure(name: path, reason: reason)
+      }
       throw DermaFusionError.failure(
         name: path, reason: "none of its \(whole.rowCount) rows is of one of the \(sources.count) images")
     }

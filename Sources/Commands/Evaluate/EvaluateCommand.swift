@@ -13,10 +13,9 @@ enum EvaluateCommand: Command {
     A row belongs to the file whose name without the ending is the image_id \
     (\(ImageFileName.endings.joined(separator: ", ")), or another ending or none, if its first bytes are an image's). \
     Without such a file, a row finds its image as in \(ClassifyCommand.name), and a note says so. The folders are searched in \
-    the order given, with the folders below them; if a folder holds several files of that name, the first by its path is \
-    taken. Images that are missing \
-    or cannot be read are named on standard error and left out; the output says how many were evaluated. An image from \
-    which the model abstains counts by its likeliest class. The share of these images and the balanced accuracy without \
+    the order given, with the folders below them; a row that could be that of several files in a folder is refused. Images \
+    that are missing or cannot be read are named on standard error and left out; the output says how many were evaluated. An \
+    image from which the model abstains counts by its likeliest class. The share of these images and the balanced accuracy without \
     them are given too.
 
     Balanced accuracy is the mean recall, and macro AUROC the mean area under the ROC curve of one class against \

@@ -45,8 +45,18 @@ extension MetadataOptions {
   /// - Returns: `nil` when no table was named.
   static func readTable(_ arguments: ParsedArguments) throws -> MetadataTable? {
     try arguments[table].map { path in
-      try MetadataTable(FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path)
+      try MetadataTable(
+        FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path, given: given(arguments))
     }
+  }
+
+  /// Of `age`, `sex` and `site`, those that the options tell.
+  static func given(_ arguments: ParsedArguments) -> Set<String> {
+    Set(
+      [
+        arguments[age] == nil ? nil : age.name, arguments[sex] == nil ? nil : sex.name,
+        arguments[site] == nil ? nil : site.name,
+      ].compactMap { $0 })
   }
 
   /// Metadata of the options and a table's row together; an option takes precedence over a cell.

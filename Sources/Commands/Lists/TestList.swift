@@ -10,7 +10,7 @@ struct TestList: Sendable {
     let line: Int
     /// The file's name without its ending, in the same Unicode scalars.
     let image: String
-    /// The image's own name in a table that does not tell the lesions.
+    /// The image's own name where the table does not tell it.
     let lesion: String
     let label: LesionLabel
     /// `nil` where the table does not say.
@@ -47,8 +47,11 @@ struct TestList: Sendable {
   /// - Parameters:
   ///   - labels: the classes that an image may show.
   ///   - groups: columns whose cells to keep, in any letter case.
+  ///   - given: of `age`, `sex` and `site`, those that are known otherwise: their cells are not read.
   /// - Throws: ``DermaFusionError`` naming the file, line, column and value.
-  init(_ bytes: [UInt8], path: String, labels: Labels, groups: [String] = []) throws(DermaFusionError) {
+  init(
+    _ bytes: [UInt8], path: String, labels: Labels, groups: [String] = [], given: Set<String> = []
+  ) throws(DermaFusionError) {
     let table = try CSVTable(bytes, path: path)
     let reader = try LabelColumns(table, labels: labels)
     let lesionColumn = try table.column(among: ["lesion_id"])
@@ -59,7 +62,7 @@ struct TestList: Sendable {
         guard let column = try table.column(among: [name.lowercased()]) else { throw table.missing(name) }
         return (name: name, column: column)
       } + (confirmation.map { [(name: EvaluationReport.Grouping.confirmation.name, column: $0)] } ?? [])
-    let columns = try PatientColumns(table)
+    let columns = try PatientColumns(table, given: given)
     var entries: [Entry] = []
     var placesOfOthers: [[UInt8]: Int] = [:]
     for (row, image) in zip(table.rows, try table.uniqueNames(columns.image)) {
@@ -76,8 +79,8 @@ struct TestList: Sendable {
           }
           continue
         }
-        let lesion = try lesionColumn.map { column throws(DermaFusionError) in
-          try table.name(column, of: row)
+        let lesion = try lesionColumn.flatMap { column throws(DermaFusionError) in
+          row.known(column) == nil ? nil : try table.name(column, of: row)
         }
         entries.append(
           Entry(
@@ -145,17 +148,18 @@ private struct LabelColumns {
   init(_ table: CSVTable, labels: Labels) throws(DermaFusionError) {
     self.table = table
     self.labels = labels
+    // The archive's today: from the most exact to the most general.
+    let levels = try table.columns(among: CSVTable.hierarchy("diagnosis"))
     if let column = try table.column(among: ["dx", "diagnosis", "label", "class"]) {
       if table.isOfClassify, column.name.lowercased() == "class" {
         throw table.failure(
           "the table was written by classify: its column 'class' is the model's answer, and not what the image shows. "
             + "A column 'dx' would tell it")
       }
-      form = .words([column], areArchives: column.name.lowercased() == "diagnosis")
+      let isArchives = column.name.lowercased() == "diagnosis"
+      form = .words(isArchives ? [column] + levels : [column], areArchives: isArchives)
       return
     }
-    // The archive's today: from the most exact to the most general.
-    let levels = try table.columns(among: CSVTable.hierarchy("diagnosis"))
     if !levels.isEmpty {
       form = .words(levels, areArchives: true)
       return

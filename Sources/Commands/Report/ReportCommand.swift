@@ -98,7 +98,7 @@ enum ReportCommand: Command {
     let list = try arguments[labels].map { path in
       try ComparedLabels(
         FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path, labels: classifier.labels,
-        sources: sources)
+        sources: sources, given: MetadataOptions.given(arguments))
     }
 
     // Files of one name in several folders are told apart by their paths.

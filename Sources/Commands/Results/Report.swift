@@ -49,7 +49,7 @@ enum OutputFormat: String, Sendable {
   )
 
   /// `--format` of a command that says figures, in a line each as CSV.
-  static let figuresOption = choice(of: [.text, .json, .csv], " csv has a line for each figure.")
+  static let figuresOption = choice(of: [.text, .json, .csv], " csv has a line for each metric.")
 
   private static func choice(of formats: [OutputFormat], _ remark: String = "") -> CommandOption<OutputFormat>
   {

@@ -6,7 +6,8 @@ import SystemModule
 /// A row is the image's whose name without its ending it has, to the byte. What is left over is matched, in this order, by the
 /// name with its ending, by the end of the path, and then by all three in another letter case and in another Unicode form; a
 /// row that an earlier form gave to an image is no other image's. Where a form finds two rows for an image, or two images for a
-/// row, none of them is taken: each of these images is refused.
+/// row, none of them is taken: each of these images is refused. So is an image that has one row by its name and another by its
+/// ending or path, in the same letter case.
 package struct ImageMatches: Sendable {
   /// How an image was found besides by its name without the ending.
   enum Form: Int, CaseIterable {
@@ -63,39 +64,42 @@ package struct ImageMatches: Sendable {
       }
     }
     var openRows = Array(rows.indices)
-    for fold in Fold.allCases {
-      for part in Part.allCases where !openImages.isEmpty && !openRows.isEmpty {
-        match(&openImages, &openRows, fold, part)
-      }
+    for fold in Fold.allCases where !openImages.isEmpty {
+      let images = openImages
+      for part in Part.allCases where !openRows.isEmpty { match(images, &openRows, fold, part) }
+      openImages.removeAll { outcomes[$0] != .none }
     }
     for (image, first) in repeated { outcomes[image] = outcomes[first] }
   }
 
   /// Matches what one form can.
+  ///
+  /// - Parameter candidates: the images that no other fold has found.
   private mutating func match(
-    _ openImages: inout [Int], _ openRows: inout [Int], _ fold: Fold, _ part: Part
+    _ candidates: [Int], _ openRows: inout [Int], _ fold: Fold, _ part: Part
   ) {
     var rowsOfKey: [Fold.Key: [Int]] = [:]
     for row in openRows {
       if let key = part.key(ofRow: rows[row]) { rowsOfKey[fold.key(key), default: []].append(row) }
     }
-    var candidates: [(image: Int, rows: [Int])] = []
+    var pairs: [(image: Int, rows: [Int])] = []
     var imagesOfRow: [Int: [Int]] = [:]
-    for image in openImages {
+    for image in candidates {
       var found = part.keys(ofImage: images[image]).flatMap { rowsOfKey[fold.key($0)] ?? [] }
       if part == .path { found.removeAll { !hasCommonEnd(images[image], rows[$0], fold) } }
       guard !found.isEmpty else { continue }
-      candidates.append((image, found))
       for row in found { imagesOfRow[row, default: []].append(image) }
+      // The row that another part of its path found.
+      if case .row(let row) = outcomes[image] { found.insert(row, at: 0) }
+      pairs.append((image, found))
     }
-    guard !candidates.isEmpty else { return }
-    for (image, found) in candidates {
-      let others = imagesOfRow[found[0]]!
+    for (image, found) in pairs {
+      if case .refused = outcomes[image] { continue }
       if found.count > 1 {
         refuse(
           image, found,
           "the rows '\(rows[found[0]])' and '\(rows[found[1]])' could both be that of \(images[image])")
-      } else if others.count > 1 {
+      } else if let others = imagesOfRow[found[0]], others.count > 1 {
         refuse(
           image, found,
           "the row '\(rows[found[0]])' could be that of \(images[others[0]]) and of \(images[others[1]])")
@@ -106,13 +110,16 @@ package struct ImageMatches: Sendable {
         if form != .name { forms.append((form, image, found[0])) }
       }
     }
-    openImages.removeAll { outcomes[$0] != .none }
     openRows.removeAll { imagesOfRow[$0] != nil }
   }
 
   private mutating func refuse(_ image: Int, _ rows: [Int], _ reason: String) {
     outcomes[image] = .refused(reason)
-    for row in rows { refusalOfRow[row] = reason }
+    forms.removeAll { $0.image == image }
+    for row in rows {
+      imageOfRow[row] = nil
+      refusalOfRow[row] = reason
+    }
   }
 
   /// Whether the folders of both are the same as far as both have some.

@@ -33,11 +33,13 @@ package struct MetadataTable: Equatable, Sendable {
   /// What the reader of the text has to say.
   private let textNotes: [String]
 
-  /// - Parameter path: for the messages.
+  /// - Parameters:
+  ///   - path: for the messages.
+  ///   - given: of `age`, `sex` and `site`, those that are known otherwise: their cells are not read.
   /// - Throws: for a table that cannot be read as one. A bad cell is an error of its row's image only.
-  package init(_ bytes: [UInt8], path: String) throws(DermaFusionError) {
+  package init(_ bytes: [UInt8], path: String, given: Set<String> = []) throws(DermaFusionError) {
     let table = try CSVTable(bytes, path: path)
-    let columns = try PatientColumns(table)
+    let columns = try PatientColumns(table, given: given)
     names = try table.uniqueNames(columns.image)
     rows = table.rows.map { row in
       Result { () throws(DermaFusionError) in try columns.entry(of: row) }
@@ -187,16 +189,18 @@ package struct PatientColumns: Sendable {
     return table.header.filter { !read.contains($0.imageKey) }
   }
 
-  package init(_ table: CSVTable) throws(DermaFusionError) {
+  /// - Parameter given: of `age`, `sex` and `site`, those whose cells are not read.
+  package init(_ table: CSVTable, given: Set<String> = []) throws(DermaFusionError) {
     self.table = table
     guard let image = try table.column(among: Self.imageNames) else {
       throw table.missing(Self.imageNames[0])
     }
     self.image = image
-    ages = try table.columns(among: Self.ageNames)
-    sexes = try table.columns(among: Self.sexNames)
-    sites = try table.columns(among: Self.siteNames)
-    let fields = [("age", ages), ("sex", sexes), ("site", sites)].filter { $0.1.isEmpty }.map { $0.0 }
+    ages = given.contains("age") ? [] : try table.columns(among: Self.ageNames)
+    sexes = given.contains("sex") ? [] : try table.columns(among: Self.sexNames)
+    sites = given.contains("site") ? [] : try table.columns(among: Self.siteNames)
+    let fields = [("age", ages), ("sex", sexes), ("site", sites)]
+      .filter { $0.1.isEmpty && !given.contains($0.0) }.map { $0.0 }
     let list = fields.joined(separator: ", ")
     missing = Missing(
       fields: fields,

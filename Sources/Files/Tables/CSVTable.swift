@@ -91,9 +91,11 @@ package struct CSVTable: Equatable, Sendable {
 
   /// Whether the table is one that `classify` wrote. Its names are marked as text for spreadsheets.
   package var isOfClassify: Bool {
-    // A person may have removed some of its columns.
-    ["class", "probability"].allSatisfy(header.contains)
-      && ["abstain", "disclaimer", "modelSHA256", "risk", "summary"].contains(where: header.contains)
+    // A person may have removed some of its columns, or written them in another letter case.
+    let names = Set(header.map { $0.lowercased() })
+    guard names.contains("class") else { return false }
+    return !names.isDisjoint(with: ["abstain", "disclaimer", "modelsha256", "summary"])
+      || (names.contains("probability") && !names.isDisjoint(with: ["name", "risk"]))
   }
 
   /// Whether names in the table are marked as text: also those that `evaluate --predictions` wrote.
