@@ -74,6 +74,8 @@ package struct StoredTensor: Sendable {
   ///
   /// - Throws: an error for the first NaN or infinity.
   package func floats() throws(DermaFusionError) -> [Float] {
+    // The array without elements is one for all threads, and its count would be written.
+    if elementCount == 0 { return [] }
     var failure: DermaFusionError?
     let values = unsafe [Float](unsafeUninitializedCapacity: elementCount) { buffer, count in
       do throws(DermaFusionError) {

@@ -22,8 +22,9 @@
   ///
   /// `@unchecked Sendable`: only who has the turn touches the value.
   package final class Locked<Value>: @unchecked Sendable {
-    private var value: Value
+    // A value without a size has the address of what follows it, so it comes last.
     private let turn = Semaphore()
+    private var value: Value
 
     package init(_ value: sending Value) {
       self.value = value
