@@ -48,6 +48,18 @@ extension GradCAMCommandTests {
     #expect(made == ["light-2-gradcam.png", "light-3-gradcam.png", "light-gradcam.png"])
   }
 
+  /// A picture that is there is made again where the array that was asked for is not.
+  @Test func resumingMakesTheArrayThatIsMissing() throws {
+    let (picture, array) = ("\(folder.path)/out.png", "\(folder.path)/map.npy")
+    #expect(explain(picture: picture).status == .success)
+    let made = folder.contents(of: "out.png")
+    #expect(explain("--raw", array, "--resume", picture: picture).status == .success)
+    #expect(folder.contents(of: "map.npy") != nil && folder.contents(of: "out.png") == made)
+    folder.write("another picture", to: "out.png")
+    #expect(explain("--raw", array, "--resume", picture: picture).status == .success)
+    #expect(folder.contents(of: "out.png") == Array("another picture".utf8), "both are there")
+  }
+
   @Test func onePictureGoesIntoAFolder() throws {
     try FileManager.default.createDirectory(atPath: "\(folder.path)/there", withIntermediateDirectories: true)
     let result = explain(picture: "\(folder.path)/there")

@@ -76,7 +76,11 @@ enum GradCAMCommand: Command {
     let text = writer.text
     var remaining = pictures.jobs(for: input.images)
     if arguments[GradCAMOptions.resume] {
-      remaining.removeAll { $0.path.map(FileBytes.isThere) ?? false }
+      let raw = arguments[GradCAMOptions.raw]
+      remaining.removeAll { job in
+        guard let picture = job.path else { return false }
+        return FileBytes.isThere(picture) && (raw.map(FileBytes.isThere) ?? true)
+      }
       let done = items.count - remaining.count
       if done > 0, !arguments[Flag.quiet] {
         let end = remaining.isEmpty ? ": nothing left to do." : "."

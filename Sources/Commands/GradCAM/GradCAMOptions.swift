@@ -76,5 +76,9 @@ enum GradCAMOptions {
       network, 35 more for each further map.
       """)
   static let resume = Flag(
-    "resume", abstract: "Skip images whose picture is there, whatever it was made from.")
+    "resume",
+    abstract: """
+      Skip images whose picture is there, whatever it was made from, and whose array is there with --raw. Images of one name \
+      are numbered in their order, so give the same images again.
+      """)
 }
