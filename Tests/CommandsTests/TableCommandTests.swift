@@ -104,6 +104,19 @@ import Testing
     #expect(evaluated.output.contains("\"n\":3,"), "\(evaluated.errors)")
   }
 
+  /// Of files of one name in several folders each has its own row.
+  @Test func theToolsOwnTableOfAFolderTreeIsMetadata() throws {
+    let folder = TemporaryFolder()
+    let images = ["x/a.ppm", "y/a.ppm"].enumerated().map { folder.write(pnm(seed: $0 * 9), to: "t/\($1)") }
+    let rows = images.enumerated().map { place, image in
+      runTool("classify", image, "--format", "csv", "--age", "\(20 + place)").output
+    }
+    let table = rows[0] + rows[1].drop { $0 != "\n" }.dropFirst()
+    let written = folder.write(table, to: "written.csv")
+    let again = runTool("classify", folder.path + "/t", "--format", "csv", "--metadata", written)
+    #expect(again.output == table, "\(again.errors)")
+  }
+
   /// Names with blanks at their ends, and names of which one is another's with the mark of a spreadsheet.
   @Test func theToolsOwnTableKeepsNamesApart() throws {
     let folder = TemporaryFolder()

@@ -195,7 +195,9 @@ package struct PatientColumns: Sendable {
     guard let image = try table.column(among: Self.imageNames) else {
       throw table.missing(Self.imageNames[0])
     }
-    self.image = image
+    // Of files of one name in several folders, classify's own table tells by their paths which is which.
+    let isAmbiguous = table.isOfClassify && (try? table.uniqueNames(image)) == nil
+    self.image = isAmbiguous ? try table.column(among: ["image"]) ?? image : image
     ages = given.contains("age") ? [] : try table.columns(among: Self.ageNames)
     sexes = given.contains("sex") ? [] : try table.columns(among: Self.sexNames)
     sites = given.contains("site") ? [] : try table.columns(among: Self.siteNames)
