@@ -76,6 +76,7 @@ import Testing
     #expect(match(["d/a.jpg"], ["a", "a.jpg"]) == ["!"])
     #expect(match(["d/a.jpg", "b.jpg"], ["b", "d/a.jpg", "a"]) == ["!", "b"])
     #expect(match(["d/a.jpg"], ["A", "A.JPG"]) == ["!"])
+    #expect(match(["d/a.jpg", "e/a.jpg", "f/a.jpg.png"], ["a", "d/a.jpg", "a.jpg"]) == ["!", "!", "a.jpg"])
     #expect(match(["d/a.jpg"], ["a", "A.JPG", "e/a.jpg"]) == ["a"])
     let both = ImageMatches(images: ["d/a.jpg"], rows: ["a.jpg", "a"])
     #expect(both.outcomes == [.refused("the rows 'a' and 'a.jpg' could both be that of d/a.jpg")])

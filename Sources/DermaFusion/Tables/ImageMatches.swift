@@ -85,6 +85,7 @@ package struct ImageMatches: Sendable {
     var pairs: [(image: Int, rows: [Int])] = []
     var imagesOfRow: [Int: [Int]] = [:]
     for image in candidates {
+      if case .refused = outcomes[image] { continue }
       var found = part.keys(ofImage: images[image]).flatMap { rowsOfKey[fold.key($0)] ?? [] }
       if part == .path { found.removeAll { !hasCommonEnd(images[image], rows[$0], fold) } }
       guard !found.isEmpty else { continue }
@@ -94,7 +95,6 @@ package struct ImageMatches: Sendable {
       pairs.append((image, found))
     }
     for (image, found) in pairs {
-      if case .refused = outcomes[image] { continue }
       if found.count > 1 {
         refuse(
           image, found,
