@@ -22,12 +22,12 @@
   ///
   /// `@unchecked Sendable`: only who has the turn touches the value.
   package final class Locked<Value>: @unchecked Sendable {
-    // A value without a size has the address of what follows it, so it comes last.
+    // Beside a byte: a value without a size has the address of this object, which all threads read.
+    private var shared: (value: Value, UInt8)
     private let turn = Semaphore()
-    private var value: Value
 
     package init(_ value: sending Value) {
-      self.value = value
+      shared = (value, 0)
       turn.signal()
     }
 
@@ -36,7 +36,7 @@
     ) throws(Failure) -> sending Result {
       turn.wait()
       defer { turn.signal() }
-      return try body(&value)
+      return try body(&shared.value)
     }
   }
 #else
