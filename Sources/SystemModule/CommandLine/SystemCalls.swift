@@ -12,7 +12,7 @@ func systemWrite(_ descriptor: Int32, _ source: UnsafeRawPointer, _ count: Int) 
 
 /// Waits until a descriptor can be read (`POLLIN`) or written (`POLLOUT`), or its other end is gone.
 ///
-/// - Parameter milliseconds: how long at most; below 0: for ever.
+/// - Parameter milliseconds: the longest wait. Below 0 the wait has no end of its own.
 /// - Returns: false when the time was over.
 @discardableResult
 func systemWait(_ descriptor: Int32, _ event: Int32, milliseconds: Int32 = -1) -> Bool {

@@ -78,7 +78,7 @@ package enum FreshPages {
   /// Ranges from this size on are kept, and taken.
   private static let spareByteCount = 1 << 20
 
-  /// Linux is asked for all pages at once: one by one, as they are first written, they cost half as much again.
+  /// On Linux one call maps all pages. If each were mapped when it is first written, they would cost half as much again.
   ///
   /// - Parameter populates: map the pages now. If false, call ``populate(_:)`` later.
   /// - Returns: nil where the system has no pages to give.

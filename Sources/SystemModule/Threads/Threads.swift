@@ -1,6 +1,6 @@
 import CLibrary
 
-/// A thread of the system. Dispatch would lend one too, but where the system allows no more of them it waits for ever.
+/// A thread of the system. Dispatch has threads too. But if the system allows no more of them, Dispatch waits without an end.
 package enum BackgroundThread {
   private final class Work: Sendable {
     let body: @Sendable () -> Void

@@ -24,7 +24,7 @@ package struct ExpandedDepthwise: Sendable {
 
   /// Cuts the work on an input of the given shape.
   package func plan(_ input: FeatureShape) -> DepthwisePlan {
-    // In the embedded form of this module Swift 6.3.1 takes any expansion for nil, unless its content is asked for.
+    // A comparison with nil does not do: in the embedded form of this module, Swift 6.3.1 finds every expansion equal to nil.
     let isExpanded = (expansion?.matrix.depth ?? 0) > 0
     return DepthwisePlan(depthwise, input: input, isExpanded: isExpanded)
   }
@@ -273,9 +273,9 @@ struct RowRing {
 
     /// The zeros that the window reaches.
     ///
-    /// Between zeros each row is a product of its own, which costs more than edges do where the kernel's tiles do not fit
-    /// the width, and reach back over pixels, or where the row is so wide that few outputs lie at its edges. There are
-    /// none then.
+    /// With zeros at its sides, each row is a product of its own. That costs more than edges do in two cases. The kernel's
+    /// tiles may not fit the width, so that the last one computes some pixels again. Or the row is so wide that few outputs
+    /// lie at its edges. In both cases there are no zeros.
     init(_ input: FeatureShape, window: Window, rowTile: Int) {
       let resolved = window.resolve(height: input.height, width: input.width)
       let end = (resolved.width - 1) * window.stride + window.kernelSize
@@ -301,7 +301,7 @@ struct RowRing {
 
   /// - Parameters:
   ///   - width: Pixels in a row of the source.
-  ///   - scratch: `rowCount` rows of that width and the sides, as many channels as are asked for.
+  ///   - scratch: `rowCount` rows. Each has `width` pixels and the sides. A pixel is `channels.count` floats.
   init(
     _ source: RowSource, width: Int, channels: Range<Int>, rowCount: Int, sides: Sides,
     scratch: UnsafeMutablePointer<Float>

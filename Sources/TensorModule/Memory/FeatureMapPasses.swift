@@ -125,8 +125,8 @@ extension [Float]? {
 }
 
 extension Activation {
-  /// Whether what the function gives can stand for what it got: applied once more it changes nothing, and its derivative
-  /// there is the same.
+  /// Whether the output can take the input's place: the function leaves its own output as it is, and its derivative at the
+  /// output is that at the input.
   package var isIdempotent: Bool {
     switch self {
     case .identity, .relu, .relu6: true

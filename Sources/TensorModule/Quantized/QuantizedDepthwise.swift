@@ -63,7 +63,7 @@ package struct QuantizedDepthwise: Sendable {
 
   /// Cuts the work on an input of the given shape.
   package func plan(_ input: FeatureShape) -> DepthwisePlan {
-    // In the embedded form of this module Swift 6.3.1 takes any expansion for nil, unless its content is asked for.
+    // A comparison with nil does not do: in the embedded form of this module, Swift 6.3.1 finds every expansion equal to nil.
     let isExpanded = (expansion?.matrix.weight.depth ?? 0) > 0
     return DepthwisePlan(depthwise, input: input, isExpanded: isExpanded)
   }
