@@ -65,7 +65,7 @@ struct TestList: Sendable {
     let columns = try PatientColumns(table, given: given)
     var entries: [Entry] = []
     var placesOfOthers: [[UInt8]: Int] = [:]
-    for (row, image) in zip(table.rows, try table.uniqueNames(columns.image)) {
+    for (row, image) in zip(table.rows, columns.names) {
       do throws(DermaFusionError) {
         let label: LesionLabel
         switch try reader.diagnosis(of: row) {
@@ -148,20 +148,20 @@ private struct LabelColumns {
   init(_ table: CSVTable, labels: Labels) throws(DermaFusionError) {
     self.table = table
     self.labels = labels
-    // The archive's today: from the most exact to the most general.
-    let levels = try table.columns(among: CSVTable.hierarchy("diagnosis"))
-    if let column = try table.column(among: ["dx", "diagnosis", "label", "class"]) {
+    let named = try table.column(among: ["dx", "diagnosis", "label", "class"])
+    if let column = named, column.name.lowercased() != "diagnosis" {
       if table.isOfClassify, column.name.lowercased() == "class" {
         throw table.failure(
           "the table was written by classify: its column 'class' is the model's answer, and not what the image shows. "
             + "A column 'dx' would tell it")
       }
-      let isArchives = column.name.lowercased() == "diagnosis"
-      form = .words(isArchives ? [column] + levels : [column], areArchives: isArchives)
+      form = .words([column], areArchives: false)
       return
     }
-    if !levels.isEmpty {
-      form = .words(levels, areArchives: true)
+    // The archive's: today from the most exact to the most general.
+    let archives = try [named].compactMap { $0 } + table.columns(among: CSVTable.hierarchy("diagnosis"))
+    if !archives.isEmpty {
+      form = .words(archives, areArchives: true)
       return
     }
     let columns = table.header.map { (name: $0, label: labels.label(inWords: $0)) }

@@ -65,8 +65,7 @@ package struct ImageMatches: Sendable {
     }
     var openRows = Array(rows.indices)
     for fold in Fold.allCases where !openImages.isEmpty {
-      let images = openImages
-      for part in Part.allCases where !openRows.isEmpty { match(images, &openRows, fold, part) }
+      for part in Part.allCases where !openRows.isEmpty { match(openImages, &openRows, fold, part) }
       openImages.removeAll { outcomes[$0] != .none }
     }
     for (image, first) in repeated { outcomes[image] = outcomes[first] }

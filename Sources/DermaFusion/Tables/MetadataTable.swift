@@ -40,7 +40,7 @@ package struct MetadataTable: Equatable, Sendable {
   package init(_ bytes: [UInt8], path: String, given: Set<String> = []) throws(DermaFusionError) {
     let table = try CSVTable(bytes, path: path)
     let columns = try PatientColumns(table, given: given)
-    names = try table.uniqueNames(columns.image)
+    names = columns.names
     rows = table.rows.map { row in
       Result { () throws(DermaFusionError) in try columns.entry(of: row) }
     }
@@ -176,7 +176,9 @@ package struct PatientColumns: Sendable {
   }
 
   private let table: CSVTable
-  package let image: CSVTable.Column
+  private let image: CSVTable.Column
+  /// Of the images, one for each row, all of them different.
+  package let names: [String]
   /// All that the table has, in the order in which they are asked.
   private let ages: [CSVTable.Column]
   private let sexes: [CSVTable.Column]
@@ -195,12 +197,12 @@ package struct PatientColumns: Sendable {
     guard let image = try table.column(among: Self.imageNames) else {
       throw table.missing(Self.imageNames[0])
     }
-    // Of files of one name in several folders, classify's own table tells by their paths which is which.
-    let isAmbiguous = table.isOfClassify && (try? table.uniqueNames(image)) == nil
-    self.image = isAmbiguous ? try table.column(among: ["image"]) ?? image : image
-    ages = given.contains("age") ? [] : try table.columns(among: Self.ageNames)
-    sexes = given.contains("sex") ? [] : try table.columns(among: Self.sexNames)
-    sites = given.contains("site") ? [] : try table.columns(among: Self.siteNames)
+    func columns(_ field: String, _ names: [String]) throws(DermaFusionError) -> [CSVTable.Column] {
+      given.contains(field) ? [] : try table.columns(among: names)
+    }
+    ages = try columns("age", Self.ageNames)
+    sexes = try columns("sex", Self.sexNames)
+    sites = try columns("site", Self.siteNames)
     let fields = [("age", ages), ("sex", sexes), ("site", sites)]
       .filter { $0.1.isEmpty && !given.contains($0.0) }.map { $0.0 }
     let list = fields.joined(separator: ", ")
@@ -209,6 +211,15 @@ package struct PatientColumns: Sendable {
       note: fields.isEmpty
         ? nil
         : "\(table.path) has no column for \(list); its columns are \(table.header.quotedList).")
+    do throws(DermaFusionError) {
+      names = try table.uniqueNames(image)
+      self.image = image
+    } catch {
+      // Of files of one name in several folders, classify's own table tells by their paths which is which.
+      guard table.isOfClassify, let paths = try table.column(among: ["image"]) else { throw error }
+      names = try table.uniqueNames(paths)
+      self.image = paths
+    }
   }
 
   package func entry(of row: CSVTable.Row) throws(DermaFusionError) -> MetadataTable.Entry {

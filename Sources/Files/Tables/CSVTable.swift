@@ -38,6 +38,10 @@ package struct CSVTable: Equatable, Sendable {
   package let rows: [Row]
   /// What a person should know of how the text was read.
   package let notes: [String]
+  /// Whether `classify` wrote the table.
+  package let isOfClassify: Bool
+  /// Whether names in the table are marked as text for spreadsheets: those that `classify` or `evaluate --predictions` wrote.
+  private let marksNames: Bool
 
   /// - Parameter path: for the messages.
   package init(_ bytes: [UInt8], path: String) throws(DermaFusionError) {
@@ -48,6 +52,8 @@ package struct CSVTable: Equatable, Sendable {
     var all = try scanner.rows()
     guard !all.isEmpty else { throw Self.failure(path, "the table has no header") }
     header = all.removeFirst().fields.map { $0.trimmed }
+    isOfClassify = Self.isOfClassify(header)
+    marksNames = isOfClassify || ["image_id", "label", "abstain"].allSatisfy(header.contains)
     for row in all where row.fields.count != header.count {
       let count = row.fields.count
       throw Self.failure(
@@ -89,18 +95,12 @@ package struct CSVTable: Equatable, Sendable {
   /// The columns `NAME_5` to `NAME_1` of the ISIC archive, from the most exact to the most general.
   package static func hierarchy(_ name: String) -> [String] { (1...5).reversed().map { "\(name)_\($0)" } }
 
-  /// Whether the table is one that `classify` wrote. Its names are marked as text for spreadsheets.
-  package var isOfClassify: Bool {
-    // A person may have removed some of its columns, or written them in another letter case.
+  /// A person may have removed some of the columns that `classify` wrote, or written them in another letter case.
+  private static func isOfClassify(_ header: [String]) -> Bool {
     let names = Set(header.map { $0.lowercased() })
     guard names.contains("class") else { return false }
     return !names.isDisjoint(with: ["abstain", "disclaimer", "modelsha256", "summary"])
       || (names.contains("probability") && !names.isDisjoint(with: ["name", "risk"]))
-  }
-
-  /// Whether names in the table are marked as text: also those that `evaluate --predictions` wrote.
-  private var marksNames: Bool {
-    isOfClassify || ["image_id", "label", "abstain"].allSatisfy(header.contains)
   }
 }
 
