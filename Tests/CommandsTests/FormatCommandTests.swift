@@ -40,6 +40,17 @@ import Testing
     #expect(!all.output.contains("metadata_from_file"))
   }
 
+  /// Subgroups are by what the network was given: the file's age and sex, and the row's site in the place of the file's.
+  @Test func evaluateCountsWhatADICOMFileTells() throws {
+    _ = try copy("dicom_patient.dcm")
+    let labels = folder.write("image_id,dx,age,sex,localization\ndicom_patient,nv,,,ear\n", to: "labels.csv")
+    let result = runTool("evaluate", "--labels", labels, "--images", folder.path, "--format", "json")
+    for group in [#""age":[{"name":"30 to 49""#, #""sex":[{"name":"female""#, #""site":[{"name":"ear""#] {
+      #expect(result.output.contains(group), "\(group): \(result.output) \(result.errors)")
+    }
+    #expect(result.output.contains(#""metadata_from_file":1"#), "\(result.output)")
+  }
+
   /// The results hold the file's metadata, which the command line does not give.
   @Test(arguments: ["json", "csv"]) func aBatchOfDICOMFilesGoesOn(format: String) throws {
     let images = [try copy("dicom_patient.dcm"), try copy("dicom_part.dcm")]

@@ -111,10 +111,12 @@ struct EvaluationRun {
   ) throws -> (EvaluatedImage, name: String, Classification, ModelCalibration.Image) {
     let (entry, source) = (found.entry, found.location.source)
     return try source.naming {
-      let metadata = try PatientMetadata.unknown.filled(fromRow: entry.metadata)
+      let row = try PatientMetadata.unknown.filled(fromRow: entry.metadata)
       let answer = try classifier.run(
-        ImageRequest(metadata: metadata, views: views), onFile: source.read(terminal: terminal))
+        ImageRequest(metadata: row, views: views), onFile: source.read(terminal: terminal))
       let result = answer.classification
+      // Also what the image's own file says of the patient: the network was given it too.
+      let metadata = result.metadata
       let image = EvaluatedImage(
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
         source: found.location.folder, patient: entry.patient, cells: entry.cells,
