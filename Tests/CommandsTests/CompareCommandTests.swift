@@ -77,6 +77,24 @@ import Testing
     return ("\(folder.path)/images", labels)
   }
 
+  /// The unit of chance is that of evaluate: two lesions of one patient are drawn together.
+  @Test func patientsAreDrawnWhereTheTableNamesThem() throws {
+    let (images, labels) = threeImages()
+    let words = ["--model", "plain", "--against", "biased", images, "--labels", labels]
+    #expect(compare(words: words).output.contains("\nIntervals        by resampling lesions\n"))
+    let table = "image_id,lesion_id,dx,patient_id\na,L1,nv,P1\nb,L2,mel,P2\nc,L3,nv,P1\n"
+    folder.write(table, to: "labels.csv")
+    #expect(compare(words: words).output.contains("\nIntervals        by resampling patients\n"))
+    let json = try object(compare(words: words + ["--format", "json"]))
+    let labelled = try #require(json["labelled"] as? [String: Any])
+    let bootstrap = try #require(labelled["bootstrap"] as? [String: Any])
+    #expect(bootstrap["drawn"] as? String == "patients" && bootstrap["units"] as? Int == 2)
+    #expect(labelled["lesions"] as? Int == 3)
+    // Of one patient alone nothing can be drawn.
+    folder.write(table.replacing("P2", with: "P1"), to: "labels.csv")
+    #expect(compare(words: words + ["--format", "json"]).output.contains(#""differenceCI":null"#))
+  }
+
   @Test func aKnownBiasIsFound() throws {
     let (images, labels) = threeImages()
     let result = compare(

@@ -43,7 +43,8 @@ import Testing
     let result = runTool(
       "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], "--format", "json")
     #expect(result.status == .success, "\(result.errors)")
-    #expect(result.errors == "")
+    #expect(
+      result.errors.hasPrefix("Note: \(labels): a lesion has two labels: the lesion 'L1' is 'nv' on line 2"))
 
     let classifier = try toyClassifier(threadCount: 1, usesMetadata: true)
     let rows: [(String, LesionLabel, Int, PatientMetadata, String)] = try [
@@ -145,7 +146,7 @@ import Testing
     folder.write(pnm(), to: "first/zzz/unlisted.ppm")
     folder.write(pnm(), to: "first/zzz/z/unlisted.ppm")
     let after = runEvaluate(words + ["--images", folders[1]])
-    #expect(after.status == .success && after.errors == "")
+    #expect(after.status == .success && after.errors == before.errors)
     #expect(after.output == before.output)
   }
 

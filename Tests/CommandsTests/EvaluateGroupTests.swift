@@ -73,16 +73,56 @@ import Testing
     let one = try json(words { _ in "P" })
     #expect(drawn(one) == "patients" && one["negativeLogLikelihoodCI"] is NSNull)
     let none = try json(words { _ in "" })
-    #expect(drawn(none) == "lesions" && none["negativeLogLikelihoodCI"] is [Double])
+    #expect(drawn(none) == "images" && none["negativeLogLikelihoodCI"] is [Double])
     #expect(none["negativeLogLikelihood"] as? Double == pairs["negativeLogLikelihood"] as? Double)
     #expect(runEvaluate(words()).output.contains("by resampling patients; "))
+    let units = try #require(pairs["bootstrap"] as? [String: Any])["units"] as? Int
+    #expect(units == 12)
+    #expect(
+      runEvaluate(words { $0 < 6 ? "P" : "" }).output.contains(
+        "by resampling patients, and images where none is named; "))
+  }
+
+  /// Every plot with intervals says what was drawn.
+  @Test(arguments: [("P", "patient"), ("", "image")])
+  func plotsNameWhatWasDrawn(patient: String, drawn: String) throws {
+    let words = words { patient.isEmpty ? "" : "\(patient)\($0 / 2)" }
+    #expect(runEvaluate(words + ["--plots", "\(folder.path)/plots"]).status == .success)
+    for (name, text) in [
+      ("precision-recall", ">by \(drawn), for each recall<"), ("reliability", ">by \(drawn)<"),
+    ] {
+      let plot = String(decoding: try #require(folder.contents(of: "plots/\(name).svg")), as: UTF8.self)
+      #expect(plot.contains(text) && !plot.contains("by lesion"), "\(name)")
+    }
+  }
+
+  /// One of two contradicting labels is wrong, so the lesion is named; so is a lesion that joins two patients.
+  @Test func aLesionWithTwoLabelsOrTwoPatientsIsNamed() throws {
+    for name in ["a", "b", "c", "d"] { folder.write(pnm(), to: "images/\(name).ppm") }
+    let labels = folder.write(
+      "image_id,lesion_id,patient_id,dx\na,L1,P1,nv\nb,L1,P2,mel\nc,L2,P2,nv\nd,L3,P3,nv\n", to: "labels.csv")
+    let result = runEvaluate(
+      ["--labels", labels, "--images", "\(folder.path)/images", "--format", "json"])
+    #expect(result.status == .success)
+    #expect(
+      result.errors.contains(
+        """
+        Note: \(labels): a lesion has two labels: the lesion 'L1' is 'nv' on line 2 and 'mel' on line 3. Each row counts \
+        by its own label.
+
+        """), "\(result.errors)")
+    #expect(
+      result.errors.contains(
+        "Note: \(labels): the lesion 'L1' belongs to 2 patients, 'P1', 'P2'. Patients that share a lesion are drawn"
+      ))
+    #expect(result.output.contains(#""drawn":"patients","units":2,"#))
   }
 
   @Test func everyFigureIsALineOfTheTable() throws {
     let words = words() + ["--group", "skin_tone"]
     let json = try json(words)
     let lines = runEvaluate(words + ["--format", "csv"]).output.split(separator: "\n").map(String.init)
-    #expect(lines[0] == "grouping,group,class,figure,value,ci_low,ci_high,n")
+    #expect(lines[0] == "grouping,group,class,figure,value,ci_low,ci_high,n,drawn")
     let value = try #require(json["negativeLogLikelihood"] as? Double)
     let interval = try #require(json["negativeLogLikelihoodCI"] as? [Double])
     let cells = try #require(lines.first { $0.hasPrefix("all,all,,negativeLogLikelihood,") }).split(
@@ -92,10 +132,10 @@ import Testing
     #expect(zip(numbers, [value] + interval + [24]).allSatisfy { abs($0 - $1) < 1e-12 }, "\(cells)")
     let classes = try #require(json["perClass"] as? [String: [String: Any]])
     let recall = try #require(classes["mel"]?["recall"] as? Double)
-    #expect(lines.contains { $0.hasPrefix("all,all,mel,recall,\(recall),") && $0.hasSuffix(",8") })
+    #expect(lines.contains { $0.hasPrefix("all,all,mel,recall,\(recall),") && $0.hasSuffix(",8,patients") })
     // No image of it: undefined, not 0.
-    #expect(lines.contains("all,all,df,recall,,,,0"))
-    #expect(lines.contains("skin_tone,1,,accuracy,,,,12"))
-    #expect(lines.allSatisfy { $0.count(where: { $0 == "," }) == 7 })
+    #expect(lines.contains("all,all,df,recall,,,,0,patients"))
+    #expect(lines.contains("skin_tone,1,,accuracy,,,,12,patients"))
+    #expect(lines.allSatisfy { $0.count(where: { $0 == "," }) == 8 })
   }
 }

@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func foldsKeepLesionsTogether() {
-    let lesions = (0..<120).map { "L\($0 % 40)" }
+    let lesions = (0..<120).map { ChanceUnit(.lesions, "L\($0 % 40)") }
     let folds = CalibrationComparison.folds(lesions)
     for (index, lesion) in lesions.enumerated() {
       #expect(folds[index] == folds[index % 40], "\(lesion)")
@@ -66,7 +66,7 @@ import Testing
     }
     #expect(Set(lesions).count == 1)
     #expect(NameGroups(lesions).count == 64)
-    let folds = CalibrationComparison.folds(lesions)
+    let folds = CalibrationComparison.folds(lesions.map { ChanceUnit(.lesions, $0) })
     #expect((0..<5).map { fold in folds.count { $0 == fold } } == [13, 13, 13, 13, 12])
   }
 

@@ -16,12 +16,12 @@ extension Metric {
 func evaluatedImage(
   _ label: LesionLabel, as prediction: LesionLabel, confidence: Float = 0.7, lesion: String,
   age: Double? = nil, sex: Sex = .unknown, site: BodySite = .unknown, source: String = "a",
-  confirmation: String? = nil
+  confirmation: String? = nil, unit: ChanceUnit? = nil
 ) -> EvaluatedImage {
   let values = Labels.ham10000.map { $0 == prediction ? confidence : (1 - confidence) / 6 }
   return EvaluatedImage(
     lesion: lesion, label: label, probabilities: ClassScores(values),
-    metadata: try! PatientMetadata(ageInYears: age, sex: sex, site: site), source: source,
+    metadata: try! PatientMetadata(ageInYears: age, sex: sex, site: site), source: source, unit: unit,
     cells: confirmation.map { ["confirmation": $0] } ?? [:])
 }
 
@@ -240,11 +240,11 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
   }
 }
 
-@Suite struct LesionBootstrapTests {
+@Suite struct BootstrapTests {
   @Test func quantilesLieBetweenValuesInProportion() {
-    #expect(LesionBootstrap.quantile([0, 1, 2, 3], 0.5) == 1.5)
-    #expect(LesionBootstrap.quantile([5], 0.975) == 5)
-    let low = LesionBootstrap.quantile([0, 10], 0.025)
+    #expect(Bootstrap.quantile([0, 1, 2, 3], 0.5) == 1.5)
+    #expect(Bootstrap.quantile([5], 0.975) == 5)
+    let low = Bootstrap.quantile([0, 10], 0.025)
     #expect(abs(low - 0.25) < 1e-15)
   }
 
@@ -291,28 +291,28 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     (1, 2, 0.01257912, 0.9874209), (8, 10, 0.4439045, 0.9747893), (81, 263, 0.2527367, 0.3676219),
   ])
   func exactIntervalsAreThoseOfClopperAndPearson(hits: Int, count: Int, low: Double, high: Double) {
-    let interval = ExactInterval.ofShare(Double(hits) / Double(count), lesions: count)
+    let interval = ExactInterval.ofShare(Double(hits) / Double(count), units: count)
     #expect(abs(interval.lowerBound - low) < 1e-6 && abs(interval.upperBound - high) < 1e-6, "\(interval)")
   }
 
   /// A share of images that no whole number of lesions makes lies between two of theirs.
   @Test func aShareBetweenTwoCountsHasTheWiderInterval() {
-    let interval = ExactInterval.ofShare(0.5, lesions: 3)
-    #expect(interval.lowerBound == ExactInterval.ofShare(1.0 / 3, lesions: 3).lowerBound)
-    #expect(interval.upperBound == ExactInterval.ofShare(2.0 / 3, lesions: 3).upperBound)
+    let interval = ExactInterval.ofShare(0.5, units: 3)
+    #expect(interval.lowerBound == ExactInterval.ofShare(1.0 / 3, units: 3).lowerBound)
+    #expect(interval.upperBound == ExactInterval.ofShare(2.0 / 3, units: 3).upperBound)
   }
 
   /// Of images of one lesion the exact interval is that of one trial.
   @Test func tooFewLesionsGetExactIntervalsOfShares() {
     let one = (0..<5).map { _ in evaluatedImage(.nv, as: .nv, lesion: "only") }
     let alone = EvaluationSet(one).intervals()
-    #expect(alone[.accuracy] == ExactInterval.ofShare(1, lesions: 1))
+    #expect(alone[.accuracy] == ExactInterval.ofShare(1, units: 1))
     #expect(alone[.balancedAccuracy] == nil && alone[.macroAUROC] == nil)
     let rare =
       (0..<30).map { evaluatedImage(.nv, as: .nv, lesion: "\($0)") }
       + [evaluatedImage(.df, as: .df, lesion: "rare")]
     let intervals = EvaluationSet(rare).intervals()
-    #expect(intervals[.recall(.df)] == ExactInterval.ofShare(1, lesions: 1))
+    #expect(intervals[.recall(.df)] == ExactInterval.ofShare(1, units: 1))
     #expect(intervals[.recall(.mel)] == nil, "of no image")
   }
 
@@ -321,8 +321,8 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
       (0..<30).map { evaluatedImage(.nv, as: .nv, lesion: "\($0)") }
       + (0..<20).map { evaluatedImage(.mel, as: $0 % 2 == 0 ? .mel : .nv, lesion: "m\($0)") }
     let intervals = EvaluationSet(images).intervals()
-    #expect(intervals[.recall(.nv)] == ExactInterval.ofShare(1, lesions: 30))
-    #expect(intervals[.precision(.mel)] == ExactInterval.ofShare(1, lesions: 10))
+    #expect(intervals[.recall(.nv)] == ExactInterval.ofShare(1, units: 30))
+    #expect(intervals[.precision(.mel)] == ExactInterval.ofShare(1, units: 10))
     #expect(intervals[.recall(.mel)].map { $0.lowerBound < 0.5 && $0.upperBound > 0.5 } == true)
     #expect(intervals[.accuracy] != nil)
   }

@@ -62,7 +62,7 @@ import Testing
       let sum = noise.reduce(0, +)
       return ModelComparison.Image(
         name: "\(index)", first: answer(pair.0.probabilities.values), second: answer(noise.map { $0 / sum }),
-        truth: ModelComparison.Truth(label: pair.0.label, lesion: pair.0.lesion))
+        truth: ModelComparison.Truth(label: pair.0.label, lesion: pair.0.lesion, unit: pair.0.unit))
     }
   }
 
@@ -141,7 +141,7 @@ import Testing
   /// Two images of one lesion tell nothing of others; one class has no areas.
   @Test func oneLesionHasNoIntervalAndWhatIsUndefinedIsNull() throws {
     let mole = Self.answer([0, 0, 0, 0, 0.25, 0.75, 0])
-    let truth = ModelComparison.Truth(label: .nv, lesion: "L")
+    let truth = ModelComparison.Truth(label: .nv, lesion: "L", unit: ChanceUnit(.lesions, "L"))
     let comparison = ModelComparison(
       ["a", "b"].map { ModelComparison.Image(name: $0, first: mole, second: mole, truth: truth) })
     let json = JSONText.of(comparison)

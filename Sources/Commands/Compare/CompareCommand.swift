@@ -18,7 +18,7 @@ enum CompareCommand: Command {
     \(ClassifyCommand.name).
 
     With --labels, the figures of \(EvaluateCommand.name) follow for A, for B and the difference B - A. Each difference has a \
-    paired 95 % interval from \(LesionBootstrap.resampleCount) bootstrap resamples, drawn by lesion with a fixed seed: both \
+    paired 95 % interval from \(Bootstrap.resampleCount) bootstrap resamples, drawn with a fixed seed by patient, lesion or image as in \(EvaluateCommand.name): both \
     models are measured on the same resamples. If an interval excludes 0, the difference is unlikely to be chance; \
     among several figures, one may exclude 0 by chance. An image from which a model abstains counts by its likeliest class.
 
@@ -106,7 +106,7 @@ enum CompareCommand: Command {
         return ModelComparison.Image(
           name: source.name, first: try answer(of: first),
           second: try answer(of: second, onCallingThreadOnly: !isShared),
-          truth: row.map { ModelComparison.Truth(label: $0.label, lesion: $0.lesion) })
+          truth: row.map { ModelComparison.Truth(label: $0.label, lesion: $0.lesion, unit: $0.unit) })
       }
     } consume: { image in
       images.append(image)

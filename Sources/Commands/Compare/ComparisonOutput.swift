@@ -71,6 +71,7 @@ struct ComparisonOutput: PlainReport {
     if views != .upright { notes.append(("Views", views.sentence)) }
     if let measurement = comparison.measurement {
       notes.append(("Labels", "\(measurement.imageCount) images of \(measurement.lesionCount) lesions"))
+      notes.append(("Intervals", "by resampling \(ChanceUnit.words(measurement.units))"))
       let absent = measurement.absentClasses
       if !absent.isEmpty {
         let names = absent.map(\.id.printable).listed(atMost: 12)

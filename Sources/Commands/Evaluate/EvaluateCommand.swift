@@ -28,7 +28,7 @@ enum EvaluateCommand: Command {
     the images is undefined (null in JSON), not 0.
 
     Intervals hold 95 % of \
-    \(LesionBootstrap.resampleCount) bootstrap resamples, drawn with a fixed seed: by patient if the table has patient_id, otherwise by lesion. In each resample a mean over \
+    \(Bootstrap.resampleCount) bootstrap resamples, drawn with a fixed seed: by patient if the table's patient_id names one, otherwise by lesion (lesion_id), otherwise by image. A lesion of two patients joins them. In each resample a mean over \
     classes is over the classes drawn. There is no interval if all resamples agree, for example if every image is right. \
     Subgroups of fewer than \(EvaluationReport.sufficientCount) images are insufficient. Compare the figures of two \
     subgroups only where the same classes occur in both.

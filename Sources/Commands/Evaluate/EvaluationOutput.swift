@@ -56,7 +56,7 @@ struct EvaluationOutput: PlainReport {
     notes.append(
       (
         "Intervals",
-        "by resampling \(report.drawsPatients ? "patients" : "lesions"); Clopper-Pearson for shares without spread"
+        "by resampling \(ChanceUnit.words(report.set.units)); Clopper-Pearson for shares without spread"
       ))
     notes += sortedWarnings.map { ("Warning", "\($0.count) images: \($0.warning.sentence)") }
     return notes
@@ -82,13 +82,13 @@ struct EvaluationOutput: PlainReport {
 extension EvaluationOutput {
   func csv(isForTerminal: Bool) -> (header: String, rows: String) {
     let line = { ClassificationCSV.line($0, isForTerminal: isForTerminal) }
-    let header = line(["grouping", "group", "class", "figure", "value", "ci_low", "ci_high", "n"])
+    let header = line(["grouping", "group", "class", "figure", "value", "ci_low", "ci_high", "n", "drawn"])
     var rows = lines(of: report.overall, count: report.overall.imageCount, grouping: "all", group: "all")
     for label in report.labels {
       rows += (Metric.perClass + [Metric.meanProbability]).map { metric in
         let metric = metric(label.index)
         return ["all", "all", label.id, metric.key] + cells(metric, of: report.overall)
-          + ["\(report.imageCount(label))"]
+          + ["\(report.imageCount(label))", drawn]
       }
     }
     for (grouping, groups) in report.subgroups {
@@ -104,8 +104,10 @@ extension EvaluationOutput {
   private func lines(
     of measurement: EvaluationReport.Measurement?, count: Int, grouping: String, group: String
   ) -> [[String]] {
-    Metric.overall.map { [grouping, group, "", $0.key] + cells($0, of: measurement) + ["\(count)"] }
+    Metric.overall.map { [grouping, group, "", $0.key] + cells($0, of: measurement) + ["\(count)", drawn] }
   }
+
+  private var drawn: String { ChanceUnit.drawn(report.set.units).rawValue }
 
   /// The value and the ends of its interval; what is undefined is empty.
   private func cells(_ metric: Metric, of measurement: EvaluationReport.Measurement?) -> [String] {

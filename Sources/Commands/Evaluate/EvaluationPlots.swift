@@ -161,7 +161,9 @@ struct EvaluationPlots {
     }
     let y = Self.top + 12 + Double(questions.count) * 62
     canvas.label("Bands: 95 % intervals", x: legend, y: y, size: 12, colour: Self.muted)
-    canvas.label("by lesion, for each recall", x: legend, y: y + 16, size: 12, colour: Self.muted)
+    canvas.label(
+      "by \(ChanceUnit.drawn(set.units).singular), for each recall", x: legend, y: y + 16, size: 12,
+      colour: Self.muted)
     return finished(canvas, title: "Precision and recall")
   }
 
@@ -203,11 +205,13 @@ struct EvaluationPlots {
     canvas.label("at its mean", x: legend + 14, y: Self.top + 12, size: 12)
     canvas.label("probability, with", x: legend + 14, y: Self.top + 28, size: 12)
     canvas.label("95 % interval", x: legend + 14, y: Self.top + 44, size: 12)
+    let drawn = ChanceUnit.drawn(output.report.set.units).singular
+    canvas.label("by \(drawn)", x: legend + 14, y: Self.top + 60, size: 12)
     canvas.line(
-      [(legend - 3, Self.top + 64), (legend + 11, Self.top + 64)], colour: Self.muted, dashes: "4 4")
-    canvas.label("well calibrated", x: legend + 14, y: Self.top + 68, size: 12)
+      [(legend - 3, Self.top + 80), (legend + 11, Self.top + 80)], colour: Self.muted, dashes: "4 4")
+    canvas.label("well calibrated", x: legend + 14, y: Self.top + 84, size: 12)
     let error = output.report.overall[.expectedCalibrationError].text
-    canvas.label("ECE \(error)", x: legend, y: Self.top + 96, size: 13, isBold: true)
+    canvas.label("ECE \(error)", x: legend, y: Self.top + 112, size: 13, isBold: true)
     return finished(canvas, title: "Reliability")
   }
 

@@ -119,7 +119,7 @@ struct EvaluationRun {
       let metadata = result.metadata
       let image = EvaluatedImage(
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
-        source: found.location.folder, patient: entry.patient, cells: entry.cells,
+        source: found.location.folder, unit: entry.unit, cells: entry.cells,
         abstention: result.abstention)
       let model = try? classifier.singleModel()
       let inputs =
@@ -127,7 +127,7 @@ struct EvaluationRun {
       let output = ModelCalibration.Image(
         lesion: entry.lesion, label: entry.label, logits: result.logits,
         distance: model?.featureDistance(of: answer.output), reasons: result.abstention.reasons,
-        features: inputs)
+        features: inputs, unit: entry.unit)
       return (image, entry.image, result, output)
     }
   }

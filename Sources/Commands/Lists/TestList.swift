@@ -13,8 +13,8 @@ struct TestList: Sendable {
     /// The image's own name where the table does not tell it.
     let lesion: String
     let label: LesionLabel
-    /// `nil` where the table does not say.
-    let patient: String?
+    /// The images that belong together with this one.
+    fileprivate(set) var unit: ChanceUnit
     /// How the label was confirmed, under the grouping's name, and the columns that were asked for; a missing one is missing
     /// here.
     let cells: [String: String]
@@ -64,13 +64,19 @@ struct TestList: Sendable {
       } + (confirmation.map { [(name: EvaluationReport.Grouping.confirmation.name, column: $0)] } ?? [])
     let columns = try PatientColumns(table, given: given)
     var entries: [Entry] = []
+    var rows: [ChanceUnit.Row] = []
+    var diagnoses = LesionDiagnoses()
     var placesOfOthers: [[UInt8]: Int] = [:]
     for (row, image) in zip(table.rows, columns.names) {
       do throws(DermaFusionError) {
+        let lesion = try lesionColumn.flatMap { column throws(DermaFusionError) in
+          row.known(column) == nil ? nil : try table.name(column, of: row)
+        }
         let label: LesionLabel
         switch try reader.diagnosis(of: row) {
         case .label(let found): label = found
         case .other(let diagnosis):
+          if let lesion { diagnoses.add(diagnosis, of: lesion, line: row.line) }
           if let place = placesOfOthers[diagnosis.imageKey] {
             leftOut[place].rowCount += 1
           } else {
@@ -79,37 +85,35 @@ struct TestList: Sendable {
           }
           continue
         }
-        let lesion = try lesionColumn.flatMap { column throws(DermaFusionError) in
-          row.known(column) == nil ? nil : try table.name(column, of: row)
-        }
+        let metadata = try columns.entry(of: row)
+        if let lesion { diagnoses.add(label.id, of: lesion, line: row.line) }
+        rows.append(
+          ChanceUnit.Row(image: image, lesion: lesion, patient: patientColumn.flatMap(row.known)))
         entries.append(
           Entry(
             line: row.line, image: image,
-            lesion: lesion ?? image,
-            label: label,
-            patient: patientColumn.flatMap(row.known),
+            lesion: lesion ?? image, label: label, unit: ChanceUnit(.images, image),
             cells: Dictionary(
               uniqueKeysWithValues: groupColumns.compactMap { name, column in
                 row.known(column).map { (name, $0) }
               }),
-            metadata: try columns.entry(of: row)))
+            metadata: metadata))
       } catch {
         failedRows.append((image, error))
       }
     }
-    if entries.isEmpty {
-      if let failure = failedRows.first { throw failure.error }
-      guard let first = leftOut.first else { throw table.failure("the table has no row below its header") }
-      throw table.failure(
-        """
-        no row shows one of the model's classes \(labels.ids.quotedList); the first shows '\(first.diagnosis)'
-        """)
+    guard !entries.isEmpty else {
+      throw failedRows.first?.error ?? Self.nothingToRead(table, labels, diagnosis: leftOut.first?.diagnosis)
     }
+    let units = ChanceUnits(rows)
+    for (place, unit) in units.ofEach.enumerated() { entries[place].unit = unit }
     self.path = path
     self.entries = entries
-    textNotes = table.notes
-    notes =
+    textNotes =
       table.notes
+      + [diagnoses.note(path: path), Self.note(onShared: units.sharedLesions, path: path)].compactMap { $0 }
+    notes =
+      textNotes
       + [
         reader.isChallengeTable ? nil : columns.missing.note,
         PatientColumns.note(onUnknownSites: entries.compactMap(\.metadata.unknownSite), in: path),
@@ -124,6 +128,54 @@ struct TestList: Sendable {
     list.entries.removeAll { !holds($0.image) }
     list.failedRows.removeAll { !holds($0.image) }
     return list
+  }
+}
+
+extension TestList {
+  /// - Parameter diagnosis: of the first row; nil without a row.
+  private static func nothingToRead(
+    _ table: CSVTable, _ labels: Labels, diagnosis: String?
+  ) -> DermaFusionError {
+    guard let diagnosis else { return table.failure("the table has no row below its header") }
+    return table.failure(
+      "no row shows one of the model's classes \(labels.ids.quotedList); the first shows '\(diagnosis)'")
+  }
+
+  /// Nil if each lesion belongs to one patient.
+  private static func note(onShared lesions: [(lesion: String, patients: [String])], path: String) -> String?
+  {
+    guard let first = lesions.first else { return nil }
+    let names = first.patients.map { "'\($0)'" }.listed(atMost: 2)
+    let others = lesions.count == 1 ? "" : ", and \(lesions.count - 1) more lesions belong to several"
+    return """
+      \(path): the lesion '\(first.lesion)' belongs to \(first.patients.count) patients, \(names)\(others). Patients that share a lesion are drawn and judged together. If lesions are numbered anew for each patient, please give each \
+      a name of its own.
+      """
+  }
+}
+
+/// The labels of each lesion of a table: rows that contradict each other are named, because one of them is wrong.
+private struct LesionDiagnoses {
+  private var first: [[UInt8]: (label: String, line: Int)] = [:]
+  private var contradicting: Set<[UInt8]> = []
+  private var example = ""
+
+  mutating func add(_ label: String, of lesion: String, line: Int) {
+    let key = lesion.imageKey
+    guard let known = first[key] else {
+      first[key] = (label, line)
+      return
+    }
+    guard known.label != label, contradicting.insert(key).inserted, contradicting.count == 1 else { return }
+    example = "'\(lesion)' is '\(known.label)' on line \(known.line) and '\(label)' on line \(line)"
+  }
+
+  /// Nil if no lesion has two labels.
+  func note(path: String) -> String? {
+    contradicting.isEmpty
+      ? nil
+      : "\(path): \(contradicting.count == 1 ? "a lesion has" : "\(contradicting.count) lesions have") two labels: "
+        + "the lesion \(example)\(contradicting.count == 1 ? "" : ", ..."). Each row counts by its own label."
   }
 }
 

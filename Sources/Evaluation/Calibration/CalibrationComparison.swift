@@ -1,6 +1,6 @@
 import DermaFusion
 
-/// How a model does before and after it was fitted to images: each image is judged by a fit to the lesions of other folds.
+/// How a model does before and after it was fitted to images: each image is judged by a fit to the units of chance of other folds.
 package struct CalibrationComparison: Sendable {
   /// A metric before and after, and after less before of the same resamples.
   package typealias Row = (
@@ -15,20 +15,20 @@ package struct CalibrationComparison: Sendable {
   }
 
   package static let foldCount = 5
-  /// Seed of the split of the lesions into folds.
+  /// Seed of the split of the units into folds.
   package static let seed: UInt64 = 2018
 
   package let rows: [Row]
 
   /// - Parameters:
-  ///   - images: of at least ``foldCount`` lesions.
+  ///   - images: of at least ``foldCount`` units.
   ///   - present: the model as it is.
   ///   - fit: fits it to images.
   package init(
     _ images: [ModelCalibration.Image], present: ModelCalibration,
     fit: ([ModelCalibration.Image]) -> ModelCalibration
   ) {
-    let folds = Self.folds(images.map(\.lesion))
+    let folds = Self.folds(images.map(\.unit))
     var fitted: [EvaluatedImage?] = Array(repeating: nil, count: images.count)
     for held in 0..<Self.foldCount {
       let others = images.indices.filter { folds[$0] != held }.map { images[$0] }
@@ -47,8 +47,8 @@ package struct CalibrationComparison: Sendable {
       }
     }
     let values = measure([Int](repeating: 1, count: images.count))
-    let intervals = LesionBootstrap.intervals(
-      lesions: images.map(\.lesion), count: values.count, measure: measure)
+    let intervals = Bootstrap.intervals(
+      units: images.map(\.unit), count: values.count, measure: measure)
     let measured = zip(values, intervals).map(MeasuredValue.init)
     rows = metrics.enumerated().map { index, metric in
       (metric, measured[3 * index], measured[3 * index + 1], measured[3 * index + 2])
@@ -60,9 +60,9 @@ package struct CalibrationComparison: Sendable {
 
   package var logLoss: Row { rows.first { $0.metric.key == Metric.negativeLogLikelihood.key }! }
 
-  /// The fold of each image; images of one lesion are in one fold.
-  static func folds(_ lesionOfEachImage: [String]) -> [Int] {
-    let groups = NameGroups(lesionOfEachImage)
+  /// The fold of each image; images of one unit are in one fold.
+  static func folds(_ unitOfEachImage: [ChanceUnit]) -> [Int] {
+    let groups = NameGroups(unitOfEachImage)
     var places = Array(0..<groups.count)
     var generator = SplitMix64(seed: seed)
     for last in places.indices.dropFirst().reversed() {

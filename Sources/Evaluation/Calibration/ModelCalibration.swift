@@ -17,8 +17,9 @@ package struct ModelCalibration: Sendable, Equatable {
 
   /// What a model made of an image whose class is known, as far as its calibration depends on it.
   package struct Image: Sendable {
-    /// Images of one lesion are fitted to, or judged, together.
     package let lesion: String
+    /// Images of one unit are fitted to, or judged, together.
+    package let unit: ChanceUnit
     package let label: LesionLabel
     package let logits: ClassScores
     /// Of the features from those of the training; `nil` for a model that was not fitted to abstain.
@@ -28,12 +29,15 @@ package struct ModelCalibration: Sendable, Equatable {
     /// What the last layer takes, where its weights are to be fitted too.
     package let features: [Double]?
 
-    /// - Parameter reasons: why the model abstains.
+    /// - Parameters:
+    ///   - reasons: why the model abstains.
+    ///   - unit: the lesion if it is not given.
     package init(
       lesion: String, label: LesionLabel, logits: ClassScores, distance: Double?, reasons: [AbstentionReason],
-      features: [Double]? = nil
+      features: [Double]? = nil, unit: ChanceUnit? = nil
     ) {
       self.lesion = lesion
+      self.unit = unit ?? ChanceUnit(.lesions, lesion)
       self.label = label
       self.logits = logits
       self.distance = distance
@@ -134,7 +138,7 @@ extension ModelCalibration {
   ///
   /// - Parameter distances: at least one.
   package static func distance(_ distances: [Double], allBut share: Double) -> Double {
-    max((LesionBootstrap.quantile(distances.sorted(), 1 - share) * 1e6).rounded() / 1e6, 1e-6)
+    max((Bootstrap.quantile(distances.sorted(), 1 - share) * 1e6).rounded() / 1e6, 1e-6)
   }
 
   /// What a model of this calibration says of an image.
@@ -150,6 +154,7 @@ extension ModelCalibration {
     }
     return EvaluatedImage(
       lesion: image.lesion, label: image.label, probabilities: probabilities, metadata: .unknown, source: "",
+      unit: image.unit,
       abstention: Abstention(
         reasons: image.otherReasons + (isFar ? [.outOfDistribution] : []), conformalSet: set))
   }

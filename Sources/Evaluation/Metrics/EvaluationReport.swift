@@ -102,9 +102,6 @@ package struct EvaluationReport: Sendable {
     }
   }
 
-  /// Whether patients are drawn for the intervals, as where the list tells them, and not lesions.
-  package var drawsPatients: Bool { self.set.images.contains { $0.patient != nil } }
-
   /// The classes of the model that was measured.
   package var labels: Labels { self.set.labels }
 
@@ -186,7 +183,7 @@ extension EvaluationReport {
             set.confusionMatrix().map { .array($0.map(JSONValue.integer)) }),
         ])
       ))
-    members.append(("bootstrap", LesionBootstrap.json(drawsPatients: drawsPatients, hasExactShares: true)))
+    members.append(("bootstrap", Bootstrap.json(self.set.units, hasExactShares: true)))
     members.append(
       ("subgroups", .object(subgroups.map { ($0.grouping.name, .array($0.groups.map(\.json))) })))
     return members
@@ -210,13 +207,16 @@ extension EvaluationReport {
   }
 }
 
-extension LesionBootstrap {
+extension Bootstrap {
   /// How the intervals were drawn.
-  static func json(drawsPatients: Bool = false, hasExactShares: Bool = false) -> JSONValue {
+  ///
+  /// - Parameter units: of each image.
+  package static func json(_ units: [ChanceUnit], hasExactShares: Bool = false) -> JSONValue {
     .object(
       [
         ("level", .number(level)), ("resamples", .integer(resampleCount)),
-        ("drawn", .string(drawsPatients ? "patients" : "lesions")), ("seed", .integer(Int(seed))),
+        ("drawn", .string(ChanceUnit.drawn(units).rawValue)), ("units", .integer(NameGroups(units).count)),
+        ("seed", .integer(Int(seed))),
       ] + (hasExactShares ? [("sharesWithoutSpread", .string(ExactInterval.method))] : []))
   }
 }

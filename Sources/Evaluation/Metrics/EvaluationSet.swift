@@ -4,8 +4,8 @@ import SystemModule
 /// One image of a test list, with what the model made of it.
 package struct EvaluatedImage: Sendable, Equatable {
   package let lesion: String
-  /// Whose lesion it is; `nil` where the list does not say.
-  package let patient: String?
+  /// The images that are drawn together with this one.
+  package let unit: ChanceUnit
   /// What the list says it is.
   package let label: LesionLabel
   /// 0...1, summing to 1; those that mean little where the model abstained, too.
@@ -19,23 +19,20 @@ package struct EvaluatedImage: Sendable, Equatable {
   /// Whether the model abstained, and its set of classes.
   package let abstention: Abstention
 
+  /// - Parameter unit: the lesion if it is not given.
   package init(
     lesion: String, label: LesionLabel, probabilities: ClassScores, metadata: PatientMetadata, source: String,
-    patient: String? = nil, cells: [String: String] = [:], abstention: Abstention = .none
+    unit: ChanceUnit? = nil, cells: [String: String] = [:], abstention: Abstention = .none
   ) {
     self.lesion = lesion
     self.label = label
     self.probabilities = probabilities
     self.metadata = metadata
     self.source = source
-    self.patient = patient
+    self.unit = unit ?? ChanceUnit(.lesions, lesion)
     self.cells = cells
     self.abstention = abstention
   }
-
-  /// Images with the same value are resampled together: those of a patient if the list names patients, otherwise those
-  /// of a lesion.
-  var drawnWith: String { patient.map { "patient \($0)" } ?? lesion }
 
   var prediction: LesionLabel { probabilities.highest }
   /// The greatest probability.
@@ -123,29 +120,29 @@ package struct EvaluationSet: Sendable {
     return metrics.map { $0.applies(to: labels) ? $0.compute(tally) : nil }
   }
 
-  /// The 95 % interval by patient or lesion of each metric that has one: by ``LesionBootstrap``, and where that shows none for a
-  /// share, by ``ExactInterval``.
+  /// The 95 % interval by unit of chance of each metric that has one: by ``Bootstrap``, and where that shows none for a share, by
+  /// ``ExactInterval``.
   package func intervals(of metrics: [Metric]? = nil) -> [Metric: ClosedRange<Double>] {
     let metrics = metrics ?? Metric.all(labels)
-    let drawn = LesionBootstrap.intervals(lesions: units, count: metrics.count) {
+    let drawn = Bootstrap.intervals(units: units, count: metrics.count) {
       list(of: metrics, weights: $0)
     }
     let values = list(of: metrics, weights: ones)
-    let lesions = NameGroups(units).ofEach
+    let unitOfEach = NameGroups(units).ofEach
     var intervals: [Metric: ClosedRange<Double>] = [:]
     for (place, metric) in metrics.enumerated() {
       intervals[metric] =
-        drawn[place] ?? values[place].flatMap { exactInterval(of: metric, share: $0, lesions) }
+        drawn[place] ?? values[place].flatMap { exactInterval(of: metric, share: $0, unitOfEach) }
     }
     return intervals
   }
 
   private func exactInterval(
-    of metric: Metric, share: Double, _ lesions: [Int]
+    of metric: Metric, share: Double, _ unitOfEach: [Int]
   ) -> ClosedRange<Double>? {
     guard let isCounted = metric.isCounted else { return nil }
-    let counted = Set(lesions.indices.filter { isCounted(self, $0) }.map { lesions[$0] })
-    return counted.isEmpty ? nil : ExactInterval.ofShare(share, lesions: counted.count)
+    let counted = Set(unitOfEach.indices.filter { isCounted(self, $0) }.map { unitOfEach[$0] })
+    return counted.isEmpty ? nil : ExactInterval.ofShare(share, units: counted.count)
   }
 
   /// A question with two answers whose precision is shown against its recall.
@@ -156,7 +153,7 @@ package struct EvaluationSet: Sendable {
     case malignant
   }
 
-  /// Precision at recalls from 0 to 1, with 95 % intervals by patient or lesion where there are any.
+  /// Precision at recalls from 0 to 1, with 95 % intervals by unit of chance where there are any.
   package struct PrecisionCurve: Sendable {
     package let recalls: [Double]
     package let precisions: [Double?]
@@ -179,21 +176,22 @@ package struct EvaluationSet: Sendable {
     let recalls = (1...40).map { Double($0) / 40 }
     return PrecisionCurve(
       recalls: recalls, precisions: ranked.precisions(atRecalls: recalls, weights: ones),
-      intervals: LesionBootstrap.intervals(lesions: units, count: recalls.count) {
+      intervals: Bootstrap.intervals(units: units, count: recalls.count) {
         ranked.precisions(atRecalls: recalls, weights: $0)
       }, prevalence: Double(positiveCount) / Double(images.count))
   }
 
-  /// For each of ``calibrationBins()``, the 95 % interval of its accuracy by patient or lesion, where there is one.
+  /// For each of ``calibrationBins()``, the 95 % interval of its accuracy by unit of chance, where there is one.
   package func calibrationIntervals() -> [ClosedRange<Double>?] {
-    LesionBootstrap.intervals(lesions: units, count: Self.calibrationBinCount) { weights in
+    Bootstrap.intervals(units: units, count: Self.calibrationBinCount) { weights in
       self.calibrationBins(weights: weights).map {
         $0.count > 0 ? Double($0.correctCount) / Double($0.count) : nil
       }
     }
   }
 
-  private var units: [String] { images.map(\.drawnWith) }
+  /// Of each image.
+  package var units: [ChanceUnit] { images.map(\.unit) }
 
   private var ones: [Int] { [Int](repeating: 1, count: images.count) }
 

@@ -41,12 +41,14 @@ package struct ModelComparison: Sendable {
   /// What an image shows.
   package struct Truth: Sendable {
     package let label: LesionLabel
-    /// Images of one lesion are drawn together.
     package let lesion: String
+    /// Images of one unit are drawn together.
+    package let unit: ChanceUnit
 
-    package init(label: LesionLabel, lesion: String) {
+    package init(label: LesionLabel, lesion: String, unit: ChanceUnit) {
       self.label = label
       self.lesion = lesion
+      self.unit = unit
     }
   }
 
@@ -66,11 +68,13 @@ package struct ModelComparison: Sendable {
   package struct Measurement: Sendable {
     package let imageCount: Int
     package let lesionCount: Int
+    /// Of each image.
+    package let units: [ChanceUnit]
     /// Classes without an image; means over classes leave them out.
     package let absentClasses: [LesionLabel]
     package let first: [Metric: Double]
     package let second: [Metric: Double]
-    /// 95 % intervals by lesion of the differences, both models measured on the same resamples.
+    /// 95 % intervals by unit of chance of the differences, both models measured on the same resamples.
     package let intervals: [Metric: ClosedRange<Double>]
 
     /// How much the second model's value is above the first's; `nil` where one of the two is undefined.
@@ -117,17 +121,16 @@ extension ModelComparison.Measurement {
         known.map { image, truth in
           EvaluatedImage(
             lesion: truth.lesion, label: truth.label, probabilities: answer(image).probabilities,
-            metadata: .unknown, source: "")
+            metadata: .unknown, source: "", unit: truth.unit)
         })
     }
     let (firstSet, secondSet) = (set(\.first), set(\.second))
-    let lesions = known.map(\.truth.lesion)
     imageCount = known.count
-    lesionCount = NameGroups(lesions).count
+    lesionCount = NameGroups(known.map(\.truth.lesion)).count
+    units = firstSet.units
     absentClasses = firstSet.labels.filter { label in !known.contains { $0.truth.label == label } }
     (first, second) = (firstSet.values(of: Metric.overall), secondSet.values(of: Metric.overall))
-    let ranges = LesionBootstrap.intervals(lesions: lesions, count: Metric.overall.count, ofDifferences: true)
-    {
+    let ranges = Bootstrap.intervals(units: units, count: Metric.overall.count, ofDifferences: true) {
       zip(firstSet.list(of: Metric.overall, weights: $0), secondSet.list(of: Metric.overall, weights: $0))
         .map(Metric.difference)
     }
@@ -195,7 +198,7 @@ extension ModelComparison.Measurement {
       [
         ("n", .integer(imageCount)), ("lesions", .integer(lesionCount)),
         ("absentClasses", .strings(absentClasses.map(\.id))),
-      ] + Metric.overall.map { ($0.key, json(of: $0)) } + [("bootstrap", LesionBootstrap.json())])
+      ] + Metric.overall.map { ($0.key, json(of: $0)) } + [("bootstrap", Bootstrap.json(units))])
   }
 
   private func json(of metric: Metric) -> JSONValue {
