@@ -59,6 +59,7 @@ for (const { name, classes, result } of cases) {
       const values = both ?? filled(`${first}.`, english.result.suggests);
       assert(values, first);
       const translated = (/** @type {string} */ value) => {
+        if (value === english.result.belowOnePercent) return texts.belowOnePercent;
         if (value.endsWith('%')) return new Intl.NumberFormat(language, { style: 'percent' }).format(Number(value.slice(0, -1)) / 100);
         const { class: id } = classes.find((/** @type {{name: string}} */ each) => each.name === value);
         return known[id] ?? value;

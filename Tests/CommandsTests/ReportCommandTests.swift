@@ -7,6 +7,7 @@ import Testing
 @testable import Commands
 @testable import DermaFusion
 @testable import Figures
+@testable import Files
 
 @Suite struct ReportCommandTests {
   let folder = TemporaryFolder()
@@ -98,6 +99,20 @@ import Testing
     let listed = names(index, "class=\"name\">")
     let shown = below.components(separatedBy: "-name\">").dropFirst().map { $0.prefix { $0 != "<" } }
     #expect(listed == shown.filter { $0 != "\n" })
+  }
+
+  /// Of very many classes the likeliest may have next to no probability, which no language calls 0 percent.
+  @Test(arguments: [
+    (ReportTexts.Language.en, "(less than 1% confidence)"), (.de, "(weniger als 1\u{A0}% Konfidenz)"),
+    (.fr, "(confiance inférieure à 1\u{202F}%)"),
+  ])
+  func aConfidenceBelowOnePercentIsNotNought(language: ReportTexts.Language, words: String) {
+    let labels = Labels((0..<256).map { .init(id: "n\($0)", name: "N\($0)", malignancy: nil) })
+    let equal = ClassScores([Float](repeating: 1 / 256, count: 256), labels: labels)
+    let result = Classification(
+      logits: equal, probabilities: equal, metadata: .unknown, warnings: [], imageSHA256: nil,
+      model: ModelIdentity(name: "m", version: "1", sha256: "ab"))
+    #expect(ReportTexts(language).summary(result).contains(words))
   }
 
   /// Every text is there: a missing one would end the program.

@@ -1,4 +1,7 @@
+import Files
 import ImagePipeline
+import KernelInterface
+import TensorModule
 import TestModels
 import Testing
 
@@ -57,6 +60,69 @@ import Testing
     #expect(abs(wrong.deletion[0] - 0.75) < 1e-9)
     #expect(abs(right.deletion[1] - 0.75) < 1e-9, "what the first loses the second wins")
     #expect(right.insertion[0] > wrong.insertion[0])
+  }
+
+  /// Each of the three checks alone, and its sentence.
+  @Test(arguments: [
+    (0.2, 0.3, 0.6, 0.5, 0.1 as Double?, true), (0.3, 0.3, 0.6, 0.5, 0.1, false),
+    (0.4, 0.3, 0.6, 0.5, 0.1, false),
+    (0.2, 0.3, 0.5, 0.5, 0.1, false), (0.2, 0.3, 0.4, 0.5, 0.1, false), (0.2, 0.3, 0.6, 0.5, 0.5, false),
+    (0.2, 0.3, 0.6, 0.5, 0.7, false), (0.2, 0.3, 0.6, 0.5, -0.4, true), (0.2, 0.3, 0.6, 0.5, nil, false),
+  ])
+  func aMapPassesIfAllThreeChecksDo(
+    deletion: Double, randomDeletion: Double, insertion: Double, randomInsertion: Double,
+    correlation: Double?,
+    passes: Bool
+  ) {
+    let trust = MapTrust(
+      deletionAUC: deletion, insertionAUC: insertion, randomDeletionAUC: randomDeletion,
+      randomInsertionAUC: randomInsertion, shuffledHeadCorrelation: correlation)
+    #expect(trust.passes == passes)
+    let faster = deletion < randomDeletion ? "faster than" : "no faster than"
+    #expect(
+      trust.sentences[0]
+        == "Deletion: hiding the map's strongest places first lowers the probability \(faster) hiding random ones "
+        + "(mean \(deletion.fixed(digits: 3)), random \(randomDeletion.fixed(digits: 3)); lower is better).")
+    let higher = insertion > randomInsertion ? "faster than" : "no faster than"
+    #expect(
+      trust.sentences[1]
+        == "Insertion: showing the map's strongest places first raises the probability \(higher) showing random ones "
+        + "(mean \(insertion.fixed(digits: 3)), random \(randomInsertion.fixed(digits: 3)); higher is better)."
+    )
+    let meaning =
+      switch correlation {
+      case nil: "Randomisation: a map without variance cannot be compared."
+      case .some(0.5), .some(0.7): "it shows the image more than what the model learned."
+      default: "it depends on what the model learned."
+      }
+    #expect(trust.sentences[2].hasSuffix(meaning), "\(trust.sentences[2])")
+    #expect(trust.sentences[3] == trust.verdict && trust.verdict.contains("passed all three") == passes)
+  }
+
+  /// A model in 8 bits has the same numbers on every machine: its shuffled heads add up exactly, as its own does.
+  @Test func everyInstructionSetGivesTheSameNumbersInEightBits() throws {
+    let (formula, configuration) = try QuantizedFormula.all()[1]
+    let folder = try ModelFolder(
+      configuration: configuration, weights: safetensors(formula.tensors { _ in true }))
+    let input = formula.inputValues()
+    let metadata = try PatientMetadata(ageInYears: 61, sex: .female, site: .back).encoded()
+    let trusts = try KernelChoice.runnable.map { kernels in
+      let network = try Network(folder, threadCount: 2, kernels: kernels)
+      let layer = try network.layerName(nil)
+      let run = network.runWithGradients(
+        layer: layer, metadata: metadata, needsGradients: true, classes: [2],
+        writeInput: { $0.update(from: input, count: input.count) })
+      let map = try ActivationMap(
+        classIndex: 2, method: .gradcam, layer: layer, activations: run.activations,
+        gradient: run.gradients[0],
+        size: network.inputSize, geometry: network.geometry(ofFeatureMap: layer))
+      return try network.trust(in: [map], pixels: input, metadata: metadata) {
+        Softmax.probabilities($0.logits, temperature: 1).map { Double($0) }
+      }
+    }
+    for (kernels, trust) in zip(KernelChoice.runnable, trusts) {
+      #expect(trust == trusts[0], "\(kernels.instructionSet.rawValue)")
+    }
   }
 
   @Test func correlationIsPearsons() throws {

@@ -54,6 +54,9 @@ import Testing
     for warning in ClassificationWarning.allCases {
       lines.append(line("warning: \(warning.rawValue)", ["nv": 1], .ham10000, warnings: [warning]))
     }
+    let many = Labels((0..<256).map { .init(id: "n\($0)", name: "N\($0)", malignancy: nil) })
+    let equal = Dictionary(uniqueKeysWithValues: many.ids.map { ($0, Float(1) / 256) })
+    lines.append(line("many equal classes", equal, many))
     return lines
   }
 

@@ -146,6 +146,37 @@ import Testing
     #expect(wrong?.message.contains("highest logit") == true, "\(wrong?.message ?? "none")")
   }
 
+  /// Sums that rounding explains are taken, others are not.
+  @Test(arguments: [
+    (0.8705, true), (0.8695, true), (0.8715, false), (0.8685, false), (0.9, false), (0.8, false),
+  ])
+  func probabilitiesAddUpToOne(probability: Float, isTaken: Bool) throws {
+    let text = Self.text(of: try Self.classification(["nv": probability, "bkl": 0.13]))
+    if isTaken {
+      #expect(try Self.read(text).classification.prediction?.id == "nv")
+    } else {
+      let error = #expect(throws: DermaFusionError.self) { _ = try Self.read(text) }
+      #expect(error?.message.contains("add up to") == true, "\(error?.message ?? "none")")
+    }
+  }
+
+  /// A logit may be lower by what rounding explains than one whose probability is not higher.
+  @Test(arguments: [(0.0005, true), (0.002, false), (0.3, false)])
+  func theHighestLogitIsTheHighestProbabilitysToThreeDigits(lead: Float, isTaken: Bool) throws {
+    let probabilities = ClassScores([0, 0, 0, 0, 0, 0.5, 0.5], labels: .ham10000)
+    let result = Classification(
+      logits: ClassScores([0, 0, 0, 0, 0, 2, 2 + lead], labels: .ham10000), probabilities: probabilities,
+      metadata: .unknown, warnings: [], imageSHA256: nil,
+      model: ModelIdentity(name: "m", version: "1", sha256: Self.sha256))
+    let text = Self.text(of: result)
+    if isTaken {
+      #expect(try Self.read(text).classification.logits == result.logits)
+    } else {
+      let error = #expect(throws: DermaFusionError.self) { _ = try Self.read(text) }
+      #expect(error?.message.contains("highest logit") == true, "\(error?.message ?? "none")")
+    }
+  }
+
   @Test func theClassesOfAModelThatTheReaderHasAreItsOwn() throws {
     let text = Self.text(of: try Self.classification(["nv": 0.87, "bkl": 0.13]))
     let renamed = text.replacingOccurrences(of: "Melanocytic nevi", with: "Nothing to worry about")

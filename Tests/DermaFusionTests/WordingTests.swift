@@ -2,6 +2,7 @@ import TestModels
 import Testing
 
 @testable import DermaFusion
+@testable import Files
 
 /// What is said of probabilities when the model answers.
 func summary(_ probabilities: ClassScores) -> String {
@@ -22,6 +23,15 @@ func summary(_ probabilities: ClassScores) -> String {
       summary(probabilities([.nv: 0.874, .bkl: 0.126]))
         == "Classification suggests Melanocytic nevi (87% confidence). This is not a diagnosis. "
         + "Please consult a dermatologist.")
+  }
+
+  /// A model of a thousand classes that tells none apart still says something of its likeliest class.
+  @Test func ofManyEqualClassesTheConfidenceIsBelowOnePercent() {
+    let labels = Labels((0..<1000).map { .init(id: "n\($0)", name: "N\($0)", malignancy: nil) })
+    let equal = ClassScores([Float](repeating: 0.001, count: 1000), labels: labels)
+    #expect(summary(equal).hasPrefix("Classification suggests N0 (less than 1% confidence). This is not"))
+    #expect(Wording.wholePercentage(Float(0.005).nextDown) == "less than 1%")
+    #expect(Wording.wholePercentage(0.0051) == "1%" && Wording.wholePercentage(1) == "99%")
   }
 
   private static let caution = " This is not a diagnosis. Please consult a dermatologist."

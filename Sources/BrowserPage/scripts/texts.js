@@ -115,7 +115,8 @@ export function formatPercent(probability) {
  * @param {number} probability
  */
 export function wholePercent(probability) {
-  return formatWhole(Math.min(Math.round(probability * 100), 99) / 100);
+  const percent = Math.min(Math.round(probability * 100), 99);
+  return percent === 0 ? t('result.belowOnePercent') : formatWhole(percent / 100);
 }
 
 /**

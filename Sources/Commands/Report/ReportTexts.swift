@@ -82,7 +82,10 @@ extension ReportTexts {
         ([self["result.noClassification"]] + reasons.map { self["abstain.\($0.rawValue)"] }
         + [self["result.notDiagnosis"]]).joined(separator: " ")
     case .answer(let answer):
-      let percent = { inLanguage(Wording.wholePercentage($0)) }
+      let percent = { (probability: Float) in
+        let percent = Wording.wholePercent(probability)
+        return percent == 0 ? self["result.belowOnePercent"] : inLanguage("\(percent)%")
+      }
       let (name, share) = (name(answer.prediction), percent(answer.probability))
       let suggestion =
         if let concern = answer.concern, let probability = answer.concernProbability {

@@ -308,7 +308,8 @@ extension Dense {
       weight.swapAt(last, generator.index(below: last + 1))
     }
     let bias = preActivation([Float](repeating: 0, count: matrix.depth))
-    return Dense(weight: weight, bias: bias, activation: activation, kernels: matrix.kernels)
+    return Dense(
+      weight: weight, bias: bias, activation: activation, isExact: isExact, kernels: matrix.kernels)
   }
 }
 

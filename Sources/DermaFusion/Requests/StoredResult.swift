@@ -11,8 +11,6 @@ package struct StoredResult {
   package let classification: Classification
   let imageName: String
 
-  /// A rounded sum of probabilities may differ from 1 by so much, and a logit from one that is as high.
-  private static let tolerance: Float = 1e-3
   /// Names of files are longer than those that people give.
   private static let imageNameLimit = 1000
   /// What results of older versions lack, and what those of all versions have and their probabilities do not tell.
@@ -38,22 +36,17 @@ package struct StoredResult {
       throw .contradiction("its classes are not those of the model that it names")
     }
     let probabilities = try Self.scores("probabilities", .probability, &result, labels)
-    let sum = probabilities.values.reduce(0, +)
-    guard abs(sum - 1) <= Self.tolerance else {
-      throw .contradiction("its probabilities add up to \(sum), and must add up to 1")
-    }
     let logits = try Self.scores("logits", .finite, &result, labels)
-    let highest = logits[logits.highest]
-    guard logits[probabilities.highest] >= highest - Self.tolerance else {
-      throw .contradiction(
-        "\"\(probabilities.highest.id)\" has the highest probability, and \"\(logits.highest.id)\" the highest logit"
-      )
+    let abstention = Abstention(
+      reasons: try Self.words("abstainReasons", &result), conformalSet: try Self.set(&result, labels))
+    if let fault = Classification.fault(logits: logits, probabilities: probabilities, abstention: abstention)
+    {
+      throw .contradiction(fault)
     }
     classification = Classification(
       logits: logits, probabilities: probabilities, metadata: try Self.metadata(&result),
       warnings: try Self.words("warnings", &result), imageSHA256: try Self.imageHash(&result), model: model,
-      abstention: Abstention(
-        reasons: try Self.words("abstainReasons", &result), conformalSet: try Self.set(&result, labels)))
+      abstention: abstention)
     try requireNoContradiction(result)
   }
 
@@ -177,8 +170,8 @@ extension StoredResult {
     guard result.hasValue("conformalSet") else { return nil }
     let ids = try result.texts("conformalSet")
     let classes = ids.compactMap { labels[$0] }
-    guard !ids.isEmpty, classes.count == ids.count, Set(ids).count == ids.count else {
-      throw .contradiction("\"conformalSet\" is not made of its classes, each at most once")
+    guard classes.count == ids.count else {
+      throw .contradiction("\"conformalSet\" has a class that the model lacks")
     }
     return Abstention.ConformalSet(
       classes: classes, coverage: try result.number("conformalCoverage", .probability))

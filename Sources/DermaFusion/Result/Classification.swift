@@ -121,9 +121,10 @@ extension Classification: CustomStringConvertible {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       let logits = try container.decode(ClassScores.self, forKey: .logits)
       let probabilities = try container.decode(ClassScores.self, forKey: .probabilities)
-      guard logits.labels == probabilities.labels else {
+      let abstention = try container.decode(Abstention.self, forKey: .abstention)
+      if let fault = Self.fault(logits: logits, probabilities: probabilities, abstention: abstention) {
         throw DecodingError.dataCorruptedError(
-          forKey: .probabilities, in: container, debugDescription: "the logits have other labels")
+          forKey: .probabilities, in: container, debugDescription: fault)
       }
       self.init(
         logits: logits, probabilities: probabilities,
@@ -133,10 +134,43 @@ extension Classification: CustomStringConvertible {
         model: try container.decode(ModelIdentity.self, forKey: .model),
         computation: try container.decodeIfPresent(Computation.self, forKey: .computation) ?? .unknown,
         views: try container.decode(ImageViews.self, forKey: .views),
-        abstention: try container.decode(Abstention.self, forKey: .abstention))
+        abstention: abstention)
     }
   }
 #endif
+
+extension Classification {
+  /// A rounded sum of probabilities may differ from 1 by so much, and a logit from one that is as high.
+  private static let tolerance: Float = 1e-3
+
+  /// The rule that the values of a stored result break, as a sentence about the result; nil for values that a model may have
+  /// given.
+  static func fault(
+    logits: ClassScores, probabilities: ClassScores, abstention: Abstention
+  ) -> String? {
+    let labels = probabilities.labels
+    if logits.labels != labels { return "its logits are of other classes than its probabilities" }
+    if let outside = labels.first(where: { !(0...1).contains(probabilities[$0]) }) {
+      return "its probability of \(quoted(outside.id)) is \(probabilities[outside]), and must be in 0...1"
+    }
+    let sum = probabilities.values.reduce(0, +)
+    if abs(sum - 1) > tolerance { return "its probabilities add up to \(sum), and must add up to 1" }
+    if logits[probabilities.highest] < logits[logits.highest] - tolerance {
+      return
+        "\(quoted(probabilities.highest.id)) has the highest probability, and \(quoted(logits.highest.id)) the highest logit"
+    }
+    if Set(abstention.reasons).count != abstention.reasons.count { return "it has a reason to abstain twice" }
+    guard let set = abstention.conformalSet else { return nil }
+    let isMadeOfClasses = set.classes.allSatisfy { labels[$0.id] == $0 }
+    if set.classes.isEmpty || !isMadeOfClasses || Set(set.classes).count != set.classes.count {
+      return "\"conformalSet\" is not made of its classes, each at most once"
+    }
+    if !(0...1).contains(set.coverage) {
+      return "\"conformalCoverage\" is \(set.coverage), and must be in 0...1"
+    }
+    return nil
+  }
+}
 
 /// How a result was computed, as far as its bits depend on it.
 public struct Computation: Sendable, Equatable {

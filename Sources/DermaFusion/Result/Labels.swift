@@ -188,6 +188,10 @@ extension ClassScores: CustomStringConvertible {
           forKey: .values, in: container,
           debugDescription: "\(values.count) values for \(labels.count) labels")
       }
+      guard values.allSatisfy({ $0.isFinite }) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .values, in: container, debugDescription: "the values are not all finite")
+      }
     }
   }
 #endif

@@ -23,9 +23,17 @@ public enum Wording {
       .joined(separator: " ")
   }
 
-  /// Rounded to a whole number, at most 99: a softmax is never certain.
+  /// Rounded to a whole number of percent, 0...99: a softmax is never certain. Sentences say 0 as "less than 1%".
+  ///
+  /// - Parameter probability: 0...1
+  package static func wholePercent(_ probability: Float) -> Int {
+    min(Int((Double(probability) * 100).rounded()), 99)
+  }
+
+  /// ``wholePercent(_:)`` in words: `81%`.
   package static func wholePercentage(_ probability: Float) -> String {
-    "\(min(Int((Double(probability) * 100).rounded()), 99))%"
+    let percent = wholePercent(probability)
+    return percent == 0 ? "less than 1%" : "\(percent)%"
   }
 
   /// A probability, 0...1, in percent to one decimal. A softmax is never certain, so it is neither 0.0 nor 100.0.

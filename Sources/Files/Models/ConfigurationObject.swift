@@ -3,12 +3,14 @@ import SystemModule
 /// One object of a configuration while it is read: every getter checks type and range and names the key in full, and
 /// in the end it can be checked that no key is left that was not asked for.
 package struct ConfigurationObject {
+  /// A rule for a number. Whatever the rule, a number must be finite as Float32, in which the engine computes.
   package struct NumberRule: Sendable {
     let words: String
     let allows: @Sendable (Double) -> Bool
 
-    package static let finite = NumberRule(words: "a finite number") { _ in true }
-    static let positive = NumberRule(words: "above 0") { $0 > 0 }
+    package static let finite = NumberRule(words: "a number that Float32 holds, up to 3.4e38") { _ in true }
+    // Above 0 as Float32 too, which takes the smallest numbers for 0.
+    static let positive = NumberRule(words: "above 0") { Float($0) > 0 }
     // What pixels of 0...1 are shifted and divided by: beyond these bounds Float32 overflows or loses the image.
     static let pixelShift = NumberRule(words: "in -1e6...1e6") { (-1e6...1e6).contains($0) }
     static let pixelDivisor = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
@@ -16,7 +18,7 @@ package struct ConfigurationObject {
     static let voteWeight = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
     // Of an image's shorter side; a smaller share would ask for images of many times the network's size.
     static let cropShare = NumberRule(words: "in 0.1...1") { (0.1...1).contains($0) }
-    static let upToOne = NumberRule(words: "above 0 and at most 1") { $0 > 0 && $0 <= 1 }
+    static let upToOne = NumberRule(words: "above 0 and at most 1") { Float($0) > 0 && $0 <= 1 }
     static let minkowskiExponent = NumberRule(words: "in 1...100") { (1...100).contains($0) }
     // Beyond these bounds Float32 logits overflow or all classes become equal.
     static let temperature = NumberRule(words: "above 0, in 0.001...1000") { (0.001...1000).contains($0) }
@@ -251,7 +253,7 @@ extension ConfigurationObject {
     guard case .number(let number) = value else {
       throw .wrongType(key: key(), expected: "a number", found: value)
     }
-    guard let double = number.double, rule.allows(double) else {
+    guard let double = number.double, Float(double).isFinite, rule.allows(double) else {
       throw .outOfRange(key: key(), value: number.literal, rule: rule.words)
     }
     return double
