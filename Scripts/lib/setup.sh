@@ -125,7 +125,7 @@ build() {
   # SwiftPM leaves empty temporary folders behind, so it gets a folder that is removed.
   folder=$(mktemp -d)
   log=$folder/log
-  [ -d "$root/.build/$configuration" ] || first=" (the first time this takes about five minutes on two cores)"
+  [ -d "$root/.build/$configuration" ] || first=" (the first time this takes two to three minutes on two idle cores)"
   TMPDIR=$folder swift build --package-path "$root" -c "$configuration" --product "${product:-dermafusion}" "$@" \
     < /dev/null > "$log" 2>&1 &
   local compiler=$!
