@@ -24,8 +24,9 @@ typedef enum {
 // take minutes. Real files have about ten; libjpeg-turbo's own fuzzers stop at this number too.
 enum { CJPEG_SCAN_LIMIT = 500 };
 
-// What a segment holds after its length; the bytes are the file's own.
+// An APP1 or APP2 segment: its number, and what it holds after its length; the bytes are the file's own.
 typedef struct {
+  int number;
   const uint8_t *bytes;
   size_t count;
 } cjpeg_segment;
@@ -35,8 +36,8 @@ typedef struct {
   struct jpeg_error_mgr errors;
   struct jpeg_source_mgr source;
   struct jpeg_progress_mgr progress;
-  cjpeg_segment *app1;
-  size_t app1_count, app1_capacity;
+  cjpeg_segment *segments;
+  size_t segment_count, segment_capacity;
   jmp_buf jump;
 } cjpeg_state;
 
@@ -156,25 +157,26 @@ static inline void cjpeg_on_skip(j_decompress_ptr info, long count) {
   info->src->bytes_in_buffer -= step;
 }
 
-// Notes where an APP1 segment lies. libjpeg's own way to keep segments walks the list of those before for each new one:
+// Notes where an APP1 or APP2 segment lies. libjpeg's own way to keep segments walks the list of those before for each new one:
 // a file of a million empty ones would take hours.
-static inline boolean cjpeg_on_app1(j_decompress_ptr info) {
+static inline boolean cjpeg_on_segment(j_decompress_ptr info) {
   cjpeg_state *state = ((cjpeg_reader *)info->client_data)->state;
   struct jpeg_source_mgr *source = info->src;
   if (source->bytes_in_buffer < 2) return FALSE;
   size_t stated = (size_t)source->next_input_byte[0] << 8 | source->next_input_byte[1];
   size_t length = stated < 2 ? 2 : stated;
   if (source->bytes_in_buffer < length) return FALSE;
-  if (state->app1_count == state->app1_capacity) {
-    size_t capacity = state->app1_capacity == 0 ? 8 : 2 * state->app1_capacity;
-    cjpeg_segment *grown = (cjpeg_segment *)realloc(state->app1, capacity * sizeof(cjpeg_segment));
+  if (state->segment_count == state->segment_capacity) {
+    size_t capacity = state->segment_capacity == 0 ? 8 : 2 * state->segment_capacity;
+    cjpeg_segment *grown = (cjpeg_segment *)realloc(state->segments, capacity * sizeof(cjpeg_segment));
     if (grown == NULL) longjmp(state->jump, CJPEG_OUT_OF_MEMORY);
-    state->app1 = grown;
-    state->app1_capacity = capacity;
+    state->segments = grown;
+    state->segment_capacity = capacity;
   }
-  state->app1[state->app1_count].bytes = source->next_input_byte + 2;
-  state->app1[state->app1_count].count = length - 2;
-  state->app1_count += 1;
+  state->segments[state->segment_count].number = info->unread_marker - JPEG_APP0;
+  state->segments[state->segment_count].bytes = source->next_input_byte + 2;
+  state->segments[state->segment_count].count = length - 2;
+  state->segment_count += 1;
   source->next_input_byte += length;
   source->bytes_in_buffer -= length;
   return TRUE;
@@ -183,7 +185,7 @@ static inline boolean cjpeg_on_app1(j_decompress_ptr info) {
 static inline void cjpeg_close(cjpeg_reader *reader) {
   // Allocates nothing and raises no error, so it needs no jump target.
   jpeg_destroy_decompress(&reader->state->info);
-  free(reader->state->app1);
+  free(reader->state->segments);
   free(reader->state);
   free(reader);
 }
@@ -225,7 +227,8 @@ static inline cjpeg_reader *cjpeg_open(const uint8_t *bytes, size_t count) {
 static inline cjpeg_status cjpeg_read_header(cjpeg_reader *reader) {
   struct jpeg_decompress_struct *info = &reader->state->info;
   CJPEG_RETURN_ON_ERROR(reader)
-  jpeg_set_marker_processor(info, JPEG_APP0 + 1, cjpeg_on_app1);
+  jpeg_set_marker_processor(info, JPEG_APP0 + 1, cjpeg_on_segment);
+  jpeg_set_marker_processor(info, JPEG_APP0 + 2, cjpeg_on_segment);
   int status;
   do {
     status = jpeg_read_header(info, FALSE);
@@ -246,6 +249,19 @@ static inline void cjpeg_take_as_rgb(cjpeg_reader *reader) {
   struct jpeg_decompress_struct *info = &reader->state->info;
   if (info->num_components != 3 || info->saw_JFIF_marker || info->saw_Adobe_marker) return;
   info->jpeg_color_space = JCS_RGB;
+}
+
+// Takes three components whose ids are the letters R, G and B as these colours, whatever JFIF says, as pydicom does. Asked for
+// after the header, for a JPEG in another file.
+static inline int cjpeg_obey_ids(cjpeg_reader *reader) {
+  struct jpeg_decompress_struct *info = &reader->state->info;
+  if (info->num_components != 3 || info->saw_Adobe_marker) return 0;
+  for (int i = 0; i < 3; i++) {
+    int id = info->comp_info[i].component_id;
+    if (id != "RGB"[i] && id != "rgb"[i]) return 0;
+  }
+  info->jpeg_color_space = JCS_RGB;
+  return 1;
 }
 
 // Starts decoding with libjpeg's defaults: the slow integer DCT and fancy upsampling.
@@ -339,58 +355,7 @@ static inline const char *cjpeg_version(void) {
 #endif
 }
 
-// The contents of the APP1 segment with this index, or NULL past the last.
-static inline const uint8_t *cjpeg_app1(const cjpeg_reader *reader, size_t index, size_t *count) {
-  if (index >= reader->state->app1_count) return NULL;
-  *count = reader->state->app1[index].count;
-  return reader->state->app1[index].bytes;
+// The APP1 or APP2 segment with this index, or NULL past the last.
+static inline const cjpeg_segment *cjpeg_segment_at(const cjpeg_reader *reader, size_t index) {
+  return index < reader->state->segment_count ? &reader->state->segments[index] : NULL;
 }
-
-typedef struct {
-  struct jpeg_compress_struct info;
-  struct jpeg_error_mgr errors;
-  jmp_buf jump;
-} cjpeg_writer;
-
-static inline void cjpeg_on_write_error(j_common_ptr info) {
-  longjmp(((cjpeg_writer *)info->client_data)->jump, 1);
-}
-
-// Encodes rows of RGB, of which every pixel keeps its colour. `*bytes` is the caller's to free, whatever is returned.
-static inline cjpeg_status cjpeg_encode(
-    const uint8_t *pixels, uint32_t width, uint32_t height, int quality, uint8_t **bytes, unsigned long *count) {
-  *bytes = NULL;
-  *count = 0;
-  cjpeg_writer *writer = (cjpeg_writer *)calloc(1, sizeof(cjpeg_writer));
-  if (writer == NULL) return CJPEG_OUT_OF_MEMORY;
-  writer->info.err = jpeg_std_error(&writer->errors);
-  writer->errors.error_exit = cjpeg_on_write_error;
-  writer->errors.output_message = cjpeg_on_message;
-  writer->info.client_data = writer;
-  if (setjmp(writer->jump)) {
-    jpeg_destroy_compress(&writer->info);
-    free(writer);
-    return CJPEG_OUT_OF_MEMORY;
-  }
-  jpeg_create_compress(&writer->info);
-  jpeg_mem_dest(&writer->info, bytes, count);
-  writer->info.image_width = width;
-  writer->info.image_height = height;
-  writer->info.input_components = 3;
-  writer->info.in_color_space = JCS_RGB;
-  jpeg_set_defaults(&writer->info);
-  jpeg_set_quality(&writer->info, quality, TRUE);
-  writer->info.comp_info[0].h_samp_factor = 1;
-  writer->info.comp_info[0].v_samp_factor = 1;
-  jpeg_start_compress(&writer->info, TRUE);
-  while (writer->info.next_scanline < height) {
-    JSAMPROW row = (JSAMPROW)(pixels + (size_t)writer->info.next_scanline * width * 3);
-    jpeg_write_scanlines(&writer->info, &row, 1);
-  }
-  jpeg_finish_compress(&writer->info);
-  jpeg_destroy_compress(&writer->info);
-  free(writer);
-  return CJPEG_OK;
-}
-
-static inline void cjpeg_free(uint8_t *bytes) { free(bytes); }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <zlib.h>
 
 typedef enum {
   CPNG_OK = 0,
@@ -274,6 +275,20 @@ static inline const char *cpng_text(cpng_reader *reader, const char *keyword, si
     return texts[i].text;
   }
   return NULL;
+}
+
+// Inflates data of zlib's format up to their end or until `into` is full. Returns how many bytes there are.
+static inline size_t cpng_inflate(const uint8_t *bytes, size_t count, uint8_t *into, size_t capacity) {
+  z_stream stream;
+  memset(&stream, 0, sizeof stream);
+  if (inflateInit(&stream) != Z_OK) return 0;
+  stream.next_in = (Bytef *)bytes;
+  stream.avail_in = (uInt)count;
+  stream.next_out = into;
+  stream.avail_out = (uInt)capacity;
+  inflate(&stream, Z_FINISH);
+  inflateEnd(&stream);
+  return capacity - stream.avail_out;
 }
 
 // An encoded file that grows as libpng writes it; `bytes` is the caller's to free with cpng_free.

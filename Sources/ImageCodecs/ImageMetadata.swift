@@ -72,6 +72,8 @@ struct TIFFDirectory {
   let reader: ByteReader
   /// Where it lies, if it is not the file's first.
   private(set) var offset: Int?
+  /// How many pictures the file holds.
+  private(set) var facts = FileFacts()
   private var entries: [Int: Entry] = [:]
 
   /// Bytes of one value, by the numbers of the types. Exif has the first 16.
@@ -96,6 +98,7 @@ struct TIFFDirectory {
     }
     let pages = TIFFPages(bytes)
     if !pages.isFirst { self.offset = pages.picture }
+    facts = FileFacts(pictureCount: pages.pictureCount, isCutOff: pages.isCutOff)
     guard let start = pages.picture,
       let count = isBig ? reader.integer64(at: start) : reader.integer16(at: start)
     else { throw .truncated(.tiff, reason: "the data end before the directory") }

@@ -16,6 +16,8 @@ package struct DecodedImage: Sendable {
   package var patient: FilePatient?
   /// Whether the file's pixels are not square, and the decoder resampled them so that they are.
   package var isResampled = false
+  /// What the file's warnings say of it: how many pictures it holds, and its colour profile.
+  package var details: [ClassificationWarning: String] = [:]
   /// What the decoder holds for as long as the pixels are in use.
   private let reservation: (AnyObject & Sendable)?
 
@@ -99,6 +101,9 @@ package struct PreprocessedImage: Sendable {
 
   /// What the file says of the patient; nil where it says nothing.
   package var patient: FilePatient? { source.patient }
+
+  /// What some of ``warnings`` say of this file.
+  package var warningDetails: [ClassificationWarning: String] { source.details }
 
   /// Resized to the network's side, before colour constancy: `[size, size, 3]`.
   package private(set) var resized: PixelImage

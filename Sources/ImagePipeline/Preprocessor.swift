@@ -46,6 +46,7 @@ package struct Preprocessor: Sendable {
 
     var warnings: [ClassificationWarning] = image.damage == nil ? [] : [.damagedFile]
     if image.isResampled { warnings.append(.pixelsResampled) }
+    warnings += ClassificationWarning.allCases.filter { image.details[$0] != nil }
     if min(image.width, image.height) < Self.smallImageSide { warnings.append(.smallImage) }
     var levels = ShadesOfGray.identityLevels
     if let (p, rounding) = configuration.colorConstancy.shadesOfGray {

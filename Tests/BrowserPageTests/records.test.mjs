@@ -45,6 +45,7 @@ test('whatever a view would stumble over is named', () => {
     ['result.conformalSet', 5, 'conformalSet'], ['result.conformalSet', ['moon'], 'conformalSet'], ['result.conformalCoverage', '90', 'conformalCoverage'],
     ['result.metadata.sex', 'robot', 'sex'], ['result.metadata.sex', 'toString', 'sex'], ['result.metadata.site', 'moon', 'site'], ['result.metadata.site', 'constructor', 'site'],
     ['result.metadata.age', 131, 'age'], ['result.metadata.age', '55', 'age'], ['result.metadata', null, 'age'], ['result.metadata.missing', ['height'], 'missing'],
+    ['result.warningDetails', ['3'], 'warningDetails'], ['result.warningDetails', { several_pictures: 3 }, 'warningDetails'],
     ['result.warnings', ['toString'], 'warnings'], ['result.warnings', 'small_image', 'warnings'], ['result.abstainReasons', [1], 'abstainReasons'],
     ['result.probabilities', { mel: 1 }, 'probabilities'], ['result.probabilities', null, 'probabilities'], ['result.probabilities.mel', 1.2, 'probabilities'],
     ['result.logits.mel', null, 'logits'], ['result.prediction', { class: 'toString', name: 'x', probability: 0.5 }, 'prediction'], ['result.prediction', 5, 'prediction'],

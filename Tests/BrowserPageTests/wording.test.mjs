@@ -78,7 +78,8 @@ for (const { name, classes, result } of cases) {
       page.setLanguage(language);
       const texts = textsOf(language);
       assert.deepEqual(page.abstainReasons(result), result.abstainReasons.map((/** @type {string} */ reason) => texts.abstain[reason]));
-      assert.deepEqual(page.warnings(result), result.warnings.map((/** @type {string} */ warning) => texts.warnings[warning]));
+      assert.deepEqual(page.warnings(result), result.warnings.map((/** @type {string} */ warning) => texts.warnings[warning]
+        .replace('{detail}', result.warningDetails?.[warning])));
       assert([...page.abstainReasons(result), ...page.warnings(result)].every((text) => typeof text === 'string'));
       const level = result.abstain ? 'abstain' : result.risk ?? 'unknown';
       assert.deepEqual(page.riskWords(result), { level: result.risk ?? 'none', ...texts.risk[level] });

@@ -74,9 +74,11 @@ import Testing
     warnings: [ClassificationWarning] = []
   ) -> String {
     let probabilities = ClassScores(labels.map { given[$0.id] ?? 0 }, labels: labels)
+    let details: [ClassificationWarning: String] = [.severalPictures: "3", .colorProfile: "Display P3"]
     let result = Classification(
       logits: probabilities, probabilities: probabilities, metadata: .unknown, warnings: warnings,
-      imageSHA256: nil, model: ModelIdentity(name: "m", version: "1.2.3", sha256: "cd34"),
+      warningDetails: details.filter { warnings.contains($0.key) }, imageSHA256: nil,
+      model: ModelIdentity(name: "m", version: "1.2.3", sha256: "cd34"),
       abstention: Abstention(reasons: reasons, conformalSet: nil))
     return JSONValue.object([
       "name": .string(name), "classes": .array(labels.map { $0.json }),

@@ -24,6 +24,8 @@ struct FormatFixture: Decodable, CustomTestStringConvertible {
   let expected: String?
   let tolerance: Int?
   let metadata: Patient?
+  /// What its warnings say.
+  let details: [String: String]?
 
   var testDescription: String { file }
 

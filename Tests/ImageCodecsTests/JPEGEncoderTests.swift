@@ -1,4 +1,5 @@
 import ImagePipeline
+import SystemModule
 import TestImages
 import Testing
 
@@ -20,5 +21,15 @@ import Testing
     #expect(difference <= 6, "\(difference)")
     #expect(try JPEGEncoder.encode(image, quality: 90) == bytes)
     #expect(try JPEGEncoder.encode(image, quality: 30).count <= bytes.count)
+  }
+
+  /// libjpeg's own words, and not that memory is short.
+  @Test func anImageThatIsTooLargeIsNamed() {
+    let image = PixelImage(width: 65501, height: 1) { $0.update(repeating: 7, count: 65501 * 3) }
+    #expect(
+      throws: DermaFusionError.encodingFailed(reason: "Maximum supported image dimension is 65500 pixels")
+    ) {
+      try JPEGEncoder.encode(image, quality: 90)
+    }
   }
 }

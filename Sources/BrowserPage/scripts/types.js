@@ -71,6 +71,7 @@
  * @property {'normal' | 'low'} confidence
  * @property {{age: number | null, sex: string, site: string, missing: string[]}} metadata
  * @property {string[]} warnings
+ * @property {Record<string, string>} [warningDetails] what some of the warnings say of this image
  * @property {boolean} abstain
  * @property {string[]} abstainReasons
  * @property {string[] | null} conformalSet

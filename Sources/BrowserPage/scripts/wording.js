@@ -48,7 +48,8 @@ export function abstainReasons(result) {
  * @param {import('./types.js').Result} result
  */
 export function warnings(result) {
-  return result.warnings.map((warning) => (has(`warnings.${warning}`) ? t(`warnings.${warning}`) : warning));
+  return result.warnings.map((warning) => (
+    has(`warnings.${warning}`) ? t(`warnings.${warning}`, { detail: result.warningDetails?.[warning] ?? '?' }) : warning));
 }
 
 /**

@@ -47,7 +47,7 @@ struct ClassificationText {
       lines.append(labelled("\(percent) % set", rest > 0 ? "\(names) and \(rest) more" : names))
     }
     lines.append(labelled("Metadata", result.metadata.description))
-    lines += result.warnings.map { labelled("Warning", $0.sentence) }
+    lines += result.warningSentences.map { labelled("Warning", $0) }
     if result.views != .upright { lines.append(labelled("Views", result.views.sentence)) }
     lines.append(labelled("Model", result.model.words))
     if let timing { lines.append(labelled("Time", timing.words)) }

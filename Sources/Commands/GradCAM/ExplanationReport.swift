@@ -41,6 +41,7 @@ struct ExplanationReport: PlainReport, Sendable {
       ("metadata", result.metadata.json),
       ("warnings", .strings(result.warnings.map(\.rawValue))),
     ]
+    members += result.warningDetailMembers
     members += result.abstention.members
     members += [
       ("output", .string(picturePath)),
@@ -66,7 +67,7 @@ struct ExplanationReport: PlainReport, Sendable {
       ("Method", "\(first.method.displayName) at \(first.layer), \(first.height)x\(first.width)"),
       ("Metadata", result.metadata.description),
     ]
-    rows += result.warnings.map { ("Warning", $0.sentence) }
+    rows += result.warningSentences.map { ("Warning", $0) }
     rows += [("Model", result.model.words), ("Picture", picturePath.printable)]
     if let rawPath { rows.append(("Array", rawPath.printable)) }
     return lines + [""]

@@ -125,8 +125,11 @@ extension ReportTexts {
 
   func warnings(_ result: Classification) -> [String] {
     let confidence = result.confidence == .low ? [self["result.lowConfidence"]] : []
+    if language == .en { return confidence + result.warningSentences }
     return confidence
-      + result.warnings.map { language == .en ? $0.sentence : self["warnings.\($0.rawValue)"] }
+      + result.warnings.map { warning in
+        self["warnings.\(warning.rawValue)", values: ["detail": result.warningDetails[warning] ?? "?"]]
+      }
   }
 
   /// What a map shows; in English also how it was made.

@@ -160,7 +160,8 @@ extension Classifier {
       probabilities: probabilities)
     return Classification(
       logits: logits, probabilities: probabilities, metadata: metadata, warnings: warnings,
-      imageSHA256: imageSHA256, model: model, computation: computation, views: views,
+      warningDetails: input.warningDetails, imageSHA256: imageSHA256, model: model, computation: computation,
+      views: views,
       abstention: abstention)
   }
 

@@ -35,12 +35,21 @@ extension Classification {
       ("confidence", .string(confidence.rawValue)), ("metadata", metadata.json),
       ("warnings", .strings(warnings.map { $0.rawValue })),
     ]
+    members += warningDetailMembers
     if views != .upright { members.append(("views", .integer(views.count))) }
     members += abstention.members + computation.members
     if let shares { members.append(("metadataShares", shares.json)) }
     if let timing { members.append(("timing", timing.json)) }
     members += [("summary", .string(summary)), ("disclaimer", .string(disclaimer))]
     return members
+  }
+
+  /// What some of the warnings say of this image; no member where none does.
+  package var warningDetailMembers: [(key: String, value: JSONValue)] {
+    let details = warnings.compactMap { warning in
+      warningDetails[warning].map { (key: warning.rawValue, value: JSONValue.string($0)) }
+    }
+    return details.isEmpty ? [] : [("warningDetails", .object(details))]
   }
 
   /// How dangerous the lesion may be, as every result in JSON tells it.

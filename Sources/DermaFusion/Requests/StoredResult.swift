@@ -43,10 +43,11 @@ package struct StoredResult {
     {
       throw .contradiction(fault)
     }
+    let warnings: [ClassificationWarning] = try Self.words("warnings", &result)
     classification = Classification(
       logits: logits, probabilities: probabilities, metadata: try Self.metadata(&result),
-      warnings: try Self.words("warnings", &result), imageSHA256: try Self.imageHash(&result), model: model,
-      abstention: abstention)
+      warnings: warnings, warningDetails: try Self.details(of: warnings, &result),
+      imageSHA256: try Self.imageHash(&result), model: model, abstention: abstention)
     try requireNoContradiction(result)
   }
 
@@ -162,6 +163,26 @@ extension StoredResult {
       throw .contradiction("\"\(key)\" has a word twice, or one that no version knows")
     }
     return words
+  }
+
+  /// The names of profiles are short; a file may claim anything.
+  private static let detailLimit = 200
+
+  private static func details(
+    of warnings: [ClassificationWarning], _ result: inout ConfigurationObject
+  ) throws(DermaFusionError) -> [ClassificationWarning: String] {
+    guard result.hasValue("warningDetails") else { return [:] }
+    var object = try result.object("warningDetails")
+    var details: [ClassificationWarning: String] = [:]
+    for warning in warnings where object.hasValue(warning.rawValue) {
+      let detail = try object.text(warning.rawValue)
+      guard detail.unicodeScalars.prefix(detailLimit + 1).count <= detailLimit else {
+        throw .contradiction("\"warningDetails\" has a text of more than \(detailLimit) characters")
+      }
+      details[warning] = detail
+    }
+    try object.requireNoOtherKeys()
+    return details
   }
 
   private static func set(

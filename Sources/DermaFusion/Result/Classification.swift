@@ -41,6 +41,8 @@ public struct Classification: Sendable, Equatable {
   public let metadata: PatientMetadata
   /// Remarks on the input, in the order in which they were noticed.
   public let warnings: [ClassificationWarning]
+  /// What some of ``warnings`` say of this image: how many pictures its file holds, and the name of its colour profile.
+  public let warningDetails: [ClassificationWarning: String]
   /// SHA-256 of the encoded file, lower-case hexadecimal; `nil` when the image came in as pixels.
   public let imageSHA256: String?
   /// The model that made this.
@@ -54,13 +56,15 @@ public struct Classification: Sendable, Equatable {
 
   package init(
     logits: ClassScores, probabilities: ClassScores, metadata: PatientMetadata,
-    warnings: [ClassificationWarning], imageSHA256: String?, model: ModelIdentity,
-    computation: Computation = .unknown, views: ImageViews = .upright, abstention: Abstention = .none
+    warnings: [ClassificationWarning], warningDetails: [ClassificationWarning: String] = [:],
+    imageSHA256: String?, model: ModelIdentity, computation: Computation = .unknown,
+    views: ImageViews = .upright, abstention: Abstention = .none
   ) {
     self.logits = logits
     self.probabilities = probabilities
     self.metadata = metadata
     self.warnings = warnings
+    self.warningDetails = warningDetails
     self.imageSHA256 = imageSHA256
     self.model = model
     self.computation = computation
@@ -82,6 +86,8 @@ public struct Classification: Sendable, Equatable {
   public var risk: RiskLevel? { answer?.risk }
   /// Whether an urgent consultation is advised; see ``Answer/isUrgent``.
   public var isUrgent: Bool { answer?.isUrgent ?? false }
+  /// The warnings in words, a sentence each.
+  public var warningSentences: [String] { warnings.map { $0.sentence(warningDetails[$0]) } }
   /// Low when no class stands out.
   public var confidence: ConfidenceLevel { ConfidenceLevel(probabilities: probabilities) }
 }
@@ -113,7 +119,8 @@ extension Classification: CustomStringConvertible {
   /// out again when a result is read.
   extension Classification: Codable {
     private enum CodingKeys: String, CodingKey {
-      case logits, probabilities, metadata, warnings, imageSHA256, model, computation, views, abstention
+      case logits, probabilities, metadata, warnings, warningDetails, imageSHA256, model, computation, views,
+        abstention
     }
 
     /// Values that break a rule of this type are an error.
@@ -130,6 +137,8 @@ extension Classification: CustomStringConvertible {
         logits: logits, probabilities: probabilities,
         metadata: try container.decode(PatientMetadata.self, forKey: .metadata),
         warnings: try container.decode([ClassificationWarning].self, forKey: .warnings),
+        warningDetails: try container.decodeIfPresent(
+          [ClassificationWarning: String].self, forKey: .warningDetails) ?? [:],
         imageSHA256: try container.decodeIfPresent(String.self, forKey: .imageSHA256),
         model: try container.decode(ModelIdentity.self, forKey: .model),
         computation: try container.decodeIfPresent(Computation.self, forKey: .computation) ?? .unknown,

@@ -24,6 +24,7 @@ enum DICOMDecoder {
     var image = try stored(file, pixels, part: isSquare ? part : .whole, limits: limits, deadline: deadline)
     if !isSquare { image = try resampled(image, size, limits: limits) }
     image.patient = file.patient
+    image.details = FileFacts(profile: file.foreignProfile).details
     return image
   }
 

@@ -22,6 +22,8 @@ struct DICOMFile {
   private(set) var bitsStored = 0
   private(set) var isSigned = false
   private(set) var pixels: DICOMElement?
+  /// The ICC profile of the colours.
+  private var profile: DICOMElement?
   private(set) var palette = DICOMPalette()
   private(set) var patientSex = ""
   private(set) var patientAge = ""
@@ -73,6 +75,15 @@ struct DICOMFile {
     return 1
   }
 
+  /// The name of a profile that is not sRGB's.
+  var foreignProfile: String? {
+    guard let profile, !profile.isUndefined, samples > 1 || photometricInterpretation == "PALETTE COLOR"
+    else {
+      return nil
+    }
+    return ColorProfile.foreignName(icc: UnsafeRawBufferPointer(rebasing: bytes[profile.value]))
+  }
+
   /// The day on which the image was taken.
   var date: String {
     // Of the study, the acquisition, the content.
@@ -103,6 +114,7 @@ struct DICOMFile {
     case 0x0028_0103: isSigned = number(element) == 1
     case 0x0028_1101...0x0028_1103, 0x0028_1201...0x0028_1203, 0x0028_1221...0x0028_1223:
       if !element.isUndefined { palette.add(element) }
+    case 0x0028_2000: profile = element
     case 0x7FE0_0010:
       pixels = element
       return false

@@ -183,7 +183,8 @@ extension SystemLibrary {
     version: { HEIFLibrary.shared?.version },
     header: { (bytes) throws(DermaFusionError) in
       let file = try HEIFFile(bytes)
-      return Header(width: file.width, height: file.height, orientation: .upright, bytesPerPixel: 9)
+      return Header(
+        width: file.width, height: file.height, orientation: .upright, bytesPerPixel: 9, facts: file.facts)
     },
     pixels: { (bytes, limits) throws(DermaFusionError) in
       guard let library = HEIFLibrary.shared else { throw heif.package.missing(ImageFormat.heif.name) }

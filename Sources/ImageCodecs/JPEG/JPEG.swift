@@ -36,8 +36,11 @@ enum JPEGDecoder {
     guard width * height * scans <= limits.scannedPixels else {
       throw .tooManyScans(width: width, height: height, scans: scans, limit: limits.scannedPixels)
     }
-    let orientation = embeddedAsRGB == nil ? orientation(reader) : .upright
-    if embeddedAsRGB == true { cjpeg_take_as_rgb(reader) }
+    let segments = JPEGSegments(reader, bytes)
+    let orientation = embeddedAsRGB == nil ? segments.orientation : .upright
+    // What the JPEG itself says of its colours goes before what the file around it says.
+    if embeddedAsRGB != nil, cjpeg_obey_ids(reader) == 0, embeddedAsRGB == true { cjpeg_take_as_rgb(reader) }
+    let details = embeddedAsRGB == nil ? segments.facts(of: reader.pointee).details : [:]
 
     let begin = { () throws(DermaFusionError) in
       reader.pointee.deadline = cjpeg_now() + limits.seconds
@@ -56,7 +59,9 @@ enum JPEGDecoder {
       try begin()
       var rows = SquareRows(plan)
       try finish(readRows(reader, width: width, height: height) { rows.add($0, at: $1) })
-      return rows.finish(damage: damage(reader), reservation: reservation)
+      var image = rows.finish(damage: damage(reader), reservation: reservation)
+      image.details = details
+      return image
     }
 
     let pixelBytes = width * height * 3
@@ -71,8 +76,10 @@ enum JPEGDecoder {
         } : cjpeg_read_rows(reader, pixels, UInt32(height))
       try finish(status)
     }
-    return DecodedImage(
+    var decoded = DecodedImage(
       orientation.applied(to: image), damage: damage(reader), reservation: reservation)
+    decoded.details = details
+    return decoded
   }
 
   /// What the decoder warns of or does not find; nil for an intact image.
@@ -148,47 +155,30 @@ enum JPEGDecoder {
     default: throw .corrupt(.jpeg, reason: String(untilZeroIn: reader.pointee.message))
     }
   }
-
-  /// Joins the Exif segments and takes the last XMP segment, as Pillow does.
-  private static func orientation(_ reader: UnsafeMutablePointer<cjpeg_reader>) -> Orientation {
-    let exifMarker = Array("Exif\0\0".utf8)
-    let xmpMarker = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
-    var exif: [UInt8]?
-    var xmp: [UInt8]?
-    var index = 0
-    var count = 0
-    while let segment = cjpeg_app1(reader, index, &count) {
-      let bytes = UnsafeBufferPointer(start: segment, count: count)
-      if bytes.starts(with: exifMarker) {
-        if exif == nil {
-          exif = Array(bytes)
-        } else {
-          exif!.append(contentsOf: bytes.dropFirst(exifMarker.count))
-        }
-      } else if bytes.starts(with: xmpMarker) {
-        xmp = Array(bytes.dropFirst(xmpMarker.count))
-      }
-      index += 1
-    }
-    return Orientation(exif: exif, xmp: xmp)
-  }
 }
 
 /// Writes JPEG files through libjpeg, for pictures that are only looked at.
 package enum JPEGEncoder {
   /// - Parameter quality: from 1 to 100. Every pixel keeps its colour: the lines of a heatmap are coloured.
   /// - Returns: a whole file.
-  /// - Throws: ``DermaFusionError/encodingFailed(reason:)`` when memory runs out.
+  /// - Throws: ``DermaFusionError/encodingFailed(reason:)`` when memory runs out, and for a side of more than 65,500 pixels.
   package static func encode(_ image: PixelImage, quality: Int) throws(DermaFusionError) -> [UInt8] {
     precondition((1...100).contains(quality), "a quality of \(quality)")
     var bytes: UnsafeMutablePointer<UInt8>?
     var count: UInt = 0
+    var message = [CChar](repeating: 0, count: Int(JMSG_LENGTH_MAX))
     let status = image.pixels.withUnsafeBufferPointer { pixels in
       cjpeg_encode(
-        pixels.baseAddress, UInt32(image.width), UInt32(image.height), Int32(quality), &bytes, &count)
+        pixels.baseAddress, UInt32(image.width), UInt32(image.height), Int32(quality), &bytes, &count,
+        &message)
     }
     defer { cjpeg_free(bytes) }
-    guard status == CJPEG_OK, let bytes else { throw .encodingFailed(reason: "out of memory") }
+    guard status == CJPEG_OK, let bytes else {
+      throw .encodingFailed(
+        reason: status == CJPEG_UNSUPPORTED
+          ? message.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+          : "out of memory")
+    }
     return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
   }
 }

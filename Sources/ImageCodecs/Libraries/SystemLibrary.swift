@@ -29,6 +29,7 @@ struct SystemLibrary: Sendable {
     let orientation: Orientation
     /// Bytes that decoding may take for each pixel, beside the pixels.
     let bytesPerPixel: Int
+    let facts: FileFacts
   }
 
   let package: Package
@@ -73,7 +74,9 @@ struct SystemLibrary: Sendable {
       }
     // A HEIF file's own header may claim another size than its images have.
     try limits.check(width: image.width, height: image.height, part: part)
-    return DecodedImage(header.orientation.applied(to: image), reservation: reservation)
+    var decoded = DecodedImage(header.orientation.applied(to: image), reservation: reservation)
+    decoded.details = header.facts.details
+    return decoded
   }
 }
 

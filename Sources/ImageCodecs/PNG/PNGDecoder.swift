@@ -11,8 +11,10 @@ enum PNGDecoder {
   ) throws(DermaFusionError) -> DecodedImage {
     var turned: Turned?
     while true {
-      let image = try attempt(bytes, part: part, limits: limits, turned: &turned)
-      if let image { return image }
+      if var image = try attempt(bytes, part: part, limits: limits, turned: &turned) {
+        image.details = PNGFacts.read(bytes).details
+        return image
+      }
     }
   }
 

@@ -39,6 +39,16 @@ struct TIFFLayout {
   let directoryOffset: Int?
   private let directory: TIFFDirectory
 
+  /// Its pictures, and the profile of this one.
+  var facts: FileFacts {
+    var facts = directory.facts
+    if case .grey = color { return facts }
+    facts.profile = directory.bytes(34675).flatMap {
+      $0.withUnsafeBytes { ColorProfile.foreignName(icc: $0) }
+    }
+    return facts
+  }
+
   /// How many strips or tiles the file lists.
   var partCount: Int { directory.count(partTag) }
 

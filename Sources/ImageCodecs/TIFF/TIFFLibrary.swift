@@ -96,7 +96,7 @@ extension SystemLibrary {
       let layout = try TIFFLayout(try TIFFDirectory(bytes))
       return Header(
         width: layout.width, height: layout.height, orientation: layout.orientation,
-        bytesPerPixel: layout.usedSamples + layout.samples * (layout.bits + 7) / 8)
+        bytesPerPixel: layout.usedSamples + layout.samples * (layout.bits + 7) / 8, facts: layout.facts)
     },
     pixels: { (bytes, limits) throws(DermaFusionError) in
       guard let library = TIFFLibrary.shared else { throw tiff.package.missing(ImageFormat.tiff.name) }

@@ -16,12 +16,18 @@ struct TIFFPages {
   /// Whether the file is a camera's raw photograph: what it shows without being developed is a preview.
   private(set) var isRaw = false
 
+  /// The pages at the top level that are pictures: neither reduced images nor masks. Of more than 256 pages those among the first.
+  private(set) var pictureCount = 0
+  /// True if pages were not counted.
+  private(set) var isCutOff = false
+
   /// A scientific stack has thousands of pages; a photograph does not.
   private static let directoryLimit = 256
   private static let entryLimit = 1 << 18
 
   private struct Directory {
     var isReduced = false
+    var isMask = false
     var isRaw = false
     var below: [Int] = []
     var next: Int?
@@ -52,9 +58,11 @@ struct TIFFPages {
     while let offset = next, let page = directory(at: offset) {
       if page.isRaw { isRaw = true }
       if chosen == nil, !page.isReduced { chosen = offset }
+      if !page.isReduced, !page.isMask { pictureCount += 1 }
       below += page.below
       next = page.next
     }
+    isCutOff = next != nil && seen.count >= Self.directoryLimit
     while let offset = below.first {
       below.removeFirst()
       guard let page = directory(at: offset) else { continue }
@@ -115,7 +123,9 @@ struct TIFFPages {
         }
       switch table.integer16(at: position) {
       // NewSubfileType and its predecessor.
-      case 254: if value & 1 == 1 { directory.isReduced = true }
+      case 254:
+        if value & 1 == 1 { directory.isReduced = true }
+        if value & 4 == 4 { directory.isMask = true }
       case 255: if value == 2 { directory.isReduced = true }
       // A mosaic of colour filters, or what was made of one: Adobe's DNG, chapter 4. Cameras' own formats use them too.
       case 262: if value == 32803 || value == 34892 { directory.isRaw = true }

@@ -52,7 +52,9 @@ extension SystemLibrary {
     version: { WebPLibrary.shared?.version },
     header: { (bytes) throws(DermaFusionError) in
       let file = try WebPFile(bytes)
-      return Header(width: file.width, height: file.height, orientation: file.orientation, bytesPerPixel: 5)
+      return Header(
+        width: file.width, height: file.height, orientation: file.orientation, bytesPerPixel: 5,
+        facts: file.facts)
     },
     pixels: { (bytes, _) throws(DermaFusionError) in
       guard let library = WebPLibrary.shared else { throw webp.package.missing(ImageFormat.webp.name) }
@@ -70,6 +72,7 @@ struct WebPFile {
   let frame: Range<Int>
   /// Where the frame lies in the canvas; nil where it is all of it.
   let place: (x: Int, y: Int, width: Int, height: Int)?
+  let facts: FileFacts
 
   init(_ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) {
     let reader = ByteReader(bytes)
@@ -104,7 +107,8 @@ struct WebPFile {
     (width, height) = size
 
     var (exif, xmp): ([UInt8]?, [UInt8]?)
-    let (animationFlag, exifFlag, xmpFlag) = (0x02, 0x08, 0x04)
+    let (animationFlag, exifFlag, xmpFlag, profileFlag) = (0x02, 0x08, 0x04, 0x20)
+    var facts = FileFacts(pictureCount: 0)
     var frame = 0..<bytes.count
     var place: (x: Int, y: Int, width: Int, height: Int)?
     var position = 12
@@ -113,6 +117,10 @@ struct WebPFile {
     {
       if exif == nil, flags & exifFlag != 0, reader.holds("EXIF", at: position) { exif = Array(content) }
       if xmp == nil, flags & xmpFlag != 0, reader.holds("XMP ", at: position) { xmp = Array(content) }
+      if facts.profile == nil, flags & profileFlag != 0, reader.holds("ICCP", at: position) {
+        facts.profile = ColorProfile.foreignName(icc: content)
+      }
+      if flags & animationFlag != 0, reader.holds("ANMF", at: position) { facts.pictureCount += 1 }
       if frameStart == nil, flags & animationFlag != 0, reader.holds("ANMF", at: position), length > 16,
         let x = integer24(at: position + 8), let y = integer24(at: position + 11),
         let width = integer24(at: position + 14), let height = integer24(at: position + 17)
@@ -129,6 +137,7 @@ struct WebPFile {
         throw .corrupt(.webp, reason: "the first frame lies outside of the image")
       }
     }
+    self.facts = facts
     self.frame = frame
     self.place = place
     orientation = Orientation(exif: exif, xmp: xmp)

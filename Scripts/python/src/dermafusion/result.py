@@ -129,6 +129,11 @@ class Classification:
         return tuple(self._read()["warnings"])
 
     @property
+    def warning_details(self) -> dict[str, str]:
+        """What some of the warnings say of this image, such as {"color_profile": "Display P3"}."""
+        return dict(self._read().get("warningDetails", {}))
+
+    @property
     def metadata(self) -> dict[str, Any]:
         """The age, sex and site that went in; `missing` lists what did not."""
         return dict(self._read()["metadata"])

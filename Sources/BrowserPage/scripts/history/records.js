@@ -52,6 +52,8 @@ const RULES = [
   ['urgent', ({ result: { urgent } }) => urgent === undefined || typeof urgent === 'boolean'],
   ['confidence', ({ result: { confidence } }) => ['normal', 'low'].includes(confidence)],
   ['warnings', ({ result: { warnings } }) => isListOf(warnings, (each) => isText(each) && CODE.test(each)) && warnings.length <= MOST_WORDS],
+  ['warningDetails', ({ result: { warningDetails } }) => warningDetails === undefined
+    || (isObject(warningDetails) && Object.values(warningDetails).every((each) => isText(each)) && Object.keys(warningDetails).length <= MOST_WORDS)],
   ['abstainReasons', ({ result: { abstainReasons } }) => isListOf(abstainReasons, (each) => isText(each) && CODE.test(each)) && abstainReasons.length <= MOST_WORDS],
   ['conformalSet', ({ classes, result: { conformalSet } }) => conformalSet === undefined || conformalSet === null
     || isListOf(conformalSet, (each) => isOneOf(classes, each))],
