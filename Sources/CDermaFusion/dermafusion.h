@@ -150,6 +150,11 @@ typedef struct dermafusion_view {
   /* The result in words, and the disclaimer that belongs to it. */
   const char *summary;
   const char *disclaimer;
+  /* The means of the network's last feature map, [feature_count], as `dermafusion embed` writes them: not scaled, and not
+     changed by age, sex or site. An ensemble has none: NULL and 0. Programs that set `size` by an older header do not get
+     them. */
+  const float *features;
+  uint64_t feature_count;
 } dermafusion_view;
 
 enum {

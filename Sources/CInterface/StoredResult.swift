@@ -15,6 +15,7 @@ final class StoredResult: @unchecked Sendable {
   private let disclaimer: UnsafeMutablePointer<CChar>
   private let probabilities: UnsafeMutableBufferPointer<Float>
   private let logits: UnsafeMutableBufferPointer<Float>
+  private let features: UnsafeMutableBufferPointer<Float>
   private let maps: [StoredMap]
   private let explanation: Explanation?
   /// The image's file name, for the picture.
@@ -26,15 +27,17 @@ final class StoredResult: @unchecked Sendable {
     let imageName = answer.request.imageName
     self.init(
       answer.classification, json: answer.classification.json(imageName: imageName),
-      explanation: answer.request.explains ? answer.explanation : nil, imageName: imageName)
+      features: answer.output.pooled, explanation: answer.request.explains ? answer.explanation : nil,
+      imageName: imageName)
   }
 
   /// - Parameters:
   ///   - json: the result as text.
+  ///   - features: `[channels]`; empty for an ensemble.
   ///   - imageName: a path, or empty.
   init(
-    _ classification: Classification?, json text: String, explanation: Explanation? = nil,
-    imageName: String = ""
+    _ classification: Classification?, json text: String, features: [Float] = [],
+    explanation: Explanation? = nil, imageName: String = ""
   ) {
     self.classification = classification
     self.explanation = explanation
@@ -46,6 +49,7 @@ final class StoredResult: @unchecked Sendable {
     disclaimer = CText.copy(Wording.disclaimer)
     probabilities = StoredMap.copy(classification?.probabilities.values ?? [])
     logits = StoredMap.copy(classification?.logits.values ?? [])
+    self.features = StoredMap.copy(features)
     maps = (explanation?.maps ?? []).map { StoredMap($0) }
   }
 
@@ -53,6 +57,7 @@ final class StoredResult: @unchecked Sendable {
     for text in [json, summary, disclaimer] { text.deallocate() }
     probabilities.deallocate()
     logits.deallocate()
+    features.deallocate()
   }
 
   /// The maps over the photograph, as `dermafusion gradcam` writes them: a PNG file, valid as long as this object.
@@ -69,8 +74,8 @@ final class StoredResult: @unchecked Sendable {
     }.bytes
   }
 
-  /// The size of `dermafusion_view` in the header's first version, and of `dermafusion_map`, which has grown since.
-  static let firstViewSize = MemoryLayout<dermafusion_view>.size
+  /// The sizes of `dermafusion_view` and `dermafusion_map` in the header's first version; both have grown since.
+  static let firstViewSize = MemoryLayout<dermafusion_view>.offset(of: \.features)!
   static let firstMapSize = MemoryLayout<dermafusion_map>.offset(of: \.placed_values)!
 
   /// Valid as long as this object.
@@ -89,6 +94,8 @@ final class StoredResult: @unchecked Sendable {
     view.json_size = UInt64(jsonSize)
     view.summary = UnsafePointer(summary)
     view.disclaimer = UnsafePointer(disclaimer)
+    view.features = features.isEmpty ? nil : UnsafePointer(features.baseAddress)
+    view.feature_count = UInt64(features.count)
     return view
   }
 

@@ -196,6 +196,27 @@ import Testing
     #expect(try file.offset() < 1 << 17)
   }
 
+  @Test func aResultHasTheFeaturesOfTheNetwork() throws {
+    let classifier = try Self.open()
+    defer { dermafusion_classifier_close(classifier, nil) }
+    let bytes = [UInt8](try Data(contentsOf: image))
+    let library = try Classifier(
+      configuration: Self.files.configuration, weights: Self.files.weights, threadCount: 1)
+    let expected = try library.run(ImageRequest(), onFile: bytes).output.pooled
+    #expect(expected.count > 1 && Set(expected).count > 1)
+    var explained: dermafusion_result = 0
+    #expect(dermafusion_explain_bytes(classifier, bytes, bytes.count, nil, &explained, nil) == DERMAFUSION_OK)
+    for result in [try classify(classifier, bytes), explained] {
+      let view = try view(result)
+      #expect([Float](UnsafeBufferPointer(start: view.features, count: Int(view.feature_count))) == expected)
+      dermafusion_result_close(result, nil)
+    }
+    var description: dermafusion_result = 0
+    #expect(dermafusion_describe(classifier, &description, nil) == DERMAFUSION_OK)
+    #expect(try view(description).features == nil && view(description).feature_count == 0)
+    dermafusion_result_close(description, nil)
+  }
+
   @Test func aProgramOfAnOlderHeaderGetsTheMembersThatItKnows() throws {
     let classifier = try Self.open()
     defer { dermafusion_classifier_close(classifier, nil) }
@@ -212,6 +233,13 @@ import Testing
     #expect(map.size == 40 && map.side > 0 && map.signed_width > 0 && map.placed_values == foreign)
     map.size = 39
     #expect(dermafusion_result_map(result, 0, &map, nil) == DERMAFUSION_INVALID_ARGUMENT)
+    var view = dermafusion_view()
+    view.size = 80
+    view.features = foreign
+    #expect(dermafusion_result_view(result, &view, nil) == DERMAFUSION_OK)
+    #expect(view.size == 80 && view.class_count > 0 && view.disclaimer != nil && view.features == foreign)
+    view.size = 79
+    #expect(dermafusion_result_view(result, &view, nil) == DERMAFUSION_INVALID_ARGUMENT)
   }
 
   @Test func thePictureIsThatOfTheLibrary() throws {
