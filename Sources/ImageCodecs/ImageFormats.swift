@@ -226,7 +226,7 @@ extension ImageFormat: Equatable {
 
 /// Why an image cannot be decoded or written. The caller puts the file's name before it.
 extension DermaFusionError {
-  package static var empty: Self { invalidImage("the image is empty (0 bytes)") }
+  package static var empty: Self { invalidImage("the file is empty") }
 
   static func unrecognizedFormat(leadingBytes bytes: [UInt8]) -> Self {
     let names = ImageFormat.decoded.flatMap { $0.names }

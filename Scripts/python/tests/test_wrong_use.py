@@ -45,7 +45,7 @@ def classifier(small_model: Path) -> Classifier:
         (None, ArgumentError, "NoneType"),
         (17, ArgumentError, "int"),
         ([[1]], ArgumentError, "list"),
-        ("", ImageError, "No such file"),
+        ("", ImageError, "no such file or folder"),
         ("nowhere.png", ImageError, "nowhere.png"),
         ("no\0where.png", ImageError, "null byte"),
         ("/dev/zero", ImageError, "regular"),

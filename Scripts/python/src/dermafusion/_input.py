@@ -38,8 +38,8 @@ class File:
         try:
             # Whatever would wait for a writer is not opened in a way that waits.
             self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        except FileNotFoundError as error:
-            raise ImageNotFoundError(f"{name}: {error.strerror}", _FILE_REMEDY, name) from None
+        except FileNotFoundError:
+            raise ImageNotFoundError(f"{name}: no such file or folder", _FILE_REMEDY, name) from None
         except OSError as error:
             raise ImageError(f"{name}: {error.strerror or error}", _FILE_REMEDY) from None
         except ValueError as error:
