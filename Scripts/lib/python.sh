@@ -28,3 +28,18 @@ make_tools() {
     || cannot_run "$* could not be installed"
   echo "$*" > "$folder/packages.txt"
 }
+
+# install_wheel FOLDER WHEEL EXTRAS PACKAGE...: a virtual environment with the wheel, its extras and packages. One that has the
+# packages already gets the wheel alone.
+install_wheel() {
+  local folder=$1 wheel=$2 wanted
+  wanted="$(python3 --version) ${*:3}"
+  if [ "$(cat "$folder/packages.txt" 2> /dev/null || true)" != "$wanted" ]; then
+    rm -rf "$folder"
+    python3 -m venv "$folder"
+    "$folder/bin/pip" install --quiet --no-compile "${wheel}[$3]" "${@:4}" >&2 || cannot_run "${*:3} could not be installed"
+    printf '%s\n' "$wanted" > "$folder/packages.txt"
+  else
+    "$folder/bin/pip" install --quiet --no-compile --force-reinstall --no-deps "$wheel" >&2
+  fi
+}

@@ -3,7 +3,7 @@
 Writes copies of a fixture into a folder and classifies them with the package's model: in one process with one thread,
 then by `dermafusion.spark.write` on executors of one core each. Processor time is that of all of Spark's processes:
 Python's, which classify, and Java's (driver and executors). Spark's share is Java's part of it, and what Python takes
-beyond the one process on the same images. `Scripts/checks/python --measure` runs this in the environment that it
+beyond the one process on the same images. `Scripts/checks/cluster --measure` runs this in the environment that it
 makes. It wants a machine without other work.
 """
 

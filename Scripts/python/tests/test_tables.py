@@ -220,12 +220,3 @@ def test_sparks_folders_and_rows_are_the_commands(small_model: Path, images: lis
     assert len(expected) == len(NAMES) + 3
     with pytest.raises(dermafusion.DermaFusionError, match="none"):
         spark.image_paths(tmp_path / "none")
-    columns = spark._table.patient_columns(["path", "Age_approx", "note", "image_id", "localization"])
-    assert columns == ["Age_approx", "localization"]
-    classifier = Classifier(small_model)
-    for age, site, metadata in (("85+", "thigh", (85, "lower extremity")), (pandas.NA, None, (None, "unknown"))):
-        row = spark._row(classifier, {"path": images[0], "Age_approx": age, "localization": site}, columns)
-        told = json.loads(row["json"])["metadata"]
-        assert (told["age"], told["site"]) == metadata, row
-    failed = spark._row(classifier, {"path": images[0], "Age_approx": "old", "localization": ""}, columns)
-    assert "old" in failed["error"]

@@ -59,6 +59,8 @@ class View(ctypes.Structure):
         ("json_size", ctypes.c_uint64),
         ("summary", ctypes.c_void_p),
         ("disclaimer", ctypes.c_void_p),
+        ("features", ctypes.c_void_p),
+        ("feature_count", ctypes.c_uint64),
     ]
 
 

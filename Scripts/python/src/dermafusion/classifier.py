@@ -92,6 +92,7 @@ class Classifier:
         sex: str | None = None,
         site: str | None = None,
         tta: bool = False,
+        features: bool = False,
         name: str | None = None,
     ) -> Classification:
         """Classifies an image.
@@ -100,18 +101,27 @@ class Classifier:
             [height, width, 3], red, green, blue, rows from the top; at least 32x32 pixels.
         age: in years. sex: one of `description["sexes"]`. site: one of `description["sites"]`. None: not known.
         tta: averages the eight symmetries of the square, at eight times the work.
+        features: whether the result has `features`. An ensemble has none.
         name: what the result calls the image; None: its path.
         """
-        return self._classify(image, age, sex, site, tta, name, self._threads == 1)
+        return self._classify(image, age, sex, site, tta, features, name, self._threads == 1)
 
     def _classify(
-        self, image: object, age: object, sex: object, site: object, tta: bool, name: str | None, alone: bool
+        self,
+        image: object,
+        age: object,
+        sex: object,
+        site: object,
+        tta: bool,
+        features: bool,
+        name: str | None,
+        alone: bool,
     ) -> Classification:
         engine = self._open()
         shown = _input.name_of(image) if name is None else str(name)
         request = _input.request(age=age, sex=sex, site=site, name=shown, tta=tta, calling_thread_only=alone)
         result = self._run(engine, "classify", image, request, shown)
-        made = Classification._of(result, engine)
+        made = Classification._of(result, engine, features)
         result.close()
         return made
 
@@ -125,6 +135,7 @@ class Classifier:
         label: str | None = None,
         method: Literal["gradcam", "hirescam", "gradcam++", "layercam", "eigencam"] = "gradcam",
         layer: str | None = None,
+        features: bool = False,
         name: str | None = None,
     ) -> Heatmap:
         """Classifies an image and shows where the network found what supports a class.
@@ -132,8 +143,9 @@ class Classifier:
         label: the class to explain; None: the one with the greatest probability.
         method: one of `description["methods"]`.
         layer: one of `description["layers"]`; None: the last.
+        features: whether the heatmap's `classification` has `features`.
         """
-        return self._explain(image, age, sex, site, label, method, layer, name, self._threads == 1)
+        return self._explain(image, age, sex, site, label, method, layer, features, name, self._threads == 1)
 
     def _explain(
         self,
@@ -144,6 +156,7 @@ class Classifier:
         label: object,
         method: object,
         layer: object,
+        features: bool,
         name: str | None,
         alone: bool,
     ) -> Heatmap:
@@ -155,7 +168,7 @@ class Classifier:
         request.map_class = _input.text(label, "label", ArgumentError)
         request.map_method = _input.text(method, "method", ArgumentError)
         request.map_layer = _input.text(layer, "layer", ArgumentError)
-        return Heatmap._of(self._run(engine, "explain", image, request, shown), engine)
+        return Heatmap._of(self._run(engine, "explain", image, request, shown), engine, features)
 
     def classify_many(
         self,
@@ -164,6 +177,7 @@ class Classifier:
         metadata: Metadata | None = None,
         threads: int | None = None,
         tta: bool = False,
+        features: bool = False,
         errors: Literal["raise", "return"] = "raise",
     ) -> Classifications:
         """Classifies images side by side and gives the results in the order of the images, each as soon as it is there.
@@ -173,10 +187,11 @@ class Classifier:
             know of it is warned of. Or for each image, in their order, a mapping with `age`, `sex` and `site`, or with
             a table's names for them (`age_approx`, `localization`, `anatom_site_general`, ...). None: nothing.
         threads: images at a time; None: as many as the process may use.
+        features: whether the results have `features`: 5 kB each with the shipped model.
         errors: "return" gives the exception of an image that fails in the place of its result, its path in `image`.
         """
         self._open()
-        return Classifications(self, images, metadata, _input.thread_count(threads), tta, errors)
+        return Classifications(self, images, metadata, _input.thread_count(threads), tta, errors, features)
 
     def report(
         self,
@@ -201,7 +216,7 @@ class Classifier:
         with open(partial, "w", encoding="utf-8") as file:
             try:
                 count = _input.thread_count(threads)
-                with Classifications(self, images, metadata, count, False, "return", explains) as found:
+                with Classifications(self, images, metadata, count, False, "return", explains=explains) as found:
                     for item in found:
                         if isinstance(item, Heatmap):
                             # A map of the likeliest class would suggest that class.

@@ -64,7 +64,7 @@ class OutputError(DermaFusionError):
 
 
 class ExplanationError(DermaFusionError, ValueError):
-    """A heatmap was asked for of a layer or a class that the model does not have, or of an ensemble."""
+    """A heatmap was asked for of a layer or class that the model does not have, or of an ensemble; or its features."""
 
 
 class ArgumentError(DermaFusionError, ValueError):

@@ -112,6 +112,8 @@ class Classifications(Iterator[Any]):
         threads: int,
         tta: bool,
         errors: str,
+        features: bool = False,
+        *,
         explains: bool = False,
     ) -> None:
         if isinstance(images, (str, bytes, bytearray, os.PathLike)):
@@ -127,6 +129,7 @@ class Classifications(Iterator[Any]):
         workers = threads or classifier._processors()
         is_alone = workers > 1 or classifier._threads == 1
         self._returns_errors = errors == "return"
+        self._has_features = features
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="dermafusion")
         self._feed = _Feed(self._pool, 2 * workers)
 
@@ -137,8 +140,8 @@ class Classifications(Iterator[Any]):
                 raise row
             age, sex, site = _known(row)
             if explains:
-                return classifier._explain(image, age, sex, site, None, None, None, None, is_alone)
-            return classifier._classify(image, age, sex, site, tta, None, is_alone)
+                return classifier._explain(image, age, sex, site, None, None, None, features, None, is_alone)
+            return classifier._classify(image, age, sex, site, tta, features, None, is_alone)
 
         self._feed.start(_paired(iter(images), None if rows is None else iter(rows)), work)
 
@@ -185,6 +188,15 @@ class Classifications(Iterator[Any]):
     def to_frame(self) -> Any:
         """All that is left as a pandas DataFrame; see `dermafusion.to_frame`."""
         return to_frame(self)
+
+    def to_arrow(self) -> Any:
+        """All that is left as a pyarrow Table: the columns of Spark's frame, with `features` where they were asked for.
+
+        An exception, as `errors="return"` gives it, is a row with its message in `error`.
+        """
+        from ._frame import collected
+
+        return collected(self, ["result", "features"] if self._has_features else ["result"])
 
 
 def _paired(images: Iterator[Any], rows: Iterator[Mapping[str, Any]] | None) -> Iterator[tuple[Any, Any]]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _engine, _input
-from .errors import ArgumentError, DermaFusionError
+from .errors import ArgumentError, DermaFusionError, ExplanationError
 
 _STATUSES = ("ok", "all_negative", "flat")
 
@@ -24,7 +24,7 @@ class Classification:
     Show `disclaimer` wherever you show a result. Where the model abstains, `prediction` and `risk` are None.
     """
 
-    __slots__ = ("_content", "classes", "json", "logits", "probabilities")
+    __slots__ = ("_content", "classes", "features", "json", "logits", "probabilities")
 
     #: The ids of the classes.
     classes: tuple[str, ...]
@@ -32,29 +32,42 @@ class Classification:
     probabilities: NDArray[np.float32]
     #: Float32 [classes]: the network's outputs before softmax.
     logits: NDArray[np.float32]
+    #: Float32 [channels]: the row of `dermafusion embed`, means of the last feature map, where they were asked for.
+    features: NDArray[np.float32] | None
     #: The line of `dermafusion classify --format json`, byte for byte.
     json: str
 
     def __init__(
-        self, text: str, classes: tuple[str, ...], probabilities: NDArray[np.float32], logits: NDArray[np.float32]
+        self,
+        text: str,
+        classes: tuple[str, ...],
+        probabilities: NDArray[np.float32],
+        logits: NDArray[np.float32],
+        features: NDArray[np.float32] | None = None,
     ) -> None:
         self.json = text
         self.classes = classes
         self.probabilities = _frozen(probabilities)
         self.logits = _frozen(logits)
+        self.features = None if features is None else _frozen(features)
         self._content: dict[str, Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Classification, (self.json, self.classes, self.probabilities, self.logits))
+        return (Classification, (self.json, self.classes, self.probabilities, self.logits, self.features))
 
     @classmethod
-    def _of(cls, result: _engine.Result, engine: _engine.Engine) -> Classification:
+    def _of(cls, result: _engine.Result, engine: _engine.Engine, features: bool) -> Classification:
         view = result.view
+        if features and not view.feature_count:
+            raise ExplanationError(
+                "features are of one network, and this is an ensemble", "Use the folder of a member."
+            )
         return cls(
             result.json,
             engine.classes,
             _copy(view.probabilities, view.class_count),
             _copy(view.logits, view.class_count),
+            _copy(view.features, view.feature_count) if features else None,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -221,12 +234,12 @@ class Heatmap:
     signed_values: NDArray[np.float32]
 
     @classmethod
-    def _of(cls, result: _engine.Result, engine: _engine.Engine) -> Heatmap:
+    def _of(cls, result: _engine.Result, engine: _engine.Engine, features: bool) -> Heatmap:
         found = result.map(0)
         made = cls.__new__(cls)
         made._result = result
         made._picture = None
-        made.classification = Classification._of(result, engine)
+        made.classification = Classification._of(result, engine, features)
         made.label = engine.classes[found.class_index]
         made.status = _STATUSES[found.status] if found.status < len(_STATUSES) else str(found.status)
         made.values = _shared(found.placed_values, (found.side, found.side), result)

@@ -9,108 +9,58 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import _engine, _table
-from .classifier import Classifier
+from . import _engine, _frame
 from .errors import ArgumentError, DermaFusionError
 
-SCORES = {
-    "image_sha256": "string",
-    "model_sha256": "string",
-    "prediction": "string",
-    "probability": "float",
-    "risk": "string",
-    "concern": "string",
-    "urgent": "boolean",
-    "confidence": "string",
-    "abstain": "boolean",
-    "probabilities": "map<string,float>",
-    "summary": "string",
-    "disclaimer": "string",
-    "json": "string",
-    "error": "string",
-}
-# One for each process of an executor, kept as long as the process: Spark starts one process for each core.
-_classifiers: dict[str | None, Classifier] = {}
+#: The columns of results, with their types.
+SCORES = _frame.columns(["result"])
+# How much of a frame of photographs is in memory at once; Spark's own limit is 10,000 rows.
+_BATCH = {"spark.sql.execution.arrow.maxRecordsPerBatch": 64, "spark.sql.execution.arrow.maxBytesPerBatch": 64 << 20}
 
 
-def classify(frame: Any, *, model: str | None = None) -> Any:
-    """Adds to each row of a data frame what the model makes of its image.
+def classify(frame: Any, *, model: str | None = None, outputs: Sequence[str] = ("result",)) -> Any:
+    """Makes of each row of a data frame what the model says of its image.
 
-    frame: has a column `path` (string: a file that every executor can read) or `bytes` (binary: a file's content), or
-        both: then `path` names the image. The columns of the patient have a table's names and words: `age`, `sex`,
-        `site`, `localization`, `age_approx` and others.
-    model: a folder on every executor; None: the model in the package, which every executor has.
+    frame: has a column `content` or `bytes` (binary: a file's content), as `spark.read.format("binaryFile")` gives it,
+        and `path`, which then only names the image; or `path` alone (string: a file that every executor can read). The
+        columns of the patient have a table's names and words: `age`, `sex`, `site`, `localization`, `age_approx` and
+        others.
+    model: a folder on every executor; None: the model in the package, which every executor has; `int8`: that in 8 bits.
+    outputs: `result`: the classification; `features`: what `dermafusion embed` writes; `gradcam`: the map of the
+        likeliest class before its negative part is cut off.
 
-    Returns a frame with `path` (if it was there) and the columns of `SCORES`. An image that fails has a row with its
-    `error`, and nulls; so has a row without a path or bytes. Each row of the input is one row of the output.
+    Returns a frame with `path`, `lesion_id` and `patient_id` (as far as they were there) and the columns of the
+    outputs, `SCORES` for a result. An image that fails has a row with its `error`, and nulls; so has a row with a null
+    for its image. Each row of the input is one row of the output.
+
+    Of a frame without content the paths are looked through at once: one that is not of this machine's files is an
+    error. With content, Spark hands over about 64 rows and 64 MB at a time: where the session says nothing else of
+    `spark.sql.execution.arrow.maxRecordsPerBatch` and `maxBytesPerBatch`, they are set.
     """
-    names = {field.name: field.dataType.typeName() for field in frame.schema.fields}
-    remedy = "Give a column path (string) or bytes (binary), and age, sex and site where they are known."
-    if "path" not in names and "bytes" not in names:
-        raise ArgumentError(f"the frame has no column path or bytes; it has {', '.join(names)}", remedy)
-    for name, expected in (("path", "string"), ("bytes", "binary")):
-        if names.get(name) not in (None, "void", expected):
-            raise ArgumentError(f"the column {name} is of type {names[name]}, not {expected}", remedy)
-    wanted = [f"`{name}`" for name in ("path", "bytes") if name in names]
-    # As texts, so that an age such as 85+ is no null, and a missing number no NaN.
-    known = _table.patient_columns(name for name in names if name not in ("path", "bytes"))
-    wanted += [f"cast(`{name}` as string) as `{name}`" for name in known]
-    columns = {**({"path": "string"} if "path" in names else {}), **SCORES}
+    fields = {field.name: field.dataType for field in frame.schema.fields}
+    if len(fields) < len(frame.columns):
+        raise ArgumentError("the frame has columns of one name", "Give each column a name of its own.")
+    plan = _frame.Plan({name: kind.typeName() for name, kind in fields.items()}, outputs)
+    if plan.content:
+        for name, limit in _BATCH.items():
+            if frame.sparkSession.conf.get(name, None) is None:
+                frame.sparkSession.conf.set(name, str(limit))
+    else:
+        remote = frame.where(frame["path"].rlike(_frame.REMOTE)).first()
+        if remote is not None:
+            raise _frame.remote(remote["path"])
+    columns = {**{name: fields[name].simpleString() for name in plan.kept}, **plan.made}
     schema = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
-        return _classify_batches(batches, model, known, list(columns))
+        for batch in batches:
+            yield from plan.table(model, batch).to_batches()
 
-    return frame.selectExpr(*wanted).mapInPandas(run, schema)
-
-
-def _classify_batches(batches: Iterator[Any], model: str | None, known: list[str], columns: list[str]) -> Iterator[Any]:
-    import pandas
-
-    classifier = _classifiers.get(model)
-    if classifier is None:
-        # The other cores have processes of their own.
-        classifier = _classifiers[model] = Classifier(model, threads=1)
-    for batch in batches:
-        rows = [_row(classifier, row, known) for row in batch.to_dict("records")]
-        # Plain objects: pandas' own texts come in chunks, which Spark does not take.
-        values = {name: pandas.Series([row.get(name) for row in rows], dtype=object) for name in columns}
-        yield pandas.DataFrame(values, columns=columns)
-
-
-def _row(classifier: Classifier, row: dict[str, Any], known: list[str]) -> dict[str, Any]:
-    path = row.get("path") if isinstance(row.get("path"), str) else None
-    content = row.get("bytes")
-    image = content if isinstance(content, (bytes, bytearray)) else path
-    made: dict[str, Any] = {"path": path}
-    try:
-        if image is None:
-            raise ArgumentError("the row has neither a path nor bytes", "")
-        metadata = _table.row({name: row[name] for name in known}) if known else {}
-        result = classifier.classify(image, name=path or "", **metadata)
-    except DermaFusionError as error:
-        made["error"] = str(error)
-        return made
-    made.update(
-        image_sha256=result.image_sha256,
-        model_sha256=result.model["sha256"],
-        prediction=result.prediction,
-        probability=result.probability,
-        risk=result.risk,
-        concern=result.concern,
-        urgent=result.urgent,
-        confidence=result.confidence,
-        abstain=result.abstain,
-        probabilities={name: float(p) for name, p in zip(result.classes, result.probabilities, strict=True)},
-        summary=result.summary,
-        disclaimer=result.disclaimer,
-        json=result.json,
-    )
-    return made
+    return frame.select(*(f"`{name}`" for name in plan.read)).mapInArrow(run, schema)
 
 
 def image_paths(folder: str | os.PathLike[str]) -> list[str]:
@@ -146,10 +96,20 @@ def _read_input(session: Any, source: str) -> Any:
     return frame
 
 
-def write(session: Any, frame: Any, output: str, *, model: str | None = None, chunk: int = 20_000) -> int:
-    """Classifies what `output` does not have yet and appends it as Parquet, `chunk` images at a time.
+def write(
+    session: Any,
+    frame: Any,
+    output: str,
+    *,
+    model: str | None = None,
+    outputs: Sequence[str] = ("result",),
+    chunk: int = 20_000,
+) -> int:
+    """Classifies what `output` does not have yet and appends it as Parquet, about `chunk` images at a time.
 
-    A chunk that was interrupted is made again as far as it is not there; every path is written once.
+    A chunk that was interrupted is made again as far as it is not there; every path is written once. What is there
+    must be of the same model and have the same columns. Of a frame with content, a chunk is some of its files: of a
+    table some of its Parquet files, each read once.
 
     Returns how many images were left to do.
     """
@@ -159,24 +119,55 @@ def write(session: Any, frame: Any, output: str, *, model: str | None = None, ch
             "Name each image, so that it is known again.",
         )
     # Results come back in small batches, so that a process holds few images and a killed one loses little.
-    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "128")
+    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "64")
     rest = frame
     if _has_rows(output):
-        rest = frame.join(session.read.parquet(output).select("path"), "path", "left_anti")
-    # Worked out once; what a killed executor held of it is worked out again.
-    rest = rest.persist()
-    count = int(rest.count())
+        there = session.read.parquet(output)
+        _require_alike(there, classify(frame.limit(0), model=model, outputs=outputs).columns, output, model)
+        # Broadcast, because a join that sorts would move the photographs.
+        rest = frame.join(there.select("path").hint("broadcast"), frame["path"] == there["path"], "left_anti")
+    has_content = bool({"content", "bytes"} & set(frame.columns))
+    if not has_content:
+        # Worked out once; what a killed executor held of it is worked out again.
+        rest = rest.persist()
+    parts = rest.selectExpr("spark_partition_id() as part").groupBy("part").count().collect()
+    sizes: list[int] = [row["count"] for row in parts]
+    count = sum(sizes)
     cores = int(session.sparkContext.defaultParallelism)
     chunks = max(1, -(-count // chunk))
     # Tasks of a few hundred images: what a killed executor had not finished is done again by others.
     tasks = max(cores, min(64 * cores, count // chunks // 256))
+    key = _file_path(rest) if has_content else "path"
     for index in range(chunks if count else 0):
-        part = rest.where(f"pmod(xxhash64(path), {chunks}) = {index}") if chunks > 1 else rest
-        writer = classify(part.repartition(tasks, "path"), model=model).write.mode("append")
+        part = rest.where(f"pmod(xxhash64({key}), {chunks}) = {index}") if chunks > 1 else rest
+        if not has_content or len(sizes) < chunks * cores:
+            part = part.repartition(tasks, "path")
+        writer = classify(part, model=model, outputs=outputs).write.mode("append")
         # The files of tasks are moved to their place when the chunk is done: what is there has no row twice.
         writer.option("mapreduce.fileoutputcommitter.algorithm.version", "1").parquet(output)
     rest.unpersist()
     return count
+
+
+def _require_alike(there: Any, wanted: list[str], output: str, model: str | None) -> None:
+    """Raises where results that are there are of another model or other outputs: no later reader could tell."""
+    remedy = "Write to another folder, or ask for what is there."
+    if set(there.columns) != set(wanted):
+        differing = ", ".join(sorted(set(there.columns) ^ set(wanted)))
+        raise ArgumentError(f"{output}: its columns are not those that are asked for: {differing}", remedy)
+    first = there.where("model_sha256 is not null").first()
+    if first is not None and first["model_sha256"] != _frame.opened(model).description["model"]["sha256"]:
+        raise ArgumentError(f"{output}: its results are of another model, {first['model_sha256'][:12]}...", remedy)
+
+
+def _file_path(frame: Any) -> str:
+    """What tells a row's file without reading it, where rows come from files; otherwise the path."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        return "_metadata.file_path" if frame.select("_metadata.file_path").columns else "path"
+    except AnalysisException:
+        return "path"
 
 
 def _has_rows(output: str) -> bool:
@@ -194,6 +185,9 @@ def main(arguments: list[str] | None = None) -> int:
         "--master", metavar="URL", help="Spark's master; as spark-submit says, else all cores of this machine"
     )
     parser.add_argument("--chunk", type=int, default=20_000, metavar="N", help="images between two commits (20000)")
+    parser.add_argument(
+        "--outputs", nargs="+", default=["result"], choices=list(_frame.OUTPUTS), help="what is made (result)"
+    )
     options = parser.parse_args(arguments)
     if options.chunk < 1:
         parser.error("--chunk must be at least 1")
@@ -213,7 +207,8 @@ def main(arguments: list[str] | None = None) -> int:
     session = builder.getOrCreate()
     try:
         frame = _read_input(session, options.input)
-        count = write(session, frame, options.output, model=options.model, chunk=options.chunk)
+        settings = {"model": options.model, "outputs": options.outputs, "chunk": options.chunk}
+        count = write(session, frame, options.output, **settings)
         written = session.read.parquet(options.output) if _has_rows(options.output) else None
         failed = written.where("error is not null").count() if written is not None else 0
     except DermaFusionError as error:

@@ -7,23 +7,22 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
-from conftest import IMAGES, IS_QUICK, pixels
+from conftest import IMAGES, Photographs, pixels
+from pyspark.sql import SparkSession, functions
 
-from dermafusion import ArgumentError, Classifier
-
-pyspark = pytest.importorskip("pyspark")
-pytestmark = pytest.mark.skipif(os.environ.get("DERMAFUSION_SPARK") != "1", reason="Spark takes minutes")
+from dermafusion import ArgumentError, Classifier, spark
 
 COUNT = 5_200
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[object]:
-    from pyspark.sql import SparkSession
-
+def session() -> Iterator[SparkSession]:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     # By which the test knows its own processes.
@@ -71,19 +70,12 @@ def executors() -> list[int]:
     return found
 
 
-def test_no_row_is_lost_or_doubled_when_an_executor_is_killed(
-    folder: Path, small_model: Path, tmp_path: Path, session: object
-) -> None:
-    from dermafusion import spark
-
-    output = str(tmp_path / "results.parquet")
-    names = list(spark.image_paths(folder))
-    assert len(names) == COUNT
-    frame = session.createDataFrame([(name, 40.0) for name in names], "path string, age double")
+@contextmanager
+def killing_one(output: str) -> Iterator[None]:
+    """Kills an executor in the middle: when the first tasks have written their files."""
     killed: list[int] = []
 
     def kill_one() -> None:
-        # In the middle: when the first tasks have written their files.
         while not list(Path(output).glob("_temporary/**/part-*.parquet")):
             time.sleep(0.02)
         killed.append(executors()[0])
@@ -91,9 +83,20 @@ def test_no_row_is_lost_or_doubled_when_an_executor_is_killed(
 
     killer = threading.Thread(target=kill_one, daemon=True)
     killer.start()
-    assert spark.write(session, frame, output, model=str(small_model), chunk=3_000) == COUNT
+    yield
     killer.join(5)
     assert killed, "nothing was killed"
+
+
+def test_no_row_is_lost_or_doubled_when_an_executor_is_killed(
+    folder: Path, small_model: Path, tmp_path: Path, session: SparkSession
+) -> None:
+    output = str(tmp_path / "results.parquet")
+    names = list(spark.image_paths(folder))
+    assert len(names) == COUNT
+    frame = session.createDataFrame([(name, 40.0) for name in names], "path string, age double")
+    with killing_one(output):
+        assert spark.write(session, frame, output, model=str(small_model), chunk=3_000) == COUNT
     written = session.read.parquet(output)
     assert sorted(row.path for row in written.select("path").collect()) == sorted(names)
     errors = written.where("error is not null").collect()
@@ -105,9 +108,7 @@ def test_no_row_is_lost_or_doubled_when_an_executor_is_killed(
         assert row.disclaimer
 
 
-def test_an_interrupted_run_goes_on(folder: Path, small_model: Path, tmp_path: Path, session: object) -> None:
-    from dermafusion import spark
-
+def test_an_interrupted_run_goes_on(folder: Path, small_model: Path, tmp_path: Path, session: SparkSession) -> None:
     output = str(tmp_path / "results.parquet")
     names = list(spark.image_paths(folder))[:200]
     frame = session.createDataFrame([(name,) for name in names], "path string")
@@ -124,9 +125,7 @@ def test_an_interrupted_run_goes_on(folder: Path, small_model: Path, tmp_path: P
     assert sorted(row.path for row in rows) == sorted(names)
 
 
-def test_bytes_and_metadata_are_columns(small_model: Path, session: object) -> None:
-    from dermafusion import spark
-
+def test_bytes_and_metadata_are_columns(small_model: Path, session: SparkSession) -> None:
     file = (IMAGES / "jpeg_420.jpg").read_bytes()
     rows = [("a", file, 55, "male", None), (None, file, None, None, "back"), ("c", None, 3, None, None)]
     rows += [("d", file, 300, None, None), ("e", file, 3, "robot", None), (None, None, None, None, None)]
@@ -143,16 +142,104 @@ def test_bytes_and_metadata_are_columns(small_model: Path, session: object) -> N
     assert any("'300'" in error for error in errors) and any("'robot'" in error for error in errors)
 
 
-def test_a_frame_without_images_is_refused(session: object) -> None:
-    from dermafusion import spark
-
-    with pytest.raises(ArgumentError, match="no column path or bytes"):
+def test_a_frame_without_images_is_refused(session: SparkSession) -> None:
+    with pytest.raises(ArgumentError, match="no column path, content or bytes"):
         spark.classify(session.range(3))
     with pytest.raises(ArgumentError, match="bytes is of type string"):
         spark.classify(session.createDataFrame([("a",)], "bytes string"))
 
 
-@pytest.mark.skipif(IS_QUICK, reason="starts Spark again")
+def saved(photographs: Photographs, folder: Path) -> str:
+    """A Parquet of several files, as Spark's binaryFile gives their columns, with rows of which there is no file."""
+    paths, contents = photographs.rows()
+    table = pyarrow.table({"path": paths, "content": pyarrow.array(contents, pyarrow.binary()), "patient_id": paths})
+    folder.mkdir()
+    for start in range(0, len(paths), 20):
+        pyarrow.parquet.write_table(table.slice(start, 20), folder / f"{start:03}.parquet")
+    return str(folder)
+
+
+def test_each_photograph_is_one_row(photographs: Photographs, tmp_path: Path, session: SparkSession) -> None:
+    output = str(tmp_path / "results.parquet")
+    frame = session.read.parquet(saved(photographs, tmp_path / "frame.parquet"))
+    with killing_one(output):
+        assert spark.write(session, frame, output, model="int8", chunk=100) == 200
+    rows = session.read.parquet(output).collect()
+    photographs.check({row.path: row.asDict() for row in rows}, len(rows))
+    assert all(row.patient_id == row.path for row in rows)
+
+
+def test_spark_s_source_of_files_is_read(photographs: Photographs, session: SparkSession) -> None:
+    frame = session.read.format("binaryFile").load(str(photographs.folder))
+    named = frame.withColumn("path", functions.regexp_replace("path", "^file:", ""))
+    found = {row.path: row.json for row in spark.classify(named, model="int8").collect()}
+    assert {path: text for path, text in found.items() if text} == photographs.json
+    assert len(found) == 198
+    # The three forms in which Spark writes a path, without the content.
+    for path in ("path", "_metadata.file_path", functions.input_file_name()):
+        column = functions.col(path) if isinstance(path, str) else path
+        rows = spark.classify(frame.select(column.alias("path")).limit(30), model="int8").collect()
+        assert all(row.error is None or Photographs.CUT.split()[0] in row.error for row in rows)
+    remote = frame.select(functions.regexp_replace("path", "^file:", "s3a://bucket").alias("path"))
+    with pytest.raises(ArgumentError, match="s3a://bucket.*no column content"):
+        spark.classify(remote)
+    pixels_of_spark = session.read.format("image").load(str(photographs.folder))
+    with pytest.raises(ArgumentError, match="decoded pixels"):
+        spark.classify(pixels_of_spark)
+    with pytest.raises(ArgumentError, match="columns of one name"):
+        spark.classify(frame.select("path", "path", "content"))
+
+
+def test_a_chunk_reads_its_own_files(photographs: Photographs, tmp_path: Path, session: SparkSession) -> None:
+    stored = saved(photographs, tmp_path / "frame.parquet")
+    files = session.read.format("binaryFile").load(str(photographs.folder))
+    for frame, count in ((session.read.parquet(stored), 10), (files, 198)):
+        key = spark._file_path(frame)
+        assert key == "_metadata.file_path"
+        read = 0
+        for index in range(4):
+            part = frame.where(f"pmod(xxhash64({key}), 4) = {index}")
+            part.write.format("noop").mode("overwrite").save()
+            plan = part.select("content")._jdf.queryExecution().executedPlan()
+            plan.execute().count()
+            read += plan.collectLeaves().head().metrics().apply("numFiles").value()
+        assert read == count, "each file is read in one chunk"
+    assert spark._file_path(session.createDataFrame([("a", b"b")], "path string, content binary")) == "path"
+
+
+def test_a_job_that_was_killed_goes_on(photographs: Photographs, tmp_path: Path) -> None:
+    output = tmp_path / "results.parquet"
+    command = [sys.executable, "-m", "dermafusion.spark", saved(photographs, tmp_path / "frame.parquet")]
+    command += ["--output", str(output), "--model", "int8", "--chunk", "50", "--master", "local[2]"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as job:
+        while not list(output.glob("part-*.parquet")):
+            assert job.poll() is None, "it ended before it was killed"
+            time.sleep(0.05)
+        # Python and Spark's Java.
+        os.killpg(job.pid, signal.SIGKILL)
+    before = pyarrow.parquet.read_table([str(file) for file in output.glob("part-*.parquet")]).num_rows
+    assert 0 < before < 200
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 1 and f"{200 - before} images classified now; 3 rows" in run.stderr, run.stderr[-2000:]
+    rows = pyarrow.parquet.read_table(output).to_pylist()
+    photographs.check({row["path"]: row for row in rows}, len(rows))
+
+
+def test_results_of_another_kind_are_not_appended_to(
+    folder: Path, small_model: Path, tmp_path: Path, session: SparkSession
+) -> None:
+    output = str(tmp_path / "results.parquet")
+    names = list(spark.image_paths(folder))[:20]
+    frame = session.createDataFrame([(name, "p") for name in names], "path string, patient_id string")
+    assert spark.write(session, frame.limit(10), output, model=str(small_model)) == 10
+    for other, words in (({"outputs": ["features"]}, "abstain, .*features"), ({"model": "int8"}, "another model")):
+        with pytest.raises(ArgumentError, match=words):
+            spark.write(session, frame, output, **{"model": str(small_model), **other})
+    with pytest.raises(ArgumentError, match="asked for: patient_id"):
+        spark.write(session, frame.select("path"), output, model=str(small_model))
+    assert session.read.parquet(output).count() == 10
+
+
 def test_the_command_classifies_a_folder(folder: Path, small_model: Path, tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     output = tmp_path / "out.parquet"
