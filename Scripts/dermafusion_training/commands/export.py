@@ -6,7 +6,8 @@
 
 The checkpoint is a .safetensors file, or a .pth or .pt file with a state dict, as timm's train.py or Lightning saves it
 for example. A prefix that all tensors share is taken off, and torchvision's names are read too. An average of the
-weights (EMA) is taken where there is one. Standard error names what was taken. No code of the file runs.
+weights (EMA) is taken where there is one, if it has all tensors; --take names the weights where a file holds several.
+Standard error names what was taken. No code of the file runs.
 
 The checkpoint may also be a folder that timm saved (config.json, model.safetensors or shards), or a file beside such a
 config.json. The architecture, the classes and the transform of timm's evaluation are taken from there; the options take
@@ -18,7 +19,8 @@ A state dict with `fusion.` tensors gets the metadata fusion head; any other get
 --classes names the classes in the order of the outputs: ids with commas between them, or a .json file with a list of
 ids or objects {"class": "mel", "name": "Melanoma", "malignancy": "malignant"}, with {"classes": such a list}, or with
 {"mel": "Melanoma", ...}. The malignancy is malignant, pre-malignant or benign; it stands in all classes or in none. A
-model without it has no risk. Without --classes the outputs are akiec, bcc, bkl, df, mel, nv, vasc.
+model without it has no risk. Without --classes seven outputs are akiec, bcc, bkl, df, mel, nv, vasc. A head that does
+not choose one class of several (multi-label, one sigmoid) is refused.
 
 A README.md that is there already stays, unless --card names another. A folder that holds a model is not written to.
 """
@@ -26,13 +28,14 @@ A README.md that is there already stays, unless --card names another. A folder t
 import sys
 from pathlib import Path
 
-from dermafusion_training.model.architecture import ARCHITECTURES, EFFICIENTNETS, EPSILONS, torchvision_epsilon
+from dermafusion_training.model.architecture import EFFICIENTNETS, EPSILONS, padding_of, torchvision_epsilon
 from dermafusion_training.model.build import build_config
 from dermafusion_training.model.checkpoint import read_checkpoint
-from dermafusion_training.model.classes import choose_classes, known_classes
-from dermafusion_training.model.config import default_preprocessing
+from dermafusion_training.model.classes import choose_classes
+from dermafusion_training.model.config import class_ids, default_preprocessing
 from dermafusion_training.model.export import DTYPES, check_last_layer, export
 from dermafusion_training.model.folder import CheckpointError
+from dermafusion_training.model.heads import uses_binary_loss
 from dermafusion_training.model.timm_folder import (
     CROP_MODES,
     CROP_PCT,
@@ -46,9 +49,10 @@ from dermafusion_training.options import new_parser
 
 def parse_options():
     parser = new_parser(__doc__)
-    parser.add_argument("--architecture", choices=ARCHITECTURES, metavar="NAME", help="where the file does not tell it")
+    parser.add_argument("--architecture", metavar="NAME", help="timm's name, where the file does not tell it")
     parser.add_argument("--checkpoint", type=Path, required=True, help=".pth, .pt, .safetensors, or timm's folder")
-    parser.add_argument("--num-classes", type=int, metavar="N", help="may be left out with --classes")
+    parser.add_argument("--take", metavar="KEY", help="which weights, where the file holds several: state_dict, net.")
+    parser.add_argument("--num-classes", type=int, metavar="N", help="a check; the last layer tells it")
     parser.add_argument("--classes", metavar="IDS|FILE.json", help="in the order of the outputs")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR")
     parser.add_argument("--dtype", choices=DTYPES, default="float16")
@@ -113,6 +117,15 @@ def note_what_may_surprise(options, checkpoint, config):
         note(
             "Shades of Gray balances the colours of each image, which timm's train.py does not: --color-constancy none"
         )
+    if options.classes is None and not checkpoint.configuration and options.num_classes is None:
+        note(
+            f"the outputs are taken as {', '.join(class_ids(config['classes']))}, in this order; --classes names others"
+        )
+    if uses_binary_loss(checkpoint.arguments):
+        note(
+            "trained with a binary cross-entropy: if several classes may be right at once (multi-label), these "
+            "probabilities, which add up to 1, are wrong"
+        )
     if not all(isinstance(entry, dict) and "malignancy" in entry for entry in config["classes"]):
         note("the classes do not say which are malignant, so dermafusion gives no risk; a --classes FILE.json can")
 
@@ -143,14 +156,16 @@ def preprocessing_of(options, checkpoint):
 
 def classes_of(options, checkpoint):
     """The classes that the options name, otherwise those of timm's config.json."""
-    if options.classes is None and options.num_classes is None and (names := checkpoint.classes()):
-        return known_classes(names)
-    return choose_classes(options.classes, options.num_classes)
+    if options.classes is None and options.num_classes is None and (classes := checkpoint.classes()):
+        return classes
+    return choose_classes(options.classes, options.num_classes, checkpoint.output_count())
 
 
 def config_of(options, checkpoint):
     """The config.json of the model, all but its weights checked."""
     architecture = options.architecture or checkpoint.architecture()
+    padding_of(architecture)  # before all else that a network which cannot be run breaks
+    checkpoint.require_colors()
     padding = options.padding
     if checkpoint.configuration and padding is None and architecture in EFFICIENTNETS:
         padding = "same" if architecture.startswith("tf_") else "symmetric"  # as timm names them
@@ -167,7 +182,7 @@ def config_of(options, checkpoint):
 
 def make_folder(options):
     requires_no_model(options.output)
-    checkpoint = read_checkpoint(options.checkpoint)
+    checkpoint = read_checkpoint(options.checkpoint, options.take)
     print(f"{options.checkpoint}: {checkpoint.description()}", file=sys.stderr)
     try:
         config = config_of(options, checkpoint)

@@ -3,6 +3,8 @@
 EfficientNet B0-B7, Lite0-Lite4 and their tf_ variants, MobileNetV3 and ResNet, under timm's names.
 """
 
+import difflib
+
 # Padding -> the batch-norm epsilon that goes with it. "same" is TensorFlow's: less before, more after. "symmetric" is
 # PyTorch's.
 EPSILONS = {"same": 1e-3, "symmetric": 1e-5}
@@ -24,7 +26,11 @@ def padding_of(name, padding=None):
     efficientnet_lite means TensorFlow's with or without tf_, unless `padding` says otherwise; timm's own is symmetric.
     """
     if name not in ARCHITECTURES:
-        raise ValueError(f"architecture {name!r}: must be one of {', '.join(ARCHITECTURES)}")
+        nearest = difflib.get_close_matches(name, ARCHITECTURES, n=3, cutoff=0)
+        raise ValueError(
+            f"architecture {name!r}: not one of the {len(ARCHITECTURES)} networks that can be run; "
+            f"the nearest are {', '.join(nearest)}"
+        )
     if name in EFFICIENTNETS:
         return padding or ("same" if "lite" in name or name.startswith("tf_") else "symmetric")
     if padding not in (None, "symmetric"):

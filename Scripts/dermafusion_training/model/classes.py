@@ -59,6 +59,11 @@ def entries_of(items, source):
     """The `classes` list of config.json from strings and objects, checked; `source` begins every message."""
     if not isinstance(items, list):
         raise ClassesError(f"{source}: must be a list of classes, {{'classes': a list}} or {{id: name}}")
+    if len(items) == 1:
+        raise ClassesError(
+            f"{source}: 1 class: one output, whose sigmoid is the probability of one class, cannot be run; "
+            "only models that choose one class of several, by softmax"
+        )
     if not COUNT[0] <= len(items) <= COUNT[1]:
         raise ClassesError(f"{source}: {len(items)} classes: must be {COUNT[0]} to {COUNT[1]}")
     if set(CLASSES) == {item for item in items if isinstance(item, str)} and len(items) == len(CLASSES):
@@ -120,17 +125,21 @@ def known_classes(names):
     return entries_of(ids if set(ids) == set(CLASSES) and len(ids) == len(CLASSES) else list(names), "label_names")
 
 
-def choose_classes(text, count):
-    """The classes for the values of --classes and --num-classes, either of which may be None."""
+def choose_classes(text, count, outputs=None):
+    """The classes for --classes and --num-classes, either of which may be None; `outputs` has the last layer."""
     if text is None:
+        source = f"--num-classes {count}" if count is not None else f"the last layer has {outputs} outputs"
+        count = outputs if count is None else count
         if count is None:
-            raise ClassesError("--num-classes or --classes is needed")
+            raise ClassesError("--classes is needed: no last layer is found that says how many there are")
+        if count == 1:
+            entries_of(["class"], source)
         if count != len(CLASSES):
             raise ClassesError(
-                f"--num-classes {count}: say which they are by --classes; only the {len(CLASSES)} classes "
+                f"{source}: say which they are by --classes; only the {len(CLASSES)} classes "
                 f"{','.join(CLASSES)} are known without"
             )
-        return entries_of(list(CLASSES), "--num-classes")
+        return entries_of(list(CLASSES), source)
     classes = read_classes(text)
     if count is not None and count != len(classes):
         raise ClassesError(f"--classes {text}: {len(classes)} classes: --num-classes is {count}")

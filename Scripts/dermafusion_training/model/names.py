@@ -34,14 +34,27 @@ def prefixes_of(names):
     return found
 
 
+def first_convolution(state):
+    """The name of the tensor that the image meets first; None where no known network has it."""
+    return next((first for first, _ in ANCHORS if first in state and state[first].ndim == 4), None)
+
+
+def average_among(found, state):
+    """The prefix of the average, where the networks are one's weights and their average with the same tensors."""
+    averages = [prefix for prefix in found if re.search(r"(^|[_.])(ema|average[ds]?|swa)\d*([_.]|$)", prefix)]
+    names = [{name.removeprefix(prefix) for name in state if name.startswith(prefix)} for prefix in found]
+    return averages[0] if len(found) == 2 and len(averages) == 1 and names[0] == names[1] else None
+
+
 def take_off_prefix(state, checkpoint):
     """The one network among the tensors under timm's or torchvision's own names; the rest is ignored."""
     found = prefixes_of(state)
     if len(found) > 1:
-        shown = ", ".join(prefix or "(no prefix)" for prefix in found)
-        raise CheckpointError(
-            f"holds {len(found)} networks, under the prefixes {shown}; save the one that is meant alone"
-        )
+        average = average_among(found, state)
+        if average is None:
+            shown = ", ".join(prefix or "(no prefix)" for prefix in found)
+            raise CheckpointError(f"holds {len(found)} networks, under the prefixes {shown}; choose one by --take")
+        found = [average]
     if not found or not found[0]:
         return without_others(state, checkpoint) if found else state
     prefix = found[0]

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from safetensors.torch import load_file
 
+from dermafusion_training.model.classes import entries_of, known_classes
 from dermafusion_training.model.config import IMAGENET_MEAN, IMAGENET_STD
 from dermafusion_training.model.folder import CheckpointError
 
-INDEX = "model.safetensors.index.json"
-WEIGHTS = ("model.safetensors", INDEX, "pytorch_model.bin", "model.bin")
+INDEXES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
+WEIGHTS = ("model.safetensors", INDEXES[0], "pytorch_model.bin", INDEXES[1], "model.bin")
+CHECKPOINTS = (".pth", ".pt", ".ckpt", ".bin", ".pth.tar", ".safetensors")
 INTERPOLATIONS = ("bilinear", "bicubic", "lanczos")
 CROP_MODES = ("center", "squash", "border")
 CROP_PCT = 0.875  # timm's where a configuration does not tell it
@@ -24,12 +26,28 @@ def weights_path(path):
         return path
     found = next((path / name for name in WEIGHTS if (path / name).is_file()), None)
     if found is None:
-        raise CheckpointError(f"{path}: no weights: none of {', '.join(WEIGHTS)} is there")
+        others = sorted(file.name for file in path.iterdir() if file.name.endswith(CHECKPOINTS))
+        way = f"; give one of its checkpoints: {', '.join(others[:5])}" if others else ""
+        raise CheckpointError(f"{path}: no weights: none of {', '.join(WEIGHTS)} is there{way}")
     return found
 
 
-def load_shards(index):
-    """The tensors of all shards that an index names."""
+def snapshot(path):
+    """The only snapshot of a model's folder in the cache of the Hub (models--OWNER--NAME); any other path unchanged."""
+    path = Path(path)
+    if (path / "config.json").exists() or not (path / "snapshots").is_dir():
+        return path
+    found = sorted(folder for folder in (path / "snapshots").iterdir() if folder.is_dir())
+    reference = path / "refs" / "main"
+    main = path / "snapshots" / reference.read_text().strip() if reference.is_file() else None
+    if len(found) == 1 and main in (None, found[0]):
+        return found[0]
+    shown = ", ".join(str(folder) for folder in found[:5]) or "none"
+    raise CheckpointError(f"{path}: {len(found)} snapshots in this folder of the Hub's cache; give one: {shown}")
+
+
+def load_shards(index, load=load_file):
+    """The tensors of all shards that an index names; `load` reads one."""
     index = Path(index)
     try:
         names = sorted(set(json.loads(index.read_text())["weight_map"].values()))
@@ -39,7 +57,7 @@ def load_shards(index):
     for name in names:
         if not isinstance(name, str) or "/" in name or not (index.parent / name).is_file():
             raise CheckpointError(f"{index}: the shard {name} is not beside it")
-        for tensor, value in load_file(index.parent / name).items():
+        for tensor, value in load(index.parent / name).items():
             if tensor in state:
                 raise CheckpointError(f"{index.parent / name}: {tensor} is in another shard too")
             state[tensor] = value
@@ -66,17 +84,30 @@ def read_configuration(path):
 
 def label_names(config):
     """The names of the outputs in order; None where the configuration does not tell them."""
-    names = config.get("label_names") or config.get("labels")
+    names = config.get("label_names") or config.get("labels") or config.get("id2label")
     if isinstance(names, dict):
         try:
             names = [names[str(index)] for index in range(len(names))]
         except KeyError as error:
             raise CheckpointError(f"label_names: {len(names)} names and none for the output {error}") from None
+    if names and names[0] == "LABEL_0":
+        return None  # what transformers fills in where nobody has named the classes
     if names is not None and config.get("num_classes") not in (None, len(names)):
         raise CheckpointError(
             f"label_names: {len(names)} names, and num_classes is {config['num_classes']}; name them by --classes"
         )
     return names
+
+
+def described(names, config):
+    """The classes of these names: the seven where they are those, and `label_descriptions` as the names in words."""
+    classes = known_classes(names)
+    descriptions = config.get("label_descriptions")
+    if not isinstance(descriptions, dict) or not any(name in descriptions for name in names):
+        return classes
+    entries = [{"class": entry, "name": entry} if isinstance(entry, str) else entry for entry in classes]
+    described = [entry | {"name": descriptions.get(name, entry["name"])} for entry, name in zip(entries, names)]
+    return entries_of(described, "label_descriptions")
 
 
 def channels(value, default):
@@ -91,7 +122,9 @@ def channels(value, default):
 def transform(settings):
     """The keys of `preprocessing` in our config.json for what timm's settings say; theirs where they are silent."""
     size = settings.get("input_size") or [3, *[settings.get("img_size") or 224] * 2]
-    if not isinstance(size, (list, tuple)) or size[0] != 3 or size[-1] != size[-2]:
+    if isinstance(size, (list, tuple)) and len(size) == 3 and size[0] != 3:
+        raise CheckpointError(f"input_size {size}: images of {size[0]} channels, and photographs have 3")
+    if not isinstance(size, (list, tuple)) or len(size) != 3 or size[-1] != size[-2]:
         raise CheckpointError(f"input_size {size}: must be [3, S, S]")
     found = {
         "size": size[-1],

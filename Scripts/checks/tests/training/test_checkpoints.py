@@ -1,4 +1,4 @@
-"""Checkpoints as others save them, and the classes that a model is exported with."""
+"""The classes that a model is exported with, and the command that exports a checkpoint."""
 
 import argparse
 import contextlib
@@ -17,10 +17,9 @@ from test_models import random_state
 
 from dermafusion_training.__main__ import main
 from dermafusion_training.model.build import build_config
-from dermafusion_training.model.checkpoint import read_checkpoint
 from dermafusion_training.model.classes import ClassesError, choose_classes, read_classes
 from dermafusion_training.model.config import CLASSES, class_ids
-from dermafusion_training.model.folder import CheckpointError, load_folder
+from dermafusion_training.model.folder import load_folder
 
 
 class Folder(unittest.TestCase):
@@ -28,112 +27,6 @@ class Folder(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-
-
-class Evil:
-    """Runs a command where a loader is careless."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return Path.touch, (self.path,)
-
-
-class ReadTests(Folder):
-    weights = {"conv_stem.weight": torch.arange(6.0).view(2, 3), "classifier.bias": torch.ones(2)}
-    average = {name: tensor + 1 for name, tensor in weights.items()}
-
-    def read(self, value, name="checkpoint.pth"):
-        torch.save(value, self.folder / name)
-        return read_checkpoint(self.folder / name)
-
-    def holds(self, checkpoint, state):
-        self.assertEqual(checkpoint.state.keys(), state.keys())
-        for name, tensor in state.items():
-            self.assertTrue(torch.equal(checkpoint.state[name], tensor), name)
-
-    def test_what_timms_training_saves_gives_its_average(self):
-        counted = self.weights | {"bn1.num_batches_tracked": torch.tensor(7)}
-        checkpoint = self.read(
-            {
-                "epoch": 3,
-                "arch": "resnet18",
-                "state_dict": {f"module.{name}": tensor for name, tensor in counted.items()},
-                "optimizer": {"state": {0: {"exp_avg": torch.ones(2)}}, "param_groups": [{"lr": 0.1}]},
-                "version": 2,
-                "args": argparse.Namespace(img_size=224, opt="adamw", lr=0.1, mean=None, sched="cosine"),
-                "state_dict_ema": {f"module.{name}": tensor for name, tensor in self.average.items()},
-                "metric": 0.81,
-            }
-        )
-        self.holds(checkpoint, self.average)
-        self.assertEqual(
-            checkpoint.description(),
-            "took state_dict_ema, without the prefix module., 2 tensors; "
-            "ignored: epoch, arch, state_dict, optimizer, version, args, metric",
-        )
-        self.assertEqual(checkpoint.arguments["img_size"], 224)
-
-    def test_the_state_dict_is_found_where_there_is_no_average(self):
-        for wrapped in (
-            self.weights,
-            {"model": self.weights},
-            {"state_dict": self.weights, "epoch": torch.tensor(3)},
-            {"epoch": 3, "model": {"state_dict": self.weights}},
-            {"state_dict": self.weights, "state_dict_ema": None},
-        ):
-            self.holds(self.read(wrapped), self.weights)
-
-    def test_prefixes_are_taken_off_in_any_order(self):
-        for prefix in ("module.", "model.", "_orig_mod.", "module._orig_mod.", "_orig_mod.module.", "model.module."):
-            checkpoint = self.read({"state_dict": {prefix + name: tensor for name, tensor in self.weights.items()}})
-            self.holds(checkpoint, self.weights)
-            self.assertIn(f"without the prefix {prefix}, 2 tensors", checkpoint.description())
-
-    def test_averaged_weights_are_told_from_those_beside_them(self):
-        beside = {f"model.{name}": tensor for name, tensor in self.weights.items()}
-        beside |= {f"ema_model.module.{name}": tensor for name, tensor in self.average.items()}
-        checkpoint = self.read({"state_dict": beside | {"criterion.weight": torch.ones(2)}})
-        self.holds(checkpoint, self.average)
-        self.assertEqual(
-            checkpoint.description(),
-            "took state_dict, without the prefix ema_model.module., 2 tensors; ignored: criterion.*, model.*",
-        )
-        averaged = {f"module.{name}": tensor for name, tensor in self.average.items()}
-        self.holds(self.read(averaged | {"n_averaged": torch.tensor(9)}), self.average)
-
-    def test_two_tensors_of_one_name_are_refused(self):
-        with self.assertRaisesRegex(CheckpointError, "classifier.bias: there twice, with and without the prefix"):
-            self.read({"module.classifier.bias": torch.ones(2), "classifier.bias": torch.zeros(2)})
-
-    def test_a_file_that_wants_to_run_something_is_refused_and_runs_nothing(self):
-        touched = self.folder / "touched"
-        with self.assertRaises(CheckpointError) as raised:
-            self.read({"state_dict": self.weights, "args": Evil(touched)}, "evil.pth")
-        self.assertFalse(touched.exists())
-        message = str(raised.exception)
-        self.assertRegex(message, r"evil\.pth: its pickle wants [\w.]+; only tensors, plain values and")
-        self.assertNotIn("\n", message)
-
-    def test_other_files_are_refused_in_one_line(self):
-        (self.folder / "text.pth").write_text("not a checkpoint")
-        (self.folder / "empty.pth").write_bytes(b"")
-        (self.folder / "text.safetensors").write_text("not a checkpoint")
-        torch.save({"epoch": 3}, self.folder / "none.pth")
-        torch.save({"state_dict": {"conv_stem.weight": "text", "fc.bias": torch.ones(1)}}, self.folder / "value.pth")
-        for name, reason in {
-            "text.pth": "not a checkpoint of PyTorch",
-            "empty.pth": "not a checkpoint of PyTorch",
-            "text.safetensors": "not a safetensors file",
-            "none.pth": "the checkpoint holds no state dict",
-            "value.pth": "conv_stem.weight: not a tensor but str",
-            "absent.pth": "no such file",
-        }.items():
-            with self.assertRaises(CheckpointError) as raised:
-                read_checkpoint(self.folder / name)
-            self.assertIn(f"{self.folder / name}: {reason}", str(raised.exception))
-            self.assertNotIn("\n", str(raised.exception))
 
 
 class ClassesTests(Folder):
@@ -173,7 +66,8 @@ class ClassesTests(Folder):
     def test_each_mistake_is_named(self):
         path = self.file(["a"])
         for value, pattern in {
-            '["a"]': "1 classes: must be 2 to 1000",
+            '["a"]': "1 class: one output, whose sigmoid is the probability of one class, cannot be run",
+            "[]": "0 classes: must be 2 to 1000",
             json.dumps([f"c{i}" for i in range(1001)]): "1001 classes: must be 2 to 1000",
             '["a", "b", "a"]': "class 'a' occurs 2 times: must be unique",
             '["a", ""]': 'class 2: class "": must be a string that is not empty',
@@ -295,7 +189,52 @@ class CommandTests(Folder):
         self.assertRegex(errors.splitlines()[-1], f"export: {path}: layer1.0.conv1.weight: shape ")
         status, errors = self.run_command("--architecture", "resnet18", "--checkpoint", path)
         self.assertEqual(status, 1)
-        self.assertIn("--num-classes or --classes is needed", errors)
+        self.assertIn("the last layer has 3 outputs: say which they are by --classes", errors)
+
+    def test_the_last_layer_tells_the_number_of_classes(self):
+        path, state = self.checkpoint("resnet18", CLASSES)
+        torch.save(state, path)
+        status, errors = self.run_command("--checkpoint", path, "--image-size", 64)
+        self.assertEqual(status, 0, errors)
+        self.assertIn("note: the outputs are taken as akiec, bcc, bkl, df, mel, nv, vasc, in this order", errors)
+        config = json.loads((self.folder / "model" / "config.json").read_text())
+        self.assertEqual(class_ids(config["classes"]), CLASSES)
+
+    def test_networks_that_cannot_be_run_are_refused_by_what_they_are(self):
+        path, state = self.checkpoint("resnet18", CLASSES)
+        grey = state | {"conv1.weight": state["conv1.weight"].sum(1, keepdim=True)}
+        one = state | {"fc.weight": state["fc.weight"][:1], "fc.bias": state["fc.bias"][:1]}
+        for value, arguments, words in (
+            (grey, [], "conv1.weight is of a network for images of 1 channel, and photographs have 3"),
+            (one, [], "the last layer has 1 outputs: 1 class: one output, whose sigmoid"),
+            ({"arch": "resnet34", "state_dict": state}, [], "'resnet34': not one of the "),
+            (state, ["--architecture", "resnet19"], "the nearest are resnet18, "),
+        ):
+            torch.save(value, path)
+            status, errors = self.run_command("--checkpoint", path, *arguments)
+            self.assertEqual(status, 1)
+            self.assertIn(words, errors.splitlines()[-1])
+            self.assertFalse((self.folder / "model").exists())
+
+    def test_the_cache_of_the_hub_gives_its_only_snapshot_and_descriptions(self):
+        state = random_state(build_config("resnet18", ["a", "b"], False), seed=63)
+        cache = self.folder / "models--me--net"
+        snapshot = cache / "snapshots" / "abc"
+        snapshot.mkdir(parents=True)
+        torch.save({f"timm_model.{name}": tensor for name, tensor in state.items()}, snapshot / "pytorch_model.bin")
+        config = {"architecture": "resnet18", "num_classes": 2, "label_names": ["n1", "n2"]}
+        config |= {"label_descriptions": {"n1": "Melanoma"}, "pretrained_cfg": {"input_size": [3, 64, 64]}}
+        (snapshot / "config.json").write_text(json.dumps(config))
+        status, errors = self.run_command("--checkpoint", cache)
+        self.assertEqual(status, 0, errors)
+        found = json.loads((self.folder / "model" / "config.json").read_text())["classes"]
+        self.assertEqual(found, [{"class": "n1", "name": "Melanoma"}, {"class": "n2", "name": "n2"}])
+        (snapshot / "config.json").write_text(json.dumps(config | {"problem_type": "multi_label_classification"}))
+        status, errors = self.run_command("--checkpoint", cache)
+        self.assertIn("problem_type is multi_label_classification: each output is a yes or no", errors)
+        (cache / "snapshots" / "def").mkdir()
+        status, errors = self.run_command("--checkpoint", cache)
+        self.assertIn("2 snapshots in this folder of the Hub's cache; give one: ", errors)
 
     def test_a_folder_that_holds_a_model_is_refused(self):
         path, _ = self.checkpoint("resnet18", ["a", "b"])
