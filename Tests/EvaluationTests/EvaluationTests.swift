@@ -143,9 +143,9 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     ])
     let bins = set.calibrationBins()
     #expect(bins.count == 15)
-    #expect(bins[10].count == 3)
-    #expect(bins[10].correctCount == 2)
-    #expect(bins[14].count == 1)
+    #expect(bins[10].imageCount == 3)
+    #expect(bins[10].correctWeight == 2)
+    #expect(bins[14].imageCount == 1)
     #expect(bins[14].confidenceSum == 1)
     let seventy = Double(Float(0.7))
     let expected: Double = (abs(2 - 3 * seventy) + 1) / 4

@@ -4,9 +4,9 @@ import Testing
 @testable import Evaluation
 
 @Suite struct RankedScoresTests {
-  func area(_ scores: [Double], _ answers: [Bool], weights: [Int]? = nil) -> Double? {
+  func area(_ scores: [Double], _ answers: [Bool], weights: [Double]? = nil) -> Double? {
     RankedScores(scores: scores, isPositive: answers)
-      .areaUnderCurve(weights: weights ?? [Int](repeating: 1, count: scores.count))
+      .areaUnderCurve(weights: weights ?? [Double](repeating: 1, count: scores.count))
   }
 
   @Test func areaCountsThePairsWon() {
@@ -37,11 +37,11 @@ import Testing
     // Few different scores, so that there are ties.
     let scores = (0..<count).map { _ in Double(generator.index(below: 9)) - 4 }
     let answers = (0..<count).map { _ in generator.index(below: 3) == 0 }
-    let weights = (0..<count).map { _ in generator.index(below: 4) }
-    let repeated = (0..<count).flatMap { [Int](repeating: $0, count: weights[$0]) }
+    let weights = (0..<count).map { _ in Double(generator.index(below: 4)) }
+    let repeated = (0..<count).flatMap { [Int](repeating: $0, count: Int(weights[$0])) }
     let ranked = RankedScores(scores: scores, isPositive: answers)
     let expected = RankedScores(scores: repeated.map { scores[$0] }, isPositive: repeated.map { answers[$0] })
-    let ones = [Int](repeating: 1, count: repeated.count)
+    let ones = [Double](repeating: 1, count: repeated.count)
     #expect(ranked.areaUnderCurve(weights: weights) == expected.areaUnderCurve(weights: ones), "seed \(seed)")
     for percent in [0, 10, 35, 100] {
       #expect(
@@ -54,7 +54,8 @@ import Testing
     var generator = SplitMix64(seed: 5)
     let scores = (0..<60).map { _ in Double(generator.index(below: 20)) }
     let answers = scores.map { $0 + Double(generator.index(below: 12)) > 16 }
-    let curve = RankedScores(scores: scores, isPositive: answers).curve()
+    let curve = RankedScores(scores: scores, isPositive: answers).curve(
+      weights: [Double](repeating: 1, count: 60))
     #expect(curve.first == RankedScores.Point(falsePositiveRate: 0, truePositiveRate: 0))
     #expect(curve.last == RankedScores.Point(falsePositiveRate: 1, truePositiveRate: 1))
     var trapezoids = 0.0
@@ -64,7 +65,7 @@ import Testing
     }
     let difference = try abs(trapezoids - #require(area(scores, answers)))
     #expect(difference < 1e-12)
-    #expect(RankedScores(scores: [1, 2], isPositive: [true, true]).curve().isEmpty)
+    #expect(RankedScores(scores: [1, 2], isPositive: [true, true]).curve(weights: [1, 1]).isEmpty)
   }
 
   @Test func sensitivityAllowsATenthOfTheNegatives() {
@@ -73,7 +74,7 @@ import Testing
     func sensitivity(_ positives: [Double]) -> Double? {
       let scores: [Double] = negatives + positives
       return RankedScores(scores: scores, isPositive: scores.indices.map { $0 >= negatives.count })
-        .sensitivity(falsePositivePercent: 10, weights: [Int](repeating: 1, count: scores.count))
+        .sensitivity(falsePositivePercent: 10, weights: [Double](repeating: 1, count: scores.count))
     }
     #expect(sensitivity([11, 9.5, 8.5, 0]) == 0.5)
     // Tied with the second negative: no threshold takes one without the other.

@@ -106,7 +106,7 @@ enum CompareCommand: Command {
         return ModelComparison.Image(
           name: source.name, first: try answer(of: first),
           second: try answer(of: second, onCallingThreadOnly: !isShared),
-          truth: row.map { ModelComparison.Truth(label: $0.label, lesion: $0.lesion, unit: $0.unit) })
+          truth: row.map(ModelComparison.Truth.init))
       }
     } consume: { image in
       images.append(image)
@@ -135,6 +135,12 @@ enum CompareCommand: Command {
     guard !only.allSatisfy(\.isEmpty) else { return }
     let differences = zip(folders, only).filter { !$1.isEmpty }.map { "only '\($0)' has \($1.quotedList)" }
     throw .failure(name: "the models have different classes", reason: differences.joined(separator: ", "))
+  }
+}
+
+extension ModelComparison.Truth {
+  fileprivate init(_ row: TestList.Entry) {
+    self.init(label: row.label, lesion: row.lesion, unit: row.unit, weights: row.weights)
   }
 }
 

@@ -19,13 +19,19 @@ enum EvaluateCommand: Command {
     them are given too.
 
     Balanced accuracy is the mean recall, and macro AUROC the mean area under the ROC curve of one class against \
-    the rest, both over the classes that occur. Melanoma sensitivity at 90 % specificity is the greatest share of the \
+    the rest, both over the classes that occur. Macro F1 is the mean F1 of the classes, with an image predicted as its \
+    likeliest class; above 0.5, as each class whose probability is above 0.5, as the ISIC archive's scorer has it. Macro average \
+    precision is the mean over the classes that occur. Melanoma sensitivity at 90 % specificity is the greatest share of the \
     melanomas that a threshold on their probability finds while at most a tenth of the other images reach it. Malignant \
     AUROC ranks by the summed probability of the malignant and pre-malignant classes. A model without melanoma, or that \
     does not say which classes are malignant, has no such figures (null in JSON). The negative log-likelihood is the mean \
     of -ln of the label's probability. The expected calibration error (ECE) is the gap between the greatest probability \
     and the accuracy over \(EvaluationSet.calibrationBinCount) bins of equal width. A figure that cannot be computed from \
     the images is undefined (null in JSON), not 0.
+
+    If the table has \(TestList.weightColumn), as the ground truth of an ISIC challenge may, figures weigh the images by it, and \
+    images of weight 0 count in none. Figures by \(TestList.validationColumn) follow on their own. \(TestList.weightlessImage) has \
+    weight 0, as in isic-challenge-scoring.
 
     Intervals hold 95 % of \
     \(Bootstrap.resampleCount) bootstrap resamples, drawn with a fixed seed: by patient if the table's patient_id names one, otherwise by lesion (lesion_id), otherwise by image. A lesion of two patients joins them. In each resample a mean over \
@@ -57,7 +63,7 @@ enum EvaluateCommand: Command {
       Table with a row for each image and a comma, semicolon or tab between the columns: the image \
       (\(PatientColumns.imageNames.joined(separator: ", "))) and its class (dx, label or class with the id or the \
       name of one of the model's classes, the ISIC archive's own column, or a column for each class with a 1). Rows of the archive's other classes are left out and \
-      counted. It may also have lesion_id, patient_id, age or age_approx, sex, \
+      counted. It may also have lesion_id, patient_id, score_weight and validation_weight, age or age_approx, sex, \
       localization or anatom_site_general, and \(TestList.confirmationColumn) (how the label was confirmed), by which \
       figures are grouped. Other columns are ignored. An empty cell, NA, nan, NULL, None, - and ? are missing; a region that \
       could be several of the sites is unknown. A row with a cell that cannot be understood is named and left out.
@@ -127,6 +133,10 @@ enum EvaluateCommand: Command {
     guard !run.images.isEmpty else {
       terminal.report("\(labelsPath): none of its \(list.entries.count) images could be evaluated")
       return .failure
+    }
+    guard run.images.contains(where: { $0.weights.score > 0 }) else {
+      throw DermaFusionError.failure(
+        name: labelsPath, reason: "every image that was evaluated has the \(TestList.weightColumn) 0")
     }
     let output = EvaluationOutput(
       report: EvaluationReport(

@@ -14,16 +14,25 @@ extension EvaluationOutput {
       ("Images", "\(overall.imageCount) of \(listedCount) evaluated, of \(overall.lesionCount) lesions"),
     ]
     var lines = (head + notes).map { note in note.text.labelled(note.label, column: 17, width: width) }
-    lines += ["", Self.row("", value: "value", interval: "95 % interval", width: width)]
-    lines += Metric.overall.filter { $0.applies(to: report.labels) }.map { metric in
-      let measured = overall[metric]
-      return Self.row(
-        metric.title(report.labels), value: measured.text, interval: measured.intervalText, width: width)
+    lines += [""] + metricLines("", overall, width)
+    if let validation = report.validation {
+      lines += [""] + metricLines("By \(TestList.validationColumn)", validation, width)
     }
     lines += [""] + abstentionLines(width) + [""] + classTable.lines(width: width) + leftOutClasses(width)
     if report.labels.tellMalignancy { lines += [""] + riskTable.lines(width: width) + leftOutClasses(width) }
     lines += [""] + confusionLines(width)
     return lines + [""] + subgroupLines(width)
+  }
+
+  private func metricLines(
+    _ heading: String, _ measurement: EvaluationReport.Measurement, _ width: Int?
+  ) -> [String] {
+    [Self.row(heading, value: "value", interval: "95 % interval", width: width)]
+      + Metric.overall.filter { $0.applies(to: report.labels) }.map { metric in
+        let measured = measurement[metric]
+        return Self.row(
+          metric.title(report.labels), value: measured.text, interval: measured.intervalText, width: width)
+      }
   }
 
   /// How often the model abstains and, for a model that makes them, what its sets hold.
@@ -80,7 +89,8 @@ extension EvaluationOutput {
       columns: [counts]
         + Metric.perClass.map { metric in
           Self.columns(
-            metric(0).title, widths: (11, 17), labels.map { report.overall[metric($0.index)] })
+            metric(0).title, widths: (max(11, metric(0).title.count + 2), 17),
+            labels.map { report.overall[metric($0.index)] })
         })
   }
 

@@ -49,6 +49,14 @@ struct EvaluationOutput: PlainReport {
       notes.append(("WARNING", "the model was \(trained): the figures say nothing about other lesions"))
     }
     if let selected { notes.append(("Note", "the model was \(selected): the figures may be too good")) }
+    if report.isWeighted {
+      let zero = report.weightlessCount
+      let leftOut = zero > 0 ? ["\(zero) image\(zero == 1 ? "" : "s") of weight 0 left out"] : []
+      let unequal =
+        report.hasUnequalWeights
+        ? ["figures weigh by \(TestList.weightColumn), counts and the confusion matrix do not"] : []
+      notes.append(("Weights", (leftOut + unequal).joined(separator: "; ")))
+    }
     if !report.absentClasses.isEmpty {
       let names = report.absentClasses.map(\.id).listed(atMost: 12)
       notes.append(("Note", "no image of \(names): means over classes leave them out"))
@@ -90,6 +98,9 @@ extension EvaluationOutput {
         return ["all", "all", label.id, metric.key] + cells(metric, of: report.overall)
           + ["\(report.imageCount(label))", drawn]
       }
+    }
+    if let validation = report.validation {
+      rows += lines(of: validation, count: validation.imageCount, grouping: "validation", group: "all")
     }
     for (grouping, groups) in report.subgroups {
       for group in groups {

@@ -174,20 +174,21 @@ struct EvaluationPlots {
     let bins = output.report.set.calibrationBins()
     let intervals = output.report.set.calibrationIntervals()
     let binWidth = Self.side / Double(bins.count)
-    for (index, bin) in bins.enumerated() where bin.count > 0 {
-      let accuracy = Double(bin.correctCount) / Double(bin.count)
+    for (index, bin) in bins.enumerated() {
+      guard let accuracy = bin.accuracy else { continue }
       let corner = Self.place(Double(index) / Double(bins.count), accuracy)
       canvas.rectangle(
         x: corner.x, y: corner.y, width: binWidth, height: accuracy * Self.side, fill: "#C6E2F3",
         stroke: "#0072B2")
       // Above the axes, where nothing else is drawn.
       canvas.label(
-        String(bin.count), x: corner.x + binWidth / 2, y: Self.top - 6, anchor: .middle, size: 10)
+        String(bin.imageCount), x: corner.x + binWidth / 2, y: Self.top - 6, anchor: .middle, size: 10)
     }
     canvas.label("images", x: Self.left + Self.side + 8, y: Self.top - 6, size: 10)
     canvas.line([Self.place(0, 0), Self.place(1, 1)], colour: Self.muted, dashes: "4 4")
-    for (bin, interval) in zip(bins, intervals) where bin.count > 0 {
-      let confidence = bin.confidenceSum / Double(bin.count)
+    for (bin, interval) in zip(bins, intervals) {
+      guard let accuracy = bin.accuracy else { continue }
+      let confidence = bin.confidence
       if let interval {
         let (upper, lower) = (
           Self.place(confidence, interval.upperBound), Self.place(confidence, interval.lowerBound)
@@ -197,7 +198,7 @@ struct EvaluationPlots {
           canvas.line([(end.x - 4, end.y), (end.x + 4, end.y)], colour: "#8C3A00", width: 2)
         }
       }
-      let place = Self.place(confidence, Double(bin.correctCount) / Double(bin.count))
+      let place = Self.place(confidence, accuracy)
       canvas.circle(x: place.x, y: place.y, radius: 4, fill: "#D55E00")
     }
     let legend = Self.left + Self.side + 15

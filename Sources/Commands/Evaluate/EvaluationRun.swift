@@ -119,7 +119,7 @@ struct EvaluationRun {
       let metadata = result.metadata
       let image = EvaluatedImage(
         lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
-        source: found.location.folder, unit: entry.unit, cells: entry.cells,
+        source: found.location.folder, unit: entry.unit, weights: entry.weights, cells: entry.cells,
         abstention: result.abstention)
       let model = try? classifier.singleModel()
       let inputs =

@@ -15,6 +15,7 @@ struct TestList: Sendable {
     let label: LesionLabel
     /// The images that belong together with this one.
     fileprivate(set) var unit: ChanceUnit
+    let weights: EvaluatedImage.Weights
     /// How the label was confirmed, under the grouping's name, and the columns that were asked for; a missing one is missing
     /// here.
     let cells: [String: String]
@@ -23,6 +24,12 @@ struct TestList: Sendable {
 
   /// A column that it may have: how the label was confirmed, in HAM10000 `histo`, `follow_up`, `consensus` or `confocal`.
   static let confirmationColumn = "dx_type"
+
+  /// Columns of an ISIC challenge's ground truth: how much an image counts in all figures, and in those of the validation.
+  static let weightColumn = "score_weight"
+  static let validationColumn = "validation_weight"
+  /// The image that isic-challenge-scoring gives the weight 0 whatever the table says.
+  static let weightlessImage = "ISIC_0035068"
 
   /// Of the table, for messages.
   let path: String
@@ -54,24 +61,14 @@ struct TestList: Sendable {
   ) throws(DermaFusionError) {
     let table = try CSVTable(bytes, path: path)
     let reader = try LabelColumns(table, labels: labels)
-    let lesionColumn = try table.column(among: ["lesion_id"])
-    let patientColumn = try table.column(among: ["patient_id", "patient"])
-    let confirmation = try table.column(among: [Self.confirmationColumn])
-    let groupColumns =
-      try groups.map { name throws(DermaFusionError) in
-        guard let column = try table.column(among: [name.lowercased()]) else { throw table.missing(name) }
-        return (name: name, column: column)
-      } + (confirmation.map { [(name: EvaluationReport.Grouping.confirmation.name, column: $0)] } ?? [])
-    let columns = try PatientColumns(table, given: given)
+    let columns = try EntryColumns(table, groups: groups, given: given)
     var entries: [Entry] = []
     var rows: [ChanceUnit.Row] = []
     var diagnoses = LesionDiagnoses()
     var placesOfOthers: [[UInt8]: Int] = [:]
-    for (row, image) in zip(table.rows, columns.names) {
+    for (row, image) in zip(table.rows, columns.patients.names) {
       do throws(DermaFusionError) {
-        let lesion = try lesionColumn.flatMap { column throws(DermaFusionError) in
-          row.known(column) == nil ? nil : try table.name(column, of: row)
-        }
+        let lesion = try columns.lesion(of: row)
         let label: LesionLabel
         switch try reader.diagnosis(of: row) {
         case .label(let found): label = found
@@ -85,19 +82,9 @@ struct TestList: Sendable {
           }
           continue
         }
-        let metadata = try columns.entry(of: row)
+        entries.append(try columns.entry(of: row, image: image, lesion: lesion, label: label))
+        rows.append(ChanceUnit.Row(image: image, lesion: lesion, patient: columns.patient(of: row)))
         if let lesion { diagnoses.add(label.id, of: lesion, line: row.line) }
-        rows.append(
-          ChanceUnit.Row(image: image, lesion: lesion, patient: patientColumn.flatMap(row.known)))
-        entries.append(
-          Entry(
-            line: row.line, image: image,
-            lesion: lesion ?? image, label: label, unit: ChanceUnit(.images, image),
-            cells: Dictionary(
-              uniqueKeysWithValues: groupColumns.compactMap { name, column in
-                row.known(column).map { (name, $0) }
-              }),
-            metadata: metadata))
       } catch {
         failedRows.append((image, error))
       }
@@ -115,7 +102,7 @@ struct TestList: Sendable {
     notes =
       textNotes
       + [
-        reader.isChallengeTable ? nil : columns.missing.note,
+        reader.isChallengeTable ? nil : columns.patients.missing.note,
         PatientColumns.note(onUnknownSites: entries.compactMap(\.metadata.unknownSite), in: path),
       ].compactMap { $0 }
   }
@@ -151,6 +138,67 @@ extension TestList {
       \(path): the lesion '\(first.lesion)' belongs to \(first.patients.count) patients, \(names)\(others). Patients that share a lesion are drawn and judged together. If lesions are numbered anew for each patient, please give each \
       a name of its own.
       """
+  }
+}
+
+/// The columns of a row beside its label.
+private struct EntryColumns {
+  let table: CSVTable
+  let patients: PatientColumns
+  private let lesion: CSVTable.Column?
+  private let patient: CSVTable.Column?
+  private let weights: (score: CSVTable.Column?, validation: CSVTable.Column?)
+  /// Columns whose cells are kept, by the names of their groupings.
+  private let kept: [(name: String, column: CSVTable.Column)]
+
+  init(_ table: CSVTable, groups: [String], given: Set<String>) throws(DermaFusionError) {
+    self.table = table
+    lesion = try table.column(among: ["lesion_id"])
+    patient = try table.column(among: ["patient_id", "patient"])
+    weights = (
+      try table.column(among: [TestList.weightColumn]), try table.column(among: [TestList.validationColumn])
+    )
+    let confirmation = try table.column(among: [TestList.confirmationColumn])
+    kept =
+      try groups.map { name throws(DermaFusionError) in
+        guard let column = try table.column(among: [name.lowercased()]) else { throw table.missing(name) }
+        return (name: name, column: column)
+      } + (confirmation.map { [(name: EvaluationReport.Grouping.confirmation.name, column: $0)] } ?? [])
+    patients = try PatientColumns(table, given: given)
+  }
+
+  /// Nil where the cell is empty.
+  func lesion(of row: CSVTable.Row) throws(DermaFusionError) -> String? {
+    guard let lesion, row.known(lesion) != nil else { return nil }
+    return try table.name(lesion, of: row)
+  }
+
+  func patient(of row: CSVTable.Row) -> String? { patient.flatMap(row.known) }
+
+  /// - Returns: the row as a unit of its own.
+  func entry(
+    of row: CSVTable.Row, image: String, lesion: String?, label: LesionLabel
+  ) throws(DermaFusionError) -> TestList.Entry {
+    let isWeightless = image == TestList.weightlessImage
+    let score = try weight(weights.score, of: row) ?? 1
+    let validation = try weight(weights.validation, of: row)
+    return TestList.Entry(
+      line: row.line, image: image, lesion: lesion ?? image, label: label, unit: ChanceUnit(.images, image),
+      weights: EvaluatedImage.Weights(
+        score: isWeightless ? 0 : score, validation: isWeightless ? validation.map { _ in 0 } : validation),
+      cells: Dictionary(
+        uniqueKeysWithValues: kept.compactMap { name, column in row.known(column).map { (name, $0) } }),
+      metadata: try patients.entry(of: row))
+  }
+
+  /// Nil where the table has no such column.
+  private func weight(_ column: CSVTable.Column?, of row: CSVTable.Row) throws(DermaFusionError) -> Double? {
+    guard let column else { return nil }
+    guard let weight = Double(row[column].withDecimalPoint), weight >= 0, weight <= 1e6 else {
+      throw table.invalid(
+        column, of: row, value: row[column], expectation: "Please provide a number from 0 to 1000000.")
+    }
+    return weight
   }
 }
 

@@ -71,6 +71,10 @@ package struct EvaluationReport: Sendable {
 
   package let set: EvaluationSet
   package let overall: Measurement
+  /// Of the images that ``EvaluatedImage/Weights/validation`` counts, by these weights; nil where the list has none.
+  package let validation: Measurement?
+  /// Images of weight 0, which count in no other figure.
+  package let weightlessCount: Int
   /// Of ``Metric/abstention``.
   package let abstention: [Metric: Double]
   /// Groups with images, in an order that does not depend on that of the images; every source, even without images.
@@ -78,13 +82,17 @@ package struct EvaluationReport: Sendable {
   package let subgroups: [(grouping: Grouping, groups: [Subgroup])]
 
   /// - Parameters:
-  ///   - images: at least one.
+  ///   - images: at least one of a weight above 0.
   ///   - sources: in the order in which to list them.
   ///   - columns: of the list, to group images by besides.
-  package init(_ images: [EvaluatedImage], sources: [String], columns: [String] = []) {
-    precondition(!images.isEmpty, "an evaluation of no images")
-    set = EvaluationSet(images)
+  package init(_ listed: [EvaluatedImage], sources: [String], columns: [String] = []) {
+    set = EvaluationSet(listed)
+    let images = set.images
     overall = Measurement(set, Metric.all(set.labels))
+    weightlessCount = listed.count - images.count
+    validation =
+      listed.contains { ($0.weights.validation ?? 0) > 0 }
+      ? Measurement(EvaluationSet(listed) { $0.weights.validation ?? 0 }, Metric.overall) : nil
     abstention = set.values(of: Metric.abstention)
     let groupings =
       Grouping.always.filter { grouping in
@@ -101,6 +109,12 @@ package struct EvaluationReport: Sendable {
       return (grouping, names.map { Subgroup(name: $0, images: members[$0] ?? []) })
     }
   }
+
+  /// True if an image has another weight than 1.
+  package var isWeighted: Bool { weightlessCount > 0 || hasUnequalWeights }
+
+  /// True if an image of the ``set`` has another weight than 1.
+  package var hasUnequalWeights: Bool { self.set.images.contains { $0.weights.score != 1 } }
 
   /// The classes of the model that was measured.
   package var labels: Labels { self.set.labels }
@@ -161,6 +175,16 @@ extension EvaluationReport {
       ("n", .integer(overall.imageCount)), ("lesions", .integer(overall.lesionCount)),
     ]
     members += overall.members
+    members += [
+      (
+        "weights",
+        isWeighted
+          ? .object([
+            "zero": .integer(weightlessCount), "sum": .number(set.images.reduce(0) { $0 + $1.weights.score }),
+          ]) : .null
+      ),
+      ("validation", validation?.json ?? .null),
+    ]
     members.append(
       (
         "abstention",
@@ -224,6 +248,10 @@ extension Bootstrap {
 extension EvaluationReport.Measurement {
   fileprivate var members: [(key: String, value: JSONValue)] {
     Metric.overall.flatMap { self[$0].members($0.key) }
+  }
+
+  fileprivate var json: JSONValue {
+    .object([("n", .integer(imageCount)), ("lesions", .integer(lesionCount))] + members)
   }
 }
 

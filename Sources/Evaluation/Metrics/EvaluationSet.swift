@@ -3,6 +3,19 @@ import SystemModule
 
 /// One image of a test list, with what the model made of it.
 package struct EvaluatedImage: Sendable, Equatable {
+  /// How much an image counts, as the columns of an ISIC challenge's ground truth have it: finite and at least 0.
+  package struct Weights: Sendable, Equatable {
+    /// `score_weight`, in all figures.
+    package let score: Double
+    /// `validation_weight`, in figures of their own; nil where the list has none.
+    package let validation: Double?
+
+    package init(score: Double = 1, validation: Double? = nil) {
+      self.score = score
+      self.validation = validation
+    }
+  }
+
   package let lesion: String
   /// The images that are drawn together with this one.
   package let unit: ChanceUnit
@@ -14,6 +27,8 @@ package struct EvaluatedImage: Sendable, Equatable {
   package let metadata: PatientMetadata
   /// Where the image came from, a folder for instance.
   package let source: String
+  /// How much it counts.
+  package let weights: Weights
   /// What the list has in other columns, by the name of the column; what is missing there is missing here.
   package let cells: [String: String]
   /// Whether the model abstained, and its set of classes.
@@ -22,7 +37,8 @@ package struct EvaluatedImage: Sendable, Equatable {
   /// - Parameter unit: the lesion if it is not given.
   package init(
     lesion: String, label: LesionLabel, probabilities: ClassScores, metadata: PatientMetadata, source: String,
-    unit: ChanceUnit? = nil, cells: [String: String] = [:], abstention: Abstention = .none
+    unit: ChanceUnit? = nil, weights: Weights = Weights(), cells: [String: String] = [:],
+    abstention: Abstention = .none
   ) {
     self.lesion = lesion
     self.label = label
@@ -30,6 +46,7 @@ package struct EvaluatedImage: Sendable, Equatable {
     self.metadata = metadata
     self.source = source
     self.unit = unit ?? ChanceUnit(.lesions, lesion)
+    self.weights = weights
     self.cells = cells
     self.abstention = abstention
   }
@@ -46,9 +63,16 @@ package struct EvaluationSet: Sendable {
 
   /// Images whose greatest probability lies in one bin.
   package struct CalibrationBin: Sendable, Equatable {
-    package var count = 0
-    package var correctCount = 0
+    package var imageCount = 0
+    /// Sums over the images, each by its weight.
+    package var weight = 0.0
+    package var correctWeight = 0.0
     package var confidenceSum = 0.0
+
+    /// Nil without an image.
+    package var accuracy: Double? { weight > 0 ? correctWeight / weight : nil }
+    /// The mean greatest probability.
+    package var confidence: Double { confidenceSum / weight }
   }
 
   /// At least one, all classified by models of the same labels.
@@ -56,21 +80,33 @@ package struct EvaluationSet: Sendable {
   package let labels: Labels
   let labelIndices: [Int]
   let predictions: [Int]
+  /// Of each image, above 0.
+  let imageWeights: [Double]
+  /// Images and labels whose probability is above a half.
+  let overHalf: [(image: Int, label: Int)]
   private let confidences: [Double]
   /// -ln of each label's probability.
   let losses: [Double]
   /// For each of ``Metric/riskLevels``, whether each image reaches it.
-  fileprivate let reachesRisk: [[Bool]]
+  let reachesRisk: [[Bool]]
   let scores: [RankedScores]
   let malignantScores: RankedScores
 
-  package init(_ images: [EvaluatedImage]) {
+  /// - Parameters:
+  ///   - images: at least one of a weight above 0; the others are left out.
+  ///   - weight: how much an image counts.
+  package init(_ images: [EvaluatedImage], weight: (EvaluatedImage) -> Double = { $0.weights.score }) {
+    let images = images.filter { weight($0) > 0 }
     precondition(!images.isEmpty, "a set of no images")
     self.images = images
+    imageWeights = images.map(weight)
     let labels = images[0].probabilities.labels
     self.labels = labels
     labelIndices = images.map { $0.label.index }
     predictions = images.map { $0.prediction.index }
+    overHalf = images.enumerated().flatMap { place, image in
+      labels.indices.filter { image.probabilities.values[$0] > 0.5 }.map { (place, $0) }
+    }
     confidences = images.map { $0.confidence }
     losses = images.map { -Mathematics.log(Double($0.probabilities[$0.label]) + 1e-12) }
     reachesRisk = Metric.riskLevels.map { level in
@@ -87,26 +123,26 @@ package struct EvaluationSet: Sendable {
       isPositive: images.map { Metric.RiskGroup.malignant.holds($0.label) })
   }
 
-  /// How often each class (row) was predicted as each (column), in the order of ``labels``.
+  /// How many images of each class (row) were predicted as each (column), in the order of ``labels``, whatever their weight.
   package func confusionMatrix() -> [[Int]] {
-    confusionMatrix(weights: ones)
+    confusionMatrix(weights: ones.map { Double($0) }).map { $0.map { Int($0) } }
   }
 
   /// The bins of calibration, from 0 to 1.
   package func calibrationBins() -> [CalibrationBin] {
-    calibrationBins(weights: ones)
+    calibrationBins(weights: imageWeights)
   }
 
   /// The ROC curve of one class against the rest; empty when it has none or all of the images.
   package func curve(of label: LesionLabel) -> [RankedScores.Point] {
-    scores[label.index].curve()
+    scores[label.index].curve(weights: imageWeights)
   }
 
   /// The metrics' values; those that are undefined are missing.
   ///
   /// - Parameters:
   ///   - metrics: all that get intervals where none are named.
-  ///   - weights: how often each image counts; once where they are not given.
+  ///   - weights: how often each image is drawn; once where they are not given.
   package func values(of metrics: [Metric]? = nil, weights: [Int]? = nil) -> [Metric: Double] {
     let metrics = metrics ?? Metric.all(labels)
     let values = list(of: metrics, weights: weights ?? ones)
@@ -114,9 +150,11 @@ package struct EvaluationSet: Sendable {
       uniqueKeysWithValues: zip(metrics, values).compactMap { metric, value in value.map { (metric, $0) } })
   }
 
-  /// The value of each metric; `nil` for all where all weights are 0.
+  /// The value of each metric; `nil` for all where no image is drawn.
+  ///
+  /// - Parameter weights: how often each image is drawn.
   func list(of metrics: [Metric], weights: [Int]) -> [Double?] {
-    guard let tally = Tally(self, weights: weights) else { return metrics.map { _ in nil } }
+    guard let tally = Tally(self, weights: drawn(weights)) else { return metrics.map { _ in nil } }
     return metrics.map { $0.applies(to: labels) ? $0.compute(tally) : nil }
   }
 
@@ -158,35 +196,34 @@ package struct EvaluationSet: Sendable {
     package let recalls: [Double]
     package let precisions: [Double?]
     package let intervals: [ClosedRange<Double>?]
-    /// The share of positive images, which guessing would reach.
+    /// The share of positive images by weight, which guessing would reach.
     package let prevalence: Double
   }
 
   package func precisionCurve(of question: Question) -> PrecisionCurve {
     let ranked: RankedScores
-    let positiveCount: Int
+    let isPositive: (EvaluatedImage) -> Bool
     switch question {
     case .label(let label):
       ranked = scores[label.index]
-      positiveCount = labelIndices.count { $0 == label.index }
+      isPositive = { $0.label == label }
     case .malignant:
       ranked = malignantScores
-      positiveCount = images.count { Metric.RiskGroup.malignant.holds($0.label) }
+      isPositive = { Metric.RiskGroup.malignant.holds($0.label) }
     }
+    let positives = zip(images, imageWeights).reduce(0) { $0 + (isPositive($1.0) ? $1.1 : 0) }
     let recalls = (1...40).map { Double($0) / 40 }
     return PrecisionCurve(
-      recalls: recalls, precisions: ranked.precisions(atRecalls: recalls, weights: ones),
+      recalls: recalls, precisions: ranked.precisions(atRecalls: recalls, weights: imageWeights),
       intervals: Bootstrap.intervals(units: units, count: recalls.count) {
-        ranked.precisions(atRecalls: recalls, weights: $0)
-      }, prevalence: Double(positiveCount) / Double(images.count))
+        ranked.precisions(atRecalls: recalls, weights: drawn($0))
+      }, prevalence: positives / imageWeights.reduce(0, +))
   }
 
   /// For each of ``calibrationBins()``, the 95 % interval of its accuracy by unit of chance, where there is one.
   package func calibrationIntervals() -> [ClosedRange<Double>?] {
     Bootstrap.intervals(units: units, count: Self.calibrationBinCount) { weights in
-      self.calibrationBins(weights: weights).map {
-        $0.count > 0 ? Double($0.correctCount) / Double($0.count) : nil
-      }
+      self.calibrationBins(weights: drawn(weights)).map(\.accuracy)
     }
   }
 
@@ -195,96 +232,27 @@ package struct EvaluationSet: Sendable {
 
   private var ones: [Int] { [Int](repeating: 1, count: images.count) }
 
-  fileprivate func confusionMatrix(weights: [Int]) -> [[Int]] {
+  /// How much each image counts that is drawn so often.
+  private func drawn(_ times: [Int]) -> [Double] { zip(times, imageWeights).map { Double($0) * $1 } }
+
+  func confusionMatrix(weights: [Double]) -> [[Double]] {
     let count = labels.count
-    var matrix = [[Int]](repeating: [Int](repeating: 0, count: count), count: count)
+    var matrix = [[Double]](repeating: [Double](repeating: 0, count: count), count: count)
     for image in labelIndices.indices { matrix[labelIndices[image]][predictions[image]] += weights[image] }
     return matrix
   }
 
-  func calibrationBins(weights: [Int]) -> [CalibrationBin] {
+  func calibrationBins(weights: [Double]) -> [CalibrationBin] {
     let count = Self.calibrationBinCount
     var bins = [CalibrationBin](repeating: CalibrationBin(), count: count)
     for image in labelIndices.indices {
       // A probability of 1 belongs to the last bin.
       let bin = min(Int(confidences[image] * Double(count)), count - 1)
-      bins[bin].count += weights[image]
-      if labelIndices[image] == predictions[image] { bins[bin].correctCount += weights[image] }
-      bins[bin].confidenceSum += Double(weights[image]) * confidences[image]
+      bins[bin].imageCount += 1
+      bins[bin].weight += weights[image]
+      if labelIndices[image] == predictions[image] { bins[bin].correctWeight += weights[image] }
+      bins[bin].confidenceSum += weights[image] * confidences[image]
     }
     return bins
-  }
-}
-
-/// The images of a set, each counted as often as its weight says: the sums that metrics are computed from.
-struct Tally {
-  let set: EvaluationSet
-  let weights: [Int]
-  /// Of all weights, above 0.
-  let total: Int
-  /// How often each class (row) was predicted as each (column).
-  let confusion: [[Int]]
-  /// How often each class occurs, and how often it was predicted.
-  let occurring: [Int]
-  let predicted: [Int]
-  /// Of each class against the rest, the area under the ROC curve.
-  let areas: [Double?]
-  /// For each of ``Metric/riskLevels``, how many images of each label reach it; empty where malignancy is not told.
-  private let riskCounts: [[Int]]
-
-  /// `nil` where all weights are 0.
-  init?(_ set: EvaluationSet, weights: [Int]) {
-    total = weights.reduce(0, +)
-    guard total > 0 else { return nil }
-    self.set = set
-    self.weights = weights
-    let confusion = set.confusionMatrix(weights: weights)
-    self.confusion = confusion
-    occurring = confusion.map { $0.reduce(0, +) }
-    predicted = set.labels.indices.map { label in confusion.reduce(0) { $0 + $1[label] } }
-    areas = set.scores.map { $0.areaUnderCurve(weights: weights) }
-    riskCounts =
-      set.labels.tellMalignancy
-      ? set.reachesRisk.map { reaches in
-        var counts = [Int](repeating: 0, count: set.labels.count)
-        for (image, label) in set.labelIndices.enumerated() where reaches[image] {
-          counts[label] += weights[image]
-        }
-        return counts
-      } : []
-  }
-
-  func recall(_ label: Int) -> Double? {
-    occurring[label] > 0 ? Double(confusion[label][label]) / Double(occurring[label]) : nil
-  }
-
-  var balancedAccuracy: Double? { Self.mean(occurring.indices.compactMap(recall)) }
-
-  func share(reaching level: RiskLevel, of group: Metric.RiskGroup) -> Double? {
-    guard let index = Metric.riskLevels.firstIndex(of: level), !riskCounts.isEmpty else { return nil }
-    let members: [Int] =
-      if case .label(let label) = group { [label] } else { set.labels.filter(group.holds).map(\.index) }
-    let count = members.reduce(0) { $0 + occurring[$1] }
-    return count > 0 ? Double(members.reduce(0) { $0 + riskCounts[index][$1] }) / Double(count) : nil
-  }
-
-  /// The same images without those that the model abstains from; `nil` where none is left.
-  var answered: Tally? {
-    Tally(set, weights: zip(set.images, weights).map { $0.abstention.reasons.isEmpty ? $1 : 0 })
-  }
-
-  /// The mean of a whole number over the images that have a set of classes; `nil` without any.
-  func meanOverSets(_ value: (Abstention.ConformalSet, LesionLabel) -> Int) -> Double? {
-    var (sum, count) = (0, 0)
-    for (image, weight) in zip(set.images, weights) {
-      guard let classes = image.abstention.conformalSet else { continue }
-      sum += weight * value(classes, image.label)
-      count += weight
-    }
-    return count > 0 ? Double(sum) / Double(count) : nil
-  }
-
-  static func mean(_ values: [Double]) -> Double? {
-    values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
   }
 }

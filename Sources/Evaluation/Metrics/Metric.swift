@@ -107,12 +107,13 @@ extension Metric: Hashable {
 extension Metric {
   /// Those over all classes. All but the log-likelihood are from 0 to 1.
   package static let overall: [Metric] = [
-    accuracy, balancedAccuracy, macroAUROC, melanomaSensitivityAt90Specificity, malignantAUROC,
+    accuracy, balancedAccuracy, macroF1, macroF1AboveHalf, macroAUROC, macroAveragePrecision,
+    melanomaSensitivityAt90Specificity, malignantAUROC,
     expectedCalibrationError, negativeLogLikelihood,
   ]
 
   /// Those of one class, beside its ``meanProbability(_:)``.
-  package static let perClass: [@Sendable (Int) -> Metric] = [recall, precision, auroc]
+  package static let perClass: [@Sendable (Int) -> Metric] = [recall, precision, f1, auroc, averagePrecision]
 
   /// How often the model abstains, and whether its sets of classes hold what they state. They get no intervals.
   package static let abstention: [Metric] = [
@@ -140,13 +141,32 @@ extension Metric {
 extension Metric {
   /// Images whose most probable class is their label.
   package static let accuracy = Metric("accuracy", "Accuracy") { tally in
-    Double(tally.confusion.indices.reduce(0) { $0 + tally.confusion[$1][$1] }) / Double(tally.total)
+    tally.confusion.indices.reduce(0) { $0 + tally.confusion[$1][$1] } / tally.total
   }.share { _, _ in true }
 
   /// Mean recall over the classes that occur.
   package static let balancedAccuracy = Metric(
     "balancedAccuracy", "Balanced accuracy", subgroupTitle: "balanced accuracy"
   ) { $0.balancedAccuracy }
+
+  /// Mean over the classes of the ``f1(_:)``, without classes that neither occur nor are predicted: scikit-learn's
+  /// `f1_score(average="macro")`.
+  package static let macroF1 = Metric("macroF1", "Macro F1") { tally in
+    Tally.mean(tally.occurring.indices.compactMap(tally.f1))
+  }
+
+  /// The same where a class is predicted if its probability is above 0.5: the mean `dice` of isic-challenge-scoring, by which the
+  /// MILK10k benchmark ranks.
+  package static let macroF1AboveHalf = Metric("macroF1AboveHalf", "Macro F1 above 0.5 (ISIC's dice)") {
+    tally in
+    Tally.mean(tally.occurring.indices.compactMap(tally.f1AboveHalf))
+  }
+
+  /// Mean over the classes that occur of the ``averagePrecision(_:)``.
+  package static let macroAveragePrecision = Metric("macroAveragePrecision", "Macro average precision") {
+    tally in
+    Tally.mean(tally.averagePrecisions.compactMap { $0 })
+  }
 
   /// Mean over the classes that occur of the area under the ROC curve of one class against the rest.
   package static let macroAUROC = Metric("macroAUROC", "Macro AUROC", subgroupTitle: "macro AUROC") {
@@ -174,7 +194,7 @@ extension Metric {
   /// 15 bins of equal width of the greatest probability, weighted by the images in each.
   package static let expectedCalibrationError = Metric("ece", "Expected calibration error") { tally in
     tally.set.calibrationBins(weights: tally.weights).reduce(0) {
-      $0 + abs(Double($1.correctCount) - $1.confidenceSum) / Double(tally.total)
+      $0 + abs($1.correctWeight - $1.confidenceSum) / tally.total
     }
   }
 
@@ -183,7 +203,7 @@ extension Metric {
   package static let negativeLogLikelihood = Metric("negativeLogLikelihood", "Negative log-likelihood") {
     tally in
     tally.weights.indices.reduce(0) {
-      $0 + Double(tally.weights[$1]) * tally.set.losses[$1] / Double(tally.total)
+      $0 + tally.weights[$1] * tally.set.losses[$1] / tally.total
     }
   }
 }
@@ -201,8 +221,18 @@ extension Metric {
   package static func precision(_ label: Int) -> Metric {
     Metric("precision", "precision", of: .label(label)) { tally in
       tally.predicted[label] > 0
-        ? Double(tally.confusion[label][label]) / Double(tally.predicted[label]) : nil
+        ? tally.confusion[label][label] / tally.predicted[label] : nil
     }.share { $0.predictions[$1] == label }
+  }
+
+  /// The harmonic mean of recall and precision; undefined for a class that neither occurs nor is predicted.
+  package static func f1(_ label: Int) -> Metric {
+    Metric("f1", "F1", of: .label(label)) { $0.f1(label) }
+  }
+
+  /// ``RankedScores/averagePrecision(weights:)`` of the class's probability, its images against the rest.
+  package static func averagePrecision(_ label: Int) -> Metric {
+    Metric("averagePrecision", "average precision", of: .label(label)) { $0.averagePrecisions[label] }
   }
 
   /// Area under the ROC curve of the class's probability, its images against the rest.
@@ -215,8 +245,7 @@ extension Metric {
   package static func meanProbability(_ label: Int) -> Metric {
     Metric("meanProbability", "expected", of: .label(label)) { tally in
       tally.weights.indices.reduce(0) {
-        $0 + Double(tally.weights[$1]) * Double(tally.set.images[$1].probabilities.values[label])
-          / Double(tally.total)
+        $0 + tally.weights[$1] * Double(tally.set.images[$1].probabilities.values[label]) / tally.total
       }
     }
   }
@@ -234,7 +263,7 @@ extension Metric {
 extension Metric {
   /// The share of images from which the model abstained.
   package static let abstainedShare = Metric("abstained", "Share of images abstained from") { tally in
-    Double(tally.total - (tally.answered?.total ?? 0)) / Double(tally.total)
+    (tally.total - (tally.answered?.total ?? 0)) / tally.total
   }
 
   /// Balanced accuracy on the others; undefined when there is none.

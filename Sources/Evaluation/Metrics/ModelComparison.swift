@@ -44,8 +44,12 @@ package struct ModelComparison: Sendable {
     package let lesion: String
     /// Images of one unit are drawn together.
     package let unit: ChanceUnit
+    package let weights: EvaluatedImage.Weights
 
-    package init(label: LesionLabel, lesion: String, unit: ChanceUnit) {
+    package init(
+      label: LesionLabel, lesion: String, unit: ChanceUnit, weights: EvaluatedImage.Weights = .init()
+    ) {
+      self.weights = weights
       self.label = label
       self.lesion = lesion
       self.unit = unit
@@ -115,13 +119,14 @@ package struct ModelComparison: Sendable {
 extension ModelComparison.Measurement {
   fileprivate init?(_ images: [ModelComparison.Image]) {
     let known = images.compactMap { image in image.truth.map { (image: image, truth: $0) } }
+      .filter { $0.truth.weights.score > 0 }
     guard !known.isEmpty else { return nil }
     func set(_ answer: (ModelComparison.Image) -> ModelComparison.Answer) -> EvaluationSet {
       EvaluationSet(
         known.map { image, truth in
           EvaluatedImage(
             lesion: truth.lesion, label: truth.label, probabilities: answer(image).probabilities,
-            metadata: .unknown, source: "", unit: truth.unit)
+            metadata: .unknown, source: "", unit: truth.unit, weights: truth.weights)
         })
     }
     let (firstSet, secondSet) = (set(\.first), set(\.second))

@@ -33,12 +33,12 @@ package struct RankedScores: Sendable {
   /// The probability that a positive image scores above a negative one, a tie counting half; `nil` without at
   /// least one of each.
   ///
-  /// - Parameter weights: how many times each image counts.
-  package func areaUnderCurve(weights: [Int]) -> Double? {
-    // In whole numbers, so that the order of images cannot show: pairs won count two, ties one.
-    var twicePairsWon = 0
-    var positivesAbove = 0
-    var negatives = 0
+  /// - Parameter weights: how much each image counts.
+  package func areaUnderCurve(weights: [Double]) -> Double? {
+    // Pairs won count two and ties one, so that with whole weights all sums are whole and the order of images cannot show.
+    var twicePairsWon = 0.0
+    var positivesAbove = 0.0
+    var negatives = 0.0
     for rank in ranks {
       let (positive, negative) = counts(rank, weights)
       twicePairsWon += negative * (2 * positivesAbove + positive)
@@ -46,34 +46,35 @@ package struct RankedScores: Sendable {
       negatives += negative
     }
     guard positivesAbove > 0, negatives > 0 else { return nil }
-    return Double(twicePairsWon) / Double(2 * positivesAbove * negatives)
+    return twicePairsWon / (2 * positivesAbove * negatives)
   }
 
   /// The greatest share of positives at or above any threshold that at most `percent` of a hundred negatives
   /// reach; `nil` without at least one of each.
   ///
-  /// - Parameter weights: how many times each image counts.
-  package func sensitivity(falsePositivePercent percent: Int, weights: [Int]) -> Double? {
+  /// - Parameter weights: how much each image counts.
+  package func sensitivity(falsePositivePercent percent: Int, weights: [Double]) -> Double? {
     let (positives, negatives) = counts(Array(isPositive.indices), weights)
     guard positives > 0, negatives > 0 else { return nil }
-    var found = 0
-    var falsePositives = 0
+    var found = 0.0
+    var falsePositives = 0.0
     for rank in ranks {
       let (positive, negative) = counts(rank, weights)
       falsePositives += negative
-      if falsePositives * 100 > percent * negatives { break }
+      if falsePositives * 100 > Double(percent) * negatives { break }
       found += positive
     }
-    return Double(found) / Double(positives)
+    return found / positives
   }
 
-  /// The ROC curve from (0, 0) to (1, 1), each image counted once; empty without at least one of each answer.
-  package func curve() -> [Point] {
-    let weights = [Int](repeating: 1, count: isPositive.count)
+  /// The ROC curve from (0, 0) to (1, 1); empty without at least one of each answer.
+  ///
+  /// - Parameter weights: how much each image counts.
+  package func curve(weights: [Double]) -> [Point] {
     let (positives, negatives) = counts(Array(isPositive.indices), weights)
     guard positives > 0, negatives > 0 else { return [] }
-    var found = 0
-    var falsePositives = 0
+    var found = 0.0
+    var falsePositives = 0.0
     var points = [Point(falsePositiveRate: 0, truePositiveRate: 0)]
     for rank in ranks {
       let (positive, negative) = counts(rank, weights)
@@ -81,38 +82,53 @@ package struct RankedScores: Sendable {
       falsePositives += negative
       points.append(
         Point(
-          falsePositiveRate: Double(falsePositives) / Double(negatives),
-          truePositiveRate: Double(found) / Double(positives)))
+          falsePositiveRate: falsePositives / negatives,
+          truePositiveRate: found / positives))
     }
     return points
+  }
+
+  /// The mean precision over the positives, each at the highest threshold that finds it: the area under the curve of precision and
+  /// recall without interpolation, as `sklearn.metrics.average_precision_score` has it. Nil without a positive image.
+  ///
+  /// - Parameter weights: how much each image counts.
+  package func averagePrecision(weights: [Double]) -> Double? {
+    var (sum, found, chosen) = (0.0, 0.0, 0.0)
+    for rank in ranks {
+      let (positive, negative) = counts(rank, weights)
+      found += positive
+      chosen += positive + negative
+      if positive > 0 { sum += positive * (found / chosen) }
+    }
+    return found > 0 ? sum / found : nil
   }
 
   /// The precision at each recall, 0...1, at the highest threshold that reaches it; nil without a positive image.
   ///
   /// - Parameters:
   ///   - recalls: rising.
-  ///   - weights: how many times each image counts.
-  package func precisions(atRecalls recalls: [Double], weights: [Int]) -> [Double?] {
+  ///   - weights: how much each image counts.
+  package func precisions(atRecalls recalls: [Double], weights: [Double]) -> [Double?] {
     let (positives, _) = counts(Array(isPositive.indices), weights)
     var precisions: [Double?] = []
-    var found = 0
-    var chosen = 0
+    var found = 0.0
+    var chosen = 0.0
     for rank in ranks where positives > 0 {
       let (positive, negative) = counts(rank, weights)
       found += positive
       chosen += positive + negative
       while precisions.count < recalls.count, found > 0,
-        Double(found) >= recalls[precisions.count] * Double(positives)
+        found >= recalls[precisions.count] * positives
       {
-        precisions.append(Double(found) / Double(chosen))
+        precisions.append(found / chosen)
       }
     }
     return precisions + [Double?](repeating: nil, count: recalls.count - precisions.count)
   }
 
-  private func counts(_ images: [Int], _ weights: [Int]) -> (positive: Int, negative: Int) {
-    var positive = 0
-    var negative = 0
+  private func counts(_ images: [Int], _ weights: [Double]) -> (positive: Double, negative: Double) {
+    var positive = 0.0
+    var negative = 0.0
     for image in images {
       if isPositive[image] { positive += weights[image] } else { negative += weights[image] }
     }
