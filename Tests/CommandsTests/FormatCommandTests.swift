@@ -1,9 +1,13 @@
 import Files
 import Foundation
+import SystemModule
 import TestFiles
+import TestModels
 import Testing
 
 @testable import Commands
+@testable import DermaFusion
+@testable import Evaluation
 @testable import ImageCodecs
 
 /// Formats beside PNG, JPEG and PNM, through whole commands.
@@ -49,6 +53,34 @@ import Testing
       #expect(result.output.contains(group), "\(group): \(result.output) \(result.errors)")
     }
     #expect(result.output.contains(#""metadata_from_file":1"#), "\(result.output)")
+  }
+
+  /// A fit of the last layer takes what the network was given: the file's age, not only the row's.
+  @Test func theLastLayersInputsAreThoseOfTheFilesMetadata() throws {
+    _ = try copy("dicom_patient.dcm")
+    let models = TemporaryFolder()
+    let classifier = try Classifier(
+      modelDirectory: SmallModel.write(to: "\(models.path)/small", size: 32), threadCount: 1)
+    func inputs(_ cells: String) throws -> [Double] {
+      let table = folder.write(
+        "image_id,dx,age,sex,localization\ndicom_patient,nv,\(cells)\n", to: "labels.csv")
+      let parsed = try ParsedArguments.parse(
+        ["--labels", table, "--images", folder.path], positionals: [], options: EvaluateCommand.options)
+      guard case .arguments(let arguments) = parsed else { return [] }
+      let terminal = Terminal(
+        output: MemoryOutput(), errors: MemoryOutput(),
+        readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") }, width: nil,
+        usesColour: false, environment: { _ in nil }, executablePath: nil)
+      var run = EvaluationRun(
+        arguments, classifier: classifier, index: try ImageIndex(folders: [folder.path]), terminal: terminal)
+      run.keepsFeatures = true
+      try run.evaluate(
+        TestList(try #require(folder.contents(of: "labels.csv")), path: table, labels: classifier.labels))
+      return try #require(run.outputs.first?.features)
+    }
+    let fromFile = try inputs(",,")
+    #expect(try fromFile == inputs("45,female,back"))
+    #expect(try fromFile != inputs("80,male,ear"))
   }
 
   /// The results hold the file's metadata, which the command line does not give.

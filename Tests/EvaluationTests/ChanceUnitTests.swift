@@ -1,5 +1,7 @@
+import TestModels
 import Testing
 
+@testable import DermaFusion
 @testable import Evaluation
 
 /// The patient, otherwise the lesion, otherwise the image; what is connected is one unit.
@@ -69,5 +71,18 @@ import Testing
     #expect(try interval { ChanceUnit(.lesions, "P\($0 / 4)") } == byPatient)
     let width = { (range: ClosedRange<Double>) in range.upperBound - range.lowerBound }
     #expect(width(byPatient) > 1.2 * width(byLesion), "\(byPatient) \(byLesion)")
+  }
+
+  /// Of a class with two lesions one in seven resamples has none, of one with four one in fifty.
+  @Test func aNumberThatManyResamplesDoNotDefineHasNoInterval() {
+    func interval(lesions: Int) -> ClosedRange<Double>? {
+      let others = (0..<60).map { evaluatedImage(.nv, as: $0 % 3 == 0 ? .df : .nv, lesion: "\($0)") }
+      let rare = (0..<lesions).map {
+        evaluatedImage(.df, as: $0 == 0 ? .nv : .df, confidence: 0.6 + 0.1 * Float($0), lesion: "df\($0)")
+      }
+      return EvaluationSet(others + rare).intervals()[.auroc(LesionLabel.df.index)]
+    }
+    #expect(interval(lesions: 2) == nil)
+    #expect(interval(lesions: 4) != nil)
   }
 }
