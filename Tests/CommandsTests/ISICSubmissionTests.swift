@@ -53,7 +53,7 @@ import Testing
     #expect(
       result.errors.hasPrefix(
         "Error: The value 'isic' is invalid for '--format <format>'. A submission has the classes MEL, NV, BCC, AKIEC, "
-          + "BKL, DF, VASC, and the model's classes are 'MEL', 'NV', 'BCC', 'AK', 'BKL', 'DF', 'VASC', 'SCC'.\n"
+          + "BKL, DF, VASC, and the model's classes are 'MEL', 'NV', 'BCC', 'AK', 'BKL', 'DF', 'VASC', 'SCC'. A table of --isic-classes names the column of each.\n"
       ),
       "\(result.errors)")
     #expect(folder.contents(of: "submission.csv") == Array("old".utf8))
@@ -66,6 +66,52 @@ import Testing
     }
     // Its last class is the likeliest, its first the least likely.
     #expect(cells.count == 7 && cells.first == cells.max() && cells.last == cells.min())
+  }
+
+  /// Two classes in one column, a column that no class has, and a class without a column.
+  @Test func aTableNamesTheColumns() throws {
+    let image = folder.write(pnm(seed: 30), to: "A.ppm")
+    let table = folder.write(
+      "class,isic\nnv,NV\nmel,MAL\nbcc,MAL\n,INF\nakiec,AKIEC\nBKL,BKL\ndf,\n", to: "classes.csv")
+    let words = ["classify", image, "--format", "isic", "--isic-classes", table]
+    let result = runTool(words: words)
+    let made = try toyClassifier(threadCount: 2, usesMetadata: true).classify(encodedImage: pnm(seed: 30))
+    let values = [.nv, .mel, .akiec, .bkl].map { made.probabilities[$0] }
+    let cells = [
+      "\(values[0])", "\(values[1] + made.probabilities[.bcc])", "0.0", "\(values[2])", "\(values[3])",
+    ]
+    #expect(result.output == "image,NV,MAL,INF,AKIEC,BKL\nA,\(cells.joined(separator: ","))\n")
+    #expect(
+      result.errors
+        == "Note: \(table): the submission leaves out the probabilities of 'df', 'vasc'; no class of the model is 'INF', which is 0.0.\n"
+    )
+    // A model of other classes, which no challenge of 2018 takes.
+    let labels = ModelLabelsTests()
+    folder.write("class,isic\nSCC,SCCKA\n", to: "classes.csv")
+    let other = labels.run(
+      "classify", image, "--model", try labels.model(ModelLabelsTests.isic2019), "--format", "isic",
+      "--isic-classes", table, "--quiet")
+    #expect(other.output.hasPrefix("image,SCCKA\nA,"), "\(other.errors)")
+  }
+
+  @Test(arguments: [
+    (
+      "class,isic\nscc,SCC\n",
+      "line 2: column 'class': the value 'scc' is invalid. Please provide one of 'akiec',"
+    ),
+    ("class,isic\nnv,NV\nNV,MEL\n", "line 3: the class 'nv' was already on line 2"),
+    ("class,isic\nnv,image\n", "line 2: column 'isic': the value 'image' is invalid."),
+    ("class,name\nnv,NV\n", "the column 'isic' is missing; the header has 'class', 'name'"),
+    ("class,isic\nnv,\n", "no row names a class of the model and its column"),
+  ])
+  func aTableThatNamesNoColumnsIsRefused(text: String, message: String) {
+    let image = folder.write(pnm(), to: "A.ppm")
+    let table = folder.write(text, to: "classes.csv")
+    let result = runTool("classify", image, "--format", "isic", "--isic-classes", table)
+    #expect(result.status == .failure && result.output == "")
+    #expect(result.errors.hasPrefix("Error: \(table): \(message)"), "\(result.errors)")
+    let csv = runTool("classify", image, "--format", "csv", "--isic-classes", table)
+    #expect(csv.status == .usage && csv.errors.contains("has no effect without '--format isic'"))
   }
 
   @Test func twoImagesOfOneNameAreRefused() {

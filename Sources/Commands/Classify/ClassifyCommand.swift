@@ -63,11 +63,11 @@ enum ClassifyCommand: Command {
       terminal: terminal)
     let classifier = try session.classifier(input.modelFolder, arguments)
     input.noteModel(classifier, on: terminal)
-    if arguments.value(of: ClassifyOptions.format) == .isic {
-      try ISICSubmission.check(input.images.sources, labels: classifier.labels)
-    }
+    let submission = try ISICSubmission(arguments, images: input.images.sources, labels: classifier.labels)
+    if let note = submission?.note, !arguments[Flag.quiet] { terminal.note("Note: \(note)") }
     var destination = try ResultDestination(
-      arguments, outputs: outputs, input: input, classifier: classifier, terminal: terminal)
+      arguments, outputs: outputs, input: input, classifier: classifier, submission: submission,
+      terminal: terminal)
 
     var runner = BatchRunner(arguments, terminal: terminal)
     let views = ImageViews(arguments)
@@ -130,7 +130,9 @@ enum ClassifyCommand: Command {
 
 /// The options of `classify` alone.
 enum ClassifyOptions {
-  static let all: [any AnyCommandOption] = [explainMetadata, format, timing, output, resume]
+  static let all: [any AnyCommandOption] = [
+    explainMetadata, format, ISICSubmission.mapping, timing, output, resume,
+  ]
 
   static let explainMetadata = Flag(
     "explain-metadata",
@@ -173,7 +175,7 @@ struct ResultDestination {
 
   init(
     _ arguments: ParsedArguments, outputs: OutputFiles, input: BatchInput, classifier: Classifier,
-    terminal: Terminal
+    submission: ISICSubmission?, terminal: Terminal
   ) throws {
     let format = arguments.value(of: ClassifyOptions.format)
     let items = input.images.items
@@ -232,7 +234,7 @@ struct ResultDestination {
       table: isTable
         ? BatchTable(
           names: input.images.sources.map(\.name), labels: classifier.labels, width: width,
-          usesColour: usesColour) : nil)
+          usesColour: usesColour) : nil, submission: submission)
     writer.isFirst = isFirst
   }
 
