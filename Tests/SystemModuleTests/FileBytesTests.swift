@@ -154,6 +154,20 @@ import Testing
     }
   }
 
+  @Test func theFolderThatIsMissingIsNamed() {
+    for path in ["a/b", "a/b/"] {
+      let target = "\(folder.path)/\(path)"
+      #expect(
+        throws: DermaFusionError.unwritable(
+          target.hasSuffix("/") ? String(target.dropLast()) : target,
+          reason: "there is no folder '\(folder.path)/a'")
+      ) {
+        try FileBytes.requireNewFolder(target)
+      }
+    }
+    #expect(throws: Never.self) { try FileBytes.requireNewFolder("\(folder.path)/b/") }
+  }
+
   @Test func aDeviceIsWrittenToAndStaysADevice() throws {
     try FileBytes.write([1, 2, 3], path: "/dev/null")
     var status = stat()

@@ -155,7 +155,10 @@ package enum FileBytes {
     var status = stat()
     if stat(path, &status) == 0 { return }
     let folder = PathBytes(path).followingLinks.folder
-    guard folder.withCString({ stat($0, &status) }) == 0 else { throw .unwritable(path, reason: reason) }
+    guard folder.withCString({ stat($0, &status) }) == 0 else {
+      let name = String(decoding: folder.bytes, as: UTF8.self)
+      throw .unwritable(path, reason: errno == ENOENT ? "there is no folder '\(name)'" : reason)
+    }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw .unwritable(path, reason: String(cString: strerror(ENOTDIR)))
     }
