@@ -206,6 +206,26 @@ import Testing
     #expect(sets == [[.nv, .mel, .df], [.nv, .df]])
   }
 
+  /// A threshold that was not fitted promises nothing, and the likeliest class decides whose threshold is meant.
+  @Test func aSetWhoseLikeliestClassWasNotFittedStatesNoShare() throws {
+    var shares: [Double?] = Labels.ham10000.map { _ in 0.9 }
+    shares[LesionLabel.df.index] = nil
+    let conformal = ModelConfiguration.Abstention.Conformal(
+      coverage: 0.9, thresholds: settings.conformal.thresholds, coverageByClass: shares)
+    let results = [LesionLabel.df, .nv].map { likeliest in
+      let probabilities = probabilities([likeliest: 0.8])
+      return Classification(
+        logits: probabilities, probabilities: probabilities, metadata: .unknown, warnings: [],
+        imageSHA256: nil, model: ModelIdentity(name: "m", version: "1", sha256: "00"),
+        abstention: Abstention(reasons: [], conformalSet: .init(probabilities, conformal)))
+    }
+    #expect(results.map { $0.answer?.conformalSet?.coverage } == [nil, 0.9])
+    #expect(results.map { $0.answer?.conformalSet?.classes.first } == [.df, .nv])
+    let texts = results.map { $0.json(imageName: "x") }
+    #expect(texts[0].contains(#""conformalSet":["df""#) && texts[0].contains(#""conformalCoverage":null"#))
+    #expect(texts[1].contains(#""conformalCoverage":0.9"#))
+  }
+
   @Test func solidColourAndBlackAbstainWithoutSettings() throws {
     let preprocessor = Preprocessor(
       PreprocessingConfiguration(
@@ -310,6 +330,6 @@ extension PixelImage {
 extension ModelConfiguration.Abstention {
   /// The object `abstention` of a `config.json` of seven classes, by itself.
   static func parsing(_ text: String) throws -> Self {
-    try Self(ConfigurationObject(parsing: Array(text.utf8)), classCount: 7)
+    try Self(ConfigurationObject(parsing: Array(text.utf8)), classes: Labels.ham10000.ids)
   }
 }

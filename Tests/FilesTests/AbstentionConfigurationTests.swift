@@ -39,6 +39,29 @@ import Testing
     #expect(abstention.conformal == .init(coverage: 0.9, thresholds: [0.2, 0.25, 0.3, 0, 0.15, 0.35, 1]))
   }
 
+  @Test func theShareOfEachClassMayBeNullAndIsThatOfAllWhereItIsNotStated() throws {
+    func shares(_ text: String) throws -> [Double?]? {
+      try parse(
+        replacing: #""thresholds":"#,
+        with:
+          #""conformalCoverageByClass":{"nv":0.9,"akiec":1,"bcc":0.9,"bkl":0.9,\#(text)"vasc":0.9},"thresholds":"#
+      )?
+      .conformal.coverageByClass
+    }
+    #expect(try parse(Self.abstention)?.conformal.coverageByClass == [Double?](repeating: 0.9, count: 7))
+    #expect(try shares(#""df":null,"mel":0.5,"#) == [1, 0.9, 0.9, nil, 0.5, 0.9, 0.9])
+    let key = "abstention.conformal.conformalCoverageByClass"
+    #expect(throws: DermaFusionError.missingKey("\(key).mel")) { try shares(#""df":null,"#) }
+    #expect(throws: DermaFusionError.unknownKey("\(key).naevus")) {
+      try shares(#""df":null,"mel":0.5,"naevus":0.9,"#)
+    }
+    #expect(
+      throws: DermaFusionError.outOfRange(key: "\(key).mel", value: "90", rule: "above 0 and at most 1")
+    ) {
+      try shares(#""df":null,"mel":90,"#)
+    }
+  }
+
   @Test func whatMayBeLeftOut() throws {
     #expect(try parse(replacing: #","maximum_green":0.1"#, with: "")?.quality.maximumGreen == nil)
     let plain = try parse(replacing: #","minimum_color_variety":2.1,"minimum_warmth":-0.4"#, with: "")?

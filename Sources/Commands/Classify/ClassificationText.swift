@@ -43,8 +43,10 @@ struct ClassificationText {
     if let set = result.answer?.conformalSet {
       let names = set.classes.prefix(Self.shownClassCount).map(\.name).joined(separator: ", ")
       let rest = set.classes.count - Self.shownClassCount
-      let percent = Int((set.coverage * 100).rounded())
-      lines.append(labelled("\(percent) % set", rest > 0 ? "\(names) and \(rest) more" : names))
+      let title = set.coverage.map { "\(Int(($0 * 100).rounded())) % set" } ?? "Set"
+      // Without a share the reader would take the set for one of 90 %.
+      let reserve = set.coverage == nil ? "; how often it holds the right class is not known" : ""
+      lines.append(labelled(title, (rest > 0 ? "\(names) and \(rest) more" : names) + reserve))
     }
     lines.append(labelled("Metadata", result.metadata.description))
     lines += result.warningSentences.map { labelled("Warning", $0) }

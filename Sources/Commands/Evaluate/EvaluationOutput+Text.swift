@@ -40,7 +40,7 @@ extension EvaluationOutput {
     let values = report.abstention
     let stated = values[.statedCoverage].map { "\(Int(($0 * 100).rounded())) % " }
     return Metric.abstention.compactMap { metric in
-      if metric == .statedCoverage || (stated == nil && [.coverage, .meanSetSize].contains(metric)) {
+      if metric == .statedCoverage || (values[metric] == nil && [.coverage, .meanSetSize].contains(metric)) {
         return nil
       }
       let title = metric == .coverage ? "Coverage of the \(stated ?? "")sets" : metric.title

@@ -197,8 +197,10 @@ struct ReportSection {
     ]
     if let set = result.answer?.conformalSet {
       let names = set.classes.prefix(Self.shownClassCount).map { texts.name($0) }.joined(separator: ", ")
-      let percent = "\(Int((set.coverage * 100).rounded()))"
-      rows.append((texts["reportFile.set", values: ["percent": percent]], HTML.escaped(names)))
+      let title = set.coverage.map {
+        texts["reportFile.set", values: ["percent": "\(Int(($0 * 100).rounded()))"]]
+      }
+      rows.append((title ?? texts["reportFile.setUnknown"], HTML.escaped(names)))
     }
     if let hash = result.imageSHA256 { rows.append((texts["facts.imageHash"], "<code>\(hash)</code>")) }
     let model = result.model

@@ -92,7 +92,7 @@ extension Abstention {
       ("abstain", .bool(!reasons.isEmpty)),
       ("abstainReasons", .strings(reasons.map { $0.rawValue })),
       ("conformalSet", set.map { .strings($0.classes.map { $0.id }) } ?? .null),
-      ("conformalCoverage", set.map { .number($0.coverage) } ?? .null),
+      ("conformalCoverage", set?.coverage.map { .number($0) } ?? .null),
     ]
   }
 }

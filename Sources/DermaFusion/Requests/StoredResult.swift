@@ -195,7 +195,7 @@ extension StoredResult {
       throw .contradiction("\"conformalSet\" has a class that the model lacks")
     }
     return Abstention.ConformalSet(
-      classes: classes, coverage: try result.number("conformalCoverage", .probability))
+      classes: classes, coverage: try result.numberOrNull("conformalCoverage", .probability))
   }
 }
 

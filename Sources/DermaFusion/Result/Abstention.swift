@@ -15,8 +15,9 @@ public struct Abstention: Sendable, Equatable {
   public struct ConformalSet: Sendable, Equatable {
     /// The likeliest first; never empty.
     public let classes: [LesionLabel]
-    /// The share of images whose class is in their set, 0...1.
-    public let coverage: Double
+    /// The share of images of the likeliest class whose set holds it, 0...1; nil if that class's threshold was fitted to too
+    /// few images.
+    public let coverage: Double?
   }
 
   /// An answer without reservation, of a model that makes no sets.
@@ -109,7 +110,7 @@ extension Classifier {
 
 extension Abstention.ConformalSet {
   package init(_ probabilities: ClassScores, _ settings: ModelConfiguration.Abstention.Conformal) {
-    coverage = settings.coverage
+    coverage = settings.coverageByClass[probabilities.highest.index]
     classes = probabilities.ranked.filter {
       $0 == probabilities.highest || Double(probabilities[$0]) >= settings.thresholds[$0.index]
     }

@@ -59,7 +59,6 @@ package struct CalibratedModel: Sendable {
   }
 
   private static let weightsLimit = 1 << 30
-  private static let configurationLimit = 1 << 24
 
   /// Reads the files of a model.
   ///
@@ -71,7 +70,7 @@ package struct CalibratedModel: Sendable {
       )
     }
     let configuration = try FileBytes.read(
-      path: "\(folder)/\(ConfigurationFile.name)", limit: Self.configurationLimit)
+      path: "\(folder)/\(ConfigurationFile.name)", limit: ConfigurationFile.byteLimit)
     let weights = try FileBytes.read(path: "\(folder)/\(ModelFolder.weightsName)", limit: Self.weightsLimit)
     guard Self.identity(configuration: configuration, weights: weights) == identity.sha256 else {
       throw Self.refusal("\(folder): the model's files changed while they were read")

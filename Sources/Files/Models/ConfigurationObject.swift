@@ -146,6 +146,11 @@ package struct ConfigurationObject {
     object[key] == nil ? nil : try number(key, rule)
   }
 
+  /// The number under a key that must be there; nil for null.
+  package mutating func numberOrNull(_ key: String, _ rule: NumberRule) throws(DermaFusionError) -> Double? {
+    try value(key) == .null ? nil : number(key, rule)
+  }
+
   /// - Parameter count: How many there must be; nil: any number.
   package mutating func numbers(
     _ key: String, count: Int? = nil, _ rule: NumberRule

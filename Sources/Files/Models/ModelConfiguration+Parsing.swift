@@ -42,7 +42,7 @@ extension ModelConfiguration {
     if root["abstention"] == nil {
       abstention = nil
     } else {
-      abstention = try Abstention(try root.object("abstention"), classCount: classes.count)
+      abstention = try Abstention(try root.object("abstention"), classes: classes.map { $0.id })
     }
     root.ignore("training")
     try root.requireNoOtherKeys()

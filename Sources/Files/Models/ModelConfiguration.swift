@@ -130,11 +130,18 @@ extension ModelConfiguration {
       package let coverage: Double
       /// The probability from which each class is in the set, 0...1, in the order of the classes.
       package let thresholds: [Double]
+      /// The share of each class's images whose set holds it, 0...1; nil for a class whose threshold was fitted to too few.
+      package let coverageByClass: [Double?]
 
-      package init(coverage: Double, thresholds: [Double]) {
+      /// - Parameter coverageByClass: of each class; nil: ``coverage``, for all of them.
+      package init(coverage: Double, thresholds: [Double], coverageByClass: [Double?]? = nil) {
         self.coverage = coverage
         self.thresholds = thresholds
+        self.coverageByClass = coverageByClass ?? thresholds.map { _ in coverage }
       }
+
+      /// The name of ``coverageByClass`` in `config.json`, and in the JSON of `calibrate`.
+      package static let coverageByClassKey = "conformalCoverageByClass"
     }
 
     /// What an image must be like.
@@ -147,7 +154,8 @@ extension ModelConfiguration {
 }
 
 extension ModelConfiguration.Abstention {
-  init(_ object: ConfigurationObject, classCount: Int) throws(DermaFusionError) {
+  /// - Parameter classes: the ids of the classes, in their order.
+  init(_ object: ConfigurationObject, classes: [String]) throws(DermaFusionError) {
     var object = object
     var quality = try object.object("quality")
     self.quality = Quality(
@@ -169,8 +177,20 @@ extension ModelConfiguration.Abstention {
     var conformal = try object.object("conformal")
     self.conformal = Conformal(
       coverage: try conformal.number("coverage", .upToOne),
-      thresholds: try conformal.numbers("thresholds", count: classCount, .probability))
+      thresholds: try conformal.numbers("thresholds", count: classes.count, .probability),
+      coverageByClass: try Self.coverageByClass(&conformal, classes))
     try conformal.requireNoOtherKeys()
     try object.requireNoOtherKeys()
+  }
+
+  /// Nil where the key is missing, as in a model that was not calibrated.
+  private static func coverageByClass(
+    _ conformal: inout ConfigurationObject, _ classes: [String]
+  ) throws(DermaFusionError) -> [Double?]? {
+    guard conformal.hasValue(Conformal.coverageByClassKey) else { return nil }
+    var shares = try conformal.object(Conformal.coverageByClassKey)
+    let values = try classes.map { (id) throws(DermaFusionError) in try shares.numberOrNull(id, .upToOne) }
+    try shares.requireNoOtherKeys()
+    return values
   }
 }

@@ -277,7 +277,7 @@ package struct ConfigurationFile {
   private let root: ConfigurationObject
 
   /// The most bytes of a `config.json` that are read; the shipped one has two thousand.
-  static let byteLimit = 4 << 20
+  package static let byteLimit = 4 << 20
 
   /// Reads the file of a folder.
   init(in folder: String) throws(DermaFusionError) {

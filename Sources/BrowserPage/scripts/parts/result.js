@@ -50,7 +50,7 @@ export function bars(result, classes) {
     const probability = result.probabilities[id];
     const index = classes.findIndex((each) => each.class === id);
     return h('li', { class: 'bar' },
-      h('span', { class: 'bar-name' }, className(id, name), set.includes(id) ? h('span', { class: 'in-set', title: t('result.inSet') }, t('result.inSetShort')) : null),
+      h('span', { class: 'bar-name' }, className(id, name), set.includes(id) ? h('span', { class: 'in-set', title: t(result.conformalCoverage === null ? 'result.inSetShort' : 'result.inSet') }, t('result.inSetShort')) : null),
       h('span', { class: 'bar-value numbers' }, formatPercent(probability)),
       h('span', { class: 'bar-track', 'aria-hidden': 'true' },
         h('span', { class: 'bar-fill', style: { width: `${100 * probability}%`, '--bar': classColor(id, index) } })));
@@ -65,9 +65,11 @@ export function bars(result, classes) {
 export function setSentence(result, classes) {
   if (result.abstain || !result.conformalSet) return null;
   const names = result.conformalSet.map((id) => nameOfClass(classes, id));
-  const percent = Math.round(100 * (result.conformalCoverage ?? 0));
+  const values = { count: names.length, names: new Intl.ListFormat(currentLanguage()).format(names) };
+  // Null: the threshold of the likeliest class was fitted to too few photographs.
+  const share = result.conformalCoverage;
   return h('div', { class: 'stack close' },
-    h('p', { class: 'soft' }, t('result.set', { percent, count: names.length, names: new Intl.ListFormat(currentLanguage()).format(names) })),
+    h('p', { class: 'soft' }, share === null ? t('result.setUnknown', values) : t('result.set', { ...values, percent: Math.round(100 * share) })),
     // A class of a smaller probability can be in the set while one of a greater is not.
     h('p', { class: 'small soft set-why' }, t('result.setWhy')));
 }
