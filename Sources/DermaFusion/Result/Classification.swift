@@ -174,8 +174,8 @@ extension Classification {
     if set.classes.isEmpty || !isMadeOfClasses || Set(set.classes).count != set.classes.count {
       return "\"conformalSet\" is not made of its classes, each at most once"
     }
-    if !(0...1).contains(set.coverage) {
-      return "\"conformalCoverage\" is \(set.coverage), and must be in 0...1"
+    if let coverage = set.coverage, !(0...1).contains(coverage) {
+      return "\"conformalCoverage\" is \(coverage), and must be in 0...1"
     }
     return nil
   }
