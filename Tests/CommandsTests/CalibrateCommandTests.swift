@@ -121,6 +121,58 @@ import Testing
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["images", "labels.csv"])
   }
 
+  /// A table of 70 images, which are not there.
+  private func refusal(_ rows: [String], header: String = "image_id,lesion_id,dx,patient_id") -> String {
+    var words = words(1)
+    words[1] = folder.write("\(header)\n" + rows.map { $0 + "\n" }.joined(), to: "table.csv")
+    let result = run(words + ["--force"])
+    #expect(result.status == .failure && result.output == "")
+    #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/new"))
+    return result.errors
+  }
+
+  @Test func lesionsOfFewPatientsAreRefused() {
+    let ids = Labels.ham10000.ids
+    let one = refusal((0..<70).map { "M\($0),L\($0),\(ids[$0 % 7]),P" })
+    #expect(
+      one.contains(
+        "table.csv: its 70 lesions are of 1 patient, which is too few to fit a model to; at least 20 patients are needed"
+      ), "\(one)")
+    let some = refusal((0..<76).map { "M\($0),L\($0),\(ids[$0 % 7]),P\($0 % 19)" })
+    #expect(some.contains("its 76 lesions are of 19 patients, which is too few"), "\(some)")
+    let many = refusal((0..<80).map { "M\($0),L\($0),\(ids[$0 % 7]),P\($0 % 20)" })
+    #expect(!many.contains("too few to fit a model to; at least 20") && many.contains("M0"), "\(many)")
+  }
+
+  @Test func oneClassAloneIsRefused() {
+    let errors = refusal((0..<200).map { "M\($0),L\($0),nv,P\($0)" })
+    #expect(
+      errors.contains("table.csv: every photograph shows 'nv'; at least two classes are needed"), "\(errors)")
+  }
+
+  @Test func labelsThatHaveNothingToDoWithTheClassesAreRefused() throws {
+    let old = try Classifier(modelDirectory: model)
+    var words = words(56)
+    var rows = "image_id,dx\n"
+    for index in 0..<56 {
+      let probabilities = try old.classify(encodedImage: pnm(seed: 3 * index)).probabilities
+      let least = probabilities.labels.min { probabilities[$0] < probabilities[$1] }!
+      rows += "i\(index),\(index == 0 ? "nv" : index == 1 ? "mel" : least.id)\n"
+    }
+    words[1] = folder.write(rows, to: "least.csv")
+    for flags in [[], ["--force"], ["--melanoma-weight", "2"]] {
+      let result = run(words + flags)
+      #expect(result.status == .failure && result.output == "", "\(flags): \(result.errors)")
+      #expect(
+        result.errors.contains(
+          "/least.csv: the labels do not go together with the model's classes: the label is the likeliest class of "
+        ),
+        "\(result.errors)")
+      #expect(!result.errors.contains("config.json"))
+    }
+    #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/new"))
+  }
+
   /// Labels that are drawn from the model's own probabilities: no fit to them is better.
   @Test func aModelThatIsNoBetterIsNotWritten() throws {
     let old = try Classifier(modelDirectory: model)

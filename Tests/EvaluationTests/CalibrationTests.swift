@@ -1,11 +1,11 @@
-import DermaFusion
-import Files
 import Foundation
 import SystemModule
 import TestModels
 import Testing
 
+@testable import DermaFusion
 @testable import Evaluation
+@testable import Files
 
 @Suite struct CalibrationTests {
   /// What `python -m dermafusion_training fixtures calibration` wrote.
@@ -39,8 +39,16 @@ import Testing
         #expect(abs(found - expected) < 1e-4, "\(fit.bias), expected \(one.bias)")
       }
       #expect(abs(fit.temperature - one.temperature) < 1e-12)
-      let thresholds = ModelCalibration.thresholds(
-        one.logits.map { fit.probabilities($0) }, labels: one.labels, present: one.bias.map { _ in 0 })
+      // Each image of a lesion of its own, which Python knows nothing of.
+      let names = Labels(one.bias.indices.map { .init(id: "\($0)", name: "\($0)", malignancy: nil) })
+      let images = zip(one.logits, one.labels).enumerated().map { index, image in
+        ModelCalibration.Image(
+          lesion: "\(index)", label: names[image.1],
+          logits: ClassScores(image.0.map { Float($0) }, labels: names), distance: nil, reasons: [])
+      }
+      let thresholds = ClassUnits(images).thresholds(of: one.logits.map { fit.probabilities($0) }).map {
+        $0 ?? 0
+      }
       for (found, expected) in zip(thresholds, one.thresholds) {
         #expect(abs(found - expected) < 1e-4, "\(thresholds), expected \(one.thresholds)")
       }
@@ -55,7 +63,7 @@ import Testing
     for (index, lesion) in lesions.enumerated() {
       #expect(folds[index] == folds[index % 40], "\(lesion)")
     }
-    #expect((0..<5).map { fold in folds.count { $0 == fold } } == [24, 24, 24, 24, 24])
+    #expect((0..<10).map { fold in folds.count { $0 == fold } } == [Int](repeating: 12, count: 10))
     #expect(CalibrationComparison.folds(lesions.reversed()) == folds.reversed())
   }
 
@@ -67,7 +75,7 @@ import Testing
     #expect(Set(lesions).count == 1)
     #expect(NameGroups(lesions).count == 64)
     let folds = CalibrationComparison.folds(lesions.map { ChanceUnit(.lesions, $0) })
-    #expect((0..<5).map { fold in folds.count { $0 == fold } } == [13, 13, 13, 13, 12])
+    #expect((0..<10).map { fold in folds.count { $0 == fold } } == [7, 7, 7, 7, 6, 6, 6, 6, 6, 6])
   }
 
   /// A class that nobody can tell from its logits is told by its features: only the last layer's fit finds it.
@@ -93,7 +101,9 @@ import Testing
     let thresholds = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
     let present = ModelCalibration(
       fit: CalibrationFit(bias: [Double](repeating: 0, count: 7), temperature: 0.84),
-      limits: ModelCalibration.Limits(coverage: 0.9, thresholds: thresholds, distance: 2, outerTenth: 1))
+      limits: ModelCalibration.Limits(
+        coverage: 0.9, thresholds: thresholds, coverageByClass: thresholds.map { _ in 0.9 }, distance: 2,
+        outerTenth: 1))
     // 30 nevi, 12 melanomas, 8 basal cell carcinomas.
     let images = (0..<50).map { index in
       let label = labels[index < 30 ? 5 : index < 42 ? 4 : 1]
@@ -103,7 +113,8 @@ import Testing
         distance: Double(index) / 20, reasons: [])
     }
     for melanomaWeight in [nil, 2.0] {
-      let fitted = ModelCalibration(fittedTo: images, from: present, melanomaWeight: melanomaWeight)
+      let fitted = CalibrationMethod(from: present, melanomaWeight: melanomaWeight)
+        .fitted([.probabilities, .sets, .distance], to: images)
       for index in 0..<7 {
         let isShown = [1, 4, 5].contains(index)
         #expect((fitted.fit.bias[index] != 0) == isShown, "\(labels[index].id): \(fitted.fit.bias)")

@@ -14,7 +14,8 @@ enum CalibrateCommand: Command {
     class, added to that of the last layer; the temperature; the thresholds of the \
     \(Int(ModelCalibration.coverage * 100)) % sets; and the limit of the features' distance, which one photograph in a \
     hundred exceeds, so that the model abstains. A model that cannot abstain gets the bias and the temperature alone. A class \
-    without photographs keeps its bias; one with fewer than \(CalibrationReport.setCount) keeps its threshold.
+    without photographs keeps its bias; one of fewer than \(ClassUnits.leastCount) patients or lesions keeps its threshold, and \
+    results in which it is the likeliest class state no share for their set (conformalCoverage is null).
 
     Bias and temperature maximise the likelihood of the labels; a penalty keeps them near the present ones. Every \
     photograph weighs the same, so do not select photographs: the new probabilities suit a collection like yours. \
@@ -22,14 +23,21 @@ enum CalibrateCommand: Command {
     as much. The probabilities of rare classes are then higher than their share. --\(lastLayer.name) also fits a \
     small change of the last layer's weights.
 
-    The figures compare the model before and after on the same photographs. Those after are cross-fitted: the lesions \
-    are split into \(CalibrationComparison.foldCount) folds, and each fold is evaluated with a fit to the others. The \
-    written model is fitted to all. If the negative log-likelihood is not lower than before, with its whole 95 % interval, \
-    nothing is written and the exit status is \(ExitStatus.notBetter.rawValue); --\(force.name) writes the model anyway.
+    The figures compare the model before and after on the same photographs. Those after are cross-fitted: the patients (the \
+    lesions where the table names no patients) are split into \(CalibrationComparison.foldCount) folds, and each fold is \
+    evaluated with a fit to the others. The written model is fitted to all.
 
-    The command refuses fewer than \(minimumLesions) lesions (\(minimumLesionsOfLastLayer) for --\(lastLayer.name)), and \
-    photographs of lesions that the model was trained on. It names photographs that are missing or cannot be read, and leaves \
-    them out.
+    Each part is kept or left by its own figure: bias with temperature, and the last layer, by the negative log-likelihood; \
+    the sets by the distance of their coverage from \(ModelCalibration.coverage), if they do not grow by more than \
+    \(CalibrationVerdict.mostGrowth) classes; the limit of the distance by the distance of its false alarms from \
+    \(ModelCalibration.falseAlarms). A part is kept if its figure is lower with 95 % confidence (one-sided), and if none of \
+    negative log-likelihood, balanced accuracy and melanoma's sensitivity is worse with its whole 95 % interval. If no part is \
+    kept, nothing is written and the exit status is \(ExitStatus.notBetter.rawValue); --\(force.name) writes all parts anyway.
+
+    The command needs \(minimumLesions) lesions (\(minimumLesionsOfLastLayer) for --\(lastLayer.name)) of at least \
+    \(minimumUnits) patients, and photographs of two classes. It refuses photographs of lesions that the model was trained on, \
+    and labels that have nothing to do with the model's classes. It names photographs that are missing or cannot be read, and \
+    leaves them out.
     """
   static let options: [any AnyCommandOption] = [
     labels, CommandOption<String>.imageFolders, output, melanomaWeight, lastLayer, force,
@@ -41,9 +49,9 @@ enum CalibrateCommand: Command {
     "dermafusion calibrate --labels l.csv --images photos --output m --format json",
   ]
   static let exitStatuses: [HelpEntry] = [
-    ("0", "The model was written, fitted to every image."),
+    ("0", "The model was written, and no image failed."),
     ("1", "An image failed, standard error names it; or nothing was written, standard error says why."),
-    ("2", "Nothing was written: the fit is no better than the model as it is."),
+    ("2", "Nothing was written: no part of the fit is better than the model as it is."),
   ]
 
   private static let labels = CommandOption<String>.path(
@@ -61,7 +69,7 @@ enum CalibrateCommand: Command {
   private static let lastLayer = Flag(
     "last-layer", abstract: "Also fit a change of the last layer's weights; needs many photographs.")
   private static let force = Flag(
-    "force", abstract: "Write the model even where it is no better than the present one.")
+    "force", abstract: "Write every part of the fit, even if it is no better than the present one.")
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
@@ -77,7 +85,9 @@ enum CalibrateCommand: Command {
     }
     let list = try TestList(table, path: labelsPath, labels: classifier.labels)
     let minimum = arguments[lastLayer] ? minimumLesionsOfLastLayer : minimumLesions
-    try require(minimum, lesions: list.entries.map(\.lesion), labelsPath)
+    try require(
+      minimum, lesions: list.entries.map(\.lesion), units: list.entries.map(\.unit),
+      labels: list.entries.map(\.label), labelsPath)
     let overlap = try TrainingOverlap(list, model: folder, members: [])
     if overlap.trainedFolder != nil {
       throw refusal(
@@ -88,7 +98,6 @@ enum CalibrateCommand: Command {
         """)
     }
     let origin = try CalibratedModel(folder: folder, identity: classifier.model)
-    let seen = try seenList(of: folder)
     let index = try ImageIndex(folders: arguments.values(of: CommandOption<String>.imageFolders))
 
     guard !arguments[lastLayer] || origin.hasChangeableLastLayer else {
@@ -98,27 +107,45 @@ enum CalibrateCommand: Command {
     var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: terminal)
     run.keepsFeatures = arguments[lastLayer]
     try run.evaluate(list)
-    try require(minimum, lesions: run.outputs.map(\.lesion), labelsPath)
+    try require(
+      minimum, lesions: run.outputs.map(\.lesion), units: run.outputs.map(\.unit),
+      labels: run.outputs.map(\.label), labelsPath)
 
     let present = ModelCalibration(model.configuration)
-    func fit(_ images: [ModelCalibration.Image]) -> ModelCalibration {
-      ModelCalibration(
-        fittedTo: images, from: present, melanomaWeight: arguments[melanomaWeight], stored: origin.stored)
+    let method = CalibrationMethod(
+      from: present, melanomaWeight: arguments[melanomaWeight], stored: origin.stored)
+    guard !method.likeliest(run.outputs).ignoresLogits(of: present.fit) else {
+      throw unrelated(run.images, labelsPath)
     }
+    let comparison = CalibrationComparison(
+      run.outputs, by: method, changesLastLayer: arguments[lastLayer], keepsAll: arguments[force])
     let report = CalibrationReport(
       origin: classifier.model, labels: classifier.labels, listedCount: list.rowCount,
-      imageCounts: classifier.labels.map { label in run.outputs.count { $0.label.index == label.index } },
-      lesionCount: NameGroups(run.outputs.map(\.lesion)).count, biasType: origin.biasType,
-      present: present, fitted: fit(run.outputs),
-      comparison: CalibrationComparison(run.outputs, present: present, fit: fit),
+      images: run.outputs, biasType: origin.biasType, present: present,
+      fitted: method.fitted(comparison.fittedParts, to: run.outputs), comparison: comparison,
       calibratedBefore: overlap.validationLesions.count)
     let format = arguments.value(of: OutputFormat.option)
-    guard report.comparison.isBetter || arguments[force] else {
+    guard !comparison.kept.isEmpty else {
       try terminal.write(CalibrationOutput(report: report, written: nil), as: format)
-      terminal.note("\(target): not written, the old model was kept. \(report.verdict)")
+      terminal.note(
+        "\(target): not written, the old model was kept. \(report.verdict) --\(force.name) writes it anyway.")
       return run.status == .success ? .notBetter : run.status
     }
-    let (configuration, weights) = try origin.files(report.fitted, record: report.record)
+    let seen = try seenList(of: folder).map { extended($0, by: Array(zip(run.names, run.images))) }
+    let written = try write(report, origin, seen: seen, from: folder, to: target)
+    try terminal.write(CalibrationOutput(report: report, written: (written, target)), as: format)
+    return run.status
+  }
+
+  /// Writes the folder of the new model.
+  ///
+  /// - Parameter seen: the list of what it has seen; nil if the model's folder has none.
+  private static func write(
+    _ report: CalibrationReport, _ origin: CalibratedModel, seen: String?, from folder: String,
+    to target: String
+  ) throws -> ModelIdentity {
+    let (configuration, weights) = try origin.files(
+      report.fitted, classes: report.labels.ids, record: report.record)
     let written = report.identity(configuration: configuration, weights: weights)
     let checksums = CalibratedModel.checksums(configuration: configuration, weights: weights)
     var files: [(name: String, bytes: [UInt8])] = [
@@ -126,30 +153,51 @@ enum CalibrateCommand: Command {
       ("SHA256SUMS", Array(checksums.utf8)),
       ("README.md", Array(report.card(of: written, from: folder).utf8)),
     ]
-    if let seen {
-      let list = extended(seen, by: zip(run.names, run.images).map { ($0, $1) })
-      files.append((TrainingList.relativePath, Array(list.utf8)))
-    }
+    if let seen { files.append((TrainingList.relativePath, Array(seen.utf8))) }
     try FileBytes.writeFolder(files, path: target)
-    try terminal.write(CalibrationOutput(report: report, written: (written, target)), as: format)
-    return run.status
+    return written
   }
 
   /// A fit to fewer lesions would say more about chance than about the images.
   private static let minimumLesions = 50
   private static let minimumLesionsOfLastLayer = 150
+  /// The lesions of fewer patients say more about these patients than about others.
+  private static let minimumUnits = 20
 
   private static func refusal(_ message: String) -> DermaFusionError {
     DermaFusionError(.unusableFile, message: message, remedy: "Please calibrate with other photographs.")
   }
 
   private static func require(
-    _ minimum: Int, lesions: [String], _ path: String
+    _ minimum: Int, lesions: [String], units: [ChanceUnit], labels: [LesionLabel], _ path: String
   ) throws(DermaFusionError) {
     let count = NameGroups(lesions).count
     guard count >= minimum else {
       throw refusal("\(path): \(count) lesions are too few to fit a model to; at least \(minimum) are needed")
     }
+    let unitCount = NameGroups(units).count
+    guard unitCount >= minimumUnits else {
+      let kind = ChanceUnit.drawn(units)
+      throw refusal(
+        "\(path): its \(count) lesions are of \(unitCount) \(unitCount == 1 ? kind.singular : kind.rawValue), which is too few to fit a model to; at least \(minimumUnits) are needed"
+      )
+    }
+    guard labels.contains(where: { $0 != labels[0] }) else {
+      throw refusal(
+        "\(path): every photograph shows '\(labels[0].id)'; at least two classes are needed, because a fit to one would only lower the probability of all others"
+      )
+    }
+  }
+
+  /// - Parameter images: whose labels the model's answers say nothing of.
+  private static func unrelated(_ images: [EvaluatedImage], _ path: String) -> DermaFusionError {
+    let count = images.count { $0.probabilities.highest == $0.label }
+    return DermaFusionError(
+      .unusableFile,
+      message:
+        "\(path): the labels do not go together with the model's classes: the label is the likeliest class of \(count) of \(images.count) photographs, and the likeliest fit makes all classes equally probable",
+      remedy:
+        "Please check which column of the table has the class, and that its words mean the model's classes.")
   }
 
   /// The list of what a model has seen; `nil` where its folder has none.

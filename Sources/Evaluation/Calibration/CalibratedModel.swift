@@ -105,10 +105,11 @@ package struct CalibratedModel: Sendable {
   ///
   /// - Parameters:
   ///   - calibration: whose fit is one that ``stored(_:)`` gave.
+  ///   - classes: the ids of the model's classes, in their order.
   ///   - record: what `config.json` says of how it came about, in the place of the figures of the model's training.
   /// - Throws: `DermaFusionError` where the files would be no model any more.
   package func files(
-    _ calibration: ModelCalibration, record: JSONValue
+    _ calibration: ModelCalibration, classes: [String], record: JSONValue
   ) throws -> (configuration: [UInt8], weights: [UInt8]) {
     var weights = self.weights
     func add(_ added: [Double], to addend: Addend) {
@@ -137,6 +138,9 @@ package struct CalibratedModel: Sendable {
         .changing("conformal") {
           $0.replacing("coverage", .number(limits.coverage))
             .replacing("thresholds", .array(limits.thresholds.map { .number($0) }))
+            .replacing(
+              ModelConfiguration.Abstention.Conformal.coverageByClassKey,
+              limits.coverageByClass(classes))
         })
     }
     let text = Array((root.indentedText() + "\n").utf8)

@@ -35,6 +35,16 @@ extension CalibrationFit {
   /// The same for the last layer's weights, where the features have a mean square of 1.
   private static let changePenalty = 1000.0
 
+  /// The temperature is at most so many times the present one, and at least the same part of it: beyond that all classes are
+  /// equally probable, or each answer is certain, whatever the image shows.
+  private static let temperatureFactor = 10.0
+
+  /// True if the fit would go beyond the greatest temperature: it does best without the logits, so the labels have nothing to do
+  /// with the model's classes.
+  package func ignoresLogits(of present: CalibrationFit) -> Bool {
+    temperature > 0.99 * Self.temperatureFactor * present.temperature
+  }
+
   /// The most likely temperature and biases, every image weighing the same, with a preference for those of the present model.
   ///
   /// - Parameters:
@@ -46,7 +56,8 @@ extension CalibrationFit {
     Self.require(logits, labels)
     let objective = LikelihoodObjective(
       logits: logits.flatMap { $0 }, labels: labels, features: features ?? labels.map { _ in [] },
-      scale: 1 / temperature, penalties: (Self.scalePenalty, Self.biasPenalty, Self.changePenalty))
+      scale: 1 / temperature, scaleFactors: 1 / Self.temperatureFactor...Self.temperatureFactor,
+      penalties: (Self.scalePenalty, Self.biasPenalty, Self.changePenalty))
     let place = Minimizer.minimum(
       from: [Double](repeating: 0, count: objective.parameterCount), objective.callAsFunction)
     let scale = objective.scale * (1 + place[0])
@@ -79,17 +90,20 @@ private struct LikelihoodObjective {
   let featureScale: Double
   let classCount: Int
   let scale: Double
+  /// Of 1 + p0.
+  let scaleFactors: ClosedRange<Double>
   let penalties: (scale: Double, bias: Double, change: Double)
   /// Whether an image shows the class; the bias and the weights of another one stay.
   let isShown: [Bool]
 
   init(
     logits: [Double], labels: [Int], features: [[Double]], scale: Double,
-    penalties: (scale: Double, bias: Double, change: Double)
+    scaleFactors: ClosedRange<Double>, penalties: (scale: Double, bias: Double, change: Double)
   ) {
     self.logits = logits
     self.labels = labels
     self.scale = scale
+    self.scaleFactors = scaleFactors
     self.penalties = penalties
     let classCount = logits.count / labels.count
     self.classCount = classCount
@@ -106,7 +120,7 @@ private struct LikelihoodObjective {
 
   func callAsFunction(_ place: [Double]) -> (value: Double, slope: [Double]) {
     var slope = [Double](repeating: 0, count: place.count)
-    guard place[0] > -1 else { return (.infinity, slope) }
+    guard scaleFactors.contains(1 + place[0]) else { return (.infinity, slope) }
     let weight = { (index: Int) in
       index == 0 ? penalties.scale : index <= classCount ? penalties.bias : penalties.change
     }

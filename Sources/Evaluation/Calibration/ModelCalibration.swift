@@ -9,10 +9,17 @@ package struct ModelCalibration: Sendable, Equatable {
     package let coverage: Double
     /// The probability from which each class is in the set.
     package let thresholds: [Double]
+    /// The same share of each class's images alone; nil for a class whose threshold was fitted to too few.
+    package let coverageByClass: [Double?]
     /// Beyond it the model abstains.
     package let distance: Double
     /// The distance that nine in ten images keep to; nil: not known.
     package let outerTenth: Double?
+
+    /// ``coverageByClass`` as `config.json` and `calibrate` have it, by the ids of the classes; null for a class that has none.
+    package func coverageByClass(_ ids: [String]) -> JSONValue {
+      .object(zip(ids, coverageByClass).map { (key: $0, value: $1.map { .number($0) } ?? .null) })
+    }
   }
 
   /// What a model made of an image whose class is known, as far as its calibration depends on it.
@@ -60,6 +67,21 @@ package struct ModelCalibration: Sendable, Equatable {
   package static let outerShare = 0.1
 }
 
+/// What can be fitted, in the order in which it is judged: each part builds on those before it.
+package enum CalibrationPart: String, Sendable, CaseIterable {
+  /// The bias of each class, and the temperature.
+  case probabilities
+  /// The last layer's weights, with a bias and a temperature of their own.
+  case lastLayer
+  /// The thresholds of the sets.
+  case sets
+  /// The limit of the distance.
+  case distance
+
+  /// True for what changes the logits.
+  var changesProbabilities: Bool { self == .probabilities || self == .lastLayer }
+}
+
 extension ModelCalibration {
   /// A model as it is.
   package init(_ configuration: ModelConfiguration) {
@@ -69,68 +91,40 @@ extension ModelCalibration {
     limits = configuration.abstention.map {
       Limits(
         coverage: $0.conformal.coverage, thresholds: $0.conformal.thresholds,
+        coverageByClass: $0.conformal.coverageByClass,
         distance: $0.distance.threshold, outerTenth: $0.distance.outerTenth)
     }
   }
 
-  /// Fits a model to images.
+  /// A model some parts of which are fitted to images; the others stay as they are.
   ///
   /// - Parameters:
-  ///   - images: at least one. Where they have features, the weights of the last layer are fitted too.
-  ///   - present: the model as it is, which is kept to where the images tell nothing; where it has limits, each image has a
-  ///     distance.
-  ///   - melanomaWeight: of an image of melanoma beside others, in a fit that weighs rare classes more; nil for the most likely
-  ///     calibration.
-  ///   - stored: rounds a fit to the types that the model stores it in. The limits are fitted to the rounded one.
-  package init(
-    fittedTo images: [Image], from present: ModelCalibration, melanomaWeight: Double? = nil,
-    stored: (CalibrationFit) -> CalibrationFit = { $0 }
+  ///   - parts: that are fitted.
+  ///   - fit: of the probabilities, used if ``CalibrationPart/probabilities`` or ``CalibrationPart/lastLayer`` is among the parts.
+  ///   - images: at least one. Where `present` has limits, each image has a distance.
+  ///   - present: the model as it is, which is kept to where the images tell nothing.
+  init(
+    _ parts: Set<CalibrationPart>, fit: CalibrationFit, fittedTo images: [Image],
+    from present: ModelCalibration
   ) {
-    let logits = images.map { $0.logits.values.map { Double($0) } }
-    let labels = images.map(\.label.index)
-    let features = images.map(\.features)
-    let known = features.compactMap { $0 }
-    var fit = CalibrationFit(
-      logits: logits, labels: labels, temperature: present.fit.temperature,
-      features: known.count == images.count ? known : nil)
-    if let melanomaWeight {
-      let weighted = CalibrationFit(
-        logits: zip(logits, features).map { [fit] in fit.changed($0, features: $1) }, labels: labels,
-        melanoma: images.first?.logits.labels.melanoma?.index, melanomaWeight: melanomaWeight)
-      fit = CalibrationFit(bias: weighted.bias, temperature: weighted.temperature, change: fit.change)
-    }
-    // With as many digits as config.json gets.
-    self.fit = stored(
-      CalibrationFit(
-        bias: fit.bias, temperature: max((fit.temperature * 1e4).rounded() / 1e4, 1e-4), change: fit.change))
-    let probabilities = zip(logits, features).map { [fit = self.fit] in fit.probabilities($0, features: $1) }
-    limits = present.limits.map { limits in
-      let distances = images.compactMap(\.distance)
+    let changesProbabilities = parts.contains { $0.changesProbabilities }
+    self.fit = changesProbabilities ? fit : present.fit
+    limits = present.limits.map { [fit = self.fit] limits in
+      let units = ClassUnits(images)
+      let distances = parts.contains(.distance) ? images.compactMap(\.distance) : []
+      let fitsSets = parts.contains(.sets)
       return Limits(
-        coverage: Self.coverage,
+        coverage: fitsSets ? Self.coverage : limits.coverage,
         // Rounded down: a threshold above the probability that it was read off would leave that one out.
-        thresholds: Self.thresholds(probabilities, labels: labels, present: limits.thresholds)
-          .map { ($0 * 1e6).rounded(.down) / 1e6 },
-        distance: Self.distance(distances, allBut: Self.falseAlarms),
-        outerTenth: Self.distance(distances, allBut: Self.outerShare))
-    }
-  }
-
-  /// Per class, the probability that its own images reach with ``coverage``; the present one where too few are known. The
-  /// definition is `conformal_thresholds` of `Scripts/dermafusion_training/evaluation/abstention_fit.py`.
-  ///
-  /// - Parameters:
-  ///   - probabilities: `[images][classes]`
-  ///   - labels: the class of each image.
-  ///   - present: the threshold of each class as it is.
-  package static func thresholds(
-    _ probabilities: [[Double]], labels: [Int], present: [Double]
-  ) -> [Double] {
-    present.enumerated().map { label, present in
-      let own = zip(probabilities, labels).filter { $0.1 == label }.map { $0.0[label] }.sorted()
-      // 1 - 0.9 is a little less than 0.1, and would lose one where the product is whole.
-      let allowed = Int((1 - coverage) * Double(own.count + 1) + 1e-9)
-      return allowed >= 1 ? own[allowed - 1] : present
+        thresholds: fitsSets
+          ? zip(units.thresholds(of: images.map { fit.probabilities(of: $0) }), limits.thresholds)
+            .map { $0.map { ($0 * 1e6).rounded(.down) / 1e6 } ?? $1 } : limits.thresholds,
+        coverageByClass: fitsSets || changesProbabilities
+          ? zip(units.areEnough, limits.coverageByClass).map { $0 ? fitsSets ? Self.coverage : $1 : nil }
+          : limits.coverageByClass,
+        distance: distances.isEmpty ? limits.distance : Self.distance(distances, allBut: Self.falseAlarms),
+        outerTenth: distances.isEmpty
+          ? limits.outerTenth : Self.distance(distances, allBut: Self.outerShare))
     }
   }
 
@@ -143,19 +137,79 @@ extension ModelCalibration {
 
   /// What a model of this calibration says of an image.
   package func evaluated(_ image: Image) -> EvaluatedImage {
-    let logits = image.logits.values.map { Double($0) }
     let probabilities = ClassScores(
-      fit.probabilities(logits, features: image.features).map { Float($0) }, labels: image.logits.labels)
+      fit.probabilities(of: image).map { Float($0) }, labels: image.logits.labels)
     let isFar = if let distance = image.distance, let limits { distance > limits.distance } else { false }
     let set = limits.map {
       Abstention.ConformalSet(
         probabilities,
-        ModelConfiguration.Abstention.Conformal(coverage: $0.coverage, thresholds: $0.thresholds))
+        ModelConfiguration.Abstention.Conformal(
+          coverage: $0.coverage, thresholds: $0.thresholds, coverageByClass: $0.coverageByClass))
     }
     return EvaluatedImage(
       lesion: image.lesion, label: image.label, probabilities: probabilities, metadata: .unknown, source: "",
       unit: image.unit,
       abstention: Abstention(
         reasons: image.otherReasons + (isFar ? [.outOfDistribution] : []), conformalSet: set))
+  }
+}
+
+extension CalibrationFit {
+  /// The probabilities of an image's classes.
+  func probabilities(of image: ModelCalibration.Image) -> [Double] {
+    probabilities(image.logits.values.map { Double($0) }, features: image.features)
+  }
+}
+
+/// The images of each class by their units: a lesion, or a patient, that was photographed thrice tells of a class as much as one
+/// that was photographed once.
+package struct ClassUnits {
+  /// Of each class, how many units show it.
+  package let counts: [Int]
+  private let labels: [Int]
+  /// Of each image, 1 by the number of images of its class in its unit.
+  private let weights: [Double]
+
+  package init(_ images: [ModelCalibration.Image]) {
+    let classCount = images.first?.logits.labels.count ?? 0
+    labels = images.map(\.label.index)
+    let places = zip(NameGroups(images.map(\.unit)).ofEach, labels).map { $0 * classCount + $1 }
+    var sizes: [Int: Int] = [:]
+    for place in places { sizes[place, default: 0] += 1 }
+    weights = places.map { 1 / Double(sizes[$0]!) }
+    var counts = [Int](repeating: 0, count: classCount)
+    for place in sizes.keys { counts[place % classCount] += 1 }
+    self.counts = counts
+  }
+
+  /// The fewest units of a class from which the threshold of its sets can be told.
+  package static let leastCount = 9
+
+  /// True for each class of at least ``leastCount`` units.
+  package var areEnough: [Bool] { counts.map { $0 >= Self.leastCount } }
+
+  /// Per class, the probability that its own images reach with ``ModelCalibration/coverage``, each unit counted once; nil where
+  /// too few are known. With one image a unit the definition is `conformal_thresholds` of
+  /// `Scripts/dermafusion_training/evaluation/abstention_fit.py`; with several it is that of Dunn, Wasserman and Ramdas (JASA
+  /// 118:2491, 2023), who pool the units' distributions.
+  ///
+  /// - Parameter probabilities: `[images][classes]`
+  package func thresholds(of probabilities: [[Double]]) -> [Double?] {
+    counts.indices.map { label in
+      // 1 - 0.9 is a little less than 0.1, and would lose one where the product is whole.
+      let left = (1 - ModelCalibration.coverage) * Double(counts[label] + 1) - 1 + 1e-9
+      guard left >= 0 else { return nil }
+      let own = labels.indices.filter { labels[$0] == label }.sorted {
+        probabilities[$0][label] < probabilities[$1][label]
+      }
+      var below = 0.0
+      var threshold: Double?
+      for image in own {
+        if below > left { break }
+        threshold = probabilities[image][label]
+        below += weights[image]
+      }
+      return threshold
+    }
   }
 }

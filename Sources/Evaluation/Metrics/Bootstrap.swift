@@ -25,15 +25,21 @@ package enum Bootstrap {
   static func intervals(
     units: [ChanceUnit], count: Int, ofDifferences: Bool = false, measure: (_ weights: [Int]) -> [Double?]
   ) -> [ClosedRange<Double>?] {
+    draws(units: units, count: count, measure: measure).map { interval(of: $0, ofDifferences: ofDifferences) }
+  }
+
+  /// The values of each number in the resamples that define it. Parameters as for
+  /// ``intervals(units:count:ofDifferences:measure:)``.
+  static func draws(
+    units: [ChanceUnit], count: Int, measure: (_ weights: [Int]) -> [Double?]
+  ) -> [[Double]] {
     var draws = [[Double]](repeating: [], count: count)
     forEachResample(of: units) { weights in
       for (index, value) in measure(weights).enumerated() {
         if let value { draws[index].append(value) }
       }
     }
-    return draws.map { values in
-      ofDifferences || values.contains { $0 != values[0] } ? range(of: values) : nil
-    }
+    return draws
   }
 
   /// - Parameter body: gets how often each image counts.
@@ -48,10 +54,20 @@ package enum Bootstrap {
     }
   }
 
-  private static func range(of values: [Double]) -> ClosedRange<Double>? {
-    guard values.count * 100 >= definedPercent * resampleCount else { return nil }
-    let sorted = values.sorted()
+  /// The 95 % interval of a number's draws; nil where it has none.
+  static func interval(of draws: [Double], ofDifferences: Bool = false) -> ClosedRange<Double>? {
+    guard isDefined(draws), ofDifferences || draws.contains(where: { $0 != draws[0] }) else { return nil }
+    let sorted = draws.sorted()
     return quantile(sorted, (1 - level) / 2)...quantile(sorted, (1 + level) / 2)
+  }
+
+  /// The value that 95 % of a number's draws do not exceed; nil where too few define it.
+  static func upperBound(of draws: [Double]) -> Double? {
+    isDefined(draws) ? quantile(draws.sorted(), level) : nil
+  }
+
+  private static func isDefined(_ draws: [Double]) -> Bool {
+    draws.count * 100 >= definedPercent * resampleCount
   }
 
   /// Between the two nearest of the sorted values, in proportion.
