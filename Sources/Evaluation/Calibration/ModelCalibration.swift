@@ -161,7 +161,7 @@ extension CalibrationFit {
   }
 }
 
-/// The images of each class by their units: a lesion, or a patient, that was photographed thrice tells of a class as much as one
+/// The images of each class by their units: a lesion, or a patient, that was photographed thrice says as much about a class as one
 /// that was photographed once.
 package struct ClassUnits {
   /// Of each class, how many units show it.
