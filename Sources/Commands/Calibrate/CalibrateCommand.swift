@@ -179,7 +179,7 @@ enum CalibrateCommand: Command {
     guard unitCount >= minimumUnits else {
       let kind = ChanceUnit.drawn(units)
       throw refusal(
-        "\(path): its \(count) lesions are of \(unitCount) \(unitCount == 1 ? kind.singular : kind.rawValue), which is too few to fit a model to; at least \(minimumUnits) are needed"
+        "\(path): its \(count) lesions are of \(unitCount) \(unitCount == 1 ? kind.singular : kind.rawValue), which is too few to fit a model to; at least \(minimumUnits) \(kind.rawValue) are needed"
       )
     }
     guard labels.contains(where: { $0 != labels[0] }) else {
