@@ -4,7 +4,11 @@ Every engine is a process of its own that loads the model once and then computes
 round, so that a machine whose speed drifts is unfair to none. It is stopped while another is timed: threads that spin
 while they wait would take its time.
 
-    python -m dermafusion_training.comparison.engines ENGINE MODEL NETWORK THREADS
+All engines get the same numbers: the photograph that `dermafusion bench` draws, preprocessed by `dermafusion
+preprocess`, and a patient of whom nothing is known. The clock of each starts when these lie in the engine's own input,
+and stops when it has computed the logits.
+
+    python -m dermafusion_training.comparison.engines ENGINE MODEL NETWORK THREADS IMAGE.npy
 
 is such a process.
 """
@@ -21,7 +25,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+
 from dermafusion_training.comparison.int8_peers import make_int8_peers
+from dermafusion_training.data.metadata import encode_metadata
 from dermafusion_training.paths import PROGRAM, ROOT, SCRIPTS
 
 RUNS_PER_ROUND = 5
@@ -36,39 +43,63 @@ INT8_PEERS = {"ONNX Runtime int8": "onnxruntime", "OpenVINO int8": "nncf"}
 OWN, OWN_INT8 = "dermafusion", "dermafusion int8"
 
 
-def load_model(folder):
-    """The PyTorch network of an exported folder, its weights as float32, and its example inputs."""
+def write_drawing(path):
+    """Writes the photograph that `dermafusion bench` draws (Benchmark.photograph) as a PPM file."""
+    width, height = 600, 450
+    y, x = np.mgrid[:height, :width]
+    is_inside = (x - width // 2) ** 2 + (y - height // 2) ** 2 < 120**2
+    texture = (x * 31 + y * 17 + x * y) % 23
+    channels = [np.where(is_inside, dark, bright) + texture for dark, bright in ((110, 215), (70, 165), (55, 150))]
+    Path(path).write_bytes(b"P6\n%d %d\n255\n" % (width, height) + np.stack(channels, 2).astype(np.uint8).tobytes())
+
+
+def write_input(folder, path):
+    """Writes the drawing as the model's network gets it, float32 [1, 3, S, S]."""
+    drawing, stage = f"{path}.ppm", f"{path}.stage.npy"
+    write_drawing(drawing)
+    command = [PROGRAM, "preprocess", drawing, "--stage", "normalized", "--model", folder, "--output", stage]
+    subprocess.run([str(word) for word in command], check=True)
+    np.save(path, np.load(stage)[None])
+
+
+def inputs_of(folder, image):
+    """The inputs of a model's network by name: the image, and the vector of a patient of whom nothing is known."""
+    config = json.loads((folder / "config.json").read_text())
+    inputs = {"image": image}
+    if config["fusion"]:
+        inputs["metadata"] = encode_metadata()[0].reshape(1, -1).astype(np.float32)
+    return inputs
+
+
+def load_model(folder, image):
+    """The PyTorch network of an exported folder, its weights as float32, and its inputs."""
     import torch
 
     from dermafusion_training.model.folder import load_folder
 
-    config, model = load_folder(folder)
-    size = config["preprocessing"]["size"]
-    generator = torch.Generator().manual_seed(1)
-    inputs = [torch.randn(1, 3, size, size, generator=generator)]
-    if config["fusion"]:
-        inputs.append(torch.tensor([[0.55, 0.0, 0.0, 2.0]]))
-    return model, tuple(inputs)
+    model = load_folder(folder)[1]
+    return model, tuple(torch.from_numpy(value) for value in inputs_of(folder, image).values())
 
 
-def export_onnx(folder, path):
+def export_onnx(folder, path, image):
     """Writes the network as ONNX, for the engines that read it."""
     import torch
 
-    model, inputs = load_model(folder)
+    model, inputs = load_model(folder, image)
     names = ["image", "metadata"][: len(inputs)]
     torch.onnx.export(model, inputs, path, input_names=names, output_names=["logits"], opset_version=17, dynamo=False)
 
 
-def engine(name, folder, network, threads):
-    """A function that computes one image with the named engine, from a file that it reads or, PyTorch, the folder."""
-    import numpy as np
+def engine(name, folder, network, threads, image):
+    """A function that computes one image with the named engine, from a file that it reads or, PyTorch, the folder.
 
+    The input lies where the engine reads it before the function is called, and the logits stay where it writes them.
+    """
     if name == "PyTorch eager":
         import torch
 
         torch.set_num_threads(threads)
-        model, inputs = load_model(folder)
+        model, inputs = load_model(folder, image)
 
         def run():
             with torch.inference_mode():
@@ -76,11 +107,7 @@ def engine(name, folder, network, threads):
 
         return run
 
-    config = json.loads((folder / "config.json").read_text())
-    size = config["preprocessing"]["size"]
-    feed = {"image": np.random.default_rng(1).standard_normal((1, 3, size, size)).astype(np.float32)}
-    if config["fusion"]:
-        feed["metadata"] = np.array([[0.55, 0, 0, 2]], np.float32)
+    feed = inputs_of(folder, image)
     if name.startswith("ONNX Runtime"):
         import onnxruntime
 
@@ -88,7 +115,11 @@ def engine(name, folder, network, threads):
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         session = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
-        return lambda: session.run(None, feed)
+        binding = session.io_binding()
+        for key, value in feed.items():
+            binding.bind_cpu_input(key, value)
+        binding.bind_output(session.get_outputs()[0].name, "cpu")
+        return lambda: session.run_with_iobinding(binding)
 
     import openvino
 
@@ -98,12 +129,15 @@ def engine(name, folder, network, threads):
         "CPU",
         {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"},
     )
-    return lambda: compiled(feed)
+    request = compiled.create_infer_request()
+    for key, value in feed.items():
+        request.set_tensor(key, openvino.Tensor(value, shared_memory=True))
+    return request.infer
 
 
-def serve(name, folder, network, threads):
+def serve(name, folder, network, threads, image):
     """Computes so many images for each number read from standard input; answers with their milliseconds as JSON."""
-    run = engine(name, folder, network, threads)
+    run = engine(name, folder, network, threads, image)
     for _ in range(3):
         run()
     print("ready", flush=True)
@@ -121,9 +155,9 @@ def serve(name, folder, network, threads):
 class Peer:
     """One engine in a process of its own."""
 
-    def __init__(self, name, folder, network, threads):
+    def __init__(self, name, folder, network, threads, image):
         module = "dermafusion_training.comparison.engines"
-        command = [sys.executable, "-m", module, name, folder.resolve(), network, threads]
+        command = [sys.executable, "-m", module, name, folder.resolve(), network, threads, image]
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
         self.process = subprocess.Popen(
             [str(word) for word in command],
@@ -160,15 +194,15 @@ def own_times(folder, threads, count):
     return report["latencyMs"]["p50"], report
 
 
-def compare(own, networks, threads, rounds):
+def compare(own, networks, threads, rounds, image):
     """Median milliseconds by engine, and the last report of our float32 network.
 
-    `own` are our model folders by name, `networks` the files that the other engines read.
+    `own` are our model folders by name, `networks` the files that the other engines read, `image` that of their input.
     """
     peers = {}
     for name, network in networks.items():
         try:
-            peers[name] = Peer(name, own[OWN], network, threads)
+            peers[name] = Peer(name, own[OWN], network, threads, image)
         except RuntimeError as error:
             print(error, file=sys.stderr)
     times = {name: [] for name in [*own, *peers]}
@@ -239,14 +273,15 @@ def compare_engines(model, thread_counts, rounds, int8=None):
     the engines that have a form in 8 bits are compared in it too.
     """
     with tempfile.TemporaryDirectory() as folder:
-        onnx_path = os.path.join(folder, "model.onnx")
-        export_onnx(model, onnx_path)
+        onnx_path, image = os.path.join(folder, "model.onnx"), os.path.join(folder, "input.npy")
+        write_input(model, image)
+        export_onnx(model, onnx_path, np.load(image))
         own, networks = {OWN: model}, dict.fromkeys(PEERS, onnx_path)
         if int8 is not None:
             own[OWN_INT8], images, split = int8
             networks |= make_int8_peers(model, images, split, onnx_path)
-        return table({threads: compare(own, networks, threads, rounds) for threads in thread_counts})
+        return table({threads: compare(own, networks, threads, rounds, image) for threads in thread_counts})
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1], Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
+    serve(sys.argv[1], Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]), np.load(sys.argv[5]))

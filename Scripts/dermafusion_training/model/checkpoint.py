@@ -118,7 +118,8 @@ def refused_reason(error):
 
 OTHERS = {
     ".onnx": "an ONNX model", ".tflite": "a TensorFlow Lite model", ".h5": "weights of Keras",
-    ".keras": "a Keras model", ".pb": "a TensorFlow model", ".msgpack": "weights of Flax", ".mlmodel": "a Core ML model",
+    ".keras": "a Keras model", ".pb": "a TensorFlow model", ".msgpack": "weights of Flax",
+    ".mlmodel": "a Core ML model",
 }  # fmt: skip
 
 
