@@ -108,7 +108,7 @@ final class BrowserSession {
 
 extension BrowserSession {
   func load(configuration: [UInt8], weights: [UInt8]) throws(DermaFusionError) -> (JSONValue, Int32) {
-    let folder = try ModelFolder(configuration: configuration, weights: weights)
+    let folder = try Model.folder(configuration: configuration, weights: weights)
     let classifier = Classifier(try Model(folder, threadCount: 1))
     models.append(LoadedModel(classifier: classifier, digest: folder.digest))
     return (.object(["model": .integer(models.count)]), Int32(models.count))

@@ -1,3 +1,4 @@
+import Files
 import SystemModule
 import TestFiles
 import TestModels
@@ -46,6 +47,56 @@ import Testing
       }
     }
     return (0..<count).map { row in Array(values[row * channels..<(row + 1) * channels]) }
+  }
+
+  /// The features of a network that timm saved without its last layer are those of the whole network.
+  @Test func aNetworkWithoutALastLayerHasTheSameFeatures() throws {
+    let (own, weights) = try LightDetector.files(classes: ["a", "b"], rising: 0, falling: 1)
+    let size = try Classifier(configuration: own, weights: weights).configuration.preprocessing.size
+    let (start, layer) = (8 + weights[..<8].reversed().reduce(0) { $0 << 8 | Int($1) }, "classifier.")
+    var header = JSONObject()
+    if case .object(let object) = try JSONParser.parse(Array(weights[8..<start])) { header = object }
+    let kept = header.members.filter { !$0.key.hasPrefix(layer) }
+    let text = JSONValue.object(kept.map { ($0.key, $0.value) }).text
+    try #require(kept.count == header.members.count - 2)
+    // The last layer lies behind all others.
+    let end = kept.compactMap { member -> Int? in
+      guard case .object(let entry) = member.value, case .array(let ends)? = entry["data_offsets"],
+        case .number(let number)? = ends.last
+      else { return nil }
+      return number.integer
+    }.max()
+    let length = withUnsafeBytes(of: UInt64(text.utf8.count).littleEndian, Array.init)
+    let headless = length + Array(text.utf8) + weights[start..<start + (try #require(end))]
+    func configuration(_ count: Int, _ more: String = "") -> String {
+      #"{"architecture": "tf_efficientnet_lite0", "num_classes": \#(count), "num_features": 1280, "model_args": {"num_classes": \#(count)}, \#(more)"#
+        + #""pretrained_cfg": {"input_size": [3, \#(size), \#(size)], "classifier": "classifier"}}"#
+    }
+    folder.write(configuration(2, #""label_names": ["a", "b"], "#), to: "whole/config.json")
+    folder.write(weights, to: "whole/model.safetensors")
+    folder.write(configuration(0), to: "headless/config.json")
+    folder.write(headless, to: "headless/model.safetensors")
+    let image = folder.write(pnm(seed: 7), to: "a.ppm")
+    var found: [[[Float]]] = []
+    for model in ["whole", "headless"] {
+      let result = runProgramTool(
+        ["embed", image, "--model", "\(folder.path)/\(model)", "--output", "\(folder.path)/\(model).npy"])
+      #expect(result.status == .success, "\(result.errors)")
+      found.append(try rows(folder.contents(of: "\(model).npy")))
+    }
+    #expect(found[0] == found[1] && found[0][0].count == 1280)
+    let refused = runProgramTool(["classify", image, "--model", folder.path + "/headless"])
+    #expect(refused.errors.contains(#""num_classes" is 0: the network has no last layer"#))
+  }
+
+  /// Runs a command with the models that its folders hold.
+  private func runProgramTool(_ words: [String]) -> ToolResult {
+    let (output, errors) = (MemoryOutput(), MemoryOutput())
+    let terminal = Terminal(
+      output: output, errors: errors, readInput: { (_) throws(DermaFusionError) in [] }, width: nil,
+      usesColour: false, environment: { _ in nil }, executablePath: nil)
+    let status = Tool.dermafusion.run(words, session: Session(terminal: terminal))
+    return ToolResult(status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
   }
 
   @Test func aRowForEachImageInTheOrderGivenAndNoneForOneThatFails() throws {

@@ -224,11 +224,15 @@ import Testing
   @Test func classes() throws {
     let list = #"["akiec","bcc","bkl","df","mel","nv","vasc"]"#
     for (count, text) in [
-      (0, "[]"), (1, #"["mel"]"#), (1001, "[\((0...1000).map { "\"c\($0)\"" }.joined(separator: ","))]"),
+      (0, "[]"), (1001, "[\((0...1000).map { "\"c\($0)\"" }.joined(separator: ","))]"),
     ] {
       expectError(
         .wrongCount(key: "classes", expected: "2 to 1000 classes", found: count), replacing: list, with: text)
     }
+    expectError(
+      .invalidModel(
+        #""classes" says that there is one output, whose sigmoid is the probability of one class; only models that choose one class of several, by softmax, can be run, so train it with two outputs"#
+      ), replacing: list, with: #"["mel"]"#)
     expectError(.duplicateClass("bcc"), replacing: #""vasc""#, with: #""bcc""#)
     expectError(.malformedText(key: "classes[6]"), replacing: #""vasc""#, with: #""""#)
     expectError(.malformedText(key: "name"), replacing: #""Test""#, with: #""a\nb""#)

@@ -75,6 +75,12 @@ import Testing
       #expect(throws: DermaFusionError.notAFolder(path: folder + "/config.json")) {
         try ModelFolder(directory: folder + "/config.json")
       }
+      try write(weights, to: folder + "/model.safetensors")
+      let error = #expect(throws: DermaFusionError.self) {
+        try ModelFolder(directory: folder + "/config.json")
+      }
+      #expect(
+        error?.message.hasSuffix("and this is a file; name the folder that it lies in: \(folder)") == true)
       #expect(
         DermaFusionError.fileMissing(name: "model.safetensors", folder: "M").description
           == "M: the model folder lacks model.safetensors")

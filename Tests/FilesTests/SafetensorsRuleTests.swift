@@ -84,6 +84,17 @@ import Testing
       safetensors(#"{"a":{"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#, data))
   }
 
+  @Test func aPointerOfGitLFSSaysWhatToRun() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n"
+    let error = #expect(throws: DermaFusionError.self) { try SafetensorsFile(bytes: Array(pointer.utf8)) }
+    #expect(error?.message.hasSuffix("in the place of the file; run git lfs pull") == true)
+  }
+
+  /// The safetensors project's reader takes null for a header without metadata.
+  @Test func metadataMayBeNull() throws {
+    #expect(try SafetensorsFile(bytes: safetensors(#"{"__metadata__":null}"#)).metadata.isEmpty)
+  }
+
   @Test func metadataMapsStringsToStrings() {
     expectError(.metadataNotStrings(key: "n"), safetensors(#"{"__metadata__":{"format":"pt","n":1}}"#))
     expectError(.metadataNotStrings(key: "__metadata__"), safetensors(#"{"__metadata__":"pt"}"#))

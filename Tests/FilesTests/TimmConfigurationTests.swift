@@ -57,6 +57,71 @@ import Testing
     #expect(try parse(inside).classes.map(\.id) == ["k", "l", "m"])
   }
 
+  @Test func descriptionsAreTheNamesOfTheClasses() throws {
+    let inRoot = Self.text(more: #""label_descriptions": {"a": "Melanoma", "c": "Keratosis", "z": "none"},"#)
+    #expect(try parse(inRoot).classes.map(\.name) == ["Melanoma", "b", "Keratosis"])
+    #expect(try parse(inRoot).classes.map(\.id) == ["a", "b", "c"])
+    let inside = Self.text(settings: #""label_descriptions": {"b": "Nevus"}"#)
+    #expect(try parse(inside).classes.map(\.name) == ["a", "Nevus", "c"])
+    let transformers = Self.text(labels: #""id2label": {"2": "c", "0": "LABEL", "1": "b"},"#)
+    #expect(try parse(transformers).classes.map(\.id) == ["LABEL", "b", "c"])
+  }
+
+  /// Each way in which a configuration says that several classes may be right at once, or none.
+  @Test(arguments: [
+    (#""task": "multilabel""#, "task"), (#""task": "Multi-Label Classification""#, "task"),
+    (#""problem_type": "multi_label_classification""#, "problem_type"),
+    (#""multi_label": true"#, "multi_label"),
+    (#""is_multilabel": 1"#, "is_multilabel"), (#""multi-label": "yes""#, "multi-label"),
+    (#""loss": "zlpr""#, "loss"), (#""loss_fn": "AsymmetricLossMultiLabel""#, "loss_fn"),
+    (#""activation": "sigmoid""#, "activation"), (#""function_to_apply": "Sigmoid""#, "function_to_apply"),
+    (#""problem_type": "regression""#, "problem_type"),
+    (#""head": {"kind": "multi label"}"#, "head.kind"),
+    (#""heads": [{"multilabel": true}]"#, "heads.multilabel"),
+  ])
+  func aHeadThatIsNoSoftmaxIsRefusedByItsKey(member: String, key: String) {
+    for text in [Self.text(more: member + ","), Self.text(settings: member)] {
+      let error = #expect(throws: DermaFusionError.self) { try parse(text) }
+      let message = error?.message ?? ""
+      #expect(message.contains(key) && message.contains("softmax"), "\(message)")
+    }
+  }
+
+  /// timm trains single labels with a binary cross-entropy too; names and prose say nothing of the head.
+  @Test(arguments: [
+    #""task": "single_label""#, #""multi_label": false"#, #""multilabel": null"#, #""loss": "bce""#,
+    #""problem_type": "single_label_classification""#, #""activation": "softmax""#,
+    #""act_layer": "sigmoid""#,
+    #""description": "not a multi-label model""#, #""label_descriptions": {"a": "multilabel"}"#,
+  ])
+  func aHeadOfOneClassOfSeveralIsTaken(member: String) throws {
+    #expect(try parse(Self.text(more: member + ",")).classes.count == 3)
+  }
+
+  @Test func theNetworkIsTheFirstRule() throws {
+    let names = ["resnet18", "resnet50", "efficientnet_b0", "mobilenetv3_small_100"]
+    let broken = #""global_pool": "token", "model_args": {"img_size": 196, "in_chans": 1},"#
+    func refusal(_ text: String) -> String {
+      let error = #expect(throws: DermaFusionError.self) {
+        try ModelFolder(configuration: Array(text.utf8), weights: Self.counted, architectures: names)
+      }
+      return error?.message ?? ""
+    }
+    let text =
+      #"{"architecture": "resnet34.a1_in1k", "num_classes": 1, \#(broken) "pretrained_cfg": {}}"#
+    #expect(
+      refusal(text)
+        == #"config.json: "architecture" is "resnet34", which is not one of the 4 networks that can be run; the nearest are resnet18, resnet50, efficientnet_b0"#
+    )
+    #expect(refusal(text.replacingOccurrences(of: "resnet34", with: "resnet18")).contains("global_pool"))
+    let other = ModelConfigurationTests.valid.replacingOccurrences(
+      of: #""efficientnet_lite2""#, with: #""resnet18.a1_in1k""#)
+    #expect(refusal(other).contains(#""architecture" is "resnet18.a1_in1k""#))
+    #expect(
+      refusal(#"{"architectures": ["ViTForImageClassification"], "model_type": "vit", "id2label": {}}"#)
+        .contains(#"a "vit" of transformers"#))
+  }
+
   @Test func tensorFlowsNetworksPadAsTensorFlow() throws {
     for (name, padding, epsilon) in [
       ("tf_efficientnet_lite0", ModelConfiguration.Padding.same, 1e-3),
@@ -76,11 +141,23 @@ import Testing
       (Self.text(labels: #""label_names": ["a", "b", "a"],"#), #""label_names" has "a" twice"#),
       (Self.text(labels: #""label_names": {"0": "a", "1": "b", "3": "c"},"#), "none for the output 2"),
       (Self.text(more: #""model_args": {"bn_eps": 0.1},"#), #""model_args.bn_eps" changes the network"#),
-      (Self.text(more: #""model_args": {"in_chans": 1},"#), #""model_args.in_chans" is 1"#),
+      (
+        Self.text(more: #""model_args": {"in_chans": 1},"#),
+        #""model_args.in_chans" says that its images have 1 channel, and photographs have 3"#
+      ),
       (
         Self.text(settings: #""input_size": [3, 224, 192]"#), #""pretrained_cfg.input_size" is [3, 224, 192]"#
       ),
-      (Self.text(settings: #""input_size": [1, 224, 224]"#), "pretrained_cfg.input_size"),
+      (
+        Self.text(settings: #""input_size": [1, 224, 224]"#),
+        #""pretrained_cfg.input_size" says that its images have 1 channel"#
+      ),
+      (
+        Self.text(labels: #""label_names": ["a"],"#, count: 1),
+        #""num_classes" says that there is one output, whose sigmoid"#
+      ),
+      (Self.text(labels: "", count: 0), #""num_classes" is 0: the network has no last layer"#),
+      (Self.text(labels: #""id2label": {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"},"#), "--classes"),
       (Self.text(settings: #""interpolation": "nearest""#), "bilinear, bicubic, lanczos"),
       (Self.text(settings: #""crop_pct": 1.5"#), #""pretrained_cfg.crop_pct" is 1.5"#),
       (Self.text(settings: #""crop_mode": "fill""#), "center, squash, border"),
@@ -123,6 +200,38 @@ import Testing
     #expect(file.tensors.map(\.name) == ["w"])
     #expect(try file.tensor("w", shape: [1]).floats() == [1])
     #expect(throws: DermaFusionError.self) { try SafetensorsFile(bytes: Self.counted) }
+  }
+
+  /// transformers' wrapper of a network of timm has it as a module; the names of others are left alone.
+  @Test func theWrapperOfTransformersIsTakenOff() throws {
+    let wrapper = Self.text(more: #""model_type": "timm_wrapper", "problem_type": null, "do_pooling": true,"#)
+    func names(_ text: String, _ names: String...) throws -> [String] {
+      var header = "{"
+      for (index, name) in names.enumerated() {
+        header += index == 0 ? "" : ","
+        header += #""\#(name)":{"dtype":"F32","shape":[1],"data_offsets":[\#(4 * index),\#(4 * index + 4)]}"#
+      }
+      let weights = safetensors(header + "}", [UInt8](repeating: 0, count: 4 * names.count))
+      return try ModelFolder(configuration: Array(text.utf8), weights: weights).weights.tensors.map(\.name)
+    }
+    #expect(
+      try names(wrapper, "timm_model.fc.bias", "timm_model.timm_model.a") == ["fc.bias", "timm_model.a"])
+    #expect(try names(wrapper, "timm_model.fc.bias", "fc.bias") == ["timm_model.fc.bias", "fc.bias"])
+    #expect(try names(ModelConfigurationTests.valid, "timm_model.a") == ["timm_model.a"])
+  }
+
+  @Test func aMisfitOfTensorsSaysItsWayOut() throws {
+    let file = try SafetensorsFile(
+      bytes: safetensors(
+        #"{"module.fc.bias":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"conv1.weight":{"dtype":"F32","shape":[2,1,1,1],"data_offsets":[4,12]}}"#,
+        [UInt8](repeating: 0, count: 12)))
+    func refusal(_ name: String, _ shape: [Int]) -> String {
+      let error = #expect(throws: DermaFusionError.self) { try file.tensor(name, shape: shape) }
+      return error?.message ?? ""
+    }
+    #expect(refusal("fc.bias", [1]).contains(#"there is "module.fc.bias", whose prefix"#))
+    #expect(refusal("conv1.weight", [2, 3, 1, 1]).contains("images of 1 channel, and photographs have 3"))
+    #expect(refusal("conv1.weight", [2, 3, 3, 3]).contains("has shape [2, 1, 1, 1]"))
   }
 
   @Test func shardsAreOneModel() throws {

@@ -87,7 +87,9 @@ struct ModelLocation: Sendable {
 
   /// Resolves the value of `--model`: a folder at this path, or a model of this name beside the default one.
   static func folder(named: String, terminal: Terminal) -> String {
-    if named.utf8.contains(UInt8(ascii: "/")) || FileBytes.isThere(named) { return named }
+    if named.utf8.contains(UInt8(ascii: "/")) || FileBytes.isThere(named) {
+      return Classifier.folder(ofModel: named)
+    }
     guard let base = try? defaultFolder(terminal), names(beside: base).contains(named) else { return named }
     return "\(base)/\(named)"
   }
@@ -107,14 +109,7 @@ struct ModelLocation: Sendable {
   static func search(
     folder: String, holding marker: String, terminal: Terminal
   ) throws(DermaFusionError) -> String {
-    var places = [folder]
-    var parent = terminal.executablePath.map(directory(of:))
-    while let current = parent {
-      let base = current == "/" ? "" : current
-      // Scripts/install puts the program into bin and its data into share beside it.
-      places += ["\(base)/\(folder)", "\(base)/share/dermafusion/\(folder)"]
-      parent = current == "/" ? nil : directory(of: current)
-    }
+    let places = [folder] + places(of: folder, terminal: terminal)
     // A folder of this name in the current folder wins, even if it is unusable.
     if FileBytes.isThere(folder) { return folder }
     for place in places where FileBytes.isReadable("\(place)/\(marker)") { return place }
@@ -122,6 +117,19 @@ struct ModelLocation: Sendable {
       .modelNotFound,
       message: "no folder with a \(marker) was found; looked at \(places.joined(separator: ", "))",
       remedy: "Name the folder.")
+  }
+
+  /// The places of a file or folder of the package: beside the program and in the folders above it.
+  static func places(of name: String, terminal: Terminal) -> [String] {
+    var places: [String] = []
+    var parent = terminal.executablePath.map(directory(of:))
+    while let current = parent {
+      let base = current == "/" ? "" : current
+      // Scripts/install puts the program into bin and its data into share beside it.
+      places += ["\(base)/\(name)", "\(base)/share/dermafusion/\(name)"]
+      parent = current == "/" ? nil : directory(of: current)
+    }
+    return places
   }
 
   private static func directory(of path: String) -> String {

@@ -44,7 +44,7 @@ public final class Classifier: Sendable {
   public convenience init(
     modelDirectory: String, threadCount: Int? = nil, precision: Precision? = nil
   ) throws(DermaFusionError) {
-    switch try StoredModel(directory: modelDirectory) {
+    switch try StoredModel(directory: modelDirectory, architectures: Architecture.names) {
     case .single(let folder):
       self.init(try Model(folder.computed(in: precision), threadCount: threadCount))
     case .ensemble(let folder):
@@ -63,8 +63,8 @@ public final class Classifier: Sendable {
   public convenience init(
     configuration: [UInt8], weights: [UInt8], threadCount: Int? = nil, precision: Precision? = nil
   ) throws(DermaFusionError) {
-    let folder = try ModelFolder(configuration: configuration, weights: weights).computed(in: precision)
-    self.init(try Model(folder, threadCount: threadCount))
+    let folder = try Model.folder(configuration: configuration, weights: weights)
+    self.init(try Model(folder.computed(in: precision), threadCount: threadCount))
   }
 
   /// Prepares an ensemble whose files are already in memory.
@@ -79,7 +79,8 @@ public final class Classifier: Sendable {
     ensemble: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])],
     threadCount: Int? = nil, precision: Precision? = nil
   ) throws(DermaFusionError) {
-    let folder = try EnsembleFolder(configuration: ensemble, members: members)
+    let folder = try EnsembleFolder(
+      configuration: ensemble, members: members, architectures: Architecture.names)
     self.init(try Ensemble(folder, threadCount: threadCount, precision: precision))
   }
 
@@ -131,6 +132,9 @@ public final class Classifier: Sendable {
   /// The files that loading a folder reads: a model's two or, of an ensemble, its `config.json` and its members' files.
   /// Whether they are there, and can be used, turns out when it is loaded.
   package static func filePaths(ofModel folder: String) -> [String] { ModelFolder.filePaths(in: folder) }
+
+  /// The folder that a model's path means: of a folder of the Hugging Face Hub's cache its only snapshot, otherwise the path.
+  package static func folder(ofModel path: String) -> String { ModelFolder.folder(path) }
 
   /// The model whose feature maps can be explained.
   ///

@@ -33,7 +33,15 @@ public struct Model: Sendable {
     directory: String, threadCount: Int? = nil, precision: Precision? = nil
   ) throws(DermaFusionError) {
     try self.init(
-      try ModelFolder(directory: directory).computed(in: precision), threadCount: threadCount)
+      try ModelFolder(directory: directory, architectures: Architecture.names).computed(in: precision),
+      threadCount: threadCount)
+  }
+
+  /// The two files of a model, checked as far as that goes without its network.
+  package static func folder(
+    configuration: [UInt8], weights: [UInt8]
+  ) throws(DermaFusionError) -> ModelFolder {
+    try ModelFolder(configuration: configuration, weights: weights, architectures: Architecture.names)
   }
 
   /// - Parameter pool: threads that other models use too, instead of new ones.

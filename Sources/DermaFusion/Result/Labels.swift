@@ -65,8 +65,12 @@ extension Labels {
   static func known(by classes: [ModelConfiguration.Class]) -> [ModelConfiguration.Class] {
     guard classes.count == ham10000.count else { return classes }
     let indices = classes.compactMap { ham10000.label(inWords: $0.id)?.index }
-    return Set(indices).count == classes.count
-      ? indices.map { ModelConfiguration.ham10000Classes[$0] } : classes
+    guard Set(indices).count == classes.count else { return classes }
+    return zip(indices, classes).map { index, given in
+      var label = ModelConfiguration.ham10000Classes[index]
+      if given.name != given.id { label.name = given.name }
+      return label
+    }
   }
 
   /// Columns of the ISIC challenges and of MILK10k: classes that a model may lack.

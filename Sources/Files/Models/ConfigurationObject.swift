@@ -61,7 +61,7 @@ package struct ConfigurationObject {
   }
 
   /// In the order of the file.
-  var keys: [String] { object.members.map { $0.key } }
+  var members: [JSONObject.Member] { object.members }
 
   /// Checks that every key has been asked for.
   package func requireNoOtherKeys() throws(DermaFusionError) {

@@ -10,6 +10,7 @@ extension ModelConfiguration {
   }
 
   init(_ object: ConfigurationObject) throws(DermaFusionError) {
+    try object.requireSingleLabel()
     self = try object.isTimms ? Self(timm: object) : Self(own: object)
   }
 
@@ -117,6 +118,7 @@ extension ModelConfiguration {
 
   /// Checks how many classes there are, and that they differ.
   static func checked(_ classes: [Class], key: String) throws(DermaFusionError) -> [Class] {
+    guard classes.count != 1 else { throw ConfigurationObject.singleOutput(key) }
     guard classCounts.contains(classes.count) else {
       throw .wrongCount(
         key: key, expected: "\(classCounts.lowerBound) to \(classCounts.upperBound) classes",

@@ -42,7 +42,7 @@ package struct ModelConfiguration: Sendable, Equatable {
     /// The short name that programs and tables use; unique in a model.
     package let id: String
     /// The name in words.
-    package let name: String
+    package var name: String
     /// What a lesion of the class is; nil in every class of a model that does not say.
     package let malignancy: Malignancy?
   }

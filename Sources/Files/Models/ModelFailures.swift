@@ -9,9 +9,14 @@ extension DermaFusionError {
   }
 
   /// A model's folder, or one of its files, is not there.
-  static func modelNotFound(_ rule: String) -> DermaFusionError {
+  ///
+  /// - Parameter remedy: what to do instead, without a full stop; it ends the message too. Nil: nothing more is known than
+  ///   what a model's folder holds.
+  static func modelNotFound(_ rule: String, remedy: String? = nil) -> DermaFusionError {
     .init(
-      .modelNotFound, message: rule, remedy: "Name a folder that holds config.json and model.safetensors.")
+      .modelNotFound, message: rule + (remedy.map { "; \($0)" } ?? ""),
+      remedy: remedy.map { $0.prefix(1).uppercased() + $0.dropFirst() + "." }
+        ?? "Name a folder that holds config.json and model.safetensors.")
   }
 
   /// The network cannot be computed in the precision that the configuration or the caller asks for.
@@ -35,6 +40,39 @@ extension DermaFusionError {
   /// The key's string is not one of those allowed.
   package static func unknownValue(key: String, value: String, allowed: [String]) -> DermaFusionError {
     invalidModel("\(quoted(key)) is \(quoted(value)), and must be one of \(allowed.joined(separator: ", "))")
+  }
+
+  /// A network that takes images of another number of channels than photographs have.
+  static func inputChannels(_ count: Int, key: String) -> DermaFusionError {
+    invalidModel(
+      "\(quoted(key)) says that its images have \(count) \(count == 1 ? "channel" : "channels"), and photographs have 3 (red, green, blue); the network must be trained on such"
+    )
+  }
+
+  /// A model's network that is not among those that can be run.
+  ///
+  /// - Parameter names: of all networks that can be run.
+  package static func unknownArchitecture(_ name: String, of names: [String]) -> DermaFusionError {
+    let distances = names.map { editDistance(Array(name.utf8), Array($0.utf8)) }
+    let nearest = names.indices.sorted { (distances[$0], $0) < (distances[$1], $1) }.prefix(3)
+    return invalidModel(
+      "\"architecture\" is \(quoted(name)), which is not one of the \(names.count) networks that can be run; the nearest "
+        + "are \(nearest.map { names[$0] }.joined(separator: ", "))")
+  }
+
+  /// How many bytes must be changed, put in or left out to make one name of the other (Levenshtein's distance).
+  private static func editDistance(_ from: [UInt8], _ to: [UInt8]) -> Int {
+    var row = Array(0...to.count)
+    for (i, byte) in from.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for j in to.indices {
+        let replaced = diagonal + (byte == to[j] ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(replaced, diagonal + 1, row[j] + 1)
+      }
+    }
+    return row[to.count]
   }
 
   static func missingKey(_ key: String) -> DermaFusionError {

@@ -24,14 +24,16 @@ package struct ModelFolder: Sendable {
   /// Reads the files of a folder, each once: what is hashed is what a network is made from. Where the folder has a
   /// `SHA256SUMS`, ``ModelDigest/check()`` holds the weights against it.
   ///
+  /// - Parameter architectures: The names of the networks that can be run; nil: any.
   /// - Throws: `DermaFusionError` when the folder or a file is missing or breaks a rule.
-  package init(directory path: String) throws(DermaFusionError) {
-    try self.init(ConfigurationFile(in: path), directory: path)
+  package init(directory path: String, architectures: [String]? = nil) throws(DermaFusionError) {
+    try self.init(ConfigurationFile(in: path), architectures: architectures)
   }
 
-  init(_ file: ConfigurationFile, directory path: String) throws(DermaFusionError) {
+  init(_ file: ConfigurationFile, architectures: [String]?) throws(DermaFusionError) {
+    let path = file.folder
     // Before the weights, which an ensemble has none of.
-    let configuration = try file.model()
+    let configuration = try file.model(architectures: architectures)
     let weights = ModelFiles.path(of: Self.weightsName, in: path)
     if try ModelFiles.isFolder(weights) != nil {
       try self.init(
@@ -40,7 +42,7 @@ package struct ModelFolder: Sendable {
       return
     }
     guard configuration.isTimms, let shards = try Self.shardNames(in: path) else {
-      throw .modelNotFound("\(path): the model folder lacks \(Self.weightsName)")
+      throw ModelPath.withoutWeights(path)
     }
     var files: [SafetensorsFile] = []
     var limit = SafetensorsFile.byteLimit
@@ -81,18 +83,24 @@ package struct ModelFolder: Sendable {
 
   /// Reads a model from the bytes of its two files.
   ///
+  /// - Parameter architectures: The names of the networks that can be run; nil: any.
   /// - Throws: `DermaFusionError` when a file breaks a rule.
-  package init(configuration: [UInt8], weights: [UInt8]) throws(DermaFusionError) {
-    try self.init(configuration: configuration, weights: weights, folder: nil)
+  package init(
+    configuration: [UInt8], weights: [UInt8], architectures: [String]? = nil
+  ) throws(DermaFusionError) {
+    try self.init(
+      configuration: configuration, weights: weights, folder: nil, architectures: architectures)
   }
 
   /// - Parameter folder: what errors call the folder that the files would lie in.
-  init(configuration bytes: [UInt8], weights: [UInt8], folder: String?) throws(DermaFusionError) {
+  init(
+    configuration bytes: [UInt8], weights: [UInt8], folder: String?, architectures: [String]?
+  ) throws(DermaFusionError) {
     let names = [ConfigurationFile.name, Self.weightsName].map { name in
       folder.map { ModelFiles.path(of: name, in: $0) } ?? name
     }
     let file = try ConfigurationFile(bytes, path: names[0])
-    let configuration = try file.model()
+    let configuration = try file.model(architectures: architectures)
     try self.init(
       configuration, file,
       weights: SafetensorsFile(bytes: weights, name: names[1], hasCounters: configuration.isTimms))
@@ -104,7 +112,9 @@ package struct ModelFolder: Sendable {
     files: [(name: String, path: String)]? = nil
   ) throws(DermaFusionError) {
     self.configuration = configuration
-    self.weights = weights
+    // transformers keeps a network of timm as a module of its own.
+    let network = configuration.isTimms ? weights.withoutPrefix("timm_model.") : nil
+    self.weights = network ?? weights
     configurationPath = file.path
     addBytes = { [bytes = file.bytes] hash in
       hash.update(bytes)
@@ -150,17 +160,19 @@ package enum StoredModel: Sendable {
 
   /// Reads the files of a folder.
   ///
+  /// - Parameter architectures: The names of the networks that can be run; nil: any.
   /// - Throws: `DermaFusionError` when a file is missing or breaks a rule, or an ensemble's members do not agree on classes and
   ///   preprocessing.
-  package init(directory path: String) throws(DermaFusionError) {
+  package init(directory path: String, architectures: [String]? = nil) throws(DermaFusionError) {
     let file = try ConfigurationFile(in: path)
     guard let configuration = try file.ensemble() else {
-      self = .single(try ModelFolder(file, directory: path))
+      self = .single(try ModelFolder(file, architectures: architectures))
       return
     }
     self = .ensemble(
       try EnsembleFolder(configuration, file) { (folder) throws(DermaFusionError) in
-        try ModelFolder(directory: ModelFiles.path(of: folder, in: path))
+        try ModelFolder(
+          directory: ModelFiles.path(of: folder, in: file.folder), architectures: architectures)
       })
   }
 }
@@ -178,18 +190,23 @@ package struct EnsembleFolder: Sendable {
 
   /// Reads an ensemble from the bytes of its files.
   ///
-  /// - Parameter members: the two files of each member by the name of its folder; others are not looked at.
+  /// - Parameters:
+  ///   - members: the two files of each member by the name of its folder; others are not looked at.
+  ///   - architectures: The names of the networks that can be run; nil: any.
   /// - Throws: `DermaFusionError` as for a folder, and where `configuration` lists no members.
   package init(
-    configuration: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])]
+    configuration: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])],
+    architectures: [String]? = nil
   ) throws(DermaFusionError) {
     let file = try ConfigurationFile(configuration, path: ConfigurationFile.name)
     guard let ensemble = try file.ensemble() else {
       throw DermaFusionError.missingKey("members").named(file.path)
     }
     try self.init(ensemble, file) { (folder) throws(DermaFusionError) in
-      guard let files = members[folder] else { throw ConfigurationFile.folderMissing(folder) }
-      return try ModelFolder(configuration: files.configuration, weights: files.weights, folder: folder)
+      guard let files = members[folder] else { throw ModelPath.missing(folder) }
+      return try ModelFolder(
+        configuration: files.configuration, weights: files.weights, folder: folder,
+        architectures: architectures)
     }
   }
 
@@ -219,8 +236,12 @@ package struct EnsembleFolder: Sendable {
 }
 
 extension ModelFolder {
+  /// The folder that a model's path means; the path itself where it is not a model's.
+  package static func folder(_ path: String) -> String { (try? ModelPath.folder(path)) ?? path }
+
   /// The files that a model's folder has or, where it is an ensemble's, that its members' folders have too; there or not.
   package static func filePaths(in folder: String) -> [String] {
+    let folder = Self.folder(folder)
     guard let ensemble = try? ConfigurationFile(in: folder).ensemble() else { return paths(in: folder) }
     return [ConfigurationFile.name, ModelChecksums.fileName].map { ModelFiles.path(of: $0, in: folder) }
       + ensemble.members.flatMap { paths(in: ModelFiles.path(of: $0.folder, in: folder)) }
@@ -248,9 +269,9 @@ extension ModelConfiguration {
     }
     var members: [ModelConfiguration] = []
     for listed in ensemble.members {
-      let file = try ConfigurationFile(in: ModelFiles.path(of: listed.folder, in: path))
-      let member = try file.model()
-      try (members.first ?? member).requireMember(member, file: file.path)
+      let inner = try ConfigurationFile(in: ModelFiles.path(of: listed.folder, in: file.folder))
+      let member = try inner.model()
+      try (members.first ?? member).requireMember(member, file: inner.path)
       members.append(member)
     }
     self.init(ensemble, members: members)
@@ -271,6 +292,8 @@ package struct ConfigurationFile {
 
   /// The file's path or name, for errors.
   let path: String
+  /// The folder that it was read from: of the Hub's cache the snapshot.
+  let folder: String
   let bytes: [UInt8]
   /// What the folder states of its files; nil where it states nothing.
   let checksums: ModelChecksums?
@@ -281,21 +304,21 @@ package struct ConfigurationFile {
 
   /// Reads the file of a folder.
   init(in folder: String) throws(DermaFusionError) {
-    guard let isFolder = try ModelFiles.isFolder(folder) else { throw Self.folderMissing(folder) }
-    guard isFolder else { throw .modelNotFound("\(folder): a model is a folder, and this is a file") }
+    let folder = try ModelPath.folder(folder)
     let path = ModelFiles.path(of: Self.name, in: folder)
-    guard try ModelFiles.isFolder(path) != nil else {
-      throw .modelNotFound("\(folder): the model folder lacks \(Self.name)")
-    }
     let bytes = try ModelFiles.read(path, limit: Self.byteLimit).copied
     let checksums = try ModelChecksums(directory: folder)
     try checksums?.check(bytes, of: Self.name)
-    try self.init(bytes, path: path, checksums: checksums)
+    try self.init(bytes, path: path, folder: folder, checksums: checksums)
   }
 
-  init(_ bytes: [UInt8], path: String, checksums: ModelChecksums? = nil) throws(DermaFusionError) {
+  /// - Parameter folder: that it lies in; empty for bytes that come without one.
+  init(
+    _ bytes: [UInt8], path: String, folder: String = "", checksums: ModelChecksums? = nil
+  ) throws(DermaFusionError) {
     guard !bytes.isEmpty else { throw DermaFusionError.empty(path).inModel }
     self.path = path
+    self.folder = folder
     self.bytes = bytes
     self.checksums = checksums
     root = try DermaFusionError.naming(path) { () throws(DermaFusionError) in
@@ -309,11 +332,13 @@ package struct ConfigurationFile {
   }
 
   /// What the file says of a single model.
-  func model() throws(DermaFusionError) -> ModelConfiguration {
-    try DermaFusionError.naming(path) { () throws(DermaFusionError) in try ModelConfiguration(root) }
-  }
-
-  static func folderMissing(_ path: String) -> DermaFusionError {
-    .modelNotFound("\(path): there is no such model folder")
+  ///
+  /// - Parameter architectures: The networks that can be run; nil: any. The first of all rules, because the others are those
+  ///   of a network that is known.
+  func model(architectures: [String]? = nil) throws(DermaFusionError) -> ModelConfiguration {
+    try DermaFusionError.naming(path) { () throws(DermaFusionError) in
+      if let architectures { try root.requireArchitecture(of: architectures) }
+      return try ModelConfiguration(root)
+    }
   }
 }

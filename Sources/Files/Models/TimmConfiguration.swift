@@ -13,6 +13,23 @@ extension ConfigurationObject {
   }
 }
 
+extension ConfigurationObject {
+  /// Checks that the network is one that can be run, whatever else the file says.
+  ///
+  /// - Parameter names: of those that can be run.
+  func requireArchitecture(of names: [String]) throws(DermaFusionError) {
+    if case .string(let found) = self["architecture"], hasValue("format_version") || isTimms {
+      // What follows the point names timm's weights.
+      let name = isTimms ? found.split(separator: ".").first.map { String($0) } ?? found : found
+      if !names.contains(name) { throw .unknownArchitecture(name, of: names) }
+    } else if !hasValue("format_version"), case .string(let type) = self["model_type"] {
+      throw .invalidModel(
+        "this is the configuration of a \(quoted(type)) of transformers, whose own networks cannot be run; timm's can, inside transformers too (timm_wrapper)"
+      )
+    }
+  }
+}
+
 extension ModelConfiguration {
   /// A model of timm: without metadata, without limits of its own, at the temperature 1.
   init(timm object: ConfigurationObject) throws(DermaFusionError) {
@@ -29,26 +46,31 @@ extension ModelConfiguration {
     padding = isTensorFlows ? .same : .symmetric
     batchNormEpsilon = isTensorFlows ? 1e-3 : 1e-5
     precision = .float32
+    try Self.requireKnownNetwork(&root)
     classes = try Self.classes(timm: &root, &settings)
     temperature = 1
     preprocessing = try PreprocessingConfiguration(timm: &settings)
     fusion = nil
     abstention = nil
     isTimms = true
-    try Self.requireKnownNetwork(&root, classCount: classes.count)
   }
 
   /// Checks that nothing asks for another network than the architecture's own.
-  private static func requireKnownNetwork(
-    _ root: inout ConfigurationObject, classCount: Int
-  ) throws(DermaFusionError) {
+  private static func requireKnownNetwork(_ root: inout ConfigurationObject) throws(DermaFusionError) {
     if root.hasValue("global_pool") { _ = try root.choice("global_pool", of: ["avg"]) }
     guard root.hasValue("model_args") else { return }
     var arguments = try root.object("model_args")
-    for key in arguments.keys where arguments.hasValue(key) {
+    for member in arguments.members where member.value != .null {
+      let key = member.key
       switch key {
-      case "in_chans": _ = try arguments.integer(key, in: 3...3)
-      case "num_classes": _ = try arguments.integer(key, in: classCount...classCount)
+      case "in_chans":
+        let count = try arguments.integer(key, in: 0...Int.max)
+        guard count == 3 else { throw .inputChannels(count, key: arguments.fullKey(key)) }
+      case "num_classes":
+        if root.hasValue("num_classes") {
+          let count = try root.integer("num_classes", in: 0...Int.max)
+          _ = try arguments.integer(key, in: count...count)
+        }
       case "global_pool": _ = try arguments.choice(key, of: ["avg"])
       // Of the training alone.
       case _ where key.hasSuffix("drop_rate"): break
@@ -65,10 +87,16 @@ extension ModelConfiguration {
     timm root: inout ConfigurationObject, _ settings: inout ConfigurationObject
   ) throws(DermaFusionError) -> [Class] {
     let remedy =
-      "name them by --classes of the training package's export, whose --checkpoint takes this folder"
+      "name them: python -m dermafusion_training export --checkpoint FOLDER --classes A,B,... --output NEW"
     let count =
       try root.hasValue("num_classes")
       ? root.integer("num_classes", in: 0...Int.max) : settings.integer("num_classes", in: 0...Int.max)
+    if count == 1 { throw ConfigurationObject.singleOutput("num_classes") }
+    guard count > 0 else {
+      throw .invalidModel(
+        "\"num_classes\" is 0: the network has no last layer, and so gives features and no classes; train a last layer, then export it"
+      )
+    }
     var found = try root.labelNames()
     if found == nil { found = try settings.labelNames() }
     guard let names = found else {
@@ -79,14 +107,33 @@ extension ModelConfiguration {
       throw .invalidModel(
         "\"label_names\" has \(names.count) names, and \"num_classes\" is \(count); \(remedy)")
     }
-    return try checked(self.named(names), key: "label_names")
+    var descriptions = try root.labelDescriptions()
+    if descriptions.isEmpty { descriptions = try settings.labelDescriptions() }
+    var classes = named(names)
+    for index in classes.indices {
+      classes[index].name = descriptions[classes[index].id] ?? classes[index].name
+    }
+    return try checked(classes, key: "label_names")
   }
 }
 
 extension ConfigurationObject {
-  /// The names of a model's outputs, which timm keeps as a list or by their number; nil where there are none.
+  /// The names of the classes in words, by their short names.
+  fileprivate mutating func labelDescriptions() throws(DermaFusionError) -> [String: String] {
+    guard case .object = self["label_descriptions"] else { return [:] }
+    return try textsByKey("label_descriptions")
+  }
+
+  /// The names of a model's outputs, which timm keeps as a list or by their number, and transformers by their number; nil
+  /// where there are none.
   fileprivate mutating func labelNames() throws(DermaFusionError) -> [String]? {
-    guard let key = ["label_names", "labels"].first(where: { hasValue($0) }) else { return nil }
+    let names = try namesOfLabels()
+    // What transformers fills in where nobody has named the classes.
+    return names?.first == "LABEL_0" ? nil : names
+  }
+
+  private mutating func namesOfLabels() throws(DermaFusionError) -> [String]? {
+    guard let key = ["label_names", "labels", "id2label"].first(where: { hasValue($0) }) else { return nil }
     guard case .object = self[key] else { return try texts(key) }
     let names = try textsByKey(key)
     var ordered: [String] = []
@@ -107,6 +154,9 @@ extension PreprocessingConfiguration {
     var size = 224
     if settings.hasValue("input_size") {
       let shape = try settings.integers("input_size", in: 1...2048)
+      if shape.count == 3, shape[0] != 3 {
+        throw .inputChannels(shape[0], key: settings.fullKey("input_size"))
+      }
       guard shape.count == 3, shape[0] == 3, shape[1] == shape[2], Self.sizes.contains(shape[1]) else {
         throw .outOfRange(
           key: settings.fullKey("input_size"), value: "\(shape)",

@@ -99,14 +99,47 @@ package struct SafetensorsFile: Sendable {
   /// - Throws: where there is none, or it has another shape.
   package func tensor(_ name: String, shape: [Int]) throws(DermaFusionError) -> StoredTensor {
     guard let tensor = self[name] else {
-      throw .invalidModel("\(self.name): the tensor \(quoted(name)) is missing")
+      throw .invalidModel("\(self.name): the tensor \(quoted(name)) is missing\(hint(for: name))")
     }
     guard tensor.shape == shape else {
+      if let channels = Self.otherInputChannels(tensor.shape, expected: shape) {
+        throw .invalidModel(
+          "\(self.name): the tensor \(quoted(name)) is of a network for images of \(channels) \(channels == 1 ? "channel" : "channels"), and photographs have 3 (red, green, blue); the network must be trained on those"
+        )
+      }
       throw .invalidModel(
         "\(self.name): the tensor \(quoted(name)) has shape \(SafetensorsHeader.inWords(tensor.shape)), and the "
           + "network needs \(shape)")
     }
     return tensor
+  }
+}
+
+extension SafetensorsFile {
+  /// Takes a prefix off the names of all tensors; nil where one has a name without it.
+  ///
+  /// - Parameter prefix: of a module around the network.
+  func withoutPrefix(_ prefix: String) -> SafetensorsFile? {
+    guard tensors.allSatisfy({ $0.name.hasPrefix(prefix) }) else { return nil }
+    return SafetensorsFile(
+      tensors.map { $0.named(String(decoding: $0.name.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)) },
+      name: name, metadata: metadata,
+      files: files)
+  }
+
+  /// What to do where a tensor lies under a module's prefix.
+  private func hint(for name: String) -> String {
+    guard let found = tensors.first(where: { $0.name.hasSuffix(".\(name)") })?.name else { return "" }
+    return
+      "; there is \(quoted(found)), whose prefix python -m dermafusion_training export takes off (--checkpoint FOLDER --output NEW)"
+  }
+
+  /// The channels of the images that a first convolution of this shape looks at; nil where its shape differs otherwise.
+  private static func otherInputChannels(_ found: [Int], expected: [Int]) -> Int? {
+    guard found.count == 4, expected.count == 4, expected[1] == 3, found[1] != 3 else { return nil }
+    var likeExpected = found
+    likeExpected[1] = 3
+    return likeExpected == expected ? found[1] : nil
   }
 }
 
@@ -167,6 +200,10 @@ struct SafetensorsHeader {
         "the file has \(file.count) bytes, and a safetensors file begins with eight that give its header's length"
       )
     }
+    let pointer = "version https://git-lfs".utf8
+    if file.count > pointer.count, zip(0..., pointer).allSatisfy({ file[$0] == $1 }) {
+      throw .invalidModel("this is a pointer of Git LFS in the place of the file; run git lfs pull")
+    }
     // Little-endian.
     let length = (0..<8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64(file[$1]) }
     guard length <= byteLimit else {
@@ -188,6 +225,8 @@ struct SafetensorsHeader {
     func failure(_ key: String) -> DermaFusionError {
       .invalidModel("the header's __metadata__ must map strings to strings, and \(quoted(key)) does not")
     }
+    // The reader of the safetensors project takes null for a header without the key.
+    if value == .null { return [:] }
     guard case .object(let object) = value else { throw failure("__metadata__") }
     var metadata: [String: String] = [:]
     for member in object.members {

@@ -22,7 +22,7 @@ package enum TensorDataType: String, Sendable, CaseIterable {
 
 /// A tensor as it lies in its file: little-endian elements, the last dimension running fastest, at any alignment.
 package struct StoredTensor: Sendable {
-  package let name: String
+  package private(set) var name: String
   package let dataType: TensorDataType
   package let shape: [Int]
   package let elementCount: Int
@@ -31,6 +31,13 @@ package struct StoredTensor: Sendable {
   let file: FilePages
   /// Where the elements lie in the file.
   package let byteRange: Range<Int>
+
+  /// The same tensor under another name.
+  func named(_ name: String) -> StoredTensor {
+    var tensor = self
+    tensor.name = name
+    return tensor
+  }
 
   /// Converts every element to Float32, exactly, in the order stored.
   ///

@@ -76,7 +76,7 @@ extension Architecture {
 
   package init(_ configuration: ModelConfiguration) throws(DermaFusionError) {
     guard let architecture = Self.named(configuration.architecture) else {
-      throw .unknownValue(key: "architecture", value: configuration.architecture, allowed: Self.names)
+      throw .unknownArchitecture(configuration.architecture, of: Self.names)
     }
     let stageCount = architecture.stageEnds.count
     if let stage = configuration.abstention?.distance.stage, stage >= stageCount {

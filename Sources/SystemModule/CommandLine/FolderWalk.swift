@@ -99,7 +99,7 @@ package struct FolderWalk {
   private mutating func names(ofNew folder: String) throws(DermaFusionError) -> [[UInt8]] {
     var status = stat()
     guard stat(folder, &status) == 0 else { throw FileBytes.failure(path: folder) }
-    return visited.insert(FileIdentity(status)).inserted ? try Self.names(in: folder) : []
+    return visited.insert(FileIdentity(status)).inserted ? try FilePages.names(in: folder) : []
   }
 
   /// Takes a file down, or a link to a folder.
@@ -133,26 +133,9 @@ package struct FolderWalk {
     return false
   }
 
-  /// The names in a folder sorted by their bytes, read before any is looked at: the system has its own order.
-  private static func names(in folder: String) throws(DermaFusionError) -> [[UInt8]] {
-    guard let stream = opendir(folder) else {
-      throw errno == ENOTDIR ? .notFolder(folder) : FileBytes.failure(path: folder)
-    }
-    defer { closedir(stream) }
-    var names: [[UInt8]] = []
-    while true {
-      errno = 0
-      guard let entry = readdir(stream) else {
-        if errno != 0 { throw FileBytes.failure(path: folder) }
-        return names.sorted { $0.lexicographicallyPrecedes($1) }
-      }
-      names.append(withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) })
-    }
-  }
-
   /// The names of the folders in a folder, sorted by their bytes, without hidden ones; none where it cannot be read.
   package static func folders(in folder: String) -> [String] {
-    let names = (try? names(in: folder)) ?? []
+    let names = (try? FilePages.names(in: folder)) ?? []
     return names.compactMap { $0.first == UInt8(ascii: ".") ? nil : String(validating: $0, as: UTF8.self) }
       .filter { path(folder, $0).withCString(isFolder) }
   }

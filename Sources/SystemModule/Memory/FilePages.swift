@@ -88,6 +88,42 @@ package final class FilePages: @unchecked Sendable {
     return nil
   }
 
+  /// The names in a folder sorted by their bytes, read before any is looked at: the system has its own order.
+  package static func names(in folder: String) throws(DermaFusionError) -> [[UInt8]] {
+    #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
+      guard let stream = opendir(folder) else {
+        throw errno == ENOTDIR ? .notFolder(folder) : FileBytes.failure(path: folder)
+      }
+      defer { closedir(stream) }
+      var names: [[UInt8]] = []
+      while true {
+        errno = 0
+        guard let entry = readdir(stream) else {
+          if errno != 0 { throw FileBytes.failure(path: folder) }
+          return names.sorted { $0.lexicographicallyPrecedes($1) }
+        }
+        names.append(withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) })
+      }
+    #else
+      return []
+    #endif
+  }
+
+  /// The first bytes of a file, at most `count`; none where it cannot be read.
+  package static func beginning(of path: String, count: Int) -> [UInt8] {
+    #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
+      // Opening a pipe would wait for a writer.
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+      guard descriptor >= 0 else { return [] }
+      defer { close(descriptor) }
+      return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        filled = max(0, pread(descriptor, buffer.baseAddress, count, 0))
+      }
+    #else
+      return []
+    #endif
+  }
+
   #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
     /// Reads a large file on two threads: what takes time is the system's finding of pages, which it does for both at once.
     private static func fill(
