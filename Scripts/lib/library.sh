@@ -25,7 +25,9 @@ build_library() {
     "@$root/.build/$configuration/DermaFusionC.product/Objects.LinkFileList" "$folder/library_stderr.o" \
     "-L$archives" -lpng16 -ljpeg -lz -lm -Xclang-linker -static-libgcc \
     -Xlinker -soname -Xlinker "$library_soname" -Xlinker --gc-sections -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now \
-    -Xlinker "--version-script=$root/Sources/CDermaFusion/dermafusion.map" || fail "the shared library could not be linked"
+    -Xlinker "--version-script=$root/Sources/CDermaFusion/dermafusion.map" -Xlinker "-Map=$folder/link-map" \
+    || fail "the shared library could not be linked"
+  "$root/Scripts/checks/notices" --map "$folder/link-map"
   strip --strip-unneeded "$library"
 }
 

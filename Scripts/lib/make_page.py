@@ -148,6 +148,14 @@ def languages() -> dict:
     return {code: page | results for code, (page, results) in parts.items()}
 
 
+def notices() -> str:
+    """The notices of the projects whose parts are in the page: those sections of THIRD_PARTY_NOTICES."""
+    rule = "=" * 78 + "\n"
+    parts = (ROOT / "THIRD_PARTY_NOTICES").read_text().split(rule)[1:]
+    sections = [(head, text) for head, text in zip(parts[::2], parts[1::2], strict=True)]
+    return "\n".join(rule + head + rule + text for head, text in sections if re.search(r"^In: .*\bpage\b", head, re.M))
+
+
 def data_block(value: object) -> str:
     """JSON that ends no script element."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
@@ -191,6 +199,7 @@ def page(engine: Path, model: Path, worker_entry: Path, is_site: bool = False) -
         "hash": NO_HASH,
         "weightsByteCount": len(weights),
         "modelLicence": licence(model),
+        "notices": notices(),
         "disclaimer": disclaimer(),
         "figures": figures(model),
         "isSite": is_site,

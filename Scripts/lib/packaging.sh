@@ -43,6 +43,9 @@ find_portable_flags() {
   # glibc has since 2.36 only.
   portable_flags+=(-Xswiftc "-L$archives" -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
     -Xlinker -lz -Xlinker -lm)
+  # What the linker takes, for Scripts/checks/notices. It stays where nothing has to be linked anew.
+  link_map=$root/.build/link-map
+  portable_flags+=(-Xlinker "-Map=$link_map")
 }
 
 # Builds the program. Sets `program`.
@@ -50,6 +53,7 @@ build_portable() {
   find_portable_flags
   PKG_CONFIG_PATH=${archives:-}:${PKG_CONFIG_PATH:-} build "a copy to install" "${portable_flags[@]}"
   program=$root/.build/release/dermafusion
+  [ "$(uname)" != Linux ] || "$root/Scripts/checks/notices" --map "$link_map"
 }
 
 # make_staging: sets `staging` to an empty folder that is removed when the script ends.
@@ -80,6 +84,7 @@ stage() {
   while IFS= read -r name; do put 644 "$root/Weights/$name" "$share/Weights/$name"; done \
     < <(cd "$root/Weights" && find . -type f | sed 's|^\./||' | LC_ALL=C sort)
   put 644 "$root/LICENSE" "$share/LICENSE"
+  put 644 "$root/THIRD_PARTY_NOTICES" "$share/THIRD_PARTY_NOTICES"
   put_output share/bash-completion/completions/dermafusion completions bash
   put_output share/zsh/site-functions/_dermafusion completions zsh
   put_output share/fish/vendor_completions.d/dermafusion.fish completions fish

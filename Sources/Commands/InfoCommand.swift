@@ -1,19 +1,21 @@
 import DermaFusion
 import Files
 import ImageCodecs
+import SystemModule
 
 /// Says what would compute, with which model.
 enum InfoCommand: Command {
   static let name = "info"
   static let abstract = "Show the version, the model, the instruction set, threads and preprocessing."
   static let options: [any AnyCommandOption] = [
-    ModelLocation.option, models, CommandOption<Int>.threads, CommandOption<Precision>.precision,
+    ModelLocation.option, models, licences, CommandOption<Int>.threads, CommandOption<Precision>.precision,
     OutputFormat.option,
   ]
   static let examples = [
     "dermafusion info",
     "dermafusion info --model ensemble/first --format json",
     "dermafusion info --models",
+    "dermafusion info --licences",
   ]
   static let exitStatuses: [HelpEntry] = [
     ("0", "The model can be loaded, and everything was shown."),
@@ -23,9 +25,16 @@ enum InfoCommand: Command {
   private static let models = Flag(
     "models",
     abstract: "List the models that --model finds by name instead: the model itself and those in its folder.")
+  private static let licences = Flag(
+    "licences", abstract: "Print the licences of the other projects whose parts are in this program instead.")
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
+    if arguments[licences] {
+      try terminal.write(
+        LicenceReport(text: LicenceReport.read(terminal)), as: arguments.value(of: OutputFormat.option))
+      return .success
+    }
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     if arguments[models] {
       return try list(folder, arguments, session)
@@ -116,6 +125,32 @@ struct InfoReport: Report {
       ("Threads", String(classifier.threadCount)),
     ]
     return TextTable.labelled(rows.map { ($0.0, $0.1.printable) }, column: 17, width: width)
+  }
+}
+
+/// The licences of the other projects whose parts are in the program.
+struct LicenceReport: PlainReport {
+  let text: String
+
+  private static let fileName = "THIRD_PARTY_NOTICES"
+
+  /// Reads the file that every form of the package has beside its program or in its folder `share`.
+  static func read(_ terminal: Terminal) throws(DermaFusionError) -> String {
+    let places = ModelLocation.places(of: fileName, terminal: terminal)
+    guard let place = places.first(where: { FileBytes.isReadable($0) }) else {
+      throw DermaFusionError.failure(
+        name: fileName,
+        reason:
+          "the file that every copy of this program comes with is not there; looked at \(places.joined(separator: ", "))"
+      )
+    }
+    return String(decoding: try FileBytes.read(path: place, limit: 1 << 20), as: UTF8.self)
+  }
+
+  var members: [(key: String, value: JSONValue)] { [("licences", .string(text))] }
+
+  func lines(width: Int?) -> [String] {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
   }
 }
 

@@ -33,7 +33,10 @@ extension Tool {
       ("0", "All done."),
       ("1", "Something failed; standard error names it. Of several images, the others got their results."),
       ("64", "Wrong usage."),
-      ("129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM; half-written files were removed."),
+      (
+        "128 + N",
+        "Ended by signal N (SIGINT 130, SIGTERM 143, ...); half-written files were removed."
+      ),
       (
         "132 to 136, 139",
         "The program crashed: internal error or out of memory; standard error says so."

@@ -42,6 +42,38 @@ import Testing
         """)
   }
 
+  /// The file lies beside the program or, where it is installed, in the folder `share`; no model is needed.
+  @Test func licencesArePrintedFromTheFileOfThePackage() throws {
+    let folder = TemporaryFolder()
+    let program = folder.path + "/bin/dermafusion"
+    let text = "Notices\n\n  é \u{2028}\n"
+    let missing = runTool("info", "--licences", executablePath: program)
+    #expect(missing.status == .failure && missing.output.isEmpty)
+    #expect(
+      missing.errors.contains("THIRD_PARTY_NOTICES: ") && missing.errors.contains("\(folder.path)/share"))
+    for place in ["share/dermafusion/THIRD_PARTY_NOTICES", "bin/THIRD_PARTY_NOTICES"] {
+      let path = folder.write(text, to: place)
+      let result = runTool("info", "--licences", executablePath: program)
+      #expect(result.status == .success && result.output.hasPrefix(text), "\(result.output)")
+      let json = runTool("info", "--licences", "--format", "json", executablePath: program)
+      #expect(json.output.contains(#""licences":"Notices\n\n"#))
+      try FileManager.default.removeItem(atPath: path)
+    }
+  }
+
+  /// Every project whose library the package links has its notice.
+  @Test func thePackageHasItsNotices() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let text = try String(contentsOf: root.appending(path: "THIRD_PARTY_NOTICES"), encoding: .utf8)
+    for words in [
+      "Independent JPEG Group", "PNG Reference Library License version 2", "Jean-loup Gailly",
+      "Runtime Library Exception", "GCC RUNTIME LIBRARY EXCEPTION", "Roboto",
+    ] {
+      #expect(text.contains(words), "\(words)")
+    }
+  }
+
   @Test func jsonHasItsKeysInOrder() throws {
     let result = runTool("info", "--format", "json", usesMetadata: false)
     let list = { (names: [String]) in JSONValue.strings(names).text }

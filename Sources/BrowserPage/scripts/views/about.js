@@ -26,6 +26,7 @@ export async function aboutView() {
       h('section', { class: 'card stack' }, h('h2', {}, t('about.privacyTitle')), h('ul', {}, texts('about.privacy').map((/** @type {string} */ text) => h('li', {}, text)))),
       h('section', { class: 'card stack' }, h('h2', {}, t('about.identity')), identity),
       h('section', { class: 'card stack' }, h('h2', {}, t('about.licences')), h('ul', {}, [
-        ...texts('about.licenceList'), t('about.modelLicence', { licence: facts.modelLicence })].map((/** @type {string} */ text) => h('li', {}, text))))),
+        ...texts('about.licenceList'), t('about.modelLicence', { licence: facts.modelLicence })].map((/** @type {string} */ text) => h('li', {}, text))),
+      h('details', {}, h('summary', {}, t('about.licenceTexts')), h('pre', { class: 'command', tabindex: 0, role: 'region', 'aria-label': t('about.licenceTexts') }, facts.notices)))),
   };
 }
