@@ -2,8 +2,10 @@
 
 import json
 import math
+import pickle
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pyarrow
 import pytest
 from conftest import COMMAND, IMAGES, pixels
 
-from dermafusion import ArgumentError, Classifier, ExplanationError, ModelNotFoundError, _frame
+from dermafusion import ArgumentError, Classifier, DermaFusionError, ExplanationError, ModelNotFoundError, _frame
 from dermafusion.ray import Classify
 
 PHOTOGRAPH = IMAGES / "jpeg_420.jpg"
@@ -180,14 +182,20 @@ def test_a_table_has_declared_types_also_of_nulls(small_model: Path) -> None:
     assert dict(full.column("probabilities")[0].as_py()).keys() == set(Classifier(small_model).classes)
 
 
-def test_one_machine_s_table_is_the_cluster_s(small_model: Path, tmp_path: Path) -> None:
+def test_one_machine_s_table_is_the_cluster_s(small_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [str(PHOTOGRAPH), str(IMAGES / "refused_truncated.jpg"), str(IMAGES / "phantom_pale.jpg")]
     classifier = Classifier(small_model)
     table = classifier.classify_many(names, errors="return", features=True).to_arrow()
     plan = _frame.Plan({"path": "string"}, ["result", "features"])
     assert table == plan.table(str(small_model), pyarrow.table({"path": names}))
     assert classifier.classify_many([]).to_arrow().schema.names == ["path", *_frame.columns(["result"])]
-    assert classifier.classify(PHOTOGRAPH).features is None
+    plain, full = classifier.classify(PHOTOGRAPH), classifier.classify(PHOTOGRAPH, features=True)
+    assert plain.features is None and full == plain
+    assert np.array_equal(pickle.loads(pickle.dumps(full)).features, full.features)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(DermaFusionError, match="pyarrow is not installed") as caught:
+        classifier.classify_many(names).to_arrow()
+    assert "pip install" in caught.value.remedy
 
 
 def test_an_actor_takes_ray_s_three_forms_of_batches(small_model: Path) -> None:
@@ -201,6 +209,8 @@ def test_an_actor_takes_ray_s_three_forms_of_batches(small_model: Path) -> None:
     assert actor({**as_numpy, "image": np.zeros((2, 4, 4, 3), np.uint8)}) == expected, "pixels beside are not read"
     with pytest.raises(ArgumentError, match="decoded pixels"):
         actor({"image": np.zeros((2, 4, 4, 3), np.uint8)})
+    with pytest.raises(ArgumentError, match="lose zeros"):
+        actor({"bytes": np.array([content + b"\0\0"])})
     with pytest.raises(ArgumentError, match="loses digits"):
         actor({**as_numpy, "patient_id": np.array([12345678901234567, np.nan])})
     mixed = np.array([55, "60+"], object)

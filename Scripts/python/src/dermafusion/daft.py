@@ -44,17 +44,19 @@ def classify(
     types = {**dict.fromkeys(plan.kept, "string"), **plan.made}
     struct = pyarrow.struct([(name, _frame.arrow(kind)) for name, kind in types.items()])
     text = daft.DataType.string()
+    names = list(given)
 
-    @daft.cls(max_concurrency=workers)
     class Classify:
         def __init__(self) -> None:
             _frame.opened(model)
 
-        @daft.method.batch(return_dtype=daft.DataType.from_arrow_type(struct), batch_size=batch_size)
-        def run(self, *columns: Any) -> Any:
-            batch = pyarrow.table({name: column.to_arrow() for name, column in zip(given, columns, strict=True)})
+        def classify(self, *columns: Any) -> Any:
+            batch = pyarrow.table({name: column.to_arrow() for name, column in zip(names, columns, strict=True)})
             kinds = {field.name: _frame.kind(field.type) for field in batch.schema}
             return _frame.Plan(kinds, outputs).table(model, batch).to_struct_array()
 
+        run = daft.method.batch(return_dtype=daft.DataType.from_arrow_type(struct), batch_size=batch_size)(classify)
+
+    engines = daft.cls(Classify, max_concurrency=workers)()
     expressions = {name: each if isinstance(each, daft.Expression) else daft.lit(each) for name, each in given.items()}
-    return Classify().run(*(each.cast(text) if name in plan.kept else each for name, each in expressions.items()))
+    return engines.run(*(each.cast(text) if name in plan.kept else each for name, each in expressions.items()))

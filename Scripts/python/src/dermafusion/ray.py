@@ -42,7 +42,10 @@ def _array(name: str, values: Any) -> Any:
 
     if getattr(values, "ndim", 1) > 1:
         return pyarrow.nulls(len(values), pyarrow.bool_())  # pixels, which nothing reads
-    if name in _frame.PASSED and values.dtype.kind == "f":
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    if kind == "S":
+        raise ArgumentError(f"{name} has bytes of one width, which lose zeros at their end", "Give objects.")
+    if name in _frame.PASSED and kind == "f":
         raise ArgumentError(
             f"{name} has floating-point numbers, as Ray makes them of whole ones with gaps, which loses digits",
             'Hand the ids over unchanged: map_batches(..., batch_format="pyarrow").',
