@@ -5,8 +5,8 @@ after each engine, because a machine's speed changes, and each engine all of the
 
 - share: the command's time for as many images, divided by the engine's. The start of the engine is not counted, that of
   the workers with their models is.
-- Python, other: milliseconds of processor for an image, of the processes that classify and of all others (Java,
-  raylet).
+- Python, other: milliseconds of processor for an image, of the processes that classify and of all others (the command,
+  Java, raylet).
 - core-hours: of a million images, from the processor time of all processes.
 - start: seconds until the engine had started.
 - worker: the most private memory of one process in the first and in the last quarter of the job, in MB.
@@ -16,6 +16,7 @@ after each engine, because a machine's speed changes, and each engine all of the
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -108,12 +109,15 @@ class Memory(threading.Thread):
         return f"{max(self.found[:part], default=0)}, {max(self.found[-part:], default=0)}"
 
 
-def timed_command(folder: Path, model: str, workers: int) -> float:
-    """Seconds for an image."""
-    start = time.monotonic()
+def timed_command(folder: Path, model: str, workers: int) -> tuple[float, float]:
+    """Seconds for an image, by the clock and of processors."""
+    start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [COMMAND, "classify", str(folder), "--model", str(ROOT / "Weights" / model), "--format", "json"]
     run = subprocess.run([*command, "--threads", str(workers), "--quiet"], capture_output=True, text=True, check=True)
-    return (time.monotonic() - start) / len(run.stdout.splitlines())
+    clock, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    images = len(run.stdout.splitlines())
+    return clock / images, processor / images
 
 
 def measured(engine: str, folder: Path, options: argparse.Namespace) -> tuple[Use, float, str]:
@@ -158,7 +162,8 @@ def run(engine: str, folder: str, model: str, workers: int) -> None:
         from dermafusion import spark
 
         builder = SparkSession.builder.master(f"local[{workers}]").config("spark.ui.enabled", "false")
-        session = builder.config("spark.driver.memory", "2g").getOrCreate()
+        builder = builder.config("spark.driver.memory", "2g").config("spark.ui.showConsoleProgress", "false")
+        session = builder.getOrCreate()
         session.sparkContext.setLogLevel("ERROR")
         session.range(10).count()
 
@@ -230,8 +235,9 @@ def main() -> None:
         print(f"{'start':>7}  worker")
 
         def baseline() -> float:
-            taken = timed_command(quarter, options.model, options.workers)
-            print(f"{'classify':10}{taken * options.images:9.1f}{1 / taken:10.2f}", flush=True)
+            taken, processor = timed_command(quarter, options.model, options.workers)
+            line = f"{'classify':10}{taken * options.images:9.1f}{1 / taken:10.2f}{'':16}{1000 * processor:7.1f}"
+            print(f"{line}{processor / 3.6 * 1000:12.1f}", flush=True)
             return taken
 
         before = baseline()

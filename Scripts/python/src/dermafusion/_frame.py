@@ -172,9 +172,8 @@ def local(path: str) -> str:
     """
     if not path[:6].lower() == "file:/":
         return path
-    rest = path[5:].removeprefix("//localhost")
-    is_uri = rest.startswith("//")
-    plain = "/" + rest.lstrip("/")
+    is_uri = path[5:].startswith("//")
+    plain = "/" + path[5:].removeprefix("//localhost").lstrip("/")
     decoded = os.fsdecode(unquote_to_bytes(os.fsencode(plain)))
     names = [name for name in dict.fromkeys((decoded, plain)) if os.path.lexists(name)]
     if len(names) > 1 and not is_uri:
