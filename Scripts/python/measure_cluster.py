@@ -180,7 +180,12 @@ def run(engine: str, folder: str, model: str, workers: int) -> None:
 
         def work() -> None:
             files = ray.data.read_binary_files(folder, include_paths=True)
-            settings = {"fn_constructor_kwargs": {"model": model}, "batch_size": 64, "num_cpus": 1}
+            settings = {
+                "fn_constructor_kwargs": {"model": model},
+                "batch_size": 64,
+                "num_cpus": 1,
+                "batch_format": "pyarrow",
+            }
             files.map_batches(Classify, concurrency=workers, **settings).write_parquet(output)
 
     else:

@@ -206,6 +206,9 @@ def main(arguments: list[str] | None = None) -> int:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = builder.getOrCreate()
     try:
+        if session.sparkContext.master.startswith("local"):
+            # Else a wrong model would be found by each worker, and told in a traceback of Java's.
+            _frame.opened(options.model)
         frame = _read_input(session, options.input)
         settings = {"model": options.model, "outputs": options.outputs, "chunk": options.chunk}
         count = write(session, frame, options.output, **settings)

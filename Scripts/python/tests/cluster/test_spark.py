@@ -241,11 +241,13 @@ def test_results_of_another_kind_are_not_appended_to(
 
 
 def test_the_command_classifies_a_folder(folder: Path, small_model: Path, tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
     output = tmp_path / "out.parquet"
     command = [sys.executable, "-m", "dermafusion.spark", str(folder / "3"), "--output", str(output)]
     run = subprocess.run([*command, "--model", str(small_model)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]
-    assert len(pandas.read_parquet(output)) == len(list((folder / "3").iterdir()))
+    assert pyarrow.parquet.read_table(output).num_rows == len(list((folder / "3").iterdir()))
     refused = subprocess.run([*command[:3], str(tmp_path / "no"), *command[4:]], capture_output=True, text=True)
     assert refused.returncode == 1 and "no folder and no table" in refused.stderr
+    missing = subprocess.run([*command, "--model", str(tmp_path / "no")], capture_output=True, text=True)
+    assert missing.returncode == 1 and f"error: {tmp_path}/no: there is no such model folder" in missing.stderr
+    assert "Traceback" not in missing.stderr
