@@ -4,7 +4,8 @@
 
 library_soname=libdermafusion.so.1
 
-# build_library: builds the shared library with all libraries in it but the C library, in `configuration`. Sets `library`.
+# build_library: builds the shared library with all libraries in it but the C library, in `configuration`. Sets `library`, and
+# `library_map`, which names what the linker took.
 # Linux only: other systems take the product DermaFusionC as SwiftPM builds it.
 build_library() {
   local folder=$root/.build/$configuration/library archive
@@ -27,7 +28,7 @@ build_library() {
     -Xlinker -soname -Xlinker "$library_soname" -Xlinker --gc-sections -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now \
     -Xlinker "--version-script=$root/Sources/CDermaFusion/dermafusion.map" -Xlinker "-Map=$folder/link-map" \
     || fail "the shared library could not be linked"
-  "$root/Scripts/checks/notices" --map "$folder/link-map"
+  library_map=$folder/link-map
   strip --strip-unneeded "$library"
 }
 

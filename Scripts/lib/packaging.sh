@@ -53,7 +53,6 @@ build_portable() {
   find_portable_flags
   PKG_CONFIG_PATH=${archives:-}:${PKG_CONFIG_PATH:-} build "a copy to install" "${portable_flags[@]}"
   program=$root/.build/release/dermafusion
-  [ "$(uname)" != Linux ] || "$root/Scripts/checks/notices" --map "$link_map"
 }
 
 # make_staging: sets `staging` to an empty folder that is removed when the script ends.

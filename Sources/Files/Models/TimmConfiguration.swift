@@ -94,7 +94,7 @@ extension ModelConfiguration {
     if count == 1 { throw ConfigurationObject.singleOutput("num_classes") }
     guard count > 0 else {
       throw .invalidModel(
-        "\"num_classes\" is 0: the network has no last layer, and so gives features and no classes; train a last layer, then export it"
+        "\"num_classes\" is 0: the network has no last layer, and so gives features (embed) and no classes; train a last layer, then export it"
       )
     }
     var found = try root.labelNames()
