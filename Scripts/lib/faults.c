@@ -5,6 +5,7 @@
 //   FAULT_MODE    fail: the call fails as the system would let it (default)
 //                 short: a read or write does one byte, and the next is interrupted
 //                 signal: SIGTERM comes before the call
+//   FAULT_LINKS   none: every link fails besides, as on a file system without hard links (FAT, exFAT, SMB)
 //   FAULT_COUNT   a file that gets the number of calls when the process ends, and of those before main
 //
 // Writes to standard error are left alone: where they fail, nothing can be told. The calls before main are those of the
@@ -32,7 +33,7 @@ enum { NONE, FAIL, SHORT, SIGNAL };
 
 static const char *wanted;
 static long number;
-static int mode = NONE;
+static int mode = NONE, has_no_links;
 static atomic_long count, count_before_main;
 static const char *count_path;
 static int (*program_main)(int, char **, char **);
@@ -57,6 +58,7 @@ static void start(void) {
   wanted = call != NULL ? call : "";
   if (call == NULL) return;
   number = at != NULL ? atol(at) : 0;
+  has_no_links = getenv("FAULT_LINKS") != NULL;
   count_path = getenv("FAULT_COUNT");
   mode = how == NULL || strcmp(how, "fail") == 0 ? FAIL : strcmp(how, "short") == 0 ? SHORT : SIGNAL;
 }
@@ -141,7 +143,7 @@ int rename(const char *from, const char *to) {
 }
 
 int link(const char *from, const char *to) {
-  if (strikes("link") == FAIL) RETURN_ERROR(EPERM, -1);
+  if (strikes("link") == FAIL || has_no_links) RETURN_ERROR(EPERM, -1);
   return (int)syscall(SYS_link, from, to);
 }
 

@@ -58,6 +58,75 @@ import Testing
     #expect(try names() == ["a", "c"])
   }
 
+  /// On FAT, exFAT and SMB no file has a second name; `link` fails with one of several errors.
+  @Test(arguments: [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK, EACCES])
+  func withoutSecondNamesTheOthersComeBackToo(failure: Int32) throws {
+    _ = folder.write("old a", to: "a")
+    _ = folder.write("old b", to: "b")
+    func partials(_ names: [String]) throws -> [PartialFile] {
+      try names.map { name in
+        let partial = try PartialFile(path: folder.path + "/" + name)
+        try partial.write(Array("new \(name)".utf8))
+        return partial
+      }
+    }
+    func finish(_ partials: [PartialFile]) throws {
+      var calls = 0
+      try PartialFile.finish(partials) { old, _ in
+        calls += 1
+        errno = access(old, F_OK) == 0 ? failure : ENOENT
+        return -1
+      }
+      #expect(calls == partials.count - 1)
+    }
+    var files = try partials(["a", "b", "new", "c"])
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/c/full", withIntermediateDirectories: true)
+    let error = #expect(throws: DermaFusionError.self) { try finish(files) }
+    #expect(error?.message == "\(folder.path)/c: cannot be written: Is a directory")
+    files = []
+    #expect(text("a") == "old a" && text("b") == "old b")
+    #expect(try names() == ["a", "b", "c"])
+
+    files = try partials(["a", "b", "new"])
+    try finish(files)
+    files = []
+    #expect(text("a") == "new a" && text("b") == "new b" && text("new") == "new new")
+    #expect(try names() == ["a", "b", "c", "new"])
+  }
+
+  /// A folder that takes the place of a file with a backup is neither moved nor removed.
+  @Test func aFolderInAFilesPlaceStays() throws {
+    let paths = ["a", "b"].map { folder.path + "/" + $0 }
+    var partials = try paths.map { try PartialFile(path: $0) }
+    try FileManager.default.createDirectory(atPath: paths[0] + "/full", withIntermediateDirectories: true)
+    #expect(throws: DermaFusionError.unwritable(paths[0], reason: "Is a directory")) {
+      try PartialFile.finish(partials)
+    }
+    partials = []
+    #expect(try names() == ["a"] && FileManager.default.fileExists(atPath: paths[0] + "/full"))
+  }
+
+  /// The hidden folder in which a model is written is nothing that a person gave.
+  @Test func errorsNameWhatTheCallerKnows() throws {
+    let target = folder.path + "/model"
+    let name = String(repeating: "n", count: 300)
+    #expect(throws: DermaFusionError.unwritable("\(target)/\(name)", reason: "File name too long")) {
+      try FileBytes.writeFolder([("\(name)/f", [1])], path: target)
+    }
+    #expect(throws: DermaFusionError.unwritable("\(target)/below/\(name)", reason: "File name too long")) {
+      try FileBytes.writeFolder([("below/\(name)", [1])], path: target)
+    }
+    #expect(throws: DermaFusionError.unwritable("\(target)/\(name)", reason: "File name too long")) {
+      try FileBytes.writeFolder([("a", [1]), ("\(name)", [1])], path: target)
+    }
+    #expect(
+      throws: DermaFusionError.unwritable(
+        "\(folder.path)/no/model", reason: "there is no folder '\(folder.path)/no'")
+    ) { try FileBytes.writeFolder([("a", [1])], path: folder.path + "/no/model") }
+    #expect(try names() == [])
+  }
+
   @Test func aLinkToNothingLeavesNothingWhereTheFileIsNotFinished() throws {
     try FileManager.default.createDirectory(atPath: folder.path + "/below", withIntermediateDirectories: true)
     try FileManager.default.createSymbolicLink(

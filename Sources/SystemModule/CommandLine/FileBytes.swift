@@ -155,10 +155,7 @@ package enum FileBytes {
     var status = stat()
     if stat(path, &status) == 0 { return }
     let folder = PathBytes(path).followingLinks.folder
-    guard folder.withCString({ stat($0, &status) }) == 0 else {
-      let name = String(decoding: folder.bytes, as: UTF8.self)
-      throw .unwritable(path, reason: errno == ENOENT ? "there is no folder '\(name)'" : reason)
-    }
+    guard folder.withCString({ stat($0, &status) }) == 0 else { throw writeFailure(path) }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw .unwritable(path, reason: String(cString: strerror(ENOTDIR)))
     }
@@ -195,21 +192,36 @@ package enum FileBytes {
   }
 
   /// Makes a folder where there is none yet; the folder that it lies in must be there.
-  package static func makeFolder(_ path: String) throws(DermaFusionError) {
+  ///
+  /// - Parameter name: what errors call it; nil: its path.
+  package static func makeFolder(_ path: String, name: String? = nil) throws(DermaFusionError) {
     if mkdir(path, 0o777) == 0 { return }
     let failure = errno
     var status = stat()
     if failure == EEXIST, stat(path, &status) == 0 {
       if status.st_mode & S_IFMT == S_IFDIR { return }
-      throw .notFolder(path)
+      throw .notFolder(name ?? path)
     }
-    throw .unwritable(path, reason: String(cString: strerror(failure)))
+    errno = failure
+    throw writeFailure(name ?? path)
   }
 
   static func failure(path: String) -> DermaFusionError {
     guard errno == ENOENT else { return .unreadable(path, reason: reason) }
     var status = stat()
     return lstat(path, &status) == 0 ? .brokenLink(path) : .notFound(path)
+  }
+
+  /// Why a file or folder cannot be made, by `errno`; names a folder that is missing.
+  static func writeFailure(_ path: String) -> DermaFusionError {
+    let failure = errno
+    let folder = PathBytes(path).followingLinks.folder
+    var status = stat()
+    if failure == ENOENT, folder.withCString({ lstat($0, &status) }) != 0 {
+      let name = String(decoding: folder.bytes, as: UTF8.self)
+      return .unwritable(path, reason: "there is no folder '\(name)'")
+    }
+    return .unwritable(path, reason: String(cString: strerror(failure)))
   }
 
   static var reason: String { String(cString: strerror(errno)) }
@@ -270,15 +282,16 @@ extension FileBytes {
     let target = withoutSlashes(path)
     let temporary = "\(folder(of: target))/\(hiddenName(ending: "partial"))"
     let below = Set(files.compactMap { $0.name.contains("/") ? folder(of: $0.name) : nil }).sorted()
-    let folders = [temporary] + below.map { "\(temporary)/\($0)" }
+    let folders = [""] + below.map { "/\($0)" }
     let paths = files.map { "\(temporary)/\($0.name)" }
     // What is in a folder is removed before the folder.
-    let names = paths + folders.reversed()
+    let names = paths + folders.reversed().map { temporary + $0 }
     let slots = names.map { ProgramSignals.removeAtEnd(PathBytes($0)) }
     defer { for slot in slots { ProgramSignals.keep(slot) } }
     do throws(DermaFusionError) {
-      for folder in folders { try makeFolder(folder) }
-      try write(zip(files, paths).map { (bytes: $0.bytes, path: $1) })
+      // Errors name what the caller knows, never the hidden folder.
+      for folder in folders { try makeFolder(temporary + folder, name: target + folder) }
+      try write(zip(files, paths).map { (bytes: $0.bytes, path: $1, name: "\(target)/\($0.name)") })
       guard rename(temporary, target) == 0 else { throw .unwritable(path, reason: reason) }
     } catch {
       for name in names { remove(name) }

@@ -13,21 +13,28 @@ package final class PartialFile: ByteOutput {
   private let isClosed = Atomic<Bool>(false)
 
   /// - Parameter patience: seconds to wait for somebody to read from a named pipe.
-  package init(path: String, patience: Int = FileBytes.writerPatience) throws(DermaFusionError) {
-    self.path = path
+  package convenience init(
+    path: String, patience: Int = FileBytes.writerPatience
+  ) throws(DermaFusionError) {
+    try self.init(path: path, name: path, patience: patience)
+  }
+
+  /// - Parameter name: what errors call the file.
+  init(path: String, name: String, patience: Int = FileBytes.writerPatience) throws(DermaFusionError) {
+    self.path = name
     if let stream = FileBytes.openStream(path) {
       (names, made) = (nil, nil)
-      output = FileDescriptorOutput(descriptor: dup(stream), path: path)
+      output = FileDescriptorOutput(descriptor: dup(stream), path: name)
     } else {
       var status = stat()
       let isThere = stat(path, &status) == 0
       if isThere, status.st_mode & S_IFMT != S_IFREG {
-        if status.st_mode & S_IFMT == S_IFDIR { throw .isFolder(path) }
+        if status.st_mode & S_IFMT == S_IFDIR { throw .isFolder(name) }
         let isPipe = status.st_mode & S_IFMT == S_IFIFO
         (names, made) = (nil, nil)
         output = FileDescriptorOutput(
           descriptor: isPipe
-            ? try FileBytes.openPipe(path, patience: patience) : open(path, O_WRONLY | O_CLOEXEC), path: path)
+            ? try FileBytes.openPipe(path, patience: patience) : open(path, O_WRONLY | O_CLOEXEC), path: name)
       } else {
         let target = try OutputTarget(path)
         made = target.isMade ? HiddenName(removing: target.path) : nil
@@ -35,13 +42,13 @@ package final class PartialFile: ByteOutput {
         names = (temporary, target.path)
         output = FileDescriptorOutput(
           descriptor: temporary.path.withCString { open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) },
-          path: path)
+          path: name)
         if isThere, output.descriptor >= 0 { _ = fchmod(output.descriptor, status.st_mode & 0o7777) }
       }
     }
     guard output.descriptor >= 0 else {
       isClosed.store(true, ordering: .relaxed)
-      throw .unwritable(path, reason: FileBytes.reason)
+      throw FileBytes.writeFailure(name)
     }
   }
 
@@ -54,17 +61,23 @@ package final class PartialFile: ByteOutput {
 
   /// Finishes several files: all get their names, or none does. What went to a device or a pipe stays there.
   package static func finish(_ files: [PartialFile]) throws(DermaFusionError) {
+    try finish(files, secondName: { link($0, $1) })
+  }
+
+  /// ``finish(_:)``; `secondName` is the system's `link`, which tests replace.
+  static func finish(_ files: [PartialFile], secondName: OldFile.SecondName) throws(DermaFusionError) {
     for file in files { try file.bringToDisk() }
     // A signal between two of them would leave one of a pair.
     ProgramSignals.holdBack()
     defer { ProgramSignals.release() }
     let named = files.compactMap { file in file.names.map { (file, $0.temporary.path, $0.target) } }
-    let backups = named.count > 1 ? named.map { HiddenName(keeping: $0.2) } : []
+    // The last file needs none: nothing after it can fail.
+    var old = named.dropLast().map { OldFile(at: $0.2, secondName) }
     for (index, (file, temporary, target)) in named.enumerated() {
-      if temporary.withCString({ old in target.withCString { rename(old, $0) == 0 } }) { continue }
+      if index == old.count || old[index].keep(), temporary.rename(to: target) { continue }
       let reason = FileBytes.reason
-      for before in 0..<index { backups[before].bringBack(to: named[before].2) }
-      throw .unwritable(file.path, reason: reason)
+      let lost = old.indices.prefix(index + 1).filter { !old[$0].bringBack(isReplaced: $0 < index) }
+      throw .unwritable(file.path, reason: ([reason] + lost.map { old[$0].place }).joined(separator: "; "))
     }
     for (file, _, _) in named { file.made?.keep() }
   }
@@ -87,52 +100,93 @@ package final class PartialFile: ByteOutput {
 /// A file that is removed when this object goes, and when a signal ends the program.
 private final class HiddenName: Sendable {
   let path: PathBytes
-  private let slot: Int
+  /// -1 where a signal leaves the file alone.
+  private let slot: Atomic<Int>
   private let isKept = Atomic<Bool>(false)
-  /// Whether it is a second name of an old file.
-  private let isBackup: Bool
 
-  init(beside target: PathBytes) {
-    path = target.folder.appending("/\(FileBytes.hiddenName(ending: "partial"))".utf8)
-    slot = ProgramSignals.removeAtEnd(path)
-    isBackup = false
+  /// A file beside a target.
+  convenience init(beside target: PathBytes, ending: String = "partial") {
+    self.init(removing: target.folder.appending("/\(FileBytes.hiddenName(ending: ending))".utf8))
   }
 
-  /// A second name for the file that will be replaced, so that it can be brought back.
-  init(keeping target: PathBytes) {
-    let name = target.folder.appending("/\(FileBytes.hiddenName(ending: "backup"))".utf8)
-    path = name
-    slot = ProgramSignals.removeAtEnd(name)
-    // Where there is no old file, or the file system has no second names, there is nothing to bring back.
-    isBackup = target.withCString { old in name.withCString { link(old, $0) == 0 } }
-  }
-
-  /// A file that is there.
   init(removing path: PathBytes) {
     self.path = path
-    slot = ProgramSignals.removeAtEnd(path)
-    isBackup = false
+    slot = Atomic(ProgramSignals.removeAtEnd(path))
   }
 
   /// Lets the file stay after all.
   func keep() {
     isKept.store(true, ordering: .relaxed)
-    ProgramSignals.keep(slot)
+    keepAtSignals()
   }
 
-  func bringBack(to target: PathBytes) {
-    if isBackup {
-      _ = path.withCString { old in target.withCString { rename(old, $0) } }
-    } else {
-      _ = target.withCString { unlink($0) }
-    }
-  }
+  /// Lets a signal leave the file alone.
+  func keepAtSignals() { ProgramSignals.keep(slot.exchange(-1, ordering: .relaxed)) }
 
   deinit {
     if isKept.load(ordering: .relaxed) { return }
     _ = path.withCString { unlink($0) }
-    ProgramSignals.keep(slot)
+    keepAtSignals()
   }
+}
+
+/// A file that is about to be replaced, kept so that it can be brought back: under a second name or, on a file system without
+/// second names (FAT, exFAT, SMB), moved aside.
+struct OldFile {
+  typealias SecondName = (_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32
+
+  private enum State {
+    /// There is no old file.
+    case missing
+    /// It has a second name.
+    case linked
+    /// It has none, and is moved aside when its place is needed.
+    case inPlace
+    case movedAside
+  }
+
+  private let target: PathBytes
+  private let name: HiddenName
+  private var state: State
+
+  init(at target: PathBytes, _ secondName: SecondName) {
+    self.target = target
+    let name = HiddenName(beside: target, ending: "backup")
+    self.name = name
+    let isLinked = target.withCString { old in name.path.withCString { secondName(old, $0) == 0 } }
+    state = isLinked ? .linked : errno == ENOENT ? .missing : .inPlace
+  }
+
+  /// Sees to it that replacing the file does not lose it.
+  ///
+  /// - Returns: false where the system does not let it be moved; `errno` says why.
+  mutating func keep() -> Bool {
+    // A folder that took its place is not moved; the file that should replace it fails then.
+    guard state == .inPlace, target.isFile else { return true }
+    // From here on this is the only copy.
+    name.keepAtSignals()
+    guard target.rename(to: name.path) else { return false }
+    state = .movedAside
+    return true
+  }
+
+  /// Puts the old file back in its place; where there was none, takes away what came instead.
+  ///
+  /// - Parameter isReplaced: whether another file has its place.
+  /// - Returns: false where that fails; the old file then stays at its hidden name.
+  func bringBack(isReplaced: Bool) -> Bool {
+    switch state {
+    case .missing: return !isReplaced || target.withCString { unlink($0) == 0 }
+    case .linked where !isReplaced, .inPlace: return true
+    case .linked, .movedAside:
+      if name.path.rename(to: target) { return true }
+      name.keep()
+      return false
+    }
+  }
+
+  /// Says where an old file lies that could not be brought back.
+  var place: String { "the old file is now \(String(decoding: name.path.bytes, as: UTF8.self))" }
 }
 
 extension FileBytes {
@@ -149,9 +203,16 @@ extension FileBytes {
   package static func write(
     _ files: [(bytes: [UInt8], path: String)], patience: Int = writerPatience
   ) throws(DermaFusionError) {
+    try write(files.map { (bytes: $0.bytes, path: $0.path, name: $0.path) }, patience: patience)
+  }
+
+  /// - Parameter files: with the names that errors call them by.
+  static func write(
+    _ files: [(bytes: [UInt8], path: String, name: String)], patience: Int = writerPatience
+  ) throws(DermaFusionError) {
     var partials: [PartialFile] = []
-    for (bytes, path) in files {
-      let file = try PartialFile(path: path, patience: patience)
+    for (bytes, path, name) in files {
+      let file = try PartialFile(path: path, name: name, patience: patience)
       do throws(DermaFusionError) {
         try file.write(bytes)
       } catch {
@@ -178,7 +239,7 @@ struct OutputTarget {
     }
     isMade = stat(path, &status) != 0 && errno == ENOENT
     let descriptor = open(path, (isMade ? O_WRONLY | O_CREAT : Self.pathOnly) | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw .unwritable(path, reason: FileBytes.reason) }
+    guard descriptor >= 0 else { throw FileBytes.writeFailure(path) }
     defer { close(descriptor) }
     guard let target = Self.path(of: descriptor) else {
       throw .unwritable(path, reason: "the system does not tell where this link leads")
@@ -223,7 +284,7 @@ package final class ContinuedFile: ByteOutput {
       throw status.st_mode & S_IFMT == S_IFDIR ? .isFolder(path) : .notFile(path)
     }
     let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw .unwritable(path, reason: FileBytes.reason) }
+    guard descriptor >= 0 else { throw FileBytes.writeFailure(path) }
     output = FileDescriptorOutput(descriptor: descriptor, path: path)
     do throws(DermaFusionError) {
       content = try Self.lockedContent(of: descriptor, path: path, limit: limit)

@@ -50,6 +50,17 @@ struct PathBytes: Equatable {
 
   func appending(_ more: some Sequence<UInt8>) -> PathBytes { PathBytes(bytes + more) }
 
+  /// Whether it is a file, not a link to one.
+  var isFile: Bool {
+    var status = stat()
+    return withCString { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// - Returns: false where the system refuses; `errno` says why.
+  func rename(to target: PathBytes) -> Bool {
+    withCString { old in target.withCString { systemRename(old, $0) == 0 } }
+  }
+
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     terminated.withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
   }

@@ -4,19 +4,19 @@ import CLibrary
 /// and so is the end of the processor time that a batch system allows. The process then ends by the same signal, so that its
 /// parent sees which.
 package enum ProgramSignals {
+  fileprivate typealias Path = Atomic<UnsafeMutablePointer<CChar>?>
   /// Paths to remove, or null; looked at by the handler, which may not wait for a lock.
-  nonisolated(unsafe) fileprivate static let paths: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = {
-    let paths = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: capacity)
-    paths.initialize(repeating: nil, count: capacity)
+  nonisolated(unsafe) fileprivate static let paths: UnsafeMutablePointer<Path> = {
+    let paths = UnsafeMutablePointer<Path>.allocate(capacity: capacity)
+    for slot in 0..<capacity { (paths + slot).initialize(to: Path(nil)) }
     return paths
   }()
   fileprivate static let capacity = 64
-  /// Not zero while files are put in place, and the signal that came meanwhile.
-  nonisolated(unsafe) fileprivate static let held: UnsafeMutablePointer<sig_atomic_t> = {
-    let held = UnsafeMutablePointer<sig_atomic_t>.allocate(capacity: 2)
-    held.initialize(repeating: 0, count: 2)
-    return held
-  }()
+  /// Handlers that may be reading a path, which must not be freed meanwhile.
+  fileprivate static let readers = Atomic<Int>(0)
+  /// How many times signals are held back, and the signal that came meanwhile.
+  fileprivate static let held = Atomic<Int>(0)
+  fileprivate static let waiting = Atomic<Int32>(0)
   nonisolated(unsafe) fileprivate static let message = bytes(
     "Error: dermafusion crashed: internal error or out of memory; please report the command\n")
   nonisolated(unsafe) fileprivate static let timeMessage = bytes(
@@ -40,7 +40,8 @@ package enum ProgramSignals {
   /// Takes the signals over. A signal that the parent process ignores stays ignored.
   package static func install() {
     // The handlers must not be the first to ask for these.
-    _ = (paths, held, message.count, timeMessage.count, interruption)
+    _ = (paths, message.count, timeMessage.count, interruption)
+    _ = (readers.load(ordering: .relaxed), held.load(ordering: .relaxed), waiting.load(ordering: .relaxed))
     // One by one: a list would take memory, and want of that is to be told too.
     handle(SIGINT, removeAndEnd)
     handle(SIGTERM, removeAndEnd)
@@ -82,8 +83,9 @@ package enum ProgramSignals {
   /// - Returns: what to give to ``keep(_:)``; -1 where there is no room for more.
   static func removeAtEnd(_ path: PathBytes) -> Int {
     lock.withLock { _ in
-      guard let slot = (0..<capacity).first(where: { paths[$0] == nil }) else { return -1 }
-      paths[slot] = path.withCString { strdup($0) }
+      guard let slot = (0..<capacity).first(where: { paths[$0].load(ordering: .relaxed) == nil })
+      else { return -1 }
+      paths[slot].store(path.withCString { strdup($0) }, ordering: .sequentiallyConsistent)
       return slot
     }
   }
@@ -91,23 +93,28 @@ package enum ProgramSignals {
   static func keep(_ slot: Int) {
     if slot < 0 { return }
     lock.withLock { _ in
-      let path = paths[slot]
-      paths[slot] = nil
-      free(path)
+      let path = paths[slot].exchange(nil, ordering: .sequentiallyConsistent)
+      // A handler on another thread counts itself before it reads: it has not got this path, or is counted.
+      if readers.load(ordering: .sequentiallyConsistent) == 0 { free(path) }
     }
   }
 
   /// Lets a signal wait until ``release()``.
-  static func holdBack() { lock.withLock { _ in held[0] += 1 } }
+  static func holdBack() { held.add(1, ordering: .sequentiallyConsistent) }
 
   static func release() {
-    let number: Int32 = lock.withLock { _ in
-      held[0] -= 1
-      guard held[0] == 0 else { return 0 }
-      defer { held[1] = 0 }
-      return held[1]
-    }
+    guard held.subtract(1, ordering: .sequentiallyConsistent).newValue == 0 else { return }
+    let number = waiting.exchange(0, ordering: .sequentiallyConsistent)
     if number != 0 { raise(number) }
+  }
+
+  /// Whether a signal has to wait, which is then remembered.
+  fileprivate static func isHeldBack(_ number: Int32) -> Bool {
+    if held.load(ordering: .sequentiallyConsistent) == 0 { return false }
+    waiting.store(number, ordering: .sequentiallyConsistent)
+    // Another thread may have released the signals in between, without seeing this one.
+    if held.load(ordering: .sequentiallyConsistent) != 0 { return true }
+    return waiting.exchange(0, ordering: .sequentiallyConsistent) == 0
   }
 
   /// Takes one over, unless it is ignored.
@@ -150,22 +157,25 @@ package enum ProgramSignals {
   }
 }
 
-// The handlers call nothing but what a handler may: write, unlink, rmdir, signal and raise.
+// The handlers call nothing but what a handler may: write, unlink, rmdir, signal and raise, and atomics without a lock.
 
 private func removeHalfWritten() {
+  ProgramSignals.readers.add(1, ordering: .sequentiallyConsistent)
   // Three times: a folder can be removed when what lies in it is, and the slots are in no order. Models have a folder in theirs.
   for _ in 0..<3 {
     for slot in 0..<ProgramSignals.capacity {
-      if let path = ProgramSignals.paths[slot], unlink(path) != 0 { rmdir(path) }
+      let path = ProgramSignals.paths[slot].load(ordering: .sequentiallyConsistent)
+      if let path, unlink(path) != 0 { rmdir(path) }
     }
   }
 }
 
 private func removeAndEnd(_ number: Int32) {
-  if ProgramSignals.held[0] != 0 {
-    ProgramSignals.held[1] = number
-    return
-  }
+  if ProgramSignals.isHeldBack(number) { return }
+  end(number)
+}
+
+private func end(_ number: Int32) {
   removeHalfWritten()
   if number == SIGINT, let text = ProgramSignals.interruption[0] {
     _ = systemWrite(STDERR_FILENO, text, strlen(text))
@@ -176,8 +186,9 @@ private func removeAndEnd(_ number: Int32) {
 
 private func sayTimeAndEnd(_ number: Int32) {
   // It comes again every second, until the hard limit kills.
-  if ProgramSignals.held[0] == 0 { say(ProgramSignals.timeMessage) }
-  removeAndEnd(number)
+  if ProgramSignals.isHeldBack(number) { return }
+  say(ProgramSignals.timeMessage)
+  end(number)
 }
 
 private func sayAndEnd(_ number: Int32) {

@@ -22,6 +22,8 @@ func systemWait(_ descriptor: Int32, _ event: Int32, milliseconds: Int32 = -1) -
 
 func systemPipe(_ ends: inout [Int32]) -> Int32 { pipe(&ends) }
 
+func systemRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 { rename(old, new) }
+
 func systemClose(_ descriptor: Int32) { close(descriptor) }
 
 func systemExit(_ status: Int32) -> Never { exit(status) }
