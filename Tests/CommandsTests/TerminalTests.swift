@@ -116,6 +116,23 @@ extension ProgramTests {
     #expect(result.output.hasPrefix("OVERVIEW: "))
   }
 
+  /// Of a command whose results are files, all are written, and failures stay failures, when nobody reads the text.
+  @Test func aPipeThatClosesHidesNoFailureAndLeavesNoFileOut() throws {
+    for seed in 0..<3 { folder.write(pnm(width: 140, height: 133, seed: seed), to: "\(seed).ppm") }
+    folder.write("no image", to: "broken.ppm")
+    let weights = Fixtures.root.appendingPathComponent("Weights").path
+    // The reader ends at once: each line is written to a pipe that nobody reads.
+    func status(_ words: String) throws -> String {
+      _ = try shell("{ sleep 1; $dermafusion \(words) --model '\(weights)'; echo $? > status; } | true")
+      return String(decoding: folder.contents(of: "status") ?? [], as: UTF8.self)
+    }
+    #expect(try status("classify 0.ppm 1.ppm 2.ppm --format json") == "0\n")
+    #expect(try status("classify broken.ppm 1.ppm 2.ppm --format json") == "1\n")
+    #expect(try status("gradcam 0.ppm 1.ppm 2.ppm --format json --output maps") == "0\n")
+    let made = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/maps").sorted()
+    #expect(made.count == 3, "\(made)")
+  }
+
   @Test func aWrongValueSuggestsTheRightOne() throws {
     let result = try shell("$dermafusion classify a.png --site bak")
     #expect(result.status == 64)

@@ -212,6 +212,30 @@ import Testing
     }
   }
 
+  /// A file that has an image's result twice is no output of a batch that names the image once.
+  @Test(arguments: [["--format", "csv"], ["--format", "json"]])
+  func aFileWithAResultTwiceIsRefused(options: [String]) throws {
+    let folder = TemporaryFolder()
+    let images = (0..<3).map { folder.write(pnm(width: 40, height: 33, seed: $0), to: "\($0).ppm") }
+    let whole = runTool(words: ["classify"] + images + options).output
+    var lines = whole.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+    let header = options.contains("csv") ? 1 : 0
+    lines.insert(lines[header], at: header + 2)
+    let file = lines.joined(separator: "\n")
+    folder.write(file, to: "results")
+    let resume = options + ["--output", folder.path + "/results", "--resume"]
+    let result = runTool(words: ["classify"] + images + resume)
+    #expect(result.status == .failure)
+    #expect(
+      result.errors.contains(
+        "/results: line \(header + 3) is another result of \(images[0]), which has one in line \(header + 1)"),
+      "\(result.errors)")
+    #expect(folder.contents(of: "results") == Array(file.utf8))
+    // Of a batch that has other images too.
+    let others = runTool(words: ["classify", images[1]] + resume)
+    #expect(others.status == .failure && others.errors.contains("is another result of"), "\(others.errors)")
+  }
+
   @Test func aModelWhoseIdsHoldSemicolonsContinuesItsTable() throws {
     let classes = (0..<3).map { "a;b\($0)" }
     let header =
@@ -226,7 +250,10 @@ import Testing
 
   /// A text of 17 MB took a minute when each wrong end was looked for from the beginning.
   @Test func manyLinesAreReadOnce() throws {
-    let outputs = self.outputs(["--format", "csv"], imageCount: 1)
+    let one = self.outputs(["--format", "csv"], imageCount: 1)
+    let outputs = Outputs(
+      images: one.images + [String](repeating: one.images[0], count: 999), texts: one.texts, form: one.form,
+      words: one.words)
     let row = Array(outputs.texts[1][outputs.texts[0].count...])
     let rows = [[UInt8]](repeating: row, count: 1000).flatMap { $0 }
     #expect(try outputs.read(outputs.texts[0] + rows).count == 1000)

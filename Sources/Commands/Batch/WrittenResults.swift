@@ -29,6 +29,8 @@ struct WrittenResults {
   private(set) var count = 0
   /// The results of each image that were not taken yet, by the bytes of its name.
   private var results: [[UInt8]: [Entry]] = [:]
+  /// How often this batch names each image.
+  private let namings: [[UInt8]: Int]
   let path: String
   private let model: ModelIdentity
   private let computation: Computation
@@ -47,6 +49,7 @@ struct WrittenResults {
     self.path = path
     self.model = model
     self.computation = computation
+    namings = images.reduce(into: [:]) { $0[Array($1.utf8), default: 0] += 1 }
     switch form {
     case .csv(let header): try readTable(bytes, header: header, images: images)
     case .json(let members): try readLines(bytes, extraMembers: members, images: images)
@@ -89,8 +92,14 @@ struct WrittenResults {
   }
 
   /// - Parameter end: where the result ends in the file.
-  mutating func add(_ result: Entry, image: String, end: Int) {
-    results[Array(image.utf8), default: []].append(result)
+  /// - Throws: ``DermaFusionError`` for a result more than the batch names the image.
+  mutating func add(_ result: Entry, image: String, end: Int) throws(DermaFusionError) {
+    let name = Array(image.utf8)
+    if let first = results[name]?.first, results[name]!.count >= max(namings[name] ?? 0, 1) {
+      throw failure(
+        result.line, "is another result of \(image), which has one in line \(first.line)")
+    }
+    results[name, default: []].append(result)
     count += 1
     byteCount = end
   }
@@ -157,7 +166,7 @@ extension WrittenResults {
       guard age.isEmpty || Double(age) != nil,
         let metadata = Self.metadata(age: Double(age), sex: cells[places[3]], site: cells[places[4]])
       else { throw failure(line, "has no age, sex and site of a result") }
-      add(Entry(line: line, metadata: metadata), image: cells[places[0]], end: row.endIndex)
+      try add(Entry(line: line, metadata: metadata), image: cells[places[0]], end: row.endIndex)
       line += lineCount
     }
     try requireTornResult(bytes[byteCount...], line: line, images: images, start: ClassificationCSV.start)
@@ -222,7 +231,7 @@ extension WrittenResults {
     guard let hash = text(object["imageSHA256"]), case .object = object["probabilities"],
       case .object = object["logits"]
     else { throw failure(line, "has no hash of the image, probabilities and logits of a result") }
-    add(Entry(line: line, metadata: metadata, imageSHA256: hash), image: image, end: end)
+    try add(Entry(line: line, metadata: metadata, imageSHA256: hash), image: image, end: end)
   }
 
   /// A missing age is `.some(nil)`; nil: neither a number nor null.

@@ -77,28 +77,33 @@ enum ClassifyCommand: Command {
       arguments[ClassifyOptions.timing], arguments[ClassifyOptions.explainMetadata]
     )
     var unfamiliar = 0
-    try runner.run(
-      destination.remaining, sideBySideOn: classifier,
-      writesOnScreen: destination.isSeen && terminal.width != nil, interruption: destination.interruption
-    ) { item in
-      let source = try item.get()
-      return try source.naming {
-        let bytes = try source.read(terminal: terminal)
-        var request = ImageRequest(metadata: try input.metadata(of: source), views: views)
-        request.imageName = source.name
-        request.includesTiming = includesTiming
-        request.includesMetadataShares = explains
-        let answer = try classifier.run(request, onFile: bytes, limits: input.limits)
-        // The answer holds the pixels, which must not wait for their turn.
-        return (
-          text: text(answer), classification: answer.classification,
-          isUnfamiliar: classifier.isUnfamiliar(answer)
-        )
+    do {
+      try runner.run(
+        destination.remaining, sideBySideOn: classifier,
+        writesOnScreen: destination.isSeen && terminal.width != nil, interruption: destination.interruption
+      ) { item in
+        let source = try item.get()
+        return try source.naming {
+          let bytes = try source.read(terminal: terminal)
+          var request = ImageRequest(metadata: try input.metadata(of: source), views: views)
+          request.imageName = source.name
+          request.includesTiming = includesTiming
+          request.includesMetadataShares = explains
+          let answer = try classifier.run(request, onFile: bytes, limits: input.limits)
+          // The answer holds the pixels, which must not wait for their turn.
+          return (
+            text: text(answer), classification: answer.classification,
+            isUnfamiliar: classifier.isUnfamiliar(answer)
+          )
+        }
+      } consume: { result in
+        try destination.writer.write(result.text)
+        if result.isUnfamiliar { unfamiliar += 1 }
+        return result.classification
       }
-    } consume: { result in
-      try destination.writer.write(result.text)
-      if result.isUnfamiliar { unfamiliar += 1 }
-      return result.classification
+    } catch let error as DermaFusionError where error.code == .closedOutput && runner.status != .success {
+      // A reader that has gone, such as head, has what it wanted; a failure before that stays one.
+      return runner.status
     }
     try destination.finish(runner.summary)
     if !destination.hasSummary, !destination.remaining.isEmpty { runner.showSummary(ofImages: items.count) }

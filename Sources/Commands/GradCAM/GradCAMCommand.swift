@@ -67,7 +67,7 @@ enum GradCAMCommand: Command {
 
     let hasTable = items.count > 1 && format == .text
     var writer = ResultWriter<ExplanationReport>.explanations(
-      as: format, to: outputs.usesStandardOutput ? terminal.textBesideData : terminal.output,
+      as: format, to: outputs.usesStandardOutput ? terminal.textBesideData : terminal.outputBesideFiles,
       width: terminal.width,
       table: hasTable
         ? BatchTable(

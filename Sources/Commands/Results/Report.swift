@@ -58,14 +58,17 @@ enum OutputFormat: String, Sendable {
 }
 
 extension Terminal {
+  /// Writes a report, with which a command ends: a reader that has gone changes nothing of the command's status.
   func write(_ report: some Report, as format: OutputFormat) throws(DermaFusionError) {
+    let text: String
     switch format {
-    case .json: try write(report.json.text + "\n")
+    case .json: text = report.json.text + "\n"
     case .csv:
       let (header, rows) = report.csv(isForTerminal: width != nil)
-      try write(header + rows)
-    case .text, .isic: try write(report.text(width: width))
+      text = header + rows
+    case .text, .isic: text = report.text(width: width)
     }
+    try outputBesideFiles.write(Array(text.utf8))
   }
 }
 

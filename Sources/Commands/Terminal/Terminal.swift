@@ -33,7 +33,12 @@ package struct Terminal: Sendable {
 
   /// The errors, for text that has no room among the data because another form of data fills standard output. Where they cannot
   /// be written, the text is left out.
-  package var textBesideData: any ByteOutput { LenientOutput(output: errors) }
+  package var textBesideData: any ByteOutput { LenientOutput(output: errors) { _ in true } }
+
+  /// The output of a command whose results are files, which are written whether or not somebody reads the text.
+  package var outputBesideFiles: any ByteOutput {
+    LenientOutput(output: output) { $0.code == .closedOutput }
+  }
 
   /// Writes one failure to the errors, on one line whatever names and values it holds, then the advice if
   /// there is any. A failure to do so is not reported: there is nowhere left to.
@@ -62,7 +67,16 @@ package struct Terminal: Sendable {
 /// Leaves out what cannot be written.
 private struct LenientOutput: ByteOutput {
   let output: any ByteOutput
-  func write(_ bytes: [UInt8]) throws(DermaFusionError) { try? output.write(bytes) }
+  /// Which failures are left out.
+  let leavesOut: @Sendable (DermaFusionError) -> Bool
+
+  func write(_ bytes: [UInt8]) throws(DermaFusionError) {
+    do throws(DermaFusionError) {
+      try output.write(bytes)
+    } catch {
+      if !leavesOut(error) { throw error }
+    }
+  }
 }
 
 extension Terminal {
