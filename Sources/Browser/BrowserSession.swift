@@ -129,14 +129,15 @@ extension BrowserSession {
     return (.object(["sha256": .string(model.digest.sha256)]), 1)
   }
 
+  // A handle is any number: less 1, the least one would be beyond the least Int of WebAssembly.
   func unload(_ handle: Int32) {
-    if models.indices.contains(Int(handle) - 1) { models[Int(handle) - 1] = nil }
+    if models.indices.contains(Int(handle) &- 1) { models[Int(handle) &- 1] = nil }
   }
 
   func classifier(_ handle: Int32) throws(DermaFusionError) -> Classifier { try model(handle).classifier }
 
   private func model(_ handle: Int32) throws(DermaFusionError) -> LoadedModel {
-    guard models.indices.contains(Int(handle) - 1), let model = models[Int(handle) - 1] else {
+    guard models.indices.contains(Int(handle) &- 1), let model = models[Int(handle) &- 1] else {
       throw DermaFusionError(
         .invalidRequest, message: "there is no model \(handle)", remedy: "Load the model first.")
     }

@@ -82,10 +82,20 @@ enum CText {
     return copy
   }
 
+  /// More than a path or a name has.
+  private static let byteLimit = 1 << 16
+
   /// The text that a C program hands over; nil where it hands over none. What is not UTF-8 is refused: put right, it would be
   /// another text, and might name another file.
-  static func read(_ text: UnsafePointer<CChar>?, _ name: String) throws(DermaFusionError) -> String? {
+  ///
+  /// - Parameter limit: the most bytes that it may have, looked at before it is copied.
+  static func read(
+    _ text: UnsafePointer<CChar>?, _ name: String, limit: Int = byteLimit
+  ) throws(DermaFusionError) -> String? {
     guard let text else { return nil }
+    guard (0...limit).contains(where: { text[$0] == 0 }) else {
+      throw .argument("\(name) is longer than \(limit) bytes", remedy: "Hand over a shorter text.")
+    }
     guard let valid = String(validatingCString: text) else {
       throw .argument("\(name) is not UTF-8", remedy: "Hand over UTF-8 text.")
     }

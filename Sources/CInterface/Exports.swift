@@ -4,6 +4,7 @@ import CDermaFusion
 import DermaFusion
 import Files
 import ImageCodecs
+import ImagePipeline
 import SystemModule
 
 // The functions of dermafusion.h, which documents them: callers see the header, never this file.
@@ -39,7 +40,8 @@ public func openMemory(
 ) -> dermafusion_status {
   open(classifier, threadCount, error) { (threadCount) throws(DermaFusionError) in
     let files = (
-      try bytes(configuration, configurationSize, "configuration"), try bytes(weights, weightsSize, "weights")
+      try bytes(configuration, configurationSize, "configuration", limit: ConfigurationFile.byteLimit),
+      try bytes(weights, weightsSize, "weights", limit: SafetensorsFile.byteLimit)
     )
     return try OpenClassifier(threadCount: threadCount) { (threadCount) throws(DermaFusionError) in
       try Classifier(configuration: files.0, weights: files.1, threadCount: threadCount)
@@ -89,8 +91,11 @@ public func readTable(
   _ result: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   make(result, error) { () throws(DermaFusionError) in
-    guard let request = try CText.read(request, "request") else { throw .null("request") }
-    let answer = try MetadataTable.answer(bytes(table, size, "table"), to: Array(request.utf8))
+    guard let request = try CText.read(request, "request", limit: MetadataTable.byteLimit) else {
+      throw .null("request")
+    }
+    let answer = try MetadataTable.answer(
+      bytes(table, size, "table", limit: MetadataTable.byteLimit), to: Array(request.utf8))
     return StoredResult(nil, json: answer.text)
   }
 }
@@ -140,7 +145,8 @@ public func classifyBytes(
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   make(result, error) { () throws(DermaFusionError) in
-    try ImageCall(classifier, request, explains: false).answer(file: bytes(start, size, "bytes"))
+    try ImageCall(classifier, request, explains: false).answer(
+      file: bytes(start, size, "bytes", limit: ImageDecoder.fileByteLimit))
   }
 }
 
@@ -173,7 +179,8 @@ public func explainBytes(
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   make(result, error) { () throws(DermaFusionError) in
-    try ImageCall(classifier, request, explains: true).answer(file: bytes(start, size, "bytes"))
+    try ImageCall(classifier, request, explains: true).answer(
+      file: bytes(start, size, "bytes", limit: ImageDecoder.fileByteLimit))
   }
 }
 
@@ -260,14 +267,21 @@ public func closeResult(
 }
 
 /// A copy of what a C program hands over.
-private func bytes(_ start: UnsafeRawPointer?, _ size: Int, _ name: String) throws(DermaFusionError)
-  -> [UInt8]
-{
+///
+/// - Parameter limit: the most bytes that are copied.
+private func bytes(
+  _ start: UnsafeRawPointer?, _ size: Int, _ name: String, limit: Int
+) throws(DermaFusionError) -> [UInt8] {
   // A size_t beyond the greatest Int is negative here.
-  guard size >= 0 else {
-    throw .argument("\(name) has a size beyond \(Int.max)", remedy: "Give the number of bytes.")
+  guard (0...limit).contains(size) else {
+    throw .argument(
+      "\(name) has a size of \(UInt(bitPattern: size)) bytes, beyond the limit of \(limit >> 20) MB",
+      remedy: "Give the number of bytes.")
   }
   guard let start else { throw .null(name) }
+  guard MemoryProbe.canAllocate(byteCount: size) else {
+    throw .argument("there is no memory for the \(size) bytes of \(name)", remedy: "Give fewer bytes.")
+  }
   return [UInt8](UnsafeRawBufferPointer(start: start, count: size))
 }
 
@@ -306,6 +320,8 @@ private func image(
       "\(UInt(bitPattern: width))x\(UInt(bitPattern: height)) pixels in rows of \(UInt(bitPattern: bytesPerRow)) bytes",
       remedy: "Give at least one pixel, and in bytes_per_row at least the bytes of a row.")
   }
+  // Before there is a buffer of so many bytes.
+  try PixelLimit.check(width: width, height: height)
   return try PixelImage(
     copying: UnsafeRawBufferPointer(start: pixels, count: count), width: width, height: height,
     bytesPerRow: bytesPerRow, layout: layout)

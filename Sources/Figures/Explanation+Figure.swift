@@ -124,10 +124,15 @@ extension Explanation {
     ]
   }
 
+  /// More than a file system allows for a name.
+  private static let nameLimit = 255
+
   /// Which image, whose, and by which model: `lesion.jpg · age 55, male, back · dermafusion-lite2 1.6.0`.
   func origin(_ imageName: String?) -> String {
     let model = "\(classification.model.name) \(classification.model.version)"
-    let parts = [imageName, classification.metadata.description, model].compactMap { $0 }
+    // A name of any length would make a picture of any height.
+    let name = imageName.map { shortened($0, to: Self.nameLimit) }
+    let parts = [name, classification.metadata.description, model].compactMap { $0 }
     return parts.joined(separator: " \u{00B7} ")
   }
 

@@ -116,6 +116,89 @@ extension CInterfaceTests {
     #expect(result == 0 && opened == 0)
   }
 
+  /// A size that no file has, as an uninitialised variable holds one, is refused before anything is copied.
+  @Test func sizesBeyondEveryLimitAreRefused() throws {
+    let classifier = try Self.open(threads: 1)
+    defer { dermafusion_classifier_close(classifier, nil) }
+    let bytes = [UInt8](try Data(contentsOf: image))
+    var error = dermafusion_error()
+    var result: dermafusion_result = 0
+    var opened: dermafusion_classifier = 0
+    let sizes = [Int.max, .max - 1, .max / 2, 1 << 62, 1 << 47, 1 << 40, (1 << 30) + 1, .min, .min + 1, -1]
+    for size in sizes {
+      let calls: [(name: String, status: dermafusion_status)] = [
+        ("bytes", dermafusion_classify_bytes(classifier, bytes, size, nil, &result, &error)),
+        ("bytes", dermafusion_explain_bytes(classifier, bytes, size, nil, &result, &error)),
+        ("table", dermafusion_read_table(bytes, size, "{}", &result, &error)),
+        ("configuration", dermafusion_open_memory(bytes, size, bytes, 8, 1, &opened, &error)),
+        ("weights", dermafusion_open_memory(bytes, 8, bytes, size, 1, &opened, &error)),
+      ]
+      for (name, status) in calls {
+        #expect(status == DERMAFUSION_INVALID_ARGUMENT, "\(name) of \(size) bytes")
+      }
+      #expect(
+        Self.message(error)
+          == "weights has a size of \(UInt(bitPattern: size)) bytes, beyond the limit of 1024 MB")
+    }
+    // A side or a row of pixels that no memory holds.
+    for width in sizes {
+      for (height, rowBytes) in [(40, width), (width, 120), (width, width), (1, width), (2, 1 << 62)] {
+        for layout in 0...2 {
+          for (width, height) in [(width, height), (height, width)] {
+            let status = dermafusion_classify_pixels(
+              classifier, bytes, width, height, rowBytes, Int32(layout), nil, &result, &error)
+            #expect(
+              [DERMAFUSION_INVALID_ARGUMENT, DERMAFUSION_INVALID_IMAGE].contains(Int(status)),
+              "\(width)x\(height) in rows of \(rowBytes)")
+          }
+        }
+      }
+    }
+    #expect(result == 0 && opened == 0)
+  }
+
+  /// A name is drawn under the map: one of megabytes would make a picture of gigabytes.
+  @Test func aTextBeyondItsLimitIsRefusedAndALongNameIsDrawnShortened() throws {
+    let classifier = try Self.open(threads: 1)
+    defer { dermafusion_classifier_close(classifier, nil) }
+    let bytes = [UInt8](try Data(contentsOf: image))
+    var error = dermafusion_error()
+    var result: dermafusion_result = 0
+    var request = dermafusion_request()
+    dermafusion_request_init(&request)
+    let megabytes = [CChar](repeating: 0x61, count: 3 << 20) + [0]
+    for member in [
+      \dermafusion_request.name, \.sex, \.site, \.map_class, \.map_method, \.map_layer,
+    ] {
+      megabytes.withUnsafeBufferPointer { text in
+        var request = request
+        request[keyPath: member] = text.baseAddress
+        #expect(
+          dermafusion_explain_bytes(classifier, bytes, bytes.count, &request, &result, &error)
+            == DERMAFUSION_INVALID_ARGUMENT)
+        #expect(Self.message(error).contains("is longer than 65536 bytes"), "\(Self.message(error))")
+      }
+    }
+    #expect(dermafusion_image_id(megabytes, &result, &error) == DERMAFUSION_INVALID_ARGUMENT)
+    func picture(ofName count: Int) throws -> (width: Int, height: Int) {
+      let name = [CChar](repeating: 0x61, count: count) + [0]
+      return try name.withUnsafeBufferPointer { text in
+        request.name = text.baseAddress
+        var result: dermafusion_result = 0
+        var (start, size): (UnsafePointer<UInt8>?, UInt64) = (nil, 0)
+        try #require(
+          dermafusion_explain_bytes(classifier, bytes, bytes.count, &request, &result, &error)
+            == DERMAFUSION_OK, "\(Self.message(error))")
+        defer { dermafusion_result_close(result, nil) }
+        try #require(dermafusion_result_picture(result, &start, &size, &error) == DERMAFUSION_OK)
+        let drawn = try ImageDecoder.decode(Array(UnsafeBufferPointer(start: start, count: Int(size))))
+        return (drawn.width, drawn.height)
+      }
+    }
+    let (long, longest) = try (picture(ofName: 256), picture(ofName: 65_535))
+    #expect(long == longest, "only the beginning of a long name is drawn")
+  }
+
   @Test func aTableIsReadAsTheCommandLineReadsIt() throws {
     let table = Array("file_name;age;localization\nx\\a.png;85+;moon\nb;old;\n".utf8)
     let request = #"{"name":"t.csv","images":["x/a.png","b.jpg","","c.png"]}"#
