@@ -170,11 +170,11 @@ def test_names_that_are_no_text_have_no_row_and_do_not_cost_the_report(small_mod
     found = classifier.report(names, tmp_path / "r.html")
     assert [getattr(one, "image", None) for one in found[:2]] == [f"{tmp_path}/\ufffd.png"] * 2
     assert (tmp_path / "r.html").read_text().count(f"{tmp_path}/\ufffd.png") >= 3
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(dermafusion.FolderNotFoundError):
         classifier.report(iter(lambda: pytest.fail("an image was read"), 0), tmp_path / "none/r.html")
     with pytest.raises(ArgumentError):
         classifier.report(names, tmp_path / "s.html", metadata=[{}] * 4)
-    assert not [name for name in os.listdir(tmp_path) if name.startswith("s.html") or name.endswith(".part")]
+    assert not [name for name in os.listdir(tmp_path) if name.startswith("s.html") or name.endswith(".partial")]
 
 
 def test_a_heatmap_leaves_its_process(small_model: Path) -> None:
@@ -220,3 +220,30 @@ def test_sparks_folders_and_rows_are_the_commands(small_model: Path, images: lis
     assert len(expected) == len(NAMES) + 3
     with pytest.raises(dermafusion.DermaFusionError, match="none"):
         spark.image_paths(tmp_path / "none")
+
+
+def test_a_series_is_metadata(small_model: Path) -> None:
+    classifier = Classifier(small_model)
+    frame = pandas.DataFrame(
+        {"age": [40, None, 85], "sex": ["male", "f", None], "localization": ["back", None, "abdomen"]}
+    )
+    images = [pixels(seed) for seed in range(3)]
+    expected = [
+        found.json
+        for found in classifier.classify_many(
+            images,
+            metadata=[{"age": 40, "sex": "male", "site": "back"}, {"sex": "female"}, {"age": 85, "site": "abdomen"}],
+        )
+    ]
+    rows = [row for _, row in frame.iterrows()]
+    for metadata in (rows, pandas.Series(rows), pandas.Series(frame.to_dict("records"), index=[7, 8, 9])):
+        assert [found.json for found in classifier.classify_many(images, metadata=metadata)] == expected
+    # The row of one image, and a column whose index names the images.
+    assert [found.json for found in classifier.classify_many(images[:1], metadata=rows[0])] == expected[:1]
+    path = ROOT / "ParityFixtures/images/phantom_brown.jpg"
+    ages = pandas.Series([61.0], index=pandas.Index([path.name], name="image"), name="age")
+    with warnings.catch_warnings(action="ignore"):
+        found = list(classifier.classify_many([path], metadata=ages))
+    assert found[0].metadata["age"] == 61
+    with pytest.raises(dermafusion.DermaFusionError):
+        list(classifier.classify_many(images, metadata=pandas.Series([1, 2, 3])))

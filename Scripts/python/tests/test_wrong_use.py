@@ -1,10 +1,12 @@
 """Wrong use is one clear exception."""
 
+import errno
 import os
 import pickle
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -231,3 +233,81 @@ def test_every_exception_is_of_one_kind() -> None:
     for name in dermafusion.__all__:
         if name.endswith("Error"):
             assert issubclass(getattr(dermafusion, name), DermaFusionError)
+
+
+@pytest.mark.parametrize("verb", ["report", "save"])
+def test_an_output_that_cannot_be_written_is_named(classifier: Classifier, tmp_path: Path, verb: str) -> None:
+    heatmap = classifier.heatmap(pixels(1))
+
+    def write(path: object) -> None:
+        if verb == "save":
+            heatmap.save(path)  # type: ignore[arg-type]
+        else:
+            classifier.report([pixels(1)], path)  # type: ignore[arg-type]
+
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "folder").mkdir()
+    missing = [tmp_path / "none" / "map.png", tmp_path / "file" / "map.png", tmp_path / "folder", "n" * 300, ""]
+    for path in missing:
+        with pytest.raises(dermafusion.WriteError) as caught:
+            write(path)
+        assert isinstance(caught.value, OSError) and caught.value.remedy
+        assert str(caught.value).startswith(f"{path}: cannot be written: "), str(caught.value)
+        assert caught.value.filename == str(path) and caught.value.errno
+        # Python's own error, too, for those who look for it.
+        assert isinstance(caught.value, FileNotFoundError) == (caught.value.errno == errno.ENOENT)
+        copy = pickle.loads(pickle.dumps(caught.value))
+        assert (str(copy), copy.remedy, copy.filename, copy.errno) == (
+            str(caught.value),
+            caught.value.remedy,
+            caught.value.filename,
+            caught.value.errno,
+        )
+    with pytest.raises(dermafusion.WriteError, match="null byte"):
+        write("map\0.png")
+    for value in (None, 7, [str(tmp_path / "map.png")]):
+        with pytest.raises(ArgumentError, match="the output is of type"):
+            write(value)
+    assert sorted(os.listdir(tmp_path)) == ["file", "folder"] and (tmp_path / "file").read_text() == "old"
+
+
+def test_an_output_is_replaced_when_it_is_whole(classifier: Classifier, tmp_path: Path) -> None:
+    class Broken(Exception):
+        pass
+
+    def images() -> Iterator[np.ndarray]:
+        yield pixels(1)
+        raise Broken
+
+    (tmp_path / "real.html").write_text("old")
+    (tmp_path / "real.html").chmod(0o640)
+    (tmp_path / "link.html").symlink_to("real.html")
+    with pytest.raises(Broken):
+        classifier.report(images(), tmp_path / "link.html")
+    assert (tmp_path / "real.html").read_text() == "old"
+    classifier.report([pixels(1)], os.fsencode(tmp_path / "link.html"))  # type: ignore[arg-type]
+    assert (tmp_path / "link.html").is_symlink() and "DermaFusion" in (tmp_path / "real.html").read_text()
+    assert (tmp_path / "real.html").stat().st_mode & 0o777 == 0o640
+    heatmap = classifier.heatmap(pixels(1))
+    heatmap.save("/dev/null")
+    heatmap.save(tmp_path / "map.png")
+    assert (tmp_path / "map.png").read_bytes() == heatmap.picture()
+    assert sorted(os.listdir(tmp_path)) == ["link.html", "map.png", "real.html"]
+
+
+def test_pillows_pixels_of_32_bits_are_refused_as_their_file_is(classifier: Classifier, tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    grey = (np.arange(40 * 40, dtype=np.int64).reshape(40, 40) * 37) % 65536
+    for mode, values in (("I", grey.astype(np.int32) << 8), ("F", grey.astype(np.float32) / 65536)):
+        opened = image.fromarray(values)
+        assert opened.mode == mode
+        opened.save(tmp_path / f"{mode}.tif")
+        for one in (opened, image.open(tmp_path / f"{mode}.tif")):
+            with pytest.raises(ImageError, match=f"the image's mode is {mode}, pixels of 32 bits"):
+                classifier.classify(one)
+        with pytest.raises(ImageError):
+            classifier.classify(tmp_path / f"{mode}.tif")
+    # 16 bits are read by their high byte, in memory as in a file.
+    image.fromarray(grey.astype(np.uint16)).save(tmp_path / "16.png")
+    from_file = classifier.classify(tmp_path / "16.png")
+    assert np.array_equal(classifier.classify(image.open(tmp_path / "16.png")).logits, from_file.logits)

@@ -18,6 +18,7 @@ from .errors import (
     ClosedError,
     DermaFusionError,
     ExplanationError,
+    FolderNotFoundError,
     ImageError,
     ImageNotFoundError,
     LibraryError,
@@ -26,6 +27,7 @@ from .errors import (
     ModelNotFoundError,
     OutputError,
     VersionError,
+    WriteError,
 )
 from .many import Classifications
 from .result import Classification, Heatmap, to_frame
@@ -38,6 +40,7 @@ __all__ = [
     "ClosedError",
     "DermaFusionError",
     "ExplanationError",
+    "FolderNotFoundError",
     "Heatmap",
     "Image",
     "ImageError",
@@ -48,6 +51,7 @@ __all__ = [
     "ModelNotFoundError",
     "OutputError",
     "VersionError",
+    "WriteError",
     "__version__",
     "to_frame",
 ]

@@ -85,7 +85,8 @@ _engines: weakref.WeakValueDictionary[tuple[object, ...], Engine] = weakref.Weak
 def _state(path: Path) -> tuple[int, ...] | None:
     try:
         found = path.stat()
-    except OSError:
+    except (OSError, ValueError):
+        # Not there, or a name that no file can have.
         return None
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
@@ -96,7 +97,7 @@ def _states(folder: Path) -> list[tuple[int, ...] | None]:
     try:
         members = json.loads((folder / "config.json").read_bytes())["members"]
         folders += [folder / member["folder"] for member in members]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         # No ensemble, or one that the library refuses.
         pass
     return [_state(one / name) for one in folders for name in _FILES]

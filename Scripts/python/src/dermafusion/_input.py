@@ -97,9 +97,16 @@ def _from_pillow(image: Any) -> NDArray[np.uint8]:
 
     try:
         upright = ImageOps.exif_transpose(image)
-        if upright.mode.startswith("I;16"):
+        # Older versions of Pillow have the 16 bits of a PNG file in 32.
+        if upright.mode.startswith("I;16") or (upright.mode == "I" and image.format == "PNG"):
             grey = (np.asarray(upright).astype(np.uint16) >> 8).astype(np.uint8)
             return np.repeat(grey[..., None], 3, axis=2)
+        if upright.mode in ("I", "F"):
+            # A file of such pixels is refused too: nothing says which of their values is white.
+            raise ImageError(
+                f"the image's mode is {upright.mode}, pixels of 32 bits, and 8 or 16 bits are read",
+                "Scale its values to 0...255 and convert it to RGB.",
+            )
         return np.asarray(upright.convert("RGB"))
     except (OSError, SyntaxError, ValueError) as error:
         raise ImageError(f"Pillow cannot read the image: {error}", _FILE_REMEDY) from error

@@ -24,6 +24,20 @@ def is_table(metadata: object) -> bool:
     return isinstance(metadata, (str, os.PathLike, Mapping)) or _is_frame(metadata)
 
 
+def is_series(value: object) -> bool:
+    """Whether it is a pandas Series, which has names for its values and is no Mapping."""
+    return hasattr(value, "to_dict") and hasattr(value, "index") and not hasattr(value, "columns")
+
+
+def of_series(series: Any) -> Any:
+    """What a Series is as metadata: rows of several images, the row of one, or a column of a table."""
+    if any(value is None or isinstance(value, Mapping) or is_series(value) for value in series):
+        return list(series)
+    if patient_columns(str(name) for name in series.index):
+        return [dict(series.items())]
+    return series.to_frame()
+
+
 def read(table: Any, images: Sequence[object]) -> list[Known]:
     """What a table says of images; what a person should know of it is warned of."""
     if isinstance(table, (str, os.PathLike)):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _engine, _input, _library
+from . import _engine, _input, _library, _output
 from .errors import ArgumentError, ClosedError, DermaFusionError, ImageError
 from .many import Classifications, Metadata
 from .report import page
@@ -211,24 +211,18 @@ class Classifier:
         """
         explains = bool(self.description["layers"])
         entries: list[tuple[Classification | DermaFusionError, bytes | None]] = []
-        partial = os.fsdecode(output) + ".part"
         # Opened first: where it cannot be written, no image is computed.
-        with open(partial, "w", encoding="utf-8") as file:
-            try:
-                count = _input.thread_count(threads)
-                with Classifications(self, images, metadata, count, False, "return", explains=explains) as found:
-                    for item in found:
-                        if isinstance(item, Heatmap):
-                            # A map of the likeliest class would suggest that class.
-                            picture = None if item.classification.abstain else item.picture()
-                            entries.append((item.classification, picture))
-                        else:
-                            entries.append((item, None))
-                file.write(_input.readable(page(entries, self.description["disclaimer"])))
-            except BaseException:
-                os.remove(partial)
-                raise
-        os.replace(partial, output)
+        with _output.File(output) as file:
+            count = _input.thread_count(threads)
+            with Classifications(self, images, metadata, count, False, "return", explains=explains) as found:
+                for item in found:
+                    if isinstance(item, Heatmap):
+                        # A map of the likeliest class would suggest that class.
+                        picture = None if item.classification.abstain else item.picture()
+                        entries.append((item.classification, picture))
+                    else:
+                        entries.append((item, None))
+            file.finish(_input.readable(page(entries, self.description["disclaimer"])).encode())
         return [result for result, _ in entries]
 
     def close(self) -> None:

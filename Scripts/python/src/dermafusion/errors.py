@@ -55,6 +55,22 @@ class ImageNotFoundError(ImageError, FileNotFoundError):
         return (type(self), (self.message, self.remedy, self.filename))
 
 
+class WriteError(DermaFusionError, OSError):
+    """A file cannot be written. Also Python's own OSError."""
+
+    def __init__(self, message: str, remedy: str = "", filename: str = "", number: int | None = None) -> None:
+        super().__init__(message, remedy)
+        self.errno = number
+        self.filename = filename
+
+    def __reduce__(self) -> tuple[type[WriteError], tuple[str, str, str, int | None]]:
+        return (type(self), (self.message, self.remedy, self.filename, self.errno))
+
+
+class FolderNotFoundError(WriteError, FileNotFoundError):
+    """The folder of a file that was to be written is not there. Also Python's own FileNotFoundError."""
+
+
 class MetadataError(DermaFusionError, ValueError):
     """The age is outside 0...130 years, or the sex or the site is not an accepted name."""
 

@@ -120,6 +120,8 @@ class Classifications(Iterator[Any]):
             raise ArgumentError("the images are one path or one file", "Give a list of images.")
         if errors not in ("raise", "return"):
             raise ArgumentError(f"errors is {errors!r}", "Give 'raise' or 'return'.")
+        if _table.is_series(metadata):
+            metadata = _table.of_series(metadata)
         rows: Any = metadata
         if _table.is_table(metadata):
             images = list(images)
@@ -214,6 +216,8 @@ def _more_metadata() -> ArgumentError:
 def _known(row: Mapping[str, Any] | None) -> tuple[Any, ...]:
     if row is None:
         return (None,) * len(_KEYS)
+    if _table.is_series(row):
+        row = dict(row.items())
     if not isinstance(row, Mapping):
         raise ArgumentError(
             f"the metadata of an image is of type {type(row).__name__}", "Give a mapping for each image."

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _engine, _input
+from . import _engine, _input, _output
 from .errors import ArgumentError, DermaFusionError, ExplanationError
 
 _STATUSES = ("ok", "all_negative", "flat")
@@ -256,9 +256,8 @@ class Heatmap:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes `picture` to a file, which is replaced where it exists."""
-        content = self.picture()
-        with open(path, "wb") as file:
-            file.write(content)
+        with _output.File(path) as file:
+            file.finish(self.picture())
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("classification", "label", "status", *_ARRAYS)
