@@ -227,6 +227,6 @@ let package = Package(
 if hasFuzzTargets {
   package.targets.append(
     executable(
-      "FuzzTargets", ["Commands", "ImageCodecs"] + ground, path: "Scripts/fuzz",
+      "FuzzTargets", ["Commands", "DermaFusion", "ImageCodecs"] + ground, path: "Scripts/fuzz",
       exclude: ["arguments", "config", "csv", "jpeg", "png", "safetensors"].map { "\($0).dict" }))
 }

@@ -4,6 +4,7 @@
 // memory limit of libFuzzer, and a broken property below are findings.
 
 import Commands
+import DermaFusion
 import Files
 import Glibc
 import ImageCodecs
@@ -80,6 +81,17 @@ private func configuration(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int3
   return 0
 }
 
+/// A result of somebody's history, with its classes, as the page reads it.
+private func result(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+  do {
+    let stored = try StoredResult(json: Array(UnsafeBufferPointer(start: bytes, count: count))) { _ in nil }
+    precondition(!stored.json.text.isEmpty && !stored.classification.summary.isEmpty)
+  } catch {
+    requireLine(error)
+  }
+  return 0
+}
+
 private func table(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   do {
     _ = try CSVTable(Array(UnsafeBufferPointer(start: bytes, count: count)), path: "table.csv")
@@ -109,7 +121,7 @@ private func arguments(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 private let targets: [String: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32] = [
   "png": decode, "jpeg": decode, "pnm": decode, "bmp": decode, "dicom": decode, "webp": header,
   "tiff": header, "heif": header, "safetensors": safetensors, "config": configuration,
-  "csv": table,
+  "result": result, "csv": table,
   "arguments": arguments,
 ]
 

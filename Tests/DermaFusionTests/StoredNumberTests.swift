@@ -241,6 +241,33 @@ import Testing
     }
   }
 
+  /// Bytes changed, left out and put in at places that a seed chooses, those of numbers most often.
+  @Test func aResultWithChangedBytesIsRefusedOrRead() throws {
+    let text = JSONValue.object([
+      "classes": .array(Labels.ham10000.map { $0.json }),
+      "result": .object(Self.result().members(imageName: "a.jpg")),
+    ]).text
+    let pieces = [
+      "-", ".", "e", "9", "0", "e38", "e-46", "1e39", "null", "\"", ",", "}", "[", "\u{0}", "\\u0000", "é",
+    ]
+    for seed in 0..<4000 {
+      var generator = SplitMix64(seed: UInt64(seed))
+      var bytes = Array(text.utf8)
+      let digits = bytes.indices.filter { (0x30...0x39).contains(bytes[$0]) }
+      for _ in 0...generator.index(below: 3) {
+        let place = min(digits[generator.index(below: digits.count)], bytes.count - 1)
+        let piece = Array(pieces[generator.index(below: pieces.count)].utf8)
+        bytes.replaceSubrange(place..<place + generator.index(below: 2), with: piece)
+      }
+      do {
+        let stored = try StoredResult(json: bytes) { _ in nil }
+        #expect(!stored.json.text.isEmpty && !stored.classification.summary.isEmpty, "seed \(seed)")
+      } catch {
+        #expect(!error.message.contains("\n") && error.message.count < 700, "seed \(seed): \(error)")
+      }
+    }
+  }
+
   // MARK: Weights
 
   @Test func aHeaderOfWeightsIsRefusedOrRead() throws {
