@@ -205,9 +205,8 @@ import Testing
     let abstained = try #require(json["abstained"] as? [String: Int])
     func count(_ key: String) -> Int { agreement[key] as? Int ?? -1 }
     let notes = Dictionary(
-      uniqueKeysWithValues: blocks[0].map {
-        ($0.prefix(17).trimmingCharacters(in: .whitespaces), $0.dropFirst(17))
-      })
+      blocks[0].map { ($0.prefix(17).trimmingCharacters(in: .whitespaces), $0.dropFirst(17)) },
+      uniquingKeysWith: { first, _ in first })
     #expect(notes["Images"] == "\(json["n"]!) of \(json["listed"]!) compared")
     let same = try #require(
       notes["Same class"]?.firstMatch(
