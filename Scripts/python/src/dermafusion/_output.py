@@ -49,9 +49,7 @@ class File:
     def _failure(self, error: Exception) -> WriteError:
         reason = getattr(error, "strerror", None) or str(error)
         kind = FolderNotFoundError if isinstance(error, FileNotFoundError) else WriteError
-        return kind(
-            f"{self.path}: cannot be written: {reason}", _REMEDY, self.path, getattr(error, "errno", None)
-        )
+        return kind(f"{self.path}: cannot be written: {reason}", _REMEDY, self.path, getattr(error, "errno", None))
 
     def finish(self, content: bytes) -> None:
         """Writes the whole content and gives the file its name."""
