@@ -111,6 +111,53 @@ install_libraries() {
   libraries_are_there || fail "libpng and libjpeg-turbo were installed and still cannot be compiled against"
 }
 
+# The packages of the libraries that read WebP, TIFF, HEIC, AVIF and, in DICOM, JPEG 2000. Newer libheif has its decoders in
+# packages of their own, which older releases of Debian do not know.
+image_library_packages() {
+  local package
+  if [ "$(uname)" = Darwin ]; then
+    echo webp libtiff libheif openjpeg
+  elif command -v apt-get > /dev/null; then
+    for package in libwebp7 libtiff6 libtiff5 libheif1 libheif-plugin-libde265 libheif-plugin-dav1d libopenjp2-7; do
+      # A release has one of the two versions of libtiff.
+      if apt-cache show "$package" > /dev/null 2>&1; then echo "$package"; fi
+    done
+  else
+    echo libwebp libtiff libheif openjpeg2
+  fi
+}
+
+# has_package PACKAGE
+has_package() {
+  if [ "$(uname)" = Darwin ]; then
+    brew list --versions "$1" > /dev/null 2>&1
+  elif command -v dpkg-query > /dev/null; then
+    dpkg-query -W -f '${Status}' "$1" 2> /dev/null | grep -q 'ok installed'
+  else
+    rpm -q "$1" > /dev/null 2>&1
+  fi
+}
+
+# Installs these libraries for the tests, so that none of the formats goes untested. Programs that are built do without them.
+install_image_libraries() {
+  local package missing=()
+  # The lists of a new container are empty.
+  if command -v apt-get > /dev/null && ! apt-cache show libwebp7 > /dev/null 2>&1; then
+    as_root apt-get update > /dev/null 2>&1 < /dev/null || true
+  fi
+  for package in $(image_library_packages); do has_package "$package" || missing+=("$package"); done
+  [ "${#missing[@]}" = 0 ] && return
+  say "Installing ${missing[*]} for the tests ..."
+  if [ "$(uname)" = Darwin ]; then
+    brew install "${missing[@]}"
+  elif command -v apt-get > /dev/null; then
+    as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y --no-install-recommends "${missing[@]}"
+  else
+    as_root dnf install -y "${missing[@]}"
+  fi < /dev/null > /dev/null 2>&1 || fail "${missing[*]} could not be installed; install them as an administrator, then try again"
+}
+
 set_up() {
   find_swift
   install_libraries

@@ -61,11 +61,13 @@ import Testing
       "\(result.errors)")
   }
 
+  private static var mayMount: Bool {
+    geteuid() == 0 && (try? ProgramTests().shell("unshare -m true"))?.status == 0
+  }
+
   /// Swift reads the arguments from /proc. Only a root user can be without it.
-  @Test(.enabled(if: geteuid() == 0, "only root can take /proc away"))
+  @Test(.enabled(if: mayMount, "only root can take /proc away, where containers let it"))
   func theArgumentsAreThereWithoutProc() throws {
-    let there = try program.shell("unshare -m true")
-    if there.status != 0 { return }
     let result = try program.shell(
       """
       unshare -m sh -c 'mount -t tmpfs none /proc && exec "$dermafusion" encode-metadata --age 55 --site "lower extremity"'

@@ -15,7 +15,7 @@ import Testing
 
   private func pages(_ file: [UInt8]) -> TIFFPages { file.withUnsafeBytes { TIFFPages($0) } }
 
-  @Test(.enabled(if: TIFFLibrary.shared != nil, "libtiff is not there"), arguments: forms)
+  @Test(.enabled(if: SystemPart.tiff.runs, "libtiff is not there"), arguments: forms)
   func theFirstPageThatIsNotReducedIsTaken(form: TIFFBuilder) throws {
     let whole = Page(value: 200, side: 48)
     let small = [
