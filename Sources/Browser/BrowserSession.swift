@@ -75,7 +75,9 @@ final class BrowserSession {
         .invalidRequest, message: "the request names no stage", remedy: "Send the key \"stage\".")
     }
     let (shape, values): ([Int], UnsafeMutableRawPointer)
-    switch StageValues(try classifier(handle).preprocessor(DecodedImage(image)), stage: stage) {
+    let preprocessed = try classifier(handle).preprocessor(DecodedImage(image))
+    if stage == .cropped { try preprocessed.requireCroppedSize(limit: PixelLimit.count) }
+    switch StageValues(preprocessed, stage: stage) {
     case .bytes(let bytes, shape: let dimensions): (shape, values) = (dimensions, keep(bytes))
     case .floats(let floats, shape: let dimensions): (shape, values) = (dimensions, keep(floats))
     }

@@ -101,7 +101,9 @@ typedef struct dermafusion_request {
   /* 1: compute on the calling thread alone, where the caller keeps all processors busy with images. 0: share the work of
      one image among the classifier's threads. Results do not depend on it. */
   uint32_t calling_thread_only;
-  uint32_t reserved;
+  /* The frame to look at of a DICOM file of several, from 1. 0: the file has one; one of several is an error that says how
+     many there are. */
+  uint32_t frame;
   /* In years, 0...130; NaN: not known. */
   double age;
   /* "male", "female" or "unknown"; NULL: not known. */

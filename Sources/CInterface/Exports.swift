@@ -119,7 +119,9 @@ public func listImages(
   make(result, error) { () throws(DermaFusionError) in
     guard let folder = try CText.read(folder, "folder") else { throw .null("folder") }
     let images = try FolderImages(folder)
-    let leftOut = images.leftOut.words.map { ["\(folder): left out: \($0)"] } ?? []
+    let leftOut =
+      (images.leftOut.words.map { ["\(folder): left out: \($0)"] } ?? [])
+      + (images.leftOut.copyWords.map { ["\(folder): \($0)"] } ?? [])
     return StoredResult(
       nil,
       json: JSONValue.object([

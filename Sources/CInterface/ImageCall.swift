@@ -35,15 +35,15 @@ extension ImageRequest {
   /// What a C program asks for.
   init(_ request: dermafusion_request) throws(DermaFusionError) {
     self.init()
-    guard request.symmetries <= 1, request.calling_thread_only <= 1, request.reserved == 0 else {
+    guard request.symmetries <= 1, request.calling_thread_only <= 1 else {
       throw .argument(
         """
-        the request's symmetries (\(request.symmetries)) and calling_thread_only (\(request.calling_thread_only)) must be 0 \
-        or 1, and reserved (\(request.reserved)) 0
+        the request's symmetries (\(request.symmetries)) and calling_thread_only (\(request.calling_thread_only)) must be 0 or 1
         """, remedy: "Set the request by dermafusion_request_init first.")
     }
     views = request.symmetries == 1 ? .symmetries : .upright
     usesCallingThreadOnly = request.calling_thread_only == 1
+    frame = request.frame == 0 ? nil : Int(request.frame)
     imageName = try CText.read(request.name, "name") ?? ""
     layer = try CText.read(request.map_layer, "map_layer")
     let sexName = try CText.read(request.sex, "sex")

@@ -1,6 +1,7 @@
 import DermaFusion
 import Evaluation
 import Files
+import ImageCodecs
 import SystemModule
 
 /// Says what was found on this machine, what would be run, and what to do about what is wrong.
@@ -64,6 +65,13 @@ enum DoctorCommand: Command {
     #else
       findings.append(Finding("Build", "optimised"))
     #endif
+    let missing = ImageDecoder.missingLibraries
+    findings.append(
+      Finding(
+        "Images",
+        ImageDecoder.formats.joined(separator: ", ")
+          + (missing.isEmpty ? "" : "; more with \(missing.joined(separator: ", "))"),
+        missing.isEmpty ? .fine : .note))
     return findings
   }
 

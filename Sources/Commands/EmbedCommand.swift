@@ -65,7 +65,7 @@ enum EmbedCommand: Command {
       return try source.naming {
         // As a whole, so that what is no result is no row either.
         let answer = try classifier.run(
-          ImageRequest(), onFile: source.read(terminal: terminal), limits: input.limits)
+          ImageRequest(frame: source.frame), onFile: source.read(terminal: terminal), limits: input.limits)
         return (imageName: source.name, features: answer.output.pooled)
       }
     } consume: { image in

@@ -15,7 +15,9 @@ enum PreprocessCommand: Command {
     file appears when it is complete.
     """
   static let positionals = [
-    Positional("image", abstract: "A file, or - for an image's bytes on standard input.")
+    Positional(
+      "image",
+      abstract: "A file, FILE#N for frame N of a DICOM file, or - for an image's bytes on standard input.")
   ]
   static let options: [any AnyCommandOption] = [stage, output, ModelLocation.option] + DecodingOptions.all
   static let runsNetwork = false
@@ -46,25 +48,34 @@ enum PreprocessCommand: Command {
 
     let (values, warnings) = try source.naming {
       try Self.values(
-        of: arguments.value(of: stage), bytes, preprocessor, limits: DecodingOptions.limits(arguments))
+        of: arguments.value(of: stage), bytes, frame: source.frame, preprocessor,
+        limits: DecodingOptions.limits(arguments))
     }
     switch values {
     case .bytes(let bytes, let shape): try outputs.write(NPYFile.bytes(bytes, shape: shape), path: path)
     case .floats(let floats, let shape): try outputs.write(NPYFile.bytes(floats, shape: shape), path: path)
     }
-    for warning in warnings { terminal.note("Warning: \(source.name): \(warning.sentence)") }
+    for warning in warnings { terminal.note("Warning: \(source.name): \(warning)") }
     return .success
   }
 
-  /// The image at one stage, and the warnings that a result would carry. The decoded image has none, as nothing has
-  /// looked at it: it may be too small to classify.
+  /// The image at one stage, and the warnings that a result would carry. The decoded image has only those of
+  /// its file, as nothing has looked at it: it may be too small to classify.
   private static func values(
-    of stage: PreprocessingStage, _ bytes: [UInt8], _ preprocessor: Preprocessor, limits: DecodingLimits
-  ) throws -> (StageValues, [ClassificationWarning]) {
-    if stage == .decoded { return (StageValues(try ImageDecoder.decode(bytes, limits: limits)), []) }
+    of stage: PreprocessingStage, _ bytes: [UInt8], frame: Int?, _ preprocessor: Preprocessor,
+    limits: DecodingLimits
+  ) throws -> (StageValues, [String]) {
+    if stage == .decoded {
+      let image = try ImageDecoder.decode(bytes, frame: frame, part: .whole, limits: limits)
+      let details = ClassificationWarning.allCases.compactMap { warning in
+        image.details[warning].map { warning.sentence($0) }
+      }
+      return (StageValues(image.pixels), details)
+    }
     let part: ImagePart = stage == .cropped ? .whole : ImagePart(for: preprocessor.configuration)
-    let image = try preprocessor(ImageDecoder.decode(bytes, part: part, limits: limits))
-    return (StageValues(image, stage: stage), image.warnings)
+    let image = try preprocessor(ImageDecoder.decode(bytes, frame: frame, part: part, limits: limits))
+    if stage == .cropped { try image.requireCroppedSize(limit: limits.pixels) }
+    return (StageValues(image, stage: stage), image.warnings.map { $0.sentence(image.warningDetails[$0]) })
   }
 }
 

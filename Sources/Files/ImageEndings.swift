@@ -52,9 +52,22 @@ extension String {
     }
   }
 
-  /// The file name without the ending of an image, by which tables know an image.
+  /// The file and the number of a frame's name, `FILE#2`; nil for other names.
+  package var frameParts: (file: String, frame: Int)? {
+    guard let mark = utf8.lastIndex(of: UInt8(ascii: "#")), mark != startIndex,
+      let digits = String(utf8[utf8.index(after: mark)...]), digits.utf8.first != UInt8(ascii: "0"),
+      digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let frame = Int(digits),
+      let file = String(utf8[..<mark]), file.utf8.last != UInt8(ascii: "/")
+    else { return nil }
+    return (file, frame)
+  }
+
+  /// The file name without the ending of an image, by which tables know an image; of a frame `x.dcm#2` it is `x#2`.
   package var imageIdentifier: String? {
     fileName.map { name in
+      if let (file, frame) = name.frameParts, ImageEndings.ending(of: file) != nil {
+        return "\(file.imageIdentifier ?? file)#\(frame)"
+      }
       guard ImageEndings.ending(of: name) != nil, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else {
         return name
       }

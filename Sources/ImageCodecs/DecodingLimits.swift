@@ -63,8 +63,9 @@ public final class DecodingLimits: Sendable {
   /// The defaults, shared by every caller that names no limits.
   public static let standard = DecodingLimits()
 
-  /// Limits to give to ``DermaFusion/Classifier/classify(encodedImage:metadata:views:limits:)`` and the like. A limit of 0 or
-  /// less refuses every image.
+  /// Limits to give to ``DermaFusion/Classifier/classify(encodedImage:metadata:views:frame:limits:)`` and the like. A limit of 0
+  /// or less, and a time that is no number, refuses every image. Limits beyond what any machine has (2 to the power of 40
+  /// pixels, 2 to the power of 46 bytes, 10 to the power of 9 seconds) are taken as these.
   public convenience init(
     pixels: Int = standardPixels, scannedPixels: Int = standardScannedPixels, memory: Int = standardMemory,
     seconds: Double = standardSeconds
@@ -78,12 +79,13 @@ public final class DecodingLimits: Sendable {
     pixels: Int = standardPixels, scannedPixels: Int = standardScannedPixels, memory: Int = standardMemory,
     seconds: Double = standardSeconds, largeByteCount: Int
   ) {
-    self.pixels = pixels
-    self.scannedPixels = scannedPixels
-    self.memory = memory
-    self.seconds = seconds
+    // What is computed from them then fits into 64 bits.
+    self.pixels = min(max(pixels, 0), 1 << 40)
+    self.scannedPixels = max(scannedPixels, 0)
+    self.memory = min(max(memory, 0), 1 << 46)
+    self.seconds = seconds > 0 ? min(seconds, 1e9) : 0
     self.largeByteCount = largeByteCount
-    budget = Locked(Budget(free: memory))
+    budget = Locked(Budget(free: self.memory))
   }
 
   /// When decoding that begins now must be over.

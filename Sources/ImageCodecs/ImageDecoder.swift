@@ -6,7 +6,8 @@ import SystemModule
 ///
 /// Alpha is dropped, gamma and colour profiles are not applied, and 16-bit values are taken by their high byte (for
 /// 16-bit grey Pillow itself would turn everything above 255 white). Of an animation the first picture counts, of several pages
-/// the first that is not marked as a reduced image.
+/// the first that is not marked as a reduced image; ``DecodedImage/details`` then says how many there are. A DICOM of several
+/// frames is refused unless one of them is asked for.
 package enum ImageDecoder {
   /// Decodes the whole of an image file.
   package static func decode(
@@ -15,18 +16,23 @@ package enum ImageDecoder {
     try decode(bytes, part: .whole, limits: limits).pixels
   }
 
-  /// - Parameter bytes: The whole file, of any ``ImageFormat``.
+  /// - Parameters:
+  ///   - bytes: The whole file, of any ``ImageFormat``.
+  ///   - frame: the frame of a DICOM, from 1; nil: its only one.
   /// - Throws: ``DermaFusionError`` naming the broken rule.
   package static func decode(
-    _ bytes: [UInt8], part: ImagePart, limits: DecodingLimits = .standard
+    _ bytes: [UInt8], frame: Int? = nil, part: ImagePart, limits: DecodingLimits = .standard
   ) throws(DermaFusionError) -> DecodedImage {
     try bytes.withUnsafeBufferPointer { (bytes) throws(DermaFusionError) in
       let bytes = UnsafeRawBufferPointer(bytes)
       let format = try ImageFormat.of(bytes)
       switch format.decoding {
+      case .frames(let decode): return try decode(bytes, frame, part, limits)
+      case _ where frame != nil:
+        throw .invalidImage("only DICOM files have frames that can be asked for, and this is \(format.name)")
       case .own(let decode): return try decode(bytes, part, limits)
       case .library(let library): return try library.decode(bytes, format, part: part, limits: limits)
-      case .refused: throw .unsupportedFormat(name: format.name)
+      case .refused, .embedded: throw .unsupportedFormat(name: format.name)
       }
     }
   }
@@ -57,7 +63,7 @@ package enum ImageDecoder {
   package static var libraries: [String] {
     [jpegLibrary, PNGDecoder.library]
       + ImageFormat.all.compactMap { format in
-        guard case .library(let library) = format.decoding else { return nil }
+        guard let library = format.library else { return nil }
         return library.version().map { "\(library.package.name) \($0)" }
       }
   }

@@ -11,8 +11,14 @@ struct ImageFormat: Sendable {
   enum Decoding: Sendable {
     /// By this package, or a library that it is linked to.
     case own(Decode)
+    /// By this package; a file may hold several frames.
+    case frames(
+      @Sendable (UnsafeRawBufferPointer, _ frame: Int?, ImagePart, DecodingLimits)
+        throws(DermaFusionError) -> DecodedImage)
     /// By a library of the system, found at run time.
     case library(SystemLibrary)
+    /// By a library of the system, but only inside of other files.
+    case embedded(SystemLibrary)
     /// Files of this format are known and refused.
     case refused
   }
@@ -48,7 +54,7 @@ struct ImageFormat: Sendable {
     !DICOMFile.isRecognized($0) && BMPHeader.isRecognized($0)
   }
   static let dicom = ImageFormat(
-    "DICOM", .own(DICOMDecoder.decode), DICOMFile.isRecognized)
+    "DICOM", .frames(DICOMDecoder.decode), DICOMFile.isRecognized)
   static let webp: ImageFormat = ImageFormat("WebP", .library(.webp)) {
     starts($0, "RIFF") && starts($0, "WEBP", at: 8)
   }
@@ -57,6 +63,11 @@ struct ImageFormat: Sendable {
   static let heif: ImageFormat = ImageFormat(
     "HEIF", kinds: ["HEIC", "AVIF"], .library(.heif),
     HEIFFile.isRecognized)
+
+  /// Frames of DICOM files are compressed by it; a file of its own is refused.
+  static let jpeg2000: ImageFormat = ImageFormat("JPEG 2000", .embedded(.jpeg2000)) {
+    $0.starts(with: JPEG2000Stream.boxSignature) || $0.starts(with: JPEG2000Stream.signature)
+  }
 
   /// Before TIFF and HEIF, whose structure most of them have.
   static let raw = ImageFormat(
@@ -75,9 +86,7 @@ struct ImageFormat: Sendable {
     png, jpeg, pnm, bmp, dicom, webp, raw, tiff, heif,
     ImageFormat("GIF") { starts($0, "GIF8") },
     ImageFormat("MP4 or QuickTime") { starts($0, "ftyp", at: 4) },
-    ImageFormat("JPEG 2000") {
-      $0.starts(with: [0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20]) || $0.starts(with: [0xFF, 0x4F, 0xFF, 0x51])
-    },
+    jpeg2000,
     ImageFormat("JPEG XL") {
       $0.starts(with: [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]) || $0.starts(with: [0xFF, 0x0A])
     },
@@ -118,7 +127,20 @@ extension ImageFormat {
   }
 
   /// The formats that are decoded here or where their library is there.
-  fileprivate static let decoded = all.filter { if case .refused = $0.decoding { false } else { true } }
+  fileprivate static let decoded = all.filter {
+    switch $0.decoding {
+    case .refused, .embedded: false
+    case .own, .frames, .library: true
+    }
+  }
+
+  /// The library of the system that decodes it.
+  var library: SystemLibrary? {
+    switch decoding {
+    case .library(let library), .embedded(let library): library
+    case .own, .frames, .refused: nil
+    }
+  }
 
   /// `HEIC` and `AVIF`, or the format's own name.
   fileprivate var names: [String] { kinds ?? [name] }
@@ -128,8 +150,8 @@ extension ImageFormat {
   /// - Parameter kind: which of the format's kinds, in lower case; nil where it is not known.
   func refusal(kind: String? = nil) -> DermaFusionError? {
     switch decoding {
-    case .own: nil
-    case .refused: .unsupportedFormat(name: name)
+    case .own, .frames: nil
+    case .refused, .embedded: .unsupportedFormat(name: name)
     case .library(let library): library.missing(kind: kind)?.missing(name)
     }
   }
@@ -141,6 +163,20 @@ extension ImageDecoder {
     ImageFormat.decoded.flatMap { format in
       format.names.map { $0.lowercased() }.filter { format.refusal(kind: $0) == nil }
     }
+  }
+
+  /// The libraries that this machine lacks, with the packages that have them.
+  package static var missingLibraries: [String] {
+    var words: [String] = []
+    for format in ImageFormat.all {
+      guard let library = format.library else { continue }
+      for name in format.names {
+        guard let package = library.missing(kind: name.lowercased()) else { continue }
+        let text = "\(package.name) (Debian's \(package.debian), Homebrew's \(package.homebrew))"
+        if !words.contains(text) { words.append(text) }
+      }
+    }
+    return words
   }
 
   /// The endings of the formats that are decoded here or where their library is there, with a dot and in lower case.
@@ -253,6 +289,15 @@ extension DermaFusionError {
   /// The data break a rule of their format; the reason is the decoding library's own message where there is one.
   static func corrupt(_ format: ImageFormat, reason: String) -> Self {
     invalidImage("the \(format.name) is corrupt: \(reason)")
+  }
+
+  /// A file whose first frame must not be taken for all of it.
+  static func severalFrames(_ count: Int) -> Self {
+    invalidImage(
+      """
+      the DICOM holds \(count) frames, and one is looked at at a time: ask for FILE#1 to FILE#\(count) on the command line, \
+      or for a frame by its number in Python, Swift and C
+      """)
   }
 
   /// Nothing of the image can be seen. What colours there are below alpha is chance.

@@ -122,7 +122,9 @@ struct TIFFDirectory {
   /// Of Exif metadata, nil where their header is not TIFF's. Reads exactly as far as Pillow's
   /// `ImageFileDirectory_v2.load`: an entry whose data lie outside ends the directory, and one that claims more data than
   /// there are is skipped.
-  init?(exif bytes: UnsafeRawBufferPointer) {
+  ///
+  /// - Parameter offset: of another directory than the first.
+  init?(exif bytes: UnsafeRawBufferPointer, at offset: Int? = nil) {
     guard bytes.count >= 8 else { return nil }
     let isBigEndian: Bool
     switch (bytes[0], bytes[1], bytes[2], bytes[3]) {
@@ -131,7 +133,9 @@ struct TIFFDirectory {
     default: return nil
     }
     reader = ByteReader(bytes, isBigEndian: isBigEndian)
-    guard let start = reader.integer32(at: 4), let entryCount = reader.integer16(at: start) else { return }
+    guard let start = offset ?? reader.integer32(at: 4), let entryCount = reader.integer16(at: start) else {
+      return
+    }
     var totalSize = 0
     for index in 0..<entryCount {
       let position = start + 2 + index * 12
@@ -149,6 +153,16 @@ struct TIFFDirectory {
         entries[tag] = Entry(type: type, count: count, position: size > 4 ? offset : position + 8)
       }
     }
+  }
+
+  /// Whether Exif says that the colours are Adobe RGB, as cameras do that embed no profile: the index of the directory for
+  /// interoperability is `R03` (DCF, option file).
+  static func statesAdobeRGB(exif bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let first = TIFFDirectory(exif: bytes)?.integer(0x8769),
+      let second = TIFFDirectory(exif: bytes, at: first)?.integer(0xA005),
+      let index = TIFFDirectory(exif: bytes, at: second)?.bytes(1)
+    else { return false }
+    return index.starts(with: Array("R03".utf8))
   }
 
   /// The most values of a tag that are looked at together: those of a palette of 16 bits. A tag may claim every byte of a file.

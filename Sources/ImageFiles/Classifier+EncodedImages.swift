@@ -15,13 +15,16 @@ extension Classifier {
   ///   - bytes: the whole file; its SHA-256 goes into the result.
   ///   - metadata: ``PatientMetadata/unknown`` where nothing is known.
   ///   - views: how the network looks at the image; ``ImageViews/symmetries`` takes eight runs.
+  ///   - frame: the frame to look at of a DICOM file of several, from 1. Without it such a file is an error.
   ///   - limits: what decoding may cost.
   /// - Throws: ``DermaFusionError/Code/invalidImage`` or ``DermaFusionError/Code/nonFiniteOutput``.
   public func classify(
     encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, views: ImageViews = .upright,
-    limits: DecodingLimits = .standard
+    frame: Int? = nil, limits: DecodingLimits = .standard
   ) throws(DermaFusionError) -> Classification {
-    try run(ImageRequest(metadata: metadata, views: views), onFile: bytes, limits: limits).classification
+    try run(
+      ImageRequest(metadata: metadata, views: views, frame: frame), onFile: bytes, limits: limits
+    ).classification
   }
 
   /// Does what a request asks of an image file, whose SHA-256 goes into the result.
@@ -36,7 +39,7 @@ extension Classifier {
     if request.explains, request.pictureSide == nil { request.pictureSide = Explanation.pictureSide }
     let part = ImagePart(for: configuration.preprocessing, pictureSide: request.pictureSide)
     return try run(request) { () throws(DermaFusionError) in
-      try ImageDecoder.decode(bytes, part: part, limits: limits)
+      try ImageDecoder.decode(bytes, frame: request.frame, part: part, limits: limits)
     }
   }
 
@@ -44,11 +47,12 @@ extension Classifier {
   /// ``explain(_:metadata:labels:method:layer:)``.
   public func explain(
     encodedImage bytes: [UInt8], metadata: PatientMetadata = .unknown, labels: [LesionLabel] = [],
-    method: ActivationMapMethod = .gradcam, layer: String? = nil, limits: DecodingLimits = .standard
+    method: ActivationMapMethod = .gradcam, layer: String? = nil, frame: Int? = nil,
+    limits: DecodingLimits = .standard
   ) throws(DermaFusionError) -> Explanation {
-    try run(
-      explaining(labels, method: method, layer: layer, metadata: metadata), onFile: bytes, limits: limits
-    ).explanation
+    var request = try explaining(labels, method: method, layer: layer, metadata: metadata)
+    request.frame = frame
+    return try run(request, onFile: bytes, limits: limits).explanation
   }
 
   /// Classifies image files side by side and gives their results in the order of the paths, each as soon as it and those
@@ -64,7 +68,7 @@ extension Classifier {
   /// ```
   ///
   /// - Parameters:
-  ///   - paths: of image files of at most 512 MB; see ``classify(encodedImage:metadata:views:limits:)``.
+  ///   - paths: of image files of at most 512 MB; see ``classify(encodedImage:metadata:views:frame:limits:)``.
   ///   - metadata: what is known of the patient on a file's image; called on several threads at once.
   ///   - views: how the network looks at an image; ``ImageViews/symmetries`` takes eight runs.
   ///   - limits: what decoding may cost; the images share its memory.
@@ -95,11 +99,14 @@ extension Classifier {
 }
 
 extension PixelImage {
-  /// Decodes the bytes of an image file in any of the formats that ``Classifier/classify(encodedImage:metadata:views:limits:)``
+  /// Decodes the bytes of an image file in any of the formats that ``Classifier/classify(encodedImage:metadata:views:frame:limits:)``
   /// takes.
   ///
+  /// - Parameter frame: the frame of a DICOM file of several, from 1; without it such a file is an error.
   /// - Throws: ``DermaFusionError/Code/invalidImage``, naming the broken rule.
-  public init(decoding bytes: [UInt8], limits: DecodingLimits = .standard) throws(DermaFusionError) {
-    self = try ImageDecoder.decode(bytes, part: .whole, limits: limits).pixels
+  public init(
+    decoding bytes: [UInt8], frame: Int? = nil, limits: DecodingLimits = .standard
+  ) throws(DermaFusionError) {
+    self = try ImageDecoder.decode(bytes, frame: frame, part: .whole, limits: limits).pixels
   }
 }

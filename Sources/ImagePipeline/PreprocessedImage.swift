@@ -1,3 +1,5 @@
+import SystemModule
+
 /// What a decoder made of a file: an upright image, or only its centre square at a network's size, and what was wrong with
 /// the file.
 package struct DecodedImage: Sendable {
@@ -20,6 +22,16 @@ package struct DecodedImage: Sendable {
   package var details: [ClassificationWarning: String] = [:]
   /// What the decoder holds for as long as the pixels are in use.
   private let reservation: (AnyObject & Sendable)?
+
+  /// The same with other pixels.
+  ///
+  /// - Precondition: every pixel was kept.
+  package func mapped(_ transform: (PixelImage) -> PixelImage) -> DecodedImage {
+    precondition(isWhole, "\(pixels.width)x\(pixels.height) of \(width)x\(height) pixels were kept")
+    var image = DecodedImage(transform(pixels), damage: damage, reservation: reservation)
+    (image.patient, image.isResampled, image.details) = (patient, isResampled, details)
+    return image
+  }
 
   /// Whether every pixel was kept.
   package var isWhole: Bool { pixels.width == width && pixels.height == height }
@@ -133,8 +145,27 @@ package struct PreprocessedImage: Sendable {
     }
   }
 
-  /// What the network sees of the decoded image, at the image's own resolution: `[S, S, 3]`.
+  /// What the network sees of the decoded image, at the image's own resolution: `[S, S, 3]`. Of a narrow image that is squeezed
+  /// or framed it has many more pixels than the image; ``requireCroppedSize(limit:)`` refuses those.
   package var cropped: PixelImage { configuration.square(of: decoded, size: naturalSide) }
+
+  /// - Throws: where ``cropped`` has more pixels than the limit.
+  package func requireCroppedSize(limit: Int) throws(DermaFusionError) {
+    let side = naturalSide
+    let (area, overflows) = side.multipliedReportingOverflow(by: side)
+    guard !overflows, area <= limit else {
+      throw .invalidImage(
+        "the square at the image's own resolution is too large: of \(source.width)x\(source.height) pixels it is \(side)x\(side), more than \(limit) pixels"
+      )
+    }
+  }
+
+  /// ``cropped`` where it has no more pixels than the image; otherwise made smaller, so that a picture never takes more memory
+  /// than what it shows.
+  package var boundedSquare: PixelImage {
+    let most = Int(Double(source.width * source.height).squareRoot())
+    return picture(side: max(most, configuration.size))
+  }
 
   private var naturalSide: Int {
     configuration.framing.naturalSide(width: source.width, height: source.height)

@@ -234,7 +234,7 @@ extension CInterfaceTests {
   @Test func aFolderIsListedAsTheCommandLineListsIt() throws {
     let folder = TemporaryFolder()
     for name in ["patient.Smith", "b/IM1", "a.txt", ".hidden.ppm"] {
-      folder.write("P6 1 1 255\n...", to: name)
+      folder.write("P6 1 1 255\n...\(name)", to: name)
     }
     folder.write("no image", to: "README")
     folder.write("GIF89a", to: "moving")
@@ -262,5 +262,33 @@ extension CInterfaceTests {
   @Test func theVersionsAreThoseOfTheHeaderAndTheProgram() {
     #expect(dermafusion_abi_version() == DERMAFUSION_ABI_VERSION)
     #expect(String(cString: dermafusion_version()) == DermaFusionVersion.current)
+  }
+
+  /// Bytes of several frames are refused with their number, and answered where a frame is asked for.
+  @Test func aFrameIsAskedForByTheRequest() throws {
+    let classifier = try Self.open()
+    defer { dermafusion_classifier_close(classifier, nil) }
+    let path = Self.root.appending(path: "ParityFixtures/formats/dicom_three_native.dcm")
+    let bytes = [UInt8](try Data(contentsOf: path))
+    var request = dermafusion_request()
+    dermafusion_request_init(&request)
+    var texts: Set<String> = []
+    for frame: UInt32 in 0...4 {
+      request.frame = frame
+      var result: dermafusion_result = 0
+      var error = dermafusion_error()
+      let status = dermafusion_classify_bytes(classifier, bytes, bytes.count, &request, &result, &error)
+      if frame == 0 || frame == 4 {
+        #expect(status == DERMAFUSION_INVALID_IMAGE)
+        let reason =
+          frame == 0 ? "the DICOM holds 3 frames, and one is looked at" : "and frame 4 was asked for"
+        #expect(Self.message(error).contains(reason), "\(Self.message(error))")
+      } else {
+        try #require(status == DERMAFUSION_OK, "\(Self.message(error))")
+        texts.insert(String(cString: try view(result).json))
+        dermafusion_result_close(result, nil)
+      }
+    }
+    #expect(texts.count == 3)
   }
 }

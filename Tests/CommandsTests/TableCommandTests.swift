@@ -161,7 +161,7 @@ import Testing
     let index = try ImageIndex(folders: [folder.path])
     let found = index.matches(rows: [decomposed, composed], table: "l.csv").locations
     #expect(
-      found.map { $0.map { Array($0.source.name.utf8) } }
+      found.map { $0.first.map { Array($0.source.name.utf8) } }
         == [decomposed, composed].map {
           Array("\(folder.path)/\($0).ppm".utf8)
         })

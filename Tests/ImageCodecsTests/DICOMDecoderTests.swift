@@ -68,8 +68,12 @@ import Testing
       (file(bits: 16), "16 bits allocated in RGB"), (file(signed: 1), "signed pixels"),
       (file(pixels: nil), "it holds no image"),
       (
-        file(syntax: "1.2.840.10008.1.2.4.90"),
-        "the transfer syntax JPEG 2000, 1.2.840.10008.1.2.4.90; decompress it with 'gdcmconv --raw in.dcm out.dcm'"
+        file(syntax: "1.2.840.10008.1.2.4.92"),
+        "the transfer syntax JPEG 2000, 1.2.840.10008.1.2.4.92; decompress it with 'gdcmconv --raw in.dcm out.dcm'"
+      ),
+      (
+        file(syntax: "1.2.840.10008.1.2.4.201"),
+        "the transfer syntax high-throughput JPEG 2000, 1.2.840.10008.1.2.4.201"
       ),
       (
         file(syntax: "1.2.840.10008.1.2.4.81"),
@@ -104,7 +108,9 @@ import Testing
     let frames = Self.element(0x0028_0008, "IS", Array("9223372036854775807".utf8))
     let pixels = whole.count - 20
     #expect(
-      try ImageDecoder.decode(Array(whole[..<pixels]) + frames + whole[pixels...]).pixels
+      try ImageDecoder.decode(
+        Array(whole[..<pixels]) + frames + whole[pixels...], frame: 1, part: .whole
+      ).pixels.pixels
         == [16, 16, 16, 17, 17, 17, 18, 18, 18, 19, 19, 19])
   }
 

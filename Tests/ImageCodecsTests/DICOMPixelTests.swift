@@ -89,12 +89,15 @@ import Testing
       .corrupt(.dicom, reason: "a segment of runs from byte 64 to 200"))
   }
 
-  @Test func theFirstFrameOfRunsIsTaken() throws {
+  @Test func framesOfRunsAreTakenByTheirNumbers() throws {
     let frames = [frame([[253, 1], [253, 2], [253, 3]]), frame([[253, 4], [253, 5], [253, 6]])]
     let file = files.file(
       syntax: "1.2.840.10008.1.2.5", more: element(0x0028_0008, "IS", Array("2".utf8)),
       encapsulated: DICOMDecoderTests.encapsulated(frames))
-    #expect(try ImageDecoder.decode(file).pixels == [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3])
+    for (frame, pixel) in [(1, [1, 2, 3]), (2, [4, 5, 6])] as [(Int, [UInt8])] {
+      let image = try ImageDecoder.decode(file, frame: frame, part: .whole).pixels
+      #expect(image.pixels == pixel + pixel + pixel + pixel)
+    }
   }
 
   // MARK: - Palettes

@@ -60,11 +60,11 @@ import Testing
       TinyJPEG.progressive, DecodingLimits(memory: 1000), part: .whole,
       as: .tooMuchMemory(.jpeg, byteCount: 297 + 8 * 128, limit: 1000))
     expectRefusal(
-      TinyJPEG.progressive, DecodingLimits(seconds: -1), part: .whole, as: .tooSlow(.jpeg, seconds: -1))
+      TinyJPEG.progressive, DecodingLimits(seconds: -1), part: .whole, as: .tooSlow(.jpeg, seconds: 0))
     let png = PNGBuilder(width: 2, height: 1, bitDepth: 8, colorType: 0).file([1, 2])
     expectRefusal(
       png, DecodingLimits(memory: 11), part: .whole, as: .tooMuchMemory(.png, byteCount: 12, limit: 11))
-    expectRefusal(png, DecodingLimits(seconds: -1), part: .whole, as: .tooSlow(.png, seconds: -1))
+    expectRefusal(png, DecodingLimits(seconds: -1), part: .whole, as: .tooSlow(.png, seconds: 0))
     expectRefusal(
       Array("P2 1 1 255 7".utf8), DecodingLimits(memory: 2), part: .whole,
       as: .tooMuchMemory(.pnm, byteCount: 3, limit: 2))
@@ -97,5 +97,27 @@ import Testing
       let reservation = try limits.reserve(900, for: .jpeg)
       withExtendedLifetime(reservation) {}
     }
+  }
+
+  /// No value traps, here or in the process that decodes.
+  @Test func limitsBeyondReasonAreClampedWhereTheyAreMade() {
+    let times: [Double] = [
+      -1, -Double.infinity, .nan, 0, .infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude,
+    ]
+    for seconds in times {
+      for count in [Int.min, -1, 0, .max] {
+        let limits = DecodingLimits(pixels: count, scannedPixels: count, memory: count, seconds: seconds)
+        #expect((0...1e9).contains(limits.seconds), "\(seconds)")
+        #expect((0...1 << 40).contains(limits.pixels) && (0...1 << 46).contains(limits.memory), "\(count)")
+        #expect(limits.scannedPixels >= 0)
+        for bytes in [TinyJPEG.gray, TinyJPEG.progressive] {
+          let isRefused = (try? ImageDecoder.decode(bytes, part: .whole, limits: limits)) == nil
+          if count <= 0 { #expect(isRefused, "\(count)") }
+        }
+      }
+    }
+    let wide = DecodingLimits(pixels: .max, memory: .max, seconds: .infinity)
+    #expect((try? ImageDecoder.decode(TinyJPEG.gray, part: .whole, limits: wide)) != nil)
+    #expect(DecodingLimits(pixels: 100, memory: 1000, seconds: 2.5).seconds == 2.5)
   }
 }

@@ -7,20 +7,20 @@ import Testing
 /// What a result must say of a file: that it holds several pictures, and that its colours are not sRGB's.
 @Suite struct FileFactsTests {
   /// Without a library, as its file's structure says.
-  private func details(_ bytes: [UInt8]) throws -> [ClassificationWarning: String] {
+  private func details(_ bytes: [UInt8], frame: Int? = nil) throws -> [ClassificationWarning: String] {
     let format = try bytes.withUnsafeBytes { (bytes) throws(DermaFusionError) in try ImageFormat.of(bytes) }
     if case .library(let library) = format.decoding {
       return try bytes.withUnsafeBytes { (bytes) throws(DermaFusionError) in
         try library.header(bytes).facts.details
       }
     }
-    return try ImageDecoder.decode(bytes, part: .whole).details
+    return try ImageDecoder.decode(bytes, frame: frame, part: .whole).details
   }
 
   @Test(arguments: FormatFixture.all("png", "jpeg", "webp", "tiff", "heic", "avif", "bmp", "dicom"))
   func filesSayWhatAReaderMustKnow(_ fixture: FormatFixture) throws {
     let expected = fixture.details ?? [:]
-    let found = try details(try fixture.bytes())
+    let found = try details(try fixture.bytes(), frame: fixture.frame)
     #expect(Dictionary(uniqueKeysWithValues: found.map { ($0.rawValue, $1) }) == expected)
   }
 

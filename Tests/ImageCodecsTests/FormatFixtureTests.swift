@@ -24,10 +24,12 @@ struct FormatFixture: Decodable, CustomTestStringConvertible {
   let expected: String?
   let tolerance: Int?
   let metadata: Patient?
+  /// Of several the one that has these pixels.
+  let frame: Int?
   /// What its warnings say.
   let details: [String: String]?
 
-  var testDescription: String { file }
+  var testDescription: String { file + (frame.map { "#\($0)" } ?? "") }
 
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../../ParityFixtures/formats").standardizedFileURL
@@ -43,7 +45,7 @@ struct FormatFixture: Decodable, CustomTestStringConvertible {
   func bytes() throws -> [UInt8] { try [UInt8](Data(contentsOf: Self.folder.appendingPathComponent(file))) }
 
   func expectDecoded(sourceLocation: SourceLocation = #_sourceLocation) throws {
-    let image = try ImageDecoder.decode(try bytes())
+    let image = try ImageDecoder.decode(try bytes(), frame: frame, part: .whole).pixels
     #expect((image.width, image.height) == (width, height), sourceLocation: sourceLocation)
     if let sha256 {
       #expect(SHA256.hexDigest(image.pixels) == sha256, sourceLocation: sourceLocation)
@@ -58,8 +60,11 @@ struct FormatFixture: Decodable, CustomTestStringConvertible {
 
 @Suite struct FormatFixtureTests {
   @Test func thereAreFilesOfEveryFormat() {
-    for (prefix, count) in [("bmp", 30), ("dicom", 25), ("webp", 10), ("tiff", 60), ("heic", 5), ("avif", 2)]
-    {
+    for (prefix, count) in [
+      ("bmp", 30), ("dicom", 50), ("webp", 10), ("tiff", 60), ("heic", 5), ("avif", 2), ("j2k", 12),
+      ("png", 7),
+      ("jpeg", 7),
+    ] {
       #expect(FormatFixture.all(prefix).count >= count, "\(prefix)")
     }
   }
@@ -69,25 +74,32 @@ struct FormatFixture: Decodable, CustomTestStringConvertible {
     try fixture.expectDecoded()
   }
 
-  @Test(.enabled(if: WebPLibrary.shared != nil, "libwebp is not there"), arguments: FormatFixture.all("webp"))
+  @Test(
+    .enabled(if: SystemPart.webp.runs, "libwebp is not there"), arguments: FormatFixture.all("webp"))
   func webPIsWhatPillowMakesOfIt(_ fixture: FormatFixture) throws { try fixture.expectDecoded() }
 
-  @Test(.enabled(if: TIFFLibrary.shared != nil, "libtiff is not there"), arguments: FormatFixture.all("tiff"))
+  @Test(
+    .enabled(if: SystemPart.tiff.runs, "libtiff is not there"), arguments: FormatFixture.all("tiff"))
   func tiffIsWhatPillowMakesOfIt(_ fixture: FormatFixture) throws { try fixture.expectDecoded() }
 
   @Test(
-    .enabled(if: HEIFLibrary.shared?.decodesHEVC == true, "no libheif that decodes HEVC is there"),
+    .enabled(if: SystemPart.hevc.runs, "no libheif that decodes HEVC is there"),
     arguments: FormatFixture.all("heic"))
   func heicIsNearWhatPillowHEIFMakesOfIt(_ fixture: FormatFixture) throws { try fixture.expectDecoded() }
 
   @Test(
-    .enabled(if: HEIFLibrary.shared?.decodesAV1 == true, "no libheif that decodes AV1 is there"),
+    .enabled(if: SystemPart.av1.runs, "no libheif that decodes AV1 is there"),
     arguments: FormatFixture.all("avif"))
   func avifIsNearWhatPillowMakesOfIt(_ fixture: FormatFixture) throws { try fixture.expectDecoded() }
 
+  /// The code stream's word on its colours goes before the file's.
+  @Test(
+    .enabled(if: SystemPart.jpeg2000.runs, "libopenjp2 is not there"), arguments: FormatFixture.all("j2k"))
+  func jpeg2000InDICOMIsWhatPythonMakesOfIt(_ fixture: FormatFixture) throws { try fixture.expectDecoded() }
+
   @Test(arguments: FormatFixture.all("dicom"))
   func dicomTellsOfThePatientWhatItKnows(_ fixture: FormatFixture) throws {
-    let decoded = try ImageDecoder.decode(try fixture.bytes(), part: .whole)
+    let decoded = try ImageDecoder.decode(try fixture.bytes(), frame: fixture.frame, part: .whole)
     let expected = FilePatient(
       ageInYears: fixture.metadata?.age, sex: fixture.metadata?.sex, site: fixture.metadata?.site)
     #expect(decoded.patient ?? FilePatient() == expected)
@@ -104,7 +116,7 @@ struct FormatFixture: Decodable, CustomTestStringConvertible {
         if case .library(let library) = decoding {
           _ = bytes.withUnsafeBytes { try? library.header($0) }
         } else {
-          _ = try? ImageDecoder.decode(bytes, part: .whole)
+          _ = try? ImageDecoder.decode(bytes, frame: fixture.frame, part: .whole)
         }
       }
       for part in 0..<24 { look(Array(whole.prefix(whole.count * part / 24 + part))) }

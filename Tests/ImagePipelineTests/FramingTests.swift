@@ -1,3 +1,4 @@
+import SystemModule
 import TestImages
 import Testing
 
@@ -115,5 +116,26 @@ import Testing
     #expect(!result.resized.isSolid && result.unbordered.isSolid)
     // Python rounds 255 x 0.9 = 229.5 and 255 x 0.5 = 127.5 to even numbers, 25.5 to 26.
     #expect(Array(result.resized.pixels[..<3]) == [230, 128, 26])
+  }
+
+  /// A narrow image that is squeezed or framed has a square of its longer side: 100,000 x 1,000 pixels would take 30 GB.
+  @Test(arguments: [Framing.CropMode.squash, .border])
+  func aSquareOfALongImageIsBounded(mode: Framing.CropMode) throws {
+    let preprocessor = Preprocessor(
+      PreprocessingConfiguration(
+        size: 64, colorConstancy: .none, mean: [0.5, 0.5, 0.5], standardDeviation: [1, 1, 1],
+        framing: .timm(mode, share: 1), interpolation: .bicubic))
+    let long = try preprocessor(.solid(width: 40_000, height: 40, 9, 8, 7))
+    // As many pixels as the image has.
+    #expect(long.boundedSquare.width == 1264)
+    #expect(
+      throws: DermaFusionError.invalidImage(
+        "the square at the image's own resolution is too large: of 40000x40 pixels it is 40000x40000, more than 178956970 pixels"
+      )
+    ) { try long.requireCroppedSize(limit: PixelLimit.count) }
+    let usual = try preprocessor(.solid(width: 120, height: 90, 9, 8, 7))
+    try usual.requireCroppedSize(limit: 14_400)
+    #expect(throws: DermaFusionError.self) { try usual.requireCroppedSize(limit: 14_399) }
+    #expect(usual.boundedSquare.width == 103 && usual.cropped.width == 120)
   }
 }

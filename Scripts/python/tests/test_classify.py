@@ -401,3 +401,33 @@ def test_spawned_processes_have_classifiers_of_their_own(small_model: Path) -> N
     np.save(image, pixels(7))
     run = subprocess.run([sys.executable, "-c", program, small_model, image], capture_output=True, text=True)
     assert run.stdout.strip() == expected, run.stderr
+
+
+def test_frames_of_a_dicom_file_are_asked_for(small_model: Path, tmp_path: Path) -> None:
+    path = ROOT / "ParityFixtures" / "formats" / "dicom_three_native.dcm"
+    classifier = Classifier(small_model)
+    with pytest.raises(dermafusion.ImageError, match="the DICOM holds 3 frames"):
+        classifier.classify(path)
+    with pytest.raises(dermafusion.ImageError, match="frame 4 was asked for"):
+        classifier.classify(f"{path}#4")
+    expected = [json.loads(line) for line in command_lines(str(path), "--model", str(small_model))]
+    for number, line in enumerate(expected, 1):
+        found = classifier.classify(f"{path}#{number}")
+        assert found.image == line["image"] == f"{path}#{number}"
+        assert json.loads(found.json) == line
+        assert np.array_equal(classifier.classify(path.read_bytes(), frame=number).logits, found.logits)
+        assert np.array_equal(classifier.heatmap(path, frame=number).classification.logits, found.logits)
+    with pytest.raises(dermafusion.ArgumentError, match="frame is 0"):
+        classifier.classify(path, frame=0)
+    # A file that is truly named so goes before a frame.
+    (tmp_path / "a.dcm").write_bytes(path.read_bytes())
+    (tmp_path / "a.dcm#2").write_bytes((ROOT / "ParityFixtures" / "images" / "black.png").read_bytes())
+    assert classifier.classify(tmp_path / "a.dcm#2").image_sha256 != found.image_sha256
+
+
+def test_details_of_warnings_are_there(small_model: Path) -> None:
+    classifier = Classifier(small_model)
+    found = classifier.classify(ROOT / "ParityFixtures" / "formats" / "jpeg_pictures_p3.mpo")
+    assert found.warning_details == {"several_pictures": "3", "color_profile": "Display P3"}
+    assert {"several_pictures", "color_profile"} <= set(found.warnings)
+    assert classifier.classify(pixels(1, 70, 91)).warning_details == {}

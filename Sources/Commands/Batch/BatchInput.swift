@@ -9,12 +9,16 @@ struct BatchInput: Sendable {
   let limits: DecodingLimits
   private let arguments: ParsedArguments
   private let table: MetadataTable.Rows?
+  private let frameRows: FrameRows
 
   /// Reads the table and the folders, not the images.
   init(_ arguments: ParsedArguments, terminal: Terminal) throws {
     self.arguments = arguments
     images = try ImageList(arguments.positionals)
-    table = try MetadataOptions.readTable(arguments)?.rows(ofImages: images.sources.map(\.name))
+    let table = try MetadataOptions.readTable(arguments)
+    let frameRows = FrameRows(table?.names ?? [])
+    self.frameRows = frameRows
+    self.table = table?.rows(ofImages: images.sources.map(frameRows.name(of:)))
     modelFolder = try ModelLocation.folder(arguments, terminal: terminal)
     limits = DecodingOptions.limits(arguments)
     images.leftOut.note(on: terminal, isQuiet: arguments[Flag.quiet])
@@ -30,7 +34,7 @@ struct BatchInput: Sendable {
 
   /// The patient's metadata from the options and the table.
   func metadata(of source: ImageSource) throws -> PatientMetadata {
-    try MetadataOptions.metadata(arguments, entry: table?.entry(ofImage: source.name))
+    try MetadataOptions.metadata(arguments, entry: table?.entry(ofImage: frameRows.name(of: source)))
   }
 
   /// Notes that the model was not fitted to abstain.
@@ -77,7 +81,7 @@ struct ImageList: Sendable {
     var hasFolder = false
     for argument in arguments {
       guard argument != "-", FolderWalk.isFolder(argument) else {
-        items.append(.success(ImageSource(name: argument)))
+        items += ImageSource.all(argument)
         continue
       }
       hasFolder = true
@@ -85,14 +89,14 @@ struct ImageList: Sendable {
         let images = try FolderImages(argument)
         leftOut.add(images.leftOut)
         items += images.failures.map { .failure($0) }
-        items += images.paths.map {
-          .success(ImageSource(name: $0, folder: Self.folder(of: $0, below: argument)))
+        for path in images.paths {
+          items += ImageSource.all(path, folder: Self.folder(of: path, below: argument))
         }
       } catch {
         items.append(.failure(error))
       }
     }
-    isSingleImage = arguments.count == 1 && !hasFolder
+    isSingleImage = arguments.count == 1 && !hasFolder && items.count == 1
   }
 
   /// The path of an image's own folder below one that it was found in.

@@ -40,6 +40,7 @@ struct BatchRunner {
     defer { terminal.setInterruptionMessage(nil) }
     var progress = Progress(terminal: terminal, total: items.count, isQuiet: isQuiet)
     defer { progress.clear() }
+    var severalPictures = 0
     let outcome = { @Sendable (item: Item) -> Result<Value, any Error> in Result { try work(item) } }
     func take(_ outcome: Result<Value, any Error>) throws {
       switch outcome {
@@ -55,7 +56,10 @@ struct BatchRunner {
         } else {
           result = try consume(value)
         }
-        if let result { summary.add(result) }
+        if let result {
+          summary.add(result)
+          if result.warnings.contains(.severalPictures) { severalPictures += 1 }
+        }
         progress.advance()
       }
     }
@@ -63,6 +67,11 @@ struct BatchRunner {
       try classifier.forEach(items, outcome) { (outcome) throws(any Error) in try take(outcome) }
     } else {
       for item in items { try take(outcome(item)) }
+    }
+    if severalPictures > 0, !isQuiet {
+      let subject = severalPictures == 1 ? "1 image file holds" : "\(severalPictures) image files hold"
+      progress.clear()
+      terminal.note("Note: \(subject) several pictures, of which only the first was looked at.")
     }
   }
 

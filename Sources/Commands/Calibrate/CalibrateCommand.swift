@@ -120,7 +120,7 @@ enum CalibrateCommand: Command {
     let comparison = CalibrationComparison(
       run.outputs, by: method, changesLastLayer: arguments[lastLayer], keepsAll: arguments[force])
     let report = CalibrationReport(
-      origin: classifier.model, labels: classifier.labels, listedCount: list.rowCount,
+      origin: classifier.model, labels: classifier.labels, listedCount: list.rowCount + run.frameCount,
       images: run.outputs, biasType: origin.biasType, present: present,
       fitted: method.fitted(comparison.fittedParts, to: run.outputs), comparison: comparison,
       calibratedBefore: overlap.validationLesions.count)

@@ -20,8 +20,9 @@ enum ClassifyCommand: Command {
     standard error, and the others still get their results.
 
     PNG, JPEG, PNM, BMP and DICOM are always read; WebP, TIFF, HEIC and AVIF where the system has libwebp, libtiff and \
-    libheif, which '\(InfoCommand.name)' lists. Of an animation the first picture is taken, of several pages the first that is not marked as a \
-    reduced image. Raw photographs of cameras are refused. What a DICOM file \
+    libheif, which '\(InfoCommand.name)' lists; JPEG 2000 in DICOM where it has libopenjp2. Each frame of a DICOM file is an image \
+    of its own, FILE#N, and FILE#2 names one of them. Of an animation the first picture is taken, of several pages the first that is not marked as a \
+    reduced image, and a warning says how many there are. Raw photographs of cameras are refused. What a DICOM file \
     says of the age, the sex and the site is used where nobody gave it, and the result says so (metadata_from_file).
 
     The model may abstain. It then suggests no class and no risk. In JSON and CSV, abstain is true and \
@@ -85,7 +86,8 @@ enum ClassifyCommand: Command {
         let source = try item.get()
         return try source.naming {
           let bytes = try source.read(terminal: terminal)
-          var request = ImageRequest(metadata: try input.metadata(of: source), views: views)
+          var request = ImageRequest(
+            metadata: try input.metadata(of: source), views: views, frame: source.frame)
           request.imageName = source.name
           request.includesTiming = includesTiming
           request.includesMetadataShares = explains

@@ -97,7 +97,7 @@ enum CompareCommand: Command {
         func answer(
           of classifier: Classifier, onCallingThreadOnly: Bool = false
         ) throws(DermaFusionError) -> ModelComparison.Answer {
-          var request = ImageRequest(metadata: metadata, views: views)
+          var request = ImageRequest(metadata: metadata, views: views, frame: source.frame)
           request.usesCallingThreadOnly = onCallingThreadOnly
           let result = try classifier.run(request, onFile: bytes, limits: input.limits).classification
           return ModelComparison.Answer(
@@ -161,7 +161,8 @@ struct ComparedLabels: Sendable {
     let all =
       whole.entries.map { (name: $0.image, row: Result<TestList.Entry, DermaFusionError>.success($0)) }
       + whole.failedRows.map { ($0.image, .failure($0.error)) }
-    let matches = ImageMatches(images: sources.map(\.name), rows: all.map(\.name))
+    let frameRows = FrameRows(all.map(\.name))
+    let matches = ImageMatches(images: sources.map(frameRows.name(of:)), rows: all.map(\.name))
     self.matches = matches
     var rows: [[UInt8]: Result<TestList.Entry, DermaFusionError>] = [:]
     var names: Set<[UInt8]> = []

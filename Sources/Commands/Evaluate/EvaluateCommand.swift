@@ -143,7 +143,7 @@ enum EvaluateCommand: Command {
         run.images, sources: arguments.values(of: CommandOption<String>.imageFolders).unique,
         columns: arguments.value(of: group)),
       model: classifier.model,
-      listedCount: list.rowCount, views: run.views, warnings: run.warnings, overlap: overlap)
+      listedCount: list.rowCount + run.frameCount, views: run.views, warnings: run.warnings, overlap: overlap)
     // Hours of work may lie behind each of them: where one cannot be written, the others are.
     let isPrinted = Result { () throws(DermaFusionError) in
       try terminal.write(output, as: arguments.value(of: format))

@@ -19,6 +19,8 @@ struct EvaluationRun {
   var keepsFeatures = false
   /// The names of ``images`` in the list.
   private(set) var names: [String] = []
+  /// Frames beside the first of the files that a row of the list names.
+  private(set) var frameCount = 0
   /// How many images had each warning.
   private(set) var warnings: [ClassificationWarning: Int] = [:]
 
@@ -49,8 +51,10 @@ struct EvaluationRun {
     var found: [Found] = []
     var missing: [TestList.Entry] = []
     for (place, entry) in list.entries.enumerated() {
-      if let location = matches.locations[place] {
-        found.append(Found(entry: entry, location: location))
+      let locations = matches.locations[place]
+      if !locations.isEmpty {
+        found += locations.map { Found(entry: entry, location: $0) }
+        frameCount += locations.count - 1
       } else if let reason = matches.refusals[place] {
         runner.fail("\(list.path): line \(entry.line): \(reason)")
       } else {
@@ -113,7 +117,8 @@ struct EvaluationRun {
     return try source.naming {
       let row = try PatientMetadata.unknown.filled(fromRow: entry.metadata)
       let answer = try classifier.run(
-        ImageRequest(metadata: row, views: views), onFile: source.read(terminal: terminal))
+        ImageRequest(metadata: row, views: views, frame: source.frame),
+        onFile: source.read(terminal: terminal))
       let result = answer.classification
       // Also what the image's own file says of the patient: the network was given it too.
       let metadata = result.metadata
@@ -128,7 +133,8 @@ struct EvaluationRun {
         lesion: entry.lesion, label: entry.label, logits: result.logits,
         distance: model?.featureDistance(of: answer.output), reasons: result.abstention.reasons,
         features: inputs, unit: entry.unit)
-      return (image, entry.image, result, output)
+      let name = source.frame == nil ? entry.image : source.identifier ?? entry.image
+      return (image, name, result, output)
     }
   }
 }

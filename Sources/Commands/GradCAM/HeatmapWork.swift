@@ -34,9 +34,7 @@ struct HeatmapWork: Sendable {
   ///
   /// - Returns: what is said of it.
   func explain(_ source: ImageSource, picturePath: String) throws -> ExplanationReport {
-    let bytes = try source.read(terminal: terminal)
-    let patient = try input.metadata(of: source)
-    let answer = try self.answer(to: bytes, patient)
+    let answer = try self.answer(of: source)
     let explanation = answer.explanation
     let trusts = try self.trusts(of: answer)
     let style = FigureOptions.style(arguments)
@@ -56,8 +54,9 @@ struct HeatmapWork: Sendable {
       rawPath: arguments[GradCAMOptions.raw], includesSignedMap: isSigned)
   }
 
-  private func answer(to bytes: [UInt8], _ patient: PatientMetadata) throws -> ImageAnswer {
-    var request = ImageRequest(metadata: patient)
+  private func answer(of source: ImageSource) throws -> ImageAnswer {
+    let bytes = try source.read(terminal: terminal)
+    var request = ImageRequest(metadata: try input.metadata(of: source), frame: source.frame)
     request.explains = true
     request.classes = classes
     request.method = arguments.value(of: GradCAMOptions.method)

@@ -11,6 +11,7 @@ struct ImageIndex: Sendable {
     let source: ImageSource
   }
 
+  /// The frames of a file stand there one after the other.
   private var folders: [(folder: String, sources: [ImageSource])] = []
   /// Files and folders that could not be read.
   private(set) var failures: [DermaFusionError] = []
@@ -23,7 +24,14 @@ struct ImageIndex: Sendable {
       let images = try FolderImages(folder, takesHeatmaps: true)
       failures += images.failures
       leftOut.add(images.leftOut)
-      self.folders.append((folder, images.paths.map { ImageSource(name: $0) }))
+      var sources: [ImageSource] = []
+      for item in images.paths.flatMap({ ImageSource.all($0) }) {
+        switch item {
+        case .success(let source): sources.append(source)
+        case .failure(let error): failures.append(error)
+        }
+      }
+      self.folders.append((folder, sources))
     }
   }
 
@@ -31,8 +39,8 @@ struct ImageIndex: Sendable {
 
   /// The images in the folders, for the rows of a table.
   struct Matches {
-    /// Of each row; `nil` where no folder has it, or where it cannot be told.
-    fileprivate(set) var locations: [Location?]
+    /// Of each row; none where no folder has it, or where it cannot be told, and several for a file of several frames.
+    fileprivate(set) var locations: [[Location]]
     /// Why it cannot be told which image a row is of.
     fileprivate(set) var refusals: [String?]
     fileprivate(set) var notes: [String] = []
@@ -42,24 +50,31 @@ struct ImageIndex: Sendable {
   ///   - rows: the names, all different.
   ///   - path: of the table, for the notes.
   func matches(rows: [String], table path: String) -> Matches {
-    var found = Matches(locations: rows.map { _ in nil }, refusals: rows.map { _ in nil })
+    var found = Matches(locations: rows.map { _ in [] }, refusals: rows.map { _ in nil })
     var open = Array(rows.indices)
+    let frameRows = FrameRows(rows)
     for (folder, sources) in folders {
-      let matches = ImageMatches(images: sources.map(\.name), rows: open.map { rows[$0] })
+      let names = sources.map(frameRows.name(of:))
+      let sourcesOfName = Dictionary(grouping: sources.indices) { names[$0].imageKey }
+      let matches = ImageMatches(images: names, rows: open.map { rows[$0] })
       for (place, row) in open.enumerated() {
-        found.locations[row] = matches.imageOfRow[place].map { Location(folder: folder, source: sources[$0]) }
+        if let image = matches.imageOfRow[place] {
+          found.locations[row] = sourcesOfName[names[image].imageKey, default: []].map {
+            Location(folder: folder, source: sources[$0])
+          }
+        }
         found.refusals[row] = matches.refusalOfRow[place]
       }
       found.notes += matches.notes(table: path)
-      open.removeAll { found.locations[$0] != nil || found.refusals[$0] != nil }
+      open.removeAll { !found.locations[$0].isEmpty || found.refusals[$0] != nil }
     }
     return found
   }
 }
 
 extension LeftOutFiles {
-  /// A note that no image is left out without a word.
+  /// A note on what is left out, and on what is there twice.
   func note(on terminal: Terminal, isQuiet: Bool) {
-    if let words, !isQuiet { terminal.note("Note: left out of the folders: \(words).") }
+    if let sentence, !isQuiet { terminal.note("Note: \(sentence).") }
   }
 }

@@ -2,12 +2,59 @@ import DermaFusion
 import ImageCodecs
 import SystemModule
 
-/// Where the bytes of one image come from: `-` is standard input, everything else the path of a file.
+/// Where the bytes of one image come from: `-` is standard input, everything else the path of a file, or `FILE#N` for a frame.
 struct ImageSource: Equatable, Sendable {
   /// The image's name in results and messages: as it was given.
   let name: String
+  /// The path of its file.
+  let path: String
+  /// The frame of a DICOM file of several, from 1; nil for the file's only image.
+  let frame: Int?
   /// The path from the named folder to the image's own folder; empty for an image that was named itself.
   var folder = ""
+
+  /// - Parameter name: of a file, `-`, or `FILE#N`. A file that is truly named so goes before a frame.
+  init(name: String, folder: String = "") {
+    if let (file, number) = name.frameParts, !FileBytes.isThere(name), FileBytes.isThere(file) {
+      self.init(name: name, path: file, frame: number, folder: folder)
+    } else {
+      self.init(name: name, path: name, frame: nil, folder: folder)
+    }
+  }
+
+  private init(name: String, path: String, frame: Int?, folder: String) {
+    (self.name, self.path, self.frame, self.folder) = (name, path, frame, folder)
+  }
+
+  /// Every image that a name stands for: of a DICOM file of several frames each, otherwise the one.
+  ///
+  /// - Parameter folder: see ``folder``.
+  static func all(_ name: String, folder: String = "") -> [Result<ImageSource, DermaFusionError>] {
+    let source = ImageSource(name: name, folder: folder)
+    guard source.frame == nil, name != "-", FileBytes.isRegular(name) else { return [.success(source)] }
+    let count = ImageFrames.count(ofFile: name)
+    guard count > 1 else { return [.success(source)] }
+    guard count <= ImageFrames.limit else {
+      return [
+        .failure(
+          .failure(
+            name: name,
+            reason:
+              "it holds \(count) frames, more than \(ImageFrames.limit); name those that are wanted, as \(name)#1"
+          ))
+      ]
+    }
+    return (1...count).map { number in
+      let frame = "\(name)#\(number)"
+      if FileBytes.isThere(frame) {
+        return .failure(
+          .failure(
+            name: name, reason: "its frame \(number) has the name of another file, \(frame); rename that file"
+          ))
+      }
+      return .success(ImageSource(name: frame, path: name, frame: number, folder: folder))
+    }
+  }
 
   /// The file name without its folders and its ending, by which tables know the image.
   var identifier: String? { name.imageIdentifier }
@@ -16,13 +63,13 @@ struct ImageSource: Equatable, Sendable {
   var fileName: String? { name.fileName }
 
   /// Where the system has it.
-  var systemPath: String { name == "-" ? "/dev/stdin" : name }
+  var systemPath: String { path == "-" ? "/dev/stdin" : path }
 
   /// The image's bytes.
   func read(terminal: Terminal) throws(DermaFusionError) -> [UInt8] {
     if name == "-" { return try terminal.readInput(ImageDecoder.fileByteLimit) }
     return try FileBytes.read(
-      path: name, limit: ImageDecoder.fileByteLimit, refusal: ImageDecoder.refusal(ofStart:))
+      path: path, limit: ImageDecoder.fileByteLimit, refusal: ImageDecoder.refusal(ofStart:))
   }
 
   /// Does some work on the image; errors that do not themselves say of what they speak are given its name.
@@ -34,5 +81,25 @@ struct ImageSource: Equatable, Sendable {
     } catch {
       throw DermaFusionError.failure(name: name, reason: "\(error)")
     }
+  }
+}
+
+/// The frames that a table names by rows of their own.
+struct FrameRows: Sendable {
+  private let identifiers: Set<[UInt8]>
+
+  /// - Parameter rows: the names in the table.
+  init(_ rows: [String]) {
+    let names = rows.filter { $0.utf8.contains(UInt8(ascii: "#")) }.compactMap { row in
+      row.utf8.split(separator: UInt8(ascii: "\\")).last.flatMap { String($0) }?.imageIdentifier
+    }
+    identifiers = Set(names.filter { $0.frameParts != nil }.map { $0.lowercased().imageKey })
+  }
+
+  /// The name under which a table has an image: a frame's own where a row names it, otherwise that of the file whose row
+  /// belongs to all its frames.
+  func name(of source: ImageSource) -> String {
+    guard source.frame != nil, let identifier = source.identifier else { return source.name }
+    return identifiers.contains(identifier.lowercased().imageKey) ? source.name : source.path
   }
 }

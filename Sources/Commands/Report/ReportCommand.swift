@@ -116,7 +116,7 @@ enum ReportCommand: Command {
       return try source.naming {
         let row = try list?.entry(of: source)
         return try ReportEntry(
-          source.read(terminal: terminal),
+          source.read(terminal: terminal), frame: source.frame,
           name: counts[source.fileName?.imageKey] == 1 ? source.fileName ?? source.name : source.name,
           metadata: input.metadata(of: source).filled(fromRow: row?.metadata), label: row?.label,
           classifier: classifier, classes: classes, texts: texts, isSingle: isSingle, limits: input.limits)

@@ -71,17 +71,19 @@ extension ReportEntry {
   /// Classifies and explains one image. An ensemble has no maps.
   ///
   /// - Parameters:
+  ///   - frame: of a DICOM file of several; nil for other files.
   ///   - classes: that maps are asked of.
   ///   - isSingle: whether the report is of this image only.
   /// - Throws: ``DermaFusionError`` for a file that is no image, or a picture that cannot be encoded.
   init(
-    _ bytes: [UInt8], name: String, metadata: PatientMetadata, label: LesionLabel?, classifier: Classifier,
+    _ bytes: [UInt8], frame: Int?, name: String, metadata: PatientMetadata, label: LesionLabel?,
+    classifier: Classifier,
     classes: ImageRequest.Classes, texts: ReportTexts, isSingle: Bool, limits: DecodingLimits
   ) throws {
     self.name = name
     self.label = label
     let side = Self.side(isSingle: isSingle)
-    var request = ImageRequest(metadata: metadata)
+    var request = ImageRequest(metadata: metadata, frame: frame)
     request.explains = classifier.members.isEmpty
     request.classes = classes == .all ? .likeliest(classifier.labels.count) : classes
     request.pictureSide = side

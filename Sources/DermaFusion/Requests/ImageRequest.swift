@@ -7,6 +7,8 @@ import SystemModule
 package struct ImageRequest: Sendable {
   /// The image's name in the result.
   package var imageName = ""
+  /// The frame to look at of a DICOM file of several, from 1; nil: the file has one.
+  package var frame: Int?
   /// SHA-256 of the file that the image comes from.
   package var imageSHA256: String?
   package var metadata: PatientMetadata
@@ -45,9 +47,12 @@ package struct ImageRequest: Sendable {
     package static let top = Classes.likeliest(1)
   }
 
-  package init(metadata: PatientMetadata = .unknown, views: ImageViews = .upright) {
+  package init(
+    metadata: PatientMetadata = .unknown, views: ImageViews = .upright, frame: Int? = nil
+  ) {
     self.metadata = metadata
     self.views = views
+    self.frame = frame
   }
 
   /// Chooses ``classes`` by an image's probabilities.

@@ -24,7 +24,8 @@ package struct MetadataTable: Equatable, Sendable {
   package static let byteLimit = 64 * 1024 * 1024
 
   private let path: String
-  private let names: [String]
+  /// The names of the rows.
+  package let names: [String]
   /// Of each of ``names``; a failure is that of a row with a cell that cannot be understood.
   private let rows: [Result<Entry, DermaFusionError>]
   private let missing: PatientColumns.Missing

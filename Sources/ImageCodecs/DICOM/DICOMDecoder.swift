@@ -1,13 +1,15 @@
 import ImagePipeline
 import SystemModule
 
-/// DICOM images: the first frame, 8-bit colour, grey or by a palette, uncompressed, in runs or as JPEG.
+/// DICOM images: one frame, 8-bit colour, grey or by a palette, uncompressed, in runs, as JPEG, or as JPEG 2000 where the system has
+/// its library.
 ///
 /// Values of more than 8 bits are taken by the high 8 of their stored bits, as in other formats; windows and rescaling are not
 /// applied. Where the file says that pixels are not square, the image is resampled so that shapes are right.
 enum DICOMDecoder {
+  /// - Parameter frame: from 1; nil: the only one.
   static func decode(
-    _ bytes: UnsafeRawBufferPointer, part: ImagePart, limits: DecodingLimits
+    _ bytes: UnsafeRawBufferPointer, frame: Int?, part: ImagePart, limits: DecodingLimits
   ) throws(DermaFusionError) -> DecodedImage {
     let deadline = limits.deadline()
     let file = try DICOMFile(bytes, deadline: deadline)
@@ -20,43 +22,61 @@ enum DICOMDecoder {
     let size = try squareSize(file)
     try limits.check(width: size.width, height: size.height, part: part)
     try requireSupport(file)
+    if frame == nil, file.frames > 1 { throw .severalFrames(file.frames) }
+    let frame = frame ?? 1
+    guard (1...file.frames).contains(frame) else {
+      throw .invalidImage(
+        "the DICOM holds \(file.frames == 1 ? "one frame" : "\(file.frames) frames"), and frame \(frame) was asked for"
+      )
+    }
     let isSquare = size == (file.columns, file.rows)
-    var image = try stored(file, pixels, part: isSquare ? part : .whole, limits: limits, deadline: deadline)
+    var image = try stored(
+      file, pixels, frame - 1, part: isSquare ? part : .whole, limits: limits, deadline: deadline)
     if !isSquare { image = try resampled(image, size, limits: limits) }
     image.patient = file.patient
     image.details = FileFacts(profile: file.foreignProfile).details
     return image
   }
 
-  /// The first frame as it is stored.
+  /// A frame as it is stored.
+  ///
+  /// - Parameter index: from 0.
   private static func stored(
-    _ file: DICOMFile, _ pixels: DICOMElement, part: ImagePart, limits: DecodingLimits,
+    _ file: DICOMFile, _ pixels: DICOMElement, _ index: Int, part: ImagePart, limits: DecodingLimits,
     deadline: DecodingDeadline
   ) throws(DermaFusionError) -> DecodedImage {
     switch file.syntax {
     case .jpeg:
-      let image = try DICOMFragments.withFirstFrame(of: file, pixels, deadline: deadline) {
+      let image = try DICOMFragments.withFrame(index, of: file, pixels, deadline: deadline) {
         frame throws(DermaFusionError) in
         try JPEGDecoder.decode(
           frame, part: part, limits: limits, embeddedAsRGB: file.photometricInterpretation == "RGB")
       }
-      guard image.width == file.columns, image.height == file.rows else {
-        throw .corrupt(
-          .dicom,
-          reason: "a JPEG of \(image.width)x\(image.height) in an image of \(file.columns)x\(file.rows)")
-      }
+      try requireSize(of: image, file, "JPEG")
       return image
+    case .jpeg2000:
+      return try DICOMFragments.withFrame(index, of: file, pixels, deadline: deadline) {
+        frame throws(DermaFusionError) in
+        let stream = try JPEG2000Stream(frame)
+        try stream.requireSupport(file)
+        let image = try SystemLibrary.jpeg2000.decode(
+          present: stream.bytes, .jpeg2000, part: part, limits: limits)
+        try requireSize(of: image, file, "JPEG 2000")
+        // What the code stream transformed is red, green and blue again, whatever the file says of it.
+        let isYBR = file.photometricInterpretation.hasPrefix("YBR_FULL") && !stream.transformsColors
+        return isYBR ? image.mapped(DICOMPixels.rgb(ofYBR:)) : image
+      }
     case .runLength:
       let count = file.columns * file.rows
       let planes = file.samples * file.bitsAllocated / 8
       let reservation = try limits.reserve(count * (planes + 3), for: .dicom)
-      let values = try DICOMFragments.withFirstFrame(of: file, pixels, deadline: deadline) {
+      let values = try DICOMFragments.withFrame(index, of: file, pixels, deadline: deadline) {
         frame throws(DermaFusionError) in
         try DICOMRuns(frame, samples: file.samples, bytesPerSample: file.bitsAllocated / 8, count: count)
           .values()
       }
       let image = try values.withUnsafeBufferPointer { (values) throws(DermaFusionError) in
-        try DICOMPixels(file, bytes: UnsafeRawBufferPointer(values), isPlanar: true, frames: 1).image()
+        try DICOMPixels(file, bytes: UnsafeRawBufferPointer(values), isPlanar: true, frames: 1).image(0)
       }
       return DecodedImage(image, reservation: reservation)
     case .native:
@@ -66,8 +86,18 @@ enum DICOMDecoder {
       let reservation = try limits.reserve(file.columns * file.rows * 3, for: .dicom)
       let values = UnsafeRawBufferPointer(rebasing: file.bytes[pixels.value])
       return DecodedImage(
-        try DICOMPixels(file, bytes: values, isPlanar: file.isPlanar, frames: file.frames).image(),
+        try DICOMPixels(file, bytes: values, isPlanar: file.isPlanar, frames: file.frames).image(index),
         reservation: reservation)
+    }
+  }
+
+  private static func requireSize(
+    of image: DecodedImage, _ file: DICOMFile, _ kind: String
+  ) throws(DermaFusionError) {
+    guard image.width == file.columns, image.height == file.rows else {
+      throw .corrupt(
+        .dicom,
+        reason: "a \(kind) of \(image.width)x\(image.height) in an image of \(file.columns)x\(file.rows)")
     }
   }
 
@@ -103,9 +133,11 @@ enum DICOMDecoder {
     let samples: Int
     switch interpretation {
     case "RGB", "YBR_FULL", "YBR_FULL_422": samples = 3
+    // The names of the code stream's own transforms.
+    case "YBR_ICT" where file.syntax == .jpeg2000, "YBR_RCT" where file.syntax == .jpeg2000: samples = 3
     case "MONOCHROME2": samples = 1
     case "PALETTE COLOR":
-      if file.syntax == .jpeg {
+      if file.syntax == .jpeg || file.syntax == .jpeg2000 {
         throw .unsupportedVariant(.dicom, reason: "a palette whose indices are compressed as JPEG")
       }
       samples = 1
@@ -134,49 +166,5 @@ enum DICOMDecoder {
     guard !file.isSigned else {
       throw .unsupportedVariant(.dicom, reason: "signed pixels")
     }
-  }
-}
-
-/// The fragments of encapsulated pixels that belong to the first frame.
-enum DICOMFragments {
-  static func withFirstFrame<Result>(
-    of file: DICOMFile, _ pixels: DICOMElement, deadline: DecodingDeadline,
-    _ body: (UnsafeRawBufferPointer) throws(DermaFusionError) -> Result
-  ) throws(DermaFusionError) -> Result {
-    guard pixels.isUndefined else {
-      throw .corrupt(.dicom, reason: "compressed pixels that are not encapsulated")
-    }
-    let reader = ByteReader(file.bytes)
-    let items = try DICOMElements(reader: reader, deadline: deadline).fragments(of: pixels)
-    var fragments = items.dropFirst()
-    guard let table = items.first, let first = fragments.first else {
-      throw .truncated(.dicom, reason: "the encapsulated pixels are empty")
-    }
-    if file.frames > 1 {
-      // Offsets count from the first fragment's item, which begins 8 bytes before its value.
-      if table.count >= 8, let offset = reader.integer32(at: table.lowerBound + 4), offset > 0 {
-        fragments = fragments.filter { $0.lowerBound < first.lowerBound + offset }[...]
-      } else if fragments.count == file.frames {
-        fragments = fragments.prefix(1)
-      } else if let last = fragments.firstIndex(where: { holdsEnd(file.bytes, $0) }) {
-        fragments = fragments[...last]
-      }
-    }
-    if fragments.count == 1 {
-      return try body(UnsafeRawBufferPointer(rebasing: file.bytes[first]))
-    }
-    var joined: [UInt8] = []
-    joined.reserveCapacity(fragments.reduce(0) { $0 + $1.count })
-    for fragment in fragments { joined += file.bytes[fragment] }
-    return try joined.withUnsafeBufferPointer { (bytes) throws(DermaFusionError) in
-      try body(UnsafeRawBufferPointer(bytes))
-    }
-  }
-
-  /// Whether a JPEG ends with the fragment, which may be filled up by a zero.
-  private static func holdsEnd(_ bytes: UnsafeRawBufferPointer, _ fragment: Range<Int>) -> Bool {
-    var end = bytes[fragment]
-    if end.last == 0 { end = end.dropLast() }
-    return end.suffix(2).elementsEqual([0xFF, 0xD9])
   }
 }

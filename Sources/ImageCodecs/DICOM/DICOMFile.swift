@@ -7,6 +7,7 @@ struct DICOMFile {
   enum TransferSyntax {
     case native
     case jpeg
+    case jpeg2000
     case runLength
   }
 
@@ -22,6 +23,8 @@ struct DICOMFile {
   private(set) var bitsStored = 0
   private(set) var isSigned = false
   private(set) var pixels: DICOMElement?
+  /// Where each frame of encapsulated pixels begins, in 64 bits; most files have the table of 32 bits that is their first item.
+  private(set) var extendedOffsets: DICOMElement?
   /// The ICC profile of the colours.
   private var profile: DICOMElement?
   private(set) var palette = DICOMPalette()
@@ -104,7 +107,7 @@ struct DICOMFile {
     case 0x0028_0002: samples = number(element)
     case 0x0028_0004: photometricInterpretation = text(element)
     case 0x0028_0006: isPlanar = number(element) == 1
-    case 0x0028_0008: frames = max(1, min(Int(text(element)) ?? 1, 1 << 24))
+    case 0x0028_0008: frames = Self.frameCount(text(element))
     case 0x0028_0010: rows = number(element)
     case 0x0028_0011: columns = number(element)
     case 0x0028_0034: pixelAspect = numbers(element)
@@ -115,6 +118,7 @@ struct DICOMFile {
     case 0x0028_1101...0x0028_1103, 0x0028_1201...0x0028_1203, 0x0028_1221...0x0028_1223:
       if !element.isUndefined { palette.add(element) }
     case 0x0028_2000: profile = element
+    case 0x7FE0_0001: extendedOffsets = element
     case 0x7FE0_0010:
       pixels = element
       return false
@@ -147,6 +151,8 @@ struct DICOMFile {
       }
     }
   }
+
+  static func frameCount(_ text: String) -> Int { max(1, min(Int(text) ?? 1, 1 << 24)) }
 
   private func text(_ element: DICOMElement) -> String { element.text(in: bytes) }
 
@@ -209,6 +215,9 @@ struct DICOMHeading {
     case root + ".1": return (.native, false)
     case root + ".4.50", root + ".4.51": return (.jpeg, false)
     case root + ".5": return (.runLength, false)
+    case root + ".4.90" where SystemLibrary.jpeg2000.missing() == nil,
+      root + ".4.91" where SystemLibrary.jpeg2000.missing() == nil:
+      return (.jpeg2000, false)
     default: break
     }
     let jpegs = [
@@ -226,6 +235,11 @@ struct DICOMHeading {
       case "lossless JPEG":
         "; decompress it with 'dcmdjpeg in.dcm out.dcm' or 'gdcmconv --raw in.dcm out.dcm'"
       case "JPEG-LS": "; decompress it with 'dcmdjpls in.dcm out.dcm' or 'gdcmconv --raw in.dcm out.dcm'"
+      case "JPEG 2000" where ending == ".4.90" || ending == ".4.91":
+        """
+        , is decoded by libopenjp2, which this machine lacks: install Debian's libopenjp2-7 or Homebrew's openjpeg, or \
+        decompress it with 'gdcmconv --raw in.dcm out.dcm'
+        """
       case "JPEG 2000": "; decompress it with 'gdcmconv --raw in.dcm out.dcm'"
       case nil where others[ending] != nil: "; rewrite it with 'dcmconv +te in.dcm out.dcm'"
       default: ""

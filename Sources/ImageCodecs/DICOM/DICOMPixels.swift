@@ -19,10 +19,29 @@ struct DICOMPixels {
     count = file.columns * file.rows
   }
 
-  /// The first frame.
-  func image() throws(DermaFusionError) -> PixelImage {
+  /// A frame.
+  ///
+  /// - Parameter index: from 0.
+  func image(_ index: Int) throws(DermaFusionError) -> PixelImage {
+    // Some files say 4:2:2 and store every pixel's colour.
+    let isSubsampled = file.photometricInterpretation == "YBR_FULL_422" && bytes.count < count * 3 * frames
+    if isSubsampled, file.columns % 2 != 0 {
+      throw .unsupportedVariant(.dicom, reason: "YBR_FULL_422 with an odd number of columns")
+    }
+    let byteCount =
+      file.samples == 1 ? count * file.bitsAllocated / 8 : isSubsampled ? count * 2 : count * 3
+    guard bytes.count / byteCount > index else {
+      throw .truncated(
+        .dicom, reason: "\(bytes.count) bytes of pixels where \((index + 1) * byteCount) are needed")
+    }
+    let frame = UnsafeRawBufferPointer(rebasing: bytes[index * byteCount..<(index + 1) * byteCount])
+    return try DICOMPixels(file, bytes: frame, isPlanar: isPlanar, frames: 1).image(
+      isSubsampled: isSubsampled)
+  }
+
+  /// The image of a frame's bytes.
+  private func image(isSubsampled: Bool) throws(DermaFusionError) -> PixelImage {
     if file.samples == 1 {
-      try require(count * file.bitsAllocated / 8)
       if file.photometricInterpretation == "PALETTE COLOR" {
         let colors = try file.palette.colors(in: file.bytes)
         return PixelImage(width: file.columns, height: file.rows) { rgb in
@@ -39,12 +58,6 @@ struct DICOMPixels {
         }
       }
     }
-    // Some files say 4:2:2 and store every pixel's colour.
-    let isSubsampled = file.photometricInterpretation == "YBR_FULL_422" && bytes.count < count * 3 * frames
-    if isSubsampled, file.columns % 2 != 0 {
-      throw .unsupportedVariant(.dicom, reason: "YBR_FULL_422 with an odd number of columns")
-    }
-    try require(isSubsampled ? count * 2 : count * 3)
     return PixelImage(width: file.columns, height: file.rows) { rgb in
       let isYBR = file.photometricInterpretation != "RGB"
       for index in 0..<count {
@@ -66,9 +79,13 @@ struct DICOMPixels {
     }
   }
 
-  private func require(_ needed: Int) throws(DermaFusionError) {
-    guard bytes.count >= needed else {
-      throw .truncated(.dicom, reason: "\(bytes.count) bytes of pixels where \(needed) are needed")
+  /// Red, green and blue of luminance and colours.
+  static func rgb(ofYBR image: PixelImage) -> PixelImage {
+    PixelImage(width: image.width, height: image.height) { rgb in
+      for start in stride(from: 0, to: image.pixels.count, by: 3) {
+        (rgb[start], rgb[start + 1], rgb[start + 2]) = Self.rgb(
+          image.pixels[start], image.pixels[start + 1], image.pixels[start + 2])
+      }
     }
   }
 
@@ -82,9 +99,11 @@ struct DICOMPixels {
   private func sample(at index: Int) -> UInt8 { level(of: stored(at: index)) }
 
   /// The high 8 bits of a value; of fewer bits, the same share of 255.
-  private func level(of stored: Int) -> UInt8 {
-    if file.bitsStored >= 8 { return UInt8(stored >> (file.bitsStored - 8)) }
-    let most = 1 << file.bitsStored - 1
+  private func level(of stored: Int) -> UInt8 { Self.level(of: stored, bits: file.bitsStored) }
+
+  static func level(of stored: Int, bits: Int) -> UInt8 {
+    if bits >= 8 { return UInt8(stored >> (bits - 8)) }
+    let most = 1 << bits - 1
     return UInt8((stored * 255 + most / 2) / most)
   }
 

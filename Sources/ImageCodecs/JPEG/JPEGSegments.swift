@@ -49,7 +49,13 @@ struct JPEGSegments {
   func facts(of header: cjpeg_reader) -> FileFacts {
     var facts = FileFacts(pictureCount: pictureCount(Int(header.width), Int(header.height)))
     if header.components != 1 {
-      facts.profile = profile.withUnsafeBytes { ColorProfile.foreignName(icc: $0) }
+      let exif = segments.first { $0.starts(with: Self.exifMarker) }
+      if profile.isEmpty, let exif {
+        let bytes = UnsafeRawBufferPointer(rebasing: exif[Self.exifMarker.count...])
+        if TIFFDirectory.statesAdobeRGB(exif: bytes) { facts.profile = "Adobe RGB (1998)" }
+      } else {
+        facts.profile = profile.withUnsafeBytes { ColorProfile.foreignName(icc: $0) }
+      }
     }
     return facts
   }

@@ -126,7 +126,7 @@ extension DecodingProcess {
       let image = try bytes.withUnsafeBufferPointer { (bytes) throws(DermaFusionError) in
         let bytes = UnsafeRawBufferPointer(bytes)
         // The library is opened before the memory is limited to what decoding may take.
-        guard case .library(let library) = try ImageFormat.of(bytes).decoding, library.version() != nil else {
+        guard let library = try ImageFormat.of(bytes).library, library.version() != nil else {
           throw .invalidImage("no library decodes it")
         }
         ChildLimits.apply(memory: memory, seconds: seconds)

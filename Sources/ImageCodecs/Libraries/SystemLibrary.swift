@@ -62,6 +62,13 @@ struct SystemLibrary: Sendable {
     _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat, part: ImagePart, limits: DecodingLimits
   ) throws(DermaFusionError) -> DecodedImage {
     if let refusal = format.refusal(kind: kind(bytes)) { throw refusal }
+    return try decode(present: bytes, format, part: part, limits: limits)
+  }
+
+  /// - Parameter bytes: of a kind for which the library is there.
+  func decode(
+    present bytes: UnsafeRawBufferPointer, _ format: ImageFormat, part: ImagePart, limits: DecodingLimits
+  ) throws(DermaFusionError) -> DecodedImage {
     let header = try header(bytes)
     try limits.check(width: header.width, height: header.height, part: part)
     let reservation = try limits.reserve(

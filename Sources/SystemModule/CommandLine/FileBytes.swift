@@ -183,6 +183,16 @@ package enum FileBytes {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
   }
 
+  /// Whether it is a file that can be read from any place: neither a folder nor a pipe nor a device.
+  package static func isRegular(_ path: String) -> Bool { size(ofRegular: path) != nil }
+
+  /// The bytes of a file that can be read from any place; nil for others.
+  package static func size(ofRegular path: String) -> Int? {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int(status.st_size)
+  }
+
   /// Whether it is there and may be read.
   package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
 

@@ -16,8 +16,8 @@ package struct FolderWalk {
   package private(set) var paths: [String] = []
   /// What could not be looked at, in the order in which it was met.
   package private(set) var failures: [DermaFusionError] = []
-  /// Of the files that were passed over and counted, how many are of each kind.
-  package private(set) var counts: [String: Int] = [:]
+  /// Of the files that were passed over and counted, how many are of each kind, and the first that was met.
+  package private(set) var counts: [String: (count: Int, first: String)] = [:]
   private let byName: (String) -> Choice?
   private let byContent: (_ name: String, _ path: UnsafePointer<CChar>) -> Choice
   private var visited: Set<FileIdentity> = []
@@ -124,7 +124,7 @@ package struct FolderWalk {
     case S_IFREG:
       switch byName(name) ?? path.withCString({ byContent(name, $0) }) {
       case .listed: paths.append(path)
-      case .counted(let kind): counts[kind, default: 0] += 1
+      case .counted(let kind): counts[kind, default: (0, path)].count += 1
       case .passedOver: break
       }
     // A pipe would be waited for, a device might never end.

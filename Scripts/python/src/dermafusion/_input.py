@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import re
 import stat
 import sys
 from typing import Any
@@ -31,10 +32,14 @@ class Pixels:
 
 
 class File:
-    """A file that is open for the library to read."""
+    """A file that is open for the library to read. `FILE#N` is frame N of FILE, unless a file is truly named so."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         name = os.fsdecode(path)
+        self.frame = 0
+        named = re.fullmatch(r"(.*[^/])#([1-9][0-9]{0,7})", name, re.DOTALL)
+        if named and not os.path.lexists(path) and os.path.lexists(named[1]):
+            path, self.frame = named[1], int(named[2])
         try:
             # Whatever would wait for a writer is not opened in a way that waits.
             self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -179,6 +184,15 @@ def text(value: object, what: str, error: type[ArgumentError] | type[MetadataErr
     if "\0" in value:
         raise error(f"the {what} {value!r} holds a zero byte", f"Give a {what} by its name, or None.")
     return value.encode("utf-8", "replace")
+
+
+def frame(value: object) -> int:
+    """0 for None: the file has one."""
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not 1 <= int(value) < 1 << 32:
+        raise ArgumentError(f"frame is {value!r}", "Give a whole number from 1, or None.")
+    return int(value)
 
 
 def thread_count(threads: object) -> int:

@@ -29,7 +29,7 @@ class Request(ctypes.Structure):
         ("size", ctypes.c_uint32),
         ("symmetries", ctypes.c_uint32),
         ("calling_thread_only", ctypes.c_uint32),
-        ("reserved", ctypes.c_uint32),
+        ("frame", ctypes.c_uint32),
         ("age", ctypes.c_double),
         ("sex", ctypes.c_char_p),
         ("site", ctypes.c_char_p),

@@ -94,6 +94,7 @@ class Classifier:
         tta: bool = False,
         features: bool = False,
         name: str | None = None,
+        frame: int | None = None,
     ) -> Classification:
         """Classifies an image.
 
@@ -103,8 +104,10 @@ class Classifier:
         tta: averages the eight symmetries of the square, at eight times the work.
         features: whether the result has `features`. An ensemble has none.
         name: what the result calls the image; None: its path.
+        frame: the frame to look at of a DICOM file of several, from 1; the path `FILE#2` says the same. Without it
+            such a file is an ImageError.
         """
-        return self._classify(image, age, sex, site, tta, features, name, self._threads == 1)
+        return self._classify(image, age, sex, site, tta, features, name, self._threads == 1, frame)
 
     def _classify(
         self,
@@ -116,10 +119,12 @@ class Classifier:
         features: bool,
         name: str | None,
         alone: bool,
+        frame: object = None,
     ) -> Classification:
         engine = self._open()
         shown = _input.name_of(image) if name is None else str(name)
         request = _input.request(age=age, sex=sex, site=site, name=shown, tta=tta, calling_thread_only=alone)
+        request.frame = _input.frame(frame)
         result = self._run(engine, "classify", image, request, shown)
         made = Classification._of(result, engine, features)
         result.close()
@@ -137,6 +142,7 @@ class Classifier:
         layer: str | None = None,
         features: bool = False,
         name: str | None = None,
+        frame: int | None = None,
     ) -> Heatmap:
         """Classifies an image and shows where the network found what supports a class.
 
@@ -145,7 +151,7 @@ class Classifier:
         layer: one of `description["layers"]`; None: the last.
         features: whether the heatmap's `classification` has `features`.
         """
-        return self._explain(image, age, sex, site, label, method, layer, features, name, self._threads == 1)
+        return self._explain(image, age, sex, site, label, method, layer, features, name, self._threads == 1, frame)
 
     def _explain(
         self,
@@ -159,10 +165,12 @@ class Classifier:
         features: bool,
         name: str | None,
         alone: bool,
+        frame: object = None,
     ) -> Heatmap:
         engine = self._open()
         shown = _input.name_of(image) if name is None else str(name)
         request = _input.request(age=age, sex=sex, site=site, name=shown, tta=False, calling_thread_only=alone)
+        request.frame = _input.frame(frame)
         if label == "all":
             raise ArgumentError("a heatmap is of one class", f"Name one of {', '.join(engine.classes[:8])}.")
         request.map_class = _input.text(label, "label", ArgumentError)
@@ -275,6 +283,7 @@ class Classifier:
                     ctypes.byref(request),
                 )
             if isinstance(content, _input.File):
+                request.frame = request.frame or content.frame
                 return engine.make(f"{verb}_file", content.descriptor, ctypes.byref(request))
             # An empty array may have no address.
             start = content.ctypes.data if content.size else ctypes.byref(request)
