@@ -201,6 +201,7 @@ let package = Package(
       "TensorModuleTests",
       ["TensorModule", "ReferenceLayers", "KernelInterface", "SystemModule", "CBuiltins", "TestModels"],
       .optimizedInDebugBuilds),
+    tests("NetworkModuleTests", ["ReferenceLayers", "TestModels"] + engine + ground),
     tests(
       "DermaFusionTests",
       ["DermaFusion", "Figures", "ReferenceLayers", "TestFiles", "TestModels", "TestImages"]

@@ -4,12 +4,12 @@ import KernelInterface
 import SystemModule
 import TensorModule
 
-/// A network with its head, prepared once to be run many times: batch norms folded, weights packed, buffers planned. It is
-/// immutable; each run works in a workspace of its own.
+/// A network with its head, prepared once to be run many times: weights packed, buffers planned. It is immutable; each run
+/// works in a workspace of its own.
 package final class Network: Sendable {
   /// The side of the square input in pixels.
   package let inputSize: Int
-  /// The names of the feature maps that can be looked at, in order: one for each block.
+  /// The names of the feature maps that can be looked at, in order: one for each mark.
   package let featureMapNames: [String]
   /// The threads that share each layer's work.
   package let pool: ThreadPool
@@ -18,13 +18,13 @@ package final class Network: Sendable {
   package let head: ClassifierHead
   /// How unlike the training images an image is, for a model that was fitted for it.
   package let featureDistance: FeatureDistance?
+  /// Its operations, in the order in which they run.
+  package let list: OperationList
 
-  let blocks: [any Block]
+  let steps: [Step]
   let plan: NetworkPlan
-  /// The index of the block that each stage ends with.
-  let stageEnds: [Int]
-  /// The index of the block whose output ``featureDistance`` looks at.
-  let distanceBlock: Int?
+  /// The means that ``featureDistance`` looks at.
+  let distanceMeans: Value?
   /// Empty before the first gradient.
   let gradients = GradientCache()
   private let idleWorkspaces = Locked<[Workspace]>([])
@@ -37,44 +37,57 @@ package final class Network: Sendable {
   ///   - pool: Threads that other networks use too, instead of so many new ones.
   /// - Throws: `DermaFusionError` for a tensor that is missing, surplus, misshapen or not finite, and for weights that are
   ///   not those that the folder's `SHA256SUMS` states.
-  package init(
+  package convenience init(
     _ model: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil,
     kernels: KernelSet = KernelChoice.current
   ) throws(DermaFusionError) {
     let configuration = model.configuration
-    let architecture = try Architecture(of: model)
-    let weights = NetworkWeights(
-      file: model.weights, padding: configuration.padding,
-      batchNormEpsilon: configuration.batchNormEpsilon, precision: configuration.precision,
-      inputLimit: Self.largestInput(configuration), kernels: kernels)
+    let builder = try NetworkBuilder(model)
+    let weights = NetworkWeights(file: model.weights, precision: configuration.precision, kernels: kernels)
     if configuration.precision == .bfloat16 { try weights.requireBFloat16(file: model.configurationPath) }
-    let pool = pool ?? ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
-    let size = configuration.preprocessing.size
-    let blocks = try Self.blocks(architecture, inputSize: size, weights: weights, pool: pool)
-    let stageEnds = architecture.stageEnds
-    let classCount = configuration.classes.count
+    try self.init(
+      builder, weights, fusion: configuration.fusion, classCount: configuration.classes.count,
+      distanceStage: configuration.abstention?.distance.stage,
+      pool: pool ?? ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
+    ) {
+      $0.fuse(for: configuration.precision, inputLimit: Self.largestInput(configuration))
+    }
+    try model.digest.check()
+  }
+
+  /// - Parameters:
+  ///   - distanceStage: The stage whose means ``featureDistance`` looks at; nil for a model that was not fitted for it.
+  ///   - sharesMemory: False gives each buffer memory of its own, for comparison.
+  ///   - rewrite: Makes one operation of several.
+  package init(
+    _ builder: NetworkBuilder, _ weights: NetworkWeights, fusion: ModelConfiguration.Fusion?,
+    classCount: Int, distanceStage: Int? = nil, pool: ThreadPool, sharesMemory: Bool = true,
+    rewrite: (inout OperationList) -> Void
+  ) throws(DermaFusionError) {
+    var builder = builder
+    distanceMeans = distanceStage.map { builder.meansOfStage($0) }
+    var list = builder.list
+    rewrite(&list)
+    steps = try Self.prepared(list, weights: weights, pool: pool)
+    guard let pooled = list.pooled else { preconditionFailure("a network without pooled features") }
     head = try ClassifierHead(
-      architecture, pooledCount: blocks[blocks.count - 1].output.channels, fusion: configuration.fusion,
-      classCount: classCount, weights: weights)
-    if let distance = configuration.abstention?.distance {
-      let block = stageEnds[distance.stage]
-      distanceBlock = block
+      builder, pooledCount: list.shape(pooled).channels, fusion: fusion, classCount: classCount,
+      weights: weights)
+    if let distanceMeans {
       featureDistance = try weights.featureDistance(
-        channels: blocks[block].output.channels, classCount: classCount)
+        channels: list.shape(distanceMeans).channels, classCount: classCount)
     } else {
-      distanceBlock = nil
       featureDistance = nil
     }
     try weights.requireAllBound()
-    try model.digest.check()
 
     self.pool = pool
-    self.kernels = kernels
-    self.blocks = blocks
-    self.stageEnds = stageEnds
-    inputSize = size
-    featureMapNames = blocks.map { $0.name }
-    plan = NetworkPlan(blocks, kernels: kernels)
+    self.list = list
+    kernels = weights.kernels
+    inputSize = list.image.height
+    featureMapNames = list.marks.map { $0.name }
+    plan = NetworkPlan(
+      list, steps, outputs: [pooled] + (distanceMeans.map { [$0] } ?? []), sharing: sharesMemory)
   }
 
   /// The largest magnitude of a normalised pixel.
@@ -84,30 +97,25 @@ package final class Network: Sendable {
     return Float(limits.reduce(0) { max($0, $1) })
   }
 
-  private static func blocks(
-    _ architecture: Architecture, inputSize: Int, weights: NetworkWeights, pool: ThreadPool
-  ) throws(DermaFusionError) -> [any Block] {
-    var places: [(place: Architecture.Place, input: FeatureShape)] = []
-    var shape = FeatureShape(height: inputSize, width: inputSize, channels: 3)
-    for place in architecture.blocks {
-      places.append((place, shape))
-      shape = place.configuration.outputShape(shape, weights: weights)
-    }
-    // The last blocks have the most weights: begun first, they leave no thread waiting for another.
-    return try pool.map(places) { (item) throws(DermaFusionError) in
-      let block = try item.place.configuration.block(
-        name: item.place.name, input: item.input, weights: weights, pool: pool)
-      let output = item.place.configuration.outputShape(item.input, weights: weights)
-      precondition(block.output == output, "\(block.name) makes \(block.output) where \(output) was planned")
-      return block
+  private static func prepared(
+    _ list: OperationList, weights: NetworkWeights, pool: ThreadPool
+  ) throws(DermaFusionError) -> [Step] {
+    // The last operations have the most weights: begun first, they leave no thread waiting for another.
+    try pool.map(list.operations) { (item) throws(DermaFusionError) in
+      let (value, node) = item
+      let operation = try node.operation.prepare(list.shapes(node), weights, pool: pool)
+      precondition(
+        operation.output.shape == node.shape,
+        "\(node.operation.name) makes \(operation.output.shape) where \(node.shape) was planned")
+      return Step(operation: operation, inputs: node.inputs, value: value)
     }
   }
 
   /// `stage0`, `stage1`, ...
-  package var stageNames: [String] { stageEnds.indices.map { "stage\($0)" } }
+  package var stageNames: [String] { list.stageEnds.indices.map { "stage\($0)" } }
 
   /// The feature map that a stage ends with.
-  package func featureMapName(ofStage stage: Int) -> String { featureMapNames[stageEnds[stage]] }
+  package func featureMapName(ofStage stage: Int) -> String { featureMapNames[list.stageEnds[stage]] }
 
   /// Lends a workspace to `body`: one that is idle, or a new one when all are in use.
   func withWorkspace<Result, Failure: Error>(
@@ -122,21 +130,21 @@ package final class Network: Sendable {
 
 extension ClassifierHead {
   fileprivate init(
-    _ architecture: Architecture, pooledCount: Int, fusion: ModelConfiguration.Fusion?, classCount: Int,
+    _ builder: NetworkBuilder, pooledCount: Int, fusion: ModelConfiguration.Fusion?, classCount: Int,
     weights: NetworkWeights
   ) throws(DermaFusionError) {
     var hidden: Dense?
-    if let layer = architecture.hidden {
+    if let layer = builder.hidden {
       hidden = try weights.denseConvolution(
         layer.name, inputs: pooledCount, outputs: layer.channels, activation: layer.activation)
     }
-    let featureCount = architecture.hidden?.channels ?? pooledCount
+    let featureCount = builder.hidden?.channels ?? pooledCount
     if let fusion {
       let head = try FusionHead(
         fusion, pooledCount: featureCount, classCount: classCount, weights: weights.scope("fusion"))
       self.init(hidden: hidden, output: .fusion(head))
     } else {
-      let layer = try weights.dense(architecture.classifier, inputs: featureCount, outputs: classCount)
+      let layer = try weights.dense(builder.classifier, inputs: featureCount, outputs: classCount)
       self.init(hidden: hidden, output: .dense(layer))
     }
   }
@@ -190,47 +198,73 @@ extension Network {
     time: ((_ step: NetworkStep, _ milliseconds: Double) -> Void)? = nil
   ) throws(Failure) -> NetworkOutput {
     try withWorkspace { (workspace) throws(Failure) in
-      try writeInput(workspace.pointer(plan.input))
+      let image = Value(index: 0)
+      try writeInput(workspace.stored(image, plan).pointer)
       return ThreadPool.withDenormalsFlushed {
-        let timer = StepTimer(tell: time)
-        let (pooled, stageMeans) = features(in: workspace, observe: observe, timer: timer)
-        let logits = timer.measure(NetworkStep(layer: "head", operation: .head)) {
-          head.logits(pooled: pooled, metadata: metadata)
-        }
-        return NetworkOutput(logits: logits, pooled: pooled, stageMeans: stageMeans)
+        runOperations(in: workspace, observe: observe, time: time)
+        let pooled = means(list.pooled, in: workspace)
+        let start = time == nil ? 0 : MonotonicClock.milliseconds
+        let logits = head.logits(pooled: pooled, metadata: metadata)
+        time?(NetworkStep(layer: "head", title: "classifier head"), MonotonicClock.milliseconds - start)
+        return NetworkOutput(
+          logits: logits, pooled: pooled, stageMeans: means(distanceMeans, in: workspace))
       }
     }
   }
 
-  /// The means of the last feature map of the image in the workspace, and of the one that the distance is taken at.
-  private func features(
-    in workspace: Workspace, observe: ((_ name: String, _ map: FeatureMap) -> Void)?, timer: StepTimer
-  ) -> (pooled: [Float], stageMeans: [Float]) {
-    let image = blocks[0].input
-    var current = FeatureMap(workspace.pointer(plan.input), shape: image, pixelStride: image.channels)
-    var stageMeans: [Float] = []
-    for (index, block) in blocks.enumerated() {
-      let places = plan.blocks[index]
-      let output = FeatureMap(workspace.pointer(places.output), block.output, kernels: kernels)
-      block.run(
-        current, into: output,
-        in: BlockRun(
-          buffers: places.buffers.map { workspace.pointer($0) },
-          taskScratch: workspace.pointer(plan.taskScratch), pool: pool, timer: timer))
-      observe?(block.name, output)
-      if index == distanceBlock { stageMeans = means(of: output, in: workspace) }
-      current = output
+  private func runOperations(
+    in workspace: Workspace, observe: ((_ name: String, _ map: FeatureMap) -> Void)?,
+    time: ((_ step: NetworkStep, _ milliseconds: Double) -> Void)?
+  ) {
+    var marks = list.marks[...]
+    for (index, step) in steps.enumerated() {
+      let output = workspace.stored(step.value, plan)
+      let start = time == nil ? 0 : MonotonicClock.milliseconds
+      step.operation.run(
+        step.inputs.map { workspace.stored($0, plan) }, into: output,
+        in: Run(
+          scratch: workspace.pointer(plan.scratch[index]), taskScratch: workspace.pointer(plan.taskScratch),
+          pool: pool))
+      time?(profileStep(step, layer: marks.first?.name ?? "pool"), MonotonicClock.milliseconds - start)
+      if let mark = marks.first, mark.value == step.value {
+        observe?(mark.name, output.map)
+        marks.removeFirst()
+      }
     }
-    let step = NetworkStep(layer: "pool", operation: .pooling, input: current.shape)
-    let pooled = timer.measure(step) { means(of: current, in: workspace) }
-    return (pooled, stageMeans)
   }
 
-  private func means(of map: FeatureMap, in workspace: Workspace) -> [Float] {
-    let means = workspace.pointer(plan.pooled)
-    GlobalAveragePooling.compute(
-      map, into: means, scratch: workspace.pointer(plan.poolingScratch), kernels: kernels)
-    return Array(UnsafeBufferPointer(start: means, count: map.shape.channels))
+  /// A vector of means that a run left; none without a value.
+  private func means(_ value: Value?, in workspace: Workspace) -> [Float] {
+    guard let value else { return [] }
+    let means = workspace.stored(value, plan)
+    return Array(UnsafeBufferPointer(start: means.pointer, count: means.layout.shape.channels))
+  }
+}
+
+/// A step of a run, for a profile.
+package struct NetworkStep: Sendable, Equatable {
+  /// The mark that it leads to, by timm's name of the layer or block.
+  package let layer: String
+  /// What is computed, in short: `expand, depthwise 5x5 / 2`.
+  package let title: String
+  /// The input's shape; nil for vectors.
+  package var input: FeatureShape?
+  /// The output's shape; nil for vectors.
+  package var output: FeatureShape?
+  /// Multiply-adds, rows computed twice at the seams of bands not counted.
+  package var multiplyAdds = 0
+}
+
+extension Network {
+  private func profileStep(_ step: Step, layer: String) -> NetworkStep {
+    guard let node = list.nodes[step.value.index] else {
+      preconditionFailure("a step without its operation")
+    }
+    let shapes = list.shapes(node)
+    return NetworkStep(
+      layer: layer, title: node.operation.title, input: shapes[0],
+      output: node.shape.pixelCount == 1 ? nil : node.shape,
+      multiplyAdds: node.operation.multiplyAdds(shapes))
   }
 }
 
@@ -270,56 +304,19 @@ extension Network {
   ///
   /// - Parameter name: One of ``featureMapNames``.
   package func geometry(ofFeatureMap name: String) -> FeatureMapGeometry {
-    guard let index = featureMapNames.firstIndex(of: name) else {
+    guard let mark = list.marks.first(where: { $0.name == name }) else {
       preconditionFailure("no feature map \(name) among \(featureMapNames)")
     }
-    return blocks[...index].reduce(FeatureMapGeometry(first: 0, step: 1, count: inputSize)) {
-      geometry, block in
-      block.windows.reduce(geometry) { $0.after($1) }
+    return list.windows(to: mark.value).reduce(FeatureMapGeometry(first: 0, step: 1, count: inputSize)) {
+      $0.after($1)
     }
   }
 }
 
-/// The blocks packed for the backward pass, each when it is first needed: classifying alone packs none.
-final class GradientCache: Sendable {
-  private let gradients = Locked<[Int: any BlockGradient]>([:])
-  /// Buffers kept from the last backward pass; fresh pages cost more than the arithmetic.
-  private let idle = Locked<[AlignedBuffer]>([])
-
-  /// The maps that are kept, and the gradients with their scratch memory.
-  private static let idleLimit = 2
-
-  /// At least so many floats, with anything in them, for the caller alone.
-  func take(count: Int) -> AlignedBuffer {
-    idle.withLock { idle in
-      let fitting = idle.indices.filter { idle[$0].count >= count }.min { idle[$0].count < idle[$1].count }
-      return fitting.map { idle.remove(at: $0) }
-    } ?? AlignedBuffer(count: count)
-  }
-
-  /// Keeps the largest of what comes back.
-  func giveBack(_ buffer: AlignedBuffer) {
-    idle.withLock { idle in
-      idle.append(buffer)
-      if idle.count > Self.idleLimit, let least = idle.indices.min(by: { idle[$0].count < idle[$1].count }) {
-        idle.remove(at: least)
-      }
-    }
-  }
-
-  /// The gradient of one of a network's blocks, but the first.
-  ///
-  /// - Parameters:
-  ///   - blocks: all of the network's, in order.
-  ///   - pool: threads that pack its weights.
-  func gradient(ofBlock index: Int, among blocks: [any Block], pool: ThreadPool) -> any BlockGradient {
-    gradients.withLock { gradients in
-      if let made = gradients[index] { return made }
-      guard let made = blocks[index].makeGradient(pool: pool) else {
-        preconditionFailure("no feature map lies before \(blocks[index].name)")
-      }
-      gradients[index] = made
-      return made
-    }
+extension OperationList {
+  /// The windows on the way from the image to a value, in order; beside a shortcut, those of the longer way.
+  func windows(to value: Value) -> [Window] {
+    guard let node = nodes[value.index] else { return [] }
+    return windows(to: node.inputs[0]) + (node.operation.window.map { [$0] } ?? [])
   }
 }

@@ -14,8 +14,8 @@ package struct NetworkGradients: Sendable {
 extension Network {
   /// Runs the network on one image and works out the gradients of logits with respect to one of its feature maps.
   ///
-  /// For the last map they have a closed form that costs next to nothing. For any other, the outputs of the blocks that
-  /// follow are kept, and the gradients go back through the blocks one by one.
+  /// For the last map they have a closed form that costs next to nothing. For any other, the marks that follow are kept, and
+  /// the gradients go back from mark to mark.
   ///
   /// - Parameters:
   ///   - layer: One of ``featureMapNames``.
@@ -32,9 +32,8 @@ extension Network {
     guard let index = featureMapNames.firstIndex(of: layer) else {
       preconditionFailure("no feature map \(layer) among \(featureMapNames)")
     }
-    let isLast = index == blocks.count - 1
-    let lastKept = blocks.count - (blocks[blocks.count - 1].gradientReadsOutput ? 1 : 2)
-    let kept = KeptMaps(index...(!needsGradients || isLast ? index : max(index, lastKept)), of: self)
+    let last = featureMapNames.count - 1
+    let kept = KeptMaps(index...(needsGradients ? last : index), of: self)
     defer { kept.giveBack() }
     var position = 0
     let output = try run(
@@ -49,7 +48,7 @@ extension Network {
       return NetworkGradients(output: output, activations: activations, gradients: [])
     }
     let gradients = ThreadPool.withDenormalsFlushed {
-      gradientsThroughBlocks(
+      backwardPass(
         to: index, kept: kept,
         chosen.map { head, index in
           head.pooledGradient(ofLogit: index, pooled: output.pooled, metadata: metadata)
@@ -69,38 +68,33 @@ extension Network {
   }
 
   /// - Parameters:
-  ///   - index: The block at whose output the backward pass ends.
-  ///   - kept: The outputs of the blocks from there on.
+  ///   - index: The mark at which the backward pass ends.
+  ///   - kept: The maps of the marks from there on.
   ///   - pooledGradients: For each logit, the gradient with respect to the pooled features.
-  private func gradientsThroughBlocks(
-    to index: Int, kept: KeptMaps, _ pooledGradients: [[Float]]
-  ) -> [Tensor] {
-    let back = (index + 1..<blocks.count).reversed().map {
-      (index: $0, gradient: gradients.gradient(ofBlock: $0, among: blocks, pool: pool))
-    }
+  private func backwardPass(to index: Int, kept: KeptMaps, _ pooledGradients: [[Float]]) -> [Tensor] {
+    let segments = (index + 1..<list.marks.count).reversed().map { Segment(of: self, endingAt: $0) }
     // One gradient is read while the next is written, for each logit; the rest is scratch memory.
-    let mapCount =
-      (index..<blocks.count).map { FeatureMap.count(blocks[$0].output, kernels: kernels) }.max() ?? 0
+    let layouts = list.marks.map { plan.layouts[$0.value.index] }
+    let mapCount = layouts[index...].reduce(0) { max($0, $1.count) }
     let gradientCount = mapCount * pooledGradients.count
-    let buffer = gradients.take(
-      count: 2 * gradientCount + back.reduce(0) { max($0, $1.gradient.scratchCount) })
+    let buffer = gradients.take(count: 2 * gradientCount + segments.reduce(0) { max($0, $1.scratchCount) })
     defer { gradients.giveBack(buffer) }
-    func maps(_ block: Int) -> [FeatureMap] {
+    func maps(_ mark: Int) -> [FeatureMap] {
       pooledGradients.indices.map {
-        FeatureMap(
-          buffer.pointer + block % 2 * gradientCount + $0 * mapCount, blocks[block].output, kernels: kernels)
+        Stored(
+          pointer: buffer.pointer + mark % 2 * gradientCount + $0 * mapCount, layout: layouts[mark]
+        ).map
       }
     }
     return withExtendedLifetime((buffer, kept)) {
       // Every pixel of the last map has the same share in the pooled features.
-      for (gradient, map) in zip(pooledGradients, maps(blocks.count - 1)) {
+      for (gradient, map) in zip(pooledGradients, maps(list.marks.count - 1)) {
         GlobalAveragePooling.inputGradient(gradient, into: map)
       }
-      for (block, gradient) in back {
-        gradient(
-          at: kept.map(block - 1), output: blocks[block].gradientReadsOutput ? kept.map(block) : nil,
-          outputGradients: maps(block), into: maps(block - 1),
-          scratch: buffer.pointer + 2 * gradientCount, pool: pool)
+      for segment in segments {
+        segment.backward(
+          from: maps(segment.mark), to: maps(segment.mark - 1), input: kept.map(segment.mark - 1),
+          output: kept.map(segment.mark), scratch: buffer.pointer + 2 * gradientCount)
       }
       return maps(index).map { Tensor($0) }
     }
@@ -116,13 +110,12 @@ private struct KeptMaps {
 
   /// - Parameter indices: Which of the network's feature maps to keep.
   init(_ indices: ClosedRange<Int>, of network: Network) {
-    let shapes = indices.map { network.blocks[$0].output }
-    let counts = shapes.map { FeatureMap.count($0, kernels: network.kernels) }
-    buffer = network.gradients.take(count: counts.reduce(0, +))
+    let layouts = indices.map { network.plan.layouts[network.list.marks[$0].value.index] }
+    buffer = network.gradients.take(count: layouts.reduce(0) { $0 + $1.count })
     var next = buffer.pointer
-    maps = zip(shapes, counts).map { shape, count in
-      defer { next += count }
-      return FeatureMap(next, shape, kernels: network.kernels)
+    maps = layouts.map { layout in
+      defer { next += layout.count }
+      return Stored(pointer: next, layout: layout).map
     }
     self.indices = indices
     cache = network.gradients
@@ -147,5 +140,47 @@ extension Tensor {
   /// The values without the padding, `[height, width, channels]`.
   fileprivate init(_ map: FeatureMap) {
     self.init(shape: [map.shape.height, map.shape.width, map.shape.channels], values: map.dense())
+  }
+}
+
+/// The operations packed for the backward pass, each when it is first needed: classifying alone packs none.
+final class GradientCache: Sendable {
+  private let gradients = Locked<[Int: any OperationGradient]>([:])
+  /// Buffers kept from the last backward pass; fresh pages cost more than the arithmetic.
+  private let idle = Locked<[AlignedBuffer]>([])
+
+  /// The maps that are kept, and the gradients with their scratch memory.
+  private static let idleLimit = 2
+
+  /// At least so many floats, with anything in them, for the caller alone.
+  func take(count: Int) -> AlignedBuffer {
+    idle.withLock { idle in
+      let fitting = idle.indices.filter { idle[$0].count >= count }.min { idle[$0].count < idle[$1].count }
+      return fitting.map { idle.remove(at: $0) }
+    } ?? AlignedBuffer(count: count)
+  }
+
+  /// Keeps the largest of what comes back.
+  func giveBack(_ buffer: AlignedBuffer) {
+    idle.withLock { idle in
+      idle.append(buffer)
+      if idle.count > Self.idleLimit, let least = idle.indices.min(by: { idle[$0].count < idle[$1].count }) {
+        idle.remove(at: least)
+      }
+    }
+  }
+
+  /// The gradient of a network's step; nil for one whose output stands for its first input.
+  func gradient(ofStep index: Int, of network: Network) -> (any OperationGradient)? {
+    gradients.withLock { gradients in
+      if let made = gradients[index] { return made }
+      let step = network.steps[index]
+      let producers = step.inputs.map { input in
+        network.steps.first { $0.value == input }?.operation
+      }
+      let made = step.operation.makeGradient(producers)
+      gradients[index] = made
+      return made
+    }
   }
 }

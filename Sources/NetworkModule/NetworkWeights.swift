@@ -3,19 +3,14 @@ import KernelInterface
 import SystemModule
 import TensorModule
 
-/// A model's tensors by dotted name, and what every layer of the network has in common. All scopes share one list of the
-/// tensors that were asked for, from several threads.
+/// A model's tensors by dotted name. All scopes share one list of the tensors that were asked for, from several threads.
 ///
-///     let block = weights.scope("blocks.1.0")
-///     let weight = try block.tensor("conv_pw.weight", shape: [96, 16, 1, 1])  // blocks.1.0.conv_pw.weight
+///     let head = weights.scope("fusion")
+///     let weight = try head.tensor("hidden.weight", shape: [256, 96])  // fusion.hidden.weight
 ///     try weights.requireAllBound()
-struct NetworkWeights {
+package struct NetworkWeights {
   let file: SafetensorsFile
-  let padding: ModelConfiguration.Padding
-  let batchNormEpsilon: Double
   let precision: Precision
-  /// The largest magnitude of the network's input.
-  let inputLimit: Float
   let kernels: KernelSet
   /// The dotted name of this scope; empty at the top.
   private(set) var path = ""
@@ -71,69 +66,58 @@ struct NetworkWeights {
         + (surplus.count == 1 ? "the tensor \(quoted(first))" : "\(surplus.count) tensors: \(list)"))
   }
 
-  /// A small convolution without bias and the batch norm after it, as one convolution with bias.
-  func convolution(
-    _ name: String, norm: String, shape: [Int]
-  ) throws(DermaFusionError) -> (weight: [Float], bias: [Float]) {
-    let fold = try foldedBatchNorm(norm, channels: shape[0])
-    return (fold.applied(to: try tensor("\(name).weight", shape: shape)), fold.bias)
+  /// A product's weight and bias, with what is folded into them, on the grids that keep its sums exact where it has one.
+  ///
+  /// - Parameter shape: Of the weight, outputs first.
+  func floats(_ product: Product, shape: [Int]) throws(DermaFusionError) -> (weight: [Float], bias: [Float]) {
+    let weight = try tensor("\(product.name).weight", shape: shape)
+    let (fold, bias) = try additions(to: product)
+    let folded = fold?.applied(to: weight) ?? weight
+    if case .grid(let grid) = product.arithmetic { return grid.fitted(weight: folded, bias: bias) }
+    return (folded, bias)
   }
 
-  /// A 1x1 convolution without bias and the batch norm after it, as one convolution with bias, packed as it is read.
-  func pointwise(
-    _ name: String, norm: String, inputs: Int, outputs: Int, activation: Activation
-  ) throws(DermaFusionError) -> PointwiseConvolution {
-    let weight = try storedTensor("\(name).weight", shape: [outputs, inputs, 1, 1])
-    let fold = try foldedBatchNorm(norm, channels: outputs)
-    let matrix = try PackedMatrix(
-      columnCount: outputs, depth: inputs, bias: fold.bias, kernels: kernels,
-      type: precision == .bfloat16 ? .bfloat16 : .float32
+  /// The matrix of a linear layer that is kept as a 1x1 convolution, packed as it is read.
+  func matrix(_ product: Product, inputs: Int) throws(DermaFusionError) -> PackedMatrix {
+    if case .grid = product.arithmetic {
+      let (weight, bias) = try floats(product, shape: [product.channels, inputs, 1, 1])
+      return PackedMatrix(
+        weight: weight, columnCount: product.channels, depth: inputs, bias: bias, kernels: kernels)
+    }
+    let weight = try storedTensor("\(product.name).weight", shape: [product.channels, inputs, 1, 1])
+    let (fold, bias) = try additions(to: product)
+    return try PackedMatrix(
+      columnCount: product.channels, depth: inputs, bias: bias, kernels: kernels, type: product.type
     ) {
       (column, start, target) throws(DermaFusionError) in
       let first = column * inputs + start
       try weight.convert(first..<first + target.count, into: target)
-      fold.apply(to: target, channel: column)
-    }
-    return PointwiseConvolution(matrix: matrix, activation: activation)
-  }
-
-  /// A convolution over a feature map without bias and the batch norm after it, as one convolution with bias.
-  func convolution2D(
-    _ name: String, norm: String, inputs: Int, outputs: Int, window: Window, activation: Activation
-  ) throws(DermaFusionError) -> Convolution2D {
-    if window.kernelSize == 1 {
-      let matrix = try pointwise(
-        name, norm: norm, inputs: inputs, outputs: outputs, activation: activation
-      ).matrix
-      return Convolution2D(matrix: matrix, inputChannels: inputs, window: window, activation: activation)
-    }
-    let (weight, bias) = try convolution(
-      name, norm: norm, shape: [outputs, inputs, window.kernelSize, window.kernelSize])
-    return Convolution2D(
-      weight: weight, bias: bias, inputChannels: inputs, window: window, activation: activation,
-      algorithm: window.kernelSize == 3 && window.stride == 1 ? .winograd : .windows, kernels: kernels)
-  }
-
-  /// A 1x1 convolution with bias, packed as it is read.
-  func matrix(_ name: String, inputs: Int, outputs: Int) throws(DermaFusionError) -> PackedMatrix {
-    let weight = try storedTensor("\(name).weight", shape: [outputs, inputs, 1, 1])
-    let bias = try tensor("\(name).bias", shape: [outputs])
-    return try PackedMatrix(columnCount: outputs, depth: inputs, bias: bias, kernels: kernels) {
-      (column, start, target) throws(DermaFusionError) in
-      let first = column * inputs + start
-      try weight.convert(first..<first + target.count, into: target)
+      fold?.apply(to: target, channel: column)
     }
   }
 
-  private func foldedBatchNorm(
-    _ name: String, channels: Int
+  /// The norm behind a product, and its bias with what the norm adds.
+  private func additions(
+    to product: Product
+  ) throws(DermaFusionError) -> (fold: BatchNormalization.Fold?, bias: [Float]) {
+    let channels = product.channels
+    let own = product.hasBias ? try tensor("\(product.name).bias", shape: [channels]) : nil
+    guard let norm = product.norm else { return (nil, own ?? [Float](repeating: 0, count: channels)) }
+    let fold = try foldedBatchNorm(norm, channels: channels)
+    guard let own else { return (fold, fold.bias) }
+    return (fold, own.indices.map { Float(Double(fold.bias[$0]) + Double(own[$0]) * fold.gains[$0]) })
+  }
+
+  func foldedBatchNorm(
+    _ norm: Product.Norm, channels: Int
   ) throws(DermaFusionError) -> BatchNormalization.Fold {
-    let scope = scope(name)
+    let scope = scope(norm.name)
+    let epsilon = norm.epsilon
     let norm = BatchNormalization(
       scale: try scope.tensor("weight", shape: [channels]),
       offset: try scope.tensor("bias", shape: [channels]),
       mean: try scope.tensor("running_mean", shape: [channels]),
-      variance: try scope.tensor("running_var", shape: [channels]), epsilon: batchNormEpsilon)
+      variance: try scope.tensor("running_var", shape: [channels]), epsilon: epsilon)
     let fold = norm.fold
     if let channel = fold.firstNonFiniteChannel {
       let name = scope.path
@@ -189,12 +173,6 @@ struct NetworkWeights {
     Embedding(
       table: Tensor(shape: [count, size], values: try tensor("\(name).weight", shape: [count, size])))
   }
-
-  func window(kernelSize: Int, stride: Int) -> Window {
-    Window(
-      kernelSize: kernelSize, stride: stride,
-      padding: padding == .same ? .same : .symmetric((kernelSize - 1) / 2))
-  }
 }
 
 /// What a model's folder holds of a quantised layer.
@@ -212,15 +190,20 @@ extension NetworkWeights {
     let levels = try storedTensor("\(name).weight", shape: shape, isInteger: true).integers()
     let scale = try scales("\(name).weight_scale", count: shape[0])
     let bias = try tensor("\(name).bias", shape: [shape[0]])
-    let inputScale = try scales("\(name).input_scale", count: 1)[0]
+    return QuantizedLayer(
+      name: name, weight: QuantizedWeight(levels: levels, scale: scale, bias: bias),
+      input: try quantization(name))
+  }
+
+  /// How the input of a quantised layer is kept.
+  func quantization(_ name: String) throws(DermaFusionError) -> Quantization {
+    let scale = try scales("\(name).input_scale", count: 1)[0]
     let zeroPoint = try tensor("\(name).input_zero_point", shape: [1])[0]
-    guard Quantization.isValid(scale: inputScale, zeroPoint: zeroPoint) else {
+    guard Quantization.isValid(scale: scale, zeroPoint: zeroPoint) else {
       throw unusable(
         "\(name).input_zero_point", "is \(zeroPoint), and must be a whole number from 0 to 255")
     }
-    return QuantizedLayer(
-      name: name, weight: QuantizedWeight(levels: levels, scale: scale, bias: bias),
-      input: Quantization(scale: inputScale, zeroPoint: Int(zeroPoint)))
+    return Quantization(scale: scale, zeroPoint: Int(zeroPoint))
   }
 
   /// A 1x1 convolution of a quantised layer.
@@ -237,22 +220,25 @@ extension NetworkWeights {
     guard
       let matrix = QuantizedMatrix(
         layer.weight, input: layer.input, outputScale: outputScale, kernels: kernels)
-    else { throw sumsTooLarge(layer) }
+    else { throw sumsTooLarge(layer.name) }
     return QuantizedPointwise(matrix: matrix, activation: activation)
   }
 
-  /// Checks that the input's level of 0 is 0.
+  /// Checks that the level of 0 is 0.
   ///
-  /// - Parameter place: Where it must be, for the message.
-  func requireZeroPoint(of layer: QuantizedLayer, _ place: String) throws(DermaFusionError) {
-    if layer.input.zeroPoint != 0 {
-      throw unusable("\(layer.name).input_zero_point", "is \(layer.input.zeroPoint), and must be 0 \(place)")
+  /// - Parameters:
+  ///   - name: The layer that reads the levels.
+  ///   - place: Where the level must be 0, for the message.
+  func requireZeroPoint(
+    _ levels: Quantization, of name: String, _ place: String
+  ) throws(DermaFusionError) {
+    if levels.zeroPoint != 0 {
+      throw unusable("\(name).input_zero_point", "is \(levels.zeroPoint), and must be 0 \(place)")
     }
   }
 
-  func sumsTooLarge(_ layer: QuantizedLayer) -> DermaFusionError {
-    unusable(
-      "\(layer.name).weight", "makes sums that no whole number here can hold, with these scales and biases")
+  func sumsTooLarge(_ name: String) -> DermaFusionError {
+    unusable("\(name).weight", "makes sums that no whole number here can hold, with these scales and biases")
   }
 
   func scales(_ name: String, count: Int) throws(DermaFusionError) -> [Float] {

@@ -14,7 +14,7 @@ import Testing
     profile: [
       (
         NetworkStep(
-          layer: "blocks.1.0", operation: .filter(kernelSize: 5, stride: 2, isExpanded: true),
+          layer: "blocks.1.0", title: "expand, depthwise 5x5 / 2",
           input: FeatureShape(height: 9, width: 9, channels: 4),
           output: FeatureShape(height: 5, width: 5, channels: 24), multiplyAdds: 50_000_000), 2
       )

@@ -18,8 +18,7 @@ import Testing
   ) throws -> FeatureDistance {
     let file = try SafetensorsFile(bytes: safetensors(tensors))
     let weights = NetworkWeights(
-      file: file, padding: .same, batchNormEpsilon: 1e-3, precision: .float32,
-      inputLimit: 3, kernels: KernelChoice.current)
+      file: file, precision: .float32, kernels: KernelChoice.current)
     return try weights.featureDistance(channels: Self.channels, classCount: 7)
   }
 

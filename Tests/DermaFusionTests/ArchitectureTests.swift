@@ -27,31 +27,32 @@ import Testing
   @Test(arguments: ["efficientnet_", "tf_efficientnet_"], table.keys.sorted())
   func efficientNetsHaveTimmsShapes(prefix: String, variant: String) throws {
     let expected = try #require(Self.table[variant])
-    let blocks = try #require(Architecture.named(prefix + variant)).blocks
-    guard case .stem(let stem) = blocks[0].configuration,
-      case .pointwise(let last) = blocks[blocks.count - 1].configuration
-    else {
-      Issue.record("\(blocks[0].name) and \(blocks[blocks.count - 1].name)")
-      return
+    let list = try #require(Architecture.named(prefix + variant)).built(with: NetworkBuilder(size: 224)).list
+    let channels = list.marks.map { list.shape($0.value).channels }
+    #expect((channels.first, channels.last) == (expected.stem, expected.head))
+    #expect((0..<7).map { stage in list.marks.count { $0.stage == stage } } == expected.blocks)
+    for (mark, channels) in zip(list.marks, channels) {
+      if let stage = mark.stage { #expect(channels == expected.channels[stage], "\(mark.name)") }
     }
-    #expect((stem.channels, last.channels) == (expected.stem, expected.head))
-    let stages = (0..<7).map { stage in
-      blocks.filter { $0.stage == stage }.compactMap { block -> MBConvBlock.Configuration? in
-        if case .mbConv(let configuration) = block.configuration { configuration } else { nil }
+    var (inputs, sizes, strides): (Int, [[Int]], [[Int]]) = (expected.stem, [], [])
+    for (mark, outputs) in zip(list.marks, channels) {
+      guard let stage = mark.stage else { continue }
+      if sizes.count == stage {
+        sizes.append([])
+        strides.append([])
       }
+      let block = list.operations.map { $0.node }.filter { $0.operation.name.hasPrefix("\(mark.name).") }
+      let depthwise = try #require(block.first { $0.operation is Depthwise })
+      let window = try #require(depthwise.operation.window)
+      sizes[stage].append(window.kernelSize)
+      strides[stage].append(window.stride)
+      #expect(depthwise.shape.channels == (stage == 0 ? 1 : 6) * inputs, "\(mark.name)")
+      #expect(block.contains { $0.operation is Gate } == !variant.hasPrefix("lite"), "\(mark.name)")
+      inputs = outputs
     }
-    #expect(stages.map(\.count) == expected.blocks)
-    #expect(stages.map { Set($0.map(\.channels)) } == expected.channels.map { [$0] })
-    #expect(stages.map { Set($0.map(\.kernelSize)) } == [3, 3, 5, 3, 5, 5, 3].map { [$0] })
-    #expect(stages.map { $0[0].stride } == [1, 2, 2, 2, 1, 2, 1])
-    #expect(stages.allSatisfy { $0.dropFirst().allSatisfy { $0.stride == 1 } })
-    var inputs = expected.stem
-    for block in stages.joined() {
-      let isFirst = stages[0].contains(block)
-      #expect(block.expandedChannels == (isFirst ? nil : 6 * inputs))
-      #expect((block.squeeze == nil) == variant.hasPrefix("lite"))
-      inputs = block.channels
-    }
+    #expect(sizes.map { Set($0) } == [3, 3, 5, 3, 5, 5, 3].map { [$0] })
+    #expect(strides.map { $0[0] } == [1, 2, 2, 2, 1, 2, 1])
+    #expect(strides.allSatisfy { $0.dropFirst().allSatisfy { $0 == 1 } })
   }
 
   /// The names of the feature maps and the stages that they end.
@@ -72,13 +73,13 @@ import Testing
     ),
   ])
   func stagesEndWithTheirLastBlocks(name: String, count: Int, ends: [String]) throws {
-    let architecture = try #require(Architecture.named(name))
-    #expect(architecture.blocks.count == count)
-    #expect(architecture.stageEnds.map { architecture.blocks[$0].name } == ends)
+    let list = try #require(Architecture.named(name)).built(with: NetworkBuilder(size: 224)).list
+    #expect(list.marks.count == count)
+    #expect(list.stageEnds.map { list.marks[$0].name } == ends)
   }
 
-  /// The architecture of a `config.json` with another name, and something in the place of the padding.
-  private func architecture(_ name: String, padding: String = "", stage: Int? = nil) throws -> Architecture {
+  /// The network of a `config.json` with another name.
+  private func network(_ name: String, stage: Int? = nil) throws -> OperationList {
     let abstention = stage.map {
       """
       {"quality":{"minimum_brightness":0,"maximum_brightness":255,"minimum_contrast":0,"minimum_sharpness":0,
@@ -88,14 +89,14 @@ import Testing
     }
     let text = StandIn.configuration(abstention: abstention)
       .replacing("\"efficientnet_lite2\"", with: "\"\(name)\"")
-      .replacing("\"padding\":", with: "\(padding)\"padding\":")
-    return try Architecture(ModelConfiguration(parsing: Array(text.utf8)))
+    return try NetworkBuilder(of: ModelConfiguration(parsing: Array(text.utf8))).list
   }
 
   @Test func everyNameOfTheTableIsAnArchitecture() throws {
-    #expect(Architecture.names.count == 30)
-    #expect(Set(Architecture.names).count == 30)
-    for name in Architecture.names { #expect(try architecture(name) == Architecture.named(name), "\(name)") }
+    let names = Architecture.names
+    #expect(names.count == 30)
+    #expect(Set(names).count == 30)
+    for name in names { #expect(try network(name).pooled != nil, "\(name)") }
   }
 
   @Test(arguments: [
@@ -104,15 +105,16 @@ import Testing
   ])
   func anotherNameIsRefusedWithThoseThatThereAre(name: String) {
     let expected = DermaFusionError.unknownArchitecture(name, of: Architecture.names)
-    #expect(throws: expected) { try architecture(name) }
+    #expect(throws: expected) { try network(name) }
   }
 
   @Test func onlyResidualNetworksHaveNoFormIn8BitsAndInBFloat16() throws {
     for name in Architecture.names {
+      let list = try network(name)
       for precision in [Precision.bfloat16, .int8] {
-        #expect(Architecture.named(name)?.supports(precision) == !name.hasPrefix("resnet"), "\(name)")
+        #expect(list.supports(precision) == !name.hasPrefix("resnet"), "\(name)")
       }
-      #expect(Architecture.named(name)?.supports(.float32) == true, "\(name)")
+      #expect(list.supports(.float32), "\(name)")
     }
   }
 
@@ -120,10 +122,10 @@ import Testing
     "resnet18": 4, "mobilenetv3_small_100": 6, "mobilenetv3_large_100": 7, "efficientnet_b0": 7,
   ])
   func abstentionLooksAtAStageThatThereIs(name: String, count: Int) throws {
-    _ = try architecture(name, stage: count - 1)
+    _ = try network(name, stage: count - 1)
     let expected = DermaFusionError.outOfRange(
       key: "abstention.distance.stage", value: "\(count)", rule: "an integer in 0...\(count - 1)")
-    #expect(throws: expected) { try architecture(name, stage: count) }
+    #expect(throws: expected) { try network(name, stage: count) }
   }
 
   /// A model's folder with an architecture that does not exist ends in one line that names the file.

@@ -38,7 +38,7 @@ import Testing
     for item in try FormulaNetwork.all() + FormulaNetwork.all(in: FormulaNetwork.architectures) {
       let folder = try Self.folder(item)
       guard folder.configuration.precision == .float32,
-        try Architecture(folder.configuration).supports(.bfloat16)
+        try NetworkBuilder(of: folder.configuration).list.supports(.bfloat16)
       else { continue }
       let half = try folder.computed(in: Precision.bfloat16)
       let exact = try Self.logits(item.network, folder, threadCount: 1, kernels: kernels)

@@ -21,11 +21,13 @@ import Testing
       tensors[index].values[channel] = value
     }
     return NetworkWeights(
-      file: try SafetensorsFile(bytes: safetensors(tensors), name: "m"),
-      padding: .same, batchNormEpsilon: 1e-3, precision: .float32, inputLimit: 3,
+      file: try SafetensorsFile(bytes: safetensors(tensors), name: "m"), precision: .float32,
       kernels: KernelChoice.current
     ).scope("stage")
   }
+
+  private let product = Product(
+    name: "conv", channels: 3, hasBias: false, norm: .init(name: "bn", epsilon: 1e-3))
 
   @Test(
     arguments: [
@@ -39,8 +41,8 @@ import Testing
   {
     let weights = try weights(tensor, 1, value)
     for load in [
-      { _ = try weights.convolution("conv", norm: "bn", shape: [3, 2, 1, 1]) },
-      { _ = try weights.pointwise("conv", norm: "bn", inputs: 2, outputs: 3, activation: .identity) },
+      { _ = try weights.floats(product, shape: [3, 2, 1, 1]) },
+      { _ = try weights.matrix(product, inputs: 2) },
     ] {
       let error = #expect(throws: DermaFusionError.self) { try load() }
       #expect(
@@ -52,7 +54,7 @@ import Testing
 
   @Test(arguments: [("running_var", -0.0009), ("running_var", 3e38), ("weight", 0)] as [(String, Float)])
   func aBatchNormThatGivesFiniteNumbersIsTaken(tensor: String, value: Float) throws {
-    let folded = try weights(tensor, 1, value).convolution("conv", norm: "bn", shape: [3, 2, 1, 1])
+    let folded = try weights(tensor, 1, value).floats(product, shape: [3, 2, 1, 1])
     let values = folded.weight + folded.bias
     #expect(values.first { !$0.isFinite } == nil)
   }
@@ -63,9 +65,8 @@ import Testing
     let names = ["blocks.1.0.conv_pw.weight", "blocks.1.0.bn1.bias", "bias", "classifier.bias"]
     let tensors = zip(names, [1, -2, 3, -4] as [Float]).map { (name: $0, shape: [1], values: [$1]) }
     return NetworkWeights(
-      file: try SafetensorsFile(bytes: safetensors(tensors), name: "m"), padding: .same,
-      batchNormEpsilon: 1e-3,
-      precision: .float32, inputLimit: 3, kernels: KernelChoice.current)
+      file: try SafetensorsFile(bytes: safetensors(tensors), name: "m"), precision: .float32,
+      kernels: KernelChoice.current)
   }
 
   private func expect(_ message: String, _ body: () throws -> Void) {

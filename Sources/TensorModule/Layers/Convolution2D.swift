@@ -13,6 +13,19 @@ package struct Convolution2D: Sendable {
     case windows
     /// For a window of 3x3 and stride 1: four ninths of the products, for sums that are rounded elsewhere.
     case winograd
+
+    /// The faster one.
+    package static func best(for window: Window) -> Algorithm {
+      window.kernelSize == 3 && window.stride == 1 ? .winograd : .windows
+    }
+
+    /// The multiply-adds for an output of each pair of channels.
+    package func productCount(_ output: FeatureShape, _ window: Window) -> Int {
+      switch self {
+      case .windows: output.pixelCount * window.kernelSize * window.kernelSize
+      case .winograd: WinogradProduct.tileCount(output) * 16
+      }
+    }
   }
 
   private enum Product: Sendable {
@@ -76,15 +89,6 @@ package struct Convolution2D: Sendable {
     switch product {
     case .windows(let matrix): matrix.unpacked()
     case .winograd(let product): product.unpacked()
-    }
-  }
-
-  /// The multiply-adds of the products for an output.
-  package func multiplyAdds(_ output: FeatureShape) -> Int {
-    let channels = inputChannels * outputChannels
-    return switch product {
-    case .windows: output.pixelCount * window.kernelSize * window.kernelSize * channels
-    case .winograd: WinogradProduct.tileCount(output) * 16 * channels
     }
   }
 

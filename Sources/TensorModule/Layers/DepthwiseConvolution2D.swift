@@ -219,8 +219,8 @@ package struct DepthwiseConvolution2DGradient: Sendable {
 }
 
 extension DepthwiseConvolution2D {
-  /// Computes the sums of all output pixels, before the activation, and the means of what that gives, while they are in the
-  /// cache.
+  /// Computes what the activation gets of all output pixels, or gives if it is idempotent, and the means of what it gives,
+  /// while they are in the cache.
   ///
   /// - Parameter needsMeans: Whether the means are wanted.
   /// - Returns: Padded channels; none where they are not wanted.
@@ -247,7 +247,7 @@ extension DepthwiseConvolution2D {
           rows: rows.baseAddress!, inputPixelStride: input.pixelStride, inputWidth: input.shape.width,
           padLeft: resolved.left, channelRange: 0..<paddedChannels,
           output: row, outputPixelStride: output.pixelStride, outputWidth: width, sums: nil,
-          activation: .identity)
+          activation: activation.isIdempotent ? activation : .identity)
       }
       ones?.addActivated(
         row, pixelCount: width, channelCount: paddedChannels, to: sums.pointer + y * paddedChannels,

@@ -4,12 +4,17 @@ package import SystemModule
 /// The activation below a layer, for a gradient that is led through both while it is in the cache.
 package struct ActivationBelow {
   package let activation: Activation
-  let arguments: FeatureMap
+  package let arguments: FeatureMap
 
   /// - Parameter arguments: What the activation got, or what it gave if it is idempotent; the gradient's shape and stride.
   package init(_ activation: Activation, at arguments: FeatureMap) {
     self.activation = activation
     self.arguments = arguments
+  }
+
+  /// The means of the channels, where they lie behind the arguments: padded channels.
+  package var means: [Float] {
+    [Float](UnsafeBufferPointer(start: arguments.valuesBehind, count: arguments.pixelStride))
   }
 
   /// Multiplies the gradient of some pixels, which lie as far apart as the arguments, by the derivative.
@@ -44,6 +49,9 @@ package struct ActivationBelow {
 }
 
 extension FeatureMap {
+  /// What follows the last pixel.
+  package var valuesBehind: UnsafeMutablePointer<Float> { pointer + shape.pixelCount * pixelStride }
+
   /// Floats in a row of pixels.
   var rowStride: Int { shape.width * pixelStride }
 
@@ -82,6 +90,40 @@ extension FeatureMap {
     pool.run(taskCount: shape.height) { y, _ in
       (pointer + y * rowStride).update(from: other.pointer + y * rowStride, count: rowStride)
     }
+  }
+
+  /// Overwrites this map by what an activation gives of another of the same shape and stride, which may be this one.
+  package func activate(_ activation: Activation, of other: FeatureMap, kernels: KernelSet, pool: ThreadPool)
+  {
+    requireSameLayout(other)
+    pool.run(taskCount: shape.height) { y, _ in
+      let row = pointer + y * rowStride
+      if other.pointer != pointer { row.update(from: other.pointer + y * rowStride, count: rowStride) }
+      kernels.activate(ActivationPass(values: row, count: rowStride, activation: activation))
+    }
+  }
+
+  /// Overwrites this map by another of the same shape and stride, each channel times a factor.
+  package func write(
+    _ other: FeatureMap, times factors: UnsafePointer<Float>, kernels: KernelSet, pool: ThreadPool
+  ) {
+    requireSameLayout(other)
+    pool.run(taskCount: shape.height) { y, _ in
+      (pointer + y * rowStride).update(from: other.pointer + y * rowStride, count: rowStride)
+      kernels.scaleColumns(
+        ColumnScaling(
+          matrix: pointer + y * rowStride, rowCount: shape.width, columnCount: pixelStride,
+          rowStride: pixelStride, factors: factors))
+    }
+  }
+
+  /// Writes the sum of each channel over all pixels, padded channels.
+  package func writeSums(to sums: UnsafeMutablePointer<Float>, kernels: KernelSet) {
+    sums.update(repeating: 0, count: pixelStride)
+    kernels.addRows(
+      RowSum(
+        sums: sums, matrix: pointer, rowCount: shape.pixelCount, columnCount: pixelStride,
+        rowStride: pixelStride))
   }
 
   /// Adds a map of the same shape and stride.

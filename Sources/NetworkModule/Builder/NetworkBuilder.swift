@@ -1,0 +1,207 @@
+import Files
+import KernelInterface
+import SystemModule
+import TensorModule
+
+/// A value of a network: the image, or what an operation makes.
+package struct Value: Sendable, Equatable, Hashable {
+  /// Among the network's operations, the image's being the first.
+  package let index: Int
+}
+
+/// Operations in the order in which they run.
+package struct OperationList: Sendable {
+  /// An operation with its place.
+  package struct Node: Sendable {
+    package let operation: any Operation
+    package let inputs: [Value]
+    package let shape: FeatureShape
+    /// The operations that became parts of this one.
+    package var parts: [any Operation] = []
+  }
+
+  /// A value that one may look at.
+  package struct Mark: Sendable, Equatable {
+    /// timm's name of the block or the layer that makes it.
+    package let name: String
+    package let value: Value
+    /// The stage that it belongs to, from 0; nil before the first and after the last.
+    package let stage: Int?
+  }
+
+  /// Each at its value's index; nil for the image and for what became a part of another.
+  package private(set) var nodes: [Node?] = [nil]
+  private var order: [Value] = []
+  package let image: FeatureShape
+  package var marks: [Mark] = []
+  /// The means of the last mark.
+  package var pooled: Value?
+
+  init(image: FeatureShape) { self.image = image }
+
+  package func shape(_ value: Value) -> FeatureShape { nodes[value.index]?.shape ?? image }
+  package func shapes(_ node: Node) -> [FeatureShape] { node.inputs.map(shape) }
+
+  /// The operations that are left, each with its value.
+  package var operations: [(value: Value, node: Node)] {
+    order.compactMap { value in nodes[value.index].map { (value, $0) } }
+  }
+
+  /// - Parameters:
+  ///   - next: The value whose operation it comes before.
+  ///   - last: The value whose operation it comes after. Without either it is the last.
+  package mutating func insert(
+    _ operation: any Operation, _ inputs: [Value], before next: Value? = nil, after last: Value? = nil
+  ) -> Value {
+    let value = Value(index: nodes.count)
+    nodes.append(nil)
+    set(value, operation, inputs)
+    let place =
+      next.flatMap { order.firstIndex(of: $0) } ?? last.flatMap { order.firstIndex(of: $0) }.map { $0 + 1 }
+    order.insert(value, at: place ?? order.count)
+    return value
+  }
+
+  /// Puts an operation in a value's place; nil: it has none any more.
+  ///
+  /// - Parameter parts: What became a part of it.
+  package mutating func set(
+    _ value: Value, _ operation: (any Operation)?, _ inputs: [Value] = [], parts: [any Operation] = []
+  ) {
+    nodes[value.index] = operation.map {
+      Node(operation: $0, inputs: inputs, shape: $0.outputShape(inputs.map(shape)), parts: parts)
+    }
+  }
+
+  /// The marks that the stages end with.
+  package var stageEnds: [Int] {
+    marks.indices.filter {
+      marks[$0].stage != nil && ($0 + 1 == marks.count || marks[$0 + 1].stage != marks[$0].stage)
+    }
+  }
+
+  /// Whether all operations can be computed in a precision.
+  package func supports(_ precision: Precision) -> Bool {
+    operations.allSatisfy { $0.node.operation.precisions.contains(precision) }
+  }
+}
+
+/// What a family of networks is written with: each call appends an operation and gives its value.
+///
+/// Padding, norm, bias and activation belong to the call. Names are timm's.
+package struct NetworkBuilder {
+  package private(set) var list: OperationList
+  /// What the model's configuration says of padding.
+  let padding: ModelConfiguration.Padding
+  let normEpsilon: Double
+  /// A layer between the pooling and the classifier.
+  var hidden: Hidden?
+  /// timm's name of the last layer, where there is no fusion head in its place.
+  var classifier = "classifier"
+
+  /// A dense layer that timm keeps as a 1x1 convolution with a bias.
+  package struct Hidden: Sendable, Equatable {
+    package let name: String
+    package let channels: Int
+    package let activation: Activation
+  }
+
+  package init(size: Int, padding: ModelConfiguration.Padding = .symmetric, normEpsilon: Double = 1e-5) {
+    list = OperationList(image: FeatureShape(height: size, width: size, channels: 3))
+    self.padding = padding
+    self.normEpsilon = normEpsilon
+  }
+
+  /// The normalised image.
+  package var image: Value { Value(index: 0) }
+
+  package func shape(_ value: Value) -> FeatureShape { list.shape(value) }
+
+  /// A convolution over all channels.
+  ///
+  /// - Parameters:
+  ///   - name: Of the weight.
+  ///   - norm: The batch norm after it, or nil.
+  ///   - bias: True if the layer has one of its own.
+  ///   - activation: After the norm.
+  package mutating func convolution(
+    _ name: String, _ x: Value, kernel: Int, stride: Int = 1, channels: Int, norm: String? = nil,
+    bias: Bool = false, _ activation: Activation = .identity
+  ) -> Value {
+    let product = Product(name: name, channels: channels, hasBias: bias)
+    let form = Convolution.Form(product: product, window: window(kernel, stride), readsImage: x == image)
+    return finished(list.insert(Convolution(form), [x]), norm, activation)
+  }
+
+  /// A convolution of one tap and stride 1.
+  package mutating func linear(
+    _ name: String, _ x: Value, channels: Int, norm: String? = nil, bias: Bool = false,
+    _ activation: Activation = .identity
+  ) -> Value {
+    convolution(name, x, kernel: 1, channels: channels, norm: norm, bias: bias, activation)
+  }
+
+  /// A convolution of each channel on its own.
+  package mutating func depthwise(
+    _ name: String, _ x: Value, kernel: Int, stride: Int = 1, norm: String? = nil, bias: Bool = false,
+    _ activation: Activation = .identity
+  ) -> Value {
+    let product = Product(name: name, channels: shape(x).channels, hasBias: bias)
+    let form = Depthwise.Form(product: product, window: window(kernel, stride))
+    return finished(list.insert(Depthwise(form), [x]), norm, activation)
+  }
+
+  package mutating func batchNorm(_ name: String, _ x: Value) -> Value {
+    list.insert(
+      BatchNorm(Product.Norm(name: name, epsilon: normEpsilon), channels: shape(x).channels), [x])
+  }
+
+  package mutating func activation(_ activation: Activation, _ x: Value) -> Value {
+    list.insert(Sum(adds: false, activation), [x])
+  }
+
+  package mutating func add(_ x: Value, _ y: Value) -> Value {
+    precondition(shape(x) == shape(y), "a sum of \(shape(x)) and \(shape(y))")
+    return list.insert(Sum(adds: true), [x, y])
+  }
+
+  /// Squeeze-excite: `conv_reduce` and `conv_expand` of `name`.
+  package mutating func gate(
+    _ name: String, _ x: Value, hidden: Int, _ activation: Activation, gate: Activation
+  ) -> Value {
+    list.insert(Gate(Gate.Form(name: name, hidden: hidden, activation: activation, gate: gate)), [x])
+  }
+
+  package mutating func maxPooling(_ x: Value, kernel: Int, stride: Int) -> Value {
+    list.insert(MaxPooling(window(kernel, stride)), [x])
+  }
+
+  /// Names a value that one may look at, and that the backward pass keeps.
+  package mutating func mark(_ name: String, _ x: Value, stage: Int? = nil) -> Value {
+    list.marks.append(OperationList.Mark(name: name, value: x, stage: stage))
+    return x
+  }
+
+  /// The means that the head takes, of the last mark.
+  package mutating func pool(_ x: Value) {
+    precondition(list.marks.last?.value == x, "the pooled value is the last mark")
+    list.pooled = list.insert(Mean(), [x])
+  }
+
+  /// The means of the map that a stage ends with.
+  package mutating func meansOfStage(_ stage: Int) -> Value {
+    let end = list.marks[list.stageEnds[stage]].value
+    // At once, while the map is there.
+    return list.insert(Mean(), [end], after: end)
+  }
+
+  private mutating func finished(_ x: Value, _ norm: String?, _ activation: Activation) -> Value {
+    let normed = norm.map { batchNorm($0, x) } ?? x
+    return activation == .identity ? normed : self.activation(activation, normed)
+  }
+
+  private func window(_ kernel: Int, _ stride: Int) -> Window {
+    Window(
+      kernelSize: kernel, stride: stride, padding: padding == .same ? .same : .symmetric((kernel - 1) / 2))
+  }
+}

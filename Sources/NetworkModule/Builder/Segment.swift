@@ -1,0 +1,174 @@
+import KernelInterface
+import SystemModule
+import TensorModule
+
+/// The operations between two marks, for the backward pass: the list in reverse. Only the marks are kept from the forward
+/// pass; what lies between them is computed again, which costs less time than it would take memory.
+struct Segment {
+  /// The mark that it ends with; it begins with the one before.
+  let mark: Int
+  /// Floats of scratch memory.
+  private(set) var scratchCount = 0
+  private let network: Network
+  private let start: Value
+  private let end: Value
+  private var links: [Link] = []
+  private var values: [Value: Between] = [:]
+  private let taskScratch: Int
+
+  /// An operation with its gradient.
+  private struct Link {
+    let gradient: any OperationGradient
+    /// With what stands for another value replaced by that.
+    let inputs: [Value]
+    let output: Value
+    let state: Int
+  }
+
+  /// A value between the marks, or the first mark, with places in the scratch memory.
+  private struct Between {
+    var activation = Activation.identity
+    var layout: Layout
+    /// True if the backward pass or an operation that is computed again looks at it.
+    var isNeeded = false
+    /// True if an operation reads what the activation gives, which is not what it got.
+    var isActivated = false
+    var argument = 0
+    var activated = 0
+    var gradient = 0
+    /// Contributions to its gradient, which come from the operations that read it, the last first.
+    var contributions = 0
+    /// For what the first of them contribute.
+    var partial: [Int] = []
+  }
+
+  init(of network: Network, endingAt mark: Int) {
+    self.network = network
+    self.mark = mark
+    let marks = network.list.marks
+    (start, end) = (marks[mark - 1].value, marks[mark].value)
+    guard let from = network.steps.firstIndex(where: { $0.value == marks[mark - 1].value }),
+      let to = network.steps.firstIndex(where: { $0.value == marks[mark].value })
+    else { preconditionFailure("a mark that no operation makes") }
+    var count = 0
+    func reserve(_ floats: Int) -> Int {
+      defer { count += floats.roundedUp(toMultipleOf: 16) }
+      return count
+    }
+    values[start] = Between(layout: network.plan.layouts[start.index])
+    var standIns: [Value: Value] = [:]
+    for index in from + 1...to {
+      let step = network.steps[index]
+      let inputs = step.inputs.map { standIns[$0] ?? $0 }
+      guard let gradient = network.gradients.gradient(ofStep: index, of: network) else {
+        standIns[step.value] = inputs[0]
+        continue
+      }
+      for input in inputs where values[input] == nil {
+        preconditionFailure("\(marks[mark].name) reads a value from before \(marks[mark - 1].name)")
+      }
+      values[step.value] = Between(
+        activation: gradient.activation,
+        layout: Layout(
+          step.operation.output.shape, sumRowCount: gradient.writesMeans ? 1 : 0, kernels: network.kernels))
+      links.append(
+        Link(gradient: gradient, inputs: inputs, output: step.value, state: reserve(gradient.stateCount)))
+    }
+    taskScratch = links.reduce(0) { max($0, $1.gradient.taskScratchCount) }
+    for link in links.reversed() {
+      let isOutputRead = link.output != end && values[link.output]!.isNeeded
+      values[link.output]!.isNeeded =
+        link.output == end
+        ? !link.gradient.activation.isIdempotent
+        : isOutputRead || link.gradient.activation != .identity
+      let isComputed = values[link.output]!.isNeeded
+      let main = link.inputs[0]
+      values[main]!.contributions += 1
+      if link.gradient.addsLastInput { values[link.inputs[link.inputs.count - 1]]!.contributions += 1 }
+      if link.gradient.readsInput { values[main]!.isNeeded = true }
+      if isComputed {
+        for input in link.inputs {
+          values[input]!.isNeeded = true
+          if !values[input]!.activation.isIdempotent { values[input]!.isActivated = true }
+        }
+      }
+    }
+    for value in [start] + links.map({ $0.output }) {
+      var between = values[value]!
+      let size = between.layout.mapCount
+      if value != start, between.isNeeded { between.argument = reserve(between.layout.count) }
+      if between.isActivated { between.activated = reserve(size) }
+      if value != start, value != end { between.gradient = reserve(size) }
+      between.partial = (0..<max(min(between.contributions - 1, 2), 0)).map { _ in reserve(size) }
+      values[value] = between
+    }
+    scratchCount = count + taskScratch
+  }
+
+  /// Leads the gradients of one or more logits from the segment's end to its start.
+  ///
+  /// - Parameters:
+  ///   - gradients: With respect to the output. They are overwritten.
+  ///   - targets: As many, overwritten.
+  ///   - input: The values of the first mark.
+  ///   - output: The values of the last mark.
+  ///   - scratch: ``scratchCount`` floats.
+  func backward(
+    from gradients: [FeatureMap], to targets: [FeatureMap], input: FeatureMap, output: FeatureMap,
+    scratch: UnsafeMutablePointer<Float>
+  ) {
+    let run = Run(scratch: scratch, taskScratch: scratch + (scratchCount - taskScratch), pool: network.pool)
+    func map(_ value: Value, _ offset: Int) -> FeatureMap {
+      Stored(pointer: scratch + offset, layout: values[value]!.layout).map
+    }
+    func argument(_ value: Value) -> FeatureMap {
+      let between = values[value]!
+      return value == start
+        ? input : value == end && !between.isNeeded ? output : map(value, between.argument)
+    }
+    for link in links where values[link.output]!.isNeeded {
+      let inputs = link.inputs.map { values[$0]!.isActivated ? map($0, values[$0]!.activated) : argument($0) }
+      let output = values[link.output]!
+      link.gradient.recompute(
+        inputs, into: argument(link.output),
+        activated: output.isActivated ? map(link.output, output.activated) : nil,
+        state: scratch + link.state, in: run)
+    }
+    for (gradient, target) in zip(gradients, targets) {
+      var pending: [Value: (map: FeatureMap?, count: Int)] = [:]
+      /// Where the next contribution to a value's gradient goes.
+      func next(_ value: Value) -> InputGradient {
+        let between = values[value]!
+        let (before, count) = pending[value] ?? (nil, 0)
+        let isLast = count + 1 == between.contributions
+        let place = value == start ? target : map(value, between.gradient)
+        let map = isLast ? place : map(value, between.partial[count % 2])
+        pending[value] = (map, count + 1)
+        let values = ActivationBelow(between.activation, at: argument(value))
+        return InputGradient(
+          target: map, residual: before,
+          below: isLast && value != start && between.activation != .identity ? values : nil, values: values)
+      }
+      let last = values[end]!
+      if last.activation != .identity {
+        gradient.applyDerivative(
+          of: last.activation, at: argument(end), kernels: network.kernels, pool: run.pool)
+      }
+      for link in links.reversed() {
+        let sums = link.output == end ? gradient : pending[link.output]!.map!
+        if link.gradient.addsLastInput {
+          let value = link.inputs[link.inputs.count - 1]
+          if pending[value] == nil, values[value]!.contributions > 1 {
+            // It is the gradient of the sums as it stands.
+            pending[value] = (sums, 1)
+          } else {
+            let contribution = next(value)
+            contribution.target.copy(sums, pool: run.pool)
+            contribution.finish(kernels: network.kernels, pool: run.pool)
+          }
+        }
+        link.gradient.backward(sums, to: next(link.inputs[0]), state: scratch + link.state, in: run)
+      }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import Files
+import SystemModule
+import TensorModule
+
+/// A network that a configuration may name: a function that writes it with a builder.
+package struct Architecture: Sendable {
+  /// timm's name.
+  package let name: String
+  private let write: @Sendable (inout NetworkBuilder) -> Void
+
+  init(name: String, _ write: @escaping @Sendable (inout NetworkBuilder) -> Void) {
+    self.name = name
+    self.write = write
+  }
+
+  /// Every architecture that a configuration may name, a line for each family.
+  package static let all: [Architecture] = efficientNets + mobileNetsV3 + resNets
+
+  package static var names: [String] { all.map { $0.name } }
+
+  /// The architecture of a timm name; nil for one that there is not.
+  package static func named(_ name: String) -> Architecture? { all.first { $0.name == name } }
+
+  /// Writes the network with a builder.
+  package func built(with builder: NetworkBuilder) -> NetworkBuilder {
+    var builder = builder
+    write(&builder)
+    return builder
+  }
+}
+
+extension NetworkBuilder {
+  /// The network that a model's `config.json` names.
+  ///
+  /// - Throws: `DermaFusionError` where there is no such architecture, it cannot be what the file asks of it, or the last layer
+  ///   does not have an output for each class. A layer that is missing turns out when the network is prepared.
+  init(_ model: ModelFolder) throws(DermaFusionError) {
+    let configuration = model.configuration
+    self = try DermaFusionError.naming(model.configurationPath) { () throws(DermaFusionError) in
+      try NetworkBuilder(of: configuration)
+    }
+    guard list.supports(configuration.precision) else {
+      throw .unusablePrecision(
+        file: model.configurationPath,
+        rule: "\(configuration.precision.rawValue) is for EfficientNet and MobileNetV3, and this network is "
+          + configuration.architecture)
+    }
+    let last = (configuration.fusion == nil ? classifier : "fusion.classifier") + ".weight"
+    if let outputs = model.weights[last]?.shape.first, outputs != configuration.classes.count {
+      throw .invalidModel(
+        "\(model.weights.name): the last layer \(quoted(last)) has \(outputs) outputs, and config.json lists \(configuration.classes.count) classes"
+      )
+    }
+  }
+
+  package init(of configuration: ModelConfiguration) throws(DermaFusionError) {
+    guard let architecture = Architecture.named(configuration.architecture) else {
+      throw .unknownArchitecture(configuration.architecture, of: Architecture.names)
+    }
+    self = architecture.built(
+      with: NetworkBuilder(
+        size: configuration.preprocessing.size, padding: configuration.padding,
+        normEpsilon: configuration.batchNormEpsilon))
+    let stageCount = list.stageEnds.count
+    if let stage = configuration.abstention?.distance.stage, stage >= stageCount {
+      throw .outOfRange(
+        key: "abstention.distance.stage", value: "\(stage)", rule: "an integer in 0...\(stageCount - 1)")
+    }
+  }
+}

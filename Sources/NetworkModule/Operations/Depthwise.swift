@@ -1,0 +1,182 @@
+import KernelInterface
+import SystemModule
+import TensorModule
+
+/// A depthwise convolution, and the linear layer before it where both became one operation: the expanded tensor is then
+/// never whole in memory.
+final class Depthwise: Operation {
+  /// What reads the output, which decides what it is written as.
+  enum Reader: Sendable, Equatable {
+    /// Anything: a map of floats.
+    case any
+    /// A gate and a product: a map, and the sums of its channels. In 8 bits fine levels of the gate's step.
+    case gate(String, product: String)
+    /// A product of words: in 8 bits levels of its input.
+    case product(String)
+  }
+
+  struct Form: Sendable, Equatable {
+    var product: Product
+    let window: Window
+    /// The linear layer before.
+    var expansion: Product?
+    var reader = Reader.any
+  }
+
+  let form: Form
+
+  init(_ form: Form) { self.form = form }
+
+  var name: String { form.product.name }
+  var title: String { (form.expansion == nil ? "" : "expand, ") + form.window.title("depthwise") }
+  var window: Window? { form.window }
+
+  func outputShape(_ inputs: [FeatureShape]) -> FeatureShape {
+    form.window.outputShape(inputs[0], channels: form.product.channels)
+  }
+
+  func multiplyAdds(_ inputs: [FeatureShape]) -> Int {
+    let expansion = form.expansion == nil ? 0 : inputs[0].pixelCount * inputs[0].channels
+    let taps = form.window.kernelSize * form.window.kernelSize
+    return (expansion + outputShape(inputs).pixelCount * taps) * form.product.channels
+  }
+
+  func prepare(
+    _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
+  ) throws(DermaFusionError) -> any PreparedOperation {
+    if form.product.arithmetic == .int8 { return try QuantizedExpandedDepthwise(form, inputs[0], weights) }
+    let (product, size) = (form.product, form.window.kernelSize)
+    var expansion: PointwiseConvolution?
+    if let layer = form.expansion {
+      expansion = PointwiseConvolution(
+        matrix: try weights.matrix(layer, inputs: inputs[0].channels), activation: layer.activation)
+    }
+    let (weight, bias) = try weights.floats(product, shape: [product.channels, 1, size, size])
+    let grid: ExactGrid? = if case .grid = product.arithmetic { .relu6 } else { nil }
+    let depthwise = DepthwiseConvolution2D(
+      weight: weight, bias: bias, window: form.window, activation: product.activation,
+      kernels: weights.kernels)
+    return ExpandedDepthwiseOperation(
+      ExpandedDepthwise(expansion: expansion, depthwise: depthwise), inputs[0], form.reader, grid: grid)
+  }
+}
+
+/// In floats. A batch norm of its own is one too, with a window of one tap.
+final class ExpandedDepthwiseOperation: PreparedOperation {
+  let output: Layout
+  let layer: ExpandedDepthwise
+  private let plan: DepthwisePlan
+  private let input: FeatureShape
+  private let grid: ExactGrid?
+
+  /// - Parameter grid: What the output is rounded to, in a network in 8 bits.
+  init(_ layer: ExpandedDepthwise, _ input: FeatureShape, _ reader: Depthwise.Reader, grid: ExactGrid? = nil)
+  {
+    self.layer = layer
+    self.input = input
+    self.grid = grid
+    plan = layer.plan(input)
+    let kernels = layer.depthwise.kernels
+    output =
+      switch reader {
+      case .any: Layout(plan.output, kernels: kernels)
+      case .gate: Layout(plan.output, sumRowCount: plan.bandCount, kernels: kernels)
+      case .product: Layout(plan.output, type: .bfloat16, kernels: kernels)
+      }
+  }
+
+  private var writesWords: Bool { output.type != .float32 }
+
+  var scratchCount: Int { layer.packedCount(input) }
+  var taskScratchCount: Int { plan.scratchCount + (writesWords ? plan.widestRowCount : 0) }
+
+  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
+    let kernels = layer.depthwise.kernels
+    if writesWords {
+      layer(
+        inputs[0].map, packed: run.scratch, into: output.words(kernels), plan: plan, scratch: run.taskScratch,
+        pool: run.pool)
+      return
+    }
+    layer(
+      inputs[0].map, packed: run.scratch, into: output.map, sums: output.sums, plan: plan,
+      scratch: run.taskScratch, pool: run.pool)
+    if let grid { output.map.round(to: grid, kernels: kernels, pool: run.pool) }
+  }
+
+  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? {
+    DepthwiseGradient(
+      ExpandedDepthwise(expansion: layer.expansion.map { $0.floats }, depthwise: layer.depthwise), input,
+      writesMeans: output.sumRowCount > 0)
+  }
+}
+
+/// The gradient goes back through both layers some rows at a time. What the expansion gives is kept in between.
+final class DepthwiseGradient: OperationGradient {
+  let writesMeans: Bool
+  let taskScratchCount: Int
+  private let forward: ExpandedDepthwise
+  private let depthwise: DepthwiseConvolution2DGradient
+  private let expansion: PointwiseConvolutionGradient?
+  /// Of the expanded tensor.
+  private let expanded: Layout
+
+  /// Packs the weights for the backward pass.
+  init(_ forward: ExpandedDepthwise, _ input: FeatureShape, writesMeans: Bool) {
+    self.forward = forward
+    self.writesMeans = writesMeans
+    let depthwise = DepthwiseConvolution2DGradient(forward.depthwise)
+    self.depthwise = depthwise
+    expansion = forward.expansion.map { PointwiseConvolutionGradient($0) }
+    let shape = FeatureShape(height: input.height, width: input.width, channels: forward.depthwise.channels)
+    expanded = Layout(shape, kernels: forward.depthwise.kernels)
+    taskScratchCount = expansion == nil ? 0 : depthwise.scratchCount(shape)
+  }
+
+  var activation: Activation { forward.depthwise.activation }
+
+  /// The expanded tensor before its activation and after it, which is one where the activation is idempotent.
+  var stateCount: Int {
+    guard let layer = forward.expansion else { return 0 }
+    return layer.activation.isIdempotent ? expanded.count : 2 * expanded.count
+  }
+
+  func recompute(
+    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
+    state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    var input = inputs[0]
+    if let layer = forward.expansion {
+      let sums = Stored(pointer: state, layout: expanded).map
+      if layer.activation.isIdempotent {
+        layer(input, into: sums, pool: run.pool)
+        input = sums
+      } else {
+        input = Stored(pointer: state + expanded.count, layout: expanded).map
+        layer.preActivation(inputs[0], into: sums, activated: input, pool: run.pool)
+      }
+    }
+    let means = forward.depthwise.preActivation(
+      input, into: argument, needsMeans: writesMeans, pool: run.pool)
+    if writesMeans { argument.valuesBehind.update(from: means, count: means.count) }
+    activated?.activate(activation, of: argument, kernels: forward.depthwise.kernels, pool: run.pool)
+  }
+
+  func backward(
+    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    guard let expansion, let layer = forward.expansion else {
+      depthwise(gradient, into: input.target, pool: run.pool)
+      input.finish(kernels: forward.depthwise.kernels, pool: run.pool)
+      return
+    }
+    depthwise(
+      gradient, below: ActivationBelow(layer.activation, at: Stored(pointer: state, layout: expanded).map),
+      expansion: expansion, residual: input.residual, into: input.target, scratch: run.taskScratch,
+      pool: run.pool)
+    if let below = input.below {
+      input.target.applyDerivative(
+        of: below.activation, at: below.arguments, kernels: forward.depthwise.kernels, pool: run.pool)
+    }
+  }
+}

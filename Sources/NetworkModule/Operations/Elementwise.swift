@@ -1,0 +1,108 @@
+import KernelInterface
+import SystemModule
+import TensorModule
+
+/// A batch norm with fixed statistics; it mostly becomes a part of the product before it.
+final class BatchNorm: Operation {
+  let norm: Product.Norm
+  let channels: Int
+
+  init(_ norm: Product.Norm, channels: Int) {
+    self.norm = norm
+    self.channels = channels
+  }
+
+  var name: String { norm.name }
+  var title: String { "batch norm" }
+
+  func prepare(
+    _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
+  ) throws(DermaFusionError) -> any PreparedOperation {
+    let fold = try weights.foldedBatchNorm(norm, channels: channels)
+    let layer = DepthwiseConvolution2D(
+      weight: fold.gains.map { Float($0) }, bias: fold.bias,
+      window: Window(kernelSize: 1, padding: .symmetric(0)), activation: .identity, kernels: weights.kernels)
+    return ExpandedDepthwiseOperation(
+      ExpandedDepthwise(expansion: nil, depthwise: layer), inputs[0], .any)
+  }
+}
+
+/// The sum of two maps, or a map alone, through an activation. It mostly becomes the epilogue of the product before it.
+final class Sum: Operation {
+  let addsLastInput: Bool
+  let activation: Activation
+
+  init(adds: Bool, _ activation: Activation = .identity) {
+    addsLastInput = adds
+    self.activation = activation
+  }
+
+  var title: String { addsLastInput ? "add" : activation.title }
+
+  func prepare(
+    _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
+  ) throws(DermaFusionError) -> any PreparedOperation {
+    PreparedSum(self, output: Layout(inputs[0], kernels: weights.kernels), kernels: weights.kernels)
+  }
+}
+
+private final class PreparedSum: PreparedOperation, OperationGradient {
+  let output: Layout
+  private let sum: Sum
+  private let kernels: KernelSet
+
+  init(_ sum: Sum, output: Layout, kernels: KernelSet) {
+    self.sum = sum
+    self.output = output
+    self.kernels = kernels
+  }
+
+  var activation: Activation { sum.activation }
+  var addsLastInput: Bool { sum.addsLastInput }
+  var scratchCount: Int { 0 }
+  var taskScratchCount: Int { 0 }
+
+  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
+    write(inputs.map { $0.map }, into: output.map, activation, pool: run.pool)
+  }
+
+  private func write(
+    _ inputs: [FeatureMap], into output: FeatureMap, _ activation: Activation, pool: ThreadPool
+  ) {
+    output.copy(inputs[0], pool: pool)
+    if addsLastInput { output.add(inputs[1], kernels: kernels, pool: pool) }
+    if activation != .identity { output.activate(activation, of: output, kernels: kernels, pool: pool) }
+  }
+
+  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }
+
+  func recompute(
+    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
+    state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    write(inputs, into: argument, activation.isIdempotent ? activation : .identity, pool: run.pool)
+    activated?.activate(activation, of: argument, kernels: kernels, pool: run.pool)
+  }
+
+  func backward(
+    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    input.target.copy(gradient, pool: run.pool)
+    input.finish(kernels: kernels, pool: run.pool)
+  }
+}
+
+extension Activation {
+  /// As papers name it.
+  package var title: String {
+    switch self {
+    case .identity: "identity"
+    case .relu: "ReLU"
+    case .relu6: "ReLU6"
+    case .silu: "SiLU"
+    case .sigmoid: "sigmoid"
+    case .hardSwish: "hard-swish"
+    case .hardSigmoid: "hard-sigmoid"
+    }
+  }
+}

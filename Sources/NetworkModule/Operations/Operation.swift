@@ -1,0 +1,205 @@
+import Files
+import KernelInterface
+import SystemModule
+import TensorModule
+
+/// An operation of a network: it makes one value of others.
+///
+/// It says what it can by itself. What follows from several operations is derived: memory, fusion, the backward pass,
+/// receptive fields, the profile.
+package protocol Operation: AnyObject, Sendable {
+  /// timm's name of the layer, whose tensors' names begin with it; empty without weights.
+  var name: String { get }
+  /// What it computes, in short: `convolution 3x3 / 2`.
+  var title: String { get }
+  /// The window that slides over the first input; nil: an output pixel looks at one input pixel, or at all.
+  var window: Window? { get }
+  /// The precisions that it can be computed in.
+  var precisions: [Precision] { get }
+  func outputShape(_ inputs: [FeatureShape]) -> FeatureShape
+  func multiplyAdds(_ inputs: [FeatureShape]) -> Int
+  /// Binds and packs the weights.
+  ///
+  /// - Throws: `DermaFusionError` for a tensor that is missing, misshapen or not finite.
+  func prepare(
+    _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
+  ) throws(DermaFusionError) -> any PreparedOperation
+}
+
+extension Operation {
+  package var name: String { "" }
+  package var window: Window? { nil }
+  package var precisions: [Precision] { Precision.allCases }
+  package func outputShape(_ inputs: [FeatureShape]) -> FeatureShape { inputs[0] }
+  package func multiplyAdds(_ inputs: [FeatureShape]) -> Int { 0 }
+}
+
+/// An operation whose weights are packed. It is immutable.
+package protocol PreparedOperation: AnyObject, Sendable {
+  /// How its output lies in memory.
+  var output: Layout { get }
+  /// Floats of scratch memory for the whole operation.
+  var scratchCount: Int { get }
+  /// Floats of scratch memory for each task.
+  var taskScratchCount: Int { get }
+
+  func run(_ inputs: [Stored], into output: Stored, in run: Run)
+
+  /// Packs the weights for the backward pass, as floats, whatever the forward pass multiplies.
+  ///
+  /// - Parameter producers: What makes its inputs; nil for the image.
+  /// - Returns: nil where the output stands for the first input: a rounding, or factors that the operation after it takes.
+  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)?
+}
+
+extension PreparedOperation {
+  package var scratchCount: Int { 0 }
+  package var taskScratchCount: Int { 0 }
+  package func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { nil }
+}
+
+/// The gradient of an operation with respect to its first input. The last input is added to the sums where
+/// ``addsLastInput``: its gradient is that of the sums.
+package protocol OperationGradient: AnyObject, Sendable {
+  /// Applied last in the operation. ``backward(_:to:state:in:)`` gets the gradient of what it was applied to.
+  var activation: Activation { get }
+  var addsLastInput: Bool { get }
+  /// True if the backward pass looks at the values of the first input.
+  var readsInput: Bool { get }
+  /// True if ``recompute(_:into:activated:state:in:)`` also writes the means of its channels, for a gate.
+  var writesMeans: Bool { get }
+  /// Floats that are kept from the forward pass to the backward pass.
+  var stateCount: Int { get }
+  var taskScratchCount: Int { get }
+
+  /// Computes the operation again, for what its own backward pass and those of its neighbours look at.
+  ///
+  /// - Parameters:
+  ///   - argument: What the activation gets, or what it gives if it is idempotent. With ``writesMeans`` the means follow.
+  ///   - activated: What the activation gives; nil where nobody reads it.
+  func recompute(
+    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
+    state: UnsafeMutablePointer<Float>, in run: Run)
+
+  func backward(
+    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run)
+}
+
+extension OperationGradient {
+  package var activation: Activation { .identity }
+  package var addsLastInput: Bool { false }
+  package var readsInput: Bool { false }
+  package var writesMeans: Bool { false }
+  package var stateCount: Int { 0 }
+  package var taskScratchCount: Int { 0 }
+}
+
+/// The gradient of an input in the making.
+package struct InputGradient {
+  /// Overwritten.
+  let target: FeatureMap
+  /// What other operations contributed, to be added, or nil. Of the target's shape and stride.
+  let residual: FeatureMap?
+  /// The input's own activation, for the last contribution: the target is then the gradient at its argument.
+  let below: ActivationBelow?
+  /// The input's values: its activation and what that was applied to. Nil where nobody asked for them.
+  let values: ActivationBelow?
+
+  /// Adds the residual and leads the gradient through the activation, for an operation that does not on the way.
+  func finish(kernels: KernelSet, pool: ThreadPool) {
+    if let residual { target.add(residual, kernels: kernels, pool: pool) }
+    if let below {
+      target.applyDerivative(of: below.activation, at: below.arguments, kernels: kernels, pool: pool)
+    }
+  }
+}
+
+/// What an operation works with.
+package struct Run {
+  /// As many floats as it asks for.
+  let scratch: UnsafeMutablePointer<Float>
+  let taskScratch: UnsafeMutablePointer<Float>
+  let pool: ThreadPool
+}
+
+/// How a value lies in memory: rows of channels, one for each pixel, padded to whole vectors.
+package struct Layout: Sendable, Equatable {
+  package let shape: FeatureShape
+  /// What the words are: floats, or what a product of another type reads.
+  let type: ElementType
+  /// Words from one pixel to the next.
+  let pixelStride: Int
+  /// Rows of sums of channels behind the map, for a gate: one for each band of the map's rows.
+  let sumRowCount: Int
+
+  init(_ shape: FeatureShape, type: ElementType = .float32, sumRowCount: Int = 0, kernels: KernelSet) {
+    self.shape = shape
+    self.type = type
+    self.sumRowCount = sumRowCount
+    pixelStride =
+      type == .float32
+      ? shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth)
+      : PackedMap.wordCount(shape.channels, type, kernels: kernels)
+  }
+
+  /// The image: dense.
+  init(image: FeatureShape) {
+    shape = image
+    type = .float32
+    pixelStride = image.channels
+    sumRowCount = 0
+  }
+
+  /// Words of the map and of the sums.
+  var count: Int { mapCount + sumRowCount * pixelStride }
+  var mapCount: Int { shape.pixelCount * pixelStride }
+}
+
+/// A value in memory.
+package struct Stored {
+  let pointer: UnsafeMutablePointer<Float>
+  let layout: Layout
+
+  var map: FeatureMap {
+    precondition(layout.type == .float32, "words of \(layout.type.rawValue) read as floats")
+    return FeatureMap(pointer, shape: layout.shape, pixelStride: layout.pixelStride)
+  }
+
+  func words(_ kernels: KernelSet) -> PackedMap {
+    PackedMap(pointer, layout.shape, layout.type, kernels: kernels)
+  }
+
+  /// `[sumRowCount, padded channels]`; nil without any.
+  var sums: UnsafeMutablePointer<Float>? { layout.sumRowCount == 0 ? nil : pointer + layout.mapCount }
+}
+
+/// What belongs to a product: its weight, what is folded into it and what follows it in the kernels' epilogue.
+struct Product: Sendable, Equatable {
+  /// The form of the products.
+  enum Arithmetic: Sendable, Equatable {
+    case float32
+    case bfloat16
+    /// In a network of 8 bits, floats whose sums are exact.
+    case grid(ExactGrid)
+    /// Levels of 8 bits.
+    case int8
+  }
+
+  /// timm's name of the layer.
+  let name: String
+  /// Channels of the output.
+  let channels: Int
+  let hasBias: Bool
+  var norm: Norm?
+  var activation = Activation.identity
+  var arithmetic = Arithmetic.float32
+
+  /// A batch norm behind a product.
+  struct Norm: Sendable, Equatable {
+    let name: String
+    let epsilon: Double
+  }
+
+  /// Of the packed weight.
+  var type: ElementType { arithmetic == .bfloat16 ? .bfloat16 : .float32 }
+}

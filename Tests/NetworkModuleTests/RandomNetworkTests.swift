@@ -1,0 +1,144 @@
+import Files
+import KernelInterface
+import ReferenceLayers
+import SystemModule
+import TensorModule
+import TestModels
+import Testing
+
+@testable import NetworkModule
+
+/// Random lists of operations against plain loops in Double, forward and backward. A failure prints its seed.
+@Suite struct RandomNetworkTests {
+  private static let seeds: Range<UInt64> = 0..<24
+  private static let metadata = MetadataVector(age: 0, isAgeMissing: true, sexIndex: 2, siteIndex: 0)
+
+  /// A network and an image whose arguments all keep away from kinks, where rounding would change the gradient.
+  private static func random(_ seed: UInt64) throws -> (network: ReferenceNetwork, image: [Float]) {
+    var generator = SeededGenerator(seed: seed &* 7919)
+    for _ in 0..<50 {
+      let builder = NetworkBuilder.random(using: &generator)
+      let network = ReferenceNetwork(builder, using: &generator)
+      let size = builder.list.image.height
+      let image = generator.floats(size * size * 3, scale: 2)
+      if network.leastDistanceToKink(reference(network, image)) > 5e-6 { return (network, image) }
+    }
+    throw NoClearNetwork(seed: seed)
+  }
+
+  private struct NoClearNetwork: Error {
+    let seed: UInt64
+  }
+
+  /// The maps of all marks, and the logits.
+  private static func run(_ network: Network, _ image: [Float]) -> (maps: [[Float]], logits: [Float]) {
+    var maps: [[Float]] = []
+    let output = network.run(
+      metadata: metadata, writeInput: { $0.update(from: image, count: image.count) },
+      observe: { _, map in maps.append(map.dense()) })
+    return (maps, output.logits)
+  }
+
+  private static func gradients(_ network: Network, _ image: [Float], at mark: String) -> [[Float]] {
+    network.runWithGradients(
+      layer: mark, metadata: metadata, needsGradients: true, classes: [0, 1],
+      writeInput: { $0.update(from: image, count: image.count) }
+    ).gradients.map(\.values)
+  }
+
+  private static func reference(_ network: ReferenceNetwork, _ image: [Float]) -> [Value: ReferenceMap] {
+    let size = network.builder.list.image.height
+    return network.run(ReferenceMap(height: size, width: size, channels: 3, values: image))
+  }
+
+  /// The greatest difference, relative to the greatest value.
+  private static func difference(_ found: [Float], _ expected: [Double]) -> Double {
+    guard found.count == expected.count else { return .infinity }
+    let scale = expected.reduce(1e-6) { max($0, abs($1)) }
+    return zip(found, expected).reduce(0) {
+      let difference = abs(Double($1.0) - $1.1) / scale
+      return difference.isNaN ? .infinity : max($0, difference)
+    }
+  }
+
+  @Test(arguments: seeds) func mapsAreThoseOfPlainLoops(seed: UInt64) throws {
+    let (network, image) = try Self.random(seed)
+    let expected = Self.reference(network, image)
+    let marks = network.builder.list.marks
+    for kernels in KernelChoice.runnable {
+      let found = Self.run(try network.network(kernels: kernels), image)
+      for (mark, map) in zip(marks, found.maps) {
+        let difference = Self.difference(map, expected[mark.value]!.values)
+        #expect(difference < 2e-5, "seed \(seed), \(kernels.instructionSet), \(mark.name)")
+      }
+      let logits = network.logits(expected, with: expected[marks[0].value]!, at: marks[0].value)
+      #expect(Self.difference(found.logits, logits) < 2e-5, "seed \(seed), \(kernels.instructionSet)")
+    }
+  }
+
+  @Test(arguments: seeds) func gradientsAreThoseOfDifferences(seed: UInt64) throws {
+    let (network, image) = try Self.random(seed)
+    let maps = Self.reference(network, image)
+    for mark in network.builder.list.marks {
+      let map = maps[mark.value]!
+      let places = stride(from: 0, to: map.values.count, by: max(map.values.count / 12, 1) | 1)
+      var expected: [[Double]] = [[], []]
+      for place in places {
+        // So small a step hardly ever crosses a kink.
+        let ends = [1e-7, -1e-7].map { step in
+          var moved = map
+          moved.values[place] += step
+          return network.logits(maps, with: moved, at: mark.value)
+        }
+        for logit in 0..<2 { expected[logit].append((ends[0][logit] - ends[1][logit]) / 2e-7) }
+      }
+      for kernels in KernelChoice.runnable {
+        let found = Self.gradients(try network.network(kernels: kernels), image, at: mark.name)
+        for logit in 0..<2 {
+          let difference = Self.difference(places.map { found[logit][$0] }, expected[logit])
+          #expect(
+            difference < 1e-4, "seed \(seed), \(kernels.instructionSet), \(mark.name), logit \(logit)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: seeds) func neitherThreadsNorSharedMemoryChangeABit(seed: UInt64) throws {
+    let (network, image) = try Self.random(seed)
+    let first = network.builder.list.marks[0].name
+    let expected = try network.network(threadCount: 1, sharesMemory: false)
+    for threadCount in [1, 3] {
+      let found = try network.network(threadCount: threadCount)
+      #expect(found.plan.count <= expected.plan.count)
+      #expect(Self.run(found, image) == Self.run(expected, image), "seed \(seed), \(threadCount) threads")
+      #expect(
+        Self.gradients(found, image, at: first) == Self.gradients(expected, image, at: first),
+        "seed \(seed), \(threadCount) threads")
+    }
+  }
+
+  /// Each pass after those before it: with the same bits where it says so, otherwise within rounding.
+  @Test(arguments: seeds) func passesKeepTheValues(seed: UInt64) throws {
+    let passes: [(name: String, keepsBits: Bool, apply: (inout OperationList) -> Void)] = [
+      ("norms", false, { $0.foldNorms() }), ("additions", true, { $0.fuseAdditions() }),
+      ("activations", true, { $0.fuseActivations() }), ("gates", false, { $0.fuseGates() }),
+      ("expansions", true, { $0.fuseExpansions() }),
+    ]
+    let (network, image) = try Self.random(seed)
+    let first = network.builder.list.marks[0].name
+    var before = try network.network { _ in }
+    for count in passes.indices {
+      let after = try network.network { list in for pass in passes[...count] { pass.apply(&list) } }
+      let (a, b) = (Self.run(before, image), Self.run(after, image))
+      let gradients = [before, after].map { Self.gradients($0, image, at: first) }
+      if passes[count].keepsBits {
+        #expect(a == b, "seed \(seed), \(passes[count].name)")
+      }
+      for (a, b) in zip(a.maps + gradients[0], b.maps + gradients[1]) {
+        #expect(Self.difference(a, b.map(Double.init)) < 1e-4, "seed \(seed), \(passes[count].name)")
+      }
+      before = after
+    }
+    #expect(Self.run(try network.network(), image) == Self.run(before, image), "seed \(seed)")
+  }
+}
