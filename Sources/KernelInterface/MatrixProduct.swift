@@ -78,8 +78,10 @@ package struct MatrixProduct {
 
   /// The product of one run of rows that lie in one piece. The rest can be set.
   package init(
-    a: UnsafeRawPointer, aStride: Int, panels: UnsafeRawPointer, bias: UnsafeRawPointer,
-    c: UnsafeMutablePointer<Float>, cStride: Int, rowCount: Int, depth: Int, layout: PanelLayout
+    @_nonEphemeral a: UnsafeRawPointer, aStride: Int, @_nonEphemeral panels: UnsafeRawPointer,
+    @_nonEphemeral bias: UnsafeRawPointer,
+    @_nonEphemeral c: UnsafeMutablePointer<Float>, cStride: Int, rowCount: Int, depth: Int,
+    layout: PanelLayout
   ) {
     self.a = a
     self.aStride = aStride
@@ -144,8 +146,9 @@ package struct PackingPass {
   package var zeroPoint: Float
 
   package init(
-    values: UnsafePointer<Float>, valueStride: Int, rowCount: Int, columnCount: Int,
-    words: UnsafeMutablePointer<Int32>, wordStride: Int, factors: UnsafePointer<Float>?, zeroPoint: Float
+    @_nonEphemeral values: UnsafePointer<Float>, valueStride: Int, rowCount: Int, columnCount: Int,
+    @_nonEphemeral words: UnsafeMutablePointer<Int32>, wordStride: Int,
+    @_nonEphemeral factors: UnsafePointer<Float>?, zeroPoint: Float
   ) {
     self.values = values
     self.valueStride = valueStride

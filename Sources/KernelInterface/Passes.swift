@@ -10,8 +10,8 @@ package struct ColumnScaling {
   package var factors: UnsafePointer<Float>
 
   package init(
-    matrix: UnsafeMutablePointer<Float>, rowCount: Int, columnCount: Int, rowStride: Int,
-    factors: UnsafePointer<Float>
+    @_nonEphemeral matrix: UnsafeMutablePointer<Float>, rowCount: Int, columnCount: Int, rowStride: Int,
+    @_nonEphemeral factors: UnsafePointer<Float>
   ) {
     self.matrix = matrix
     self.rowCount = rowCount
@@ -34,8 +34,9 @@ package struct RowScaling {
   package var factors: UnsafePointer<Float>
 
   package init(
-    output: UnsafeMutablePointer<Float>, matrix: UnsafePointer<Float>, rowCount: Int, columnCount: Int,
-    factors: UnsafePointer<Float>
+    @_nonEphemeral output: UnsafeMutablePointer<Float>, @_nonEphemeral matrix: UnsafePointer<Float>,
+    rowCount: Int, columnCount: Int,
+    @_nonEphemeral factors: UnsafePointer<Float>
   ) {
     self.output = output
     self.matrix = matrix
@@ -57,7 +58,8 @@ package struct RowSum {
   package var rowStride: Int
 
   package init(
-    sums: UnsafeMutablePointer<Float>, matrix: UnsafePointer<Float>, rowCount: Int, columnCount: Int,
+    @_nonEphemeral sums: UnsafeMutablePointer<Float>, @_nonEphemeral matrix: UnsafePointer<Float>,
+    rowCount: Int, columnCount: Int,
     rowStride: Int
   ) {
     self.sums = sums
@@ -75,7 +77,7 @@ package struct ActivationPass {
   package var count: Int
   package var activation: Activation
 
-  package init(values: UnsafeMutablePointer<Float>, count: Int, activation: Activation) {
+  package init(@_nonEphemeral values: UnsafeMutablePointer<Float>, count: Int, activation: Activation) {
     self.values = values
     self.count = count
     self.activation = activation
@@ -91,7 +93,7 @@ package struct RoundingPass {
   /// 1.5 x 2^23 times the power of two.
   package var magic: Float
 
-  package init(values: UnsafeMutablePointer<Float>, count: Int, magic: Float) {
+  package init(@_nonEphemeral values: UnsafeMutablePointer<Float>, count: Int, magic: Float) {
     self.values = values
     self.count = count
     self.magic = magic
@@ -122,9 +124,10 @@ package struct ExactPass {
   package var sums: UnsafeMutablePointer<Int32>?
 
   package init(
-    values: UnsafePointer<Float>, valueStride: Int, output: UnsafeMutablePointer<Float>, outputStride: Int,
-    rowCount: Int, columnCount: Int, scales: UnsafePointer<Float>?, activation: Activation,
-    levels: MatrixProduct.Levels? = nil, sums: UnsafeMutablePointer<Int32>? = nil
+    @_nonEphemeral values: UnsafePointer<Float>, valueStride: Int,
+    @_nonEphemeral output: UnsafeMutablePointer<Float>, outputStride: Int,
+    rowCount: Int, columnCount: Int, @_nonEphemeral scales: UnsafePointer<Float>?, activation: Activation,
+    levels: MatrixProduct.Levels? = nil, @_nonEphemeral sums: UnsafeMutablePointer<Int32>? = nil
   ) {
     self.values = values
     self.valueStride = valueStride
@@ -159,9 +162,10 @@ package struct DerivativePass {
   package var activation: Activation
 
   package init(
-    gradient: UnsafeMutablePointer<Float>, preActivation: UnsafePointer<Float>, rowCount: Int,
-    columnCount: Int, rowStride: Int, factors: UnsafePointer<Float>? = nil,
-    offsets: UnsafePointer<Float>? = nil, activation: Activation
+    @_nonEphemeral gradient: UnsafeMutablePointer<Float>, @_nonEphemeral preActivation: UnsafePointer<Float>,
+    rowCount: Int,
+    columnCount: Int, rowStride: Int, @_nonEphemeral factors: UnsafePointer<Float>? = nil,
+    @_nonEphemeral offsets: UnsafePointer<Float>? = nil, activation: Activation
   ) {
     self.gradient = gradient
     self.preActivation = preActivation
@@ -192,7 +196,8 @@ package struct ProductSum {
   package var activation: Activation
 
   package init(
-    sums: UnsafeMutablePointer<Float>, gradient: UnsafePointer<Float>, preActivation: UnsafePointer<Float>,
+    @_nonEphemeral sums: UnsafeMutablePointer<Float>, @_nonEphemeral gradient: UnsafePointer<Float>,
+    @_nonEphemeral preActivation: UnsafePointer<Float>,
     rowCount: Int, columnCount: Int, rowStride: Int, activation: Activation
   ) {
     self.sums = sums

@@ -29,10 +29,10 @@ package struct DepthwiseRow {
   package var activation: Activation
 
   package init(
-    rows: UnsafePointer<UnsafePointer<Float>?>, inputPixelStride: Int, inputWidth: Int,
-    output: UnsafeMutablePointer<Float>, outputPixelStride: Int, outputWidth: Int,
-    weight: UnsafePointer<Float>, weightStride: Int, bias: UnsafePointer<Float>,
-    sums: UnsafeMutablePointer<Float>?, kernelSize: Int, stride: Int, padLeft: Int,
+    @_nonEphemeral rows: UnsafePointer<UnsafePointer<Float>?>, inputPixelStride: Int, inputWidth: Int,
+    @_nonEphemeral output: UnsafeMutablePointer<Float>, outputPixelStride: Int, outputWidth: Int,
+    @_nonEphemeral weight: UnsafePointer<Float>, weightStride: Int, @_nonEphemeral bias: UnsafePointer<Float>,
+    @_nonEphemeral sums: UnsafeMutablePointer<Float>?, kernelSize: Int, stride: Int, padLeft: Int,
     channelCount: Int, activation: Activation
   ) {
     self.rows = rows
@@ -75,8 +75,9 @@ package struct MaxPoolingRow {
   package var channelCount: Int
 
   package init(
-    rows: UnsafePointer<UnsafePointer<Float>?>, inputPixelStride: Int, inputWidth: Int,
-    output: UnsafeMutablePointer<Float>, outputPixelStride: Int, outputWidth: Int, kernelSize: Int,
+    @_nonEphemeral rows: UnsafePointer<UnsafePointer<Float>?>, inputPixelStride: Int, inputWidth: Int,
+    @_nonEphemeral output: UnsafeMutablePointer<Float>, outputPixelStride: Int, outputWidth: Int,
+    kernelSize: Int,
     stride: Int, padLeft: Int, channelCount: Int
   ) {
     self.rows = rows
@@ -107,7 +108,8 @@ package struct WinogradInput {
   package var planeStride: Int
 
   package init(
-    pixels: InlineArray<16, UnsafePointer<Float>>, channelCount: Int, output: UnsafeMutablePointer<Float>,
+    pixels: InlineArray<16, UnsafePointer<Float>>, channelCount: Int,
+    @_nonEphemeral output: UnsafeMutablePointer<Float>,
     planeStride: Int
   ) {
     self.pixels = pixels
@@ -139,8 +141,10 @@ package struct WinogradOutput {
   package var activation: Activation
 
   package init(
-    input: UnsafePointer<Float>, planeStride: Int, channelCount: Int, bias: UnsafePointer<Float>,
-    output: UnsafeMutablePointer<Float>, residual: UnsafePointer<Float>?, places: InlineArray<4, Int?>,
+    @_nonEphemeral input: UnsafePointer<Float>, planeStride: Int, channelCount: Int,
+    @_nonEphemeral bias: UnsafePointer<Float>,
+    @_nonEphemeral output: UnsafeMutablePointer<Float>, @_nonEphemeral residual: UnsafePointer<Float>?,
+    places: InlineArray<4, Int?>,
     activation: Activation
   ) {
     self.input = input

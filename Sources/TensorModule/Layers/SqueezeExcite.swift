@@ -127,12 +127,15 @@ package struct SqueezeExciteGradient: Sendable {
     let sums = gateGradient.indices.map { gateGradient[$0] * slope(atFactor: state.gate[$0]) }
     var hidden = [Float](repeating: 0, count: state.hidden.count)
     var means = [Float](repeating: 0, count: channels)
-    hidden.withUnsafeMutableBufferPointer {
-      expand.multiply(a: sums, aStride: channels, rowCount: 1, into: $0.baseAddress!, cStride: $0.count)
-      kernels.applyDerivative(
-        DerivativePass(
-          gradient: $0.baseAddress!, preActivation: state.hidden, rowCount: 1, columnCount: $0.count,
-          rowStride: $0.count, activation: activation))
+    hidden.withUnsafeMutableBufferPointer { hidden in
+      expand.multiply(
+        a: sums, aStride: channels, rowCount: 1, into: hidden.baseAddress!, cStride: hidden.count)
+      state.hidden.withUnsafeBufferPointer {
+        kernels.applyDerivative(
+          DerivativePass(
+            gradient: hidden.baseAddress!, preActivation: $0.baseAddress!, rowCount: 1,
+            columnCount: hidden.count, rowStride: hidden.count, activation: activation))
+      }
     }
     means.withUnsafeMutableBufferPointer {
       reduce.multiply(a: hidden, aStride: hidden.count, rowCount: 1, into: $0.baseAddress!, cStride: channels)
