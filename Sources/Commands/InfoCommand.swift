@@ -8,13 +8,15 @@ enum InfoCommand: Command {
   static let name = "info"
   static let abstract = "Show the version, the model, the instruction set, threads and preprocessing."
   static let options: [any AnyCommandOption] = [
-    ModelLocation.option, models, licences, CommandOption<Int>.threads, CommandOption<Precision>.precision,
+    ModelLocation.option, models, network, licences, CommandOption<Int>.threads,
+    CommandOption<Precision>.precision,
     OutputFormat.option,
   ]
   static let examples = [
     "dermafusion info",
     "dermafusion info --model ensemble/first --format json",
     "dermafusion info --models",
+    "dermafusion info --network",
     "dermafusion info --licences",
   ]
   static let exitStatuses: [HelpEntry] = [
@@ -28,6 +30,10 @@ enum InfoCommand: Command {
   private static let licences = Flag(
     "licences", abstract: "Print the licences of the other projects whose parts are in this program instead.")
 
+  private static let network = Flag(
+    "network",
+    abstract: "List the operations of the network instead, with what was fused into each.")
+
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     if arguments[licences] {
@@ -40,6 +46,11 @@ enum InfoCommand: Command {
       return try list(folder, arguments, session)
     }
     let classifier = try session.classifier(folder, arguments)
+    if arguments[network] {
+      try terminal.write(
+        NetworkReport(classifier: classifier), as: arguments.value(of: OutputFormat.option))
+      return .success
+    }
     try terminal.write(
       InfoReport(classifier: classifier, folder: folder), as: arguments.value(of: OutputFormat.option))
     return .success

@@ -133,7 +133,7 @@ extension OperationList {
       let input = node.inputs[0]
       if let convolution = node.operation as? Convolution {
         var form = convolution.form
-        form.product.arithmetic = grids[input].map { .grid($0) } ?? .int8
+        if let grid = grids[input] { form.product.arithmetic = .grid(grid) } else { form.product.quantize() }
         grids[value] = grids[input] != nil && form.product.activation == .relu6 ? .relu6 : nil
         var inputs = node.inputs
         if form.product.arithmetic == .int8 {
@@ -149,7 +149,8 @@ extension OperationList {
       } else if let depthwise = node.operation as? Depthwise {
         var (form, inputs) = (depthwise.form, node.inputs)
         let grid = form.expansion == nil ? grids[input] : nil
-        form.product.arithmetic = grid.map { .grid($0) } ?? .int8
+        if let grid { form.product.arithmetic = .grid(grid) } else { form.product.quantize() }
+        form.expansion?.quantize()
         grids[value] = grid != nil && form.product.activation == .relu6 ? .relu6 : nil
         if grid == nil {
           if form.reader == .any { form.reader = reader(of: value) }
@@ -207,9 +208,15 @@ extension OperationList {
     return counts
   }
 
-  /// Another form of an operation, with the parts that it has.
+  private func isQuantized(_ operation: any Operation) -> Bool {
+    ((operation as? Convolution)?.form.product ?? (operation as? Depthwise)?.form.product)?.arithmetic
+      == .int8
+  }
+
+  /// Another form of an operation, with the parts that it has. In 8 bits there are no norms.
   private mutating func change(_ value: Value, _ operation: any Operation, _ inputs: [Value]) {
-    set(value, operation, inputs, parts: nodes[value.index]?.parts ?? [])
+    let parts = nodes[value.index]?.parts ?? []
+    set(value, operation, inputs, parts: isQuantized(operation) ? parts.filter { !($0 is BatchNorm) } : parts)
   }
 
   /// The operation with another product, where it is one.

@@ -39,6 +39,11 @@ final class Convolution: Operation {
     return algorithm.productCount(output, form.window) * channels
   }
 
+  func parameterCount(_ inputs: [FeatureShape]) -> Int {
+    form.product.parameterCount(
+      weights: inputs[0].channels * form.window.kernelSize * form.window.kernelSize)
+  }
+
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {

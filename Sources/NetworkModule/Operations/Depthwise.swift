@@ -41,6 +41,12 @@ final class Depthwise: Operation {
     return (expansion + outputShape(inputs).pixelCount * taps) * form.product.channels
   }
 
+  func parameterCount(_ inputs: [FeatureShape]) -> Int {
+    let expansion = form.expansion?.parameterCount(weights: inputs[0].channels) ?? 0
+    return expansion
+      + form.product.parameterCount(weights: form.window.kernelSize * form.window.kernelSize)
+  }
+
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {

@@ -15,6 +15,8 @@ final class BatchNorm: Operation {
   var name: String { norm.name }
   var title: String { "batch norm" }
 
+  func parameterCount(_ inputs: [FeatureShape]) -> Int { 2 * channels }
+
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {

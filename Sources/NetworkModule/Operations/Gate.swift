@@ -32,6 +32,10 @@ final class Gate: Operation {
 
   func multiplyAdds(_ inputs: [FeatureShape]) -> Int { 2 * form.hidden * inputs[0].channels }
 
+  func parameterCount(_ inputs: [FeatureShape]) -> Int {
+    2 * form.hidden * inputs[0].channels + form.hidden + inputs[0].channels
+  }
+
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {

@@ -18,6 +18,8 @@ package protocol Operation: AnyObject, Sendable {
   var precisions: [Precision] { get }
   func outputShape(_ inputs: [FeatureShape]) -> FeatureShape
   func multiplyAdds(_ inputs: [FeatureShape]) -> Int
+  /// Numbers that training set; running statistics and steps of levels are none.
+  func parameterCount(_ inputs: [FeatureShape]) -> Int
   /// Binds and packs the weights.
   ///
   /// - Throws: `DermaFusionError` for a tensor that is missing, misshapen or not finite.
@@ -32,6 +34,7 @@ extension Operation {
   package var precisions: [Precision] { Precision.allCases }
   package func outputShape(_ inputs: [FeatureShape]) -> FeatureShape { inputs[0] }
   package func multiplyAdds(_ inputs: [FeatureShape]) -> Int { 0 }
+  package func parameterCount(_ inputs: [FeatureShape]) -> Int { 0 }
 }
 
 /// An operation whose weights are packed. It is immutable.
@@ -189,7 +192,7 @@ struct Product: Sendable, Equatable {
   let name: String
   /// Channels of the output.
   let channels: Int
-  let hasBias: Bool
+  var hasBias: Bool
   var norm: Norm?
   var activation = Activation.identity
   var arithmetic = Arithmetic.float32
@@ -198,6 +201,16 @@ struct Product: Sendable, Equatable {
   struct Norm: Sendable, Equatable {
     let name: String
     let epsilon: Double
+  }
+
+  /// - Parameter weights: Of each output.
+  func parameterCount(weights: Int) -> Int {
+    channels * (weights + (hasBias ? 1 : 0) + (norm == nil ? 0 : 2))
+  }
+
+  /// In 8 bits the file has a bias in the place of the norm.
+  mutating func quantize() {
+    (arithmetic, norm, hasBias) = (.int8, nil, true)
   }
 
   /// Of the packed weight.
