@@ -111,11 +111,13 @@ enum BFloat16Samples {
     ]
     for (place, value) in awkward.enumerated() { values[place] = value }
     let words = GuardedBuffer(count: count / 2)
-    kernels.products.bfloat16!.pack!(
-      PackingPass(
-        values: values, valueStride: count, rowCount: 1, columnCount: count,
-        words: UnsafeMutableRawPointer(words.pointer).assumingMemoryBound(to: Int32.self),
-        wordStride: count / 2, factors: nil, zeroPoint: 0))
+    values.withPointer {
+      kernels.products.bfloat16!.pack!(
+        PackingPass(
+          values: $0, valueStride: count, rowCount: 1, columnCount: count,
+          words: UnsafeMutableRawPointer(words.pointer).assumingMemoryBound(to: Int32.self),
+          wordStride: count / 2, factors: nil, zeroPoint: 0))
+    }
     #expect(
       words.values.map { $0.bitPattern } == BFloat16Samples.words(values, depth: count, wordStride: count / 2)
     )

@@ -17,10 +17,12 @@ import Testing
         let values = generator.floats(rowCount * (columns + extra), scale: 5)
         let factors = generator.floats(columns)
         let matrix = GuardedBuffer(values)
-        kernels.scaleColumns(
-          ColumnScaling(
-            matrix: matrix.pointer, rowCount: rowCount, columnCount: columns, rowStride: columns + extra,
-            factors: factors))
+        factors.withPointer {
+          kernels.scaleColumns(
+            ColumnScaling(
+              matrix: matrix.pointer, rowCount: rowCount, columnCount: columns, rowStride: columns + extra,
+              factors: $0))
+        }
         let expected = values.indices.map {
           let column = $0 % (columns + extra)
           return column < columns ? values[$0] * factors[column] : values[$0]
@@ -40,9 +42,13 @@ import Testing
       let values = generator.floats(rowCount * columns, scale: 5)
       let factors = generator.floats(rowCount)
       let output = GuardedBuffer(count: values.count)
-      kernels.scaleRows(
-        RowScaling(
-          output: output.pointer, matrix: values, rowCount: rowCount, columnCount: columns, factors: factors))
+      values.withPointer { matrix in
+        factors.withPointer {
+          kernels.scaleRows(
+            RowScaling(
+              output: output.pointer, matrix: matrix, rowCount: rowCount, columnCount: columns, factors: $0))
+        }
+      }
       let expected = values.indices.map { values[$0] * factors[$0 / columns] }
       #expect(firstDifference(output.values, expected) == nil, "\(rowCount) rows, seed \(seed)")
       #expect(output.firstBrokenGuard == nil)
@@ -59,9 +65,10 @@ import Testing
       let matrix = generator.floats(rowCount * stride, scale: 5)
       let before = generator.floats(columns)
       let sums = GuardedBuffer(before)
-      kernels.addRows(
-        RowSum(
-          sums: sums.pointer, matrix: matrix, rowCount: rowCount, columnCount: columns, rowStride: stride))
+      matrix.withPointer {
+        kernels.addRows(
+          RowSum(sums: sums.pointer, matrix: $0, rowCount: rowCount, columnCount: columns, rowStride: stride))
+      }
       var expected = before
       for row in 0..<rowCount {
         for column in 0..<columns { expected[column] += matrix[row * stride + column] }

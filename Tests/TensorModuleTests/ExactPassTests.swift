@@ -65,11 +65,13 @@ import Testing
     let output = GuardedBuffer(count: rowCount * outputStride)
     var sums = before
     sums.withUnsafeMutableBufferPointer { sums in
-      kernels.activateExactly(
-        ExactPass(
-          values: values, valueStride: valueStride, output: output.pointer, outputStride: outputStride,
-          rowCount: rowCount, columnCount: columns, scales: hasScales ? stored.pointer : nil,
-          activation: activation, levels: levels, sums: levels == nil ? nil : sums.baseAddress))
+      values.withPointer {
+        kernels.activateExactly(
+          ExactPass(
+            values: $0, valueStride: valueStride, output: output.pointer, outputStride: outputStride,
+            rowCount: rowCount, columnCount: columns, scales: hasScales ? stored.pointer : nil,
+            activation: activation, levels: levels, sums: levels == nil ? nil : sums.baseAddress))
+      }
     }
     var expected = output.values
     var totals = before
@@ -103,11 +105,13 @@ import Testing
   func smoothActivationsAreNearTheTrueOnes(kernels: KernelSet, activation: Activation) {
     let values = (-8192..<8192).map { Float($0) / 200 }
     let output = GuardedBuffer(values)
-    kernels.activateExactly(
-      ExactPass(
-        values: values, valueStride: kernels.vectorWidth, output: output.pointer,
-        outputStride: kernels.vectorWidth, rowCount: values.count / kernels.vectorWidth,
-        columnCount: kernels.vectorWidth, scales: nil, activation: activation))
+    values.withPointer {
+      kernels.activateExactly(
+        ExactPass(
+          values: $0, valueStride: kernels.vectorWidth, output: output.pointer,
+          outputStride: kernels.vectorWidth, rowCount: values.count / kernels.vectorWidth,
+          columnCount: kernels.vectorWidth, scales: nil, activation: activation))
+    }
     let worst = zip(values, output.values).map { abs(Double($1) - activation.reference(Double($0))) }.max()
     #expect(worst ?? 1 < 0.0005, "\(kernels.testDescription)")
   }

@@ -53,11 +53,13 @@ func expectGradient(
       let result = GuardedBuffer(gradient)
       factors.withUnsafeBufferPointer { factors in
         offsets.withUnsafeBufferPointer { offsets in
-          kernels.applyDerivative(
-            DerivativePass(
-              gradient: result.pointer, preActivation: x, rowCount: rows, columnCount: columns,
-              rowStride: stride, factors: usesFactors ? factors.baseAddress : nil,
-              offsets: usesOffsets ? offsets.baseAddress : nil, activation: activation))
+          x.withPointer {
+            kernels.applyDerivative(
+              DerivativePass(
+                gradient: result.pointer, preActivation: $0, rowCount: rows, columnCount: columns,
+                rowStride: stride, factors: usesFactors ? factors.baseAddress : nil,
+                offsets: usesOffsets ? offsets.baseAddress : nil, activation: activation))
+          }
         }
       }
       #expect(result.firstBrokenGuard == nil)
@@ -94,10 +96,12 @@ func expectGradient(
     for (activation, x, expected) in cases {
       let gradient = GuardedBuffer([Float](repeating: 1, count: kernels.vectorWidth))
       let arguments = [Float](repeating: x, count: kernels.vectorWidth)
-      kernels.applyDerivative(
-        DerivativePass(
-          gradient: gradient.pointer, preActivation: arguments, rowCount: 1, columnCount: kernels.vectorWidth,
-          rowStride: kernels.vectorWidth, activation: activation))
+      arguments.withPointer {
+        kernels.applyDerivative(
+          DerivativePass(
+            gradient: gradient.pointer, preActivation: $0, rowCount: 1, columnCount: kernels.vectorWidth,
+            rowStride: kernels.vectorWidth, activation: activation))
+      }
       #expect(
         gradient.values.allSatisfy { abs($0 - expected) < 1e-6 },
         "\(activation) at \(x): \(gradient.values[0])")
@@ -114,10 +118,14 @@ func expectGradient(
     let x = generator.floats(rows * stride, scale: 4)
     let before = generator.floats(columns)
     let sums = GuardedBuffer(before)
-    kernels.addProducts(
-      ProductSum(
-        sums: sums.pointer, gradient: gradient, preActivation: x, rowCount: rows, columnCount: columns,
-        rowStride: stride, activation: activation))
+    gradient.withPointer { gradient in
+      x.withPointer {
+        kernels.addProducts(
+          ProductSum(
+            sums: sums.pointer, gradient: gradient, preActivation: $0, rowCount: rows, columnCount: columns,
+            rowStride: stride, activation: activation))
+      }
+    }
     #expect(sums.firstBrokenGuard == nil)
     for column in 0..<columns {
       let expected = (0..<rows).reduce(Double(before[column])) {

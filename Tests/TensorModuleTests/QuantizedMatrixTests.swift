@@ -147,11 +147,15 @@ import Testing
       }
       let wordStride = columnCount / kernels.products.int8.valuesPerWord + 3
       let words = GuardedBuffer(count: rowCount * wordStride)
-      kernels.products.int8.pack!(
-        PackingPass(
-          values: values, valueStride: columnCount, rowCount: rowCount, columnCount: columnCount,
-          words: UnsafeMutableRawPointer(words.pointer).assumingMemoryBound(to: Int32.self),
-          wordStride: wordStride, factors: factors, zeroPoint: Float(zeroPoint)))
+      values.withPointer { values in
+        factors.withPointer {
+          kernels.products.int8.pack!(
+            PackingPass(
+              values: values, valueStride: columnCount, rowCount: rowCount, columnCount: columnCount,
+              words: UnsafeMutableRawPointer(words.pointer).assumingMemoryBound(to: Int32.self),
+              wordStride: wordStride, factors: $0, zeroPoint: Float(zeroPoint)))
+        }
+      }
       let levels = values.indices.map {
         QuantizedSamples.level(values[$0], factor: factors[$0 % columnCount], zeroPoint: zeroPoint)
       }

@@ -67,6 +67,13 @@ final class GuardedBuffer {
   }
 }
 
+extension [Float] {
+  /// Calls `body` with the values' memory, which a kernel's arguments may keep meanwhile.
+  func withPointer<Result>(_ body: (UnsafePointer<Float>) -> Result) -> Result {
+    withUnsafeBufferPointer { body($0.baseAddress!) }
+  }
+}
+
 /// A feature map in guarded memory, as the layers want it: channels padded to whole vectors. The padding is poisoned.
 final class GuardedMap {
   let buffer: GuardedBuffer
