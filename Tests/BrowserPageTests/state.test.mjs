@@ -123,10 +123,14 @@ test('a list is classified, a table makes what it changes wait again, a bad cell
   assert.deepEqual(state.list.items.map((/** @type {any} */ { status }) => status), ['done', 'waiting', 'failed']);
   assert.deepEqual(state.list.table, { name: 't.csv', used: 3, columns: true, notes: [] });
   assert.match(state.list.items[2].error.message, /^t\.csv: line 4/);
+  assert.equal(state.list.items[2].error.code, 'table_cell');
   // What was answered to something else is neither shown nor saved, and its name and note are kept for the next answer.
   assert.deepEqual(state.list.items.map((/** @type {any} */ item) => page.currentScan(item) !== null), [true, false, false]);
   assert.deepEqual(page.lossOf(state, { list: true }), { kind: 'list', count: 1 });
   assert.notEqual(state.list.items[1].scan, null);
+  // A person may go on without what the row says.
+  const { status, metadata, error } = page.detailsLeftOut(state, 'c.jpg').list.items[2];
+  assert.deepEqual([status, metadata, error], ['waiting', page.nothingKnown(), null]);
 });
 
 test('a table that comes while a photograph is classified makes its answer worthless', () => {

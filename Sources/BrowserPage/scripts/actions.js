@@ -230,6 +230,15 @@ export async function useTables(files) {
   if (!store.state.list.running && store.state.list.items.some(({ status }) => status === 'waiting')) runList();
 }
 
+/**
+ * Classifies a photograph whose row in the table cannot be read, without what the row says.
+ * @param {Item} item
+ */
+export async function leaveDetailsOut(item) {
+  store.apply(happens.detailsLeftOut, item.id);
+  if (!store.state.list?.running) await runList();
+}
+
 /** Puts all results of the list into the history. */
 export async function saveList() {
   for (const item of unsavedItems(store.state.list)) {

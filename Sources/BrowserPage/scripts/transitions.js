@@ -306,6 +306,11 @@ export function tableRead(state, name, { images, missing, notes }) {
   return known && state.work && !sameMetadata(known, state.work.known) ? entered({ ...told, work: { ...state.work, known } }, { metadata: known, valid: true }) : told;
 }
 
+/** @param {State} state @param {string} id @returns {State} a photograph whose row cannot be read waits for an answer without the row */
+export function detailsLeftOut(state, id) {
+  return changedItem(state, id, { metadata: nothingKnown(), status: 'waiting', error: null });
+}
+
 /** @param {State} state @param {Problem | null} problem @returns {State} */
 export function listProblem(state, problem) {
   return changedList(state, { problem });

@@ -1,7 +1,7 @@
 import { app } from '../../app.js';
 import { blobAddresses, fileName, h, replace } from '../../dom.js';
 import { exportScans } from '../../exports.js';
-import { closeList, openFiles, openItem, runList, saveList, useTables } from '../../actions.js';
+import { closeList, leaveDetailsOut, openFiles, openItem, runList, saveList, useTables } from '../../actions.js';
 import { icon, riskIcon } from '../../icons.js';
 import { disclaimer, message } from '../../parts/dialog.js';
 import { metadataLine } from '../../parts/metadata-form.js';
@@ -74,6 +74,11 @@ export function batchList(first) {
 /** @param {Item} item */
 function isFinished({ status }) {
   return status === 'done' || status === 'failed';
+}
+
+/** @param {Item} item true if its row in the table cannot be read */
+function isRefusedByTable({ status, error }) {
+  return status === 'failed' && /** @type {{code?: string} | null} */ (error)?.code === 'table_cell';
 }
 
 /**
@@ -172,5 +177,6 @@ function row(item, addressOf) {
       status === 'failed' ? h('span', { class: 'field-error' }, failureWords(item.error)) : null,
       status === 'running' ? h('span', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('scan.analysing')) : null,
       status === 'waiting' ? h('span', { class: 'soft' }, t('batch.waiting')) : null),
+    isRefusedByTable(item) ? h('button', { class: 'button', 'data-item': item.id, 'aria-label': t('batch.withoutDetailsNamed', { name: file.name }), onclick: () => leaveDetailsOut(item) }, t('batch.withoutDetails')) : null,
     status === 'done' ? h('button', { class: 'button', 'data-item': item.id, 'aria-label': t('batch.openNamed', { name: file.name }), onclick: () => openItem(item) }, t('batch.open')) : null);
 }
