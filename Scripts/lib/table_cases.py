@@ -73,6 +73,9 @@ IMAGE_COLUMNS = [
     "file",
     "path",
     "img_id",
+    "filepath",
+    "imagename",
+    "Image Name",
     "PATH",
 ]
 
@@ -82,7 +85,9 @@ CASES = [
     words_of_one_column("bad ages cost their images", "age", dict.fromkeys(BAD_AGES, REFUSED), 0, *BAD_AGES),
     words_of_one_column("sites", "site", SITES, 2, "'moon' (1)", "'moon base' (1)"),
     words_of_one_column(
-        "sexes", "Sex", {"m": "male", "F": "female", "w": "female", "?": "unknown", "bot": REFUSED}, 1, "bot"
+        "sexes", "Sex",
+        {"m": "male", "F": "female", "w": "female", "?": "unknown", "bot": REFUSED, "Männlich": "male", "femme": "female"},
+        1, "bot",
     ),
     # Which row is an image's.
     case("the name with its ending", ("a.jpg", "b.jpg"), "file,age\na.jpg,5\nb.JPG,6\n", {"a.jpg": 5, "b.jpg": 6},
@@ -100,12 +105,24 @@ CASES = [
          {nfc("é.jpg"): 5, nfd("é.jpg"): 6}),
     case("blanks are part of a name", ("q .jpg", "q.jpg", " .jpg"), 'image_id,age\n"q ",1\nq,2\n" ",3\n',
          {"q .jpg": 1, "q.jpg": 2, " .jpg": 3}),
+    case("two names of an image: the stronger form wins", ("a.jpg", "a.jpg.jpg", "b.png"),
+         "file,age\na.jpg,1\na,2\nb.png,3\nb,4\n", {"a.jpg": 1, "b.png": 3}, "left out"),
+    case("a row of another folder", ("p1/a.jpg", "b.jpg"), "path,age\np2/a.jpg,1\nb,2\n", {"b.jpg": 2}, "no row"),
+    case("no row of any image", "a.jpg", "path,age\np2/a.jpg,1\n", REFUSED, "no row is that of"),
+    case("rows without an image", ("a.jpg", "b.jpg"), "record_id,image,age\n1,,5\n1,a,\n2,,6\n2,b,7\n",
+         {"b.jpg": 7}, "2 rows have no image"),
+    case("two columns that disagree", ("a.jpg", "b.jpg"), "image,Age,age\na,5,6\nb,,7\n",
+         {"a.jpg": REFUSED, "b.jpg": 7}, "'Age'"),
+    case("a column of codes", ("a.jpg", "b.jpg"), "image,sex\na,1\nb,2\n", REFUSED, "has codes and no words"),
+    case("R's table", ("a b.jpg", "b.jpg"), '"image" "age"\n"1" "a b" 5\n"2" "b" NA\n', {"a b.jpg": 5}),
+    case("rounded numbers", "39089837499752854.jpg", "image,age\n3.91E+16,5\n", REFUSED, "spreadsheet"),
+    case("a spreadsheet's formula for a text", "39089837499752854.jpg", 'image,age\n"=""39089837499752854""",5\n', 5),
     case("apostrophes are part of a name", ("=x.jpg", "'=x.jpg"), "image_id,age\n'=x,2\n", {"'=x.jpg": 2}, "no row"),
     case("what is no ending of an image is part of a name", ("patient.Smith", "patient.Jones", "1.2.840.5"),
          "image_id,age\npatient.Jones,6\npatient.Smith,5\n1.2.840.5,7\n",
          {"patient.Smith": 5, "patient.Jones": 6, "1.2.840.5": 7}),
-    case("a name is not cut for a row", ("patient.Smith", "1.2.840.5"), "image_id,age\npatient,5\n1.2.840,6\n", {},
-         "no row"),
+    case("a name is not cut for a row", ("patient.Smith", "1.2.840.5"), "image_id,age\npatient,5\n1.2.840,6\n",
+         REFUSED, "no row"),
     case("a point in a name", ("a.b.jpg", "a.c.jpg"), "image_id,age\na.b,5\na,6\n", {"a.b.jpg": 5}, "no row"),
     # How the text is written.
     case("sep=;", "a.jpg", "sep=;\r\nimage_id;age\r\na;5,5\r\n", 5.5),
