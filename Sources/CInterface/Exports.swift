@@ -95,7 +95,8 @@ public func readTable(
       throw .null("request")
     }
     let answer = try MetadataTable.answer(
-      bytes(table, size, "table", limit: MetadataTable.byteLimit), to: Array(request.utf8))
+      bytes(table, size, "table", limit: MetadataTable.byteLimit), to: Array(request.utf8),
+      in: FileBytes.currentFolder)
     return StoredResult(nil, json: answer.text)
   }
 }

@@ -52,11 +52,17 @@ public enum BodySite: String, Sendable, CaseIterable {
   private static let idleWords: Set<String> = [
     "skin", "structure", "of", "the", "and", "entire", "region", "area", "surface", "left", "right",
     "bilateral", "part", "half", "third",
+    // German and French.
+    "der", "die", "das", "am", "an", "links", "linke", "linker", "linkes", "rechts", "rechte", "rechter",
+    "rechtes",
+    "région", "le", "la", "les", "l", "du", "de", "des", "gauche", "droit", "droite", "peau",
   ]
   /// They name a part of the region that follows.
   private static let directions: Set<String> = [
     "anterior", "posterior", "lateral", "medial", "dorsal", "ventral", "upper", "lower", "mid", "middle",
     "proximal", "distal", "top", "bottom",
+    "obere", "oberer", "oberes", "untere", "unterer", "unteres", "supérieur", "supérieure", "inférieur",
+    "inférieure", "haut", "bas",
   ]
   /// Regions besides the fifteen names. Others, such as the head, the shoulder or the wrist, could be several sites.
   private static let regions: [String: BodySite] = [
@@ -72,6 +78,37 @@ public enum BodySite: String, Sendable, CaseIterable {
     // The ISIC archive's regions in which several sites lie.
     "torso": .unknown, "torso back": .back, "torso front": .unknown, "head neck": .unknown,
     "oral genital": .unknown, "palms soles": .unknown, "anogenital": .unknown,
+    // German.
+    "bauch": .abdomen, "oberbauch": .abdomen, "unterbauch": .abdomen, "hände oder füße": .acral,
+    "rücken": .back,
+    "ruecken": .back, "brust": .chest, "brustkorb": .chest, "ohr": .ear, "ohren": .ear, "ohrmuschel": .ear,
+    "ohrläppchen": .ear, "gesicht": .face, "wange": .face, "stirn": .face, "nase": .face, "kinn": .face,
+    "lippe": .face,
+    "augenlid": .face, "fuß": .foot, "fuss": .foot, "füße": .foot, "füsse": .foot, "fuesse": .foot,
+    "zeh": .foot,
+    "zehe": .foot, "zehen": .foot, "genitalbereich": .genital, "genitalregion": .genital,
+    "genitale": .genital,
+    "hände": .hand, "haende": .hand, "daumen": .hand, "bein": .lowerExtremity, "beine": .lowerExtremity,
+    "untere extremität": .lowerExtremity, "untere extremitäten": .lowerExtremity,
+    "oberschenkel": .lowerExtremity,
+    "unterschenkel": .lowerExtremity, "wade": .lowerExtremity, "knie": .lowerExtremity,
+    "schienbein": .lowerExtremity,
+    "hals": .neck, "nacken": .neck, "kopfhaut": .scalp, "rumpf": .trunk, "unbekannt": .unknown,
+    "arme": .upperExtremity,
+    "obere extremität": .upperExtremity, "obere extremitäten": .upperExtremity, "oberarm": .upperExtremity,
+    "unterarm": .upperExtremity, "ellenbogen": .upperExtremity, "ellbogen": .upperExtremity,
+    // French. Its word for the forehead, "front", is the English one for another region.
+    "ventre": .abdomen, "main ou pied": .acral, "dos": .back, "poitrine": .chest, "oreille": .ear,
+    "visage": .face, "joue": .face, "nez": .face, "menton": .face, "lèvre": .face, "paupière": .face,
+    "pied": .foot,
+    "orteil": .foot, "génital": .genital, "génitale": .genital, "zone génitale": .genital,
+    "organe génitaux": .genital, "partie génitale": .genital, "main": .hand, "doigt": .hand, "pouce": .hand,
+    "jambe": .lowerExtremity, "cuisse": .lowerExtremity, "mollet": .lowerExtremity, "genou": .lowerExtremity,
+    "membre inférieur": .lowerExtremity, "cou": .neck, "nuque": .neck, "cuir chevelu": .scalp,
+    "tronc": .trunk,
+    "inconnu": .unknown, "inconnue": .unknown, "bras": .upperExtremity,
+    "avant bras": .upperExtremity, "coude": .upperExtremity,
+    "membre supérieur": .upperExtremity,
   ]
 }
 
@@ -88,14 +125,18 @@ public enum Sex: String, Sendable, CaseIterable {
     self.init(rawValue: name.lowercased())
   }
 
-  /// Reads a sex as tables and DICOM files write it: `init(name:)`'s names, `m`, `f` or the German `w`, in any letter case.
+  /// Reads a sex as tables and DICOM files write it, in English, German or French, in any letter case.
   package init?(word: String) {
-    switch word.lowercased() {
-    case "m": self = .male
-    case "f", "w": self = .female
-    default: self.init(name: word)
-    }
+    guard let sex = Self.words[word.lowercased()] ?? Self(name: word) else { return nil }
+    self = sex
   }
+
+  private static let words: [String: Sex] = [
+    "m": .male, "man": .male, "männlich": .male, "maennlich": .male, "mann": .male, "masculin": .male,
+    "homme": .male, "h": .male, "f": .female, "woman": .female, "w": .female, "weiblich": .female,
+    "frau": .female,
+    "féminin": .female, "feminin": .female, "femme": .female, "unbekannt": .unknown, "inconnu": .unknown,
+  ]
 }
 
 /// What a lesion of a class is. Risk follows from it.

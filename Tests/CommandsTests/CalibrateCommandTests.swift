@@ -221,8 +221,10 @@ import Testing
     #expect(run(words + ["--force"]).status == .success)
     let list = try TrainingList(
       [UInt8](try #require(folder.contents(of: "new/training/split.csv"))), path: "split.csv")
+    let index = try ImageIndex(folders: [words[3]])
     let test = try TestList(
-      [UInt8](Data(contentsOf: URL(fileURLWithPath: labels))), path: labels, labels: .ham10000)
+      [UInt8](Data(contentsOf: URL(fileURLWithPath: labels))), path: labels, labels: .ham10000,
+      images: index.sources)
     #expect(list.validationLesions(in: test).count == 56)
     #expect(
       list.validationLesions(in: test).contains("-T7") && list.validationLesions(in: test).contains("a "))

@@ -219,7 +219,7 @@ import Testing
     folder.write("image_id,dx\nelsewhere,nv\n", to: "labels.csv")
     let nothing = compare("--model", "plain", "--against", "biased", images, "--labels", labels)
     #expect(nothing.status == .failure && nothing.output == "")
-    #expect(nothing.errors.hasPrefix("Error: \(labels): none of its 1 rows is of one of the 4 images"))
+    #expect(nothing.errors.hasPrefix("Error: \(labels): no row is that of one of the 4 images, the first of"))
   }
 
   /// The age of the labels' table goes into the models, that of the table of metadata before it.

@@ -135,7 +135,8 @@ import Testing
     let nothing = runTool("evaluate", "--labels", labels, "--images", folders[0])
     #expect(nothing.status == .failure)
     #expect(nothing.output == "")
-    #expect(nothing.errors.hasSuffix("labels.csv: none of its 1 images could be evaluated\n"))
+    #expect(nothing.errors.contains("labels.csv: no row is that of one of the "), "\(nothing.errors)")
+    #expect(nothing.errors.contains("; its row is 'none'"))
   }
 
   /// A folder that is given twice, and images that the list does not name, change nothing.
@@ -163,10 +164,12 @@ import Testing
   }
 
   @Test(arguments: [
-    ("a,L1,NVX,,,\n", "line 2: column 'dx': the value 'NVX' is invalid."),
-    (",L1,nv,,,\n", "line 2: column 'image_id': the value '' is invalid."),
-    ("a,L1,nv,131,,\n", "line 2: column 'age': the value '131' is invalid."),
-    ("a,L1,nv,,x,\n", "line 2: column 'sex': the value 'x' is invalid."),
+    ("twice,L1,NVX,,,\n", "line 2: column 'dx': the value 'NVX' is invalid."),
+    (",L1,nv,,,\nNA,L2,nv,,,\n", "the table has no row of an image"),
+    ("twice,L1,nv,131,,\n", "line 2: column 'age': the value '131' is invalid."),
+    ("twice,L1,nv,,x,\n", "line 2: column 'sex': the value 'x' is invalid."),
+    ("twice,L1,nv,,1,\n", "column 'sex' has codes and no words: '1'"),
+    ("a,L1,nv,,,\n", "no row is that of one of the "),
     ("a,L1,nv,,,\na,L1,nv,,,\n", "line 3: the image_id 'a' was already on line 2"),
     ("a,L1,nv\n", "line 2: 3 fields, where the header has 6"),
     ("", "the table has no row below its header"),
@@ -182,13 +185,14 @@ import Testing
 
   @Test func aBadRowIsLeftOutAndTheOthersAreEvaluated() throws {
     let (labels, folders) = fourImages()
-    let rows = (0..<7).map { "x\($0),L\($0),nv,old,,\n" }.joined()
-    folder.write(Self.header + rows + "twice,L1,nv,,,\nbelow,L2,MEL,NA,w,\n", to: "labels.csv")
+    let rows = (0..<7).map { "x\($0),L\($0),NVX,,,\n" }.joined()
+    folder.write(Self.header + rows + "twice,L1,nv,,,\nbelow,L2,MEL,NA,w,\n,L3,nv,old,,\n", to: "labels.csv")
     let result = runTool("evaluate", "--labels", labels, "--images", folders[0], "--format", "json")
     #expect(result.status == .failure)
     let lines = result.errors.split(separator: "\n")
-    #expect(lines.count == 6, "\(result.errors)")
-    #expect(lines[0].hasPrefix("Error: \(labels): line 2: column 'age': the value 'old' is invalid."))
+    try #require(lines.count == 7, "\(result.errors)")
+    #expect(lines[0].hasPrefix("Error: \(labels): line 2: column 'dx': the value 'NVX' is invalid."))
+    #expect(lines[6] == "Note: in \(labels), 1 row has no image and is left out.")
     #expect(lines[5] == "Error: \(labels): 2 more rows have a cell that cannot be understood")
     let json = try object(result)
     #expect(json["n"] as? Int == 2 && json["listed"] as? Int == 9)

@@ -71,11 +71,13 @@ import Testing
         output: MemoryOutput(), errors: MemoryOutput(),
         readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") }, width: nil,
         usesColour: false, environment: { _ in nil }, executablePath: nil)
-      var run = EvaluationRun(
-        arguments, classifier: classifier, index: try ImageIndex(folders: [folder.path]), terminal: terminal)
+      let index = try ImageIndex(folders: [folder.path])
+      var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: terminal)
       run.keepsFeatures = true
       try run.evaluate(
-        TestList(try #require(folder.contents(of: "labels.csv")), path: table, labels: classifier.labels))
+        TestList(
+          try #require(folder.contents(of: "labels.csv")), path: table, labels: classifier.labels,
+          images: index.sources))
       return try #require(run.outputs.first?.features)
     }
     let fromFile = try inputs(",,")

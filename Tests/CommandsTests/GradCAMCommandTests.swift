@@ -88,8 +88,8 @@ import Testing
     #expect(metadata["sex"] as? String == "male" && metadata["site"] as? String == "neck")
     let other = folder.write("image_id,age,sex,localization\ndark,61,female,neck\n", to: "others.csv")
     let unlisted = explain("--metadata", other)
-    #expect(unlisted.status == .success)
-    #expect(unlisted.errors == "Note: \(other) has no row for \(image).\n")
+    #expect(unlisted.status == .failure && unlisted.output == "")
+    #expect(unlisted.errors.hasPrefix("Error: \(other): no row is that of \(image); its row is 'dark'"))
     let whole = folder.write("image_id,age,sex,localization\nlight.ppm,61,female,neck\n", to: "whole.csv")
     #expect(
       explain("--metadata", whole).errors

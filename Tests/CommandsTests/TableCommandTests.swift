@@ -56,9 +56,9 @@ import Testing
   @Test func anImageWithTwoRowsIsRefusedByTheirNames() throws {
     let folder = TemporaryFolder()
     let image = folder.write(pnm(), to: "a.ppm")
-    let metadata = folder.write("image_id,age\na,20\na.ppm,80\n", to: "p.csv")
-    let labels = folder.write("image_id,dx\na.ppm,nv\na,mel\n", to: "l.csv")
-    let reason = "the rows 'a' and 'a.ppm' could both be that of \(image)"
+    let metadata = folder.write("image_id,age\nA,20\nA.ppm,80\n", to: "p.csv")
+    let labels = folder.write("image_id,dx\nA,nv\nA.ppm,mel\n", to: "l.csv")
+    let reason = "the rows 'A.ppm' and 'A' could both be that of \(image)"
     for words in [
       ["classify", image, "--metadata", metadata], ["evaluate", "--images", folder.path, "--labels", labels],
       ["report", image, "--labels", labels, "--output", folder.path + "/r.html"],
@@ -143,32 +143,27 @@ import Testing
   @Test func imagesAreKnownByTheScalarsOfTheirNames() throws {
     let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
     try #require(composed == decomposed, "strings do not tell them apart")
-    let images = [composed, decomposed].map { "\($0).ppm" }
+    let images = [composed, decomposed].map { ListedImage("\($0).ppm") }
     let both = try Self.table("image_id,age,sex,localization\n\(composed),1,,\n\(decomposed),2,,\n")
-      .rows(ofImages: images)
-    #expect(try both.entry(ofImage: images[0])?.ageInYears == 1)
-    #expect(try both.entry(ofImage: images[1])?.ageInYears == 2)
+      .rows(of: images)
+    #expect(try both.entry(ofImage: images[0].path)?.ageInYears == 1)
+    #expect(try both.entry(ofImage: images[1].path)?.ageInYears == 2)
     let one = try Self.table("image_id,age,sex,localization\n\(composed),1,,\n")
-    #expect(try one.rows(ofImages: images).entry(ofImage: images[1]) == nil)
+    #expect(try one.rows(of: images).entry(ofImage: images[1].path) == nil)
     // Alone it is the one that is meant, and a note says so.
-    let alone = one.rows(ofImages: [images[1]])
-    #expect(try alone.entry(ofImage: images[1])?.ageInYears == 1)
+    let alone = try one.rows(of: [images[1]])
+    #expect(try alone.entry(ofImage: images[1].path)?.ageInYears == 1)
     #expect(alone.notes.count == 1 && alone.notes[0].contains("in another Unicode form"))
 
     let folder = TemporaryFolder()
     folder.write(pnm(), to: "\(composed).ppm")
     folder.write(pnm(seed: 3), to: "\(decomposed).ppm")
     let index = try ImageIndex(folders: [folder.path])
-    let found = index.matches(rows: [decomposed, composed], table: "l.csv").locations
-    #expect(
-      found.map { $0.first.map { Array($0.source.name.utf8) } }
-        == [decomposed, composed].map {
-          Array("\(folder.path)/\($0).ppm".utf8)
-        })
     let list = try TestList(
-      Array("\(EvaluateCommandTests.header)\(composed),L1,nv,,,\n\(decomposed),L1,nv,,,\n".utf8),
-      path: "l.csv", labels: .ham10000)
-    #expect(list.entries.count == 2)
+      Array("\(EvaluateCommandTests.header)\(decomposed),L1,nv,,,\n\(composed),L1,nv,,,\n".utf8),
+      path: "l.csv", labels: .ham10000, images: index.sources)
+    let found = list.entries.map { Array(index.locations[$0.places[0]].source.name.utf8) }
+    #expect(found == [decomposed, composed].map { Array("\(folder.path)/\($0).ppm".utf8) })
   }
 
   @Test(arguments: [
@@ -181,8 +176,12 @@ import Testing
 }
 
 @Suite struct TestListTests {
+  /// All images of the table are there.
   private func list(_ text: String, labels: Labels = .ham10000) throws(DermaFusionError) -> TestList {
-    try TestList(Array(text.utf8), path: "l.csv", labels: labels)
+    let table = try CSVTable(Array(text.utf8), path: "l.csv")
+    let column = try table.column(among: PatientColumns.imageNames)
+    let images = column.map { table.names($0).map { ImageSource(name: $0) } } ?? []
+    return try TestList(Array(text.utf8), path: "l.csv", labels: labels, images: images)
   }
 
   @Test func theArchivesWordsAreTheModelsClasses() throws {
@@ -191,7 +190,8 @@ import Testing
     #expect(list.entries.map(\.label) == [.mel, .nv, .bkl, .vasc, .bcc])
     // Without a column for the lesions each image is one.
     #expect(list.entries.map(\.lesion) == ["A", "B", "C", "D", "E"])
-    let failures = try self.list("isic_id;diagnosis\nA;melanoma\nB;\nC;NA\n").failures.map(\.description)
+    let failures = try self.list("isic_id;diagnosis\nA;melanoma\nB;\nC;NA\n").failedRows.map(
+      \.error.description)
     #expect(failures.count == 2)
     #expect(failures[0].hasPrefix("l.csv: line 3: column 'diagnosis': the value '' is invalid."))
     #expect(failures[1].hasPrefix("l.csv: line 4: column 'diagnosis': the value 'NA' is invalid."))
@@ -234,7 +234,7 @@ import Testing
     #expect(marked.entries.map(\.image) == ["A"] && marked.rowCount == 4)
     #expect(marked.leftOut.map(\.diagnosis) == ["SCC", "UNK"] && marked.leftOut.map(\.rowCount) == [2, 1])
     // A dx that is no class is a typing error sooner than another disease.
-    #expect(try list("image_id,dx\nA,nv\nB,scc\n").failures.count == 1)
+    #expect(try list("image_id,dx\nA,nv\nB,scc\n").failureCount == 1)
     #expect(
       throws: error(
         "no row shows one of the model's classes 'akiec', 'bcc', 'bkl', 'df', 'mel', 'nv', 'vasc'; the first shows 'UNK'"
@@ -249,9 +249,9 @@ import Testing
   {
     let list = try list("image_id,\(column)\nA,MEL\nB,melanoma\nC,Melanocytic nevi\nD,Nv\nE,nv\nF,maybe\n")
     #expect(list.entries.map(\.label) == [.mel, .mel, .nv, .nv, .nv])
-    #expect(list.rowCount == 6 && list.failures.count == 1)
+    #expect(list.rowCount == 6 && list.failureCount == 1)
     #expect(
-      list.failures[0].description.hasPrefix(
+      list.failedRows[0].error.description.hasPrefix(
         "l.csv: line 7: column '\(column)': the value 'maybe' is invalid."))
   }
 

@@ -57,6 +57,33 @@ import Testing
     #expect(try table("sep=,b\n1,2\n").header == ["sep=", "b"])
   }
 
+  /// As R's `write.table` writes them.
+  @Test func blanksSeparateAndRowsMayHaveNames() throws {
+    let tables = [
+      "\"id\" \"age\"\n\"1\" \"a b\" 5\n\"7\" \"c\" NA\n", "id age\n1 \"a b\" 5\n7 c NA\n",
+      "\"id\",\"age\"\n\"1\",\"a b\",5\n\"7\",\"c\",NA\n",
+    ]
+    for text in tables {
+      let table = try table(text)
+      #expect(table.header == ["", "id", "age"], "\(text)")
+      let (id, age) = (try table.column("id"), try table.column("age"))
+      #expect(
+        Array(table.names(id)) == ["a b", "c"] && table.rows.map { $0[age] } == ["5", "NA"], "\(text)")
+    }
+    #expect(try table("id age\na 5\n").rows.map(\.fields) == [["a", "5"]])
+    #expect(try table("image name\nmy photo\n").header == ["image name"])
+    #expect(try table("id\na b\n").rows.map(\.fields) == [["a b"]])
+    // A field too many, as a comma in a number is.
+    for text in ["id,age\n1,55,5\n", "id site\na upper back\n", "id,age\n\"a\",1\n\"b\",55,5\n"] {
+      #expect(throws: DermaFusionError.self, "\(text)") { try self.table(text) }
+    }
+  }
+
+  @Test func linesAreCountedBehindBlankOnesAndBreaksInQuotes() throws {
+    let table = try table("a,b\n1,2\n\n\n3,\"x\ny\"\n4,5\n6,7\n\n8,9\n")
+    #expect(table.rows.map(\.line) == [2, 5, 7, 8, 10])
+  }
+
   @Test func otherTextIsReadAsWindows1252() throws {
     // 0x80 is the euro sign, 0xFC ü, 0x93 and 0x94 quotes.
     let table = try CSVTable(

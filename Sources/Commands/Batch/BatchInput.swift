@@ -16,9 +16,10 @@ struct BatchInput: Sendable {
     self.arguments = arguments
     images = try ImageList(arguments.positionals)
     let table = try MetadataOptions.readTable(arguments)
-    let frameRows = FrameRows(table?.names ?? [])
+    let frameRows = FrameRows(table?.names, images.sources)
     self.frameRows = frameRows
-    self.table = table?.rows(ofImages: images.sources.map(frameRows.name(of:)))
+    self.table = try table?.rows(
+      of: images.sources.map { frameRows.listed($0) }, in: FileBytes.currentFolder)
     modelFolder = try ModelLocation.folder(arguments, terminal: terminal)
     limits = DecodingOptions.limits(arguments)
     images.leftOut.note(on: terminal, isQuiet: arguments[Flag.quiet])
@@ -89,21 +90,12 @@ struct ImageList: Sendable {
         let images = try FolderImages(argument)
         leftOut.add(images.leftOut)
         items += images.failures.map { .failure($0) }
-        for path in images.paths {
-          items += ImageSource.all(path, folder: Self.folder(of: path, below: argument))
-        }
+        items += images.paths.flatMap { ImageSource.all($0, in: argument) }
       } catch {
         items.append(.failure(error))
       }
     }
     isSingleImage = arguments.count == 1 && !hasFolder && items.count == 1
-  }
-
-  /// The path of an image's own folder below one that it was found in.
-  private static func folder(of path: String, below folder: String) -> String {
-    let path = path.utf8.dropFirst(folder.utf8.count).drop { $0 == UInt8(ascii: "/") }
-    guard let end = path.lastIndex(of: UInt8(ascii: "/")) else { return "" }
-    return String(path[..<end]) ?? ""
   }
 
   var sources: [ImageSource] { items.compactMap { try? $0.get() } }

@@ -40,7 +40,8 @@ enum CalibrateCommand: Command {
     leaves them out.
     """
   static let options: [any AnyCommandOption] = [
-    labels, CommandOption<String>.imageFolders, output, melanomaWeight, lastLayer, force,
+    labels, CommandOption<String>.imageFolders, MetadataOptions.joinPatient, output, melanomaWeight,
+    lastLayer, force,
     ModelLocation.option,
     CommandOption<Int>.threads, OutputFormat.option, Flag.quiet,
   ]
@@ -83,7 +84,10 @@ enum CalibrateCommand: Command {
       throw refusal(
         "\(folder): is an ensemble, which has no last layer of its own; please calibrate its members")
     }
-    let list = try TestList(table, path: labelsPath, labels: classifier.labels)
+    let index = try ImageIndex(folders: arguments.values(of: CommandOption<String>.imageFolders))
+    let list = try TestList(
+      table, path: labelsPath, labels: classifier.labels, images: index.sources,
+      reading: MetadataOptions.reading(arguments))
     let minimum = arguments[lastLayer] ? minimumLesionsOfLastLayer : minimumLesions
     try require(
       minimum, lesions: list.entries.map(\.lesion), units: list.entries.map(\.unit),
@@ -98,7 +102,6 @@ enum CalibrateCommand: Command {
         """)
     }
     let origin = try CalibratedModel(folder: folder, identity: classifier.model)
-    let index = try ImageIndex(folders: arguments.values(of: CommandOption<String>.imageFolders))
 
     guard !arguments[lastLayer] || origin.hasChangeableLastLayer else {
       throw refusal(

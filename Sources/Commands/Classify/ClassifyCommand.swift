@@ -36,7 +36,7 @@ enum ClassifyCommand: Command {
   static let positionals = [Positional.images]
   static let options: [any AnyCommandOption] =
     MetadataOptions.all + [
-      MetadataOptions.table, ModelLocation.option, CommandOption<Int>.threads,
+      MetadataOptions.table, MetadataOptions.joinPatient, ModelLocation.option, CommandOption<Int>.threads,
       CommandOption<Precision>.precision,
       ImageViews.flag,
     ] + ClassifyOptions.all + [Flag.quiet] + DecodingOptions.all

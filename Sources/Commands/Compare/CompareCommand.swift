@@ -28,7 +28,8 @@ enum CompareCommand: Command {
   static let positionals = [Positional.images]
   static let options: [any AnyCommandOption] =
     [ModelLocation.option, against, labels] + MetadataOptions.all + [
-      MetadataOptions.table, CommandOption<Int>.threads, CommandOption<Precision>.precision, ImageViews.flag,
+      MetadataOptions.table, MetadataOptions.joinPatient, CommandOption<Int>.threads,
+      CommandOption<Precision>.precision, ImageViews.flag,
       OutputFormat.option,
       Flag.allowTrainingLesions, Flag.quiet,
     ] + DecodingOptions.all
@@ -71,7 +72,7 @@ enum CompareCommand: Command {
     let list = try table.map { path, bytes in
       try ComparedLabels(
         bytes, path: path, labels: first.labels, sources: input.images.sources,
-        given: MetadataOptions.given(arguments))
+        reading: MetadataOptions.reading(arguments))
     }
     let overlaps = try list.map { list in
       try zip(folders, [first, second]).map { folder, classifier in
@@ -146,45 +147,34 @@ extension ModelComparison.Truth {
 
 /// The rows of a table of labels that belong to images of a command line.
 struct ComparedLabels: Sendable {
-  /// With these rows only.
   let list: TestList
   /// Of the images on the command line that have one, by ``Swift/String/imageKey`` of their paths; a failure is that of a row
   /// with a cell that cannot be understood, or of one that could be another image's.
   private let rows: [[UInt8]: Result<TestList.Entry, DermaFusionError>]
-  private let matches: ImageMatches
 
-  /// - Parameter given: of `age`, `sex` and `site`, those that the options tell.
+  /// - Parameter reading: the rules by which the cells about patients are read.
   init(
-    _ bytes: [UInt8], path: String, labels: Labels, sources: [ImageSource], given: Set<String>
+    _ bytes: [UInt8], path: String, labels: Labels, sources: [ImageSource], reading: PatientReading
   ) throws {
-    let whole = try TestList(bytes, path: path, labels: labels, given: given)
-    let all =
-      whole.entries.map { (name: $0.image, row: Result<TestList.Entry, DermaFusionError>.success($0)) }
-      + whole.failedRows.map { ($0.image, .failure($0.error)) }
-    let frameRows = FrameRows(all.map(\.name))
-    let matches = ImageMatches(images: sources.map(frameRows.name(of:)), rows: all.map(\.name))
-    self.matches = matches
+    list = try TestList(
+      bytes, path: path, labels: labels, images: sources, reading: reading)
+    var entries: [Int: Result<TestList.Entry, DermaFusionError>] = [:]
+    for entry in list.entries { entries[entry.row] = .success(entry) }
+    for row in list.failedRows { entries[row.row] = .failure(row.error) }
     var rows: [[UInt8]: Result<TestList.Entry, DermaFusionError>] = [:]
-    var names: Set<[UInt8]> = []
-    for (source, outcome) in zip(sources, matches.outcomes) {
+    for (source, outcome) in zip(sources, list.matches.outcomes) {
       switch outcome {
-      case .row(let row):
-        rows[source.name.imageKey] = all[row].row
-        names.insert(all[row].name.imageKey)
-      case .refused(let reason):
-        rows[source.name.imageKey] = .failure(.failure(name: path, reason: reason))
+      case .row(let row): rows[source.name.imageKey] = entries[row]
+      case .refused(let reason): rows[source.name.imageKey] = .failure(.failure(name: path, reason: reason))
       case .none: break
       }
     }
     self.rows = rows
-    list = whole.only { names.contains($0.imageKey) }
     if list.entries.isEmpty {
-      if let failure = list.failures.first { throw failure }
-      for case .refused(let reason) in matches.outcomes {
-        throw DermaFusionError.failure(name: path, reason: reason)
-      }
+      for case .failure(let error)? in sources.map({ rows[$0.name.imageKey] }) { throw error }
       throw DermaFusionError.failure(
-        name: path, reason: "none of its \(whole.rowCount) rows is of one of the \(sources.count) images")
+        name: path,
+        reason: "no row with one of the models' classes is that of one of the \(sources.count) images")
     }
   }
 
@@ -200,7 +190,7 @@ struct ComparedLabels: Sendable {
   /// - Parameter saysColumns: whether to name columns of the patient's data that are missing.
   func notes(on sources: [ImageSource], saysColumns: Bool) -> [String] {
     var notes = saysColumns ? list.notes : list.textNotes
-    notes += matches.notes(table: list.path)
+    notes += list.matches.notes(table: list.path)
     let unlabelled = sources.filter { rows[$0.name.imageKey] == nil }
     if let first = unlabelled.first {
       notes.append(

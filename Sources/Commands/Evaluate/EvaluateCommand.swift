@@ -43,7 +43,8 @@ enum EvaluateCommand: Command {
     a lesion that the model was trained on is refused. The same holds for an ensemble and the folders of its members.
     """
   static let options: [any AnyCommandOption] = [
-    labels, CommandOption<String>.imageFolders, ModelLocation.option, CommandOption<Int>.threads,
+    labels, CommandOption<String>.imageFolders, MetadataOptions.joinPatient, ModelLocation.option,
+    CommandOption<Int>.threads,
     CommandOption<Precision>.precision, ImageViews.flag,
     group, format, plots, plotFormat, predictions,
     Flag.allowTrainingLesions, Flag.quiet,
@@ -112,11 +113,12 @@ enum EvaluateCommand: Command {
     let table = try FileBytes.read(path: labelsPath, limit: MetadataTable.byteLimit)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.classifier(folder, arguments)
+    let index = try ImageIndex(folders: arguments.values(of: CommandOption<String>.imageFolders))
     let list = try TestList(
-      table, path: labelsPath, labels: classifier.labels, groups: arguments.value(of: group))
+      table, path: labelsPath, labels: classifier.labels, images: index.sources,
+      groups: arguments.value(of: group), reading: MetadataOptions.reading(arguments))
     let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
     if !arguments[Flag.allowTrainingLesions] { try overlap.refuseTrained(labels: labelsPath) }
-    let index = try ImageIndex(folders: arguments.values(of: CommandOption<String>.imageFolders))
     if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
     let plotPaths =
       arguments[plots].map { folder in

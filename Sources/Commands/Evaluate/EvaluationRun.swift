@@ -44,25 +44,16 @@ struct EvaluationRun {
     for failure in index.failures { runner.fail("\(failure)") }
     reportFailures(list)
     index.leftOut.note(on: terminal, isQuiet: runner.isQuiet)
-    let matches = index.matches(rows: list.entries.map(\.image), table: list.path)
     if !runner.isQuiet {
-      for note in list.notes + matches.notes { terminal.note("Note: \(note)") }
+      for note in list.notes + list.matches.notes(table: list.path) { terminal.note("Note: \(note)") }
     }
-    var found: [Found] = []
-    var missing: [TestList.Entry] = []
-    for (place, entry) in list.entries.enumerated() {
-      let locations = matches.locations[place]
-      if !locations.isEmpty {
-        found += locations.map { Found(entry: entry, location: $0) }
-        frameCount += locations.count - 1
-      } else if let reason = matches.refusals[place] {
-        runner.fail("\(list.path): line \(entry.line): \(reason)")
-      } else {
-        missing.append(entry)
-      }
-    }
-    reportMissing(missing, list)
+    reportMissing(list)
     noteLeftOut(list)
+    let locations = index.locations
+    let found = list.entries.flatMap { entry in
+      entry.places.map { Found(entry: entry, location: locations[$0]) }
+    }
+    frameCount = found.count - list.entries.count
 
     try runner.run(found, sideBySideOn: classifier, interruption: "Nothing was written.") {
       [classifier, views, terminal, keepsFeatures] in
@@ -77,15 +68,16 @@ struct EvaluationRun {
   }
 
   private mutating func reportFailures(_ list: TestList) {
-    for failure in list.failures.prefix(Self.namedCount) { runner.fail("\(failure)") }
-    let rest = list.failures.count - Self.namedCount
+    let shown = list.failedRows.prefix(TestList.namedCount)
+    for row in shown { runner.fail("\(row.error)") }
+    let rest = list.failureCount - shown.count
     if rest > 0 { runner.fail("\(list.path): \(rest) more rows have a cell that cannot be understood") }
   }
 
   private func noteLeftOut(_ list: TestList) {
     let count = list.leftOut.reduce(0) { $0 + $1.rowCount }
     guard count > 0 else { return }
-    let shown = list.leftOut.prefix(Self.namedCount).map { "'\($0.diagnosis)' (\($0.rowCount))" }
+    let shown = list.leftOut.prefix(TestList.namedCount).map { "'\($0.diagnosis)' (\($0.rowCount))" }
     terminal.note(
       """
       Note: \(list.path): \(count) of its \(list.rowCount) rows show none of the model's classes and are left out: \
@@ -93,20 +85,17 @@ struct EvaluationRun {
       """)
   }
 
-  /// Thousands of names tell no more than the first of them.
-  private static let namedCount = 5
-
-  private mutating func reportMissing(_ entries: [TestList.Entry], _ list: TestList) {
-    guard let first = entries.first else { return }
-    guard entries.count > 1 else {
+  private mutating func reportMissing(_ list: TestList) {
+    guard let first = list.missing.first.first else { return }
+    guard list.missing.count > 1 else {
       return runner.fail(
         "\(list.path): line \(first.line): no folder given has an image of the name '\(first.image)'")
     }
-    let names = entries.prefix(Self.namedCount).map { "'\($0.image)' (line \($0.line))" }
+    let names = list.missing.first.map { "'\($0.image)' (line \($0.line))" }
     runner.fail(
       """
-      \(list.path): no folder given has the images of \(entries.count) of its \(list.entries.count) rows: \
-      \(names.joined(separator: ", "))\(entries.count > names.count ? ", ..." : "")
+      \(list.path): no folder given has the images of \(list.missing.count) of its \(list.entries.count + list.missing.count) \
+      rows: \(names.joined(separator: ", "))\(list.missing.count > names.count ? ", ..." : "")
       """)
   }
 

@@ -23,7 +23,7 @@ enum GradCAMCommand: Command {
   static let positionals = [Positional.images]
   static let options: [any AnyCommandOption] =
     MetadataOptions.all + [
-      MetadataOptions.table
+      MetadataOptions.table, MetadataOptions.joinPatient,
     ] + GradCAMOptions.map + FigureOptions.all + [
       ModelLocation.option, CommandOption<Int>.threads, CommandOption<Precision>.precision,
       GradCAMOptions.resume,

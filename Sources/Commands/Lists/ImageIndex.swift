@@ -25,9 +25,11 @@ struct ImageIndex: Sendable {
       failures += images.failures
       leftOut.add(images.leftOut)
       var sources: [ImageSource] = []
-      for item in images.paths.flatMap({ ImageSource.all($0) }) {
+      for item in images.paths.flatMap({ ImageSource.all($0, in: folder) }) {
         switch item {
-        case .success(let source): sources.append(source)
+        case .success(var source):
+          source.rank = self.folders.count
+          sources.append(source)
         case .failure(let error): failures.append(error)
         }
       }
@@ -35,40 +37,12 @@ struct ImageIndex: Sendable {
     }
   }
 
+  /// With the ranks of their folders.
   var sources: [ImageSource] { folders.flatMap(\.sources) }
 
-  /// The images in the folders, for the rows of a table.
-  struct Matches {
-    /// Of each row; none where no folder has it, or where it cannot be told, and several for a file of several frames.
-    fileprivate(set) var locations: [[Location]]
-    /// Why it cannot be told which image a row is of.
-    fileprivate(set) var refusals: [String?]
-    fileprivate(set) var notes: [String] = []
-  }
-
-  /// - Parameters:
-  ///   - rows: the names, all different.
-  ///   - path: of the table, for the notes.
-  func matches(rows: [String], table path: String) -> Matches {
-    var found = Matches(locations: rows.map { _ in [] }, refusals: rows.map { _ in nil })
-    var open = Array(rows.indices)
-    let frameRows = FrameRows(rows)
-    for (folder, sources) in folders {
-      let names = sources.map(frameRows.name(of:))
-      let sourcesOfName = Dictionary(grouping: sources.indices) { names[$0].imageKey }
-      let matches = ImageMatches(images: names, rows: open.map { rows[$0] })
-      for (place, row) in open.enumerated() {
-        if let image = matches.imageOfRow[place] {
-          found.locations[row] = sourcesOfName[names[image].imageKey, default: []].map {
-            Location(folder: folder, source: sources[$0])
-          }
-        }
-        found.refusals[row] = matches.refusalOfRow[place]
-      }
-      found.notes += matches.notes(table: path)
-      open.removeAll { !found.locations[$0].isEmpty || found.refusals[$0] != nil }
-    }
-    return found
+  /// The sources with their folders.
+  var locations: [Location] {
+    folders.flatMap { folder, sources in sources.map { Location(folder: folder, source: $0) } }
   }
 }
 

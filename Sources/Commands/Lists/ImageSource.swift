@@ -1,4 +1,5 @@
 import DermaFusion
+import Files
 import ImageCodecs
 import SystemModule
 
@@ -10,27 +11,40 @@ struct ImageSource: Equatable, Sendable {
   let path: String
   /// The frame of a DICOM file of several, from 1; nil for the file's only image.
   let frame: Int?
-  /// The path from the named folder to the image's own folder; empty for an image that was named itself.
-  var folder = ""
+  /// Its path below the folder that was named; nil for an image that was named itself.
+  let below: String?
+  /// The rank of that folder where an earlier one goes before.
+  var rank = 0
 
-  /// - Parameter name: of a file, `-`, or `FILE#N`. A file that is truly named so goes before a frame.
-  init(name: String, folder: String = "") {
+  /// The path from the named folder to the image's own folder; empty for an image that was named itself.
+  var folder: String {
+    guard let below, let end = below.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
+    return String(below[..<end])
+  }
+
+  /// - Parameters:
+  ///   - name: of a file, `-`, or `FILE#N`. A file that is truly named so goes before a frame.
+  ///   - folder: the folder that was named, in which the file was found; nil for a file that was named itself.
+  init(name: String, in folder: String? = nil) {
     if let (file, number) = name.frameParts, !FileBytes.isThere(name), FileBytes.isThere(file) {
-      self.init(name: name, path: file, frame: number, folder: folder)
+      self.init(name: name, path: file, frame: number, in: folder)
     } else {
-      self.init(name: name, path: name, frame: nil, folder: folder)
+      self.init(name: name, path: name, frame: nil, in: folder)
     }
   }
 
-  private init(name: String, path: String, frame: Int?, folder: String) {
-    (self.name, self.path, self.frame, self.folder) = (name, path, frame, folder)
+  private init(name: String, path: String, frame: Int?, in folder: String?) {
+    (self.name, self.path, self.frame) = (name, path, frame)
+    below = folder.map {
+      String(name.utf8.dropFirst($0.utf8.count).drop { $0 == UInt8(ascii: "/") }) ?? name
+    }
   }
 
   /// Every image that a name stands for: of a DICOM file of several frames each, otherwise the one.
   ///
-  /// - Parameter folder: see ``folder``.
-  static func all(_ name: String, folder: String = "") -> [Result<ImageSource, DermaFusionError>] {
-    let source = ImageSource(name: name, folder: folder)
+  /// - Parameter folder: the folder that was named, in which the file was found.
+  static func all(_ name: String, in folder: String? = nil) -> [Result<ImageSource, DermaFusionError>] {
+    let source = ImageSource(name: name, in: folder)
     guard source.frame == nil, name != "-", FileBytes.isRegular(name) else { return [.success(source)] }
     let count = ImageFrames.count(ofFile: name)
     guard count > 1 else { return [.success(source)] }
@@ -52,7 +66,7 @@ struct ImageSource: Equatable, Sendable {
             name: name, reason: "its frame \(number) has the name of another file, \(frame); rename that file"
           ))
       }
-      return .success(ImageSource(name: frame, path: name, frame: number, folder: folder))
+      return .success(ImageSource(name: frame, path: name, frame: number, in: folder))
     }
   }
 
@@ -88,10 +102,17 @@ struct ImageSource: Equatable, Sendable {
 struct FrameRows: Sendable {
   private let identifiers: Set<[UInt8]>
 
-  /// - Parameter rows: the names in the table.
-  init(_ rows: [String]) {
-    let names = rows.filter { $0.utf8.contains(UInt8(ascii: "#")) }.compactMap { row in
-      row.utf8.split(separator: UInt8(ascii: "\\")).last.flatMap { String($0) }?.imageIdentifier
+  /// - Parameters:
+  ///   - rows: the names in the table; nil without one.
+  ///   - sources: the images.
+  init(_ rows: TableNames?, _ sources: [ImageSource]) {
+    guard let rows, sources.contains(where: { $0.frame != nil }) else {
+      identifiers = []
+      return
+    }
+    let names = rows.indices.compactMap { row -> String? in
+      guard rows.bytes(row).contains(UInt8(ascii: "#")) else { return nil }
+      return rows[row].utf8.split(separator: UInt8(ascii: "\\")).last.flatMap { String($0) }?.imageIdentifier
     }
     identifiers = Set(names.filter { $0.frameParts != nil }.map { $0.lowercased().imageKey })
   }
@@ -101,5 +122,13 @@ struct FrameRows: Sendable {
   func name(of source: ImageSource) -> String {
     guard source.frame != nil, let identifier = source.identifier else { return source.name }
     return identifiers.contains(identifier.lowercased().imageKey) ? source.name : source.path
+  }
+
+  /// The image as tables find it.
+  func listed(_ source: ImageSource) -> ListedImage {
+    let name = name(of: source)
+    // Without the frame's number where the row is the file's.
+    let below = source.below.flatMap { String($0.utf8.dropLast(source.name.utf8.count - name.utf8.count)) }
+    return ListedImage(name, below: below, rank: source.rank)
   }
 }

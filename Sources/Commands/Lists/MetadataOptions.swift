@@ -32,31 +32,41 @@ extension MetadataOptions {
     "metadata", valueName: "file.csv",
     abstract: """
       Table with the columns image_id (or \(PatientColumns.imageNames.dropFirst().joined(separator: ", "))), age, sex and \
-      localization or site, or the ISIC archive's, or one that classify wrote, with a comma, semicolon or tab between them. \
-      Only the image's column must be there; other columns are ignored. Names of columns and values may have any letter case, \
-      a sex may be m, f or w, an age 55,5, 85+, 045Y, 018M or 45 years. An empty cell, NA, nan, NULL, None, - and ? are \
-      missing; a region that could be several of the sites is unknown, a word that is no region is missing and named. An age \
-      or sex that cannot be understood fails its image only. A row belongs to the image whose file name without its ending it \
-      has; else to the one whose name with the ending or end of the path it has, then in another letter case or Unicode form, \
-      where that is unique. A row that could be two images', and an image that could have two rows, are refused. --age, --sex \
+      localization or site, or the ISIC archive's, or one that classify wrote, with a comma, semicolon, tab or blank between \
+      them. Only the image's column must be there; other columns are ignored. Names of columns and values may have any letter \
+      case, a sex may be m, f or w, sexes and regions may be in German or French, an age 55,5, 85+, 045Y, 018M or 45 years. An \
+      empty cell, NA, nan, NULL, None, - and ? are missing; a region that could be several of the sites is unknown, a word that \
+      is no region is missing and named. An age or sex that cannot be understood fails its image, and so do two columns that \
+      disagree. A row names its image, strongest first, by the path as it was given, below the folder that was given or \
+      absolute; by the file's name; by the name without its ending; by the end of the path; in another letter case; in another \
+      Unicode form. What a stronger form matches takes part in no weaker one. A row that could be two images', and an image that \
+      could have two rows, are refused. A table without a row of any image is an error. --age, --sex \
       and --site take precedence over the cells.
+      """)
+
+  static let joinPatient = Flag(
+    "join-patient",
+    abstract: """
+      Take an age, sex or site that a row lacks from the rows without an image that have the same patient_id or record_id, as in \
+      REDCap's exports.
       """)
 
   /// - Returns: `nil` when no table was named.
   static func readTable(_ arguments: ParsedArguments) throws -> MetadataTable? {
     try arguments[table].map { path in
       try MetadataTable(
-        FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path, given: given(arguments))
+        FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path, reading: reading(arguments))
     }
   }
 
-  /// Of `age`, `sex` and `site`, those that the options tell.
-  static func given(_ arguments: ParsedArguments) -> Set<String> {
-    Set(
-      [
-        arguments[age] == nil ? nil : age.name, arguments[sex] == nil ? nil : sex.name,
-        arguments[site] == nil ? nil : site.name,
-      ].compactMap { $0 })
+  /// The rules by which a table's cells are read: what an option tells is not read.
+  static func reading(_ arguments: ParsedArguments) -> PatientReading {
+    PatientReading(
+      given: Set(
+        [
+          arguments[age] == nil ? nil : age.name, arguments[sex] == nil ? nil : sex.name,
+          arguments[site] == nil ? nil : site.name,
+        ].compactMap { $0 }), joinsPatients: arguments[joinPatient])
   }
 
   /// Metadata of the options and a table's row together; an option takes precedence over a cell.

@@ -6,9 +6,11 @@ import SystemModule
 /// Images with what they show, as a table lists them.
 struct TestList: Sendable {
   struct Entry: Sendable {
-    /// In the table, from 1.
-    let line: Int
-    /// The file's name without its ending, in the same Unicode scalars.
+    /// The image's place among those that are there; of a file of several frames those of all of them.
+    let places: [Int]
+    /// The row's place in the table.
+    let row: Int
+    /// The image's name in the table.
     let image: String
     /// The image's own name where the table does not tell it.
     let lesion: String
@@ -33,72 +35,99 @@ struct TestList: Sendable {
 
   /// Of the table, for messages.
   let path: String
-  /// In the order of the table, at least one.
-  private(set) var entries: [Entry]
+  /// The rows of images that are there, in the order of the table.
+  private(set) var entries: [Entry] = []
   /// What the rows that are left out show, none of the classes, in the order of the table, and of how many rows.
   private(set) var leftOut: [(diagnosis: String, rowCount: Int)] = []
-
-  /// Of the rows with a cell that cannot be understood, what it is, in the order of the table.
-  var failures: [DermaFusionError] { failedRows.map(\.error) }
-  /// ``failures`` with the images that they cost.
-  private(set) var failedRows: [(image: String, error: DermaFusionError)] = []
+  /// The rows of classes whose images are not there: how many, and the first of them.
+  private(set) var missing: (count: Int, first: [(image: String, line: Int)]) = (0, [])
+  /// The errors of rows with a cell that cannot be understood, or of which nobody can tell whose they are, in the order of the
+  /// table: those of all images that are there, and the first of the others.
+  private(set) var failedRows: [(row: Int, error: DermaFusionError)] = []
+  private(set) var failureCount = 0
   /// Notes on the table's text.
   let textNotes: [String]
   /// ``textNotes``, the columns that are missing, and the words for sites that are not known. A challenge's ground truth
   /// has no columns about patients, so none is reported as missing.
   let notes: [String]
+  /// Whose rows they are.
+  let matches: ImageMatches
+  /// Rows of the table that have an image.
+  private(set) var rowCount = 0
 
-  /// Rows of the table.
-  var rowCount: Int { leftOut.reduce(entries.count + failedRows.count) { $0 + $1.rowCount } }
+  /// How many rows are named where thousands may share a fault.
+  static let namedCount = 5
 
   /// - Parameters:
   ///   - labels: the classes that an image may show.
+  ///   - images: those that are there.
   ///   - groups: columns whose cells to keep, in any letter case.
-  ///   - given: of `age`, `sex` and `site`, those that are known otherwise: their cells are not read.
-  /// - Throws: ``DermaFusionError`` naming the file, line, column and value.
+  ///   - reading: the rules by which the cells about patients are read.
+  /// - Throws: ``DermaFusionError`` naming the file, line, column and value; if no row is that of an image; and if no image of a row
+  ///   shows one of the classes.
   init(
-    _ bytes: [UInt8], path: String, labels: Labels, groups: [String] = [], given: Set<String> = []
+    _ bytes: [UInt8], path: String, labels: Labels, images: [ImageSource], groups: [String] = [],
+    reading: PatientReading = PatientReading()
   ) throws(DermaFusionError) {
     let table = try CSVTable(bytes, path: path)
-    let reader = try LabelColumns(table, labels: labels)
-    let columns = try EntryColumns(table, groups: groups, given: given)
-    var entries: [Entry] = []
+    var reader = try LabelColumns(table, labels: labels)
+    let columns = try EntryColumns(table, groups: groups, reading: reading)
+    let names = columns.patients.names
+    let frameRows = FrameRows(names, images)
+    matches = ImageMatches(
+      images: images.map { frameRows.listed($0) }, rows: names, folder: FileBytes.currentFolder)
+    try matches.requireRow()
+    let frames = Self.frames(images, matches)
     var rows: [ChanceUnit.Row] = []
-    var diagnoses = LesionDiagnoses()
-    var placesOfOthers: [[UInt8]: Int] = [:]
-    for (row, image) in zip(table.rows, columns.patients.names) {
+    var (diagnoses, others) = (LesionDiagnoses(), OtherDiagnoses())
+    for (place, row) in table.rows.enumerated() {
+      let (image, refusal) = matches.outcome(ofRow: place)
+      let isThere = image != nil || refusal != nil
+      if !isThere, names.isNothing(place) { continue }
+      rowCount += 1
+      if !isThere, failureCount >= Self.namedCount, reader.isBad(row) {
+        failureCount += 1
+        continue
+      }
       do throws(DermaFusionError) {
-        let lesion = try columns.lesion(of: row)
+        if let refusal { throw table.failure("line \(row.line): \(refusal)") }
+        let lesion = try isThere ? columns.lesion(of: row) : nil
         let label: LesionLabel
         switch try reader.diagnosis(of: row) {
         case .label(let found): label = found
         case .other(let diagnosis):
           if let lesion { diagnoses.add(diagnosis, of: lesion, line: row.line) }
-          if let place = placesOfOthers[diagnosis.imageKey] {
-            leftOut[place].rowCount += 1
-          } else {
-            placesOfOthers[diagnosis.imageKey] = leftOut.count
-            leftOut.append((diagnosis, 1))
-          }
+          others.add(diagnosis)
           continue
         }
-        entries.append(try columns.entry(of: row, image: image, lesion: lesion, label: label))
-        rows.append(ChanceUnit.Row(image: image, lesion: lesion, patient: columns.patient(of: row)))
+        guard let image else {
+          missing.count += 1
+          if missing.count <= Self.namedCount { missing.first.append((names[place], row.line)) }
+          continue
+        }
+        let entry = try columns.entry(
+          of: row, place: place, images: frames[place] ?? [image], lesion: lesion, label: label)
+        entries.append(entry)
+        rows.append(ChanceUnit.Row(image: entry.image, lesion: lesion, patient: columns.patient(of: row)))
         if let lesion { diagnoses.add(label.id, of: lesion, line: row.line) }
       } catch {
-        failedRows.append((image, error))
+        failureCount += 1
+        failedRows.append((place, error))
       }
     }
-    guard !entries.isEmpty else {
+    leftOut = others.list
+    guard !entries.isEmpty || missing.count > 0 else {
       throw failedRows.first?.error ?? Self.nothingToRead(table, labels, diagnosis: leftOut.first?.diagnosis)
     }
     let units = ChanceUnits(rows)
     for (place, unit) in units.ofEach.enumerated() { entries[place].unit = unit }
     self.path = path
-    self.entries = entries
     textNotes =
       table.notes
-      + [diagnoses.note(path: path), Self.note(onShared: units.sharedLesions, path: path)].compactMap { $0 }
+      + [
+        columns.patients.namelessNote, diagnoses.note(path: path),
+        Self.note(onShared: units.sharedLesions, path: path),
+      ].compactMap { $0 }
     notes =
       textNotes
       + [
@@ -106,19 +135,23 @@ struct TestList: Sendable {
         PatientColumns.note(onUnknownSites: entries.compactMap(\.metadata.unknownSite), in: path),
       ].compactMap { $0 }
   }
-
-  /// With the rows of some images only; there may be none.
-  ///
-  /// - Parameter holds: whether the image of this name is one of them.
-  func only(_ holds: (_ image: String) -> Bool) -> TestList {
-    var list = self
-    list.entries.removeAll { !holds($0.image) }
-    list.failedRows.removeAll { !holds($0.image) }
-    return list
-  }
 }
 
 extension TestList {
+  /// The places of the frames of each row that is the row of a file of several.
+  private static func frames(_ images: [ImageSource], _ matches: ImageMatches) -> [Int: [Int]] {
+    var frames: [Int: [Int]] = [:]
+    for (place, outcome) in matches.outcomes.enumerated() where images[place].frame != nil {
+      // A folder may be below another that was given too.
+      guard case .row(let row) = outcome, images[frames[row]?.first ?? place].rank == images[place].rank
+      else {
+        continue
+      }
+      frames[row, default: []].append(place)
+    }
+    return frames
+  }
+
   /// - Parameter diagnosis: of the first row; nil without a row.
   private static func nothingToRead(
     _ table: CSVTable, _ labels: Labels, diagnosis: String?
@@ -151,7 +184,7 @@ private struct EntryColumns {
   /// Columns whose cells are kept, by the names of their groupings.
   private let kept: [(name: String, column: CSVTable.Column)]
 
-  init(_ table: CSVTable, groups: [String], given: Set<String>) throws(DermaFusionError) {
+  init(_ table: CSVTable, groups: [String], reading: PatientReading) throws(DermaFusionError) {
     self.table = table
     lesion = try table.column(among: ["lesion_id"])
     patient = try table.column(among: ["patient_id", "patient"])
@@ -164,7 +197,7 @@ private struct EntryColumns {
         guard let column = try table.column(among: [name.lowercased()]) else { throw table.missing(name) }
         return (name: name, column: column)
       } + (confirmation.map { [(name: EvaluationReport.Grouping.confirmation.name, column: $0)] } ?? [])
-    patients = try PatientColumns(table, given: given)
+    patients = try PatientColumns(table, reading)
   }
 
   /// Nil where the cell is empty.
@@ -175,15 +208,20 @@ private struct EntryColumns {
 
   func patient(of row: CSVTable.Row) -> String? { patient.flatMap(row.known) }
 
+  /// - Parameters:
+  ///   - place: the row's in the table.
+  ///   - images: the places of its images among those that are there.
   /// - Returns: the row as a unit of its own.
   func entry(
-    of row: CSVTable.Row, image: String, lesion: String?, label: LesionLabel
+    of row: CSVTable.Row, place: Int, images: [Int], lesion: String?, label: LesionLabel
   ) throws(DermaFusionError) -> TestList.Entry {
-    let isWeightless = image == TestList.weightlessImage
+    let name = patients.names[place]
+    let isWeightless = name == TestList.weightlessImage
     let score = try weight(weights.score, of: row) ?? 1
     let validation = try weight(weights.validation, of: row)
     return TestList.Entry(
-      line: row.line, image: image, lesion: lesion ?? image, label: label, unit: ChanceUnit(.images, image),
+      places: images, row: place, image: name, lesion: lesion ?? name, label: label,
+      unit: ChanceUnit(.images, name),
       weights: EvaluatedImage.Weights(
         score: isWeightless ? 0 : score, validation: isWeightless ? validation.map { _ in 0 } : validation),
       cells: Dictionary(
@@ -199,6 +237,21 @@ private struct EntryColumns {
         column, of: row, value: row[column], expectation: "Please provide a number from 0 to 1000000.")
     }
     return weight
+  }
+}
+
+/// The words of rows that show none of the classes.
+private struct OtherDiagnoses {
+  private(set) var list: [(diagnosis: String, rowCount: Int)] = []
+  private var places: [[UInt8]: Int] = [:]
+
+  mutating func add(_ diagnosis: String) {
+    if let place = places[diagnosis.imageKey] {
+      list[place].rowCount += 1
+    } else {
+      places[diagnosis.imageKey] = list.count
+      list.append((diagnosis, 1))
+    }
   }
 }
 
@@ -244,6 +297,8 @@ private struct LabelColumns {
   private let table: CSVTable
   private let form: Form
   private let labels: Labels
+  /// The meanings of words that occurred before: tables of millions of rows have few of them.
+  private var known: [[String]: Diagnosis] = [:]
 
   init(_ table: CSVTable, labels: Labels) throws(DermaFusionError) {
     self.table = table
@@ -274,9 +329,21 @@ private struct LabelColumns {
   /// Whether the table has a column for each class, as the ISIC challenges publish their ground truth.
   var isChallengeTable: Bool { if case .oneHot = form { true } else { false } }
 
+  /// True if ``diagnosis(of:)`` would throw.
+  mutating func isBad(_ row: CSVTable.Row) -> Bool { (try? diagnosis(of: row)) == nil }
+
   /// - Throws: for a `dx` that is no class of the model, where a typing error is likelier than another disease, for a missing
   ///   class, and for a row that does not mark one column.
-  func diagnosis(of row: CSVTable.Row) throws(DermaFusionError) -> Diagnosis {
+  mutating func diagnosis(of row: CSVTable.Row) throws(DermaFusionError) -> Diagnosis {
+    guard case .words(let columns, _) = form else { return try read(row) }
+    let words = columns.map { row[$0] }
+    if let diagnosis = known[words] { return diagnosis }
+    let diagnosis = try read(row)
+    known[words] = diagnosis
+    return diagnosis
+  }
+
+  private func read(_ row: CSVTable.Row) throws(DermaFusionError) -> Diagnosis {
     switch form {
     case .words(let columns, let areArchives):
       let words = columns.compactMap { row.known($0) }

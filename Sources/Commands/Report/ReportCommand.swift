@@ -17,7 +17,8 @@ enum ReportCommand: Command {
   static let positionals = [Positional.images]
   static let options: [any AnyCommandOption] =
     MetadataOptions.all + [
-      MetadataOptions.table, output, title, only, lesionClass, labels, hideAnswers, language,
+      MetadataOptions.table, MetadataOptions.joinPatient, output, title, only, lesionClass, labels,
+      hideAnswers, language,
       ModelLocation.option,
       CommandOption<Int>.threads,
       CommandOption<Precision>.precision, Flag.quiet,
@@ -98,7 +99,7 @@ enum ReportCommand: Command {
     let list = try arguments[labels].map { path in
       try ComparedLabels(
         FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path, labels: classifier.labels,
-        sources: sources, given: MetadataOptions.given(arguments))
+        sources: sources, reading: MetadataOptions.reading(arguments))
     }
 
     // Files of one name in several folders are told apart by their paths.

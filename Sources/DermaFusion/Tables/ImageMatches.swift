@@ -3,21 +3,39 @@ import SystemModule
 
 /// Which row of a table belongs to which image.
 ///
-/// A row is the image's whose name without its ending it has, to the byte. What is left over is matched, in this order, by the
-/// name with its ending, by the end of the path, and then by all three in another letter case and in another Unicode form; a
-/// row that an earlier form gave to an image is no other image's. Where a form finds two rows for an image, or two images for a
-/// row, none of them is taken: each of these images is refused. So is an image that has one row by its name and another by its
-/// ending or path, in the same letter case.
+/// A row names an image in one of the forms of ``Form``. A stronger form goes before a weaker one over all images and rows, and
+/// what it matched takes part in no weaker one. Within a form the images of the earlier folder go before. If a form then finds two
+/// rows for an image, or two images for a row, all of them are refused. A row with a folder never belongs to an image that is
+/// known to lie in another folder. Images of one path are one file.
 package struct ImageMatches: Sendable {
-  /// How an image was found besides by its name without the ending.
-  enum Form: Int, CaseIterable {
-    case name, wholeName, path, letterCase, unicodeForm
+  /// The ways to name an image, strongest first.
+  enum Form: CaseIterable {
+    case path, wholeName, name, pathEnd, letterCase, unicodeForm
 
-    var words: String {
+    fileprivate var parts: [NamedPart] {
       switch self {
-      case .name: "by its name"
+      case .path: [.path]
+      case .wholeName: [.name]
+      case .name: [.identifier]
+      case .pathEnd: NamedPart.allCases.filter { $0.needsFolder }
+      case .letterCase, .unicodeForm: NamedPart.allCases
+      }
+    }
+
+    fileprivate var fold: NameFold {
+      switch self {
+      case .letterCase: .letterCase
+      case .unicodeForm: .unicodeForm
+      default: .nothing
+      }
+    }
+
+    fileprivate var words: String {
+      switch self {
+      case .path: "by its path"
       case .wholeName: "by its name with the ending"
-      case .path: "by the end of its path"
+      case .name: "by its name"
+      case .pathEnd: "by the end of its path"
       case .letterCase: "in another letter case"
       case .unicodeForm: "in another Unicode form"
       }
@@ -28,176 +46,325 @@ package struct ImageMatches: Sendable {
     /// The place among the rows.
     case row(Int)
     case none
-    /// Why it cannot be told which row it is, without the table's name.
+    /// The reason why nobody can tell which row it is, without the table's name.
     case refused(String)
   }
 
-  /// Of each image.
+  /// Each image's.
   package private(set) var outcomes: [Outcome]
-  /// One image of each row; nil where it belongs to none, or cannot be told.
-  package private(set) var imageOfRow: [Int?]
-  /// Why it cannot be told which image a row is of; nil where it can, or where the row is of none.
-  package private(set) var refusalOfRow: [String?]
-  /// Of images that were found in another form than by their names.
-  private var forms: [(form: Form, image: Int, row: Int)] = []
-  private let images: [String]
-  private let rows: [String]
+  private let images: [ListedImage]
+  private let rows: TableNames
+  private let files: [ImageFile]
+  /// Each file's: the row and the form of its name, or the place of the reason among ``reasons``.
+  private var found: [(row: Int, form: Form)?]
+  private var refused: [Int?]
+  private var reasons: [String] = []
+  /// The rows that belong to a file or are refused, in their order.
+  private var usedRows: [(row: UInt32, file: Int32, reason: Int32)] = []
+  private var openFiles: [Int]
+  private var openRows: [UInt32] = []
+  /// The numbers of parts that rows with a folder have.
+  private var depths: [Int] = []
+  /// Rows that name an image less exactly than its own row does: how many, and the first of them.
+  private var overlooked: (count: Int, row: Int, file: Int)?
+  /// A row that may be that of an image without one, but for the digits that a spreadsheet took.
+  private var roundedRow: Int?
 
   /// - Parameters:
-  ///   - images: their paths; a path that is there twice is one image. `-` has no name.
-  ///   - rows: the names in the table, all different.
-  package init(images: [String], rows: [String]) {
+  ///   - images: their paths; `-` has no name.
+  ///   - rows: all different where they are not empty.
+  ///   - folder: the absolute path of the folder in which relative paths begin; nil if nobody knows where the images lie.
+  package init(images: [ListedImage], rows: TableNames, folder: String? = nil) {
     self.images = images
     self.rows = rows
-    outcomes = images.map { _ in .none }
-    imageOfRow = rows.map { _ in nil }
-    refusalOfRow = rows.map { _ in nil }
-    var firstOfPath: [[UInt8]: Int] = [:]
-    var repeated: [(image: Int, first: Int)] = []
-    var openImages: [Int] = []
-    for (index, path) in images.enumerated() where path.fileName != nil {
-      if let first = firstOfPath[path.imageKey] {
-        repeated.append((index, first))
-      } else {
-        firstOfPath[path.imageKey] = index
-        openImages.append(index)
+    let base = folder.map { Array($0.utf8)[...] }
+    var files: [ImageFile] = []
+    var places: [[UInt8]: Int] = [:]
+    let fileOfImage = images.indices.map { place -> Int? in
+      guard let file = ImageFile(images, place, folder: base) else { return nil }
+      guard let first = places[file.identity] else {
+        places[file.identity] = files.count
+        files.append(file)
+        return files.count - 1
       }
+      files[first].add(images[place])
+      return first
     }
-    var openRows = Array(rows.indices)
-    for fold in Fold.allCases where !openImages.isEmpty {
-      for part in Part.allCases where !openRows.isEmpty { match(openImages, &openRows, fold, part) }
-      openImages.removeAll { outcomes[$0] != .none }
+    self.files = files
+    outcomes = []
+    found = files.map { _ in nil }
+    refused = files.map { _ in nil }
+    openFiles = Array(files.indices)
+    (openRows, depths) = RowFilter(files).rows(of: rows)
+    for form in Form.allCases where !openFiles.isEmpty && !openRows.isEmpty { match(form) }
+    usedRows.sort { $0.row < $1.row }
+    findOverlooked()
+    findRounded()
+    openRows = []
+    outcomes = fileOfImage.map { file in
+      guard let file else { return .none }
+      if let reason = refused[file] { return .refused(reasons[reason]) }
+      return found[file].map { .row($0.row) } ?? .none
     }
-    for (image, first) in repeated { outcomes[image] = outcomes[first] }
   }
 
-  /// Matches what one form can.
-  ///
-  /// - Parameter candidates: the images that no other fold has found.
-  private mutating func match(
-    _ candidates: [Int], _ openRows: inout [Int], _ fold: Fold, _ part: Part
-  ) {
-    var rowsOfKey: [Fold.Key: [Int]] = [:]
+  private mutating func match(_ form: Form) {
+    var rowsOfFile: [Int: [Int]] = [:]
+    for part in form.parts where !openRows.isEmpty {
+      let keys = ImageKeys(part, form.fold, of: files, open: openFiles, depths: depths)
+      let rowsOfKey = takeRows(keys)
+      for (key, candidates) in candidates(keys, rowsOfKey, isExact: form == .path) {
+        if candidates.count == 1 {
+          rowsOfFile[candidates[0], default: []] += rowsOfKey[key]
+        } else {
+          refuse(
+            candidates, rowsOfKey[key],
+            """
+            the row '\(rows[rowsOfKey[key][0]])' could be that of \(path(candidates[0])) and of \(path(candidates[1]))
+            """)
+        }
+      }
+    }
+    for (file, rows) in rowsOfFile.sorted(by: { $0.key < $1.key }) {
+      if let reason = refused[file] {
+        use(rows, reason: reason)
+      } else if rows.count > 1 {
+        let names = rows.prefix(2).map { "'\(self.rows[$0])'" }.joined(separator: " and ")
+        refuse([file], rows, "the rows \(names) could both be that of \(path(file))")
+      } else {
+        found[file] = (rows[0], form)
+        usedRows.append((UInt32(rows[0]), Int32(file), -1))
+      }
+    }
+    openFiles.removeAll { found[$0] != nil || refused[$0] != nil }
+  }
+
+  /// Takes the rows that have a key out of ``openRows``: the rows of each key.
+  private mutating func takeRows(_ keys: ImageKeys) -> [[Int]] {
+    var rowsOfKey = [[Int]](repeating: [], count: keys.files.count)
+    guard !keys.files.isEmpty else { return rowsOfKey }
+    var rest: [UInt32] = []
     for row in openRows {
-      if let key = part.key(ofRow: rows[row]) { rowsOfKey[fold.key(key), default: []].append(row) }
-    }
-    var pairs: [(image: Int, rows: [Int])] = []
-    var imagesOfRow: [Int: [Int]] = [:]
-    for image in candidates {
-      if case .refused = outcomes[image] { continue }
-      var found = part.keys(ofImage: images[image]).flatMap { rowsOfKey[fold.key($0)] ?? [] }
-      if part == .path { found.removeAll { !hasCommonEnd(images[image], rows[$0], fold) } }
-      guard !found.isEmpty else { continue }
-      for row in found { imagesOfRow[row, default: []].append(image) }
-      // The row that another part of its path found.
-      if case .row(let row) = outcomes[image] { found.insert(row, at: 0) }
-      pairs.append((image, found))
-    }
-    for (image, found) in pairs {
-      if found.count > 1 {
-        refuse(
-          image, found,
-          "the rows '\(rows[found[0]])' and '\(rows[found[1]])' could both be that of \(images[image])")
-      } else if let others = imagesOfRow[found[0]], others.count > 1 {
-        refuse(
-          image, found,
-          "the row '\(rows[found[0]])' could be that of \(images[others[0]]) and of \(images[others[1]])")
+      if let key = key(keys, of: rows.bytes(Int(row))) {
+        rowsOfKey[key].append(Int(row))
       } else {
-        outcomes[image] = .row(found[0])
-        imageOfRow[found[0]] = image
-        let form = fold.form ?? part.form
-        if form != .name { forms.append((form, image, found[0])) }
+        rest.append(row)
       }
     }
-    openRows.removeAll { imagesOfRow[$0] != nil }
+    openRows = rest
+    return rowsOfKey
   }
 
-  private mutating func refuse(_ image: Int, _ rows: [Int], _ reason: String) {
-    outcomes[image] = .refused(reason)
-    forms.removeAll { $0.image == image }
-    for row in rows {
-      imageOfRow[row] = nil
-      refusalOfRow[row] = reason
+  /// The place of the key that a row has.
+  private func key(_ keys: ImageKeys, of row: ArraySlice<UInt8>) -> Int? {
+    switch keys.part {
+    case .path, .name, .identifier: return keys.place(of: PathParts.plain(row))
+    case .end, .endIdentifier:
+      let row = PathParts.plain(row, isOfWindows: true)
+      return row.contains(PathParts.slash) ? keys.place(of: row) : nil
+    case .known, .knownIdentifier:
+      let isForeign = PathParts.isForeign(row)
+      let row = PathParts.plain(row, isOfWindows: true)
+      let depth = RowFilter.depth(of: row)
+      for count in keys.depths where count < depth {
+        if let key = keys.place(of: PathParts.last(count, of: row)),
+          isForeign || keys.files[key].allSatisfy({ !files[$0].isWhole })
+        {
+          return key
+        }
+      }
+      return nil
     }
   }
 
-  /// Whether the folders of both are the same as far as both have some.
-  private func hasCommonEnd(_ image: String, _ row: String, _ fold: Fold) -> Bool {
-    zip(Part.components(image).dropLast().reversed(), Part.components(row).dropLast().reversed())
-      .allSatisfy { fold.key($0) == fold.key($1) }
+  /// The files that the rows of each key may belong to: those of the earliest folder.
+  ///
+  /// - Parameter isExact: if true, a row that names one file only has it, whatever other rows could name it too: `f/a.jpg` is not
+  ///   the row `a.jpg` below the folder `f` if there is a row `f/a.jpg`.
+  private func candidates(
+    _ keys: ImageKeys, _ rowsOfKey: [[Int]], isExact: Bool
+  ) -> [(key: Int, files: [Int])] {
+    var open = rowsOfKey.indices.filter { !rowsOfKey[$0].isEmpty }.map { (key: $0, files: keys.files[$0]) }
+    var claimed: Set<Int> = []
+    while isExact {
+      let more = Set(open.filter { $0.files.count == 1 }.map { $0.files[0] }).subtracting(claimed)
+      if more.isEmpty { break }
+      claimed.formUnion(more)
+      for place in open.indices where open[place].files.count > 1 {
+        let rest = open[place].files.filter { !claimed.contains($0) }
+        if !rest.isEmpty { open[place].files = rest }
+      }
+    }
+    return open.map { key, candidates in
+      let rank = candidates.map { files[$0].rank }.min()
+      return (key, candidates.filter { files[$0].rank == rank })
+    }
   }
 
-  /// A sentence for each form in which images were found besides by their names.
+  private mutating func refuse(_ files: [Int], _ rows: [Int], _ reason: String) {
+    for file in files where refused[file] == nil { refused[file] = reasons.count }
+    use(rows, reason: reasons.count)
+    reasons.append(reason)
+  }
+
+  private mutating func use(_ rows: [Int], reason: Int) {
+    usedRows += rows.map { (UInt32($0), -1, Int32(reason)) }
+  }
+
+  private func path(_ file: Int) -> String { images[files[file].image].path }
+
+  private mutating func findRounded() {
+    let numbers = openFiles.compactMap { LongNumber(files[$0].identifier) }
+    guard !numbers.isEmpty else { return }
+    let wanted = Set(numbers + numbers.map { $0.shown })
+    roundedRow = rows.indices.first { row in
+      LongNumber(rows.bytes(row)).map { wanted.contains($0) } ?? false && outcome(ofRow: row) == (nil, nil)
+    }
+  }
+
+  private mutating func findOverlooked() {
+    let closed = files.indices.filter { found[$0] != nil }
+    for part: NamedPart in [.name, .identifier, .end, .endIdentifier] where !openRows.isEmpty {
+      let keys = ImageKeys(part, .nothing, of: files, open: closed, depths: depths)
+      for (key, rows) in takeRows(keys).enumerated() where !rows.isEmpty {
+        let first = overlooked ?? (0, rows[0], keys.files[key][0])
+        overlooked = (first.count + rows.count, first.row, first.file)
+      }
+    }
+  }
+}
+
+extension ImageMatches {
+  /// - Throws: if there are images, and no row is or could be one of theirs.
+  package func requireRow() throws(DermaFusionError) {
+    guard !images.isEmpty, outcomes.allSatisfy({ $0 == .none }) else { return }
+    guard let first = rows.indices.first(where: { !rows.isNothing($0) }) else {
+      throw rows.failure("the table has no row\(rows.isEmpty ? " below its header" : " of an image")")
+    }
+    let row = rows[first]
+    let hint = roundedRow.map { " ('\(rows[$0])'). \(LongNumber.hint)" } ?? ""
+    let image = images.first { !$0.path.isEmpty }?.path ?? "an image without a name"
+    let all = images.count == 1 ? "" : "one of the \(images.count) images, the first of them "
+    let count = rows.count == 1 ? "its row" : "the first of its \(rows.count) rows"
+    throw rows.failure(
+      """
+      no row is that of \(all)\(image); \(count) is '\(row)'\(hint). Please name each image by its file's name or its \
+      path in the column '\(rows.columnName)'.
+      """)
+  }
+
+  /// The image that a row belongs to, nil if there is none, or the reason why nobody can tell.
+  package func outcome(ofRow row: Int) -> (image: Int?, refusal: String?) {
+    var (low, high) = (0, usedRows.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if usedRows[middle].row < row { low = middle + 1 } else { high = middle }
+    }
+    guard low < usedRows.count, usedRows[low].row == row else { return (nil, nil) }
+    let used = usedRows[low]
+    return used.reason < 0
+      ? (files[Int(used.file)].image, nil) : (nil, reasons[Int(used.reason)])
+  }
+
+  /// A sentence for each form in which images were found, and one for rows that name an image which has another row.
   package func notes(table path: String) -> [String] {
-    Form.allCases.compactMap { form in
-      let found = forms.filter { $0.form == form }
-      guard let first = found.first else { return nil }
+    var notes = Form.allCases.compactMap { form -> String? in
+      let found = files.indices.filter { shownForm($0) == form }
+      guard form != .name, let first = found.first, let row = self.found[first]?.row else { return nil }
       let count = found.count == 1 ? "1 image was" : "\(found.count) images were"
       return """
-        in \(path), \(count) found \(form.words): \(images[first.image]) by '\(rows[first.row])'\
-        \(found.count == 1 ? "." : ", ...")
+        in \(path), \(count) found \(form.words): \(self.path(first)) by '\(rows[row])'\(found.count == 1 ? "." : ", ...")
         """
     }
+    if let overlooked, let row = found[overlooked.file]?.row {
+      let count = overlooked.count == 1 ? "1 row is" : "\(overlooked.count) rows are"
+      notes.append(
+        """
+        in \(path), \(count) left out, because the image has a row that names it more exactly: \
+        '\(rows[overlooked.row])' beside '\(rows[row])' for \(self.path(overlooked.file))\
+        \(overlooked.count == 1 ? "." : ", ...")
+        """)
+    }
+    if let roundedRow {
+      notes.append("in \(path), no image has the name '\(rows[roundedRow])'. \(LongNumber.hint).")
+    }
+    return notes
   }
 
-  /// Which part of an image's path a row names.
-  private enum Part: CaseIterable {
-    case name, wholeName, path
+  /// The form in which a file was found. A path that is a name alone counts as the name.
+  private func shownForm(_ file: Int) -> Form? {
+    guard let found = found[file] else { return nil }
+    let row = rows.bytes(found.row)
+    if row == files[file].identifier { return .name }
+    return found.form == .path && row == files[file].name ? .wholeName : found.form
+  }
+}
 
-    var form: Form {
-      switch self {
-      case .name: .name
-      case .wholeName: .wholeName
-      case .path: .path
+/// Passes over the rows that no form can match: with a million rows for a few images it takes most of the time.
+private struct RowFilter {
+  /// Hashes of the images' names in lower case; of rows without a folder.
+  private var names: Set<Int> = []
+  /// The same with the last folder; of rows with one.
+  private var ends: Set<Int> = []
+
+  init(_ files: [ImageFile]) {
+    for file in files {
+      // The row's folder says nothing about an image whose folder is not known.
+      let isBare = file.parts.count < 2
+      for name in [file.name, file.identifier] {
+        add(name)
+        if isBare {
+          ends.insert(Self.hash(name))
+        } else {
+          add(PathParts.joined(file.parts.dropLast().suffix(1) + [name])[...])
+        }
+        if let end = Self.end(PathParts.plain(name, isOfWindows: true)) { ends.insert(Self.hash(end)) }
       }
-    }
-
-    func keys(ofImage path: String) -> [String] {
-      switch self {
-      case .name: path.imageIdentifier.map { [$0] } ?? []
-      case .wholeName: path.fileName.map { [$0] } ?? []
-      // A name without an ending is both.
-      case .path: [path.imageIdentifier, path.fileName].compactMap { $0 }.unique
-      }
-    }
-
-    func key(ofRow name: String) -> String? {
-      guard self == .path else { return name }
-      let components = Self.components(name)
-      return components.count > 1 ? components.last : nil
-    }
-
-    /// Also of a path that Windows wrote.
-    static func components(_ path: String) -> [String] {
-      path.utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
-        .compactMap { String($0) }.filter { $0 != "." }
+      for path in file.paths { add(path[...]) }
     }
   }
 
-  /// What two names may differ in.
-  private enum Fold: CaseIterable {
-    case nothing, letterCase, unicodeForm
+  private mutating func add(_ path: ArraySlice<UInt8>) {
+    if let end = Self.end(path) { ends.insert(Self.hash(end)) } else { names.insert(Self.hash(path)) }
+  }
 
-    /// Strings are equal where they are canonically equivalent, bytes where they are the same.
-    struct Key: Hashable {
-      let bytes: [UInt8]
-      let text: String
-    }
-
-    var form: Form? {
-      switch self {
-      case .nothing: nil
-      case .letterCase: .letterCase
-      case .unicodeForm: .unicodeForm
+  /// The rows that may be an image's, and the numbers of parts of those that have a folder.
+  func rows(of rows: TableNames) -> (rows: [UInt32], depths: [Int]) {
+    var (found, depths): ([UInt32], Set<Int>) = ([], [])
+    for row in rows.indices {
+      let name = PathParts.plain(rows.bytes(row), isOfWindows: true)
+      guard let end = Self.end(name) else {
+        if !name.isEmpty, names.contains(Self.hash(name)) { found.append(UInt32(row)) }
+        continue
       }
-    }
-
-    func key(_ name: String) -> Key {
-      switch self {
-      case .nothing: Key(bytes: name.imageKey, text: "")
-      case .letterCase: Key(bytes: name.lowercased().imageKey, text: "")
-      case .unicodeForm: Key(bytes: [], text: name.lowercased())
+      guard ends.contains(Self.hash(end)) || ends.contains(Self.hash(PathParts.last(1, of: name))) else {
+        continue
       }
+      found.append(UInt32(row))
+      depths.insert(Self.depth(of: name))
+    }
+    return (found, depths.sorted())
+  }
+
+  static func depth(of path: ArraySlice<UInt8>) -> Int { 1 + path.count { $0 == PathParts.slash } }
+
+  /// The last folder and the name; nil without a folder.
+  private static func end(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    path.contains(PathParts.slash) ? PathParts.last(2, of: path) : nil
+  }
+
+  /// The hash of a name in lower case, the same for all Unicode forms.
+  private static func hash(_ name: ArraySlice<UInt8>) -> Int {
+    var lower = name
+    if name.contains(where: { $0 >= 0x80 }) {
+      let text = String(decoding: name, as: UTF8.self).lowercased()
+      // The Kelvin sign, for one, has an ASCII letter in lower case.
+      lower = Array(text.utf8)[...]
+      if lower.contains(where: { $0 >= 0x80 }) { return text.hashValue }
+    }
+    // FNV-1a: names of one hash only cost time.
+    return lower.reduce(0x1465_0FB0_739D) {
+      ($0 ^ Int((0x41...0x5A).contains($1) ? $1 | 0x20 : $1)) &* 0x0100_0193
     }
   }
 }

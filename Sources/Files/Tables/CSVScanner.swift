@@ -1,146 +1,126 @@
 import SystemModule
 
-/// The text of a table.
-enum CSVText {
-  /// The text as UTF-8, without a byte-order mark, and what a person should know of how it was read.
-  static func read(
-    _ bytes: [UInt8], path: String
-  ) throws(DermaFusionError) -> (text: ArraySlice<UInt8>, notes: [String]) {
-    let isLittleEndian = bytes.starts(with: [0xFF, 0xFE])
-    if isLittleEndian || bytes.starts(with: [0xFE, 0xFF]) {
-      let units = stride(from: 2, to: bytes.count - 1, by: 2).map { index in
-        let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
-        return isLittleEndian ? second << 8 | first : first << 8 | second
-      }
-      guard bytes.count % 2 == 0, let text = String(validating: units, as: UTF16.self) else {
-        throw CSVTable.failure(path, "the table begins like UTF-16 text but is not UTF-16")
-      }
-      return (Array(text.utf8)[...], [])
-    }
-    let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    let content = bytes.starts(with: byteOrderMark) ? bytes[3...] : bytes[...]
-    // Valid UTF-8 too, but of UTF-16 without a mark whose letters are ASCII.
-    if let zero = content.firstIndex(of: 0) {
-      throw CSVTable.failure(
-        path,
-        "line \(line(of: zero, in: content)): a zero byte, as in UTF-16 text without a byte-order mark. Please save the table as UTF-8."
-      )
-    }
-    if String(validating: content, as: UTF8.self) != nil { return (content, []) }
-    return (
-      try windows1252(content, path: path)[...],
-      ["\(path) is not UTF-8 text and was read as Windows-1252, as spreadsheets save it in Western Europe."]
-    )
-  }
-
-  private static func line(of place: Int, in bytes: ArraySlice<UInt8>) -> Int {
-    1 + bytes[..<place].count { $0 == UInt8(ascii: "\n") }
-  }
-
-  private static func windows1252(
-    _ bytes: ArraySlice<UInt8>, path: String
-  ) throws(DermaFusionError) -> [UInt8] {
-    var text = String.UnicodeScalarView()
-    for (place, byte) in zip(bytes.indices, bytes) {
-      let isControl = byte < 0x20 && ![0x09, 0x0A, 0x0D].contains(byte)
-      let scalar = (0x80..<0xA0).contains(byte) ? upperControls[Int(byte) - 0x80] : UInt32(byte)
-      guard !isControl, scalar != 0, let scalar = Unicode.Scalar(scalar) else {
-        throw CSVTable.failure(
-          path,
-          "line \(line(of: place, in: bytes)): the byte 0x\(String(byte, radix: 16)) is neither UTF-8 nor Windows-1252 text. Please save the table as UTF-8."
-        )
-      }
-      text.append(scalar)
-    }
-    return Array(String(text).utf8)
-  }
-
-  /// The scalars of 0x80 to 0x9F, 0 where there is none.
-  private static let upperControls: [UInt32] = [
-    0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,
-    0x017D, 0, 0, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A,
-    0x0153, 0, 0x017E, 0x0178,
-  ]
-}
-
-/// Splits bytes into rows and fields. Every character that matters is ASCII, which UTF-8 never hides inside
-/// another character.
+/// Finds rows and fields in bytes. Every character that matters is ASCII, which UTF-8 never hides inside another character.
 struct CSVScanner {
-  var bytes: ArraySlice<UInt8>
+  /// A field's place in the bytes, without the quotes around it.
+  struct Field {
+    let range: Range<Int>
+    /// True if quotes inside it are written twice.
+    var isDoubled = false
+  }
+
+  let bytes: ArraySlice<UInt8>
   /// Between two fields.
   let separator: UInt8
   let path: String
-  private var line = 1
+  /// In the bytes.
+  private(set) var place: Int
+  /// From 1.
+  private(set) var line = 1
 
-  init(bytes: ArraySlice<UInt8>, separator: UInt8, path: String) {
+  /// - Parameter place: where to begin; at the first byte if nil.
+  init(bytes: ArraySlice<UInt8>, separator: UInt8, path: String = "", place: Int? = nil) {
     self.bytes = bytes
     self.separator = separator
     self.path = path
+    self.place = place ?? bytes.startIndex
   }
 
-  /// Of a whole table, which tells what separates its fields.
+  /// The scanner of a whole table, which tells what separates its fields.
   init(bytes: ArraySlice<UInt8>, path: String) {
     let first = bytes.prefix { !Self.endsLine($0) }
     if let separator = Self.separator(markedBy: first) {
-      self.init(bytes: bytes.dropFirst(first.count), separator: separator, path: path)
+      self.init(bytes: bytes, separator: separator, path: path)
+      place = first.endIndex
       endLine()
     } else {
       self.init(bytes: bytes, separator: Self.separator(of: bytes), path: path)
     }
   }
 
-  /// What a first line such as `sep=;` names, also with the quotes and the empty cells behind it that a spreadsheet adds where it
-  /// writes the line as a row.
+  var isAtEnd: Bool { place == bytes.endIndex }
+
+  /// The separator that a first line such as `sep=;` names, also with the quotes and the empty cells behind it that a spreadsheet
+  /// adds where it writes the line as a row.
   private static func separator(markedBy line: ArraySlice<UInt8>) -> UInt8? {
+    let start = Array("sep=".utf8)
+    // Nobody writes a longer one.
+    guard line.count < 4096 else { return nil }
     let text = line.filter { $0 != UInt8(ascii: "\"") }
-    guard text.count >= 5, text.prefix(4).map({ $0 | 0x20 }) == Array("sep=".utf8).map({ $0 | 0x20 }),
+    guard text.count >= 5, text.prefix(4).map({ $0 | 0x20 }) == start.map({ $0 | 0x20 }),
       text[4...].allSatisfy({ $0 == text[4] })
     else { return nil }
     return text[4]
   }
 
-  mutating func rows() throws(DermaFusionError) -> [CSVTable.Row] {
-    var rows: [CSVTable.Row] = []
-    while !bytes.isEmpty {
-      var row = CSVTable.Row(line: line, fields: [])
-      repeat { row.fields.append(try field()) } while take(separator)
-      let isBlank = row.fields.allSatisfy {
-        $0.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-      }
-      if !isBlank { rows.append(row) }
-      endLine()
-    }
-    return rows
+  /// The next row's fields, with ``place`` behind its end.
+  ///
+  /// - Returns: how many there are; 0 if none has text.
+  mutating func passRow() throws(DermaFusionError) -> Int {
+    var (count, hasText) = (0, false)
+    repeat {
+      let field = try field()
+      count += 1
+      hasText =
+        hasText || bytes[field.range].contains { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+    } while takeSeparator()
+    endLine()
+    return hasText ? count : 0
   }
 
-  private mutating func field() throws(DermaFusionError) -> String {
-    guard bytes.first == UInt8(ascii: "\"") else {
-      let text = bytes.prefix { $0 != separator && !Self.endsLine($0) }
-      bytes = bytes.dropFirst(text.count)
-      return String(decoding: text, as: UTF8.self)
+  /// The next row's fields as texts.
+  mutating func fields() throws(DermaFusionError) -> [String] {
+    var fields: [String] = []
+    repeat { fields.append(text(of: try field())) } while takeSeparator()
+    endLine()
+    return fields
+  }
+
+  mutating func field() throws(DermaFusionError) -> Field {
+    guard !isAtEnd, bytes[place] == UInt8(ascii: "\"") else {
+      let start = place
+      while !isAtEnd, bytes[place] != separator, !Self.endsLine(bytes[place]) { place += 1 }
+      return Field(range: start..<place)
     }
-    let openingLine = line
-    var text: [UInt8] = []
-    repeat {
+    let (openingLine, start) = (line, place + 1)
+    var isDoubled = false
+    while true {
       // Past the opening quote, or past the second of a doubled one.
-      bytes.removeFirst()
-      let quoted = bytes.prefix { $0 != UInt8(ascii: "\"") }
-      bytes = bytes.dropFirst(quoted.count)
-      line += quoted.count { $0 == UInt8(ascii: "\n") }
-      guard bytes.popFirst() != nil else {
+      place += 1
+      while !isAtEnd, bytes[place] != UInt8(ascii: "\"") {
+        if bytes[place] == UInt8(ascii: "\n") { line += 1 }
+        place += 1
+      }
+      guard !isAtEnd else {
         throw CSVTable.failure(path, "line \(openingLine): a quote that is never closed")
       }
-      text += quoted
-      if bytes.first == UInt8(ascii: "\"") { text.append(UInt8(ascii: "\"")) }
-    } while bytes.first == UInt8(ascii: "\"")
-    if let next = bytes.first, next != separator, !Self.endsLine(next) {
+      place += 1
+      guard !isAtEnd, bytes[place] == UInt8(ascii: "\"") else { break }
+      isDoubled = true
+    }
+    if !isAtEnd, bytes[place] != separator, !Self.endsLine(bytes[place]) {
       throw CSVTable.failure(path, "line \(line): text between a closing quote and the separator")
     }
-    return String(decoding: text, as: UTF8.self)
+    return Field(range: start..<(place - 1), isDoubled: isDoubled)
   }
 
-  /// Of a comma, a semicolon and a tab the one that the first line with text has most of, outside of quotes; of as many the
-  /// first of them.
+  /// A field's bytes, with one quote for two.
+  func content(of field: Field) -> ArraySlice<UInt8> {
+    guard field.isDoubled else { return bytes[field.range] }
+    var (content, isAfterQuote): ([UInt8], Bool) = ([], false)
+    for byte in bytes[field.range] {
+      isAfterQuote = byte == UInt8(ascii: "\"") && !isAfterQuote
+      // The second of two.
+      if byte == UInt8(ascii: "\""), !isAfterQuote { continue }
+      content.append(byte)
+    }
+    return content[...]
+  }
+
+  func text(of field: Field) -> String { String(decoding: content(of: field), as: UTF8.self) }
+
+  /// The separator of a table without a line that names it: the one of a comma, a semicolon and a tab that the first line with text has most of, outside of quotes,
+  /// the first of them if it has as many of several; or a blank.
   static func separator(of content: ArraySlice<UInt8>) -> UInt8 {
     let candidates = [",", ";", "\t"].map { UInt8(ascii: $0) }
     var counts = [0, 0, 0]
@@ -157,13 +137,34 @@ struct CSVScanner {
         hasText = hasText || byte != UInt8(ascii: " ")
       }
     }
-    let most = counts.max() ?? 0
-    return candidates[counts.firstIndex(of: most) ?? 0]
+    guard let most = counts.max(), most > 0, let place = counts.firstIndex(of: most) else {
+      return isSeparatedByBlanks(content) ? UInt8(ascii: " ") : candidates[0]
+    }
+    return candidates[place]
   }
 
+  /// True if the first row below the header has the header's number of words, or one more: R's `write.table` gives the names of
+  /// the rows no name.
+  private static func isSeparatedByBlanks(_ content: ArraySlice<UInt8>) -> Bool {
+    var scanner = CSVScanner(bytes: content, separator: UInt8(ascii: " "))
+    func count() -> Int? {
+      while !scanner.isAtEnd {
+        guard let count = try? scanner.passRow() else { return nil }
+        if count > 0 { return count }
+      }
+      return nil
+    }
+    guard let header = count(), header > 1, let row = count() else { return false }
+    // A column of this name alone.
+    let isImageName = String(decoding: content.prefix(10), as: UTF8.self).lowercased() == "image name"
+    return (row == header && !(isImageName && header == 2)) || row == header + 1
+  }
+
+  mutating func takeSeparator() -> Bool { take(separator) }
+
   private mutating func take(_ byte: UInt8) -> Bool {
-    guard bytes.first == byte else { return false }
-    bytes.removeFirst()
+    guard !isAtEnd, bytes[place] == byte else { return false }
+    place += 1
     return true
   }
 

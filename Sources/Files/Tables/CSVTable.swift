@@ -5,23 +5,45 @@ extension DermaFusionError.Code {
   package static let invalidTable = Self("invalidTable")
 }
 
-/// A table of text as RFC 4180 describes it: commas, or semicolons or tabs where the first line has more of them; quotes doubled
-/// inside quoted fields, line breaks inside them, LF, CRLF or CR between rows. A first line such as `sep=;` names what separates
-/// fields. The text is UTF-8, or UTF-16 with a byte-order mark as spreadsheets write it, or else Windows-1252. A byte-order mark is
-/// passed over, and so are lines without text, such as the rows of nothing but commas that spreadsheets leave.
+/// A table of text as RFC 4180 describes it: commas, or semicolons or tabs if the first line has more of them, or blanks if it has
+/// none of these; quotes doubled inside quoted fields, line breaks inside them, LF, CRLF or CR between rows. A first line such as
+/// `sep=;` names what separates fields. The text is UTF-8, or UTF-16 with a byte-order mark as spreadsheets write it, or else
+/// Windows-1252. A byte-order mark is passed over, and so are lines without text, such as the rows of nothing but commas that
+/// spreadsheets leave.
+///
+/// A table keeps its text and four bytes for each row: millions of rows take no more memory than their file.
 package struct CSVTable: Equatable, Sendable {
-  package struct Row: Equatable, Sendable {
+  package struct Row: Sendable {
+    fileprivate let table: CSVTable
+    fileprivate let place: Int
+
     /// The line on which the row begins, from 1.
-    package let line: Int
-    package var fields: [String]
+    package var line: Int { table.line(ofRow: place) }
+
+    /// Each as it stands.
+    package var fields: [String] {
+      var scanner = table.scanner(atRow: place)
+      // The table's rows have been read before.
+      return (try? scanner.fields()) ?? []
+    }
 
     /// A cell without blanks around it.
-    package subscript(column: Column) -> String { fields[column.index].trimmed }
+    package subscript(column: Column) -> String {
+      String(decoding: table.cell(column, ofRow: place), as: UTF8.self).trimmed
+    }
 
     /// A cell without blanks around it; `nil` where it is missing.
     package func known(_ column: Column) -> String? {
-      CSVTable.isMissing(self[column]) ? nil : self[column]
+      let text = self[column]
+      return CSVTable.isMissing(text) ? nil : text
     }
+  }
+
+  package struct Rows: RandomAccessCollection, Sendable {
+    fileprivate let table: CSVTable
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { table.starts.count }
+    package subscript(place: Int) -> Row { Row(table: table, place: place) }
   }
 
   package struct Column: Equatable, Sendable {
@@ -32,43 +54,115 @@ package struct CSVTable: Equatable, Sendable {
 
   /// For the messages.
   package let path: String
-  /// The column names, without blanks around them.
+  /// The column names, without blanks around them. R's names of rows have the name `""`.
   package let header: [String]
-  /// Each with as many fields as the header.
-  package let rows: [Row]
-  /// What a person should know of how the text was read.
+  /// Notes on how the text was read.
   package let notes: [String]
   /// Whether `classify` wrote the table.
   package let isOfClassify: Bool
   /// Whether names in the table are marked as text for spreadsheets: those that `classify` or `evaluate --predictions` wrote.
-  private let marksNames: Bool
+  let marksNames: Bool
+  private let text: ArraySlice<UInt8>
+  private let separator: UInt8
+  /// The places in the text where rows begin.
+  private let starts: [UInt32]
+  /// The lines of rows that do not begin on the line behind their predecessor's.
+  private let steps: [(row: UInt32, line: UInt32)]
 
-  /// - Parameter path: for the messages.
+  /// Each with as many fields as the header.
+  package var rows: Rows { Rows(table: self) }
+
+  /// - Parameters:
+  ///   - bytes: fewer than 4 GB.
+  ///   - path: for the messages.
   package init(_ bytes: [UInt8], path: String) throws(DermaFusionError) {
     self.path = path
-    let (content, notes) = try CSVText.read(bytes, path: path)
-    self.notes = notes
-    var scanner = CSVScanner(bytes: content, path: path)
-    var all = try scanner.rows()
-    guard !all.isEmpty else { throw Self.failure(path, "the table has no header") }
-    header = all.removeFirst().fields.map { $0.trimmed }
+    (text, notes) = try CSVText.read(bytes, path: path)
+    precondition(text.endIndex <= UInt32.max, "a table of \(text.count) bytes, at most \(UInt32.max)")
+    var scanner = CSVScanner(bytes: text, path: path)
+    separator = scanner.separator
+    var header: [String] = []
+    while header.isEmpty, !scanner.isAtEnd {
+      var row = scanner
+      if try scanner.passRow() > 0 { header = try row.fields().map { $0.trimmed } }
+    }
+    guard !header.isEmpty else { throw Self.failure(path, "the table has no header") }
+    var starts: [UInt32] = []
+    var steps: [(row: UInt32, line: UInt32)] = []
+    // At once: an array that grows would take twice as much.
+    starts.reserveCapacity(text[scanner.place...].count { $0 == UInt8(ascii: "\n") } + 1)
+    var nextLine = 0
+    while !scanner.isAtEnd {
+      let (start, line) = (scanner.place, scanner.line)
+      let count = try scanner.passRow()
+      guard count > 0 else { continue }
+      if starts.isEmpty, Self.hasNamedRows(count, header, text[start...], separator) {
+        header.insert("", at: 0)
+      }
+      guard count == header.count else { throw Self.wrongCount(count, header.count, line: line, path) }
+      if line != nextLine { steps.append((UInt32(starts.count), UInt32(line))) }
+      starts.append(UInt32(start))
+      nextLine = line + 1
+    }
+    self.header = header
+    self.starts = starts
+    self.steps = steps
     isOfClassify = Self.isOfClassify(header)
     marksNames = isOfClassify || ["image_id", "label", "abstain"].allSatisfy(header.contains)
-    for row in all where row.fields.count != header.count {
-      let count = row.fields.count
-      throw Self.failure(
-        path,
-        "line \(row.line): \(count) \(count == 1 ? "field" : "fields"), where the header has \(header.count)")
+  }
+
+  /// True if R's `write.table` gave the first field of each row no name in the header. It writes these fields in quotes, or, with
+  /// blanks between fields, as numbers; anything else may be a field too many.
+  private static func hasNamedRows(
+    _ count: Int, _ header: [String], _ row: ArraySlice<UInt8>, _ separator: UInt8
+  ) -> Bool {
+    guard count == header.count + 1, let first = row.first else { return false }
+    return first == UInt8(ascii: "\"")
+      || (separator == UInt8(ascii: " ") && row.prefix { $0 != separator }.allSatisfy { 48...57 ~= $0 })
+  }
+
+  private static func wrongCount(
+    _ count: Int, _ expected: Int, line: Int, _ path: String
+  ) -> DermaFusionError {
+    failure(
+      path, "line \(line): \(count) \(count == 1 ? "field" : "fields"), where the header has \(expected)")
+  }
+
+  package static func == (first: CSVTable, second: CSVTable) -> Bool {
+    first.path == second.path && first.header == second.header
+      && first.rows.elementsEqual(second.rows) { $0.line == $1.line && $0.fields == $1.fields }
+  }
+
+  fileprivate func line(ofRow row: Int) -> Int {
+    // The last step that is not behind it.
+    var (low, high) = (0, steps.count)
+    while low + 1 < high {
+      let middle = (low + high) / 2
+      if Int(steps[middle].row) <= row { low = middle } else { high = middle }
     }
-    rows = all
+    return Int(steps[low].line) + row - Int(steps[low].row)
+  }
+
+  fileprivate func scanner(atRow row: Int) -> CSVScanner {
+    CSVScanner(bytes: text, separator: separator, place: Int(starts[row]))
+  }
+
+  /// A cell as it stands.
+  func cell(_ column: Column, ofRow row: Int) -> ArraySlice<UInt8> {
+    var scanner = scanner(atRow: row)
+    for _ in 0..<column.index {
+      _ = try? scanner.field()
+      _ = scanner.takeSeparator()
+    }
+    return (try? scanner.field()).map { scanner.content(of: $0) } ?? []
   }
 
   /// The fields of one row with commas between them, exactly as they stand; `nil` where it is not one row.
   package static func fields(ofRow bytes: ArraySlice<UInt8>) -> [String]? {
     guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
-    var scanner = CSVScanner(bytes: bytes, separator: UInt8(ascii: ","), path: "")
-    guard let rows = try? scanner.rows(), rows.count == 1 else { return nil }
-    return rows[0].fields
+    var scanner = CSVScanner(bytes: bytes, separator: UInt8(ascii: ","))
+    guard !bytes.isEmpty, let fields = try? scanner.fields(), scanner.isAtEnd else { return nil }
+    return fields
   }
 
   /// The first row of a table with commas, with the line feed behind it, and the number of its lines; `nil` where no line feed
@@ -92,6 +186,18 @@ package struct CSVTable: Equatable, Sendable {
     ["", "na", "n/a", "nan", "<na>", "null", "none", "-", "?"].contains(text.lowercased())
   }
 
+  /// The values of a column that has numbers alone, such as the codes of a questionnaire, each once; nil if it has a word, or
+  /// nothing.
+  package func codes(_ column: Column) -> [String]? {
+    var codes: Set<String> = []
+    for row in rows {
+      guard let text = row.known(column) else { continue }
+      guard let number = Double(text), number == number.rounded(), abs(number) < 1000 else { return nil }
+      codes.insert(text)
+    }
+    return codes.isEmpty ? nil : codes.sorted()
+  }
+
   /// The columns `NAME_5` to `NAME_1` of the ISIC archive, from the most exact to the most general.
   package static func hierarchy(_ name: String) -> [String] { (1...5).reversed().map { "\(name)_\($0)" } }
 
@@ -111,29 +217,30 @@ extension CSVTable {
   /// - Parameter names: in lower case.
   /// - Throws: where the header has that name several times.
   package func column(among names: [String]) throws(DermaFusionError) -> Column? {
-    guard let name = try columnNames(among: names).first else { return nil }
-    return try column(name)
+    if let name = names.first(where: header.contains) { return try column(name) }
+    for name in names {
+      let variants = variants(of: name)
+      if variants.count > 1 { throw repeated(variants[0]) }
+      if let variant = variants.first { return try column(variant) }
+    }
+    return nil
   }
 
-  /// All of the names that the header has, as they stand there: first those that it has as they are, then those that it has
-  /// once in another letter case, each in the order of `names`.
+  /// All of the names that the header has, as they stand there: those of each name together, first the one to the letter.
   ///
   /// - Parameter names: in lower case.
-  /// - Throws: where the header has one of them several times; in another letter case only the first of them matters.
+  /// - Throws: where the header has one of them several times to the letter.
   package func columns(among names: [String]) throws(DermaFusionError) -> [Column] {
     var columns: [Column] = []
-    for name in try columnNames(among: names) { columns.append(try column(name)) }
+    for name in names.flatMap({ variants(of: $0) }) { columns.append(try column(name)) }
     return columns
   }
 
-  private func columnNames(among names: [String]) throws(DermaFusionError) -> [String] {
-    var found = names.filter(header.contains)
-    for name in names where !found.contains(name) {
-      let columns = header.filter { $0.lowercased() == name }
-      if columns.count > 1, found.isEmpty { throw repeated(columns[0]) }
-      if columns.count == 1 { found += columns }
-    }
-    return found
+  /// The names in the header that are this one in any letter case.
+  private func variants(of name: String) -> [String] {
+    var found: [String] = []
+    for column in header where column.lowercased() == name && !found.contains(column) { found.append(column) }
+    return found.filter { $0 == name } + found.filter { $0 != name }
   }
 
   /// The column of this name, to the letter.
@@ -168,27 +275,15 @@ extension CSVTable {
 
   /// A cell with a name, as it stands: a file's name may begin or end with blanks.
   package func name(_ column: Column, of row: Row) throws(DermaFusionError) -> String {
-    let name = row.fields[column.index]
+    let name = names(column)[row.place]
     guard !name.isEmpty else {
       throw invalid(column, of: row, value: "", expectation: "Please provide an identifier.")
     }
-    return marksNames ? CSVCell.original(name) : name
+    return name
   }
 
-  /// The names in a column, one for each row, all of them different.
-  package func uniqueNames(_ column: Column) throws(DermaFusionError) -> [String] {
-    // By bytes: strings are equal too where they only look the same.
-    var lines: [[UInt8]: Int] = [:]
-    var names: [String] = []
-    for row in rows {
-      let name = try name(column, of: row)
-      if let firstLine = lines.updateValue(row.line, forKey: Array(name.utf8)) {
-        throw failure("line \(row.line): the \(column.name) '\(name)' was already on line \(firstLine)")
-      }
-      names.append(name)
-    }
-    return names
-  }
+  /// The names in a column.
+  package func names(_ column: Column) -> TableNames { TableNames(table: self, column: column) }
 
   /// A cell breaks a rule that the caller knows.
   package func invalid(

@@ -261,6 +261,13 @@ struct PipeTime {
 }
 
 extension FileBytes {
+  /// The absolute path of the folder in which relative paths begin; nil if the system cannot tell.
+  package static var currentFolder: String? {
+    guard let path = getcwd(nil, 0) else { return nil }
+    defer { free(path) }
+    return String(validatingCString: path)
+  }
+
   /// Checks that a folder can be made, or is there and empty.
   package static func requireNewFolder(_ path: String) throws(DermaFusionError) {
     var status = stat()
