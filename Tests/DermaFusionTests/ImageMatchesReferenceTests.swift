@@ -130,9 +130,9 @@ import Testing
         let below =
           Bool.random(using: &random)
           ? String(
-            decoding: parts.suffix(Int.random(in: 1...2, using: &random)).joined(separator: [
-              UInt8(ascii: "/")
-            ]), as: UTF8.self) : nil
+            decoding: Array(
+              parts.suffix(Int.random(in: 1...2, using: &random)).joined(separator: [UInt8(ascii: "/")])),
+            as: UTF8.self) : nil
         let rank = Int.random(in: 0...1, using: &random)
         images.append(ListedImage(path, below: below, rank: rank))
         let absolute = [UInt8(ascii: "/")] + parts.joined(separator: [UInt8(ascii: "/")])

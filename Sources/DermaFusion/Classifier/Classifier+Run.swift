@@ -20,7 +20,9 @@ package struct ImageAnswer: Sendable {
   package let timing: ClassificationTiming
 
   /// The square that the network saw, for a person to see.
-  package var picture: PixelImage { request.pictureSide.map { input.picture(side: $0) } ?? input.boundedSquare }
+  package var picture: PixelImage {
+    request.pictureSide.map { input.picture(side: $0) } ?? input.boundedSquare
+  }
 
   /// The classification with its maps, of a request that asks for maps.
   package var explanation: Explanation {
