@@ -11,13 +11,14 @@ package struct FolderImages: Sendable {
   package let failures: [DermaFusionError]
   package let leftOut: LeftOutFiles
 
-  /// - Parameter takesHeatmaps: whether gradcam's pictures are images like others: where images are looked up by name.
+  /// - Parameter areLookedUp: True where a table names the images that are wanted. gradcam's pictures are images like others
+  ///   there, and copies are not looked for, since only what is named is used.
   /// - Throws: ``DermaFusionError`` for a folder that cannot be read or holds no image.
-  package init(_ folder: String, takesHeatmaps: Bool = false) throws(DermaFusionError) {
+  package init(_ folder: String, areLookedUp: Bool = false) throws(DermaFusionError) {
     // Asked only of endings that occur: for some formats a library of the system is opened.
     var isReadable: [String: Bool] = [:]
     let walk = try FolderWalk(folder) { name in
-      if !takesHeatmaps, name.lowercased().hasSuffix(ImageFileName.heatmapEnding) {
+      if !areLookedUp, name.lowercased().hasSuffix(ImageFileName.heatmapEnding) {
         return .counted(ImageFileName.heatmapEnding)
       }
       // The list of a disc's images.
@@ -36,7 +37,7 @@ package struct FolderImages: Sendable {
       }
     }
     paths = walk.paths
-    leftOut = LeftOutFiles(counts: walk.counts, copies: FileCopies(paths))
+    leftOut = LeftOutFiles(counts: walk.counts, copies: areLookedUp ? FileCopies() : FileCopies(paths))
     if paths.isEmpty, walk.failures.isEmpty {
       let others = leftOut.words.map { ", but \($0)" } ?? ""
       throw .folderWithout(folder, kind: ImageFileName.kind + others)

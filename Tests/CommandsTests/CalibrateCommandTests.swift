@@ -121,9 +121,10 @@ import Testing
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["images", "labels.csv"])
   }
 
-  /// A table of 70 images, which are not there.
+  /// What is said of a table whose files are there and are no images.
   private func refusal(_ rows: [String], header: String = "image_id,lesion_id,dx,patient_id") -> String {
     var words = words(1)
+    for index in rows.indices { folder.write("\(index)", to: "images/M\(index).ppm") }
     words[1] = folder.write("\(header)\n" + rows.map { $0 + "\n" }.joined(), to: "table.csv")
     let result = run(words + ["--force"])
     #expect(result.status == .failure && result.output == "")

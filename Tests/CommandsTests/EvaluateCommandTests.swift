@@ -110,7 +110,7 @@ import Testing
     folder.write("hello", to: "first/bad.jpg")
     folder.write(pnm(), to: "first/below.jpg")
     folder.write(
-      Self.header + "none,L9,df,,,\nbelow,L1,nv,,,\nbad,L2,nv,,,\nlast,L3,nv,,,\n", to: "labels.csv")
+      Self.header + "absent,L9,df,,,\nbelow,L1,nv,,,\nbad,L2,nv,,,\nlast,L3,nv,,,\n", to: "labels.csv")
     let result = runTool(
       "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], "--format", "json")
     #expect(result.status == .failure)
@@ -122,7 +122,7 @@ import Testing
         Error: \(labels): line 3: the row 'below' could be that of \(folders[0])/below.jpg and of \
         \(folders[0])/deep/below.PNM
         """)
-    #expect(lines[1] == "Error: \(labels): line 2: no folder given has an image of the name 'none'")
+    #expect(lines[1] == "Error: \(labels): line 2: no folder given has an image of the name 'absent'")
     #expect(
       lines[2].hasPrefix(
         "Error: \(folders[0])/bad.jpg: not a PNG, JPEG, PNM, BMP, DICOM, WebP, TIFF, HEIC or AVIF image"))
@@ -131,12 +131,12 @@ import Testing
     #expect(json["listed"] as? Int == 4)
     #expect(json["macroAUROC"] is NSNull)
 
-    folder.write(Self.header + "none,L9,df,,,\n", to: "labels.csv")
+    folder.write(Self.header + "absent,L9,df,,,\n", to: "labels.csv")
     let nothing = runTool("evaluate", "--labels", labels, "--images", folders[0])
     #expect(nothing.status == .failure)
     #expect(nothing.output == "")
     #expect(nothing.errors.contains("labels.csv: no row is that of one of the "), "\(nothing.errors)")
-    #expect(nothing.errors.contains("; its row is 'none'"))
+    #expect(nothing.errors.contains("; its row is 'absent'"))
   }
 
   /// A folder that is given twice, and images that the list does not name, change nothing.

@@ -96,7 +96,8 @@ import Testing
                  [--max-decoding-memory <MB>] [--max-decoding-time <s>]
 
         ARGUMENTS:
-          <image>                 A file, or - for an image's bytes on standard input.
+          <image>                 A file, FILE#N for frame N of a DICOM file, or - for
+                                  an image's bytes on standard input.
 
         OPTIONS:
           --stage <stage>         Stage to write. (values: decoded, cropped, resized,
@@ -174,9 +175,9 @@ import Testing
       help.contains(
         """
         USAGE: dermafusion evaluate --labels <file.csv> --images <folder> ...
-                 [--model <folder>] [--threads <n>] [--precision <type>] [--tta]
-                 [--group <column,...>] [--format <format>] [--plots <folder>]
-                 [--plot-format <format>] [--predictions <file.csv>]
+                 [--join-patient] [--model <folder>] [--threads <n>]
+                 [--precision <type>] [--tta] [--group <column,...>] [--format <format>]
+                 [--plots <folder>] [--plot-format <format>] [--predictions <file.csv>]
                  [--allow-training-lesions] [--quiet]
 
         """), "\(help)")

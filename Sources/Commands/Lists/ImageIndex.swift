@@ -21,7 +21,7 @@ struct ImageIndex: Sendable {
   /// - Throws: ``DermaFusionError`` for one that is not a folder, cannot be read or holds no image.
   init(folders: [String]) throws(DermaFusionError) {
     for folder in folders where !self.folders.contains(where: { $0.folder == folder }) {
-      let images = try FolderImages(folder, takesHeatmaps: true)
+      let images = try FolderImages(folder, areLookedUp: true)
       failures += images.failures
       leftOut.add(images.leftOut)
       var sources: [ImageSource] = []

@@ -37,10 +37,12 @@ package struct TableNames: RandomAccessCollection, Sendable {
   package func line(ofRow row: Int) -> Int { table.rows[row].line }
 
   /// True if a row names no image: its cell is blank, or says that there is no value. A file of such a name is found all the same.
-  package func isNothing(_ row: Int) -> Bool { Self.isNothing(bytes(row)) }
+  /// The tables of `classify` name an image in each row.
+  package func isNothing(_ row: Int) -> Bool { isNothing(bytes(row)) }
 
-  private static func isNothing(_ name: ArraySlice<UInt8>) -> Bool {
-    name.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+  private func isNothing(_ name: ArraySlice<UInt8>) -> Bool {
+    guard !table.marksNames else { return false }
+    return name.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
       || (name.count <= 4 && CSVTable.isMissing(String(decoding: name, as: UTF8.self)))
   }
 
@@ -52,7 +54,7 @@ package struct TableNames: RandomAccessCollection, Sendable {
     var namelessCount = 0
     for row in indices {
       let name = bytes(row)
-      if Self.isNothing(name) {
+      if isNothing(name) {
         namelessCount += 1
       } else if let first = index.insert(row, name, bytes: bytes) {
         let hint = LongNumber(name) == nil ? "" : ". \(LongNumber.hint)"
