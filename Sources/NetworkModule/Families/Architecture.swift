@@ -1,4 +1,5 @@
 import Files
+import ImagePipeline
 import SystemModule
 import TensorModule
 

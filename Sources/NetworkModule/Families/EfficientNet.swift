@@ -1,4 +1,5 @@
 import KernelInterface
+import TensorModule
 
 /// EfficientNet: B0-B7, their `tf_` variants and Lite0-Lite4.
 ///

@@ -1,4 +1,5 @@
 import KernelInterface
+import TensorModule
 
 extension NetworkBuilder {
   /// Squeeze-excite's hidden channels and activations.

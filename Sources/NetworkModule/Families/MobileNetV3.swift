@@ -1,4 +1,5 @@
 import KernelInterface
+import TensorModule
 
 /// MobileNetV3, small and large: Howard et al., "Searching for MobileNetV3", 2019, tables 1 and 2, as timm has them.
 extension Architecture {

@@ -1,4 +1,5 @@
 import KernelInterface
+import TensorModule
 
 /// ResNet-18 and ResNet-50: He et al., "Deep Residual Learning for Image Recognition", 2016, table 1, with the stride in
 /// the 3x3 convolution, as timm has them.
