@@ -13,6 +13,9 @@ package enum InstructionSet: String, Sendable, CaseIterable {
 }
 
 /// The hot loops of one instruction set. A kernel never allocates, never starts a thread and never validates.
+///
+/// Its arguments keep pointers, which are marked `@_nonEphemeral`: the compiler warns where an array is converted to one,
+/// since that pointer is valid during the initialiser's call only.
 package struct KernelSet: Sendable {
   /// The products of an instruction set.
   package struct Products: Sendable {
