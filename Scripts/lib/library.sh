@@ -28,6 +28,7 @@ build_library() {
     -Xlinker -soname -Xlinker "$library_soname" -Xlinker --gc-sections -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now \
     -Xlinker "--version-script=$root/Sources/CDermaFusion/dermafusion.map" -Xlinker "-Map=$folder/link-map" \
     || fail "the shared library could not be linked"
+  # shellcheck disable=SC2034  # build-wheel reads it
   library_map=$folder/link-map
   strip --strip-unneeded "$library"
 }

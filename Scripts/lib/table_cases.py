@@ -86,7 +86,10 @@ CASES = [
     words_of_one_column("sites", "site", SITES, 2, "'moon' (1)", "'moon base' (1)"),
     words_of_one_column(
         "sexes", "Sex",
-        {"m": "male", "F": "female", "w": "female", "?": "unknown", "bot": REFUSED, "Männlich": "male", "femme": "female"},
+        {
+            "m": "male", "F": "female", "w": "female", "?": "unknown", "bot": REFUSED, "Männlich": "male",
+            "femme": "female",
+        },
         1, "bot",
     ),
     # Which row is an image's.
