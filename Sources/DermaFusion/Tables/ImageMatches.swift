@@ -363,8 +363,9 @@ private struct RowFilter {
       if lower.contains(where: { $0 >= 0x80 }) { return text.hashValue }
     }
     // FNV-1a: names of one hash only cost time.
-    return lower.reduce(0x1465_0FB0_739D) {
-      ($0 ^ Int((0x41...0x5A).contains($1) ? $1 | 0x20 : $1)) &* 0x0100_0193
-    }
+    return Int(
+      bitPattern: lower.reduce(0x811C_9DC5 as UInt) {
+        ($0 ^ UInt((0x41...0x5A).contains($1) ? $1 | 0x20 : $1)) &* 0x0100_0193
+      })
   }
 }

@@ -80,8 +80,11 @@ package struct MetadataTable: Sendable {
               remedy: "Please give each image a row of its own, by its path where its name is not enough."))
         }
       }
-      places = Dictionary(
-        zip(images.map { $0.path.imageKey }, images.indices), uniquingKeysWith: { first, _ in first })
+      var places: [[UInt8]: Int] = [:]
+      for (place, image) in images.enumerated() where places[image.path.imageKey] == nil {
+        places[image.path.imageKey] = place
+      }
+      self.places = places
       missing = columns.missing.fields
       unused = columns.unused
       notes = Self.notes(table, columns, images, matches, entries)
