@@ -24,7 +24,7 @@ package struct CalibrationComparison: Sendable {
 
   /// - Parameters:
   ///   - images: of at least ``foldCount`` units.
-  ///   - method: fits the model to the images of each four folds.
+  ///   - method: fits the model to the images of all folds but one.
   ///   - changesLastLayer: true to fit the last layer's weights too; each image has features then.
   ///   - keepsAll: true to keep parts that are no better too.
   package init(
@@ -98,7 +98,7 @@ package struct CalibrationComparison: Sendable {
   }
 }
 
-/// Fits to each four of five folds, each made once.
+/// Fits to all folds but one, each made once.
 private struct CrossFits {
   private let images: [ModelCalibration.Image]
   private let present: ModelCalibration
