@@ -107,7 +107,7 @@ private enum HeadlessModel {
   static func classifier(
     _ folder: String, _ arguments: ParsedArguments
   ) throws(DermaFusionError) -> Classifier? {
-    // What cannot be read is named where models are loaded.
+    // Loading the model names a file that cannot be read.
     guard let bytes = try? FileBytes.read(path: "\(folder)/\(ConfigurationFile.name)", limit: 4 << 20),
       case .object(let root)? = try? JSONParser.parse(bytes), root["format_version"] == nil,
       case .number(let count)? = root["num_classes"], count.integer == 0,

@@ -1,7 +1,7 @@
 import Files
 import ImagePipeline
 
-/// What a file says beside its pixels that a reader of the result must know.
+/// Facts of a file beside its pixels that a reader of the result must know.
 struct FileFacts: Equatable {
   /// Pictures in the file; of many, those that were counted.
   var pictureCount = 1
@@ -127,7 +127,7 @@ private struct Primaries {
   /// The greatest difference of a coordinate.
   func distance(to other: Primaries) -> Double {
     let differences = zip(values, other.values).map { abs($0 - $1) }
-    // What is no number is far from everything.
+    // NaN is far from everything.
     return differences.allSatisfy { $0.isFinite } ? differences.max() ?? 0 : .infinity
   }
 
@@ -157,7 +157,7 @@ private struct ICCProfile {
 
   init(_ bytes: UnsafeRawBufferPointer) { reader = ByteReader(bytes, isBigEndian: true) }
 
-  /// Where a tag's data begin.
+  /// The offset of a tag's data.
   private func tag(_ name: StaticString) -> Int? {
     // A profile has some 20 tags.
     let count = min(reader.integer32(at: 128) ?? 0, 256)

@@ -7,7 +7,7 @@ import SystemModule
 /// Alpha is dropped, gamma and colour profiles are not applied, and 16-bit values are taken by their high byte (for
 /// 16-bit grey Pillow itself would turn everything above 255 white). Of an animation the first picture counts, of several pages
 /// the first that is not marked as a reduced image; ``DecodedImage/details`` then says how many there are. A DICOM of several
-/// frames is refused unless one of them is asked for.
+/// frames is refused unless the caller chooses one.
 package enum ImageDecoder {
   /// Decodes the whole of an image file.
   package static func decode(

@@ -72,7 +72,7 @@ struct TIFFDirectory {
   let reader: ByteReader
   /// Where it lies, if it is not the file's first.
   private(set) var offset: Int?
-  /// How many pictures the file holds.
+  /// The number of pictures in the file.
   private(set) var facts = FileFacts()
   private var entries: [Int: Entry] = [:]
 
@@ -155,7 +155,7 @@ struct TIFFDirectory {
     }
   }
 
-  /// Whether Exif says that the colours are Adobe RGB, as cameras do that embed no profile: the index of the directory for
+  /// True if Exif says that the colours are Adobe RGB, as cameras do that embed no profile: the index of the directory for
   /// interoperability is `R03` (DCF, option file).
   static func statesAdobeRGB(exif bytes: UnsafeRawBufferPointer) -> Bool {
     guard let first = TIFFDirectory(exif: bytes)?.integer(0x8769),

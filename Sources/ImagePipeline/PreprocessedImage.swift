@@ -18,7 +18,7 @@ package struct DecodedImage: Sendable {
   package var patient: FilePatient?
   /// Whether the file's pixels are not square, and the decoder resampled them so that they are.
   package var isResampled = false
-  /// What the file's warnings say of it: how many pictures it holds, and its colour profile.
+  /// Details of the file's warnings: how many pictures it holds, and its colour profile.
   package var details: [ClassificationWarning: String] = [:]
   /// What the decoder holds for as long as the pixels are in use.
   private let reservation: (AnyObject & Sendable)?

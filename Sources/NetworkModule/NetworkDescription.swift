@@ -1,7 +1,7 @@
 import KernelInterface
 import TensorModule
 
-/// What a network computes, operation by operation, for people and programs.
+/// The operations of a network, for people and programs.
 package struct NetworkDescription: Sendable, Equatable {
   package struct Operation: Sendable, Equatable {
     /// timm's name of the layer; empty for an operation without weights.
@@ -14,7 +14,7 @@ package struct NetworkDescription: Sendable, Equatable {
     /// Numbers that training set, running statistics left out.
     package let parameters: Int
     package let multiplyAdds: Int
-    /// What became a part of it, in order: names and titles.
+    /// The operations that became parts of it, in order: names and titles.
     package let fused: [String]
   }
 

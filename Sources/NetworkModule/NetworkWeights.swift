@@ -195,7 +195,7 @@ extension NetworkWeights {
       input: try quantization(name))
   }
 
-  /// How the input of a quantised layer is kept.
+  /// The levels of a quantised layer's input.
   func quantization(_ name: String) throws(DermaFusionError) -> Quantization {
     let scale = try scales("\(name).input_scale", count: 1)[0]
     let zeroPoint = try tensor("\(name).input_zero_point", shape: [1])[0]

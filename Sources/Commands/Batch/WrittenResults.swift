@@ -29,7 +29,7 @@ struct WrittenResults {
   private(set) var count = 0
   /// The results of each image that were not taken yet, by the bytes of its name.
   private var results: [[UInt8]: [Entry]] = [:]
-  /// How often this batch names each image.
+  /// The number of times that this batch names each image.
   private let namings: [[UInt8]: Int]
   let path: String
   private let model: ModelIdentity

@@ -18,7 +18,7 @@ struct ISICSubmission: Sendable {
 
   /// The columns after the image's name, each with the classes whose probabilities it adds up.
   private let columns: [(name: String, labels: [LesionLabel])]
-  /// What the table of classes leaves out.
+  /// The classes that the table leaves out.
   let note: String?
 
   /// The challenge of 2018.

@@ -3,7 +3,7 @@ import Files
 import ImageCodecs
 import SystemModule
 
-/// Where the bytes of one image come from: `-` is standard input, everything else the path of a file, or `FILE#N` for a frame.
+/// The source of one image's bytes: `-` is standard input, everything else the path of a file, or `FILE#N` for a frame.
 struct ImageSource: Equatable, Sendable {
   /// The image's name in results and messages: as it was given.
   let name: String

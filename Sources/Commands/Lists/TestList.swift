@@ -55,7 +55,7 @@ struct TestList: Sendable {
   /// Rows of the table that have an image.
   private(set) var rowCount = 0
 
-  /// How many rows are named where thousands may share a fault.
+  /// The number of rows that are named where thousands may share a fault.
   static let namedCount = 5
 
   /// - Parameters:

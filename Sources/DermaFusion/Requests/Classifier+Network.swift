@@ -17,7 +17,7 @@ extension Classifier {
     }
   }
 
-  /// What is computed, operation by operation; of an ensemble, of each member.
+  /// The operations that are computed; those of each member of an ensemble.
   package var networks: [DescribedNetwork] {
     models.map { DescribedNetwork(model: $0.identity, network: $0.network.description) }
   }

@@ -44,7 +44,7 @@ extension Classification {
     return members
   }
 
-  /// What some of the warnings say of this image; no member where none does.
+  /// Details of the warnings that have some; a warning without details has no member.
   package var warningDetailMembers: [(key: String, value: JSONValue)] {
     let details = warnings.compactMap { warning in
       warningDetails[warning].map { (key: warning.rawValue, value: JSONValue.string($0)) }

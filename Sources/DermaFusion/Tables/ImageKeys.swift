@@ -36,7 +36,7 @@ struct ImageFile {
   /// The parts of its path: all of them, with an empty one first, if the folder is known in which relative paths begin.
   let parts: [ArraySlice<UInt8>]
   let isWhole: Bool
-  /// How many of the last parts a row from another machine must have.
+  /// The number of last parts that a row from another machine must have.
   let foreignCount: Int
   let identifier: ArraySlice<UInt8>
 
@@ -102,7 +102,7 @@ struct ImageKeys {
   private var keys: [[UInt8]] = []
   private var index: ByteIndex
   private var texts: [String: Int] = [:]
-  /// Of the keys of ``NamedPart/known``, how many parts they have, the longest first.
+  /// The numbers of parts of the keys of ``NamedPart/known``, the longest first.
   private(set) var depths: [Int] = []
 
   /// - Parameter open: places among the files.

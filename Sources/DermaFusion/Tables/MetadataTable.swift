@@ -54,7 +54,7 @@ package struct MetadataTable: Sendable {
     return Rows(table, columns, images, matches)
   }
 
-  /// What a table says of some images; it does not keep the table.
+  /// The rows of some images; it does not keep the table.
   package struct Rows: Sendable {
     /// Each image's row, nil without one; a failure if a cell cannot be understood, or if nobody can tell which row it is.
     private let entries: [Result<Entry, DermaFusionError>?]
@@ -62,7 +62,7 @@ package struct MetadataTable: Sendable {
     private let places: [[UInt8]: Int]
     private let missing: [String]
     private let unused: [String]
-    /// What a person should know of the table, and of the images that have no row or one by another name.
+    /// Notes for a person on the table, and on the images that have no row or one by another name.
     package let notes: [String]
 
     fileprivate init(

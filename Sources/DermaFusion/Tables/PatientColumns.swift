@@ -3,7 +3,7 @@ import SystemModule
 
 /// The rules by which the cells of a table of patients are read.
 package struct PatientReading: Sendable {
-  /// Of `age`, `sex` and `site`, those that are known otherwise: their cells are not read.
+  /// Those of `age`, `sex` and `site` that are known otherwise: their cells are not read.
   package var given: Set<String> = []
   /// True if rows without an image say what is known of all images of their patient.
   package var joinsPatients = false
@@ -30,9 +30,9 @@ package struct PatientColumns: Sendable {
       "anatom_site_general_challenge",
     ]
 
-  /// What the table says nothing of.
+  /// The fields that the table lacks.
   package struct Missing: Equatable, Sendable {
-    /// Of `age`, `sex` and `site`, those that have no column.
+    /// Those of `age`, `sex` and `site` that have no column.
     package let fields: [String]
     /// Tells a person of them and what the table has instead; `nil` where there are none.
     package let note: String?
@@ -47,9 +47,9 @@ package struct PatientColumns: Sendable {
   private let sexes: [CSVTable.Column]
   private let sites: [CSVTable.Column]
   package let missing: Missing
-  /// How many rows have no image.
+  /// The number of rows without an image.
   private let namelessCount: Int
-  /// What the rows without an image say of their patients; nil if they do not count.
+  /// The patients' details from rows without an image; nil if they do not count.
   private var patients: PatientRows?
 
   /// The names of the columns that are not read.
@@ -102,7 +102,7 @@ package struct PatientColumns: Sendable {
       namelessCount = try table.names(image).requireUnique()
       self.image = image
     } catch {
-      // Of files of one name in several folders, classify's own table tells by their paths which is which.
+      // classify's own table tells files of one name in several folders apart by their paths.
       guard table.isOfClassify, let paths = try table.column(among: ["image"]) else { throw error }
       namelessCount = try table.names(paths).requireUnique()
       self.image = paths
@@ -123,7 +123,7 @@ package struct PatientColumns: Sendable {
     try table.column(among: ["patient_id", "record_id"])
   }
 
-  /// What the table says of the image of a row.
+  /// The entry of a row's image.
   package func entry(of row: CSVTable.Row) throws(DermaFusionError) -> MetadataTable.Entry {
     let entry = try cells(of: row)
     return try patients.map { patients throws(DermaFusionError) in

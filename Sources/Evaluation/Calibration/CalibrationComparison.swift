@@ -13,7 +13,7 @@ package struct CalibrationComparison: Sendable {
   /// Seed of the split of the units into folds.
   package static let seed: UInt64 = 2018
 
-  /// Of the parts that the model has, in the order in which they were judged.
+  /// One for each part that the model has, in the order in which they were judged.
   package let verdicts: [CalibrationVerdict]
   /// Those that the new model has: the better ones, or all if that was asked for.
   package let kept: Set<CalibrationPart>
@@ -103,7 +103,7 @@ private struct CrossFits {
   private let images: [ModelCalibration.Image]
   private let present: ModelCalibration
   private let folds: [Int]
-  /// Of each fold, the fits to the others, without and with the last layer's weights.
+  /// Each fold's fits to the other folds, without and with the last layer's weights.
   private let fits: [(plain: CalibrationFit, changed: CalibrationFit?)]
 
   init(_ images: [ModelCalibration.Image], by method: CalibrationMethod, changesLastLayer: Bool) {

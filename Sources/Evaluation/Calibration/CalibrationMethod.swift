@@ -1,6 +1,6 @@
 import DermaFusion
 
-/// How a model's probabilities are fitted to images.
+/// The way to fit a model's probabilities to images.
 package struct CalibrationMethod {
   /// The model as it is.
   let present: ModelCalibration

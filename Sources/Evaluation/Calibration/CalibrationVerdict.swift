@@ -13,7 +13,7 @@ package struct CalibrationVerdict: Sendable {
   package let upperBound: Double?
   /// Metrics that are worse than before with the whole of their 95 % interval.
   package let worse: [Metric]
-  /// How many classes the sets are larger by, in the mean; nil for a part that leaves them as they are.
+  /// The mean growth of the sets, in classes; nil for a part that leaves them as they are.
   package let growth: Double?
   /// Of the images.
   let unitCount: Int
@@ -86,12 +86,12 @@ extension Metric {
     return Double(far) / Double(tally.total)
   }
 
-  /// How far ``falseAlarms`` are from ``ModelCalibration/falseAlarms``, up or down.
+  /// The distance of ``falseAlarms`` from ``ModelCalibration/falseAlarms``, up or down.
   static let falseAlarmDistance = Metric("falseAlarmDistance", "False alarms' distance from 0.01") {
     falseAlarms.compute($0).map { abs($0 - ModelCalibration.falseAlarms) }
   }
 
-  /// How far ``coverage`` is from ``ModelCalibration/coverage``, up or down.
+  /// The distance of ``coverage`` from ``ModelCalibration/coverage``, up or down.
   static let coverageDistance = Metric("coverageDistance", "Coverage's distance from 0.9") {
     coverage.compute($0).map { abs($0 - ModelCalibration.coverage) }
   }

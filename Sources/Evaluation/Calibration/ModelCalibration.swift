@@ -67,7 +67,7 @@ package struct ModelCalibration: Sendable, Equatable {
   package static let outerShare = 0.1
 }
 
-/// What can be fitted, in the order in which it is judged: each part builds on those before it.
+/// The parts that can be fitted, in the order in which they are judged: each part builds on those before it.
 package enum CalibrationPart: String, Sendable, CaseIterable {
   /// The bias of each class, and the temperature.
   case probabilities
@@ -164,10 +164,10 @@ extension CalibrationFit {
 /// The images of each class by their units: a lesion, or a patient, that was photographed thrice says as much about a class as one
 /// that was photographed once.
 package struct ClassUnits {
-  /// Of each class, how many units show it.
+  /// The number of units that show each class.
   package let counts: [Int]
   private let labels: [Int]
-  /// Of each image, 1 by the number of images of its class in its unit.
+  /// Each image's weight: 1 by the number of images of its class in its unit.
   private let weights: [Double]
 
   package init(_ images: [ModelCalibration.Image]) {

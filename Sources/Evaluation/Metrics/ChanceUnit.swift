@@ -35,7 +35,7 @@ package struct ChanceUnit: Sendable, Equatable {
   /// Unlike that of every other unit: a patient and a lesion may have the same name.
   var key: String { "\(kind.rawValue) \(name)" }
 
-  /// What is drawn from a set of images: the largest kind of unit in it.
+  /// The unit drawn from a set of images: the largest kind of unit in it.
   package static func drawn(_ units: [ChanceUnit]) -> Kind {
     Kind.allCases.last { kind in units.contains { $0.kind == kind } } ?? .images
   }

@@ -3,7 +3,7 @@ import SystemModule
 
 /// One image of a test list, with what the model made of it.
 package struct EvaluatedImage: Sendable, Equatable {
-  /// How much an image counts, as the columns of an ISIC challenge's ground truth have it: finite and at least 0.
+  /// An image's weights, as the columns of an ISIC challenge's ground truth have them: finite and at least 0.
   package struct Weights: Sendable, Equatable {
     /// `score_weight`, in all figures.
     package let score: Double
@@ -123,7 +123,7 @@ package struct EvaluationSet: Sendable {
       isPositive: images.map { Metric.RiskGroup.malignant.holds($0.label) })
   }
 
-  /// How many images of each class (row) were predicted as each (column), in the order of ``labels``, whatever their weight.
+  /// The number of images of each class (row) that were predicted as each (column), in the order of ``labels``, whatever their weight.
   package func confusionMatrix() -> [[Int]] {
     confusionMatrix(weights: ones.map { Double($0) }).map { $0.map { Int($0) } }
   }

@@ -7,7 +7,7 @@ struct Tally {
   let weights: [Double]
   /// Of all weights, above 0.
   let total: Double
-  /// How often each class (row) was predicted as each (column).
+  /// The number of times that each class (row) was predicted as each (column).
   let confusion: [[Double]]
   /// How often each class occurs, and how often it was predicted.
   let occurring: [Double]

@@ -86,7 +86,7 @@ extension ModelPath {
       remedy: "name the snapshot's folder: \(shown(list))")
   }
 
-  /// How to download the model that a path names on the Hub; nil where the path looks like one of this machine.
+  /// The command that downloads the model that a path names on the Hub; nil where the path looks like one of this machine.
   private static func download(_ path: String) -> String? {
     let prefixes = ["hf-hub:", "hf_hub:", "hf://", "https://huggingface.co/"]
     let prefix = prefixes.first { path.hasPrefix($0) }

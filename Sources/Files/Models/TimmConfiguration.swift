@@ -19,7 +19,7 @@ extension ConfigurationObject {
   /// - Parameter names: of those that can be run.
   func requireArchitecture(of names: [String]) throws(DermaFusionError) {
     if case .string(let found) = self["architecture"], hasValue("format_version") || isTimms {
-      // What follows the point names timm's weights.
+      // The words behind the point name timm's weights.
       let name = isTimms ? found.split(separator: ".").first.map { String($0) } ?? found : found
       if !names.contains(name) { throw .unknownArchitecture(name, of: names) }
     } else if !hasValue("format_version"), case .string(let type) = self["model_type"] {
@@ -128,7 +128,7 @@ extension ConfigurationObject {
   /// where there are none.
   fileprivate mutating func labelNames() throws(DermaFusionError) -> [String]? {
     let names = try namesOfLabels()
-    // What transformers fills in where nobody has named the classes.
+    // The name that transformers fills in where nobody has named the classes.
     return names?.first == "LABEL_0" ? nil : names
   }
 

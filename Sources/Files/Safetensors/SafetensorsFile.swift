@@ -127,7 +127,7 @@ extension SafetensorsFile {
       files: files)
   }
 
-  /// What to do where a tensor lies under a module's prefix.
+  /// The remedy where a tensor lies under a module's prefix.
   private func hint(for name: String) -> String {
     guard let found = tensors.first(where: { $0.name.hasSuffix(".\(name)") })?.name else { return "" }
     return

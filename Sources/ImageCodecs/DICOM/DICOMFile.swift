@@ -23,7 +23,7 @@ struct DICOMFile {
   private(set) var bitsStored = 0
   private(set) var isSigned = false
   private(set) var pixels: DICOMElement?
-  /// Where each frame of encapsulated pixels begins, in 64 bits; most files have the table of 32 bits that is their first item.
+  /// The offset of each frame of encapsulated pixels, in 64 bits; most files have the table of 32 bits that is their first item.
   private(set) var extendedOffsets: DICOMElement?
   /// The ICC profile of the colours.
   private var profile: DICOMElement?

@@ -62,7 +62,7 @@ enum DICOMFragments {
     return fragments
   }
 
-  /// Where each frame begins; nil without a table, and for one that is not filled in.
+  /// The offset of each frame; nil without a table, and for one that is not filled in.
   private static func offsets(of file: DICOMFile, table: Range<Int>) -> ((_ frame: Int) -> Int?)? {
     let reader = ByteReader(file.bytes)
     if let extended = file.extendedOffsets, !extended.isUndefined, extended.value.count >= 16 {
@@ -78,7 +78,7 @@ enum DICOMFragments {
     return { $0 * 4 + 4 <= table.count ? reader.integer32(at: table.lowerBound + $0 * 4) : nil }
   }
 
-  /// Whether a JPEG ends with the fragment, which may be filled up by a zero.
+  /// True if a JPEG ends with the fragment, which may be filled up by a zero.
   private static func holdsEnd(_ bytes: UnsafeRawBufferPointer, _ fragment: Range<Int>) -> Bool {
     var end = bytes[fragment]
     if end.last == 0 { end = end.dropLast() }

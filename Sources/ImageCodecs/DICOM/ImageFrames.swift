@@ -6,7 +6,7 @@ package enum ImageFrames {
   /// A film has more; a person names the frames that are wanted of it.
   package static let limit = 4096
 
-  /// How many frames a file states; 1 for every other file, and for what is not read here. A file whose ending is another
+  /// The number of frames that a file states; 1 for every other file, and for what is not read here. A file whose ending is another
   /// format's is not looked at.
   package static func count(ofFile path: String) -> Int {
     let ending = ImageEndings.ending(of: path)

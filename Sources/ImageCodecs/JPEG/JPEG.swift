@@ -38,7 +38,7 @@ enum JPEGDecoder {
     }
     let segments = JPEGSegments(reader, bytes)
     let orientation = embeddedAsRGB == nil ? segments.orientation : .upright
-    // What the JPEG itself says of its colours goes before what the file around it says.
+    // The JPEG's own statement on its colours goes before that of the file around it.
     if embeddedAsRGB != nil, cjpeg_obey_ids(reader) == 0, embeddedAsRGB == true { cjpeg_take_as_rgb(reader) }
     let details = embeddedAsRGB == nil ? segments.facts(of: reader.pointee).details : [:]
 

@@ -98,7 +98,7 @@ struct JPEGSegments {
     }
   }
 
-  /// Whether a JPEG of the same size with colours begins there that does not say that it is a map of the gain.
+  /// True if a JPEG of the same size with colours begins there that does not say that it is a map of the gain.
   private func isPicture(at start: Int, _ width: Int, _ height: Int) -> Bool {
     let reader = ByteReader(file, isBigEndian: true)
     guard reader.integer16(at: start) == 0xFFD8 else { return false }

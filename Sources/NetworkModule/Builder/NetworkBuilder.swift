@@ -80,18 +80,18 @@ package struct OperationList: Sendable {
     }
   }
 
-  /// Whether all operations can be computed in a precision.
+  /// True if all operations can be computed in a precision.
   package func supports(_ precision: Precision) -> Bool {
     operations.allSatisfy { $0.node.operation.precisions.contains(precision) }
   }
 }
 
-/// What a family of networks is written with: each call appends an operation and gives its value.
+/// The builder that a family of networks is written with: each call appends an operation and gives its value.
 ///
 /// Padding, norm, bias and activation belong to the call. Names are timm's.
 package struct NetworkBuilder {
   package private(set) var list: OperationList
-  /// What the model's configuration says of padding.
+  /// The padding in the model's configuration.
   let padding: ModelConfiguration.Padding
   let normEpsilon: Double
   /// A layer between the pooling and the classifier.

@@ -200,7 +200,7 @@ extension OperationList {
     }
   }
 
-  /// How often each value is read or looked at.
+  /// The number of times that each value is read or looked at.
   private var useCounts: [Int] {
     var counts = [Int](repeating: 0, count: nodes.count)
     for (_, node) in operations { for input in node.inputs { counts[input.index] += 1 } }

@@ -136,7 +136,7 @@ struct Segment {
     }
     for (gradient, target) in zip(gradients, targets) {
       var pending: [Value: (map: FeatureMap?, count: Int)] = [:]
-      /// Where the next contribution to a value's gradient goes.
+      /// The place of the next contribution to a value's gradient.
       func next(_ value: Value) -> InputGradient {
         let between = values[value]!
         let (before, count) = pending[value] ?? (nil, 0)

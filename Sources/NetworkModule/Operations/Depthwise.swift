@@ -5,7 +5,7 @@ import TensorModule
 /// A depthwise convolution, and the linear layer before it where both became one operation: the expanded tensor is then
 /// never whole in memory.
 final class Depthwise: Operation {
-  /// What reads the output, which decides what it is written as.
+  /// The reader of the output, which decides what it is written as.
   enum Reader: Sendable, Equatable {
     /// Anything: a map of floats.
     case any

@@ -64,7 +64,7 @@ final class LinearGradient: OperationGradient {
     _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
     state: UnsafeMutablePointer<Float>, in run: Run
   ) {
-    // What is gated is read once more by the backward pass; the product would overwrite it.
+    // The backward pass reads the gated value once more; the product would overwrite it.
     precondition(!form.isGated, "\(form.product.name): the output of a gated product is a mark")
     if addsLastInput || activation.isIdempotent {
       let plain = activation.isIdempotent ? activation : .identity

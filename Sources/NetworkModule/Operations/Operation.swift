@@ -39,7 +39,7 @@ extension Operation {
 
 /// An operation whose weights are packed. It is immutable.
 package protocol PreparedOperation: AnyObject, Sendable {
-  /// How its output lies in memory.
+  /// The layout of its output.
   var output: Layout { get }
   /// Floats of scratch memory for the whole operation.
   var scratchCount: Int { get }
@@ -125,10 +125,10 @@ package struct Run {
   let pool: ThreadPool
 }
 
-/// How a value lies in memory: rows of channels, one for each pixel, padded to whole vectors.
+/// The layout of a value in memory: rows of channels, one for each pixel, padded to whole vectors.
 package struct Layout: Sendable, Equatable {
   package let shape: FeatureShape
-  /// What the words are: floats, or what a product of another type reads.
+  /// The type of the words: floats, or what a product of another type reads.
   let type: ElementType
   /// Words from one pixel to the next.
   let pixelStride: Int
@@ -176,7 +176,7 @@ package struct Stored {
   var sums: UnsafeMutablePointer<Float>? { layout.sumRowCount == 0 ? nil : pointer + layout.mapCount }
 }
 
-/// What belongs to a product: its weight, what is folded into it and what follows it in the kernels' epilogue.
+/// The parts of a product: its weight, what is folded into it and what follows it in the kernels' epilogue.
 struct Product: Sendable, Equatable {
   /// The form of the products.
   enum Arithmetic: Sendable, Equatable {
@@ -213,6 +213,6 @@ struct Product: Sendable, Equatable {
     (arithmetic, norm, hasBias) = (.int8, nil, true)
   }
 
-  /// Of the packed weight.
+  /// The packed weight's.
   var type: ElementType { arithmetic == .bfloat16 ? .bfloat16 : .float32 }
 }

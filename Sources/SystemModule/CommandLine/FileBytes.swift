@@ -183,7 +183,7 @@ package enum FileBytes {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
   }
 
-  /// Whether it is a file that can be read from any place: neither a folder nor a pipe nor a device.
+  /// True if it is a file that can be read from any place: neither a folder nor a pipe nor a device.
   package static func isRegular(_ path: String) -> Bool { size(ofRegular: path) != nil }
 
   /// The bytes of a file that can be read from any place; nil for others.

@@ -50,7 +50,7 @@ struct PathBytes: Equatable {
 
   func appending(_ more: some Sequence<UInt8>) -> PathBytes { PathBytes(bytes + more) }
 
-  /// Whether it is a file, not a link to one.
+  /// True if it is a file, not a link to one.
   var isFile: Bool {
     var status = stat()
     return withCString { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG

@@ -14,7 +14,7 @@ package enum ProgramSignals {
   fileprivate static let capacity = 64
   /// Handlers that may be reading a path, which must not be freed meanwhile.
   fileprivate static let readers = Atomic<Int>(0)
-  /// How many times signals are held back, and the signal that came meanwhile.
+  /// The number of times that signals are held back, and the signal that came meanwhile.
   fileprivate static let held = Atomic<Int>(0)
   fileprivate static let waiting = Atomic<Int32>(0)
   nonisolated(unsafe) fileprivate static let message = bytes(
@@ -108,7 +108,7 @@ package enum ProgramSignals {
     if number != 0 { raise(number) }
   }
 
-  /// Whether a signal has to wait, which is then remembered.
+  /// True if a signal has to wait, which is then remembered.
   fileprivate static func isHeldBack(_ number: Int32) -> Bool {
     if held.load(ordering: .sequentiallyConsistent) == 0 { return false }
     waiting.store(number, ordering: .sequentiallyConsistent)
