@@ -192,8 +192,8 @@ function acceptFiles() {
   };
 }
 
-// A result that is not in the history goes with the page, whichever view is shown.
-window.addEventListener('beforeunload', (event) => { if (wouldLose(store.state)) event.preventDefault(); });
+// A result that is not stored goes with the page, whichever view is shown.
+window.addEventListener('beforeunload', (event) => { if (wouldLose(store.state) || app.history.unstoredCount > 0) event.preventDefault(); });
 
 let isOpen = false;
 

@@ -36,6 +36,21 @@ function done(transaction) {
   });
 }
 
+/** So many milliseconds a browser may take to open its database: Safari was known never to answer, and another tab may block it. */
+const PATIENCE = 2000;
+
+/** The database did not open in time. */
+class StorageSilent extends Error {}
+
+/**
+ * @template T
+ * @param {Promise<T>} promise
+ * @returns {Promise<T>} rejected where it takes too long
+ */
+function inTime(promise) {
+  return Promise.race([promise, new Promise((_, reject) => { setTimeout(reject, PATIENCE, new StorageSilent('the storage does not answer')); })]);
+}
+
 /** The history was turned off, by another tab perhaps: nothing is stored, and nothing turns it on again but the person. */
 class HistoryOff extends Error {
   code = 'history_off';
@@ -93,7 +108,8 @@ async function stripOldPhotographs(database) {
 
 /**
  * The history: scans in the browser's IndexedDB. It is turned on where the database is there, so nothing else needs to be
- * remembered. Where the browser refuses the database, scans are kept in memory until the page is closed.
+ * remembered. Where the browser refuses the database, or does not open it in time, scans are kept in memory until the page is
+ * closed. A database that opens later takes them over.
  */
 export class HistoryDatabase {
   /** @type {IDBDatabase | undefined} */
@@ -107,20 +123,28 @@ export class HistoryDatabase {
    */
   #turning = Promise.resolve();
   /**
-   * Scans and photographs of a browser that stores nothing.
-   * @type {Map<string, {scan: Scan, photograph: Blob | null}> | undefined}
+   * Scans and photographs of a browser that stores nothing; null where the person does not want them.
+   * @type {Map<string, {scan: Scan, photograph: Blob | null}> | null | undefined}
    */
   #memory;
+
+  /** @returns {number} how many scans are lost when the page is closed */
+  get unstoredCount() {
+    return this.#memory?.size ?? 0;
+  }
 
   /** @returns {Promise<'off' | 'on' | 'memory'>} */
   async state() {
     await this.#turning;
-    if (this.#memory) return 'memory';
+    if (this.#memory !== undefined) return this.#memory ? 'memory' : 'off';
     try {
       await this.#open();
       return 'on';
-    } catch {
-      return 'off';
+    } catch (error) {
+      if (!(error instanceof StorageSilent)) return 'off';
+      // A history may be there that cannot be read now.
+      this.#memory = new Map();
+      return 'memory';
     }
   }
 
@@ -146,11 +170,13 @@ export class HistoryDatabase {
   /** Turns the history off, with all that is in it. */
   turnOff() {
     const turning = this.#turning.then(async () => {
-      const wasMemory = this.#memory !== undefined;
-      this.#memory = undefined;
+      if (this.#memory !== undefined) {
+        this.#memory = null;
+        return;
+      }
       this.#database?.close();
       this.#database = undefined;
-      if (!wasMemory) await answer(indexedDB.deleteDatabase(NAME));
+      await answer(indexedDB.deleteDatabase(NAME));
     });
     this.#turning = turning.catch(() => {});
     return turning;
@@ -159,18 +185,29 @@ export class HistoryDatabase {
   /** @param {boolean} [creates] */
   async #open(creates = false) {
     // An attempt that makes nothing must not answer for one that does.
-    if (creates) await this.#connecting?.catch(() => {});
+    if (creates && this.#connecting) await inTime(this.#connecting).catch(() => {});
     if (this.#database) return this.#database;
-    this.#connecting ??= connect(creates).finally(() => { this.#connecting = undefined; });
-    const database = await this.#connecting;
+    this.#connecting ??= connect(creates).then((database) => this.#opened(database)).finally(() => { this.#connecting = undefined; });
+    return inTime(this.#connecting);
+  }
+
+  /** @param {IDBDatabase} database */
+  async #opened(database) {
     // Another tab may delete the history: this one lets go of it, and sees the history turned off.
     database.onversionchange = () => {
       database.close();
       this.#database = undefined;
     };
     database.onclose = () => { this.#database = undefined; };
-    if (this.#database !== database) stripOldPhotographs(database).catch(() => {});
     this.#database = database;
+    stripOldPhotographs(database).catch(() => {});
+    const kept = this.#memory;
+    this.#memory = undefined;
+    try {
+      if (kept?.size) await this.putAll([...kept.values()]);
+    } catch {
+      this.#memory = kept;
+    }
     return database;
   }
 

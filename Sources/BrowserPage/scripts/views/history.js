@@ -47,7 +47,8 @@ export async function historyView() {
     shown = content;
     const hadFocus = root.contains(document.activeElement);
     addresses.forget();
-    const heading = h('div', { class: 'stack close measure' }, h('h1', {}, t('history.title')), h('p', { class: 'soft' }, t('history.lead')));
+    const heading = h('div', { class: 'stack close measure' }, h('h1', {}, t('history.title')),
+      state === 'memory' ? null : h('p', { class: 'soft' }, t('history.lead')));
     if (state === 'off') replace(root, heading, turnedOff(page), notes);
     else {
       replace(root, heading, state === 'memory' ? message('warning', t('history.memory')) : null, notes,
