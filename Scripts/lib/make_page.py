@@ -272,11 +272,14 @@ def write_site(folder: Path, text: str) -> None:
         "theme_color": "#1a73e8",
         "icons": icons,
     }
-    worker = (SOURCES / "site" / "service-worker.js").read_text().replace("@@HASH@@", digest)
+    files = {"manifest.webmanifest": json.dumps(manifest, indent=2).encode()}
+    files |= {f"icon-{side}.png": icon(side) for side in ICON_SIDES}
+    hashes = {"./": digest} | {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    worker = (SOURCES / "site" / "service-worker.js").read_text()
+    worker = worker.replace("@@HASHES@@", json.dumps(hashes)).replace("@@HASH@@", digest)
     folder.mkdir(parents=True, exist_ok=True)
-    for side in ICON_SIDES:
-        write_whole(folder / f"icon-{side}.png", icon(side))
-    write_whole(folder / "manifest.webmanifest", json.dumps(manifest, indent=2).encode())
+    for name, content in files.items():
+        write_whole(folder / name, content)
     # The page last: who opens it in between gets the old one whole.
     write_whole(folder / "index.html", text.replace(NO_HASH, digest).encode())
     write_whole(folder / "service-worker.js", worker.encode())

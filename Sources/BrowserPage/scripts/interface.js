@@ -3,9 +3,17 @@ import { probe } from './image.js';
 
 let counter = 0;
 
+/**
+ * Whether something is a Blob or a File, also of the page around a frame: `instanceof` knows this page's own alone.
+ * @param {unknown} value
+ */
+function isBlob(value) {
+  return ['[object Blob]', '[object File]'].includes(Object.prototype.toString.call(value));
+}
+
 /** @param {Blob} blob */
 function source(blob) {
-  if (!(blob instanceof Blob)) throw new TypeError('an image is a Blob or a File');
+  if (!isBlob(blob)) throw new TypeError('an image is a Blob or a File');
   counter += 1;
   return { key: `interface-${counter}`, blob };
 }
@@ -68,59 +76,87 @@ function frozen(value) {
  * promise is rejected with an `AbortError`.
  */
 export function publishInterface() {
-  const nameOf = (/** @type {Blob} */ blob, /** @type {any} */ options) => options.name ?? (blob instanceof File ? blob.name : 'image');
+  const nameOf = (/** @type {any} */ blob, /** @type {any} */ options) => options.name ?? blob.name ?? 'image';
 
   const ready = app.engine.ready.then((description) => frozen(structuredClone(description)));
   ready.catch(() => {});
-  Object.defineProperty(window, 'dermafusion', {
-    value: Object.freeze({
-      /** Resolves to the description of engine and model. */
-      ready,
+  const door = Object.freeze({
+    /** Resolves to the description of engine and model. */
+    ready,
 
-      /**
-       * @param {Blob} blob an image's file
-       * @param {{age?: number | null, sex?: string, site?: string, name?: string}} [given]
-       * @returns {Promise<import('./types.js').Result>} the object of `dermafusion classify --format json`
-       */
-      async classify(blob, given) {
-        const options = optionsOf(given, CLASSIFY_OPTIONS);
-        const metadata = metadataOf(options);
-        const from = sourceOf(blob);
-        const size = await probe(blob);
-        await app.engine.ready;
-        const job = { source: { ...from, size }, name: nameOf(blob, options), metadata };
-        return (await app.engine.request('classify', job, 'interface')).result;
-      },
+    /**
+     * @param {Blob} blob an image's file
+     * @param {{age?: number | null, sex?: string, site?: string, name?: string}} [given]
+     * @returns {Promise<import('./types.js').Result>} the object of `dermafusion classify --format json`
+     */
+    async classify(blob, given) {
+      const options = optionsOf(given, CLASSIFY_OPTIONS);
+      const metadata = metadataOf(options);
+      const from = sourceOf(blob);
+      const size = await probe(blob);
+      await app.engine.ready;
+      const job = { source: { ...from, size }, name: nameOf(blob, options), metadata };
+      return (await app.engine.request('classify', job, 'interface')).result;
+    },
 
-      /**
-       * @param {Blob} blob an image's file
-       * @param {{class?: string, method?: string, layer?: string, trust?: boolean, age?: number | null, sex?: string, site?: string, name?: string}} [given]
-       *   `class` is the likeliest one where it is missing
-       * @returns {Promise<{class: string, method: string, layer: string, status: string, width: number, height: number, values: Float32Array}>}
-       *   the map over the centre square: `[height, width]`, 0...1
-       */
-      async heatmap(blob, given) {
-        const options = optionsOf(given, HEATMAP_OPTIONS);
-        const metadata = metadataOf(options);
-        const from = sourceOf(blob);
-        const size = await probe(blob);
-        await app.engine.ready;
-        const job = {
-          source: { ...from, size }, name: nameOf(blob, options), metadata,
-          class: options.class ?? 'top', method: options.method ?? 'gradcam', layer: options.layer, trust: options.trust,
-        };
-        const { facts, values } = await app.engine.request('map', job, 'interface-map');
-        return { ...facts, values };
-      },
+    /**
+     * @param {Blob} blob an image's file
+     * @param {{class?: string, method?: string, layer?: string, trust?: boolean, age?: number | null, sex?: string, site?: string, name?: string}} [given]
+     *   `class` is the likeliest one where it is missing
+     * @returns {Promise<{class: string, method: string, layer: string, status: string, width: number, height: number, values: Float32Array}>}
+     *   the map over the centre square: `[height, width]`, 0...1
+     */
+    async heatmap(blob, given) {
+      const options = optionsOf(given, HEATMAP_OPTIONS);
+      const metadata = metadataOf(options);
+      const from = sourceOf(blob);
+      const size = await probe(blob);
+      await app.engine.ready;
+      const job = {
+        source: { ...from, size }, name: nameOf(blob, options), metadata,
+        class: options.class ?? 'top', method: options.method ?? 'gradcam', layer: options.layer, trust: options.trust,
+      };
+      const { facts, values } = await app.engine.request('map', job, 'interface-map');
+      return { ...facts, values };
+    },
 
-      /**
-       * The pixels of the centre square as the engine gets them, RGBA. For tests.
-       * @param {Blob} blob
-       */
-      async pixels(blob) {
-        await app.engine.ready;
-        return app.engine.request('pixels', { source: sourceOf(blob) });
-      },
-    }),
+    /**
+     * The pixels of the centre square as the engine gets them, RGBA. For tests.
+     * @param {Blob} blob
+     */
+    async pixels(blob) {
+      await app.engine.ready;
+      return app.engine.request('pixels', { source: sourceOf(blob) });
+    },
+  });
+  Object.defineProperty(window, 'dermafusion', { value: door });
+  answerMessages(door);
+}
+
+/** What another page may call by a message. */
+const CALLS = /** @type {const} */ (['ready', 'classify', 'heatmap']);
+
+/**
+ * Answers the messages of pages of other origins that have this one in a frame. Who embeds it names their origins in its address:
+ * `?embedder=https://clinic.example`, once for each. A message is `{dermafusion: 1, id, call, image, ...options}` with an image's
+ * bytes; the answer has the same `id`, and `answer` or `error`. Messages of other origins are left alone.
+ * @param {any} door
+ */
+function answerMessages(door) {
+  const origins = new URLSearchParams(location.search).getAll('embedder');
+  if (origins.length === 0) return;
+  window.addEventListener('message', async ({ data, origin, source: asker }) => {
+    if (!asker || !origins.includes(origin) || data?.dermafusion !== 1) return;
+    const { dermafusion, id, call, image, ...options } = data;
+    const reply = (/** @type {object} */ content) => /** @type {Window} */ (asker).postMessage({ dermafusion, id, ...content }, origin);
+    try {
+      if (!CALLS.includes(call)) throw new TypeError(`a call is one of ${CALLS.join(', ')}, and not ${String(call)}`);
+      if (call === 'ready') return reply({ answer: await door.ready });
+      if (Object.prototype.toString.call(image) !== '[object ArrayBuffer]') throw new TypeError('an image is an ArrayBuffer with the bytes of its file');
+      reply({ answer: await door[call](new Blob([image]), options) });
+    } catch (error) {
+      const { name, message, code } = /** @type {any} */ (error);
+      reply({ error: { name, message, code } });
+    }
   });
 }

@@ -212,3 +212,12 @@ def run_program(*arguments: str) -> str:
     """The standard output of the command line."""
     done = subprocess.run([str(PROGRAM), *arguments, "--model", str(MODEL)], capture_output=True, text=True, check=True)
     return done.stdout
+
+
+@pytest.fixture
+def empty_page(browser):
+    """A page that nothing is opened in yet."""
+    context = browser.new_context(locale="en-US")
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
+    context.close()

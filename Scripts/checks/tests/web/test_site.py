@@ -1,31 +1,18 @@
+# ruff: noqa: E501  the scripts for the page are written as they are read there
 """The page as a site of one's own: installable, opened again without a network, and no more talkative than the file."""
 
 import base64
-import functools
 import gzip
-import http.server
 import json
 import re
 import subprocess
 import sys
-import threading
 
+import make_page
 import pytest
-from conftest import FIXTURES, MODEL, PATIENCE, ROOT, SHIPPED_PAGE
+from conftest import FIXTURES, MODEL, ROOT, SHIPPED_PAGE
 from PIL import Image
-
-
-class Files(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder and notes what it was asked for."""
-
-    asked: list[str] = []
-
-    def do_GET(self):
-        self.asked.append(self.path)
-        super().do_GET()
-
-    def log_message(self, *_):
-        pass
+from servers import Files, served
 
 
 @pytest.fixture(scope="module")
@@ -56,25 +43,60 @@ def test_a_site_has_what_browsers_install(site):
     assert 'rel="manifest"' not in SHIPPED_PAGE.read_text(), "the single file names a manifest"
 
 
-def test_a_site_opens_again_without_a_network(site, browser):
-    asked: list[str] = []
-    handler = functools.partial(type("Noted", (Files,), {"asked": asked}), directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        context = browser.new_context(locale="en-US")
-        context.set_default_timeout(PATIENCE)
-        page = context.new_page()
-        address = f"http://127.0.0.1:{server.server_port}/"
-        page.goto(address)
-        page.get_by_role("button", name="I understand").click()
-        page.evaluate("() => navigator.serviceWorker.ready.then((found) => found.active.state)")
-        page.evaluate("() => window.dermafusion.ready.then(() => null)")
+def test_a_site_opens_again_without_a_network(site, empty_page):
+    with served(site) as (server, address, asked):
+        empty_page.goto(address)
+        empty_page.get_by_role("button", name="I understand").click()
+        empty_page.evaluate("() => navigator.serviceWorker.ready.then((found) => found.active.state)")
+        empty_page.evaluate("() => window.dermafusion.ready.then(() => null)")
         server.shutdown()
     assert set(asked) <= {"/", "/manifest.webmanifest", "/icon-192.png", "/icon-512.png", "/service-worker.js"}, asked
     # The server is gone.
-    page.goto(address)
-    page.set_input_files("[data-role=choose]", FIXTURES / "phantom_brown.jpg")
-    page.get_by_role("button", name="Next").click()
-    page.get_by_role("button", name="Analyse").click()
-    page.locator(".result .bar").first.wait_for()
-    context.close()
+    empty_page.goto(address)
+    empty_page.set_input_files("[data-role=choose]", FIXTURES / "phantom_brown.jpg")
+    empty_page.get_by_role("button", name="Next").click()
+    empty_page.get_by_role("button", name="Analyse").click()
+    empty_page.locator(".result .bar").first.wait_for()
+
+
+class OnePageForAll(Files):
+    """Answers every address with the page and status 200, as hosts of applications do, but for the worker."""
+
+    def do_GET(self):
+        if self.path != "/service-worker.js":
+            self.path = "/index.html"
+        super().do_GET()
+
+
+def test_a_file_that_is_another_is_not_kept(site, empty_page):
+    with served(site, OnePageForAll) as (_, address, asked):
+        empty_page.goto(address)
+        ended = empty_page.evaluate("""async () => {
+          const found = await navigator.serviceWorker.register('service-worker.js');
+          const worker = found.installing ?? found.waiting ?? found.active;
+          while (!['activated', 'redundant'].includes(worker.state)) {
+            await new Promise((changed) => worker.addEventListener('statechange', changed, { once: true }));
+          }
+          return [worker.state, await caches.keys()];
+        }""")
+        assert ended[0] == "redundant" and "/index.html" in asked
+        assert empty_page.evaluate("() => caches.keys()") == []
+
+
+def test_an_update_is_shown_after_one_reload(site, empty_page, tmp_path):
+    text = (site / "index.html").read_text()
+    digest = re.search(r"dermafusion-([0-9a-f]{64})", (site / "service-worker.js").read_text()).group(1)
+    text = text.replace(digest, make_page.NO_HASH)
+    make_page.write_site(tmp_path, text)
+    with served(tmp_path) as (_, address, _):
+        empty_page.goto(address)
+        empty_page.evaluate("() => navigator.serviceWorker.ready.then(() => null)")
+        make_page.write_site(tmp_path, text.replace("<body>", '<body data-version="newer">'))
+        empty_page.evaluate("""async () => {
+          const found = await navigator.serviceWorker.ready;
+          const changed = new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true }));
+          await found.update();
+          await changed;
+        }""")
+        empty_page.reload()
+        assert empty_page.locator("body").get_attribute("data-version") == "newer"
