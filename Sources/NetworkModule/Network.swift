@@ -222,9 +222,7 @@ extension Network {
       let start = time == nil ? 0 : MonotonicClock.milliseconds
       step.operation.run(
         step.inputs.map { workspace.stored($0, plan) }, into: output,
-        in: Run(
-          scratch: workspace.pointer(plan.scratch[index]), taskScratch: workspace.pointer(plan.taskScratch),
-          pool: pool))
+        in: Run(scratch: workspace.pointer(plan.scratch[index]), pool: pool))
       time?(profileStep(step, layer: marks.first?.name ?? "pool"), MonotonicClock.milliseconds - start)
       if let mark = marks.first, mark.value == step.value {
         observe?(mark.name, output.map)

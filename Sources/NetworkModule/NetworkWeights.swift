@@ -206,22 +206,22 @@ extension NetworkWeights {
     return Quantization(scale: scale, zeroPoint: Int(zeroPoint))
   }
 
-  /// A 1x1 convolution of a quantised layer.
+  /// A linear layer in 8 bits.
   ///
   /// - Parameter outputScale: A step of the output's levels, where levels are wanted rather than values.
-  func quantizedPointwise(
+  func quantizedLinear(
     _ layer: QuantizedLayer, outputScale: Float? = nil, activation: Activation
-  ) throws(DermaFusionError) -> QuantizedPointwise {
+  ) throws(DermaFusionError) -> Convolution2D {
     guard layer.weight.hasSmallPairs else {
       throw unusable(
         "\(layer.name).weight",
         "has neighbours of one sign that add up to more than 128, and their products must fit in 16 bits")
     }
     guard
-      let matrix = QuantizedMatrix(
+      let matrix = PackedMatrix(
         layer.weight, input: layer.input, outputScale: outputScale, kernels: kernels)
     else { throw sumsTooLarge(layer.name) }
-    return QuantizedPointwise(matrix: matrix, activation: activation)
+    return Convolution2D(matrix: matrix, activation: activation)
   }
 
   /// Checks that the level of 0 is 0.

@@ -108,7 +108,7 @@ import Testing
       let (pixels, outputs) = (expected.shape[0], expected.shape[1])
       let depth = try #require(Int(expected.name.split(separator: " ")[2]))
       let weight = FormulaNetwork.uniform("\(expected.name) weight", count: outputs * depth)
-      let layer = PointwiseConvolution(
+      let layer = Convolution2D(
         matrix: PackedMatrix(
           columnCount: outputs, depth: depth,
           bias: FormulaNetwork.uniform("\(expected.name) bias", count: outputs), kernels: kernels,
@@ -124,9 +124,9 @@ import Testing
       {
         maps[0].pointer[place / depth * maps[0].pixelStride + place % depth] = value * 3
       }
-      let scratch = AlignedBuffer(count: layer.taskScratchCount(pixelCount: pixels))
-      layer(
-        maps[0], gate: nil, into: maps[1], taskScratch: scratch.pointer, pool: ThreadPool(threadCount: 1))
+      let pool = ThreadPool(threadCount: 1)
+      let scratch = AlignedBuffer(count: layer.scratchCount(shapes[0], pool: pool))
+      layer(maps[0], into: maps[1], scratch: scratch.pointer, pool: pool)
       let values = withExtendedLifetime(memory) { maps[1].dense() }
       #expect(
         firstDifference(Array(values.prefix(expected.values.count)), expected.values) == nil,

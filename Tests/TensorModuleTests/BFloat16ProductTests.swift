@@ -48,8 +48,8 @@ enum BFloat16Samples {
 
   private static func layer(
     inputs: Int, outputs: Int, weight: [Float], bias: [Float], activation: Activation, kernels: KernelSet
-  ) -> PointwiseConvolution {
-    PointwiseConvolution(
+  ) -> Convolution2D {
+    Convolution2D(
       matrix: PackedMatrix(
         columnCount: outputs, depth: inputs, bias: bias, kernels: kernels, type: .bfloat16
       ) { column, start, target in
@@ -84,11 +84,11 @@ enum BFloat16Samples {
           let input = FilledMap(values, FeatureShape(height: pixels, width: 1, channels: depth), kernels)
           let output = GuardedMap(
             FeatureShape(height: pixels, width: 1, channels: outputs), kernels: kernels)
-          let scratch = GuardedBuffer(count: layer.taskScratchCount(pixelCount: pixels))
+          let scratch = GuardedBuffer(count: layer.scratchCount(input.map.shape, pool: pool))
           gate.withUnsafeBufferPointer { gate in
             layer(
               input.map, gate: isGated ? gate.baseAddress : nil, into: output.map,
-              taskScratch: scratch.pointer, pool: pool)
+              scratch: scratch.pointer, pool: pool)
           }
           #expect(
             firstDifference(output.dense(), expected) == nil,
@@ -159,8 +159,8 @@ enum BFloat16Samples {
     let expandedShape = FeatureShape(height: height, width: width, channels: channels)
     let expanded = FilledMap(
       [Float](repeating: 0, count: expandedShape.pixelCount * channels), expandedShape, kernels)
-    let scratch = AlignedBuffer(count: expansion.taskScratchCount(pixelCount: shape.pixelCount))
-    expansion(input.map, into: expanded.map, taskScratch: scratch.pointer, pool: Pools.alone)
+    let scratch = AlignedBuffer(count: expansion.scratchCount(shape, pool: Pools.alone))
+    expansion(input.map, into: expanded.map, scratch: scratch.pointer, pool: Pools.alone)
 
     let plain = ExpandedDepthwise(expansion: nil, depthwise: depthwise)
     let whole = ExpandedDepthwise(expansion: expansion, depthwise: depthwise)

@@ -10,13 +10,15 @@ import Testing
     let input: FeatureShape
     let outputChannels: Int
     let window: Window
-    let algorithm: Convolution2D.Algorithm
+    /// Those that give the same bits.
+    let algorithms: [Convolution2D.Algorithm]
 
     init(
       _ height: Int, _ width: Int, _ channels: Int, to outputChannels: Int, _ window: Window,
-      _ algorithm: Convolution2D.Algorithm = .windows
+      _ algorithm: Convolution2D.Algorithm? = nil
     ) {
-      self.algorithm = algorithm
+      let readsPixels = window.kernelSize == 1 && window.stride == 1
+      algorithms = algorithm.map { [$0] } ?? [.windows, .rows] + (readsPixels ? [.pixels] : [])
       input = FeatureShape(height: height, width: width, channels: channels)
       self.outputChannels = outputChannels
       self.window = window
@@ -24,7 +26,7 @@ import Testing
 
     var testDescription: String {
       """
-      \(input) to \(outputChannels), window \(window.kernelSize) / \(window.stride), \(window.padding), \(algorithm)
+      \(input) to \(outputChannels), window \(window.kernelSize) / \(window.stride), \(window.padding), \(algorithms)
       """
     }
 
@@ -79,13 +81,13 @@ import Testing
       ReferenceMap(
         height: output.height, width: output.width, channels: item.outputChannels, values: residual)
     ).activated(activation.reference)
-    let image = ImageConvolution2D(
-      weight: weight, bias: bias, inputChannels: shape.channels, window: window, activation: activation,
-      kernels: kernels)
-    let layer = Convolution2D(
-      weight: weight, bias: bias, inputChannels: shape.channels, window: window, activation: activation,
-      algorithm: item.algorithm, kernels: kernels)
-    let isWinograd = item.algorithm == .winograd
+    func layer(_ algorithm: Convolution2D.Algorithm) -> Convolution2D {
+      Convolution2D(
+        weight: weight, bias: bias, inputChannels: shape.channels, window: window, activation: activation,
+        algorithm: algorithm, kernels: kernels)
+    }
+    let isWinograd = item.algorithms == [.winograd]
+    let layers = item.algorithms.map(layer)
     let tolerance = isWinograd ? Tolerances.winograd : Tolerances.convolution
     let added = GuardedMap(residual, output, kernels: kernels)
     var first: [Float]?
@@ -98,27 +100,33 @@ import Testing
           \(kernels.testDescription), \(item.testDescription), \(activation), stride \(pixelStride), \
           \(pool.threadCount) threads, seed \(seed)
           """
-        func run(_ scratchCount: Int, _ body: (FeatureMap, UnsafeMutablePointer<Float>) -> Void) -> [Float] {
-          let map = GuardedMap(output, kernels: kernels)
-          let scratch = GuardedBuffer(count: scratchCount)
-          body(map.map, scratch.pointer)
-          #expect(map.isIntact && input.isIntact && scratch.firstBrokenGuard == nil, context)
-          return map.dense()
+        for layer in layers {
+          func run(residual: FeatureMap?, activation: Activation? = nil, activated: FeatureMap? = nil)
+            -> [Float]
+          {
+            let map = GuardedMap(output, kernels: kernels)
+            let scratch = GuardedBuffer(count: layer.scratchCount(shape, pool: pool))
+            layer(
+              input.map, residual: residual, activation: activation, activated: activated, into: map.map,
+              scratch: scratch.pointer, pool: pool)
+            #expect(map.isIntact && input.isIntact && scratch.firstBrokenGuard == nil, context)
+            return map.dense()
+          }
+          let result = run(residual: nil)
+          let withResidual = run(residual: added.map)
+          let activated = GuardedMap(output, kernels: kernels)
+          let argument = run(residual: nil, activation: .identity, activated: activated.map)
+          if first == nil {
+            #expect(expected.mismatch(result, factor: tolerance) == nil, context)
+            #expect(expectedWithResidual.mismatch(withResidual, factor: tolerance) == nil, context)
+            #expect(sums.mismatch(argument, factor: tolerance) == nil, context)
+          }
+          first = first ?? result
+          #expect(firstDifference(result, first ?? []) == nil, "\(context), \(layer.algorithm)")
+          #expect(
+            firstDifference(activated.dense(), result) == nil && activated.isIntact,
+            "\(context), \(layer.algorithm), with its argument")
         }
-        let byRows = run(image.scratchCount(shape)) { image(input.map, into: $0, scratch: $1, pool: pool) }
-        let scratchCount = layer.scratchCount(shape, pool: pool)
-        let byBlocks = run(scratchCount) { layer(input.map, into: $0, scratch: $1, pool: pool) }
-        let result = isWinograd ? byBlocks : byRows
-        let withResidual = run(scratchCount) {
-          layer(input.map, residual: added.map, into: $0, scratch: $1, pool: pool)
-        }
-        if first == nil {
-          #expect(expected.mismatch(result, factor: tolerance) == nil, context)
-          #expect(expectedWithResidual.mismatch(withResidual, factor: tolerance) == nil, context)
-        }
-        first = first ?? result
-        #expect(firstDifference(result, first ?? []) == nil, context)
-        #expect(firstDifference(byBlocks, first ?? []) == nil, context)
       }
     }
   }
@@ -148,23 +156,25 @@ import Testing
     }
     for kernels in KernelChoice.runnable {
       let context = "\(kernels.testDescription), \(item.testDescription), seed \(seed)"
-      let layer = Convolution2D(
-        weight: weight, bias: bias, inputChannels: shape.channels, window: window, activation: .identity,
-        algorithm: item.algorithm, kernels: kernels)
-      let gradient = Convolution2DGradient(layer)
-      let outputGradient = GuardedMap(weights, output, kernels: kernels)
-      let added = GuardedMap(residual, shape, kernels: kernels)
-      let arguments = GuardedMap(values, shape, kernels: kernels)
-      for pool in Pools.all {
-        let scratch = GuardedBuffer(count: gradient.scratchCount(shape, pool: pool))
-        let result = GuardedMap(shape, kernels: kernels)
-        gradient(outputGradient.map, into: result.map, scratch: scratch.pointer, pool: pool)
-        expectGradient(result.dense(), differences, places: places, context)
-        gradient(
-          outputGradient.map, residual: added.map, below: ActivationBelow(.relu, at: arguments.map),
-          into: result.map, scratch: scratch.pointer, pool: pool)
-        expectGradient(result.dense(), below, places: places, "\(context), with residual")
-        #expect(result.isIntact && scratch.firstBrokenGuard == nil, "\(context)")
+      for algorithm in item.algorithms {
+        let layer = Convolution2D(
+          weight: weight, bias: bias, inputChannels: shape.channels, window: window, activation: .identity,
+          algorithm: algorithm, kernels: kernels)
+        let gradient = Convolution2DGradient(layer)
+        let outputGradient = GuardedMap(weights, output, kernels: kernels)
+        let added = GuardedMap(residual, shape, kernels: kernels)
+        let arguments = GuardedMap(values, shape, kernels: kernels)
+        for pool in Pools.all {
+          let scratch = GuardedBuffer(count: gradient.scratchCount(shape, pool: pool))
+          let result = GuardedMap(shape, kernels: kernels)
+          gradient(outputGradient.map, into: result.map, scratch: scratch.pointer, pool: pool)
+          expectGradient(result.dense(), differences, places: places, context)
+          gradient(
+            outputGradient.map, residual: added.map, below: ActivationBelow(.relu, at: arguments.map),
+            into: result.map, scratch: scratch.pointer, pool: pool)
+          expectGradient(result.dense(), below, places: places, "\(context), with residual")
+          #expect(result.isIntact && scratch.firstBrokenGuard == nil, "\(context), \(algorithm)")
+        }
       }
     }
   }
@@ -185,8 +195,7 @@ import Testing
     let window = Window(kernelSize: 3, padding: .symmetric(1))
     let layer = Convolution2D(
       weight: fold.applied(to: weight), bias: fold.bias, inputChannels: 5, window: window,
-      activation: .identity,
-      kernels: kernels)
+      activation: .identity, algorithm: .windows, kernels: kernels)
     let output = GuardedMap(window.outputShape(shape, channels: channels), kernels: kernels)
     let scratch = GuardedBuffer(count: layer.scratchCount(shape, pool: Pools.alone))
     let input = GuardedMap(values, shape, kernels: kernels)

@@ -134,8 +134,8 @@ import Testing
     let bias = generator.floats(item.channels)
     let layer = ExpandedDepthwise(
       expansion: expands
-        ? PointwiseConvolution(
-          weight: expandWeight, bias: expandBias, inputChannels: item.inputChannels, activation: .silu,
+        ? Convolution2D(
+          linear: expandWeight, bias: expandBias, inputChannels: item.inputChannels, activation: .silu,
           kernels: kernels) : nil,
       depthwise: DepthwiseConvolution2D(
         weight: weight, bias: bias, window: window, activation: activation, kernels: kernels))

@@ -152,16 +152,18 @@ func expectGradient(
       $0.pointwise(weight: weight, bias: bias)
     }
     for kernels in KernelChoice.runnable {
-      let layer = PointwiseConvolution(
-        weight: weight, bias: bias, inputChannels: inputs, activation: .relu, kernels: kernels)
+      let layer = Convolution2D(
+        linear: weight, bias: bias, inputChannels: inputs, activation: .relu, kernels: kernels)
       for hasResidual in [true, false] {
         let result = GuardedMap(target, kernels: kernels)
         let outputGradient = GuardedMap(gradient, shape, kernels: kernels)
         let residualMap = GuardedMap(residual, target, kernels: kernels)
-        PointwiseConvolutionGradient(layer)(
+        let scratch = GuardedBuffer(count: 0)
+        Convolution2DGradient(layer)(
           outputGradient.map, residual: hasResidual ? residualMap.map : nil, into: result.map,
-          pool: Pools.three)
+          scratch: scratch.pointer, pool: Pools.three)
         #expect(outputGradient.isIntact && residualMap.isIntact && result.isIntact)
+        #expect(scratch.firstBrokenGuard == nil)
         let expected = places.map { differences[$0] + (hasResidual ? Double(residual[$0]) : 0) }
         expectGradient(
           result.dense(), expected, places: places,

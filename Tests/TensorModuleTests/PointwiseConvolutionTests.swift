@@ -34,8 +34,8 @@ import Testing
     let bias = generator.floats(columns)
     let gateValues = generator.floats(shape.channels, in: 0...1)
     let residualValues = generator.floats(shape.pixelCount * columns)
-    let layer = PointwiseConvolution(
-      weight: weight, bias: bias, inputChannels: shape.channels, activation: activation, kernels: kernels)
+    let layer = Convolution2D(
+      linear: weight, bias: bias, inputChannels: shape.channels, activation: activation, kernels: kernels)
     var outputShape = shape
     outputShape.channels = columns
 
@@ -61,7 +61,7 @@ import Testing
           + [Float](repeating: 0, count: input.map.pixelStride - shape.channels))
       let residual = GuardedMap(residualValues, outputShape, kernels: kernels)
       let output = GuardedMap(outputShape, kernels: kernels)
-      let scratch = GuardedBuffer(count: layer.scratchCount(pixelCount: shape.pixelCount))
+      let scratch = GuardedBuffer(count: layer.scratchCount(shape, isGated: isGated, pool: pool))
       layer(
         input.map, gate: isGated ? UnsafePointer(gate.pointer) : nil,
         residual: hasResidual ? residual.map : nil, into: output.map, scratch: scratch.pointer, pool: pool)

@@ -30,12 +30,7 @@ struct ProductSample {
   let depth: Int
   /// Rows of `A` one after another, `depth` words each.
   let words: [UInt32]
-  private let operand: Operand
-
-  private enum Operand {
-    case floats(PackedMatrix)
-    case levels(QuantizedMatrix)
-  }
+  private let matrix: PackedMatrix
 
   /// - Parameter depth: In words.
   init(_ kernel: ProductKernel, rowCount: Int, depth: Int, columnCount: Int, seed: UInt64) throws {
@@ -52,22 +47,20 @@ struct ProductSample {
         kernel.type == .float32
         ? values.map { $0.bitPattern } : BFloat16Samples.words(values, depth: valueCount, wordStride: depth)
       let weight = generator.floats(columnCount * valueCount)
-      operand = .floats(
-        PackedMatrix(
-          columnCount: columnCount, depth: valueCount, bias: generator.floats(columnCount), kernels: kernels,
-          type: kernel.type
-        ) { column, start, target in
-          for k in target.indices { target[k] = weight[column * valueCount + start + k] }
-        })
+      matrix = PackedMatrix(
+        columnCount: columnCount, depth: valueCount, bias: generator.floats(columnCount), kernels: kernels,
+        type: kernel.type
+      ) { column, start, target in
+        for k in target.indices { target[k] = weight[column * valueCount + start + k] }
+      }
     case .int8:
       let levels = QuantizedSamples.levels(rowCount * valueCount, &generator)
       words = QuantizedSamples.words(levels, depth: valueCount, wordStride: depth, kernels: kernels)
         .map { UInt32(bitPattern: $0) }
       let weight = QuantizedSamples.weight(
         outputs: columnCount, depth: valueCount, keepsPairs: true, &generator)
-      operand = .levels(
-        try #require(
-          QuantizedMatrix(weight, input: Quantization(scale: 0.043, zeroPoint: 113), kernels: kernels)))
+      matrix = try #require(
+        PackedMatrix(weight, input: Quantization(scale: 0.043, zeroPoint: 113), kernels: kernels))
     }
   }
 
@@ -81,14 +74,8 @@ struct ProductSample {
     into c: UnsafeMutablePointer<Float>, cStride: Int, change: (inout MatrixProduct) -> Void
   ) {
     (words ?? self.words[...]).withUnsafeBytes { words in
-      let (a, stride) = (words.baseAddress!, aStride ?? depth)
-      var product =
-        switch operand {
-        case .floats(let matrix):
-          matrix.product(a: a, aStride: stride, rowCount: rowCount, into: c, cStride: cStride)
-        case .levels(let matrix):
-          matrix.product(a: a, aStride: stride, rowCount: rowCount, into: c, cStride: cStride)
-        }
+      var product = matrix.product(
+        a: words.baseAddress!, aStride: aStride ?? depth, rowCount: rowCount, into: c, cStride: cStride)
       change(&product)
       kernel.product.multiply(product)
     }

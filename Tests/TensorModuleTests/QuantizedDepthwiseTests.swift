@@ -54,17 +54,17 @@ import Testing
       outputs: item.outputs, depth: item.channels, keepsPairs: true, &generator)
     let shape = FeatureShape(height: item.height, width: item.width, channels: item.inputs)
     let values = generator.floats(shape.pixelCount * shape.channels, scale: 7)
-    let expansion = QuantizedPointwise(
+    let expansion = Convolution2D(
       matrix: try #require(
-        QuantizedMatrix(
+        PackedMatrix(
           expansionWeight, input: Self.input, outputScale: Self.expanded.scale, kernels: kernels)),
       activation: .relu6)
     let filter = try #require(
       QuantizedDepthwise(
         expansion: expansion, weight: filterWeight, input: Self.expanded, output: Self.filtered,
         window: item.window, activation: .relu6, kernels: kernels))
-    let projection = QuantizedPointwise(
-      matrix: try #require(QuantizedMatrix(projectionWeight, input: Self.filtered, kernels: kernels)),
+    let projection = Convolution2D(
+      matrix: try #require(PackedMatrix(projectionWeight, input: Self.filtered, kernels: kernels)),
       activation: .identity)
     let plan = filter.plan(shape)
     var outputShape = plan.output
@@ -85,9 +85,10 @@ import Testing
       let words = PackedMap(levels.pointer, shape, .int8, kernels: kernels)
       let between = PackedMap(filtered.pointer, plan.output, .int8, kernels: kernels)
       // The padding of a map's pixels may hold anything.
-      expansion.quantize(input.map, into: words, pool: pool)
+      Quantizer(Self.input, channels: item.inputs, kernels: kernels).write(input.map, into: words, pool: pool)
       filter(.levels(words), into: between, plan: plan, scratch: scratch.pointer, pool: pool)
-      projection(between, residual: added.map, into: output.map, pool: pool)
+      projection(
+        between, residual: added.map, into: output.map, scratch: scratch.pointer, pool: pool)
       #expect(firstDifference(output.dense(), expected) == nil, context)
       #expect(
         levels.firstBrokenGuard == nil && filtered.firstBrokenGuard == nil

@@ -70,7 +70,7 @@ import Testing
         "\(kernels.testDescription), \(rowCount) x \(depth) by \(columnCount), \(ending), seed \(seed)"
       // Without an activation the step of the levels is part of the matrix.
       let matrix = try #require(
-        QuantizedMatrix(
+        PackedMatrix(
           weight, input: Self.input, outputScale: hasActivation ? nil : ending.outputScale, kernels: kernels))
       // Words beyond the depth's are multiplied by zeros, those beyond the row's are not read.
       let valuesPerWord = kernels.products.int8.valuesPerWord
@@ -102,7 +102,7 @@ import Testing
       let levels = (0..<depth).map { pair[$0 % 2] }
       let input = Quantization(scale: 1, zeroPoint: 0)
       let matrix = try #require(
-        QuantizedMatrix(
+        PackedMatrix(
           QuantizedWeight(levels: levels, scale: [1], bias: [0]), input: input, kernels: kernels))
       let words = QuantizedSamples.words(
         [Int](repeating: 255, count: depth), depth: depth,
@@ -124,7 +124,7 @@ import Testing
     let input = Quantization(scale: 1e-6, zeroPoint: 0)
     for (bias, isUsable) in [(Float(2000), true), (2200, false), (-2200, false), (.infinity, false)] {
       let weight = QuantizedWeight(levels: [100, 100], scale: [1e-6 * 1e6, 1], bias: [1, bias])
-      #expect((QuantizedMatrix(weight, input: input, kernels: kernels) != nil) == isUsable, "\(bias)")
+      #expect((PackedMatrix(weight, input: input, kernels: kernels) != nil) == isUsable, "\(bias)")
     }
   }
 

@@ -1,12 +1,14 @@
 import KernelInterface
 import TensorModule
 
-extension PointwiseConvolution {
+extension Convolution2D {
+  /// A convolution of one tap and stride 1.
+  ///
   /// - Parameters:
   ///   - weight: `[outputChannels, inputChannels]`, which is `OIHW` with a window of one tap.
   ///   - bias: `[outputChannels]`.
   package init(
-    weight: [Float], bias: [Float], inputChannels: Int, activation: Activation, kernels: KernelSet
+    linear weight: [Float], bias: [Float], inputChannels: Int, activation: Activation, kernels: KernelSet
   ) {
     self.init(
       matrix: PackedMatrix(

@@ -16,7 +16,6 @@ struct NetworkPlan: Sendable {
   let layouts: [Layout]
   /// Of each step.
   let scratch: [Int]
-  let taskScratch: Int
   /// Floats in the arena.
   let count: Int
 
@@ -45,7 +44,6 @@ struct NetworkPlan: Sendable {
       reserve(layouts[$0.index].count, sharing ? made[$0.index]...read[$0.index] : all)
     }
     let scratch = steps.indices.map { reserve(steps[$0].operation.scratchCount, sharing ? $0...$0 : all) }
-    let taskScratch = reserve(steps.reduce(0) { max($0, $1.operation.taskScratchCount) }, all)
 
     let arena = ArenaPlan(lifetimes)
     var offsets = made.map { _ in 0 }
@@ -53,7 +51,6 @@ struct NetworkPlan: Sendable {
     self.offsets = offsets
     self.layouts = layouts
     self.scratch = scratch.map { arena.offsets[$0] }
-    self.taskScratch = arena.offsets[taskScratch]
     count = arena.count
   }
 }

@@ -14,7 +14,8 @@ struct Segment {
   private let end: Value
   private var links: [Link] = []
   private var values: [Value: Between] = [:]
-  private let taskScratch: Int
+  /// Of all that, what one operation at a time works in; it comes last.
+  private let operationScratch: Int
 
   /// An operation with its gradient.
   private struct Link {
@@ -74,7 +75,7 @@ struct Segment {
       links.append(
         Link(gradient: gradient, inputs: inputs, output: step.value, state: reserve(gradient.stateCount)))
     }
-    taskScratch = links.reduce(0) { max($0, $1.gradient.taskScratchCount) }
+    operationScratch = links.reduce(0) { max($0, $1.gradient.scratchCount) }
     for link in links.reversed() {
       let isOutputRead = link.output != end && values[link.output]!.isNeeded
       values[link.output]!.isNeeded =
@@ -102,7 +103,7 @@ struct Segment {
       between.partial = (0..<max(min(between.contributions - 1, 2), 0)).map { _ in reserve(size) }
       values[value] = between
     }
-    scratchCount = count + taskScratch
+    scratchCount = count + operationScratch
   }
 
   /// Leads the gradients of one or more logits from the segment's end to its start.
@@ -117,7 +118,7 @@ struct Segment {
     from gradients: [FeatureMap], to targets: [FeatureMap], input: FeatureMap, output: FeatureMap,
     scratch: UnsafeMutablePointer<Float>
   ) {
-    let run = Run(scratch: scratch, taskScratch: scratch + (scratchCount - taskScratch), pool: network.pool)
+    let run = Run(scratch: scratch + (scratchCount - operationScratch), pool: network.pool)
     func map(_ value: Value, _ offset: Int) -> FeatureMap {
       Stored(pointer: scratch + offset, layout: values[value]!.layout).map
     }

@@ -18,6 +18,12 @@ final class Convolution: Operation {
     var addsLastInput = false
 
     var isLinear: Bool { window.kernelSize == 1 && window.stride == 1 }
+    /// What the input lies on, in a network in 8 bits whose sums of floats are exact there.
+    var grid: ExactGrid? { if case .grid(let grid) = product.arithmetic { grid } else { nil } }
+    /// True if the activation is a pass of its own, in a fixed order. ReLU6 needs none: what follows computes on its grid.
+    var isActivatedLater: Bool {
+      grid != nil && product.activation != .identity && product.activation != .relu6
+    }
   }
 
   let form: Form
@@ -29,13 +35,14 @@ final class Convolution: Operation {
   var window: Window? { form.isLinear ? nil : form.window }
   var precisions: [Precision] { form.isLinear || form.readsImage ? Precision.allCases : [.float32] }
 
+  private var algorithm: Convolution2D.Algorithm { .best(for: form.window, isImage: form.readsImage) }
+
   func outputShape(_ inputs: [FeatureShape]) -> FeatureShape {
     form.window.outputShape(inputs[0], channels: form.product.channels)
   }
 
   func multiplyAdds(_ inputs: [FeatureShape]) -> Int {
     let (output, channels) = (outputShape(inputs), inputs[0].channels * form.product.channels)
-    let algorithm = form.readsImage ? .windows : Convolution2D.Algorithm.best(for: form.window)
     return algorithm.productCount(output, form.window) * channels
   }
 
@@ -47,33 +54,30 @@ final class Convolution: Operation {
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {
-    let (product, window, channels) = (form.product, form.window, inputs[0].channels)
-    let output = Layout(outputShape(inputs), kernels: weights.kernels)
-    if form.readsImage { return try ImageConvolution(form, inputs[0], weights, output: output) }
+    PreparedConvolution(
+      try layer(inputs[0].channels, weights), inputs[0], form,
+      output: Layout(outputShape(inputs), kernels: weights.kernels), pool: pool)
+  }
+
+  private func layer(
+    _ channels: Int, _ weights: NetworkWeights
+  ) throws(DermaFusionError) -> Convolution2D {
+    let (product, size) = (form.product, form.window.kernelSize)
     if product.arithmetic == .int8 {
-      let layer = try weights.quantizedPointwise(
+      return try weights.quantizedLinear(
         weights.quantizedLayer(name, shape: [product.channels, channels, 1, 1]),
         activation: product.activation)
-      return QuantizedLinear(layer, form, output: output)
     }
-    if form.isLinear {
-      let matrix = try weights.matrix(product, inputs: channels)
-      return Linear(
-        PointwiseConvolution(matrix: matrix, activation: product.activation), form, output: output)
+    let activation = form.isActivatedLater ? .identity : product.activation
+    if size == 1 {
+      return Convolution2D(
+        matrix: try weights.matrix(product, inputs: channels), window: form.window, activation: activation,
+        algorithm: algorithm)
     }
-    let layer: Convolution2D
-    if window.kernelSize == 1 {
-      layer = Convolution2D(
-        matrix: try weights.matrix(product, inputs: channels), inputChannels: channels, window: window,
-        activation: product.activation)
-    } else {
-      let shape = [product.channels, channels, window.kernelSize, window.kernelSize]
-      let (weight, bias) = try weights.floats(product, shape: shape)
-      layer = Convolution2D(
-        weight: weight, bias: bias, inputChannels: channels, window: window, activation: product.activation,
-        algorithm: Convolution2D.Algorithm.best(for: window), kernels: weights.kernels)
-    }
-    return WindowConvolution(layer, inputs[0], form, output: output, pool: pool)
+    let (weight, bias) = try weights.floats(product, shape: [product.channels, channels, size, size])
+    return Convolution2D(
+      weight: weight, bias: bias, inputChannels: channels, window: form.window,
+      activation: activation, algorithm: algorithm, kernels: weights.kernels)
   }
 }
 
@@ -84,56 +88,14 @@ extension Window {
   }
 }
 
-/// Over the image, the first of a network. It has no gradient.
-private final class ImageConvolution: PreparedOperation {
+/// Its output is a map of floats; its input too, or words that the products read.
+private final class PreparedConvolution: PreparedOperation {
   let output: Layout
-  private let layer: ImageConvolution2D
+  let scratchCount: Int
+  private let layer: Convolution2D
   private let input: FeatureShape
-  private let kernels: KernelSet
-  /// Of the input, in a network in 8 bits: the sums are exact on it.
-  private let grid: ExactGrid?
-  private let activation: Activation
-  /// True if the activation is a pass of its own, in a fixed order. ReLU6 needs none: what follows computes on its grid.
-  private let isActivatedLater: Bool
-
-  init(
-    _ form: Convolution.Form, _ input: FeatureShape, _ weights: NetworkWeights, output: Layout
-  ) throws(DermaFusionError) {
-    let (product, size) = (form.product, form.window.kernelSize)
-    let (weight, bias) = try weights.floats(product, shape: [product.channels, input.channels, size, size])
-    if case .grid(let grid) = product.arithmetic { self.grid = grid } else { grid = nil }
-    self.input = input
-    self.output = output
-    kernels = weights.kernels
-    activation = product.activation
-    isActivatedLater = grid != nil && activation != .relu6
-    layer = ImageConvolution2D(
-      weight: weight, bias: bias, inputChannels: input.channels, window: form.window,
-      activation: isActivatedLater ? .identity : activation, kernels: kernels)
-  }
-
-  var taskScratchCount: Int { layer.scratchCount(input) }
-
-  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
-    let (image, map) = (inputs[0].map, output.map)
-    if let grid { image.round(to: grid, kernels: kernels, pool: run.pool) }
-    layer(image, into: map, scratch: run.taskScratch, pool: run.pool)
-    if isActivatedLater {
-      map.activateExactly(activation, kernels: kernels, pool: run.pool)
-    } else if grid != nil {
-      map.round(to: .relu6, kernels: kernels, pool: run.pool)
-    }
-  }
-}
-
-/// A convolution whose window has more than one tap, or a stride.
-private final class WindowConvolution: PreparedOperation {
-  let output: Layout
-  let taskScratchCount: Int
-  fileprivate let layer: Convolution2D
-  fileprivate let input: FeatureShape
-  fileprivate let form: Convolution.Form
-  fileprivate let pool: ThreadPool
+  private let form: Convolution.Form
+  private let pool: ThreadPool
 
   init(
     _ layer: Convolution2D, _ input: FeatureShape, _ form: Convolution.Form, output: Layout, pool: ThreadPool
@@ -143,50 +105,102 @@ private final class WindowConvolution: PreparedOperation {
     self.form = form
     self.output = output
     self.pool = pool
-    taskScratchCount = layer.scratchCount(input, pool: pool)
+    // In 8 bits another operation writes the words.
+    scratchCount =
+      form.product.arithmetic == .int8 ? 0 : layer.scratchCount(input, isGated: form.isGated, pool: pool)
   }
 
   func run(_ inputs: [Stored], into output: Stored, in run: Run) {
+    let kernels = layer.kernels
+    let residual = form.addsLastInput ? inputs[inputs.count - 1].map : nil
+    if inputs[0].layout.type != .float32 {
+      layer(
+        inputs[0].words(kernels), residual: residual, into: output.map, scratch: run.scratch, pool: run.pool)
+      return
+    }
+    if form.readsImage, let grid = form.grid {
+      inputs[0].map.round(to: grid, kernels: kernels, pool: run.pool)
+    }
     layer(
-      inputs[0].map, residual: form.addsLastInput ? inputs[inputs.count - 1].map : nil, into: output.map,
-      scratch: run.taskScratch, pool: run.pool)
+      inputs[0].map, gate: form.isGated ? UnsafePointer(inputs[1].pointer) : nil, residual: residual,
+      into: output.map, scratch: run.scratch, pool: run.pool)
+    if form.isActivatedLater {
+      output.map.activateExactly(form.product.activation, kernels: kernels, pool: run.pool)
+    } else if form.grid != nil, form.product.activation == .relu6 {
+      output.map.round(to: .relu6, kernels: kernels, pool: run.pool)
+    }
   }
 
   func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? {
-    WindowConvolutionGradient(self)
+    let gate =
+      form.isGated
+      ? (producers[1] as? SqueezeExciteGate)?.layer : (producers[0] as? QuantizedGate)?.layer.floats
+    precondition(!form.isGated || gate != nil, "\(form.product.name) without the gate of its input")
+    return ConvolutionGradient(layer.floats, input, form, gate: gate, pool: pool)
   }
 }
 
-private final class WindowConvolutionGradient: OperationGradient {
-  let taskScratchCount: Int
-  private let forward: WindowConvolution
-  private let layer: Convolution2DGradient
-
-  init(_ forward: WindowConvolution) {
-    self.forward = forward
-    layer = Convolution2DGradient(forward.layer)
-    taskScratchCount = max(forward.taskScratchCount, layer.scratchCount(forward.input, pool: forward.pool))
+/// The gradient of a convolution, and of the gate before it, whose factors depend on the same input.
+private final class ConvolutionGradient: OperationGradient {
+  private struct Gate {
+    let layer: SqueezeExcite
+    let gradient: SqueezeExciteGradient
   }
 
-  var activation: Activation { forward.layer.activation }
-  var addsLastInput: Bool { forward.form.addsLastInput }
+  let scratchCount: Int
+  private let layer: Convolution2D
+  private let transposed: Convolution2DGradient
+  private let form: Convolution.Form
+  private let gate: Gate?
+
+  /// Packs the transposed weights.
+  init(
+    _ layer: Convolution2D, _ input: FeatureShape, _ form: Convolution.Form, gate: SqueezeExcite?,
+    pool: ThreadPool
+  ) {
+    self.layer = layer
+    self.form = form
+    transposed = Convolution2DGradient(layer)
+    self.gate = gate.map { Gate(layer: $0, gradient: SqueezeExciteGradient($0)) }
+    scratchCount = max(
+      layer.scratchCount(input, pool: pool), transposed.scratchCount(input, pool: pool))
+  }
+
+  var activation: Activation { layer.activation }
+  var addsLastInput: Bool { form.addsLastInput }
+  var readsInput: Bool { gate != nil }
 
   func recompute(
     _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
     state: UnsafeMutablePointer<Float>, in run: Run
   ) {
-    forward.layer(
+    // The backward pass reads the gated value once more; the product would overwrite it.
+    precondition(gate == nil, "\(form.product.name): the output of a gated product is a mark")
+    layer(
       inputs[0], residual: addsLastInput ? inputs[inputs.count - 1] : nil,
-      activation: activation.isIdempotent ? nil : .identity, into: argument, scratch: run.taskScratch,
-      pool: run.pool)
-    activated?.activate(activation, of: argument, kernels: forward.layer.kernels, pool: run.pool)
+      activation: activation.isIdempotent ? nil : .identity, activated: activated, into: argument,
+      scratch: run.scratch, pool: run.pool)
   }
 
   func backward(
     _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
   ) {
-    layer(
-      gradient, residual: input.residual, below: input.below, into: input.target, scratch: run.taskScratch,
-      pool: run.pool)
+    guard let gate, let values = input.values else {
+      transposed(
+        gradient, residual: input.residual, below: input.below, into: input.target, scratch: run.scratch,
+        pool: run.pool)
+      return
+    }
+    let kernels = layer.kernels
+    let factorGradient = transposed.productSums(
+      gradient, below: values, into: input.target, scratch: run.scratch, pool: run.pool)
+    let squeezed = gate.layer.state(means: values.means)
+    let share = 1 / Float(input.target.shape.pixelCount)
+    let offsets = gate.gradient.meansGradient(factorGradient, state: squeezed).map { $0 * share }
+    let isLast = input.residual == nil && input.below != nil
+    input.target.applyDerivative(
+      of: isLast ? values.activation : .identity, at: values.arguments, factors: squeezed.gate,
+      offsets: offsets, kernels: kernels, pool: run.pool)
+    if !isLast { input.finish(kernels: kernels, pool: run.pool) }
   }
 }

@@ -52,9 +52,9 @@ final class Depthwise: Operation {
   ) throws(DermaFusionError) -> any PreparedOperation {
     if form.product.arithmetic == .int8 { return try QuantizedExpandedDepthwise(form, inputs[0], weights) }
     let (product, size) = (form.product, form.window.kernelSize)
-    var expansion: PointwiseConvolution?
+    var expansion: Convolution2D?
     if let layer = form.expansion {
-      expansion = PointwiseConvolution(
+      expansion = Convolution2D(
         matrix: try weights.matrix(layer, inputs: inputs[0].channels), activation: layer.activation)
     }
     let (weight, bias) = try weights.floats(product, shape: [product.channels, 1, size, size])
@@ -93,20 +93,23 @@ final class ExpandedDepthwiseOperation: PreparedOperation {
 
   private var writesWords: Bool { output.type != .float32 }
 
-  var scratchCount: Int { layer.packedCount(input) }
-  var taskScratchCount: Int { plan.scratchCount + (writesWords ? plan.widestRowCount : 0) }
+  /// The words of the input, then what a task works in.
+  var scratchCount: Int {
+    layer.packedCount(input) + plan.scratchCount + (writesWords ? plan.widestRowCount : 0)
+  }
 
   func run(_ inputs: [Stored], into output: Stored, in run: Run) {
     let kernels = layer.depthwise.kernels
+    let taskScratch = run.scratch + layer.packedCount(input)
     if writesWords {
       layer(
-        inputs[0].map, packed: run.scratch, into: output.words(kernels), plan: plan, scratch: run.taskScratch,
+        inputs[0].map, packed: run.scratch, into: output.words(kernels), plan: plan, scratch: taskScratch,
         pool: run.pool)
       return
     }
     layer(
       inputs[0].map, packed: run.scratch, into: output.map, sums: output.sums, plan: plan,
-      scratch: run.taskScratch, pool: run.pool)
+      scratch: taskScratch, pool: run.pool)
     if let grid { output.map.round(to: grid, kernels: kernels, pool: run.pool) }
   }
 
@@ -120,10 +123,10 @@ final class ExpandedDepthwiseOperation: PreparedOperation {
 /// The gradient goes back through both layers some rows at a time. What the expansion gives is kept in between.
 final class DepthwiseGradient: OperationGradient {
   let writesMeans: Bool
-  let taskScratchCount: Int
+  let scratchCount: Int
   private let forward: ExpandedDepthwise
   private let depthwise: DepthwiseConvolution2DGradient
-  private let expansion: PointwiseConvolutionGradient?
+  private let expansion: Convolution2DGradient?
   /// Of the expanded tensor.
   private let expanded: Layout
 
@@ -133,10 +136,10 @@ final class DepthwiseGradient: OperationGradient {
     self.writesMeans = writesMeans
     let depthwise = DepthwiseConvolution2DGradient(forward.depthwise)
     self.depthwise = depthwise
-    expansion = forward.expansion.map { PointwiseConvolutionGradient($0) }
+    expansion = forward.expansion.map { Convolution2DGradient($0) }
     let shape = FeatureShape(height: input.height, width: input.width, channels: forward.depthwise.channels)
     expanded = Layout(shape, kernels: forward.depthwise.kernels)
-    taskScratchCount = expansion == nil ? 0 : depthwise.scratchCount(shape)
+    scratchCount = expansion == nil ? 0 : depthwise.scratchCount(shape)
   }
 
   var activation: Activation { forward.depthwise.activation }
@@ -155,11 +158,13 @@ final class DepthwiseGradient: OperationGradient {
     if let layer = forward.expansion {
       let sums = Stored(pointer: state, layout: expanded).map
       if layer.activation.isIdempotent {
-        layer(input, into: sums, pool: run.pool)
+        layer(inputs[0], into: sums, scratch: run.scratch, pool: run.pool)
         input = sums
       } else {
         input = Stored(pointer: state + expanded.count, layout: expanded).map
-        layer.preActivation(inputs[0], into: sums, activated: input, pool: run.pool)
+        layer(
+          inputs[0], activation: .identity, activated: input, into: sums, scratch: run.scratch, pool: run.pool
+        )
       }
     }
     let means = forward.depthwise.preActivation(
@@ -178,7 +183,7 @@ final class DepthwiseGradient: OperationGradient {
     }
     depthwise(
       gradient, below: ActivationBelow(layer.activation, at: Stored(pointer: state, layout: expanded).map),
-      expansion: expansion, residual: input.residual, into: input.target, scratch: run.taskScratch,
+      expansion: expansion, residual: input.residual, into: input.target, scratch: run.scratch,
       pool: run.pool)
     if let below = input.below {
       input.target.applyDerivative(

@@ -62,7 +62,6 @@ private final class PreparedSum: PreparedOperation, OperationGradient {
   var activation: Activation { sum.activation }
   var addsLastInput: Bool { sum.addsLastInput }
   var scratchCount: Int { 0 }
-  var taskScratchCount: Int { 0 }
 
   func run(_ inputs: [Stored], into output: Stored, in run: Run) {
     write(inputs.map { $0.map }, into: output.map, activation, pool: run.pool)

@@ -41,10 +41,8 @@ extension Operation {
 package protocol PreparedOperation: AnyObject, Sendable {
   /// The layout of its output.
   var output: Layout { get }
-  /// Floats of scratch memory for the whole operation.
+  /// Floats of scratch memory.
   var scratchCount: Int { get }
-  /// Floats of scratch memory for each task.
-  var taskScratchCount: Int { get }
 
   func run(_ inputs: [Stored], into output: Stored, in run: Run)
 
@@ -57,7 +55,6 @@ package protocol PreparedOperation: AnyObject, Sendable {
 
 extension PreparedOperation {
   package var scratchCount: Int { 0 }
-  package var taskScratchCount: Int { 0 }
   package func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { nil }
 }
 
@@ -73,7 +70,8 @@ package protocol OperationGradient: AnyObject, Sendable {
   var writesMeans: Bool { get }
   /// Floats that are kept from the forward pass to the backward pass.
   var stateCount: Int { get }
-  var taskScratchCount: Int { get }
+  /// Floats of scratch memory.
+  var scratchCount: Int { get }
 
   /// Computes the operation again, for what its own backward pass and those of its neighbours look at.
   ///
@@ -94,7 +92,7 @@ extension OperationGradient {
   package var readsInput: Bool { false }
   package var writesMeans: Bool { false }
   package var stateCount: Int { 0 }
-  package var taskScratchCount: Int { 0 }
+  package var scratchCount: Int { 0 }
 }
 
 /// The gradient of an input in the making.
@@ -121,7 +119,6 @@ package struct InputGradient {
 package struct Run {
   /// As many floats as it asks for.
   let scratch: UnsafeMutablePointer<Float>
-  let taskScratch: UnsafeMutablePointer<Float>
   let pool: ThreadPool
 }
 

@@ -41,7 +41,6 @@ private final class PreparedMaxPooling: PreparedOperation, OperationGradient {
   }
 
   var scratchCount: Int { 0 }
-  var taskScratchCount: Int { 0 }
 
   func run(_ inputs: [Stored], into output: Stored, in run: Run) {
     layer(inputs[0].map, into: output.map, pool: run.pool)

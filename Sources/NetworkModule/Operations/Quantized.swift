@@ -31,54 +31,22 @@ final class Quantize: Operation {
 
 private final class PreparedQuantize: PreparedOperation {
   let output: Layout
-  private let quantization: Quantization
+  private let quantizer: Quantizer
   private let kernels: KernelSet
-  /// One over the scale for each channel, padded.
-  private let factors: AlignedBuffer
 
   init(_ quantization: Quantization, output: Layout, kernels: KernelSet) {
-    self.quantization = quantization
+    quantizer = Quantizer(quantization, channels: output.shape.channels, kernels: kernels)
     self.output = output
     self.kernels = kernels
-    factors = AlignedBuffer(count: output.shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth))
-    factors.pointer.update(repeating: 1 / quantization.scale, count: factors.count)
   }
 
   func run(_ inputs: [Stored], into output: Stored, in run: Run) {
     if self.output.type == .float32 {
       inputs[0].map.writeFineLevels(
-        scale: quantization.scale, into: output.map, kernels: kernels, pool: run.pool)
+        scale: quantizer.levels.scale, into: output.map, kernels: kernels, pool: run.pool)
     } else {
-      output.words(kernels).write(
-        inputs[0].map, factors: factors.pointer, zeroPoint: quantization.zeroPoint, pool: run.pool)
+      quantizer.write(inputs[0].map, into: output.words(kernels), pool: run.pool)
     }
-  }
-}
-
-/// A linear layer in 8 bits: from levels to values.
-final class QuantizedLinear: PreparedOperation {
-  let output: Layout
-  private let layer: QuantizedPointwise
-  private let form: Convolution.Form
-
-  init(_ layer: QuantizedPointwise, _ form: Convolution.Form, output: Layout) {
-    self.layer = layer
-    self.form = form
-    self.output = output
-  }
-
-  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
-    layer(
-      inputs[0].words(layer.matrix.kernels),
-      residual: form.addsLastInput ? inputs[inputs.count - 1].map : nil, into: output.map, pool: run.pool)
-  }
-
-  /// Of the layer with the same weights as floats, as those of all layers of 8 bits.
-  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? {
-    let gate = (producers[0] as? QuantizedGate)?.layer.floats
-    var form = form
-    form.isGated = gate != nil
-    return LinearGradient(layer.floats, form, gate: gate)
   }
 }
 
@@ -109,9 +77,9 @@ final class QuantizedExpandedDepthwise: PreparedOperation {
     let output = try weights.quantization(reader)
     let isBytes = product.activation == .relu6
     if isBytes { try weights.requireZeroPoint(output, of: reader, "after ReLU6") }
-    var expansion: QuantizedPointwise?
+    var expansion: Convolution2D?
     if let layer = form.expansion {
-      expansion = try weights.quantizedPointwise(
+      expansion = try weights.quantizedLinear(
         weights.quantizedLayer(layer.name, shape: [layer.channels, input.channels, 1, 1]),
         outputScale: isBytes ? depthwise.input.scale : nil, activation: layer.activation)
     }
@@ -131,7 +99,7 @@ final class QuantizedExpandedDepthwise: PreparedOperation {
       : Layout(plan.output, sumRowCount: plan.bandCount, kernels: kernels)
   }
 
-  var taskScratchCount: Int { layer.scratchCount(plan) }
+  var scratchCount: Int { layer.scratchCount(plan) }
 
   func run(_ inputs: [Stored], into output: Stored, in run: Run) {
     let input: QuantizedDepthwise.Input =
@@ -140,9 +108,9 @@ final class QuantizedExpandedDepthwise: PreparedOperation {
       layer(
         input, into: output.map, scale: gateScale,
         sums: UnsafeMutableRawPointer(sums).assumingMemoryBound(to: Int32.self), plan: plan,
-        scratch: run.taskScratch, pool: run.pool)
+        scratch: run.scratch, pool: run.pool)
     } else {
-      layer(input, into: output.words(kernels), plan: plan, scratch: run.taskScratch, pool: run.pool)
+      layer(input, into: output.words(kernels), plan: plan, scratch: run.scratch, pool: run.pool)
     }
   }
 
@@ -167,10 +135,10 @@ final class QuantizedGate: PreparedOperation {
   init(_ form: Gate.Form, _ input: FeatureShape, _ weights: NetworkWeights) throws(DermaFusionError) {
     let (name, channels) = (form.name, input.channels)
     layer = QuantizedSqueezeExcite(
-      reduce: try weights.quantizedPointwise(
+      reduce: try weights.quantizedLinear(
         weights.quantizedLayer("\(name).conv_reduce", shape: [form.hidden, channels, 1, 1]),
         activation: form.activation),
-      expand: try weights.quantizedPointwise(
+      expand: try weights.quantizedLinear(
         weights.quantizedLayer("\(name).conv_expand", shape: [channels, form.hidden, 1, 1]),
         activation: form.gate),
       inputScale: try weights.scales("\(name).input_scale", count: 1)[0])

@@ -1,36 +1,40 @@
 package import KernelInterface
 package import SystemModule
 
-/// A convolution over the channels of a feature map: a product of the pixels under each window with the packed weight, or,
-/// where asked for, ``WinogradProduct``.
+/// A convolution over all channels: a product of what lies under each window with the packed weight.
 ///
-/// Each task takes some output pixels, as many as stay in the second-level cache with what lies under their windows, and
-/// copies that side by side; the whole input is never copied. A 1x1 window of stride 1 reads the pixels where they lie.
+/// Each task takes some output pixels, as many as stay in the second-level cache with what it reads for them.
 package struct Convolution2D: Sendable {
-  /// How the sums are made.
+  /// How the rows of the product are read, or what takes the product's place. The first three give the same bits.
   package enum Algorithm: Sendable, CaseIterable {
-    /// From the pixels under each window, one product after the other.
+    /// The pixels where they lie; for a window of one tap and stride 1.
+    case pixels
+    /// What lies under each window is copied side by side.
     case windows
-    /// For a window of 3x3 and stride 1: four ninths of the products, for sums that are rounded elsewhere.
+    /// For few channels: the input rows under a row of outputs are copied with the zeros beside them, and the windows are
+    /// pieces of those copies.
+    case rows
+    /// For a window of 3x3 and stride 1: four ninths of the products, for sums that are rounded elsewhere. See
+    /// ``WinogradProduct``.
     case winograd
 
-    /// The faster one.
-    package static func best(for window: Window) -> Algorithm {
-      window.kernelSize == 3 && window.stride == 1 ? .winograd : .windows
+    /// The fastest one.
+    package static func best(for window: Window, isImage: Bool = false) -> Algorithm {
+      if isImage { return .rows }
+      if window.stride > 1 { return .windows }
+      return window.kernelSize == 1 ? .pixels : window.kernelSize == 3 ? .winograd : .windows
     }
 
     /// The multiply-adds for an output of each pair of channels.
     package func productCount(_ output: FeatureShape, _ window: Window) -> Int {
-      switch self {
-      case .windows: output.pixelCount * window.kernelSize * window.kernelSize
-      case .winograd: WinogradProduct.tileCount(output) * 16
-      }
+      self == .winograd
+        ? WinogradProduct.tileCount(output) * 16 : output.pixelCount * window.kernelSize * window.kernelSize
     }
   }
 
   private enum Product: Sendable {
     /// `[kernelSize, kernelSize, input channels] x [output channels]`, packed.
-    case windows(PackedMatrix)
+    case matrix(PackedMatrix)
     case winograd(WinogradProduct)
   }
 
@@ -40,6 +44,7 @@ package struct Convolution2D: Sendable {
   package let window: Window
   /// Applied to each output.
   package let activation: Activation
+  package let algorithm: Algorithm
   package let kernels: KernelSet
 
   /// - Parameters:
@@ -47,115 +52,219 @@ package struct Convolution2D: Sendable {
   ///   - bias: `[outputChannels]`.
   package init(
     weight: [Float], bias: [Float], inputChannels: Int, window: Window, activation: Activation,
-    algorithm: Algorithm = .windows, kernels: KernelSet
+    algorithm: Algorithm, kernels: KernelSet
   ) {
+    let product: Product
     if algorithm == .winograd {
       precondition(window.kernelSize == 3 && window.stride == 1, "\(window) does not fit Winograd's products")
-      let product = WinogradProduct(
-        weight: weight, bias: bias, inputChannels: inputChannels, kernels: kernels)
-      self.init(.winograd(product), inputChannels, outputChannels: bias.count, window, activation, kernels)
-      return
+      product = .winograd(
+        WinogradProduct(weight: weight, bias: bias, inputChannels: inputChannels, kernels: kernels))
+    } else {
+      product = .matrix(
+        PackedMatrix(
+          convolutionWeight: weight, bias: bias, inputChannels: inputChannels, kernelSize: window.kernelSize,
+          kernels: kernels))
     }
-    self.init(
-      matrix: PackedMatrix(
-        convolutionWeight: weight, bias: bias, inputChannels: inputChannels, kernelSize: window.kernelSize,
-        kernels: kernels),
-      inputChannels: inputChannels, window: window, activation: activation)
+    self.init(product, inputChannels, bias.count, window, activation, algorithm, kernels)
   }
 
-  /// - Parameter matrix: `[kernelSize, kernelSize, inputChannels] x [outputChannels]`, packed.
-  package init(matrix: PackedMatrix, inputChannels: Int, window: Window, activation: Activation) {
+  /// - Parameter matrix: `[kernelSize, kernelSize, inputChannels] x [outputChannels]`, packed; not of floats only where the
+  ///   pixels are read where they lie.
+  package init(
+    matrix: PackedMatrix, window: Window = .pixel, activation: Activation, algorithm: Algorithm = .pixels
+  ) {
+    let taps = window.kernelSize * window.kernelSize
     precondition(
-      matrix.depth == window.kernelSize * window.kernelSize * inputChannels,
-      "a matrix of depth \(matrix.depth) for \(inputChannels) channels under \(window)")
+      matrix.depth.isMultiple(of: taps) && (algorithm == .pixels || matrix.type == .float32),
+      "a matrix of \(matrix.type) and depth \(matrix.depth) under \(window), read by \(algorithm)")
     self.init(
-      .windows(matrix), inputChannels, outputChannels: matrix.columnCount, window, activation, matrix.kernels)
+      .matrix(matrix), matrix.depth / taps, matrix.columnCount, window, activation, algorithm, matrix.kernels)
   }
 
   private init(
-    _ product: Product, _ inputChannels: Int, outputChannels: Int, _ window: Window, _ activation: Activation,
-    _ kernels: KernelSet
+    _ product: Product, _ inputChannels: Int, _ outputChannels: Int, _ window: Window,
+    _ activation: Activation, _ algorithm: Algorithm, _ kernels: KernelSet
   ) {
+    precondition(
+      algorithm != .pixels || (window.kernelSize == 1 && window.stride == 1),
+      "\(window) does not read the pixels where they lie")
     self.product = product
     self.inputChannels = inputChannels
     self.outputChannels = outputChannels
     self.window = window
     self.activation = activation
+    self.algorithm = algorithm
     self.kernels = kernels
+  }
+
+  /// `[kernelSize, kernelSize, input channels] x [output channels]`, packed. Winograd's products have more than one.
+  package var matrix: PackedMatrix {
+    guard case .matrix(let matrix) = product else { preconditionFailure("Winograd's products as one matrix") }
+    return matrix
+  }
+
+  /// The layer with the same weights as Float32.
+  package var floats: Convolution2D {
+    guard case .matrix(let matrix) = product else { return self }
+    return Convolution2D(matrix: matrix.floats, window: window, activation: activation, algorithm: algorithm)
   }
 
   /// The weight, `[kernelSize, kernelSize, inputChannels, outputChannels]`; that of Winograd's products but for rounding.
   func unpackedWeight() -> [Float] {
     switch product {
-    case .windows(let matrix): matrix.unpacked()
+    case .matrix(let matrix): matrix.unpacked()
     case .winograd(let product): product.unpacked()
     }
   }
-
-  /// Whether the pixels are read where they lie.
-  var readsInPlace: Bool { window.kernelSize == 1 && window.stride == 1 }
 
   package func outputShape(_ input: FeatureShape) -> FeatureShape {
     window.outputShape(input, channels: outputChannels)
   }
 
-  /// Floats of scratch memory for each task.
-  package func scratchCount(_ input: FeatureShape, pool: ThreadPool) -> Int {
+  func requireShapes(_ input: FeatureShape, _ output: FeatureShape) {
+    precondition(
+      input.channels == inputChannels && output == outputShape(input),
+      "convolution \(window) of \(inputChannels) to \(outputChannels) channels from \(input) to \(output)")
+  }
+
+  /// Floats of scratch memory.
+  ///
+  /// - Parameter isGated: True if it is called with a gate.
+  package func scratchCount(_ input: FeatureShape, isGated: Bool = false, pool: ThreadPool) -> Int {
+    let output = outputShape(input)
     switch product {
-    case .windows(let matrix):
-      readsInPlace ? 0 : grid(matrix, outputShape(input), pool).rowsPerBlock * matrix.depth
-    case .winograd(let product): product.scratchCount(outputShape(input))
+    case .winograd(let product): return product.scratchCount(output)
+    case .matrix(let matrix):
+      return isGated && scalesMatrix(matrix, output)
+        ? matrix.panelFloatCount : taskScratchCount(matrix, output, pool)
+    }
+  }
+
+  /// Floats that a task writes its rows of the product to.
+  private func taskScratchCount(_ matrix: PackedMatrix, _ output: FeatureShape, _ pool: ThreadPool) -> Int {
+    switch algorithm {
+    case .rows: window.kernelSize * rowLength(outputWidth: output.width)
+    case .pixels where matrix.type == .float32: 0
+    default: grid(matrix, output, pool).rowsPerBlock * matrix.rowWordCount
     }
   }
 
   private func grid(_ matrix: PackedMatrix, _ output: FeatureShape, _ pool: ThreadPool) -> ProductGrid {
-    ProductGrid(rowCount: output.pixelCount, matrix: matrix, threadCount: pool.threadCount)
+    algorithm == .rows
+      ? ProductGrid(rowCount: output.pixelCount, rowsPerBlock: output.width)
+      : ProductGrid(rowCount: output.pixelCount, matrix: matrix, threadCount: pool.threadCount)
+  }
+
+  /// True if a gate multiplies the matrix and not the input. Scaling the smaller of the two is the same product for less work.
+  private func scalesMatrix(_ matrix: PackedMatrix, _ output: FeatureShape) -> Bool {
+    matrix.type == .float32 && matrix.columnCount <= output.pixelCount
   }
 
   /// Computes the output.
   ///
   /// - Parameters:
+  ///   - gate: Multiplies each input channel, or nil: squeeze-excite, folded into the product. As long as the input's
+  ///     padded channels; only where the pixels are read where they lie. Where there are fewer pixels than output
+  ///     channels, a product of floats overwrites the input by what it gates.
   ///   - residual: Added before the activation, or nil; the output's shape and stride.
   ///   - activation: In the place of the layer's own.
-  ///   - scratch: ``scratchCount(_:pool:)`` floats.
+  ///   - activated: What the layer's own activation gives of the output, or nil; the output's shape and stride.
+  ///   - scratch: ``scratchCount(_:isGated:pool:)`` floats.
   package func callAsFunction(
-    _ input: FeatureMap, residual: FeatureMap? = nil, activation: Activation? = nil, into output: FeatureMap,
+    _ input: FeatureMap, gate: UnsafePointer<Float>? = nil, residual: FeatureMap? = nil,
+    activation: Activation? = nil, activated: FeatureMap? = nil, into output: FeatureMap,
     scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
-    precondition(
-      input.shape.channels == inputChannels && output.shape == outputShape(input.shape),
-      "convolution of \(inputChannels) to \(outputChannels) channels from \(input.shape) to \(output.shape)")
-    residual?.requireSameLayout(output)
+    requireShapes(input.shape, output.shape)
+    precondition(gate == nil || algorithm == .pixels, "a gate before a convolution read by \(algorithm)")
     let activation = activation ?? self.activation
+    let matrix: PackedMatrix
     switch product {
-    case .windows(let matrix):
-      multiply(
-        matrix, input, residual: residual, activation: activation, into: output, scratch: scratch, pool: pool)
+    case .matrix(let packed): matrix = packed
     case .winograd(let product):
       let zeros = window.resolve(height: input.shape.height, width: input.shape.width)
       product(
         input, top: zeros.top, left: zeros.left, residual: residual, activation: activation, into: output,
         scratch: scratch, pool: pool)
+      activated?.activate(self.activation, of: output, kernels: kernels, pool: pool)
+      return
+    }
+    activated?.requireSameLayout(output)
+    let scalesMatrix = gate != nil && scalesMatrix(matrix, output.shape)
+    if let gate, scalesMatrix { matrix.writePanels(scaledBy: gate, to: scratch, pool: pool) }
+    let readsRows = algorithm == .rows
+    matrix.multiply(
+      grid(matrix, output.shape, pool), segmentCount: readsRows ? window.kernelSize : 1,
+      segmentStride: readsRows ? rowLength(outputWidth: output.shape.width) : 0, activation: activation,
+      residual: residual, scaledPanels: scalesMatrix ? UnsafePointer(scratch) : nil, into: output,
+      scratch: scratch, scratchCount: taskScratchCount(matrix, output.shape, pool), pool: pool
+    ) { pixels, scratch in
+      switch algorithm {
+      case .windows:
+        gather(pixels, of: output.shape, from: input, into: scratch)
+        return (UnsafeRawPointer(scratch), matrix.depth)
+      case .rows:
+        copyRows(
+          input, y: pixels.lowerBound / output.shape.width,
+          rowLength: rowLength(outputWidth: output.shape.width), into: scratch)
+        return (UnsafeRawPointer(scratch), window.stride * inputChannels)
+      case .pixels, .winograd:
+        return read(pixels, of: input, gate: scalesMatrix ? nil : gate, matrix, scratch: scratch)
+      }
+    } finish: { pixels, first in
+      guard let activated else { return }
+      let count = pixels.count * output.pixelStride
+      let target = activated.pointer + pixels.lowerBound * output.pixelStride
+      target.update(from: first, count: count)
+      kernels.activate(ActivationPass(values: target, count: count, activation: self.activation))
     }
   }
 
-  private func multiply(
-    _ matrix: PackedMatrix, _ input: FeatureMap, residual: FeatureMap?, activation: Activation,
-    into output: FeatureMap, scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
+  /// Computes the output from the words that the matrix multiplies.
+  ///
+  /// - Parameter residual: Added before the activation, or nil; the output's shape and stride.
+  package func callAsFunction(
+    _ input: PackedMap, residual: FeatureMap? = nil, into output: FeatureMap,
+    scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
-    let grid = grid(matrix, output.shape, pool)
-    pool.run(
-      taskCount: grid.blockCount, scratch: scratch, scratchCount: scratchCount(input.shape, pool: pool)
-    ) { task, scratch in
-      let pixels = grid.rows(ofBlock: task)
-      let offset = pixels.lowerBound * output.pixelStride
-      if !readsInPlace { gather(pixels, of: output.shape, from: input, into: scratch) }
-      matrix.multiply(
-        a: readsInPlace ? input.pointer + pixels.lowerBound * input.pixelStride : scratch,
-        aStride: readsInPlace ? input.pixelStride : matrix.depth, rowCount: pixels.count,
-        into: output.pointer + offset, cStride: output.pixelStride, activation: activation,
-        residual: residual.map { UnsafePointer($0.pointer + offset) })
+    requireShapes(input.shape, output.shape)
+    matrix.multiply(
+      grid(matrix, output.shape, pool), activation: activation, residual: residual, into: output,
+      scratch: scratch, scratchCount: 0, pool: pool
+    ) { pixels, _ in
+      (UnsafeRawPointer(input.words + pixels.lowerBound * input.pixelStride), input.pixelStride)
     }
+  }
+
+  /// Some pixels where they lie, times the gate, or the words that the matrix multiplies.
+  private func read(
+    _ pixels: Range<Int>, of input: FeatureMap, gate: UnsafePointer<Float>?, _ matrix: PackedMatrix,
+    scratch: UnsafeMutablePointer<Float>
+  ) -> (UnsafeRawPointer, Int) {
+    let first = input.pointer + pixels.lowerBound * input.pixelStride
+    if matrix.type != .float32 {
+      let block = FeatureShape(height: pixels.count, width: 1, channels: inputChannels)
+      let words = PackedMap(scratch, block, matrix.type, kernels: kernels)
+      let quantizer = matrix.quantized?.input
+      words.write(
+        pixel: 0, count: pixels.count, channels: 0..<inputChannels, values: first,
+        valueStride: input.pixelStride, factors: quantizer.map { UnsafePointer($0.factors.pointer) } ?? gate,
+        zeroPoint: quantizer?.levels.zeroPoint ?? 0)
+      return (UnsafeRawPointer(words.words), words.pixelStride)
+    }
+    if let gate {
+      kernels.scaleColumns(
+        ColumnScaling(
+          matrix: first, rowCount: pixels.count,
+          columnCount: inputChannels.roundedUp(toMultipleOf: kernels.vectorWidth),
+          rowStride: input.pixelStride, factors: gate))
+    }
+    return (UnsafeRawPointer(first), input.pixelStride)
+  }
+
+  /// Floats of a row that ``Algorithm/rows`` copies.
+  private func rowLength(outputWidth: Int) -> Int {
+    ((outputWidth - 1) * window.stride + window.kernelSize) * inputChannels
   }
 
   /// Writes what lies under the windows of some output pixels, zeros outside the input:
@@ -194,6 +303,36 @@ package struct Convolution2D: Sendable {
       }
     }
   }
+
+  /// Writes the input rows under output row `y`, zeros where they leave the input.
+  private func copyRows(
+    _ input: FeatureMap, y: Int, rowLength: Int, into target: UnsafeMutablePointer<Float>
+  ) {
+    let resolved = window.resolve(height: input.shape.height, width: input.shape.width)
+    let pixelCount = rowLength / inputChannels
+    let first = -resolved.left
+    let inside = max(first, 0)..<max(min(first + pixelCount, input.shape.width), max(first, 0))
+    for ky in 0..<window.kernelSize {
+      let copy = target + ky * rowLength
+      let row = y * window.stride - resolved.top + ky
+      guard (0..<input.shape.height).contains(row), !inside.isEmpty else {
+        copy.update(repeating: 0, count: rowLength)
+        continue
+      }
+      copy.update(repeating: 0, count: (inside.lowerBound - first) * inputChannels)
+      let source = input.pointer + row * input.shape.width * input.pixelStride
+      let start = copy + (inside.lowerBound - first) * inputChannels
+      if input.pixelStride == inputChannels {
+        start.update(from: source + inside.lowerBound * inputChannels, count: inside.count * inputChannels)
+      } else {
+        for (i, pixel) in inside.enumerated() {
+          (start + i * inputChannels).update(from: source + pixel * input.pixelStride, count: inputChannels)
+        }
+      }
+      (start + inside.count * inputChannels).update(
+        repeating: 0, count: (first + pixelCount - inside.upperBound) * inputChannels)
+    }
+  }
 }
 
 extension PackedMatrix {
@@ -214,106 +353,5 @@ extension PackedMatrix {
         }
       }
     }
-  }
-}
-
-/// The gradient of a ``Convolution2D`` with respect to its input: a product of the outputs whose windows cover a pixel with
-/// the transposed weight. With a stride, the places between the outputs are zeros, which are multiplied all the same: a
-/// network has few such layers.
-package struct Convolution2DGradient: Sendable {
-  private let layer: Convolution2D
-  /// `[kernelSize, kernelSize, output channels] x [input channels]`, packed.
-  private let transposed: PackedMatrix
-
-  /// Packs the transposed weight, which takes as much memory as the layer.
-  package init(_ layer: Convolution2D) {
-    self.layer = layer
-    let (inputs, outputs) = (layer.inputChannels, layer.outputChannels)
-    let weight = layer.unpackedWeight()
-    transposed = PackedMatrix(
-      columnCount: inputs, depth: weight.count / inputs, bias: nil, kernels: layer.kernels
-    ) { column, start, target in
-      weight.withUnsafeBufferPointer { weight in
-        for i in target.indices {
-          let (tap, output) = (start + i).quotientAndRemainder(dividingBy: outputs)
-          target[i] = weight[(tap * inputs + column) * outputs + output]
-        }
-      }
-    }
-  }
-
-  private func grid(_ input: FeatureShape, _ pool: ThreadPool) -> ProductGrid {
-    ProductGrid(rowCount: input.pixelCount, matrix: transposed, threadCount: pool.threadCount)
-  }
-
-  /// Floats of scratch memory for each task.
-  package func scratchCount(_ input: FeatureShape, pool: ThreadPool) -> Int {
-    layer.readsInPlace ? 0 : grid(input, pool).rowsPerBlock * transposed.depth
-  }
-
-  /// Computes the gradient of all input pixels.
-  ///
-  /// - Parameters:
-  ///   - outputGradient: With respect to the sums, before the layer's activation.
-  ///   - residual: Added to the result, or nil; the result's shape and stride.
-  ///   - below: The activation that made the layer's input; the result is then the gradient at its argument.
-  ///   - scratch: ``scratchCount(_:pool:)`` floats.
-  package func callAsFunction(
-    _ outputGradient: FeatureMap, residual: FeatureMap? = nil, below: ActivationBelow? = nil,
-    into inputGradient: FeatureMap, scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
-  ) {
-    let input = inputGradient.shape
-    precondition(
-      outputGradient.shape == layer.outputShape(input) && input.channels == layer.inputChannels,
-      "gradient of a convolution from \(outputGradient.shape) to \(input)")
-    residual?.requireSameLayout(inputGradient)
-    below?.requireLayout(of: inputGradient)
-    let grid = grid(input, pool)
-    pool.run(taskCount: grid.blockCount, scratch: scratch, scratchCount: scratchCount(input, pool: pool)) {
-      task, scratch in
-      let pixels = grid.rows(ofBlock: task)
-      let offset = pixels.lowerBound * inputGradient.pixelStride
-      let isInPlace = layer.readsInPlace
-      if !isInPlace { gather(pixels, of: input, from: outputGradient, into: scratch) }
-      transposed.multiply(
-        a: isInPlace ? outputGradient.pointer + pixels.lowerBound * outputGradient.pixelStride : scratch,
-        aStride: isInPlace ? outputGradient.pixelStride : transposed.depth, rowCount: pixels.count,
-        into: inputGradient.pointer + offset, cStride: inputGradient.pixelStride,
-        residual: residual.map { UnsafePointer($0.pointer + offset) })
-      below?.apply(to: inputGradient.pointer + offset, pixels: pixels, kernels: transposed.kernels)
-    }
-  }
-
-  /// Writes the gradients of the outputs that read some input pixels by each tap, zeros where there is none:
-  /// `[pixels, kernelSize, kernelSize, output channels]`.
-  private func gather(
-    _ pixels: Range<Int>, of input: FeatureShape, from outputGradient: FeatureMap,
-    into target: UnsafeMutablePointer<Float>
-  ) {
-    let (output, window) = (outputGradient.shape, layer.window)
-    let resolved = window.resolve(height: input.height, width: input.width)
-    var target = target
-    for pixel in pixels {
-      let (y, x) = pixel.quotientAndRemainder(dividingBy: input.width)
-      for ky in 0..<window.kernelSize {
-        let row = Self.output(y + resolved.top - ky, stride: window.stride, count: output.height)
-        for kx in 0..<window.kernelSize {
-          let column = Self.output(x + resolved.left - kx, stride: window.stride, count: output.width)
-          if let row, let column {
-            target.update(
-              from: outputGradient.pointer + (row * output.width + column) * outputGradient.pixelStride,
-              count: output.channels)
-          } else {
-            target.update(repeating: 0, count: output.channels)
-          }
-          target += output.channels
-        }
-      }
-    }
-  }
-
-  /// The output whose window begins at a place, counted from the first window's beginning.
-  private static func output(_ place: Int, stride: Int, count: Int) -> Int? {
-    place >= 0 && place % stride == 0 && place / stride < count ? place / stride : nil
   }
 }

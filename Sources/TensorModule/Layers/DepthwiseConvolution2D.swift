@@ -131,13 +131,14 @@ package struct DepthwiseConvolution2DGradient: Sendable {
   ///   - inputGradient: With respect to the input of the 1x1 convolution.
   ///   - scratch: ``scratchCount(_:)`` floats.
   package func callAsFunction(
-    _ outputGradient: FeatureMap, below: ActivationBelow, expansion: PointwiseConvolutionGradient,
+    _ outputGradient: FeatureMap, below: ActivationBelow, expansion: Convolution2DGradient,
     residual: FeatureMap?, into inputGradient: FeatureMap, scratch: UnsafeMutablePointer<Float>,
     pool: ThreadPool
   ) {
     let input = below.arguments.shape
     requireShapes(outputGradient.shape, input)
-    expansion.requireShapes(input, residual: residual, inputGradient)
+    expansion.requireShapes(input, inputGradient.shape)
+    residual?.requireSameLayout(inputGradient)
     precondition(
       below.arguments.pixelStride == bias.count,
       "arguments of stride \(below.arguments.pixelStride) for \(bias.count) channels")

@@ -8,11 +8,11 @@ package import SystemModule
 /// in the second-level cache, and filters them from there.
 package struct ExpandedDepthwise: Sendable {
   /// The 1x1 convolution before, or nil.
-  package let expansion: PointwiseConvolution?
+  package let expansion: Convolution2D?
   package let depthwise: DepthwiseConvolution2D
 
   /// - Precondition: The expansion's output channels are the depthwise convolution's.
-  package init(expansion: PointwiseConvolution?, depthwise: DepthwiseConvolution2D) {
+  package init(expansion: Convolution2D?, depthwise: DepthwiseConvolution2D) {
     if let expansion {
       precondition(
         expansion.matrix.columnCount == depthwise.channels,
@@ -85,25 +85,36 @@ package struct ExpandedDepthwise: Sendable {
     guard let expansion else { return .map(input) }
     let matrix = expansion.matrix
     if matrix.type == .float32 {
-      return expansion.rows(of: UnsafeRawPointer(input.pointer), pixelStride: input.pixelStride)
+      return matrix.rows(
+        of: UnsafeRawPointer(input.pointer), pixelStride: input.pixelStride, activation: expansion.activation)
     }
     let words = PackedMap(packed!, input.shape, matrix.type, kernels: matrix.kernels)
     words.write(input, factors: nil, pool: pool)
-    return expansion.rows(of: UnsafeRawPointer(words.words), pixelStride: words.pixelStride)
+    return matrix.rows(of: words, activation: expansion.activation)
   }
 }
 
-extension PointwiseConvolution {
-  /// Rows of what the layer makes of a map.
+extension PackedMatrix {
+  /// Rows of what the matrix makes of a map.
   ///
   /// - Parameter words: The map's first pixel, in words of the matrix's type, `pixelStride` from one to the next.
-  fileprivate func rows(of words: UnsafeRawPointer, pixelStride: Int) -> RowSource {
-    .expanded(matrix.layout, vectorWidth: matrix.kernels.vectorWidth) { rows in
-      matrix.multiply(
+  func rows(
+    of words: UnsafeRawPointer, pixelStride: Int, activation: Activation, levels: MatrixProduct.Levels? = nil
+  ) -> RowSource {
+    .expanded(layout, vectorWidth: kernels.vectorWidth) { rows in
+      multiply(
         a: words + 4 * rows.first * pixelStride, aStride: pixelStride, rowCount: rows.pixelCount,
         runCount: rows.runCount, into: rows.output, cStride: rows.pixelStride, runStride: rows.runStride,
-        panelRange: rows.panels, activation: activation)
+        panelRange: rows.panels, activation: activation, levels: levels)
     }
+  }
+
+  func rows(
+    of words: PackedMap, activation: Activation, levels: MatrixProduct.Levels? = nil
+  ) -> RowSource {
+    rows(
+      of: UnsafeRawPointer(words.words), pixelStride: words.pixelStride, activation: activation,
+      levels: levels)
   }
 }
 

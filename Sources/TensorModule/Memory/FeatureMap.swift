@@ -110,6 +110,9 @@ package struct Window: Sendable, Equatable {
     self.padding = padding
   }
 
+  /// Each pixel alone.
+  package static let pixel = Window(kernelSize: 1, padding: .symmetric(0))
+
   /// Zeros above and to the left of an input, and the pixels of the output.
   package func resolve(height: Int, width: Int) -> (top: Int, left: Int, height: Int, width: Int) {
     let (top, outputHeight) = padding.resolve(input: height, kernelSize: kernelSize, stride: stride)

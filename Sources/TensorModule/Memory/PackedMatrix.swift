@@ -7,15 +7,32 @@ package struct PackedMatrix: Sendable {
   package let depth: Int
   /// Columns of the result.
   package let columnCount: Int
+  /// Words of the depth.
+  private let wordCount: Int
   /// The cut into panels.
   package let layout: PanelLayout
   package let kernels: KernelSet
-  /// What its values are: ``ElementType/float32``, or ``ElementType/bfloat16``, to which they are rounded.
   package let type: ElementType
+  /// What it was packed from, in 8 bits; nil in floats and bfloat16.
+  package let quantized: Quantized?
+
+  /// A weight in 8 bits, and how its input becomes levels.
+  package struct Quantized: Sendable {
+    package let weight: QuantizedWeight
+    package let input: Quantizer
+  }
+
+  /// Words of a row of `A`; of floats those of the depth, otherwise padded as in a ``PackedMap``.
+  var rowWordCount: Int {
+    type == .float32 ? depth : PackedMap.wordCount(depth, type, kernels: kernels)
+  }
 
   /// Words.
-  let panels: AlignedBuffer
-  let bias: AlignedBuffer
+  private let panels: AlignedBuffer
+  /// Floats, or in 8 bits whole numbers.
+  private let bias: AlignedBuffer
+  /// What a step of each column's sums stands for; only in 8 bits.
+  private let scale: AlignedBuffer?
 
   /// Packs a weight.
   ///
@@ -37,7 +54,7 @@ package struct PackedMatrix: Sendable {
   ///
   /// - Parameters:
   ///   - bias: One value for each column, or nil for zeros.
-  ///   - type: One that the kernels have, of those that a matrix may hold.
+  ///   - type: Floats or bfloat16, to which the weight is rounded; one that the kernels have.
   ///   - read: Writes weights `start ..< start + target.count` of a column's `depth`.
   package init<Failure: Error>(
     columnCount: Int, depth: Int, bias: [Float]?, kernels: KernelSet, type: ElementType = .float32,
@@ -45,17 +62,70 @@ package struct PackedMatrix: Sendable {
   ) throws(Failure) {
     precondition(
       bias == nil || bias?.count == columnCount, "\(bias?.count ?? 0) biases for \(columnCount) columns")
+    self.init(columnCount: columnCount, depth: depth, kernels: kernels, type: type)
+    bias?.withUnsafeBufferPointer { self.bias.pointer.update(from: $0.baseAddress!, count: columnCount) }
+    switch type {
+    case .float32: try pack(read) { $0 }
+    case .bfloat16: try pack(read) { $0.bfloat16Bits }
+    case .int8: preconditionFailure("a matrix of 8 bits without its levels")
+    }
+  }
+
+  /// Packs a weight in 8 bits.
+  ///
+  /// - Parameter outputScale: A step of the output's levels, where levels are wanted rather than values.
+  /// - Returns: nil where a sum could leave the 32-bit integers.
+  /// - Precondition: The weight ``QuantizedWeight/hasSmallPairs``.
+  package init?(_ weight: QuantizedWeight, input: Quantization, outputScale: Float? = nil, kernels: KernelSet)
+  {
+    precondition(weight.hasSmallPairs, "neighbouring weights add up to more than 128")
+    guard let biases = weight.integerBias(of: input, limit: Self.quantizedSumLimit) else { return nil }
+    let depth = weight.depth
+    self.init(
+      columnCount: biases.count, depth: depth, kernels: kernels, type: .int8,
+      quantized: Quantized(weight: weight, input: Quantizer(input, channels: depth, kernels: kernels)))
+    let product = kernels.products.int8
+    let words = UnsafeMutableRawPointer(bias.pointer).assumingMemoryBound(to: Int32.self)
+    for (column, value) in biases.enumerated() {
+      let total = weight.levels[column * depth..<(column + 1) * depth].reduce(0) { $0 &+ Int32($1) }
+      // The sum may leave the numbers of 32 bits and comes back with the products.
+      words[column] = value &+ Int32(product.levelOffset) &* total
+    }
+    for (column, value) in weight.sumScale(of: input).enumerated() {
+      scale!.pointer[column] = outputScale.map { Float(Double(value) / Double($0)) } ?? value
+    }
+    let read = { (column: Int, start: Int, target: UnsafeMutableBufferPointer<Float>) in
+      for k in target.indices { target[k] = Float(weight.levels[column * depth + start + k]) }
+    }
+    if product.valuesPerWord == 4 { pack(read) { Int8($0) } } else { pack(read) { Int16($0) } }
+  }
+
+  /// A matrix of zeros.
+  private init(
+    columnCount: Int, depth: Int, kernels: KernelSet, type: ElementType, quantized: Quantized? = nil
+  ) {
     self.depth = depth
     self.columnCount = columnCount
     self.kernels = kernels
     self.type = type
-    let width = kernels.vectorWidth
-    layout = PanelLayout(columnCount: columnCount, vectorWidth: width)
-    let paddedColumns = layout.vectorCount * width
-    let wordCount = type.wordCount(depth)
+    self.quantized = quantized
+    layout = PanelLayout(columnCount: columnCount, vectorWidth: kernels.vectorWidth)
+    let valuesPerWord = kernels.products[type]!.valuesPerWord
+    wordCount = (depth + valuesPerWord - 1) / valuesPerWord
+    let paddedColumns = layout.vectorCount * kernels.vectorWidth
     panels = AlignedBuffer(count: paddedColumns * wordCount)
-    self.bias = AlignedBuffer(count: paddedColumns)
-    bias?.withUnsafeBufferPointer { self.bias.pointer.update(from: $0.baseAddress!, count: columnCount) }
+    bias = AlignedBuffer(count: paddedColumns)
+    scale = quantized.map { _ in AlignedBuffer(count: paddedColumns) }
+  }
+
+  /// Writes the panels, in each word as many elements as fit.
+  private func pack<Element, Failure: Error>(
+    _ read: (_ column: Int, _ start: Int, _ target: UnsafeMutableBufferPointer<Float>) throws(Failure) ->
+      Void,
+    element: (Float) -> Element
+  ) throws(Failure) {
+    let width = kernels.vectorWidth
+    let perWord = MemoryLayout<Float>.size / MemoryLayout<Element>.size
     let piece = UnsafeMutableBufferPointer<Float>.allocate(capacity: Self.pieceLength)
     defer { piece.deallocate() }
     for panel in 0..<layout.panelCount {
@@ -63,19 +133,20 @@ package struct PackedMatrix: Sendable {
       let lanes = layout.vectorCount(ofPanel: panel) * width
       for start in stride(from: 0, to: depth, by: Self.pieceLength) {
         let count = min(Self.pieceLength, depth - start)
-        let target = panels.pointer + (firstColumn * wordCount + type.wordCount(start) * lanes)
+        let first = panels.pointer + (firstColumn * wordCount + start / perWord * lanes)
+        let target = UnsafeMutableRawPointer(first).assumingMemoryBound(to: Element.self)
         for lane in 0..<min(lanes, columnCount - firstColumn) {
           try read(firstColumn + lane, start, UnsafeMutableBufferPointer(rebasing: piece[..<count]))
-          if type == .float32 {
-            for k in 0..<count { target[k * lanes + lane] = piece[k] }
-          } else {
-            let halves = UnsafeMutableRawPointer(target).assumingMemoryBound(to: UInt16.self)
-            for k in 0..<count { halves[2 * (k / 2 * lanes + lane) + k % 2] = piece[k].bfloat16Bits }
+          for k in 0..<count {
+            target[perWord * (k / perWord * lanes + lane) + k % perWord] = element(piece[k])
           }
         }
       }
     }
   }
+
+  /// The greatest magnitude of a sum in 8 bits.
+  package static let quantizedSumLimit = 2_147_483_647.0
 
   /// Weights that are read at a time, whole words: the part of a panel that they are spread over stays in the first-level
   /// cache.
@@ -107,27 +178,29 @@ package struct PackedMatrix: Sendable {
   ///   - segmentCount: Pieces that each row of `A` lies in, `segmentStride` floats from one to the next.
   ///   - runCount: So many times `rowCount` rows, which follow each other in `A`.
   ///   - runStride: Floats from one run to the next in the result and the residual.
+  ///   - levels: Makes levels of the values of a matrix in 8 bits that has no residual.
   ///   - scaledPanels: Panels from ``writePanels(scaledBy:to:pool:)``, in the place of the matrix's own.
   package func multiply(
     a: UnsafeRawPointer, aStride: Int, segmentCount: Int = 1, segmentStride: Int = 0, rowCount: Int,
     runCount: Int = 1, into c: UnsafeMutablePointer<Float>, cStride: Int, runStride: Int = 0,
-    panelRange: Range<Int>? = nil,
-    activation: Activation = .identity,
+    panelRange: Range<Int>? = nil, activation: Activation = .identity, levels: MatrixProduct.Levels? = nil,
     residual: UnsafePointer<Float>? = nil, scaledPanels: UnsafePointer<Float>? = nil
   ) {
-    let depth = type.wordCount(depth)
     precondition(
-      depth.isMultiple(of: segmentCount), "rows of \(depth) words in \(segmentCount) pieces of one length")
+      wordCount.isMultiple(of: segmentCount),
+      "rows of \(wordCount) words in \(segmentCount) pieces of one length")
+    precondition(levels == nil || (residual == nil && type == .int8), "levels of \(type), or with a residual")
     var product = product(a: a, aStride: aStride, rowCount: rowCount, into: c, cStride: cStride)
     if let scaledPanels { product.panels = UnsafeRawPointer(scaledPanels) }
     product.runCount = runCount
     product.runStride = runStride
     product.segmentCount = segmentCount
-    product.segmentDepth = depth / segmentCount
+    product.segmentDepth = wordCount / segmentCount
     product.segmentStride = segmentStride
     if let panelRange { product.panelRange = panelRange }
     product.residual = residual
     product.activation = activation
+    product.levels = levels
     kernels.products[type]!.multiply(product)
   }
 
@@ -135,16 +208,11 @@ package struct PackedMatrix: Sendable {
   func product(
     a: UnsafeRawPointer, aStride: Int, rowCount: Int, into c: UnsafeMutablePointer<Float>, cStride: Int
   ) -> MatrixProduct {
-    MatrixProduct(
+    var product = MatrixProduct(
       a: a, aStride: aStride, panels: panels.pointer, bias: bias.pointer, c: c, cStride: cStride,
-      rowCount: rowCount, depth: type.wordCount(depth), layout: layout)
-  }
-}
-
-extension ElementType {
-  /// Words of so many values of a matrix.
-  fileprivate func wordCount(_ valueCount: Int) -> Int {
-    self == .bfloat16 ? (valueCount + 1) / 2 : valueCount
+      rowCount: rowCount, depth: wordCount, layout: layout)
+    product.scale = scale.map { UnsafePointer($0.pointer) }
+    return product
   }
 }
 
@@ -177,6 +245,10 @@ extension PackedMatrix {
 
   /// The same values as Float32.
   package var floats: PackedMatrix {
+    if let weight = quantized?.weight {
+      return PackedMatrix(
+        weight: weight.values, columnCount: columnCount, depth: depth, bias: weight.bias, kernels: kernels)
+    }
     guard type == .bfloat16 else { return self }
     let width = kernels.vectorWidth
     let halves = UnsafeRawPointer(panels.pointer).assumingMemoryBound(to: UInt16.self)
@@ -187,7 +259,7 @@ extension PackedMatrix {
       let lanes = layout.vectorCount(ofPanel: panel) * width
       let first = panel * 2 * width
       for (place, k) in (start..<start + target.count).enumerated() {
-        let word = first * ((depth + 1) / 2) + k / 2 * lanes + column - first
+        let word = first * wordCount + k / 2 * lanes + column - first
         target[place] = Float(bitPattern: UInt32(halves[2 * word + k % 2]) << 16)
       }
     }

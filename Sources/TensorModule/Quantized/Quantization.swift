@@ -1,3 +1,6 @@
+package import KernelInterface
+package import SystemModule
+
 /// How the values of a feature map are kept in 8 bits: `value = scale * (level - zeroPoint)` for levels of 0...255.
 ///
 /// One scale for the whole map, so that sums of products stay sums of integers.
@@ -25,6 +28,23 @@ package struct Quantization: Sendable, Equatable {
   /// Whether a map can be kept in this way: a scale among ``scales``, and a level that is a whole number from 0 to 255.
   package static func isValid(scale: Float, zeroPoint: Float) -> Bool {
     scales.contains(scale) && (0...255).contains(zeroPoint) && zeroPoint == zeroPoint.rounded()
+  }
+}
+
+/// Writes values as levels.
+package struct Quantizer: Sendable {
+  package let levels: Quantization
+  /// One over the scale for each channel, padded.
+  let factors: AlignedBuffer
+
+  package init(_ levels: Quantization, channels: Int, kernels: KernelSet) {
+    self.levels = levels
+    factors = AlignedBuffer(count: channels.roundedUp(toMultipleOf: kernels.vectorWidth))
+    factors.pointer.update(repeating: 1 / levels.scale, count: factors.count)
+  }
+
+  package func write(_ values: FeatureMap, into words: PackedMap, pool: ThreadPool) {
+    words.write(values, factors: factors.pointer, zeroPoint: levels.zeroPoint, pool: pool)
   }
 }
 

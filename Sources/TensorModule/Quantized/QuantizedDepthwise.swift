@@ -8,7 +8,7 @@ package import SystemModule
 /// a fixed order, and the levels before are fine ones.
 package struct QuantizedDepthwise: Sendable {
   /// The 1x1 convolution before, or nil; with ReLU6 its matrix makes levels of `input`.
-  package let expansion: QuantizedPointwise?
+  package let expansion: Convolution2D?
   /// Of levels by levels.
   private let depthwise: DepthwiseConvolution2D
   /// For each channel, padded, what a step of the sums stands for; with ReLU6, of levels of the next layer.
@@ -33,7 +33,7 @@ package struct QuantizedDepthwise: Sendable {
   ///   - output: Its zero point is 0 where the activation is ReLU6.
   /// - Returns: nil where a sum could leave the integers that a float holds.
   package init?(
-    expansion: QuantizedPointwise?, weight: QuantizedWeight, input: Quantization, output: Quantization,
+    expansion: Convolution2D?, weight: QuantizedWeight, input: Quantization, output: Quantization,
     window: Window, activation: Activation, kernels: KernelSet
   ) {
     let isFine = activation != .relu6
@@ -64,7 +64,7 @@ package struct QuantizedDepthwise: Sendable {
   /// Cuts the work on an input of the given shape.
   package func plan(_ input: FeatureShape) -> DepthwisePlan {
     // A comparison with nil does not do: in the embedded form of this module, Swift 6.3.1 finds every expansion equal to nil.
-    let isExpanded = (expansion?.matrix.weight.depth ?? 0) > 0
+    let isExpanded = (expansion?.matrix.depth ?? 0) > 0
     return DepthwisePlan(depthwise, input: input, isExpanded: isExpanded)
   }
 
@@ -148,20 +148,6 @@ package struct QuantizedDepthwise: Sendable {
       return activation == .relu6
         ? expansion.matrix.rows(of: words, activation: .identity, levels: .bytes)
         : expansion.matrix.rows(of: words, activation: activation, levels: .fine(scale: self.input.scale))
-    }
-  }
-}
-
-extension QuantizedMatrix {
-  /// Rows of levels that the matrix makes of a map.
-  fileprivate func rows(
-    of input: PackedMap, activation: Activation, levels: MatrixProduct.Levels
-  ) -> RowSource {
-    .expanded(layout, vectorWidth: kernels.vectorWidth) { rows in
-      multiply(
-        a: input.words + rows.first * input.pixelStride, aStride: input.pixelStride,
-        rowCount: rows.pixelCount, runCount: rows.runCount, into: rows.output, cStride: rows.pixelStride,
-        runStride: rows.runStride, panelRange: rows.panels, activation: activation, levels: levels)
     }
   }
 }
