@@ -149,10 +149,10 @@ export function recordOf({ outcome, lesion, note }) {
 
 /**
  * The scans of each lesion, in the order in which they come; those without a name come last.
- * @param {Scan[]} scans
+ * @param {import('./types.js').Row[]} scans
  */
 export function groupsOf(scans) {
-  /** @type {Map<string, Scan[]>} */
+  /** @type {Map<string, import('./types.js').Row[]>} */
   const groups = new Map();
   for (const scan of scans) {
     const same = groups.get(scan.lesion);

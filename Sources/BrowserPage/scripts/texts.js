@@ -124,8 +124,22 @@ export function wholePercent(probability) {
  * @param {boolean} [withTime]
  */
 export function formatDate(date, withTime = true) {
-  return new Intl.DateTimeFormat(language,
-    { dateStyle: 'medium', ...(withTime ? { timeStyle: 'short' } : {}) }).format(new Date(date));
+  return dateFormat(language, withTime).format(new Date(date));
+}
+
+/** @type {Map<string, Intl.DateTimeFormat>} */
+const dateFormats = new Map();
+
+/**
+ * To make one takes fifty times as long as to use it, and a history has thousands of dates.
+ * @param {string} code a language's
+ * @param {boolean} withTime
+ */
+function dateFormat(code, withTime) {
+  const key = `${code} ${withTime}`;
+  const format = dateFormats.get(key) ?? new Intl.DateTimeFormat(code, { dateStyle: 'medium', ...(withTime ? { timeStyle: 'short' } : {}) });
+  dateFormats.set(key, format);
+  return format;
 }
 
 /**

@@ -93,5 +93,20 @@
  * @property {'whole' | 'square'} [kept] what the history keeps of the photograph: its file, or of a large one the square that the model saw; older records have neither
  * @property {Record<string, Trust>} [trust] what the checks of a class's map found, by class; a map without an entry was not checked
  * @property {Blob} thumbnail
+ *
+ * @typedef {object} Row what lists show of a scan
+ * @property {string} id
+ * @property {string} created
+ * @property {string} name
+ * @property {string} lesion
+ * @property {string} note
+ * @property {string} site
+ * @property {boolean} abstain
+ * @property {Result['risk']} risk
+ * @property {Result['prediction']} prediction
+ * @property {Result['prediction']} concern
+ * @property {''} flaw
+ *
+ * @typedef {{id: string, name: string, flaw: string}} BrokenRow a record that breaks a rule
  */
 export {};

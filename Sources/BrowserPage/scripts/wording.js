@@ -54,7 +54,7 @@ export function warnings(result) {
 
 /**
  * What the sign of the risk says.
- * @param {import('./types.js').Result} result
+ * @param {Pick<import('./types.js').Result, 'abstain' | 'risk'>} result
  * @returns {{level: 'low' | 'moderate' | 'high' | 'none', word: string, sentence: string}}
  */
 export function riskWords(result) {

@@ -20,7 +20,17 @@ import time
 import urllib.request
 from pathlib import Path
 
-from conftest import FIXTURES, PATIENCE, SHIPPED_PAGE, Visit, launch_arguments, run_program, shutil, sync_playwright
+from conftest import (
+    FIXTURES,
+    PATIENCE,
+    SHIPPED_PAGE,
+    Visit,
+    copies,
+    launch_arguments,
+    run_program,
+    shutil,
+    sync_playwright,
+)
 
 OPENINGS = 7
 WARM_UP = 2
@@ -166,6 +176,41 @@ def measure_openings(playwright, pages: list[Path]) -> None:
         )
 
 
+RECORDS = 10_000
+OPEN_HISTORY = """async () => {
+  const start = performance.now();
+  location.hash = '#history';
+  while (!document.querySelector('.scan-row')) await new Promise(requestAnimationFrame);
+  return performance.now() - start;
+}"""
+SEARCH = """async (words) => {
+  const search = document.querySelector('input[type=search]');
+  const blocked = [];
+  for (let end = 1; end <= words.length; end += 1) {
+    const start = performance.now();
+    search.value = words.slice(0, end);
+    search.dispatchEvent(new Event('input', { bubbles: true }));
+    blocked.push(performance.now() - start);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return blocked;
+}"""
+
+
+def measure_history(on) -> None:
+    """How soon a history of many records opens, and how long a keystroke of its search blocks the page."""
+    copies(on, RECORDS, "copy.lesion = `lesion ${index % 800}`; copy.note = `note ${index}`;")
+    opened = []
+    for _ in range(RUNS):
+        on.go("scan")
+        opened.append(on.page.evaluate(OPEN_HISTORY))
+    on.page.wait_for_timeout(1000)
+    blocked = on.page.evaluate(SEARCH, "note 777")
+    print(
+        f"history of {RECORDS} records: opened in {statistics.median(opened):.0f} ms; a keystroke of the search blocks for at most {max(blocked):.0f} ms"
+    )
+
+
 def main() -> None:
     text = base64.b64encode((FIXTURES / "phantom_brown.jpg").read_bytes()).decode()
     with sync_playwright() as playwright:
@@ -228,6 +273,7 @@ def main() -> None:
         on.page.wait_for_timeout(500)
         tasks = on.page.evaluate("() => window.longTasks")
         print(f"longest task of the page's own thread: {max(tasks, default=0):.0f} ms ({len(tasks)} above 50 ms)")
+        measure_history(on)
         on.close()
         browser.close()
         measure_openings(playwright, [SHIPPED_PAGE, *(Path(name).resolve() for name in sys.argv[1:])])

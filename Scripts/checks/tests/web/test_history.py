@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import FIXTURES, PAGE, PATIENCE, launch_arguments
+from conftest import FIXTURES, PAGE, PATIENCE, copies, launch_arguments
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
 
@@ -133,6 +133,39 @@ def test_a_browser_without_any_database(visit):
     on.page.get_by_role("button", name="Turn off and delete").click()
     on.page.get_by_role("dialog").get_by_role("button", name="Turn off and delete").click()
     on.page.get_by_text("The history is off").wait_for()
+
+
+def test_lists_show_what_the_scans_say(visit):
+    """Rows follow their scans: those of an older version are made, a new name is in both, and what is deleted is in neither."""
+    on = visit()
+    on.scan()
+    on.save()
+    copies(on, 3, "copy.lesion = `spot ${index}`; copy.note = index === 1 ? 'Itches' : '';")
+    on.go("history")
+    page = on.page
+    page.get_by_text("4 scans, newest first").wait_for()
+    page.get_by_label("Search").fill("ITCHES")
+    page.get_by_text("1 of 4 scans").wait_for()
+    page.locator("a.scan-card").click()
+    page.get_by_label("Name of the lesion").fill("left ear")
+    page.get_by_label("Notes", exact=True).focus()
+    page.get_by_text("Stored").wait_for()
+    on.go("history")
+    assert page.locator(".scan-card .file-name").inner_text() == "left ear"
+    page.wait_for_function("() => document.querySelector('.scan-card img')?.naturalWidth > 0")
+    page.get_by_role("button", name="Delete left ear").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    page.get_by_text("No scan matches.").wait_for()
+    counts = page.evaluate("""async () => {
+      const open = indexedDB.open('dermafusion');
+      const database = await new Promise((resolve) => { open.onsuccess = () => resolve(open.result); });
+      const stores = database.transaction(['scans', 'rows']);
+      const count = (name) => new Promise((resolve) => { const all = stores.objectStore(name).count(); all.onsuccess = () => resolve(all.result); });
+      const found = [await count('scans'), await count('rows')];
+      database.close();
+      return found;
+    }""")
+    assert counts == [3, 3]
 
 
 def test_a_broken_record_is_skipped_and_named(visit):

@@ -31,11 +31,13 @@ function blobOfAddress(address) {
 
 /**
  * @param {import('./database.js').HistoryDatabase} history
- * @param {import('../types.js').Scan[]} scans
+ * @param {string[]} ids of the scans
  */
-export async function exportArchive(history, scans) {
-  const parts = [`${JSON.stringify({ format: FORMAT, version: 1, scans: scans.length })}\n`];
-  for (const scan of scans) {
+export async function exportArchive(history, ids) {
+  const parts = [`${JSON.stringify({ format: FORMAT, version: 1, scans: ids.length })}\n`];
+  for (const id of ids) {
+    const scan = await history.get(id);
+    if (!scan) continue;
     // One that an older version stored may still have its metadata.
     const photograph = await history.photograph(scan.id).then((file) => file && withoutMetadata(file)).catch(() => null);
     const line = { ...scan, thumbnail: await dataAddress(scan.thumbnail), photograph: photograph && await dataAddress(photograph) };

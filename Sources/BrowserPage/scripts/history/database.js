@@ -1,16 +1,17 @@
 import { withoutMetadata } from './metadata.js';
-import { flaw, nameOfBroken } from './records.js';
+import { flaw, rowOf } from './records.js';
 
 /**
  * @typedef {import('../types.js').Scan} Scan
- * @typedef {{scans: Scan[], broken: {key: string, name: string, flaw: string}[]}} Listing
+ * @typedef {import('../types.js').Row} Row
+ * @typedef {import('../types.js').BrokenRow} BrokenRow
  */
 
 const NAME = 'dermafusion';
-/** Version 1 stored the files of photographs with their metadata. */
-const VERSION = 2;
-/** The scans, their photographs, and the keys of the photographs that version 1 stored and that still have their metadata. */
-const STORES = /** @type {const} */ (['scans', 'photographs', 'unstripped']);
+/** Version 1 stored the files of photographs with their metadata, version 2 had no rows. */
+const VERSION = 3;
+/** The scans, what lists show of them, their photographs, and the keys of the photographs that version 1 stored and that still have their metadata. */
+const STORES = /** @type {const} */ (['scans', 'rows', 'photographs', 'unstripped']);
 
 /**
  * @template T
@@ -67,6 +68,9 @@ async function connect(creates) {
     // Opening a database that is not there makes it; the abort takes that back.
     if (oldVersion === 0 && !creates) return request.transaction?.abort();
     const database = request.result;
+    // The first list fills them.
+    database.createObjectStore('rows', { keyPath: 'id' });
+    if (oldVersion === 2) return;
     const unstripped = database.createObjectStore('unstripped');
     if (oldVersion === 0) {
       database.createObjectStore('scans', { keyPath: 'id' });
@@ -234,6 +238,7 @@ export class HistoryDatabase {
     finished.catch(() => {});
     for (const { scan, photograph } of records) {
       transaction.objectStore('scans').put(scan);
+      transaction.objectStore('rows').put(rowOf(scan));
       if (!photograph) continue;
       transaction.objectStore('photographs').put(photograph, scan.id);
       transaction.objectStore('unstripped').delete(scan.id);
@@ -253,37 +258,55 @@ export class HistoryDatabase {
       if (kept) Object.assign(kept.scan, fields);
       return kept !== undefined;
     }
-    const transaction = (await this.#open()).transaction('scans', 'readwrite', { durability: 'strict' });
+    const transaction = (await this.#open()).transaction(['scans', 'rows'], 'readwrite', { durability: 'strict' });
     const finished = done(transaction);
     finished.catch(() => {});
-    const store = transaction.objectStore('scans');
-    const scan = await answer(store.get(id));
-    if (scan) store.put({ ...scan, ...fields });
+    const scan = await answer(transaction.objectStore('scans').get(id));
+    if (scan) {
+      transaction.objectStore('scans').put({ ...scan, ...fields });
+      transaction.objectStore('rows').put(rowOf({ ...scan, ...fields }));
+    }
     await finished;
     return scan !== undefined;
   }
 
   /**
-   * All scans, the newest first, and what could not be read.
-   * @returns {Promise<Listing>}
+   * A row for each scan, the newest first, and what could not be read.
+   * @returns {Promise<{rows: Row[], broken: BrokenRow[]}>}
    */
   async list() {
-    /** @type {Listing} */
-    const listing = { scans: [], broken: [] };
-    for (const { key, value } of await this.#all()) {
-      const rule = flaw(value);
-      if (rule) listing.broken.push({ key, name: nameOfBroken(value, key), flaw: rule });
-      else listing.scans.push(value);
+    /** @type {Row[]} */
+    const rows = [];
+    /** @type {BrokenRow[]} */
+    const broken = [];
+    for (const row of await this.#rows()) {
+      if ('created' in row) rows.push(row);
+      else broken.push(row);
     }
-    listing.scans.sort((first, second) => Date.parse(second.created) - Date.parse(first.created));
-    return listing;
+    const times = new Map(rows.map((row) => [row, Date.parse(row.created)]));
+    rows.sort((first, second) => Number(times.get(second)) - Number(times.get(first)));
+    return { rows, broken };
   }
 
-  async #all() {
-    if (this.#memory) return [...this.#memory].map(([key, { scan }]) => ({ key, value: scan }));
-    const scans = (await this.#open()).transaction('scans').objectStore('scans');
-    const [keys, values] = await Promise.all([answer(scans.getAllKeys()), answer(scans.getAll())]);
-    return keys.map((key, index) => ({ key: String(key), value: values[index] }));
+  /** @returns {Promise<(Row | BrokenRow)[]>} */
+  async #rows() {
+    if (this.#memory) return [...this.#memory.values()].map(({ scan }) => rowOf(scan));
+    const stores = (await this.#open()).transaction(['scans', 'rows']);
+    const [count, rows] = await Promise.all([answer(stores.objectStore('scans').count()), answer(stores.objectStore('rows').getAll())]);
+    return count === rows.length ? rows : this.#makeRows();
+  }
+
+  /** Of all scans anew: version 2 had none. */
+  async #makeRows() {
+    const transaction = (await this.#open()).transaction(['scans', 'rows'], 'readwrite');
+    const finished = done(transaction);
+    finished.catch(() => {});
+    const store = transaction.objectStore('rows');
+    store.clear();
+    const rows = (await answer(transaction.objectStore('scans').getAll())).map(rowOf);
+    for (const row of rows) store.put(row);
+    await finished;
+    return rows;
   }
 
   /** @returns {Promise<Set<string>>} the identifiers of all scans */
@@ -298,9 +321,18 @@ export class HistoryDatabase {
    * @returns {Promise<Scan | undefined>}
    */
   async get(id) {
-    const scan = this.#memory ? this.#memory.get(id)?.scan
-      : await answer((await this.#open()).transaction('scans').objectStore('scans').get(id));
-    return scan && !flaw(scan) ? scan : undefined;
+    return (await this.scans([id]))[0];
+  }
+
+  /**
+   * @param {string[]} ids
+   * @returns {Promise<Scan[]>} those that are there and whole, in this order
+   */
+  async scans(ids) {
+    const memory = this.#memory;
+    const store = memory ? null : (await this.#open()).transaction('scans').objectStore('scans');
+    const scans = await Promise.all(ids.map((id) => (store ? answer(store.get(id)) : memory?.get(id)?.scan)));
+    return scans.filter((scan) => scan && !flaw(scan));
   }
 
   /**

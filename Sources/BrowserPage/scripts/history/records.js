@@ -98,6 +98,22 @@ export function flaw(record) {
 }
 
 /**
+ * What lists show of a record and look for in it: a hundredth of the record's size.
+ * @param {any} record
+ * @returns {import('../types.js').Row | import('../types.js').BrokenRow}
+ */
+export function rowOf(record) {
+  const rule = flaw(record);
+  if (rule) return { id: record?.id, name: nameOfBroken(record, record?.id), flaw: rule };
+  const { id, created, name, lesion, note, classes, result: { abstain, risk, prediction, concern, probabilities, metadata } } = record;
+  const raised = classes.find((/** @type {{class: string}} */ each) => each.class === concern);
+  return {
+    id, created, name, lesion, note, abstain, risk, prediction, site: metadata.site, flaw: '',
+    concern: raised ? { class: raised.class, name: raised.name, probability: probabilities[raised.class] } : null,
+  };
+}
+
+/**
  * A broken record's name, as far as it has one.
  * @param {any} record
  * @param {unknown} key

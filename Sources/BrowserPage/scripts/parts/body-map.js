@@ -60,14 +60,14 @@ function roving(svg) {
 
 /**
  * How many lesions the history has in each region: a region chooses those of it, a second touch all.
- * @param {import('../types.js').Scan[]} scans
+ * @param {import('../types.js').Row[]} scans
  * @param {string} chosen the region whose scans are listed; empty for all
  * @param {(site: string) => void} changed
  */
 export function bodyCounts(scans, chosen, changed) {
   /** @type {Map<string, Set<string>>} */
   const lesions = new Map();
-  for (const { id, lesion, result: { metadata: { site } } } of scans) lesions.set(site, (lesions.get(site) ?? new Set()).add(lesion ? `lesion ${lesion}` : `scan ${id}`));
+  for (const { id, lesion, site } of scans) lesions.set(site, (lesions.get(site) ?? new Set()).add(lesion ? `lesion ${lesion}` : `scan ${id}`));
   let site = chosen;
   const root = h('div', { class: 'stack' });
   const choose = (/** @type {string} */ next) => {

@@ -1,40 +1,92 @@
-import { fileName, h } from '../dom.js';
+import { app } from '../app.js';
+import { blobAddresses, fileName, h } from '../dom.js';
 import { riskIcon } from '../icons.js';
-import { className, formatDate, formatPercent, nameOfClass, siteName, t } from '../texts.js';
+import { className, formatDate, formatPercent, siteName, t } from '../texts.js';
 import { riskWords } from '../wording.js';
 
-/** @typedef {import('../types.js').Scan} Scan */
+/** @typedef {import('../types.js').Row} Row */
 
 /**
  * A scan in a list: thumbnail, name, date, what the result suggests.
- * @param {Scan} scan
- * @param {string} address of the thumbnail
+ * @param {Row} scan
+ * @param {HTMLElement} thumbnail
  */
-export function scanSummary(scan, address) {
-  const risk = riskWords(scan.result);
-  const { prediction, concern } = scan.result;
+export function scanSummary(scan, thumbnail) {
+  const risk = riskWords(scan);
+  const { prediction, concern } = scan;
   return [
-    h('img', { src: address, alt: '', width: 72, height: 72, loading: 'lazy', decoding: 'async' }),
+    thumbnail,
     h('span', { class: 'stack close grow' },
       h('span', { class: 'strong file-name' }, fileName(scan.lesion || scan.name)),
       h('span', { class: 'soft small' }, formatDate(scan.created)),
-      h('span', { class: 'small' }, prediction && !scan.result.abstain
+      h('span', { class: 'small' }, prediction && !scan.abstain
         ? t('history.suggests', { name: className(prediction.class, prediction.name), percent: formatPercent(prediction.probability) }) : t('history.noSuggestion')),
-      concern ? h('span', { class: 'small' }, t('history.concern', { name: nameOfClass(scan.classes, concern), percent: formatPercent(scan.result.probabilities[concern]) })) : null),
+      concern ? h('span', { class: 'small' }, t('history.concern', { name: className(concern.class, concern.name), percent: formatPercent(concern.probability) })) : null),
     h('span', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), h('span', {}, risk.word)),
   ];
 }
 
 /**
- * Whether a scan is one of those that somebody looks for: every word is in it somewhere.
- * @param {Scan} scan
- * @param {{query: string, risk: string, site: string}} looking empty where nothing is asked of it
+ * The pictures of scans in lists. They are read when they are drawn, those of one drawing together.
  */
-export function isLookedFor(scan, looking) {
-  const { result: { prediction, concern, risk, metadata }, lesion, name, note, classes } = scan;
-  if (looking.risk && (risk ?? 'none') !== looking.risk) return false;
-  if (looking.site && metadata.site !== looking.site) return false;
-  const words = [lesion, name, note, formatDate(scan.created), prediction ? className(prediction.class, prediction.name) : '', concern ? nameOfClass(classes, concern) : '',
-    riskWords(scan.result).word, siteName(metadata.site)].join(' ').toLowerCase();
-  return looking.query.toLowerCase().split(/\s+/).every((word) => words.includes(word));
+export function thumbnails() {
+  const addresses = blobAddresses();
+  /** @type {Map<HTMLElement, string>} */
+  let wanted = new Map();
+  let drawing = 0;
+  async function load() {
+    const [asked, mine] = [wanted, drawing];
+    wanted = new Map();
+    const scans = new Map((await app.history.scans([...new Set(asked.values())])).map((scan) => [scan.id, scan]));
+    if (mine !== drawing) return;
+    for (const [image, id] of asked) {
+      const scan = scans.get(id);
+      if (scan) image.setAttribute('src', addresses.of(scan.thumbnail));
+    }
+  }
+  return {
+    /** @param {string} id */
+    of(id) {
+      const image = h('img', { alt: '', width: 72, height: 72, decoding: 'async' });
+      if (wanted.size === 0) queueMicrotask(() => load().catch(() => {}));
+      wanted.set(image, id);
+      return image;
+    },
+    forget() {
+      drawing += 1;
+      addresses.forget();
+    },
+  };
+}
+
+/** So many rows are prepared between two moments in which the page answers. */
+const SLICE = 250;
+
+/**
+ * Finds the scans that somebody looks for: every word is in the row somewhere. The words of the rows are put together beside
+ * what the person does.
+ * @param {Row[]} rows
+ */
+export function finder(rows) {
+  /** @type {Map<Row, string>} */
+  const known = new Map();
+  const wordsOf = (/** @type {Row} */ row) => {
+    const { lesion, name, note, created, prediction, concern, site } = row;
+    const words = known.get(row) ?? [lesion, name, note, formatDate(created), prediction ? className(prediction.class, prediction.name) : '',
+      concern ? className(concern.class, concern.name) : '', riskWords(row).word, siteName(site)].join(' ').toLowerCase();
+    known.set(row, words);
+    return words;
+  };
+  (async () => {
+    for (let start = 0; start < rows.length; start += SLICE) {
+      await new Promise((resolve) => { setTimeout(resolve); });
+      rows.slice(start, start + SLICE).forEach(wordsOf);
+    }
+  })();
+  /** @param {{query: string, risk: string, site: string}} looking empty where nothing is asked of it */
+  return ({ query, risk, site }) => {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    return (/** @type {Row} */ row) => (!risk || (row.risk ?? 'none') === risk) && (!site || row.site === site)
+      && (words.length === 0 || words.every((word) => wordsOf(row).includes(word)));
+  };
 }

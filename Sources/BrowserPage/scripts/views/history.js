@@ -1,8 +1,9 @@
 import { app } from '../app.js';
-import { blobAddresses, h, replace } from '../dom.js';
+import { h, replace } from '../dom.js';
 import { icon } from '../icons.js';
 import { confirmAction, message } from '../parts/dialog.js';
 import { tell } from '../parts/saving.js';
+import { thumbnails } from '../parts/scan-summary.js';
 import { t } from '../texts.js';
 import { scanList } from './history/list.js';
 import { importButton, management } from './history/management.js';
@@ -14,17 +15,17 @@ import { importButton, management } from './history/management.js';
  * @property {(...content: Node[]) => void} note tells something over the list
  * @property {() => void} focusHeading
  * @property {HTMLElement} root
- * @property {ReturnType<typeof blobAddresses>} addresses of the thumbnails
+ * @property {ReturnType<typeof thumbnails>} thumbnails
  */
 
 /** @returns {Promise<import('../shell.js').View>} */
 export async function historyView() {
   const notes = h('div', { class: 'stack', 'aria-live': 'polite' });
   const root = h('div', { class: 'view stack wide' });
-  const addresses = blobAddresses();
+  const pictures = thumbnails();
   /** @type {HistoryPage} */
   const page = {
-    root, addresses, draw, note: (...content) => replace(notes, ...content),
+    root, thumbnails: pictures, draw, note: (...content) => replace(notes, ...content),
     focusHeading() {
       const title = root.querySelector('h1');
       title?.setAttribute('tabindex', '-1');
@@ -39,21 +40,21 @@ export async function historyView() {
     turn += 1;
     const mine = turn;
     const state = await app.history.state();
-    const { scans, broken } = state === 'off' ? { scans: [], broken: [] } : await app.history.list();
+    const { rows, broken } = state === 'off' ? { rows: [], broken: [] } : await app.history.list();
     // What was asked for later is shown, whichever answer comes first.
     if (mine !== turn) return;
-    const content = JSON.stringify([state, scans, broken]);
+    const content = JSON.stringify([state, rows, broken]);
     if (onlyChanges && content === shown) return;
     shown = content;
     const hadFocus = root.contains(document.activeElement);
-    addresses.forget();
+    pictures.forget();
     const heading = h('div', { class: 'stack close measure' }, h('h1', {}, t('history.title')),
       state === 'memory' ? null : h('p', { class: 'soft' }, t('history.lead')));
     if (state === 'off') replace(root, heading, turnedOff(page), notes);
     else {
       replace(root, heading, state === 'memory' ? message('warning', t('history.memory')) : null, notes,
         broken.length > 0 ? brokenRecords(page, broken) : null,
-        scans.length > 0 ? scanList(page, scans) : empty(), management(page, scans));
+        rows.length > 0 ? scanList(page, rows) : empty(), management(page, rows));
     }
     if (hadFocus && !root.contains(document.activeElement)) page.focusHeading();
   }
@@ -66,7 +67,7 @@ export async function historyView() {
     title: t('tabs.history'), content: root,
     leave: () => {
       document.removeEventListener('visibilitychange', seen);
-      addresses.forget();
+      pictures.forget();
     },
   };
 }
@@ -89,14 +90,14 @@ function empty() {
 
 /**
  * @param {HistoryPage} page
- * @param {{key: string, name: string, flaw: string}[]} broken
+ * @param {import('../types.js').BrokenRow[]} broken
  */
 function brokenRecords(page, broken) {
   return message('warning', t('history.broken', { count: broken.length }),
     h('ul', {}, broken.map(({ name, flaw }) => h('li', {}, t('history.brokenItem', { name, flaw })))),
     h('div', {}, h('button', { class: 'button plain', onclick: async () => {
       if (!await confirmAction(t('history.deleteBrokenTitle'), t('history.deleteText', { count: broken.length }), t('common.delete'))) return;
-      await app.history.delete(broken.map(({ key }) => key));
+      await app.history.delete(broken.map(({ id }) => id));
       page.draw();
     } }, icon('trash'), t('history.deleteBroken'))));
 }

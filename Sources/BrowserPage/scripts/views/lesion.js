@@ -1,10 +1,10 @@
 import { app } from '../app.js';
-import { blobAddresses, download, fileName, h, uniqueID } from '../dom.js';
+import { download, fileName, h, uniqueID } from '../dom.js';
 import { baseName } from '../exports.js';
 import { icon } from '../icons.js';
 import { disclaimer, message } from '../parts/dialog.js';
 import { probabilityChart } from '../parts/probability-chart.js';
-import { scanSummary } from '../parts/scan-summary.js';
+import { scanSummary, thumbnails } from '../parts/scan-summary.js';
 import { calendarOf } from '../reminder.js';
 import { formatDate, formatDuration, t } from '../texts.js';
 import { missingRecord } from './record.js';
@@ -18,23 +18,24 @@ const MONTHS = [1, 3, 6, 12];
  * @returns {Promise<import('../shell.js').View>}
  */
 export async function lesionView(name) {
-  const all = await app.history.state() === 'off' ? [] : (await app.history.list()).scans;
-  const scans = all.filter(({ lesion }) => name !== '' && lesion === name).reverse();
+  const all = await app.history.state() === 'off' ? [] : (await app.history.list()).rows;
+  const rows = all.filter(({ lesion }) => name !== '' && lesion === name).reverse();
+  const scans = await app.history.scans(rows.map(({ id }) => id));
   if (scans.length === 0) return { title: t('record.missing'), content: missingRecord() };
-  const addresses = blobAddresses();
+  const pictures = thumbnails();
   const answered = scans.filter(({ result }) => !result.abstain);
   const [first, last] = [scans[0], scans[scans.length - 1]];
   const passed = Date.parse(last.created) - Date.parse(first.created);
   const compare = (/** @type {typeof first} */ one, /** @type {typeof first} */ other, /** @type {string} */ words) =>
     h('a', { class: 'button', href: `#compare/${one.id}/${other.id}` }, icon('compare'), words);
   return {
-    title: name, leave: addresses.forget,
+    title: name, leave: pictures.forget,
     content: h('div', { class: 'view stack wide' },
       h('div', {}, h('a', { class: 'back-link', href: '#history' }, icon('back'), t('record.back'))),
       h('div', { class: 'stack close' }, h('h1', { class: 'file-name' }, fileName(name)),
         h('p', { class: 'soft' }, [t('history.scans', { count: scans.length }), passed < 60_000 ? '' : t('lesion.over', { duration: formatDuration(passed) })].filter(Boolean).join(', '))),
-      h('ol', { role: 'list', class: 'film-strip', tabindex: 0, 'aria-label': t('lesion.strip') }, scans.map((scan) =>
-        h('li', {}, h('a', { class: 'scan-card', href: `#history/${scan.id}` }, scanSummary(scan, addresses.of(scan.thumbnail)))))),
+      h('ol', { role: 'list', class: 'film-strip', tabindex: 0, 'aria-label': t('lesion.strip') }, rows.map((row) =>
+        h('li', {}, h('a', { class: 'scan-card', href: `#history/${row.id}` }, scanSummary(row, pictures.of(row.id)))))),
       scans.length < 2 ? h('p', { class: 'soft' }, t('record.timeLineHint')) : h('div', { class: 'row' },
         compare(first, last, t('lesion.compareFirst')),
         scans.length > 2 ? compare(scans[scans.length - 2], last, t('lesion.compareLast')) : null),

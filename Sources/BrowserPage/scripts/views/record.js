@@ -1,5 +1,5 @@
 import { app } from '../app.js';
-import { blobAddresses, fileName, h, replace } from '../dom.js';
+import { fileName, h, replace } from '../dom.js';
 import { correctScan } from '../actions.js';
 import { placeOfLesion } from '../state.js';
 import { go } from '../store.js';
@@ -15,7 +15,7 @@ import { actionBar } from '../parts/action-bar.js';
 import { exits, resultPanel, wordFields } from '../parts/result-panel.js';
 import { storingFailed, tell } from '../parts/saving.js';
 import { failureWords } from '../wording.js';
-import { scanSummary } from '../parts/scan-summary.js';
+import { scanSummary, thumbnails } from '../parts/scan-summary.js';
 import { whatIf } from '../parts/what-if.js';
 
 /** @typedef {import('../types.js').Scan} Scan */
@@ -57,13 +57,13 @@ export async function recordView(id) {
   if (!scan) return { title: t('record.missing'), content: missingRecord() };
   const blob = await app.history.photograph(id);
   const stored = await storedSquare(scan, blob);
-  const { scans } = await app.history.list();
-  const addresses = blobAddresses();
+  const { rows } = await app.history.list();
+  const pictures = thumbnails();
   const title = h('h1', { class: 'file-name' }, fileName(scan.lesion || scan.name));
   const status = h('p', { class: 'small soft', role: 'status' });
   const say = (/** @type {string} */ words) => { status.textContent = words; };
   const timeLine = h('div', { class: 'stack close' });
-  const drawTimeLine = () => replace(timeLine, ...timeLineOf(scan, scans, addresses.of));
+  const drawTimeLine = () => replace(timeLine, ...timeLineOf(scan, rows, pictures));
   const kept = keptWords(scan, say, (fields) => {
     replace(title, fileName(scan.lesion || scan.name));
     if ('lesion' in fields) drawTimeLine();
@@ -73,7 +73,7 @@ export async function recordView(id) {
   /** @type {import('../parts/report.js').ReportMap | null} */
   let map = null;
   const ask = askAbout(scan, blob, stored);
-  const names = [...new Set(scans.map(({ lesion }) => lesion).filter(Boolean))];
+  const names = [...new Set(rows.map(({ lesion }) => lesion).filter(Boolean))];
   const panel = resultPanel({
     scan, photograph: stored?.canvas ?? null, request: ask.map,
     trustOf: (lesionClass) => scan.trust?.[lesionClass], checked: (lesionClass, trust) => keepTrust(scan, lesionClass, trust, say),
@@ -93,7 +93,7 @@ export async function recordView(id) {
     actionBar(status, again, leaving.report));
   return { title: scan.lesion || scan.name, content, leave: () => {
     kept.leave();
-    addresses.forget();
+    pictures.forget();
   } };
 }
 
@@ -158,19 +158,20 @@ async function deleteRecord(id) {
 /**
  * The scans of the same lesion, with what leads to a comparison.
  * @param {Scan} scan
- * @param {Scan[]} scans all of the history
- * @param {(blob: Blob) => string} addressOf
+ * @param {import('../types.js').Row[]} rows of the history
+ * @param {ReturnType<typeof thumbnails>} pictures
  */
-function timeLineOf(scan, scans, addressOf) {
-  const byTime = (/** @type {Scan} */ first, /** @type {Scan} */ second) => Date.parse(first.created) - Date.parse(second.created);
-  const same = scan.lesion ? [...scans.filter(({ id, lesion }) => id !== scan.id && lesion === scan.lesion), scan].sort(byTime) : [];
+function timeLineOf(scan, rows, pictures) {
+  const byTime = (/** @type {{created: string}} */ first, /** @type {{created: string}} */ second) => Date.parse(first.created) - Date.parse(second.created);
+  // The name may have changed since the row was read.
+  const same = scan.lesion ? rows.filter(({ id, lesion }) => id === scan.id || lesion === scan.lesion).map((row) => (row.id === scan.id ? { ...row, lesion: scan.lesion } : row)).sort(byTime) : [];
   if (same.length < 2) return [h('p', { class: 'soft small' }, t('record.timeLineHint'))];
   return [h('h3', {}, t('record.timeLine', { name: scan.lesion })),
     h('div', {}, h('a', { class: 'back-link', href: `#${placeOfLesion(scan.lesion)}` }, t('lesion.open'), icon('forward'))),
     h('ol', { role: 'list', class: 'time-line' }, same.map((each) => {
       const isOwn = each.id === scan.id;
       const both = [each, scan].sort(byTime).map(({ id }) => id).join('/');
-      return h('li', {}, h('a', { class: 'scan-card', href: `#history/${each.id}`, 'aria-current': isOwn ? 'true' : null }, scanSummary(each, addressOf(each.thumbnail))),
+      return h('li', {}, h('a', { class: 'scan-card', href: `#history/${each.id}`, 'aria-current': isOwn ? 'true' : null }, scanSummary(each, pictures.of(each.id))),
         isOwn ? null : h('a', { class: 'button plain', href: `#compare/${both}` }, icon('compare'), t('record.compareWith', { date: formatDate(each.created, false) })));
     }))];
 }

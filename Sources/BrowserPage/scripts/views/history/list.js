@@ -3,14 +3,14 @@ import { h, replace, uniqueID } from '../../dom.js';
 import { icon } from '../../icons.js';
 import { bodyCounts } from '../../parts/body-map.js';
 import { confirmAction } from '../../parts/dialog.js';
-import { isLookedFor, scanSummary } from '../../parts/scan-summary.js';
+import { finder, scanSummary } from '../../parts/scan-summary.js';
 import { groupsOf, PAGE, placeOfLesion } from '../../state.js';
 import { go, store } from '../../store.js';
 import { chose, sought } from '../../transitions.js';
 import { formatDate, t } from '../../texts.js';
 
 /**
- * @typedef {import('../../types.js').Scan} Scan
+ * @typedef {import('../../types.js').Row} Row
  * @typedef {import('../history.js').HistoryPage} HistoryPage
  */
 
@@ -19,19 +19,20 @@ const RISKS = ['high', 'moderate', 'low', 'none'];
 /**
  * The scans that are looked for, and what looks for them.
  * @param {HistoryPage} page
- * @param {Scan[]} scans all of the history, the newest first
+ * @param {Row[]} scans all of the history, the newest first
  */
 export function scanList(page, scans) {
   const list = h('div', { class: 'stack' });
   const count = h('p', { class: 'soft', role: 'status' });
-  const chosen = comparison(scans, () => draw());
-  const row = (/** @type {Scan} */ scan) => scanRow(page, scan, chosen.tell);
+  const finds = finder(scans);
+  const chosen = comparison(scans, finds, () => draw());
+  const row = (/** @type {Row} */ scan) => scanRow(page, scan, chosen.tell);
 
   /** @param {number} [focus] the row that has the focus next */
   function draw(focus) {
-    page.addresses.forget();
+    page.thumbnails.forget();
     const { looking } = store.state;
-    const found = scans.filter((scan) => isLookedFor(scan, looking));
+    const found = scans.filter(finds(looking));
     // All scans are grouped, then as many are shown as were asked for: a lesion counts all of its scans.
     const groups = looking.grouped ? groupsOf(found) : [{ lesion: null, scans: found }];
     const rest = Math.max(0, found.length - looking.count);
@@ -64,7 +65,7 @@ export function scanList(page, scans) {
 }
 
 /**
- * @param {Scan[]} scans
+ * @param {Row[]} scans
  * @param {(wishes: Partial<import('../../state.js').Looking>) => void} seek
  */
 function filters(scans, seek) {
@@ -87,10 +88,11 @@ function filters(scans, seek) {
 
 /**
  * What leads to the comparison of the two scans that are ticked.
- * @param {Scan[]} scans
+ * @param {Row[]} scans
+ * @param {ReturnType<typeof finder>} finds
  * @param {() => void} cleared
  */
-function comparison(scans, cleared) {
+function comparison(scans, finds, cleared) {
   for (const id of store.state.looking.chosen) if (!scans.some((scan) => scan.id === id)) store.apply(chose, id, false);
   const hint = h('p', { class: 'small soft', id: uniqueID('compare') });
   const button = h('button', { class: 'button', 'aria-describedby': hint.id, onclick: () => {
@@ -105,7 +107,8 @@ function comparison(scans, cleared) {
   function tell() {
     const { looking } = store.state;
     const { length } = looking.chosen;
-    const hidden = scans.filter((scan) => looking.chosen.includes(scan.id) && !isLookedFor(scan, looking)).length;
+    const isFound = finds(looking);
+    const hidden = scans.filter((scan) => looking.chosen.includes(scan.id) && !isFound(scan)).length;
     button.setAttribute('aria-disabled', String(length !== 2));
     clear.hidden = length === 0;
     hint.textContent = [length === 0 ? t('history.compareHint') : t(length > 2 ? 'history.tooManyChosen' : 'history.chosen', { count: length }),
@@ -117,7 +120,7 @@ function comparison(scans, cleared) {
 
 /**
  * @param {HistoryPage} page
- * @param {Scan} scan
+ * @param {Row} scan
  * @param {() => void} chosen called when it was ticked or not
  */
 function scanRow(page, scan, chosen) {
@@ -128,13 +131,13 @@ function scanRow(page, scan, chosen) {
   } });
   return h('li', { class: 'scan-row' },
     h('label', { class: 'check' }, box),
-    h('a', { class: 'scan-card', href: `#history/${scan.id}` }, scanSummary(scan, page.addresses.of(scan.thumbnail))),
+    h('a', { class: 'scan-card', href: `#history/${scan.id}` }, scanSummary(scan, page.thumbnails.of(scan.id))),
     h('button', { class: 'button plain square', 'aria-label': t('history.deleteNamed', words), onclick: () => deleteScan(page, scan) }, icon('trash')));
 }
 
 /**
  * @param {HistoryPage} page
- * @param {Scan} scan
+ * @param {Row} scan
  */
 async function deleteScan({ root, draw, focusHeading }, scan) {
   if (!await confirmAction(t('history.deleteTitle'), t('history.deleteText', { count: 1 }), t('common.delete'))) return;

@@ -10,7 +10,7 @@ import { t } from '../../texts.js';
 import { failureWords } from '../../wording.js';
 
 /**
- * @typedef {import('../../types.js').Scan} Scan
+ * @typedef {import('../../types.js').Row} Row
  * @typedef {import('../history.js').HistoryPage} HistoryPage
  */
 
@@ -20,23 +20,25 @@ const SHOWN_BROKEN = 20;
 /**
  * What is done with the history as a whole.
  * @param {HistoryPage} page
- * @param {Scan[]} scans
+ * @param {Row[]} rows
  */
-export function management(page, scans) {
-  const hasScans = scans.length > 0;
+export function management(page, rows) {
+  const hasScans = rows.length > 0;
+  const ids = rows.map(({ id }) => id);
+  const results = async (/** @type {'json' | 'csv'} */ format) => exportScans(await app.history.scans(ids), format, 'dermafusion-results', app.description);
   return h('section', { class: 'card stack' }, h('h2', {}, t('history.manage')),
     h('div', { class: 'row' },
       hasScans ? [
-        h('button', { class: 'button', onclick: async () => download(`dermafusion-history-${today()}.jsonl`, await exportArchive(app.history, scans)) }, icon('export'), t('history.export')),
-        canSeal() ? h('button', { class: 'button', onclick: () => exportSealed(scans) }, icon('lock'), t('history.exportSealed')) : null,
-        h('button', { class: 'button', onclick: () => exportScans(scans, 'json', 'dermafusion-results', app.description) }, icon('export'), t('history.exportJSON')),
-        h('button', { class: 'button', onclick: () => exportScans(scans, 'csv', 'dermafusion-results', app.description) }, icon('export'), t('history.exportCSV'))] : null,
+        h('button', { class: 'button', onclick: async () => download(`dermafusion-history-${today()}.jsonl`, await exportArchive(app.history, ids)) }, icon('export'), t('history.export')),
+        canSeal() ? h('button', { class: 'button', onclick: () => exportSealed(ids) }, icon('lock'), t('history.exportSealed')) : null,
+        h('button', { class: 'button', onclick: () => results('json') }, icon('export'), t('history.exportJSON')),
+        h('button', { class: 'button', onclick: () => results('csv') }, icon('export'), t('history.exportCSV'))] : null,
       importButton(page)),
     h('hr'),
     h('div', { class: 'row' },
       hasScans ? h('button', { class: 'button danger-plain', onclick: async () => {
-        if (!await confirmAction(t('history.deleteAllTitle'), t('history.deleteText', { count: scans.length }), t('common.delete'))) return;
-        await app.history.delete(scans.map(({ id }) => id));
+        if (!await confirmAction(t('history.deleteAllTitle'), t('history.deleteText', { count: ids.length }), t('common.delete'))) return;
+        await app.history.delete(ids);
         app.announce(t('history.deleted'));
         page.draw();
       } }, icon('trash'), t('history.deleteAll')) : null,
@@ -98,11 +100,11 @@ function brokenWords(broken) {
     ...(more > 0 ? [t('history.brokenMore', { count: more })] : [])];
 }
 
-/** @param {Scan[]} scans */
-async function exportSealed(scans) {
+/** @param {string[]} ids */
+async function exportSealed(ids) {
   const words = await passphrase(t('history.encryptTitle'), t('history.encryptText'), true);
   if (!words) return;
-  download(`dermafusion-history-${today()}.sealed.jsonl`, await seal(await exportArchive(app.history, scans), words));
+  download(`dermafusion-history-${today()}.sealed.jsonl`, await seal(await exportArchive(app.history, ids), words));
   app.announce(t('history.exported'));
 }
 

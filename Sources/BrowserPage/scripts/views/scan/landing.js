@@ -1,9 +1,9 @@
 import { app } from '../../app.js';
-import { blobAddresses, fileName, h, replace } from '../../dom.js';
+import { fileName, h, replace } from '../../dom.js';
 import { icon } from '../../icons.js';
 import { cameraObstacle, takePhotograph } from '../../parts/camera.js';
 import { message } from '../../parts/dialog.js';
-import { scanSummary } from '../../parts/scan-summary.js';
+import { scanSummary, thumbnails } from '../../parts/scan-summary.js';
 import { t } from '../../texts.js';
 import { discardWork, openFiles } from '../../actions.js';
 import { placeOfWork } from '../../state.js';
@@ -15,7 +15,7 @@ import { failureWords } from '../../wording.js';
  * @returns {Promise<import('../scan.js').Part>}
  */
 export async function landing() {
-  const addresses = blobAddresses();
+  const pictures = thumbnails();
   const picker = h('input', { type: 'file', accept: 'image/*,.csv,.tsv', multiple: true, class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true',
     'data-role': 'choose', onchange: () => openFiles([...(picker.files ?? [])]) });
   const phone = h('input', { type: 'file', accept: 'image/*', capture: 'environment', class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true',
@@ -50,14 +50,14 @@ export async function landing() {
       camera,
       h('button', { class: 'button', onclick: () => pasteFromClipboard(notes) }, icon('paste'), t('scan.paste'))),
     picker, phone);
-  return { leave: addresses.forget, content: h('div', { class: 'stack wide' },
+  return { leave: pictures.forget, content: h('div', { class: 'stack wide' },
     h('div', { class: 'stack close measure' }, h('h1', {}, t('scan.title')), h('p', { class: 'lead soft' }, t('scan.lead'))),
     engineState(), underWay(), zone, notes,
     h('ul', { role: 'list', class: 'promises' },
       h('li', {}, icon('lock'), h('span', {}, t('scan.promisePrivate'))),
       h('li', {}, icon('scan'), h('span', {}, t('scan.promiseDermoscopy'))),
       h('li', {}, icon('person'), h('span', {}, t('scan.promiseDoctor')))),
-    await lastScan(addresses.of)) };
+    await lastScan(pictures)) };
 }
 
 /** What is being worked on, shown after a return to the beginning. */
@@ -83,13 +83,13 @@ function engineState() {
 
 /**
  * The newest scan of the history, where there is one.
- * @param {(blob: Blob) => string} addressOf
+ * @param {ReturnType<typeof thumbnails>} pictures
  */
-async function lastScan(addressOf) {
-  const [scan] = await app.history.state() === 'off' ? [] : (await app.history.list()).scans;
+async function lastScan(pictures) {
+  const [scan] = await app.history.state() === 'off' ? [] : (await app.history.list()).rows;
   if (!scan) return null;
   return h('section', { class: 'stack close' }, h('h2', {}, t('scan.last')),
-    h('a', { class: 'scan-card', href: `#history/${scan.id}` }, scanSummary(scan, addressOf(scan.thumbnail))));
+    h('a', { class: 'scan-card', href: `#history/${scan.id}` }, scanSummary(scan, pictures.of(scan.id))));
 }
 
 /**
