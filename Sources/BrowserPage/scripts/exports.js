@@ -47,6 +47,7 @@ function cells({ result, classes, created, square, lesion, note, trust = {} }, e
     ['model', result.model.name], ['modelVersion', result.model.version], ['modelSHA256', result.model.sha256],
     ['summary', result.summary], ['disclaimer', result.disclaimer], ['abstain', String(result.abstain)],
     ['abstainReasons', words(result.abstainReasons)], ['conformalSet', words(result.abstain ? [] : result.conformalSet)],
+    ['instructionSet', result.instructionSet ?? ''], ['precision', result.precision ?? ''],
     ['created', created], ['square', `${square.left} ${square.top} ${square.side}`], ['squareMoved', String(square.moved)],
     ['lesion', lesion], ['note', note], ['mapChecks', words(Object.entries(trust).map(([id, { passes }]) => `${id}:${passes ? 'passed' : 'failed'}`))],
   ];

@@ -77,6 +77,8 @@
  * @property {string[] | null} conformalSet
  * @property {number | null} conformalCoverage
  * @property {Record<string, Record<string, number>>} [metadataShares] where something is known of the patient
+ * @property {string} [instructionSet] records of older versions lack it
+ * @property {string} [precision] records of older versions lack it
  * @property {string} summary
  * @property {string} disclaimer
  *

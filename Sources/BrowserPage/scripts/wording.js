@@ -70,5 +70,7 @@ export function riskWords(result) {
 export function failureWords(error) {
   const { code: given, message } = /** @type {any} */ (error ?? {});
   const code = CODES[given] ?? given;
-  return code && has(`errors.${code}`) ? t(`errors.${code}`, { message: String(message) }) : t('errors.other', { message: String(message ?? error) });
+  // The page's sentence goes on behind it.
+  const words = String(message ?? error).replace(/\.$/, '');
+  return t(code && has(`errors.${code}`) ? `errors.${code}` : 'errors.other', { message: words });
 }

@@ -290,3 +290,16 @@ def test_of_a_large_photograph_the_square_is_stored_as_a_jpeg(visit, tmp_path):
     }""")
     assert stored["type"] == "image/jpeg" and stored["size"] < path.stat().st_size / 3
     assert stored["width"] == stored["height"] == 1700, "the square has fewer pixels than the model saw"
+
+
+def test_where_the_map_is_bright_is_told(visit):
+    on = visit(script=BETWEEN)
+    for corner, place in (("0", "at the upper left"), ("answer.values.length - 1", "at the lower right")):
+        change(
+            on,
+            f"if (answer?.values) {{ answer.facts.status = 'ok'; answer.values.fill(0); answer.values[{corner}] = 1; }}",
+        )
+        on.scan("phantom_brown.jpg")
+        on.page.locator(".heatmap figcaption").get_by_text(f"Its bright areas lie mostly {place}.").wait_for()
+        on.page.get_by_role("button", name="Discard").click()
+        on.page.get_by_role("dialog").get_by_role("button", name="Discard").click()

@@ -127,6 +127,7 @@ def test_a_record_from_a_file_does_not_speak_with_the_pages_voice(visit, tmp_pat
     good = json.loads(line)
     records += [
         good | {"id": "a" * 32, "name": "x" * 200_000},
+        good | {"id": "e" * 32, "name": "four bytes", "photograph": "data:image/jpeg;base64,/9j/2Q=="},
         good | {"id": "b" * 32, "name": "no picture", "photograph": "data:image/png;base64,bm90IGEgcGljdHVyZQ=="},
         good | {"id": "c" * 32, "name": "no thumbnail", "thumbnail": "data:image/svg+xml;base64,PHN2Zy8+"},
         # What is older and true gets the engine's sentence of today.
@@ -153,6 +154,35 @@ def test_a_record_from_a_file_does_not_speak_with_the_pages_voice(visit, tmp_pat
     page.wait_for_selector(".result")
     assert page.locator(".summary").inner_text() == result["summary"]
     assert summary not in page.locator("main").inner_text()
+
+
+def test_a_full_disk_during_an_import_tells_how_much_was_stored(visit, tmp_path):
+    on = visit()
+    page = on.page
+    on.scan()
+    on.save()
+    on.go("history")
+    head, line = on.export_history().splitlines()
+    diary = "x" * 1000
+    records = [json.dumps(json.loads(line) | {"id": f"{number:032x}", "diary": diary}) for number in range(60)]
+    archive = tmp_path / "history.jsonl"
+    archive.write_text("\n".join([head, *records]))
+    # The 50th record of an import finds the disk full; an error of the browser has a number for a code.
+    page.evaluate("""() => {
+      const put = IDBObjectStore.prototype.put;
+      let scans = 0;
+      IDBObjectStore.prototype.put = function (...given) {
+        if (this.name === 'scans') scans += 1;
+        if (scans < 50) return put.apply(this, given);
+        throw new DOMException('Encountered full disk', 'QuotaExceededError');
+      };
+    }""")
+    page.set_input_files("[data-role=import]", archive)
+    told = page.locator(".message.danger")
+    told.get_by_text("is full").wait_for()
+    assert "40 scans were stored before." in told.inner_text()
+    page.get_by_text("41 scans, newest first").wait_for()
+    assert diary not in on.export_history(), "what the page does not know was kept"
 
 
 @pytest.mark.slow

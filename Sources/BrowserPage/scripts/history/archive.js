@@ -1,6 +1,7 @@
 import { bytesOf } from '../engine/base64.js';
 import { pictureAlone, withoutMetadata } from './metadata.js';
-import { flaw, nameOfBroken } from './records.js';
+import { probe } from '../image.js';
+import { flaw, known as knownMembers, nameOfBroken } from './records.js';
 
 // One file for the whole history: a line that says what it is, then one scan a line, so that neither end ever holds more
 // than one scan's text.
@@ -97,7 +98,11 @@ export async function importArchive(history, file, check, progress = () => {}) {
       if ('refused' in answer) imported.broken.push({ name: nameOfBroken(scan, scan.id), refused: answer.refused });
       else good.push({ scan: { ...scan, result: { ...scan.result, ...answer.result } }, photograph });
     });
-    await history.putAll(good);
+    try {
+      await history.putAll(good);
+    } catch (error) {
+      throw Object.assign(/** @type {object} */ (error), { added: imported.added });
+    }
     imported.added += good.length;
     batch = [];
     progress(number - 1, all);
@@ -140,7 +145,8 @@ function parsed(line) {
  * @returns {Promise<{scan: Scan, photograph: Blob | null} | {flaw: string}>}
  */
 async function recordOf(value) {
-  const { photograph: address, ...scan } = value ?? {};
+  const address = value?.photograph;
+  const scan = knownMembers(value ?? {});
   const thumbnail = blobOfAddress(scan.thumbnail);
   scan.thumbnail = thumbnail && thumbnail.size <= THUMBNAIL_BYTES ? pictureAlone(new Uint8Array(await thumbnail.arrayBuffer())) : null;
   const rule = flaw(scan);
@@ -148,7 +154,9 @@ async function recordOf(value) {
   if (address === null || address === undefined) return { scan, photograph: null };
   const file = blobOfAddress(address);
   try {
-    return file ? { scan, photograph: await withoutMetadata(file) } : { flaw: 'photograph' };
+    if (!file) return { flaw: 'photograph' };
+    await probe(file);
+    return { scan, photograph: await withoutMetadata(file) };
   } catch {
     return { flaw: 'photograph' };
   }

@@ -236,12 +236,17 @@ export class HistoryDatabase {
     const transaction = (await this.#open()).transaction(STORES, 'readwrite', { durability: 'strict' });
     const finished = done(transaction);
     finished.catch(() => {});
-    for (const { scan, photograph } of records) {
-      transaction.objectStore('scans').put(scan);
-      transaction.objectStore('rows').put(rowOf(scan));
-      if (!photograph) continue;
-      transaction.objectStore('photographs').put(photograph, scan.id);
-      transaction.objectStore('unstripped').delete(scan.id);
+    try {
+      for (const { scan, photograph } of records) {
+        transaction.objectStore('scans').put(scan);
+        transaction.objectStore('rows').put(rowOf(scan));
+        if (!photograph) continue;
+        transaction.objectStore('photographs').put(photograph, scan.id);
+        transaction.objectStore('unstripped').delete(scan.id);
+      }
+    } catch (error) {
+      transaction.abort();
+      throw error;
     }
     await finished;
   }

@@ -20,6 +20,8 @@ const isText = (/** @type {unknown} */ value, limit = 200) => typeof value === '
 const isObject = (/** @type {unknown} */ value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isShare = (/** @type {unknown} */ value) => typeof value === 'number' && value >= 0 && value <= 1;
 const isNumber = (/** @type {unknown} */ value) => Number.isFinite(value);
+/** A number of the engine's, which computes in 32 bits. */
+const isFloat = (/** @type {any} */ value) => isNumber(value) && Number.isFinite(Math.fround(value));
 /**
  * @param {unknown} value
  * @param {(each: any) => boolean} rule
@@ -43,7 +45,7 @@ const RULES = [
   ['probabilities', ({ classes, result }) => isObject(result.probabilities) && classes.every((/** @type {any} */ each) =>
     Object.hasOwn(result.probabilities, each.class) && isShare(result.probabilities[each.class]))],
   ['logits', ({ classes, result }) => isObject(result.logits) && classes.every((/** @type {any} */ each) =>
-    Object.hasOwn(result.logits, each.class) && isNumber(result.logits[each.class]))],
+    Object.hasOwn(result.logits, each.class) && isFloat(result.logits[each.class]))],
   ['prediction', ({ classes, result: { prediction } }) => prediction === null
     || (isObject(prediction) && isShare(prediction.probability) && isText(prediction.name) && isOneOf(classes, prediction.class))],
   ['abstain', ({ result: { abstain, prediction } }) => typeof abstain === 'boolean' && abstain === (prediction === null)],
@@ -64,7 +66,7 @@ const RULES = [
   ['missing', ({ result: { metadata } }) => isListOf(metadata.missing, (each) => FIELDS.includes(each))],
   ['metadataShares', ({ classes, result: { metadataShares: shares } }) => shares === undefined || shares === null
     || ['imageAlone', 'everything', 'withoutAge', 'withoutSex', 'withoutSite'].every((key) => isObject(shares[key])
-      && classes.every((/** @type {any} */ each) => isNumber(shares[key][each.class])))],
+      && classes.every((/** @type {any} */ each) => isFloat(shares[key][each.class])))],
   ['model', ({ result: { model } }) => isObject(model) && isText(model.name) && isText(model.version) && isText(model.sha256) && HASH.test(model.sha256)],
   ['imageSHA256', ({ result: { imageSHA256 } }) => imageSHA256 === null || (isText(imageSHA256) && HASH.test(imageSHA256))],
   ['disclaimer', ({ result: { disclaimer } }) => isText(disclaimer, 1000) && disclaimer !== ''],
@@ -75,10 +77,49 @@ const RULES = [
   ['thumbnail', ({ thumbnail }) => thumbnail instanceof Blob],
 ];
 
-/** @param {any} found of the checks of a map */
+/** From here on a correlation is high, as in the engine's `MapTrust`. */
+const HIGH_CORRELATION = 0.5;
+
+/** @param {any} found of the checks of a map: their verdict is the one that follows from their numbers */
 function isTrust(found) {
-  return isObject(found) && typeof found.passes === 'boolean' && ['deletionAUC', 'randomDeletionAUC', 'insertionAUC', 'randomInsertionAUC'].every((key) => isNumber(found[key]))
-    && (found.shuffledHeadCorrelation === null || isNumber(found.shuffledHeadCorrelation));
+  if (!isObject(found) || !['deletionAUC', 'randomDeletionAUC', 'insertionAUC', 'randomInsertionAUC'].every((key) => isShare(found[key]))) return false;
+  const { shuffledHeadCorrelation: correlation, deletionAUC, randomDeletionAUC, insertionAUC, randomInsertionAUC, passes } = found;
+  if (correlation !== null && !(isNumber(correlation) && Math.abs(correlation) <= 1)) return false;
+  return passes === (deletionAUC < randomDeletionAUC && insertionAUC > randomInsertionAUC && correlation !== null && correlation < HIGH_CORRELATION);
+}
+
+/**
+ * The members that a record has, at each depth: `true` is a value, a list has items of one kind, and `*` stands for any name.
+ * @type {any}
+ */
+const MEMBERS = {
+  id: true, created: true, name: true, lesion: true, note: true, reduced: true, kept: true, thumbnail: true,
+  classes: [{ class: true, name: true, malignancy: true }],
+  square: { left: true, top: true, side: true, width: true, height: true, moved: true },
+  trust: { '*': { passes: true, deletionAUC: true, randomDeletionAUC: true, insertionAUC: true, randomInsertionAUC: true, shuffledHeadCorrelation: true } },
+  result: {
+    schemaVersion: true, image: true, imageSHA256: true, model: { name: true, version: true, sha256: true },
+    prediction: { class: true, name: true, probability: true }, probabilities: { '*': true }, logits: { '*': true },
+    risk: true, concern: true, urgent: true, confidence: true, metadata: { age: true, sex: true, site: true, missing: [true] },
+    warnings: [true], warningDetails: { '*': true }, abstain: true, abstainReasons: [true], conformalSet: [true], conformalCoverage: true,
+    instructionSet: true, precision: true, metadataShares: { '*': { '*': true } }, summary: true, disclaimer: true,
+  },
+};
+
+/**
+ * A record with the members that this page knows and no others: what nobody looks at is not kept, and not handed on.
+ * @param {any} value
+ * @param {any} [members]
+ * @returns {any}
+ */
+export function known(value, members = MEMBERS) {
+  if (members === true || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(members)) return Array.isArray(value) ? value.map((each) => known(each, members[0])) : value;
+  if (Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([name, each]) => {
+    const inner = Object.hasOwn(members, name) ? members[name] : members['*'];
+    return inner ? [[name, known(each, inner)]] : [];
+  }));
 }
 
 /**

@@ -65,6 +65,15 @@ export async function isSealed(file) {
   return (await file.slice(0, 200).text()).startsWith(`{"format":"${FORMAT}"`);
 }
 
+/** @param {unknown} text of the file, which may be anybody's */
+function bytesIn(text) {
+  try {
+    return bytesOf(String(text));
+  } catch {
+    throw failure('sealed_broken');
+  }
+}
+
 /**
  * @param {Blob} file
  * @param {string} passphrase
@@ -79,10 +88,10 @@ export async function unseal(file, passphrase) {
   } catch {
     throw failure('sealed_broken');
   }
-  const key = await keyOf(passphrase, bytesOf(facts.salt), facts.iterations);
+  const key = await keyOf(passphrase, bytesIn(facts.salt), facts.iterations);
   const parts = [];
   for (const [index, line] of lines.entries()) {
-    const [iv, cipher] = line.split(' ').map(bytesOf);
+    const [iv, cipher] = line.split(' ').map(bytesIn);
     try {
       parts.push(await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: encoder.encode(`${head}:${index}`) }, key, cipher));
     } catch {

@@ -3,7 +3,7 @@ import { h, replace, uniqueID } from '../dom.js';
 import { isCancelled } from '../engine/client.js';
 import { icon } from '../icons.js';
 import { drawn as copyOf } from '../image.js';
-import { className, formatPercent, nameOfClass, t } from '../texts.js';
+import { className, formatPercent, nameOfClass, t, texts } from '../texts.js';
 import { failureWords } from '../wording.js';
 import { message } from './dialog.js';
 import { mapCaption, mapChecks } from './map-checks.js';
@@ -37,6 +37,7 @@ export function heatmap({ photograph, result, classes, request, trustOf, checked
   let visible = !result.abstain;
   /** @type {import('../types.js').MapFacts['status'] | null} */
   let status = null;
+  let place = '';
   let turn = 0;
 
   const caption = h('div', { class: 'small soft' });
@@ -53,7 +54,7 @@ export function heatmap({ photograph, result, classes, request, trustOf, checked
     pair.overlay.hidden = scale.hidden = !isShown;
     photograph.setAttribute('aria-label', t(isShown ? 'heatmap.photographWithMap' : 'heatmap.photographAlone', { name }));
     if (status === null) return;
-    const sentences = status !== 'ok' ? [t(`heatmap.${status}`, { name })] : visible ? shownWords(name, result.probabilities[lesionClass], trustOf(lesionClass))
+    const sentences = status !== 'ok' ? [t(`heatmap.${status}`, { name })] : visible ? shownWords(name, result.probabilities[lesionClass], trustOf(lesionClass), place)
       : result.abstain ? [] : [t('heatmap.hidden')];
     replace(caption, [...(result.abstain ? [t('heatmap.abstains')] : []), ...sentences].map((sentence) => h('p', {}, sentence)));
   }
@@ -67,6 +68,7 @@ export function heatmap({ photograph, result, classes, request, trustOf, checked
       const { facts, values } = await request(lesionClass, false);
       if (mine !== turn) return;
       status = facts.status;
+      place = placeOfCentre(values, facts.width, facts.height);
       if (status === 'ok') drawMap(pair.overlay, values, facts.width, facts.height);
       describe();
       checks.show(status === 'ok' && !result.abstain ? lesionClass : null);
@@ -106,9 +108,27 @@ export function heatmap({ photograph, result, classes, request, trustOf, checked
  * @param {string} name of the class
  * @param {number} probability
  * @param {import('../types.js').Trust | undefined} trust
+ * @param {string} place
  */
-function shownWords(name, probability, trust) {
-  return [mapCaption(name, trust), t('heatmap.scale', { name, percent: formatPercent(probability) })];
+function shownWords(name, probability, trust, place) {
+  return [mapCaption(name, trust), t('heatmap.centre', { place }), t('heatmap.scale', { name, percent: formatPercent(probability) })];
+}
+
+/**
+ * Where a map's centre of mass lies, in words: who does not see the map is told by them.
+ * @param {Float32Array} values `[height, width]`, 0...1
+ * @param {number} width
+ * @param {number} height
+ */
+export function placeOfCentre(values, width, height) {
+  let [sum, x, y] = [0, 0, 0];
+  values.forEach((value, index) => {
+    sum += value;
+    x += value * (index % width + 0.5);
+    y += value * (Math.floor(index / width) + 0.5);
+  });
+  const third = (/** @type {number} */ share) => Math.min(2, Math.floor(3 * share));
+  return sum > 0 ? texts('heatmap.places')[3 * third(y / sum / height) + third(x / sum / width)] : '';
 }
 
 /**

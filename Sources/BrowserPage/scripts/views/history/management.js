@@ -72,6 +72,8 @@ async function importFile(page, file) {
       if (!words) return;
       content = await unseal(file, words);
     }
+    // What follows is about the file, and the list is not true while it is read.
+    for (const empty of page.root.querySelectorAll('.empty')) empty.remove();
     const bar = h('progress', { class: 'progress', 'aria-label': t('history.importing') });
     page.note(message('notice', t('history.importing'), bar));
     await app.engine.ready;
@@ -82,8 +84,10 @@ async function importFile(page, file) {
     page.note(message(broken.length > 0 ? 'warning' : 'notice', t('history.imported', { added, known }), ...brokenWords(broken)));
   } catch (error) {
     await page.draw();
-    const { code } = /** @type {any} */ (error);
-    page.note(message('danger', code && code !== 'history_off' ? failureWords(error) : storingFailed(error)));
+    // The code of an error of the browser is a number.
+    const { code, added = 0 } = /** @type {any} */ (error);
+    page.note(message('danger', typeof code === 'string' && code !== 'history_off' ? failureWords(error) : storingFailed(error),
+      added > 0 ? t('history.importStopped', { count: added }) : null));
   }
 }
 
