@@ -85,15 +85,10 @@ export function heatmap({ photograph, result, classes, request, trustOf, checked
     }
   }
 
-  const choose = (/** @type {string} */ id) => {
-    lesionClass = id;
-    load();
-  };
-  const show = (/** @type {boolean} */ isVisible) => {
-    visible = isVisible;
-    describe();
-  };
-  const controls = mapControls({ ranked, lesionClass, visible, pair, probabilities: result.probabilities, chosen: choose, shown: show });
+  const controls = mapControls({
+    ranked, lesionClass, visible, pair, probabilities: result.probabilities,
+    chosen: (id) => { lesionClass = id; load(); }, shown: (isVisible) => { visible = isVisible; describe(); },
+  });
   describe();
   const ready = load();
   return {
