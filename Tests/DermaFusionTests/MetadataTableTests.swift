@@ -271,6 +271,21 @@ import Testing
     #expect(error?.description.hasPrefix("p.csv: line 2: a zero byte, as in UTF-16 text") == true)
   }
 
+  @Test func workbooksAndPackedFilesAreNamed() throws {
+    for (start, kind) in [
+      ([0x50, 0x4B, 0x03, 0x04, 0x14, 0], "an Excel workbook or another zipped file"),
+      ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1, 0], "an old Excel workbook"),
+      ([0x1F, 0x8B, 8, 0], "a file packed by gzip"), (Array("PAR1".utf8), "a Parquet file"),
+    ] {
+      #expect(throws: error("this is \(kind), and not a table of text. Please save it as CSV.")) {
+        try MetadataTable(start, path: "p.csv")
+      }
+    }
+    // A table may begin with the letters.
+    let table = try MetadataTable(Array("PK,image_id,age\n1,A,5\n".utf8), path: "p.csv")
+    #expect(entry(table, "A")?.ageInYears == 5)
+  }
+
   @Test func aBadValueIsNamedWithItsLineAndColumn() throws {
     for (row, message) in [
       ("A,abc,male,back", "column 'age': the value 'abc' is invalid. Please provide a number of years"),

@@ -6,6 +6,9 @@ enum CSVText {
   static func read(
     _ bytes: [UInt8], path: String
   ) throws(DermaFusionError) -> (text: ArraySlice<UInt8>, notes: [String]) {
+    if let kind = otherFiles.first(where: { bytes.starts(with: $0.start) })?.kind {
+      throw CSVTable.failure(path, "this is \(kind), and not a table of text. Please save it as CSV.")
+    }
     let isLittleEndian = bytes.starts(with: [0xFF, 0xFE])
     if isLittleEndian || bytes.starts(with: [0xFE, 0xFF]) {
       return (try utf16(bytes, isLittleEndian: isLittleEndian, path: path)[...], [])
@@ -25,6 +28,13 @@ enum CSVText {
       ["\(path) is not UTF-8 text and was read as Windows-1252, as spreadsheets save it in Western Europe."]
     )
   }
+
+  /// Files that people give in a table's place, by their first bytes: Zip archives, OLE 2 documents, gzip and Parquet.
+  private static let otherFiles: [(start: [UInt8], kind: String)] = [
+    ([0x50, 0x4B, 0x03, 0x04], "an Excel workbook or another zipped file"),
+    ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1], "an old Excel workbook"),
+    ([0x1F, 0x8B], "a file packed by gzip"), ([0x50, 0x41, 0x52, 0x31], "a Parquet file"),
+  ]
 
   private static func line(of place: Int, in bytes: ArraySlice<UInt8>) -> Int {
     1 + bytes[..<place].count { $0 == UInt8(ascii: "\n") }
