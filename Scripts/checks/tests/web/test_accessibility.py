@@ -219,3 +219,15 @@ def test_the_focus_is_never_lost(visit):
         page.wait_for_function(
             "(tag) => document.activeElement.tagName === tag && !document.querySelector('dialog')", arg=left
         )
+
+
+def test_the_way_on_is_in_sight_on_a_phone(visit):
+    on = visit(viewport={"width": 360, "height": 640})
+    on.open_image(FIXTURES / "phantom_brown.jpg")
+    for shown in (".crop-stage", ".metadata-form"):
+        on.page.locator(shown).wait_for()
+        way = on.page.locator(".actions .primary")
+        box = way.bounding_box()
+        assert 0 < box["y"] and box["y"] + box["height"] <= 640, shown
+        way.click()
+    on.page.wait_for_selector(".result")

@@ -1,15 +1,15 @@
 import { h } from '../dom.js';
-import { t } from '../texts.js';
 
 /** More than this share of the window is left to what is read. */
 const LARGEST_SHARE = 0.3;
 
 /**
- * What is done with a result: a bar at the lower edge of the window, wherever in the result the person is.
+ * What comes next: a bar at the lower edge of the window, wherever in the view the person is.
+ * @param {string} label
  * @param {...import('../dom.js').Child} content
  */
-export function actionBar(...content) {
-  const bar = h('div', { class: 'actions pinned', role: 'group', 'aria-label': t('result.actions') }, ...content);
+export function actionBar(label, ...content) {
+  const bar = h('div', { class: 'actions pinned', role: 'group', 'aria-label': label }, ...content);
   // Where the text is large or the window low, the bar stays at its own place below the result.
   new ResizeObserver(() => bar.classList.toggle('loose', bar.offsetHeight > LARGEST_SHARE * innerHeight)).observe(bar);
   return bar;

@@ -90,7 +90,7 @@ export async function recordView(id) {
     panel.element,
     h('div', { class: 'row spread no-print' },
       h('button', { class: 'button danger-plain', onclick: () => deleteRecord(id) }, icon('trash'), t('common.delete')), h('div', { class: 'row' }, ...leaving.files)),
-    actionBar(status, again, leaving.report));
+    actionBar(t('result.actions'), status, again, leaving.report));
   return { title: scan.lesion || scan.name, content, leave: () => {
     kept.leave();
     pictures.forget();

@@ -46,7 +46,7 @@ export function result(work) {
   const next = h('span', {});
   const again = h('button', { class: 'button primary', onclick: analyse }, icon('refresh'), t('result.update'));
   const update = h('div', { class: 'row out-of-date', hidden: true }, h('span', { class: 'row strong' }, icon('warning'), t('result.outOfDate')), again);
-  const bar = actionBar(next, update, leaving.report, save);
+  const bar = actionBar(t('result.actions'), next, update, leaving.report, save);
   /** Shows what is out of date and what is saved. */
   function mark() {
     const current = now();

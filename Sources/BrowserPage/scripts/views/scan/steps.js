@@ -1,6 +1,7 @@
 import { app } from '../../app.js';
 import { h } from '../../dom.js';
 import { icon } from '../../icons.js';
+import { actionBar } from '../../parts/action-bar.js';
 import { cropEditor } from '../../parts/crop.js';
 import { message } from '../../parts/dialog.js';
 import { metadataForm } from '../../parts/metadata-form.js';
@@ -39,7 +40,7 @@ export function review({ photograph, square: start }) {
   return { leave: crop.leave, content: h('div', { class: 'stack wide' }, progress('review'),
     h('div', { class: 'stack close measure' }, h('h1', {}, t('scan.reviewTitle')), h('p', { class: 'soft' }, t('scan.reviewHint'))),
     ...notes, crop.element,
-    h('div', { class: 'actions' },
+    actionBar(t('scan.progress'),
       h('button', { class: 'button', onclick: () => discardWork() }, icon('back'), t('scan.another')),
       h('button', { class: 'button primary', onclick: () => go('scan/details') }, t('common.next'), icon('forward')))) };
 }
@@ -65,6 +66,6 @@ export function details(work) {
       start.disabled = !valid;
       tell(metadata);
     })), hint,
-    h('div', { class: 'actions' },
+    actionBar(t('scan.progress'),
       h('button', { class: 'button', onclick: () => go('scan/review') }, icon('back'), t('common.back')), start)) };
 }
