@@ -85,7 +85,7 @@ export function exits(scanOf, { report, letter }) {
 export function wordFields(words, typed, { names, left, rows = 3 }, ...more) {
   const ids = { lesion: uniqueID('lesion'), note: uniqueID('note'), names: uniqueID('names') };
   const lesion = h('input', { class: 'input', id: ids.lesion, value: words.lesion, list: names && ids.names, maxlength: LESION_LENGTH, autocomplete: 'off', oninput: () => typed({ lesion: lesion.value }), onchange: left });
-  const note = h('textarea', { class: 'input', id: ids.note, rows, value: words.note, maxlength: NOTE_LENGTH, oninput: () => typed({ note: note.value }), onchange: left });
+  const note = h('textarea', { class: 'input', id: ids.note, rows, value: words.note, maxlength: NOTE_LENGTH, autocomplete: 'off', oninput: () => typed({ note: note.value }), onchange: left });
   return h('section', { class: 'card stack', 'aria-label': t('record.notes') }, h('h2', {}, t('record.notes')),
     h('div', { class: 'stack close' }, h('label', { class: 'label', for: ids.lesion }, t('record.lesion')), lesion,
       names ? h('datalist', { id: ids.names }, names.map((name) => h('option', { value: name }))) : null),
