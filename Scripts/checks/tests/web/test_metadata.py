@@ -41,7 +41,32 @@ def stored_photograph(page) -> bytes:
     )
 
 
-@pytest.mark.parametrize(("ending", "orientation"), [("jpg", 1), ("jpg", 6), ("png", 1), ("png", 8), ("webp", 1)])
+def test_a_webp_is_turned_as_other_files_are(visit, tmp_path):
+    on = visit()
+    picture = Image.open(FIXTURES / "phantom_brown.jpg").convert("RGB").resize((48, 40))
+    for orientation in range(1, 9):
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        path = tmp_path / "turned.webp"
+        picture.save(path, exif=exif, lossless=True)
+        found = on.page.evaluate(
+            """async (text) => {
+          const { width, height, data } = await window.dermafusion.pixels(new Blob([bytesOf(text)]));
+          return [width, height, btoa(String.fromCharCode(...data))];
+        }""",
+            base64.b64encode(path.read_bytes()).decode(),
+        )
+        pixels = np.frombuffer(base64.b64decode(found[2]), np.uint8).reshape(found[1], found[0], 4)
+        upright = ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+        side = min(upright.size)
+        left, top = (upright.width - side) // 2, (upright.height - side) // 2
+        wanted = np.asarray(upright.crop((left, top, left + side, top + side)))
+        assert np.array_equal(pixels[..., :3], wanted), orientation
+
+
+@pytest.mark.parametrize(
+    ("ending", "orientation"), [("jpg", 1), ("jpg", 6), ("png", 1), ("png", 8), ("webp", 1), ("webp", 6)]
+)
 def test_a_photograph_is_kept_without_its_metadata(visit, tmp_path, ending, orientation):
     on = visit()
     page = on.page

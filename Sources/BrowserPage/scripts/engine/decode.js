@@ -1,4 +1,5 @@
 import { EngineError } from './module.js';
+import { upright } from './orientation.js';
 
 /** Photographs with a longer side are reduced before they are looked at. */
 export const MAX_SIDE = 8000;
@@ -35,7 +36,7 @@ export async function decode(blob, size) {
   }
   let bitmap;
   try {
-    bitmap = await createImageBitmap(blob, options);
+    bitmap = await upright(await createImageBitmap(blob, options), blob);
   } catch {
     throw await unreadable(blob);
   }

@@ -1,4 +1,5 @@
 import { decode } from '../engine/decode.js';
+import { chunkOrientation, exifOrientation } from '../engine/orientation.js';
 
 /**
  * Takes out of a photograph's file what the picture does not need: position, camera, time, comments, previews, and what
@@ -18,8 +19,6 @@ const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const WEBP_CHUNKS = ['VP8X', 'ALPH', 'VP8 ', 'VP8L'];
 const WEBP_FLAGS = 0x20 | 0x08 | 0x04;
 const WEBP_ANIMATION = 0x02;
-
-const ORIENTATION = 0x0112;
 
 /**
  * @param {Uint8Array} bytes
@@ -90,7 +89,7 @@ function jpegParts(bytes) {
     if (marker === EOI) return [...parts, Uint8Array.of(0xff, EOI)];
     let end = at + 2 + view.getUint16(at + 2);
     if (end > bytes.length) return null;
-    if (marker === APP1 && name(bytes, at + 4, 6) === 'Exif\0\0' && isTurned(bytes.subarray(at + 10, end))) return null;
+    if (marker === APP1 && name(bytes, at + 4, 6) === 'Exif\0\0' && exifOrientation(bytes.subarray(at + 10, end)) !== 1) return null;
     if (marker === APP0 && name(bytes, at + 4, 5) === 'JFIF\0') parts.push(jfif(bytes.subarray(at, at + 16)));
     else if (isPicture(marker) || (marker === APP14 && name(bytes, at + 4, 5) === 'Adobe')) {
       if (marker === SOS) end = endOfScan(bytes, end);
@@ -129,7 +128,7 @@ function pngParts(bytes) {
     const kind = name(bytes, at + 4);
     const end = at + 12 + view.getUint32(at);
     if (end > bytes.length) return null;
-    if (kind === 'eXIf' && isTurned(bytes.subarray(at + 8, end - 4))) return null;
+    if (kind === 'eXIf' && exifOrientation(bytes.subarray(at + 8, end - 4)) !== 1) return null;
     if (PNG_CHUNKS.includes(kind)) parts.push(bytes.subarray(at, end));
     if (kind === 'IEND') return parts;
     at = end;
@@ -146,7 +145,7 @@ function webpParts(bytes) {
     const end = at + 8 + size + size % 2;
     if (end > bytes.length + 1) return null;
     const chunk = bytes.slice(at, at + 8 + size + size % 2);
-    if (kind === 'EXIF' && isTurned(name(chunk, 8, 6) === 'Exif\0\0' ? chunk.subarray(14) : chunk.subarray(8))) return null;
+    if (kind === 'EXIF' && chunkOrientation(chunk.subarray(8)) !== 1) return null;
     if (kind === 'VP8X') {
       if (chunk[8] & WEBP_ANIMATION) return null;
       chunk[8] &= ~WEBP_FLAGS;
@@ -157,21 +156,4 @@ function webpParts(bytes) {
   const head = bytes.slice(0, 12);
   viewOf(head).setUint32(4, 4 + parts.reduce((total, part) => total + part.length, 0), true);
   return [head, ...parts];
-}
-
-/**
- * Whether EXIF says that the picture lies otherwise than its pixels (TIFF 6.0, EXIF 2.32: the first directory's orientation).
- * Where it cannot be read, the picture is taken as the browser shows it.
- * @param {Uint8Array} exif from its TIFF header on
- */
-function isTurned(exif) {
-  const view = viewOf(exif);
-  const little = view.getUint16(0) === 0x4949;
-  const start = view.getUint32(4, little);
-  const count = view.getUint16(start, little);
-  for (let index = 0; index < count; index += 1) {
-    const entry = start + 2 + index * 12;
-    if (view.getUint16(entry, little) === ORIENTATION) return view.getUint16(entry + 8, little) !== 1;
-  }
-  return false;
 }
