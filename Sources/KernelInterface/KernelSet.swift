@@ -60,6 +60,8 @@ package struct KernelSet: Sendable {
   package let round: @Sendable (RoundingPass) -> Void
   package let applyDerivative: @Sendable (DerivativePass) -> Void
   package let addProducts: @Sendable (ProductSum) -> Void
+  package let normalizeRows: @Sendable (RowNormalization) -> Void
+  package let softmaxRows: @Sendable (RowSoftmax) -> Void
   /// Runs `repetitions` rounds of 12 or more independent multiply-adds and returns the floating-point operations
   /// done: what this CPU can reach at best.
   package let peakProbe: @Sendable (_ repetitions: Int) -> Int
@@ -79,6 +81,8 @@ package struct KernelSet: Sendable {
     round: @escaping @Sendable (RoundingPass) -> Void,
     applyDerivative: @escaping @Sendable (DerivativePass) -> Void,
     addProducts: @escaping @Sendable (ProductSum) -> Void,
+    normalizeRows: @escaping @Sendable (RowNormalization) -> Void,
+    softmaxRows: @escaping @Sendable (RowSoftmax) -> Void,
     peakProbe: @escaping @Sendable (Int) -> Int
   ) {
     self.instructionSet = instructionSet
@@ -98,6 +102,8 @@ package struct KernelSet: Sendable {
     self.round = round
     self.applyDerivative = applyDerivative
     self.addProducts = addProducts
+    self.normalizeRows = normalizeRows
+    self.softmaxRows = softmaxRows
     self.peakProbe = peakProbe
   }
 }

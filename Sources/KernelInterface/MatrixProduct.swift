@@ -14,6 +14,19 @@ package enum Activation: UInt8, Sendable, CaseIterable {
   case hardSwish
   /// min(max(x + 3, 0), 6) / 6
   case hardSigmoid
+  /// x P(X <= x) of a standard normal X, the exact form with erf. No network in 8 bits has it: it has no ``ExactPass``.
+  case gelu
+
+  /// Of the polynomial p with P(X > x) = 1 / (2 p(x)^16) for x of at least 0; x times this is within 7e-8.
+  ///
+  /// The form is Abramowitz and Stegun's 7.1.28 with one term more, fitted for the least error of x P(X > x).
+  @inlinable
+  package static var normalTail: InlineArray<8, Float> {
+    [
+      1, 0.049_868_368, 0.021_131_596, 0.003_305_087_6, 2.711_221_7e-6, 7.093_892e-5, -1.147_797_1e-6,
+      7.304_584e-7,
+    ]
+  }
 }
 
 /// The arguments of a matrix kernel:

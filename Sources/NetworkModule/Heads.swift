@@ -17,11 +17,11 @@ package struct ClassifierHead: Sendable {
   package var hidden: Dense?
   package var output: Output
 
-  /// What the output layer takes of the means of the last feature map.
+  /// What the output layer takes.
   package func features(pooled: [Float]) -> [Float] { hidden?(pooled) ?? pooled }
 
   /// - Parameters:
-  ///   - pooled: The means of the last feature map, `[channels]`.
+  ///   - pooled: The vector that the list of operations ends with, `[channels]`.
   ///   - metadata: ignored by a head without fusion.
   /// - Returns: `[classes]`
   package func logits(pooled: [Float], metadata: MetadataVector) -> [Float] {
@@ -127,8 +127,8 @@ package struct FusionHead: Sendable {
 }
 
 extension ClassifierHead {
-  /// The gradient of one logit with respect to the pooled features, the metadata held fixed: all of the way from the last
-  /// feature map in closed form, since pooling only divides by the number of pixels.
+  /// The gradient of one logit with respect to the pooled features, the metadata held fixed, in closed form. What lies before
+  /// them is part of the list, and so of its backward pass.
   ///
   /// - Parameters:
   ///   - classIndex: The logit.

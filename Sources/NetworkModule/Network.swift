@@ -111,6 +111,12 @@ package final class Network: Sendable {
     }
   }
 
+  /// The feature map to explain where nobody names another: the last, of transformers the last norm, because most tokens
+  /// behind it have no way to the head.
+  package var explainedFeatureMap: String {
+    featureMapNames[list.marks.lastIndex { $0.isBranch } ?? list.marks.count - 1]
+  }
+
   /// `stage0`, `stage1`, ...
   package var stageNames: [String] { list.stageEnds.indices.map { "stage\($0)" } }
 
@@ -167,7 +173,7 @@ extension NetworkWeights {
 package struct NetworkOutput: Sendable, Equatable {
   /// `[classes]`, before temperature and softmax.
   package let logits: [Float]
-  /// The means of the last feature map, `[channels]`.
+  /// What the head takes, `[channels]`: the means of the last feature map, or what follows them.
   package let pooled: [Float]
   /// The means of the map that ``FeatureDistance`` looks at, `[channels]`; empty for a model that was not fitted for it.
   package var stageMeans: [Float] = []
@@ -197,23 +203,34 @@ extension Network {
     observe: ((_ name: String, _ map: FeatureMap) -> Void)? = nil,
     time: ((_ step: NetworkStep, _ milliseconds: Double) -> Void)? = nil
   ) throws(Failure) -> NetworkOutput {
+    try run(
+      metadata: metadata, writeInput: writeInput,
+      observeMarks: observe.map { observe in { observe($0.name, $0.map($1)) } }, time: time)
+  }
+
+  /// - Parameter observeMarks: Sees the value of each mark as it is done; it is valid during the call.
+  func run<Failure: Error>(
+    metadata: MetadataVector, writeInput: (UnsafeMutablePointer<Float>) throws(Failure) -> Void,
+    observeMarks: ((_ mark: OperationList.Mark, _ value: FeatureMap) -> Void)?,
+    time: ((_ step: NetworkStep, _ milliseconds: Double) -> Void)? = nil
+  ) throws(Failure) -> NetworkOutput {
     try withWorkspace { (workspace) throws(Failure) in
       let image = Value(index: 0)
       try writeInput(workspace.stored(image, plan).pointer)
       return ThreadPool.withDenormalsFlushed {
-        runOperations(in: workspace, observe: observe, time: time)
-        let pooled = means(list.pooled, in: workspace)
+        runOperations(in: workspace, observe: observeMarks, time: time)
+        let pooled = vector(list.pooled, in: workspace)
         let start = time == nil ? 0 : MonotonicClock.milliseconds
         let logits = head.logits(pooled: pooled, metadata: metadata)
         time?(NetworkStep(layer: "head", title: "classifier head"), MonotonicClock.milliseconds - start)
         return NetworkOutput(
-          logits: logits, pooled: pooled, stageMeans: means(distanceMeans, in: workspace))
+          logits: logits, pooled: pooled, stageMeans: vector(distanceMeans, in: workspace))
       }
     }
   }
 
   private func runOperations(
-    in workspace: Workspace, observe: ((_ name: String, _ map: FeatureMap) -> Void)?,
+    in workspace: Workspace, observe: ((_ mark: OperationList.Mark, _ value: FeatureMap) -> Void)?,
     time: ((_ step: NetworkStep, _ milliseconds: Double) -> Void)?
   ) {
     var marks = list.marks[...]
@@ -225,17 +242,17 @@ extension Network {
         in: Run(scratch: workspace.pointer(plan.scratch[index]), pool: pool))
       time?(profileStep(step, layer: marks.first?.name ?? "pool"), MonotonicClock.milliseconds - start)
       if let mark = marks.first, mark.value == step.value {
-        observe?(mark.name, output.map)
+        observe?(mark, output.map)
         marks.removeFirst()
       }
     }
   }
 
-  /// A vector of means that a run left; none without a value.
-  private func means(_ value: Value?, in workspace: Workspace) -> [Float] {
+  /// A vector that a run left; none without a value.
+  private func vector(_ value: Value?, in workspace: Workspace) -> [Float] {
     guard let value else { return [] }
-    let means = workspace.stored(value, plan)
-    return Array(UnsafeBufferPointer(start: means.pointer, count: means.layout.shape.channels))
+    let vector = workspace.stored(value, plan)
+    return Array(UnsafeBufferPointer(start: vector.pointer, count: vector.layout.shape.channels))
   }
 }
 

@@ -14,8 +14,7 @@ package struct NetworkGradients: Sendable {
 extension Network {
   /// Runs the network on one image and works out the gradients of logits with respect to one of its feature maps.
   ///
-  /// For the last map they have a closed form that costs next to nothing. For any other, the marks that follow are kept, and
-  /// the gradients go back from mark to mark.
+  /// The marks that follow are kept, and the gradients go back from mark to mark. For the last this costs next to nothing.
   ///
   /// - Parameters:
   ///   - layer: One of ``featureMapNames``.
@@ -32,24 +31,21 @@ extension Network {
     guard let index = featureMapNames.firstIndex(of: layer) else {
       preconditionFailure("no feature map \(layer) among \(featureMapNames)")
     }
-    let last = featureMapNames.count - 1
-    let kept = KeptMaps(index...(needsGradients ? last : index), of: self)
+    let mark = list.marks[index]
+    let way = list.marks(after: index)
+    let kept = KeptMaps([mark.value] + (needsGradients ? way.map { $0.value } : []), of: self)
     defer { kept.giveBack() }
-    var position = 0
     let output = try run(
       metadata: metadata, writeInput: writeInput,
-      observe: { _, map in
-        kept.keep(map, at: position, pool: self.pool)
-        position += 1
-      })
-    let activations = kept.withMap(index) { Tensor($0) }
+      observeMarks: { mark, value in kept.keep(value, of: mark.value, pool: self.pool) })
+    let activations = kept.withMap(mark.value) { Tensor(mark.map($0)) }
     let chosen = try logits(output)
     guard needsGradients else {
       return NetworkGradients(output: output, activations: activations, gradients: [])
     }
     let gradients = ThreadPool.withDenormalsFlushed {
       backwardPass(
-        to: index, kept: kept,
+        to: mark, by: way.map { $0.value }, kept: kept, pooled: output.pooled,
         chosen.map { head, index in
           head.pooledGradient(ofLogit: index, pooled: output.pooled, metadata: metadata)
         })
@@ -68,71 +64,107 @@ extension Network {
   }
 
   /// - Parameters:
-  ///   - index: The mark at which the backward pass ends.
-  ///   - kept: The maps of the marks from there on.
-  ///   - pooledGradients: For each logit, the gradient with respect to the pooled features.
-  private func backwardPass(to index: Int, kept: KeptMaps, _ pooledGradients: [[Float]]) -> [Tensor] {
-    let segments = (index + 1..<list.marks.count).reversed().map { Segment(of: self, endingAt: $0) }
+  ///   - goal: The mark at which the backward pass ends.
+  ///   - way: The values that lie on all ways to the head: the goal, or the last before it, and those behind it.
+  ///   - kept: The values of both.
+  ///   - pooled: What the head took.
+  ///   - pooledGradients: For each logit, the gradient with respect to it.
+  private func backwardPass(
+    to goal: OperationList.Mark, by way: [Value], kept: KeptMaps, pooled: [Float],
+    _ pooledGradients: [[Float]]
+  ) -> [Tensor] {
+    guard let end = list.pooled else { preconditionFailure("a network without pooled features") }
+    let segments = zip(way, way.dropFirst() + [end]).map { start, end in
+      (
+        start: start, end: end,
+        segment: Segment(
+          of: self, from: start, to: end, goal: goal.isBranch && start == way[0] ? goal.value : nil)
+      )
+    }
     // One gradient is read while the next is written, for each logit; the rest is scratch memory.
-    let layouts = list.marks.map { plan.layouts[$0.value.index] }
-    let mapCount = layouts[index...].reduce(0) { max($0, $1.count) }
+    func layout(_ value: Value) -> Layout { plan.layouts[value.index] }
+    let mapCount = (way + [goal.value, end]).reduce(0) { max($0, layout($1).count) }
     let gradientCount = mapCount * pooledGradients.count
-    let buffer = gradients.take(count: 2 * gradientCount + segments.reduce(0) { max($0, $1.scratchCount) })
+    let scratchCount = segments.reduce(0) { max($0, $1.segment.scratchCount) }
+    let pooledCount = layout(end).count.roundedUp(toMultipleOf: 16)
+    let buffer = gradients.take(count: 2 * gradientCount + pooledCount + scratchCount)
     defer { gradients.giveBack(buffer) }
-    func maps(_ mark: Int) -> [FeatureMap] {
+    let pooledMap = Stored(pointer: buffer.pointer + 2 * gradientCount, layout: layout(end)).map
+    var isSecond = false
+    func maps(_ value: Value) -> [FeatureMap] {
       pooledGradients.indices.map {
         Stored(
-          pointer: buffer.pointer + mark % 2 * gradientCount + $0 * mapCount, layout: layouts[mark]
+          pointer: buffer.pointer + (isSecond ? gradientCount : 0) + $0 * mapCount, layout: layout(value)
         ).map
       }
     }
     return withExtendedLifetime((buffer, kept)) {
-      // Every pixel of the last map has the same share in the pooled features.
-      for (gradient, map) in zip(pooledGradients, maps(list.marks.count - 1)) {
-        GlobalAveragePooling.inputGradient(gradient, into: map)
-      }
-      for segment in segments {
+      pooledMap.write(vector: pooled)
+      for (gradient, map) in zip(pooledGradients, maps(end)) { map.write(vector: gradient) }
+      for (start, end, segment) in segments.reversed() {
+        let sources = maps(end)
+        isSecond.toggle()
         segment.backward(
-          from: maps(segment.mark), to: maps(segment.mark - 1), input: kept.map(segment.mark - 1),
-          output: kept.map(segment.mark), scratch: buffer.pointer + 2 * gradientCount)
+          from: sources, to: maps(goal.isBranch && start == way[0] ? goal.value : start),
+          input: kept.map(start), output: end == list.pooled ? pooledMap : kept.map(end),
+          scratch: pooledMap.pointer + pooledCount)
       }
-      return maps(index).map { Tensor($0) }
+      return maps(goal.value).map { Tensor(goal.map($0)) }
     }
   }
 }
 
-/// Copies of some of a run's feature maps, in memory of their own.
+extension OperationList {
+  /// The marks that lie on all ways from a mark to the head: from that mark on, or from the last one before it.
+  fileprivate func marks(after index: Int) -> [Mark] {
+    guard let first = marks[...index].lastIndex(where: { !$0.isBranch }) else {
+      preconditionFailure("\(marks[index].name) is a branch without a mark before it")
+    }
+    return marks[first...].filter { !$0.isBranch }
+  }
+}
+
+extension FeatureMap {
+  /// Writes the channels of a map of one pixel, and zeros behind them.
+  fileprivate func write(vector: [Float]) {
+    precondition(
+      shape.pixelCount == 1 && shape.channels == vector.count, "\(vector.count) values for \(shape)")
+    pointer.update(from: vector, count: vector.count)
+    (pointer + vector.count).update(repeating: 0, count: pixelStride - vector.count)
+  }
+}
+
+/// Copies of some of a run's values, in memory of their own.
 private struct KeptMaps {
-  private let maps: [FeatureMap]
-  private let indices: ClosedRange<Int>
+  private var maps: [Value: FeatureMap] = [:]
   private let buffer: AlignedBuffer
   private let cache: GradientCache
 
-  /// - Parameter indices: Which of the network's feature maps to keep.
-  init(_ indices: ClosedRange<Int>, of network: Network) {
-    let layouts = indices.map { network.plan.layouts[network.list.marks[$0].value.index] }
-    buffer = network.gradients.take(count: layouts.reduce(0) { $0 + $1.count })
-    var next = buffer.pointer
-    maps = layouts.map { layout in
-      defer { next += layout.count }
-      return Stored(pointer: next, layout: layout).map
-    }
-    self.indices = indices
+  /// - Parameter values: The values to keep, which marks name. One may come twice.
+  init(_ values: [Value], of network: Network) {
+    func layout(_ value: Value) -> Layout { network.plan.layouts[value.index] }
+    buffer = network.gradients.take(count: values.reduce(0) { $0 + layout($1).count })
     cache = network.gradients
+    var next = buffer.pointer
+    for value in values where maps[value] == nil {
+      maps[value] = Stored(pointer: next, layout: layout(value)).map
+      next += layout(value).count
+    }
   }
 
   /// The memory is free for others; the maps must not be looked at any more.
   func giveBack() { cache.giveBack(buffer) }
 
-  func keep(_ map: FeatureMap, at index: Int, pool: ThreadPool) {
-    if indices.contains(index) { self.map(index).copy(map, pool: pool) }
-  }
+  func keep(_ map: FeatureMap, of value: Value, pool: ThreadPool) { maps[value]?.copy(map, pool: pool) }
 
   /// Valid as long as this.
-  func map(_ index: Int) -> FeatureMap { maps[index - indices.lowerBound] }
+  func map(_ value: Value) -> FeatureMap {
+    guard let map = maps[value] else { preconditionFailure("a value that was not kept") }
+    return map
+  }
 
-  func withMap<Result>(_ index: Int, _ body: (FeatureMap) -> Result) -> Result {
-    withExtendedLifetime(buffer) { body(map(index)) }
+  func withMap<Result>(_ value: Value, _ body: (FeatureMap) -> Result) -> Result {
+    withExtendedLifetime(buffer) { body(map(value)) }
   }
 }
 

@@ -77,14 +77,15 @@ package struct NetworkWeights {
     return (folded, bias)
   }
 
-  /// The matrix of a linear layer that is kept as a 1x1 convolution, packed as it is read.
+  /// The matrix of a linear layer, packed as it is read.
   func matrix(_ product: Product, inputs: Int) throws(DermaFusionError) -> PackedMatrix {
     if case .grid = product.arithmetic {
       let (weight, bias) = try floats(product, shape: [product.channels, inputs, 1, 1])
       return PackedMatrix(
         weight: weight, columnCount: product.channels, depth: inputs, bias: bias, kernels: kernels)
     }
-    let weight = try storedTensor("\(product.name).weight", shape: [product.channels, inputs, 1, 1])
+    let shape = [product.channels, inputs] + (product.isDense ? [] : [1, 1])
+    let weight = try storedTensor("\(product.name).weight", shape: shape)
     let (fold, bias) = try additions(to: product)
     return try PackedMatrix(
       columnCount: product.channels, depth: inputs, bias: bias, kernels: kernels, type: product.type
@@ -111,8 +112,11 @@ package struct NetworkWeights {
   func foldedBatchNorm(
     _ norm: Product.Norm, channels: Int
   ) throws(DermaFusionError) -> BatchNormalization.Fold {
+    guard let epsilon = norm.epsilon else {
+      let gains = try tensor(norm.name, shape: [channels])
+      return BatchNormalization.Fold(gains: gains.map { Double($0) }, bias: gains.map { _ in 0 })
+    }
     let scope = scope(norm.name)
-    let epsilon = norm.epsilon
     let norm = BatchNormalization(
       scale: try scope.tensor("weight", shape: [channels]),
       offset: try scope.tensor("bias", shape: [channels]),

@@ -33,11 +33,16 @@ struct ReferenceNetwork {
       let name = node.operation.name
       if let layer = (node.operation as? Convolution)?.form {
         let (channels, size) = (layer.product.channels, layer.window.kernelSize)
-        add("\(name).weight", [channels, inputs, size, size], &generator)
+        add(
+          "\(name).weight", [channels, inputs] + (layer.product.isDense ? [] : [size, size]), &generator)
         if layer.product.hasBias { add("\(name).bias", [channels], &generator) }
       } else if let layer = (node.operation as? Depthwise)?.form {
         add("\(name).weight", [inputs, 1, layer.window.kernelSize, layer.window.kernelSize], &generator)
         if layer.product.hasBias { add("\(name).bias", [inputs], &generator) }
+      } else if let norm = node.operation as? BatchNorm, norm.norm.epsilon == nil {
+        add(name, [inputs], &generator)
+      } else if node.operation is LayerNorm {
+        for key in ["weight", "bias"] { add("\(name).\(key)", [inputs], &generator) }
       } else if node.operation is BatchNorm {
         for key in ["weight", "bias", "running_mean", "running_var"] {
           add("\(name).\(key)", [inputs], &generator)
@@ -102,7 +107,7 @@ struct ReferenceNetwork {
         case .relu: [0]
         case .relu6: [0, 6]
         case .hardSwish, .hardSigmoid: [-3, 3]
-        case .identity, .silu, .sigmoid: []
+        case .identity, .silu, .sigmoid, .gelu: []
         }
       let size = (x.values.reduce(0) { $0 + $1 * $1 } / Double(x.values.count)).squareRoot()
       for kink in kinks { for value in x.values { least = min(least, abs(value - kink) / size) } }
@@ -162,10 +167,17 @@ struct ReferenceNetwork {
     if let layer = (operation as? Depthwise)?.form {
       return convolved(x, name, layer.product, layer.window, groups: x.channels)
     }
-    if let norm = operation as? BatchNorm {
+    if let norm = operation as? BatchNorm, norm.norm.epsilon == nil {
+      return x.scaled(by: ReferenceMap(vector: values(name)))
+    }
+    if let norm = operation as? LayerNorm {
+      return x.layerNormalized(
+        scale: values("\(name).weight"), offset: values("\(name).bias"), epsilon: norm.epsilon)
+    }
+    if let norm = operation as? BatchNorm, let epsilon = norm.norm.epsilon {
       return x.batchNormalized(
         scale: values("\(name).weight"), offset: values("\(name).bias"), mean: values("\(name).running_mean"),
-        variance: values("\(name).running_var"), epsilon: norm.norm.epsilon)
+        variance: values("\(name).running_var"), epsilon: epsilon)
     }
     if let gate = (operation as? Gate)?.form {
       return x.scaled(
@@ -181,8 +193,8 @@ struct ReferenceNetwork {
       return x.maxPooling(
         kernelSize: window.kernelSize, stride: window.stride, padding: Self.padding(window))
     }
-    precondition(operation is Mean, "no plain loops for \(operation.title)")
-    return x.globalAverage()
+    guard let mean = operation as? Mean else { preconditionFailure("no plain loops for \(operation.title)") }
+    return (mean.rows.map { x.rows($0) } ?? x).globalAverage()
   }
 
   private func convolved(
@@ -224,7 +236,7 @@ extension NetworkBuilder {
       let inputs = net.shape(x).channels
       let outputs = flip() ? inputs : pick([2, 6, 9, 16])
       let stride = net.shape(x).height > 4 ? pick([1, 1, 2]) : 1
-      switch Int.random(in: 0..<7, using: &generator) {
+      switch Int.random(in: 0..<8, using: &generator) {
       case 0...2:
         let squeeze =
           flip()
@@ -253,6 +265,13 @@ extension NetworkBuilder {
       case 5:
         let y = net.convolution("\(name).conv", x, kernel: 3, stride: stride, channels: outputs, bias: true)
         x = net.batchNorm("\(name).bn", net.gate("\(name).se", y, hidden: 2, .relu, gate: .sigmoid))
+      case 6:
+        // A block as ConvNeXt and transformers have them; the norm is a mark beside the shortcut.
+        var y = net.depthwise("\(name).dw", x, kernel: 3, bias: true, flip() ? .gelu : .identity)
+        y = net.mark("\(name).norm", net.layerNorm("\(name).norm", y, epsilon: 1e-2), isBranch: true)
+        y = net.dense("\(name).fc1", y, channels: 2 * inputs, .gelu)
+        y = net.scale("\(name).gamma", net.dense("\(name).fc2", y, channels: inputs))
+        x = net.add(x, y)
       default:
         // Behind a ReLU many values are equal, and of equal ones the gradient takes the first.
         let y = net.linear("\(name).fc", x, channels: inputs, norm: "\(name).bn", flip() ? .silu : .identity)
@@ -260,7 +279,24 @@ extension NetworkBuilder {
       }
       x = net.mark(name, x)
     }
-    net.pool(x)
+    net.features(net.randomTail(x, using: &generator))
     return net
+  }
+
+  /// From the last mark to the vector that the head takes, as the families have it, and in other ways.
+  private mutating func randomTail(_ x: Value, using generator: inout SeededGenerator) -> Value {
+    let count = shape(x).pixelCount
+    switch Int.random(in: 0..<6, using: &generator) {
+    case 0: return layerNorm("norm", mean(x), epsilon: 1e-2)
+    case 1: return layerNorm("norm", mean(x, rows: count / 2..<count / 2 + 1), epsilon: 1e-2)
+    case 2: return mean(layerNorm("norm", x, epsilon: 1e-2), rows: count / 3..<count)
+    case 3:
+      return linear(
+        "hidden", mean(activation(.relu, batchNorm("norm", x))), channels: 7, bias: true, .hardSwish)
+    case 4:
+      let y = layerNorm("norm", mean(x), epsilon: 1e-2)
+      return add(dense("hidden", y, channels: shape(y).channels, .relu), y)
+    default: return mean(x)
+    }
   }
 }

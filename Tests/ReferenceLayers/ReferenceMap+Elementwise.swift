@@ -22,6 +22,8 @@ public enum ReferenceActivation: String, Sendable, CaseIterable {
   case hardSwish
   /// min(max(x + 3, 0), 6) / 6
   case hardSigmoid
+  /// x / 2 * (1 + erf(x / sqrt(2)))
+  case gelu
 
   /// The function's value.
   public func callAsFunction(_ x: Double) -> Double {
@@ -33,6 +35,7 @@ public enum ReferenceActivation: String, Sendable, CaseIterable {
     case .sigmoid: 1 / (1 + exp(-x))
     case .hardSwish: x * ReferenceActivation.hardSigmoid(x)
     case .hardSigmoid: x.isNaN ? x : min(max(x + 3, 0), 6) / 6
+    case .gelu: x * erfc(-x / 2.0.squareRoot()) / 2
     }
   }
 
@@ -41,6 +44,7 @@ public enum ReferenceActivation: String, Sendable, CaseIterable {
     switch self {
     case .identity, .relu, .relu6: 1
     case .silu: 1.1
+    case .gelu: 1.13
     case .sigmoid: 0.25
     case .hardSwish: 1.5
     case .hardSigmoid: 1.0 / 6
@@ -73,6 +77,28 @@ extension ReferenceMap {
       result.magnitudes[i] =
         (magnitudes[i] + abs(Double(mean[channel]))) * abs(gain) + abs(Double(offset[channel]))
     }
+    return result
+  }
+
+  /// Each pixel normalised over its channels: `(x - mean) / sqrt(variance + epsilon) * scale + offset`.
+  public func layerNormalized(scale: [Float], offset: [Float], epsilon: Double) -> ReferenceMap {
+    var result = self
+    for first in stride(from: 0, to: values.count, by: channels) {
+      let pixel = first..<first + channels
+      let normalized = Reference.layerNormalized(
+        Array(values[pixel]), scale: scale.map(Double.init), offset: offset.map(Double.init), epsilon: epsilon
+      )
+      result.values.replaceSubrange(pixel, with: normalized)
+    }
+    return result
+  }
+
+  /// Some of the pixels, in the order of their rows, as a map of one column.
+  public func rows(_ rows: Range<Int>) -> ReferenceMap {
+    var result = ReferenceMap(height: rows.count, width: 1, channels: channels)
+    let places = rows.lowerBound * channels..<rows.upperBound * channels
+    result.values = Array(values[places])
+    result.magnitudes = Array(magnitudes[places])
     return result
   }
 

@@ -62,6 +62,18 @@ import Testing
     if let departing { Issue.record("of \(Self.sweep[departing]): \(results[departing])") }
   }
 
+  /// To 1e-6, or a rounding of the value where it is large.
+  @Test(arguments: KernelChoice.runnable)
+  func geluFollowsTheErrorFunction(kernels: KernelSet) {
+    let values = Self.sweep + (-80_000...80_000).map { Float($0) * 1e-4 }
+    let results = apply(.gelu, to: values, kernels: kernels)
+    let departing = values.indices.first { index in
+      let expected = ReferenceActivation.gelu(Double(values[index]))
+      return !(abs(Double(results[index]) - expected) <= 6e-7 * max(1, abs(expected)))
+    }
+    if let departing { Issue.record("of \(values[departing]): \(results[departing])") }
+  }
+
   @Test(arguments: KernelChoice.runnable)
   func zerosAndInfinitiesGiveTheLimits(kernels: KernelSet) {
     let values: [Float] = [0, -0.0, .infinity, -.infinity]
@@ -74,6 +86,8 @@ import Testing
     let sigmoid = apply(.sigmoid, to: values, kernels: kernels)
     #expect(sigmoid[0] == 0.5 && sigmoid[1] == 0.5 && sigmoid[2] == 1)
     #expect(sigmoid[3] >= 0 && sigmoid[3] < 1e-36)
+    let gelu = apply(.gelu, to: values, kernels: kernels)
+    #expect(gelu[0] == 0 && gelu[1] == 0 && gelu[2] == .infinity && gelu[3] <= 0 && gelu[3] > -1e-20)
   }
 
   /// A network that computes NaN must show it. Both signs: CPUs make the negative one.

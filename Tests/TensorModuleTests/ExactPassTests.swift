@@ -16,6 +16,7 @@ import Testing
     case .sigmoid: 1 / onePlusExponential(x)
     case .hardSwish: x * (min(max(x + 3, 0), 6) * (1 / 6 as Float))
     case .hardSigmoid: min(max(x + 3, 0), 6) * (1 / 6 as Float)
+    case .gelu: preconditionFailure("GELU has no fixed order")
     }
   }
 
@@ -32,7 +33,7 @@ import Testing
     0, -0.0, 1e30, -1e30, 0.5, -0.5, 3, -3, 6, 41.588_83, -41.588_83, 41.6, -41.6, 0x1p-126, 1e-20, 20, -20,
   ]
 
-  @Test(arguments: KernelChoice.runnable, Activation.allCases)
+  @Test(arguments: KernelChoice.runnable, Activation.allCases.filter { $0 != .gelu })
   func everyMachineGivesTheSameBits(kernels: KernelSet, activation: Activation) {
     for (rowCount, vectors) in [(1, 1), (2, 3), (3, 1), (4, 2), (5, 1), (8, 1), (11, 2), (33, 1)] {
       for hasScales in [true, false] {

@@ -91,7 +91,8 @@ func expectGradient(
   func derivativesAtKinksAndFarOut(kernels: KernelSet) {
     let cases: [(Activation, Float, Float)] = [
       (.relu, 0, 0), (.relu6, 0, 0), (.relu6, 6, 0), (.silu, 0, 0.5), (.silu, -200, 0), (.silu, -1e30, 0),
-      (.silu, 1e30, 1), (.sigmoid, -1e30, 0), (.sigmoid, 1e30, 0),
+      (.silu, 1e30, 1), (.gelu, -1e30, 0), (.gelu, 1e30, 1), (.gelu, 0, 0.5), (.sigmoid, -1e30, 0),
+      (.sigmoid, 1e30, 0),
     ]
     for (activation, x, expected) in cases {
       let gradient = GuardedBuffer([Float](repeating: 1, count: kernels.vectorWidth))

@@ -22,6 +22,7 @@ extension Activation {
     case .sigmoid: .sigmoid
     case .hardSwish: .hardSwish
     case .hardSigmoid: .hardSigmoid
+    case .gelu: .gelu
     }
   }
 }

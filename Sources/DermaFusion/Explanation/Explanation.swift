@@ -89,11 +89,11 @@ extension Classifier {
 
 extension Network {
   /// The feature map that a person names: one of ``featureMapNames``, or `stage0` ... for the end of a stage; nil: the
-  /// last.
+  /// network's own choice.
   ///
   /// - Throws: ``DermaFusionError/Code/unknownLayer``
   package func layerName(_ name: String?) throws(DermaFusionError) -> String {
-    guard let name else { return featureMapNames[featureMapNames.count - 1] }
+    guard let name else { return explainedFeatureMap }
     if featureMapNames.contains(name) { return name }
     let stages = stageNames
     if let stage = stages.firstIndex(of: name) { return featureMapName(ofStage: stage) }

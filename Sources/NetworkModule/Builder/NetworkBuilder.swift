@@ -27,6 +27,19 @@ package struct OperationList: Sendable {
     package let value: Value
     /// The stage that it belongs to, from 0; nil before the first and after the last.
     package let stage: Int?
+    /// True if not all ways to the end lead through the value: a norm beside a shortcut.
+    package var isBranch = false
+    /// The extent of the grid, of a value of tokens, whose last rows it is; nil: the value is a map.
+    package var grid: FeatureShape?
+
+    /// The value as a map.
+    func map(_ value: FeatureMap) -> FeatureMap {
+      guard let grid else { return value }
+      let first = value.shape.pixelCount - grid.pixelCount
+      let shape = FeatureShape(height: grid.height, width: grid.width, channels: value.shape.channels)
+      return FeatureMap(
+        value.pointer + first * value.pixelStride, shape: shape, pixelStride: value.pixelStride)
+    }
   }
 
   /// Each at its value's index; nil for the image and for what became a part of another.
@@ -34,7 +47,7 @@ package struct OperationList: Sendable {
   private var order: [Value] = []
   package let image: FeatureShape
   package var marks: [Mark] = []
-  /// The means of the last mark.
+  /// The vector that the head takes.
   package var pooled: Value?
 
   init(image: FeatureShape) { self.image = image }
@@ -151,6 +164,26 @@ package struct NetworkBuilder {
     return finished(list.insert(Depthwise(form), [x]), norm, activation)
   }
 
+  /// A linear layer that timm keeps as a dense one, with a bias.
+  package mutating func dense(
+    _ name: String, _ x: Value, channels: Int, bias: Bool = true, _ activation: Activation = .identity
+  ) -> Value {
+    let product = Product(name: name, channels: channels, hasBias: bias, isDense: true)
+    let window = Window(kernelSize: 1, padding: .symmetric(0))
+    return finished(
+      list.insert(Convolution(.init(product: product, window: window, readsImage: false)), [x]), nil,
+      activation)
+  }
+
+  package mutating func layerNorm(_ name: String, _ x: Value, epsilon: Double = 1e-6) -> Value {
+    list.insert(LayerNorm(name, epsilon: epsilon), [x])
+  }
+
+  /// A layer scale: each channel times a number of the tensor `name`.
+  package mutating func scale(_ name: String, _ x: Value) -> Value {
+    list.insert(BatchNorm(Product.Norm(name: name, epsilon: nil), channels: shape(x).channels), [x])
+  }
+
   package mutating func batchNorm(_ name: String, _ x: Value) -> Value {
     list.insert(
       BatchNorm(Product.Norm(name: name, epsilon: normEpsilon), channels: shape(x).channels), [x])
@@ -177,16 +210,33 @@ package struct NetworkBuilder {
   }
 
   /// Names a value that one may look at, and that the backward pass keeps.
-  package mutating func mark(_ name: String, _ x: Value, stage: Int? = nil) -> Value {
-    list.marks.append(OperationList.Mark(name: name, value: x, stage: stage))
+  ///
+  /// - Parameters:
+  ///   - isBranch: True if not all ways to the end lead through it.
+  ///   - grid: The extent of the grid that the last tokens are; nil for a map.
+  package mutating func mark(
+    _ name: String, _ x: Value, stage: Int? = nil, isBranch: Bool = false, grid: FeatureShape? = nil
+  ) -> Value {
+    list.marks.append(
+      OperationList.Mark(name: name, value: x, stage: stage, isBranch: isBranch, grid: grid))
     return x
   }
 
-  /// The means that the head takes, of the last mark.
-  package mutating func pool(_ x: Value) {
-    precondition(list.marks.last?.value == x, "the pooled value is the last mark")
-    list.pooled = list.insert(Mean(), [x])
+  /// The mean of each channel.
+  ///
+  /// - Parameter rows: Of these pixels or tokens; nil: of all.
+  package mutating func mean(_ x: Value, rows: Range<Int>? = nil) -> Value {
+    list.insert(Mean(rows: rows), [x])
   }
+
+  /// Ends the network: the head takes this vector, which any operations make of the last mark.
+  package mutating func features(_ x: Value) {
+    precondition(shape(x).pixelCount == 1 && !list.marks.isEmpty, "features of the shape \(shape(x))")
+    list.pooled = x
+  }
+
+  /// Ends the network: the head takes the means of this value, the last mark.
+  package mutating func pool(_ x: Value) { features(mean(x)) }
 
   /// The means of the map that a stage ends with.
   package mutating func meansOfStage(_ stage: Int) -> Value {

@@ -204,7 +204,7 @@ extension OperationList {
   private var useCounts: [Int] {
     var counts = [Int](repeating: 0, count: nodes.count)
     for (_, node) in operations { for input in node.inputs { counts[input.index] += 1 } }
-    for mark in marks { counts[mark.value.index] += 1 }
+    for value in marks.map({ $0.value }) + [pooled].compactMap({ $0 }) { counts[value.index] += 1 }
     return counts
   }
 

@@ -2,16 +2,17 @@ import KernelInterface
 import SystemModule
 import TensorModule
 
-/// The operations between two marks, for the backward pass: the list in reverse. Only the marks are kept from the forward
-/// pass; what lies between them is computed again, which costs less time than it would take memory.
+/// The operations from one mark to the next, or to the vector that the head takes, for the backward pass: the list in
+/// reverse. Only the marks are kept from the forward pass; what lies between them is computed again, which costs less time
+/// than it would take memory.
 struct Segment {
-  /// The mark that it ends with; it begins with the one before.
-  let mark: Int
   /// Floats of scratch memory.
   private(set) var scratchCount = 0
   private let network: Network
   private let start: Value
   private let end: Value
+  /// The value whose gradient is wanted: the start, or one on a branch beside the way from there.
+  private let goal: Value
   private var links: [Link] = []
   private var values: [Value: Between] = [:]
   /// Of all that, what one operation at a time works in; it comes last.
@@ -24,10 +25,14 @@ struct Segment {
     let inputs: [Value]
     let output: Value
     let state: Int
+    /// False before the goal: computed again only.
+    let isBehindGoal: Bool
   }
 
   /// A value between the marks, or the first mark, with places in the scratch memory.
   private struct Between {
+    /// True for the goal and for what depends on it.
+    var isBehindGoal: Bool
     var activation = Activation.identity
     var layout: Layout
     /// True if the backward pass or an operation that is computed again looks at it.
@@ -43,37 +48,45 @@ struct Segment {
     var partial: [Int] = []
   }
 
-  init(of network: Network, endingAt mark: Int) {
+  /// - Parameters:
+  ///   - start: A mark that all ways to the end lead through.
+  ///   - goal: Nil: the start.
+  init(of network: Network, from start: Value, to end: Value, goal: Value? = nil) {
     self.network = network
-    self.mark = mark
-    let marks = network.list.marks
-    (start, end) = (marks[mark - 1].value, marks[mark].value)
-    guard let from = network.steps.firstIndex(where: { $0.value == marks[mark - 1].value }),
-      let to = network.steps.firstIndex(where: { $0.value == marks[mark].value })
+    (self.start, self.end, self.goal) = (start, end, goal ?? start)
+    guard let from = network.steps.firstIndex(where: { $0.value == start }),
+      let to = network.steps.firstIndex(where: { $0.value == end })
     else { preconditionFailure("a mark that no operation makes") }
     var count = 0
     func reserve(_ floats: Int) -> Int {
       defer { count += floats.roundedUp(toMultipleOf: 16) }
       return count
     }
-    values[start] = Between(layout: network.plan.layouts[start.index])
+    let leading = Self.values(leadingTo: end, among: network.steps[(from + 1)...to])
+    values[start] = Between(isBehindGoal: goal == nil, layout: network.plan.layouts[start.index])
+    var behind: Set<Value> = [goal ?? start]
     var standIns: [Value: Value] = [:]
     for index in from + 1...to {
       let step = network.steps[index]
+      guard leading.contains(step.value) else { continue }
       let inputs = step.inputs.map { standIns[$0] ?? $0 }
       guard let gradient = network.gradients.gradient(ofStep: index, of: network) else {
         standIns[step.value] = inputs[0]
         continue
       }
       for input in inputs where values[input] == nil {
-        preconditionFailure("\(marks[mark].name) reads a value from before \(marks[mark - 1].name)")
+        preconditionFailure("\(step.operation.output.shape) is made of a value from before its mark")
       }
+      let isBehindGoal = inputs.contains { behind.contains($0) }
+      if isBehindGoal { behind.insert(step.value) }
       values[step.value] = Between(
-        activation: gradient.activation,
+        isBehindGoal: behind.contains(step.value), activation: gradient.activation,
         layout: Layout(
           step.operation.output.shape, sumRowCount: gradient.writesMeans ? 1 : 0, kernels: network.kernels))
       links.append(
-        Link(gradient: gradient, inputs: inputs, output: step.value, state: reserve(gradient.stateCount)))
+        Link(
+          gradient: gradient, inputs: inputs, output: step.value, state: reserve(gradient.stateCount),
+          isBehindGoal: isBehindGoal))
     }
     operationScratch = links.reduce(0) { max($0, $1.gradient.scratchCount) }
     for link in links.reversed() {
@@ -81,12 +94,14 @@ struct Segment {
       values[link.output]!.isNeeded =
         link.output == end
         ? !link.gradient.activation.isIdempotent
-        : isOutputRead || link.gradient.activation != .identity
+        : isOutputRead || link.isBehindGoal && link.gradient.activation != .identity
       let isComputed = values[link.output]!.isNeeded
-      let main = link.inputs[0]
-      values[main]!.contributions += 1
-      if link.gradient.addsLastInput { values[link.inputs[link.inputs.count - 1]]!.contributions += 1 }
-      if link.gradient.readsInput { values[main]!.isNeeded = true }
+      let (main, last) = (link.inputs[0], link.inputs[link.inputs.count - 1])
+      if values[main]!.isBehindGoal {
+        values[main]!.contributions += 1
+        if link.gradient.readsInput { values[main]!.isNeeded = true }
+      }
+      if link.gradient.addsLastInput, values[last]!.isBehindGoal { values[last]!.contributions += 1 }
       if isComputed {
         for input in link.inputs {
           values[input]!.isNeeded = true
@@ -99,20 +114,29 @@ struct Segment {
       let size = between.layout.mapCount
       if value != start, between.isNeeded { between.argument = reserve(between.layout.count) }
       if between.isActivated { between.activated = reserve(size) }
-      if value != start, value != end { between.gradient = reserve(size) }
+      if value != goal, value != end, between.isBehindGoal { between.gradient = reserve(size) }
       between.partial = (0..<max(min(between.contributions - 1, 2), 0)).map { _ in reserve(size) }
       values[value] = between
     }
     scratchCount = count + operationScratch
   }
 
-  /// Leads the gradients of one or more logits from the segment's end to its start.
+  /// The values that the last of some steps is made of, and itself.
+  private static func values(leadingTo end: Value, among steps: ArraySlice<Step>) -> Set<Value> {
+    var leading: Set<Value> = [end]
+    for step in steps.reversed() {
+      if leading.contains(step.value) { leading.formUnion(step.inputs) }
+    }
+    return leading
+  }
+
+  /// Leads the gradients of one or more logits from the segment's end to its goal.
   ///
   /// - Parameters:
   ///   - gradients: With respect to the output. They are overwritten.
   ///   - targets: As many, overwritten.
-  ///   - input: The values of the first mark.
-  ///   - output: The values of the last mark.
+  ///   - input: The values of the start.
+  ///   - output: The values of the end.
   ///   - scratch: ``scratchCount`` floats.
   func backward(
     from gradients: [FeatureMap], to targets: [FeatureMap], input: FeatureMap, output: FeatureMap,
@@ -142,23 +166,23 @@ struct Segment {
         let between = values[value]!
         let (before, count) = pending[value] ?? (nil, 0)
         let isLast = count + 1 == between.contributions
-        let place = value == start ? target : map(value, between.gradient)
+        let place = value == goal ? target : map(value, between.gradient)
         let map = isLast ? place : map(value, between.partial[count % 2])
         pending[value] = (map, count + 1)
         let values = ActivationBelow(between.activation, at: argument(value))
         return InputGradient(
           target: map, residual: before,
-          below: isLast && value != start && between.activation != .identity ? values : nil, values: values)
+          below: isLast && value != goal && between.activation != .identity ? values : nil, values: values)
       }
       let last = values[end]!
       if last.activation != .identity {
         gradient.applyDerivative(
           of: last.activation, at: argument(end), kernels: network.kernels, pool: run.pool)
       }
-      for link in links.reversed() {
+      for link in links.reversed() where link.isBehindGoal {
         let sums = link.output == end ? gradient : pending[link.output]!.map!
-        if link.gradient.addsLastInput {
-          let value = link.inputs[link.inputs.count - 1]
+        let value = link.inputs[link.inputs.count - 1]
+        if link.gradient.addsLastInput, values[value]!.isBehindGoal {
           if pending[value] == nil, values[value]!.contributions > 1 {
             // It is the gradient of the sums as it stands.
             pending[value] = (sums, 1)
@@ -168,7 +192,9 @@ struct Segment {
             contribution.finish(kernels: network.kernels, pool: run.pool)
           }
         }
-        link.gradient.backward(sums, to: next(link.inputs[0]), state: scratch + link.state, in: run)
+        if values[link.inputs[0]]!.isBehindGoal {
+          link.gradient.backward(sums, to: next(link.inputs[0]), state: scratch + link.state, in: run)
+        }
       }
     }
   }

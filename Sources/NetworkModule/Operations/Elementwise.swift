@@ -2,7 +2,7 @@ import KernelInterface
 import SystemModule
 import TensorModule
 
-/// A batch norm with fixed statistics; it mostly becomes a part of the product before it.
+/// A batch norm with fixed statistics, or a layer scale; it mostly becomes a part of the product before it.
 final class BatchNorm: Operation {
   let norm: Product.Norm
   let channels: Int
@@ -13,9 +13,9 @@ final class BatchNorm: Operation {
   }
 
   var name: String { norm.name }
-  var title: String { "batch norm" }
+  var title: String { norm.epsilon == nil ? "layer scale" : "batch norm" }
 
-  func parameterCount(_ inputs: [FeatureShape]) -> Int { 2 * channels }
+  func parameterCount(_ inputs: [FeatureShape]) -> Int { (norm.epsilon == nil ? 1 : 2) * channels }
 
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
@@ -104,6 +104,7 @@ extension Activation {
     case .sigmoid: "sigmoid"
     case .hardSwish: "hard-swish"
     case .hardSigmoid: "hard-sigmoid"
+    case .gelu: "GELU"
     }
   }
 }

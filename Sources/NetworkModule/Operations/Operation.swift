@@ -106,6 +106,21 @@ package struct InputGradient {
   /// The input's values: its activation and what that was applied to. Nil where nobody asked for them.
   let values: ActivationBelow?
 
+  /// The input's values, for an operation whose backward pass reads them.
+  ///
+  /// - Parameters:
+  ///   - state: As many floats as the input has, where only the argument of its activation is kept.
+  ///   - layout: Of the input.
+  func activated(
+    state: UnsafeMutablePointer<Float>, _ layout: Layout, kernels: KernelSet, pool: ThreadPool
+  ) -> FeatureMap {
+    guard let values else { preconditionFailure("a gradient without the input's values") }
+    if values.activation.isIdempotent { return values.arguments }
+    let map = Stored(pointer: state, layout: layout).map
+    map.activate(values.activation, of: values.arguments, kernels: kernels, pool: pool)
+    return map
+  }
+
   /// Adds the residual and leads the gradient through the activation, for an operation that does not on the way.
   func finish(kernels: KernelSet, pool: ThreadPool) {
     if let residual { target.add(residual, kernels: kernels, pool: pool) }
@@ -193,16 +208,19 @@ struct Product: Sendable, Equatable {
   var norm: Norm?
   var activation = Activation.identity
   var arithmetic = Arithmetic.float32
+  /// True if timm keeps it as a dense layer, whose weight has two dimensions, and not as a 1x1 convolution.
+  var isDense = false
 
-  /// A batch norm behind a product.
+  /// A batch norm behind a product, or a layer scale, which is its factors alone.
   struct Norm: Sendable, Equatable {
     let name: String
-    let epsilon: Double
+    /// Nil for a layer scale.
+    let epsilon: Double?
   }
 
   /// - Parameter weights: Of each output.
   func parameterCount(weights: Int) -> Int {
-    channels * (weights + (hasBias ? 1 : 0) + (norm == nil ? 0 : 2))
+    channels * (weights + (hasBias ? 1 : 0) + (norm.map { $0.epsilon == nil ? 1 : 2 } ?? 0))
   }
 
   /// In 8 bits the file has a bias in the place of the norm.

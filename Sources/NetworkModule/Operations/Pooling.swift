@@ -62,22 +62,25 @@ private final class PreparedMaxPooling: PreparedOperation, OperationGradient {
   func backward(
     _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
   ) {
-    guard let values = input.values else { preconditionFailure("max pooling's gradient without its input") }
-    var map = values.arguments
-    if !values.activation.isIdempotent {
-      map = Stored(pointer: state, layout: self.input).map
-      map.activate(values.activation, of: values.arguments, kernels: kernels, pool: run.pool)
-    }
-    layer.inputGradient(gradient, at: map, into: input.target)
+    layer.inputGradient(
+      gradient, at: input.activated(state: state, self.input, kernels: kernels, pool: run.pool),
+      into: input.target)
     input.finish(kernels: kernels, pool: run.pool)
   }
 }
 
-/// The mean of each channel over all pixels.
+/// The mean of each channel over all pixels, or over some rows: the tokens of an image, or the class token alone.
 final class Mean: Operation {
-  init() {}
+  /// Nil: all.
+  let rows: Range<Int>?
 
-  var title: String { "average pooling" }
+  init(rows: Range<Int>? = nil) { self.rows = rows }
+
+  var title: String {
+    guard let rows else { return "average pooling" }
+    return rows.count == 1
+      ? "token \(rows.lowerBound)" : "mean of tokens \(rows.lowerBound)-\(rows.upperBound - 1)"
+  }
 
   func outputShape(_ inputs: [FeatureShape]) -> FeatureShape {
     FeatureShape(height: 1, width: 1, channels: inputs[0].channels)
@@ -86,23 +89,67 @@ final class Mean: Operation {
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {
-    PreparedMean(output: Layout(outputShape(inputs), kernels: weights.kernels), kernels: weights.kernels)
+    PreparedMean(
+      rows, output: Layout(outputShape(inputs), kernels: weights.kernels), kernels: weights.kernels)
   }
 }
 
-private final class PreparedMean: PreparedOperation {
+private final class PreparedMean: PreparedOperation, OperationGradient {
   let output: Layout
+  private let rows: Range<Int>?
   private let kernels: KernelSet
 
-  init(output: Layout, kernels: KernelSet) {
+  init(_ rows: Range<Int>?, output: Layout, kernels: KernelSet) {
+    self.rows = rows
     self.output = output
     self.kernels = kernels
   }
 
   var scratchCount: Int { output.count }
+  var taskScratchCount: Int { 0 }
+  var stateCount: Int { output.count }
 
   func run(_ inputs: [Stored], into output: Stored, in run: Run) {
+    write(inputs[0].map, into: output.pointer, scratch: run.scratch)
+  }
+
+  private func write(
+    _ input: FeatureMap, into means: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>
+  ) {
     GlobalAveragePooling.compute(
-      inputs[0].map, into: output.pointer, scratch: run.scratch, kernels: kernels)
+      rows.map { input.rows($0) } ?? input, into: means, scratch: scratch, kernels: kernels)
+  }
+
+  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }
+
+  func recompute(
+    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
+    state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    write(inputs[0], into: argument.pointer, scratch: state)
+  }
+
+  func backward(
+    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    let target = input.target
+    if let rows {
+      target.pointer.update(repeating: 0, count: rows.lowerBound * target.pixelStride)
+      let behind = target.shape.pixelCount - rows.upperBound
+      (target.pointer + rows.upperBound * target.pixelStride).update(
+        repeating: 0, count: behind * target.pixelStride)
+    }
+    GlobalAveragePooling.inputGradient(
+      gradient.dense(), into: rows.map { target.rows($0) } ?? target)
+    input.finish(kernels: kernels, pool: run.pool)
+  }
+}
+
+extension FeatureMap {
+  /// Some of the rows, as tokens without a grid.
+  func rows(_ rows: Range<Int>) -> FeatureMap {
+    FeatureMap(
+      pointer + rows.lowerBound * pixelStride,
+      shape: FeatureShape(height: rows.count, width: 1, channels: shape.channels), pixelStride: pixelStride)
   }
 }

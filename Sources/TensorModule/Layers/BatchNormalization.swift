@@ -30,6 +30,11 @@ package struct BatchNormalization: Sendable {
     /// The convolution's bias.
     package let bias: [Float]
 
+    package init(gains: [Double], bias: [Float]) {
+      self.gains = gains
+      self.bias = bias
+    }
+
     /// The first channel whose gain or bias is not finite as Float, as with a variance below minus its epsilon; nil: none.
     package var firstNonFiniteChannel: Int? {
       gains.indices.first { !Float(gains[$0]).isFinite || !bias[$0].isFinite }

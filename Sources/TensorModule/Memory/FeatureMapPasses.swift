@@ -172,7 +172,7 @@ extension Activation {
   package var isIdempotent: Bool {
     switch self {
     case .identity, .relu, .relu6: true
-    case .silu, .sigmoid, .hardSwish, .hardSigmoid: false
+    case .silu, .sigmoid, .hardSwish, .hardSigmoid, .gelu: false
     }
   }
 
@@ -192,6 +192,14 @@ extension Activation {
       return sigmoid * (1 - sigmoid)
     case .hardSwish: return x <= -3 ? 0 : x >= 3 ? 1 : x / 3 + 0.5
     case .hardSigmoid: return x > -3 && x < 3 ? 1.0 / 6 : 0
+    case .gelu:
+      let magnitude = min(abs(x), 10)
+      let coefficients = Activation.normalTail
+      var power = 0.0
+      for i in 0..<8 { power = power * magnitude + Double(coefficients[7 - i]) }
+      for _ in 0..<4 { power *= power }
+      let density = Mathematics.exp(-magnitude * magnitude / 2) * 0.3989422804014327
+      return (x > 0 ? 1 - 0.5 / power : 0.5 / power) + (x > 0 ? magnitude : -magnitude) * density
     }
   }
 }

@@ -1,0 +1,104 @@
+import KernelInterface
+
+/// Ones, and zeros in the lanes behind the last column.
+@inline(__always)
+private func lastLanes(_ columnCount: Int) -> Vector {
+  var lanes = Vector(repeating: 1)
+  let rest = columnCount % Vector.scalarCount
+  if rest > 0 { for lane in rest..<Vector.scalarCount { lanes[lane] = 0 } }
+  return lanes
+}
+
+/// Four sums side by side, then the lanes, in one order.
+@inline(__always)
+private func sum(_ count: Int, _ term: (Int) -> Vector) -> Float {
+  let width = Vector.scalarCount
+  var sums = InlineArray<4, Vector>(repeating: Vector(repeating: 0))
+  var c = 0
+  while c &+ 4 &* width <= count {
+    for i in 0..<4 { sums[i] += term(c &+ i &* width) }
+    c &+= 4 &* width
+  }
+  while c < count {
+    sums[0] += term(c)
+    c &+= width
+  }
+  return total((sums[0] + sums[1]) + (sums[2] + sums[3]))
+}
+
+@inline(__always)
+private func total(_ vector: Vector) -> Float {
+  var result: Float = 0
+  for lane in 0..<Vector.scalarCount { result += vector[lane] }
+  return result
+}
+
+func normalizeRows(_ pass: RowNormalization) {
+  let width = Vector.scalarCount
+  let padded = (pass.columnCount &+ width &- 1) / width &* width
+  let (last, lanes) = (padded &- width, lastLanes(pass.columnCount))
+  let share = 1 / Float(pass.columnCount)
+  for r in 0..<pass.rowCount {
+    let values = pass.values + r &* pass.rowStride
+    let output = pass.output + r &* pass.rowStride
+    let mean = Vector(repeating: sum(padded) { load(values + $0) } * share)
+    let squares = sum(padded) { c in
+      var difference = load(values + c) - mean
+      if c == last { difference *= lanes }
+      return difference * difference
+    }
+    let inverse = Vector(repeating: 1 / (squares * share + pass.epsilon).squareRoot())
+    guard let gradient = pass.gradient.map({ $0 + r &* pass.rowStride }) else {
+      forEachVector(padded) { c in
+        var result = load(pass.offset + c)
+        result.accumulate((load(values + c) - mean) * inverse, load(pass.scale + c))
+        store(result, output + c)
+      }
+      continue
+    }
+    let scaled = sum(padded) { load(gradient + $0) * load(pass.scale + $0) } * share
+    let projected =
+      sum(padded) { c in
+        load(gradient + c) * load(pass.scale + c) * ((load(values + c) - mean) * inverse)
+      } * share
+    forEachVector(padded) { c in
+      let normalized = (load(values + c) - mean) * inverse
+      var result = load(gradient + c) * load(pass.scale + c) - Vector(repeating: scaled)
+      result.accumulate(normalized, Vector(repeating: -projected))
+      result *= inverse
+      if c == last { result *= lanes }
+      store(result, output + c)
+    }
+  }
+}
+
+func softmaxRows(_ pass: RowSoftmax) {
+  let width = Vector.scalarCount
+  let padded = (pass.columnCount &+ width &- 1) / width &* width
+  let whole = pass.columnCount / width &* width
+  let (last, lanes) = (padded &- width, lastLanes(pass.columnCount))
+  for r in 0..<pass.rowCount {
+    let values = pass.values + r &* pass.rowStride
+    if let gradient = pass.gradient.map({ $0 + r &* pass.rowStride }) {
+      let mean = Vector(repeating: sum(padded) { load(values + $0) * load(gradient + $0) })
+      forEachVector(padded) { c in store(load(values + c) * (load(gradient + c) - mean), gradient + c) }
+      continue
+    }
+    var greatest = values[0]
+    if whole > 0 {
+      var vector = load(values)
+      forEachVector(whole) { c in vector = vector.raised(to: load(values + c)) }
+      greatest = vector[0]
+      for lane in 1..<width { greatest = max(greatest, vector[lane]) }
+    }
+    for c in whole..<pass.columnCount { greatest = max(greatest, values[c]) }
+    let offset = Vector(repeating: greatest)
+    let sum = sum(padded) { c in
+      var power = exponential(load(values + c) - offset)
+      if c == last { power *= lanes }
+      store(power, values + c)
+      return power
+    }
+    pass.factors[r] = 1 / sum
+  }
+}
