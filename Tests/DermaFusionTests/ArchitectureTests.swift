@@ -87,15 +87,14 @@ import Testing
        "distance":{"stage":\($0),"threshold":1},"conformal":{"coverage":0.9,"thresholds":[0,0,0,0,0,0,0]}}
       """
     }
-    let text = StandIn.configuration(abstention: abstention)
+    let text = StandIn.configuration(size: name.hasPrefix("swin") ? 224 : 40, abstention: abstention)
       .replacing("\"efficientnet_lite2\"", with: "\"\(name)\"")
     return try NetworkBuilder(of: ModelConfiguration(parsing: Array(text.utf8))).list
   }
 
   @Test func everyNameOfTheTableIsAnArchitecture() throws {
     let names = Architecture.names
-    #expect(names.count == 30)
-    #expect(Set(names).count == 30)
+    #expect(Set(names).count == names.count)
     for name in names { #expect(try network(name).pooled != nil, "\(name)") }
   }
 
@@ -108,12 +107,46 @@ import Testing
     #expect(throws: expected) { try network(name) }
   }
 
-  @Test func onlyResidualNetworksHaveNoFormIn8BitsAndInBFloat16() throws {
+  /// Of timm's models of these names.
+  @Test(arguments: [
+    ("vit_tiny_patch16_224", 12, 192, [2, 2], "blocks.11.norm1"),
+    ("vit_large_patch14_reg4_dinov2", 24, 1024, [2, 2], "blocks.23.norm1"),
+    ("deit3_medium_patch16_224", 12, 512, [2, 2], "blocks.11.norm1"),
+    ("swin_base_patch4_window7_224", 4, 1024, [7, 7], "layers.3.blocks.1.norm2"),
+  ])
+  func transformersShowTheirTokensOnTheGrid(
+    name: String, stages: Int, channels: Int, grid: [Int], explained: String
+  ) throws {
+    let list = try network(name)
+    #expect(list.stageEnds.count == stages)
+    #expect(list.shape(try #require(list.pooled)).channels == channels)
+    let mark = try #require(list.marks.last { $0.isBranch })
+    let shape = mark.grid ?? list.shape(mark.value)
+    #expect([shape.height, shape.width] == grid && mark.name == explained)
+  }
+
+  @Test func anotherSizeOrPoolingIsRefusedByItsKey() {
+    func refusal(_ text: String) -> String {
+      let error = #expect(throws: DermaFusionError.self) {
+        try NetworkBuilder(of: ModelConfiguration(parsing: Array(text.utf8)))
+      }
+      return error?.message ?? ""
+    }
+    let text = StandIn.configuration()
+    #expect(
+      refusal(text.replacing("\"efficientnet_lite2\"", with: "\"swin_tiny_patch4_window7_224\""))
+        == #""size" is 40, and must be a multiple of 224 for swin_tiny_patch4_window7_224"#)
+    #expect(
+      refusal(text.replacing("\"temperature\"", with: "\"global_pool\": \"token\", \"temperature\""))
+        == #""global_pool" is "token", and must be one of avg"#)
+  }
+
+  @Test func someNetworksHaveNoFormIn8BitsOrInBFloat16() throws {
     for name in Architecture.names {
       let list = try network(name)
-      for precision in [Precision.bfloat16, .int8] {
-        #expect(list.supports(precision) == !name.hasPrefix("resnet"), "\(name)")
-      }
+      #expect(list.supports(.bfloat16) == !name.hasPrefix("resnet"), "\(name)")
+      let isMobile = name.contains("efficientnet") || name.hasPrefix("mobilenet")
+      #expect(list.supports(.int8) == isMobile, "\(name)")
       #expect(list.supports(.float32), "\(name)")
     }
   }

@@ -113,7 +113,7 @@ import Testing
       refusal(text)
         == #"config.json: "architecture" is "resnet34", which is not one of the 4 networks that can be run; the nearest are resnet18, resnet50, efficientnet_b0"#
     )
-    #expect(refusal(text.replacingOccurrences(of: "resnet34", with: "resnet18")).contains("global_pool"))
+    #expect(refusal(text.replacingOccurrences(of: "resnet34", with: "resnet18")).contains("img_size"))
     let other = ModelConfigurationTests.valid.replacingOccurrences(
       of: #""efficientnet_lite2""#, with: #""resnet18.a1_in1k""#)
     #expect(refusal(other).contains(#""architecture" is "resnet18.a1_in1k""#))
@@ -172,6 +172,25 @@ import Testing
     let arguments =
       #"{"in_chans": 3, "num_classes": 3, "global_pool": "avg", "drop_rate": 0.3, "drop_path_rate": null}"#
     #expect(try parse(Self.text(more: #""model_args": \#(arguments),"#)).classes.count == 3)
+  }
+
+  @Test func thePoolingAndTheSizeOfTheImagesAreRead() throws {
+    func text(_ arguments: String) -> String {
+      Self.text(more: #""model_args": \#(arguments),"#)
+    }
+    #expect(try parse(Self.text(more: "")).pooling == .average)
+    let token = text(#"{"img_size": [224, 224], "global_pool": "token"}"#)
+      .replacingOccurrences(of: #""global_pool": "avg", "#, with: "")
+    #expect(try parse(token).pooling == .token)
+    #expect(try parse(text(#"{"img_size": 224}"#)).pooling == .average)
+    for (arguments, key) in [
+      (#"{"img_size": 256}"#, "model_args.img_size"), (#"{"img_size": [224, 192]}"#, "model_args.img_size"),
+      (#"{"global_pool": "token"}"#, "model_args.global_pool"),
+      (#"{"global_pool": "map"}"#, "model_args.global_pool"),
+    ] {
+      let error = #expect(throws: DermaFusionError.self) { try parse(text(arguments)) }
+      #expect(error?.message.contains(key) == true, "\(arguments): \(error?.message ?? "")")
+    }
   }
 
   @Test func ourOwnFormTellsATransformToo() throws {

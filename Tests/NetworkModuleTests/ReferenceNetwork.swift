@@ -41,6 +41,13 @@ struct ReferenceNetwork {
         if layer.product.hasBias { add("\(name).bias", [inputs], &generator) }
       } else if let norm = node.operation as? BatchNorm, norm.norm.epsilon == nil {
         add(name, [inputs], &generator)
+      } else if let attention = node.operation as? SelfAttention, let windows = attention.windows {
+        let count = 2 * windows.size - 1
+        add(windows.bias, [count * count, attention.headCount], &generator)
+      } else if let tokens = (node.operation as? AddTokens)?.form {
+        for first in tokens.first { add(first.name, [1, first.count, inputs], &generator) }
+        let count = list.shapes(node)[0].pixelCount + (tokens.embedsFirst ? tokens.firstCount : 0)
+        if let positions = tokens.positions { add(positions, [1, count, inputs], &generator) }
       } else if node.operation is LayerNorm {
         for key in ["weight", "bias"] { add("\(name).\(key)", [inputs], &generator) }
       } else if node.operation is BatchNorm {
@@ -170,6 +177,17 @@ struct ReferenceNetwork {
     if let norm = operation as? BatchNorm, norm.norm.epsilon == nil {
       return x.scaled(by: ReferenceMap(vector: values(name)))
     }
+    if let attention = operation as? SelfAttention {
+      return x.attention(
+        heads: attention.headCount,
+        windows: attention.windows.map { .init(size: $0.size, shift: $0.shift, bias: values($0.bias)) })
+    }
+    if let tokens = (operation as? AddTokens)?.form {
+      return x.tokens(
+        behind: tokens.first.flatMap { values($0.name) }, positions: tokens.positions.map { values($0) },
+        embedsFirst: tokens.embedsFirst)
+    }
+    if operation is MergePatches { return x.merged() }
     if let norm = operation as? LayerNorm {
       return x.layerNormalized(
         scale: values("\(name).weight"), offset: values("\(name).bias"), epsilon: norm.epsilon)
@@ -236,7 +254,7 @@ extension NetworkBuilder {
       let inputs = net.shape(x).channels
       let outputs = flip() ? inputs : pick([2, 6, 9, 16])
       let stride = net.shape(x).height > 4 ? pick([1, 1, 2]) : 1
-      switch Int.random(in: 0..<8, using: &generator) {
+      switch Int.random(in: 0..<9, using: &generator) {
       case 0...2:
         let squeeze =
           flip()
@@ -268,10 +286,12 @@ extension NetworkBuilder {
       case 6:
         // A block as ConvNeXt and transformers have them; the norm is a mark beside the shortcut.
         var y = net.depthwise("\(name).dw", x, kernel: 3, bias: true, flip() ? .gelu : .identity)
-        y = net.mark("\(name).norm", net.layerNorm("\(name).norm", y, epsilon: 1e-2), isBranch: true)
+        y = net.mark("\(name).norm", net.layerNorm("\(name).norm", y, epsilon: 1), isBranch: true)
         y = net.dense("\(name).fc1", y, channels: 2 * inputs, .gelu)
         y = net.scale("\(name).gamma", net.dense("\(name).fc2", y, channels: inputs))
         x = net.add(x, y)
+      case 7:
+        x = net.windowBlock(name, x, using: &generator)
       default:
         // Behind a ReLU many values are equal, and of equal ones the gradient takes the first.
         let y = net.linear("\(name).fc", x, channels: inputs, norm: "\(name).bn", flip() ? .silu : .identity)
@@ -279,22 +299,65 @@ extension NetworkBuilder {
       }
       x = net.mark(name, x)
     }
+    x = net.randomTokens(x, using: &generator)
     net.features(net.randomTail(x, using: &generator))
     return net
+  }
+
+  /// A block as Swin has them, after a merging where the map is even.
+  private mutating func windowBlock(
+    _ name: String, _ x: Value, using generator: inout SeededGenerator
+  ) -> Value {
+    let height = shape(x).height
+    let x = height % 2 == 0 && height > 4 ? mergePatches(x) : x
+    let side = shape(x).height
+    let size = [2, 3, 5, side].first { side % $0 == 0 }!
+    return transformerBlock(
+      name, x, windows: .init(size: size, shift: size < side ? 1 : 0, bias: "\(name).table"),
+      using: &generator)
+  }
+
+  /// A residual of attention; the norm is a mark beside the shortcut.
+  private mutating func transformerBlock(
+    _ name: String, _ x: Value, windows: SelfAttention.Windows?, using generator: inout SeededGenerator
+  ) -> Value {
+    let heads = Int.random(in: 1...3, using: &generator)
+    let size = [1, 4, 17].randomElement(using: &generator)!
+    var y = mark("\(name).norm", layerNorm("\(name).norm", x, epsilon: 1), isBranch: true)
+    y = dense("\(name).qkv", y, channels: 3 * heads * size)
+    y = selfAttention(y, heads: heads, windows: windows)
+    return add(x, dense("\(name).proj", y, channels: shape(x).channels))
+  }
+
+  /// Half of the time the map as tokens, and attention over all of them.
+  private mutating func randomTokens(_ x: Value, using generator: inout SeededGenerator) -> Value {
+    func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &generator)! }
+    if Bool.random(using: &generator) { return x }
+    var x = x
+    // A class token and registers, and attention over all tokens.
+    let grid = shape(x)
+    let first = [("cls", 1), ("registers", pick([1, 2]))].prefix(pick([1, 2]))
+    x = tokens(
+      x, first: Array(first), positions: pick(["positions", nil]), embedsFirst: Bool.random(using: &generator)
+    )
+    x = mark("tokens", x, grid: grid)
+    x = mark(
+      "attention", transformerBlock("attention", x, windows: nil, using: &generator), grid: grid)
+    return x
   }
 
   /// From the last mark to the vector that the head takes, as the families have it, and in other ways.
   private mutating func randomTail(_ x: Value, using generator: inout SeededGenerator) -> Value {
     let count = shape(x).pixelCount
     switch Int.random(in: 0..<6, using: &generator) {
-    case 0: return layerNorm("norm", mean(x), epsilon: 1e-2)
-    case 1: return layerNorm("norm", mean(x, rows: count / 2..<count / 2 + 1), epsilon: 1e-2)
-    case 2: return mean(layerNorm("norm", x, epsilon: 1e-2), rows: count / 3..<count)
+    case 0: return layerNorm("norm", mean(x), epsilon: 1)
+    case 1: return layerNorm("norm", mean(x, rows: count / 2..<count / 2 + 1), epsilon: 1)
+    case 2: return mean(layerNorm("norm", x, epsilon: 1), rows: count / 3..<count)
     case 3:
       return linear(
         "hidden", mean(activation(.relu, batchNorm("norm", x))), channels: 7, bias: true, .hardSwish)
     case 4:
-      let y = layerNorm("norm", mean(x), epsilon: 1e-2)
+      let y = layerNorm("norm", mean(x), epsilon: 1)
       return add(dense("hidden", y, channels: shape(y).channels, .relu), y)
     default: return mean(x)
     }

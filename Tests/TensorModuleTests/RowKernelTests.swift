@@ -39,6 +39,7 @@ import Testing
   /// columns are differences of terms that cancel.
   private func expect(
     _ buffer: GuardedBuffer, _ sample: Sample, paddingIsZero: Bool = true, tolerance: Double,
+    floor: Double = 1e-3,
     _ comment: String,
     _ expected: (Int) -> [Double]
   ) {

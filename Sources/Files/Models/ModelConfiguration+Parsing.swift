@@ -27,6 +27,7 @@ extension ModelConfiguration {
     version = try root.text("version")
     architecture = try root.text("architecture")
     padding = try root.choice("padding")
+    pooling = try root["global_pool"] == nil ? nil : root.choice("global_pool")
     precision = root["precision"] == nil ? .float32 : try root.choice("precision")
     batchNormEpsilon = try root.number("batch_norm_epsilon", .upToOne)
     classes = try Self.classes(&root)

@@ -23,6 +23,14 @@ package struct ModelConfiguration: Sendable, Equatable {
     case symmetric
   }
 
+  /// timm's `global_pool`.
+  package enum Pooling: String, Sendable, CaseIterable {
+    /// The mean of all pixels, or of all tokens but the first.
+    case average = "avg"
+    /// The class token.
+    case token
+  }
+
   /// The sizes of the head that joins the patient's metadata to the image's features.
   package struct Fusion: Sendable, Equatable {
     /// Numbers per sex in the embedding table.
@@ -67,6 +75,8 @@ package struct ModelConfiguration: Sendable, Equatable {
   package let architecture: String
   /// How convolutions are padded.
   package let padding: Padding
+  /// How a network's last map becomes a vector; nil: as the architecture does by itself.
+  package internal(set) var pooling: Pooling?
   /// What the network multiplies.
   package internal(set) var precision: Precision
   /// Added to the variance in batch norm; above 0.

@@ -46,19 +46,24 @@ extension ModelConfiguration {
     padding = isTensorFlows ? .same : .symmetric
     batchNormEpsilon = isTensorFlows ? 1e-3 : 1e-5
     precision = .float32
-    try Self.requireKnownNetwork(&root)
+    preprocessing = try PreprocessingConfiguration(timm: &settings)
+    pooling = try Self.knownPooling(&root, size: preprocessing.size)
     classes = try Self.classes(timm: &root, &settings)
     temperature = 1
-    preprocessing = try PreprocessingConfiguration(timm: &settings)
     fusion = nil
     abstention = nil
     isTimms = true
   }
 
   /// Checks that nothing asks for another network than the architecture's own.
-  private static func requireKnownNetwork(_ root: inout ConfigurationObject) throws(DermaFusionError) {
-    if root.hasValue("global_pool") { _ = try root.choice("global_pool", of: ["avg"]) }
-    guard root.hasValue("model_args") else { return }
+  ///
+  /// - Parameter size: The side of the images.
+  /// - Returns: What is said of the pooling.
+  private static func knownPooling(
+    _ root: inout ConfigurationObject, size: Int
+  ) throws(DermaFusionError) -> Pooling? {
+    var pooling: Pooling? = try root.hasValue("global_pool") ? root.choice("global_pool") : nil
+    guard root.hasValue("model_args") else { return pooling }
     var arguments = try root.object("model_args")
     for member in arguments.members where member.value != .null {
       let key = member.key
@@ -71,7 +76,15 @@ extension ModelConfiguration {
           let count = try root.integer("num_classes", in: 0...Int.max)
           _ = try arguments.integer(key, in: count...count)
         }
-      case "global_pool": _ = try arguments.choice(key, of: ["avg"])
+      case "global_pool":
+        let allowed = pooling.map { [$0] } ?? Pooling.allCases
+        pooling = Pooling(rawValue: try arguments.choice(key, of: allowed.map { $0.rawValue }))
+      case "img_size":
+        if case .array = member.value {
+          _ = try arguments.integers(key, in: size...size)
+        } else {
+          _ = try arguments.integer(key, in: size...size)
+        }
       // Of the training alone.
       case _ where key.hasSuffix("drop_rate"): break
       default:
@@ -80,6 +93,7 @@ extension ModelConfiguration {
         )
       }
     }
+    return pooling
   }
 
   /// `label_names` in the order of the outputs.

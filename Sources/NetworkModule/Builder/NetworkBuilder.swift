@@ -88,9 +88,10 @@ package struct OperationList: Sendable {
 
   /// The marks that the stages end with.
   package var stageEnds: [Int] {
-    marks.indices.filter {
-      marks[$0].stage != nil && ($0 + 1 == marks.count || marks[$0 + 1].stage != marks[$0].stage)
-    }
+    let ends = marks.indices.filter { !marks[$0].isBranch }
+    return zip(ends, ends.dropFirst().map { marks[$0].stage } + [nil]).filter { end, next in
+      marks[end].stage != nil && marks[end].stage != next
+    }.map { $0.0 }
   }
 
   /// True if all operations can be computed in a precision.
@@ -107,6 +108,8 @@ package struct NetworkBuilder {
   /// The padding in the model's configuration.
   let padding: ModelConfiguration.Padding
   let normEpsilon: Double
+  /// What makes a vector of the last map, where a family knows several.
+  let pooling: ModelConfiguration.Pooling
   /// A layer between the pooling and the classifier.
   var hidden: Hidden?
   /// timm's name of the last layer, where there is no fusion head in its place.
@@ -119,10 +122,14 @@ package struct NetworkBuilder {
     package let activation: Activation
   }
 
-  package init(size: Int, padding: ModelConfiguration.Padding = .symmetric, normEpsilon: Double = 1e-5) {
+  package init(
+    size: Int, padding: ModelConfiguration.Padding = .symmetric, normEpsilon: Double = 1e-5,
+    pooling: ModelConfiguration.Pooling = .average
+  ) {
     list = OperationList(image: FeatureShape(height: size, width: size, channels: 3))
     self.padding = padding
     self.normEpsilon = normEpsilon
+    self.pooling = pooling
   }
 
   /// The normalised image.
@@ -134,15 +141,17 @@ package struct NetworkBuilder {
   ///
   /// - Parameters:
   ///   - name: Of the weight.
+  ///   - padding: Nil: as the model's configuration says.
   ///   - norm: The batch norm after it, or nil.
   ///   - bias: True if the layer has one of its own.
   ///   - activation: After the norm.
   package mutating func convolution(
-    _ name: String, _ x: Value, kernel: Int, stride: Int = 1, channels: Int, norm: String? = nil,
-    bias: Bool = false, _ activation: Activation = .identity
+    _ name: String, _ x: Value, kernel: Int, stride: Int = 1, padding: Padding? = nil, channels: Int,
+    norm: String? = nil, bias: Bool = false, _ activation: Activation = .identity
   ) -> Value {
     let product = Product(name: name, channels: channels, hasBias: bias)
-    let form = Convolution.Form(product: product, window: window(kernel, stride), readsImage: x == image)
+    let form = Convolution.Form(
+      product: product, window: window(kernel, stride, padding), readsImage: x == image)
     return finished(list.insert(Convolution(form), [x]), norm, activation)
   }
 
@@ -205,6 +214,21 @@ package struct NetworkBuilder {
     list.insert(Gate(Gate.Form(name: name, hidden: hidden, activation: activation, gate: gate)), [x])
   }
 
+  /// Multi-head attention of queries, keys and values that lie side by side.
+  mutating func selfAttention(_ x: Value, heads: Int, windows: SelfAttention.Windows? = nil) -> Value {
+    list.insert(SelfAttention(headCount: heads, windows: windows), [x])
+  }
+
+  /// A map's pixels as tokens, behind others, with positions added.
+  mutating func tokens(
+    _ x: Value, first: [(name: String, count: Int)], positions: String?, embedsFirst: Bool
+  ) -> Value {
+    list.insert(AddTokens(.init(first: first, positions: positions, embedsFirst: embedsFirst)), [x])
+  }
+
+  /// Squares of 2x2 pixels side by side in the channels of one.
+  mutating func mergePatches(_ x: Value) -> Value { list.insert(MergePatches(), [x]) }
+
   package mutating func maxPooling(_ x: Value, kernel: Int, stride: Int) -> Value {
     list.insert(MaxPooling(window(kernel, stride)), [x])
   }
@@ -250,8 +274,8 @@ package struct NetworkBuilder {
     return activation == .identity ? normed : self.activation(activation, normed)
   }
 
-  private func window(_ kernel: Int, _ stride: Int) -> Window {
-    Window(
-      kernelSize: kernel, stride: stride, padding: padding == .same ? .same : .symmetric((kernel - 1) / 2))
+  private func window(_ kernel: Int, _ stride: Int, _ padding: Padding? = nil) -> Window {
+    let usual = self.padding == .same ? Padding.same : .symmetric((kernel - 1) / 2)
+    return Window(kernelSize: kernel, stride: stride, padding: padding ?? usual)
   }
 }

@@ -7,15 +7,24 @@ import TensorModule
 package struct Architecture: Sendable {
   /// timm's name.
   package let name: String
+  /// The poolings that it knows, its own first.
+  let poolings: [ModelConfiguration.Pooling]
+  /// The side of an image is a multiple of it.
+  let sizeStep: Int
   private let write: @Sendable (inout NetworkBuilder) -> Void
 
-  init(name: String, _ write: @escaping @Sendable (inout NetworkBuilder) -> Void) {
+  init(
+    name: String, poolings: [ModelConfiguration.Pooling] = [.average], sizeStep: Int = 1,
+    _ write: @escaping @Sendable (inout NetworkBuilder) -> Void
+  ) {
     self.name = name
+    self.poolings = poolings
+    self.sizeStep = sizeStep
     self.write = write
   }
 
   /// Every architecture that a configuration may name, a line for each family.
-  package static let all: [Architecture] = efficientNets + mobileNetsV3 + resNets
+  package static let all: [Architecture] = efficientNets + mobileNetsV3 + resNets + visionTransformers + swins
 
   package static var names: [String] { all.map { $0.name } }
 
@@ -43,8 +52,8 @@ extension NetworkBuilder {
     guard list.supports(configuration.precision) else {
       throw .unusablePrecision(
         file: model.configurationPath,
-        rule: "\(configuration.precision.rawValue) is for EfficientNet and MobileNetV3, and this network is "
-          + configuration.architecture)
+        rule: "\(configuration.precision.rawValue) is for EfficientNet and MobileNetV3"
+          + ", and this network is \(configuration.architecture)")
     }
     let last = (configuration.fusion == nil ? classifier : "fusion.classifier") + ".weight"
     if let outputs = model.weights[last]?.shape.first, outputs != configuration.classes.count {
@@ -58,10 +67,21 @@ extension NetworkBuilder {
     guard let architecture = Architecture.named(configuration.architecture) else {
       throw .unknownArchitecture(configuration.architecture, of: Architecture.names)
     }
+    let (size, step) = (configuration.preprocessing.size, architecture.sizeStep)
+    guard size.isMultiple(of: step) else {
+      throw .outOfRange(
+        key: configuration.isTimms ? "input_size" : "size", value: "\(size)",
+        rule: "a multiple of \(step) for \(architecture.name)")
+    }
+    let pooling = configuration.pooling ?? architecture.poolings[0]
+    guard architecture.poolings.contains(pooling) else {
+      throw .unknownValue(
+        key: "global_pool", value: pooling.rawValue, allowed: architecture.poolings.map { $0.rawValue })
+    }
     self = architecture.built(
       with: NetworkBuilder(
-        size: configuration.preprocessing.size, padding: configuration.padding,
-        normEpsilon: configuration.batchNormEpsilon))
+        size: size, padding: configuration.padding, normEpsilon: configuration.batchNormEpsilon,
+        pooling: pooling))
     let stageCount = list.stageEnds.count
     if let stage = configuration.abstention?.distance.stage, stage >= stageCount {
       throw .outOfRange(

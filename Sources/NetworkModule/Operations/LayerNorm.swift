@@ -53,7 +53,6 @@ private final class PreparedLayerNorm: PreparedOperation, OperationGradient {
   }
 
   var scratchCount: Int { 0 }
-  var taskScratchCount: Int { 0 }
 
   func run(_ inputs: [Stored], into output: Stored, in run: Run) {
     normalize(inputs[0].map, into: output.map, pool: run.pool)

@@ -106,8 +106,6 @@ private final class PreparedMean: PreparedOperation, OperationGradient {
   }
 
   var scratchCount: Int { output.count }
-  var taskScratchCount: Int { 0 }
-  var stateCount: Int { output.count }
 
   func run(_ inputs: [Stored], into output: Stored, in run: Run) {
     write(inputs[0].map, into: output.pointer, scratch: run.scratch)
@@ -126,7 +124,7 @@ private final class PreparedMean: PreparedOperation, OperationGradient {
     _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
     state: UnsafeMutablePointer<Float>, in run: Run
   ) {
-    write(inputs[0], into: argument.pointer, scratch: state)
+    write(inputs[0], into: argument.pointer, scratch: run.scratch)
   }
 
   func backward(

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import NetworkModule
+
+/// Positions of another grid, against PyTorch's `interpolate(mode="bicubic", antialias=True)`.
+@Suite struct PositionTests {
+  private static let cases: [(from: Int, to: Int, weights: [[Double]])] = [
+    (
+      3, 5,
+      [
+        [1.0754717, -0.0754717, 0.0], [0.6492537, 0.3955224, -0.0447761], [0.0, 1.0, 0.0],
+        [-0.0447761, 0.3955224, 0.6492537], [0.0, -0.0754717, 1.0754717],
+      ]
+    ),
+    (
+      5, 3,
+      [
+        [0.5846154, 0.4461538, 0.0, -0.0307692, 0.0],
+        [-0.0372093, 0.2465116, 0.5813953, 0.2465116, -0.0372093],
+        [0.0, -0.0307692, 0.0, 0.4461538, 0.5846154],
+      ]
+    ),
+  ]
+
+  @Test(arguments: cases.indices) func weightsAreThoseOfPyTorch(index: Int) {
+    let (from, to, expected) = Self.cases[index]
+    for (row, found) in NetworkWeights.bicubicWeights(from: from, to: to).enumerated() {
+      var weights = [Double](repeating: 0, count: from)
+      for (place, weight) in found { weights[place] = weight }
+      for place in 0..<from {
+        #expect(abs(weights[place] - expected[row][place]) < 1e-6, "\(from) to \(to), \(row), \(place)")
+      }
+    }
+  }
+
+  @Test func theSameSizeKeepsTheValues() {
+    for (row, weights) in NetworkWeights.bicubicWeights(from: 37, to: 37).enumerated() {
+      #expect(weights.allSatisfy { abs($0.weight - ($0.place == row ? 1 : 0)) < 1e-12 })
+    }
+  }
+}
