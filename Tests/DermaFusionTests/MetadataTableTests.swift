@@ -281,9 +281,6 @@ import Testing
         try MetadataTable(start, path: "p.csv")
       }
     }
-    // A table may begin with the letters.
-    let table = try MetadataTable(Array("PK,image_id,age\n1,A,5\n".utf8), path: "p.csv")
-    #expect(entry(table, "A")?.ageInYears == 5)
   }
 
   @Test func aBadValueIsNamedWithItsLineAndColumn() throws {
