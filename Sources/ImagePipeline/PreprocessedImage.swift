@@ -139,9 +139,7 @@ package struct PreprocessedImage: Sendable {
     self.warnings = warnings
     correctedBytes = levels.flatMap { $0.map { UInt8(($0 + 0.5).rounded(.down)) } }
     normalizedValues = levels.indices.flatMap { channel in
-      levels[channel].map {
-        Float(($0 / 255 - configuration.mean[channel]) / configuration.standardDeviation[channel])
-      }
+      levels[channel].map { configuration.normalized($0, channel: channel) }
     }
   }
 

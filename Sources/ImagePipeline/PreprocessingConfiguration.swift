@@ -62,6 +62,15 @@ package struct PreprocessingConfiguration: Sendable, Equatable {
   /// square at the network's size, resized bilinearly.
   package var keepsCentreSquare: Bool { framing == .square && interpolation == .bilinear }
 
+  /// `(level / 255 - mean) / standardDeviation` of a level from 0 to 255; for timm's framing rounded after each operation, as
+  /// torchvision does.
+  func normalized(_ level: Double, channel: Int) -> Float {
+    if case .timm = framing {
+      return (Float(level) / 255 - Float(mean[channel])) / Float(standardDeviation[channel])
+    }
+    return Float((level / 255 - mean[channel]) / standardDeviation[channel])
+  }
+
   /// The colour of what an image does not cover, which the mean makes 0 or almost 0.
   var fill: [UInt8] { mean.map { UInt8(min(max((255 * $0).rounded(.toNearestOrEven), 0), 255)) } }
 }

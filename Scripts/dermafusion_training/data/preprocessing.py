@@ -127,9 +127,14 @@ def color_constancy(resized, settings):
     return np.stack([table[resized[..., channel], channel] for channel in range(3)], axis=-1), []
 
 
-def normalize(image, mean, std):
-    """Scales [H, W, 3] of 0...255 to float32 [3, H, W] = (v / 255 - mean) / std."""
-    scaled = (image.astype(np.float64) / 255 - np.array(mean)) / np.array(std)
+def normalize(image, preprocessing):
+    """Scales [H, W, 3] of 0...255 to float32 [3, H, W] = (v / 255 - mean) / std.
+
+    For timm's evaluation each operation is rounded to float32, as torchvision does.
+    """
+    kind = np.float32 if "crop_mode" in preprocessing else np.float64
+    mean, std = (np.array(preprocessing[name], kind) for name in ("mean", "std"))
+    scaled = (image.astype(kind) / kind(255) - mean) / std
     return np.ascontiguousarray(scaled.transpose(2, 0, 1).astype(np.float32))
 
 
@@ -142,5 +147,5 @@ def preprocess(source, preprocessing):
     warnings = ["small_image"] if side < SMALL_IMAGE_SIDE else []
     stages["cropped"], stages["resized"] = reduce_to_square(stages["decoded"], preprocessing)
     stages["constancy"], constancy_warnings = color_constancy(stages["resized"], preprocessing["color_constancy"])
-    stages["normalized"] = normalize(stages["constancy"], preprocessing["mean"], preprocessing["std"])
+    stages["normalized"] = normalize(stages["constancy"], preprocessing)
     return stages, warnings + constancy_warnings

@@ -28,7 +28,6 @@ def choose_images(folder, split, count, seed):
 
 def image_batches(config, paths, size=BATCH):
     """Batches float32 [N, 3, S, S] of the images at `paths`."""
-    mean, std = config["preprocessing"]["mean"], config["preprocessing"]["std"]
     for start in range(0, len(paths), size):
         stages = [preprocess(path, config["preprocessing"])[0] for path in paths[start : start + size]]
-        yield torch.from_numpy(np.stack([normalize(stage["constancy"], mean, std) for stage in stages]))
+        yield torch.from_numpy(np.stack([normalize(stage["constancy"], config["preprocessing"]) for stage in stages]))

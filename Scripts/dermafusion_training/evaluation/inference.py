@@ -17,13 +17,12 @@ def shrink_and_enlarge(image, size):
 
 def pooled_features(config, model, images, shrink_to=None, stage=None):
     """What the head takes, float32 [N, C], or the means of the map at the end of a stage, of constancy-stage images."""
-    mean, std = config["preprocessing"]["mean"], config["preprocessing"]["std"]
     pooled = []
     for start in range(0, len(images), BATCH):
         batch = images[start : start + BATCH]
         if shrink_to is not None:
             batch = [shrink_and_enlarge(image, shrink_to) for image in batch]
-        pixels = torch.from_numpy(np.stack([normalize(image, mean, std) for image in batch]))
+        pixels = torch.from_numpy(np.stack([normalize(image, config["preprocessing"]) for image in batch]))
         with torch.inference_mode():
             pixels = pixels.contiguous(memory_format=torch.channels_last)
             if stage is None:

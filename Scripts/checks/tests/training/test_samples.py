@@ -76,7 +76,7 @@ class ViewTests(unittest.TestCase):
         inputs = network_input(torch.from_numpy(images), settings, torch.device("cpu"))
         self.assertTrue(inputs.is_contiguous(memory_format=torch.channels_last))
         for image, values in zip(images, inputs.numpy(), strict=True):
-            np.testing.assert_allclose(values, normalize(image, settings["mean"], settings["std"]), atol=1e-6)
+            np.testing.assert_allclose(values, normalize(image, settings), atol=1e-6)
 
     def test_every_kind_of_view_is_a_picture_and_a_seed_gives_it_again(self):
         image = np.random.default_rng(1).integers(0, 256, (48, 48, 3), np.uint8)
