@@ -34,7 +34,8 @@ struct ReferenceNetwork {
       if let layer = (node.operation as? Convolution)?.form {
         let (channels, size) = (layer.product.channels, layer.window.kernelSize)
         add(
-          "\(name).weight", [channels, inputs] + (layer.product.isDense ? [] : [size, size]), &generator)
+          "\(name).weight",
+          [channels, inputs / layer.groups] + (layer.product.isDense ? [] : [size, size]), &generator)
         if layer.product.hasBias { add("\(name).bias", [channels], &generator) }
       } else if let layer = (node.operation as? Depthwise)?.form {
         add("\(name).weight", [inputs, 1, layer.window.kernelSize, layer.window.kernelSize], &generator)
@@ -55,9 +56,8 @@ struct ReferenceNetwork {
           add("\(name).\(key)", [inputs], &generator)
         }
       } else if let gate = (node.operation as? Gate)?.form {
-        for (key, shape) in [
-          ("conv_reduce", [gate.hidden, inputs]), ("conv_expand", [inputs, gate.hidden]),
-        ] {
+        let keys = gate.layers.names
+        for (key, shape) in [(keys.reduce, [gate.hidden, inputs]), (keys.expand, [inputs, gate.hidden])] {
           add("\(name).\(key).weight", shape + [1, 1], &generator)
           add("\(name).\(key).bias", [shape[0]], &generator)
         }
@@ -124,18 +124,24 @@ struct ReferenceNetwork {
       if let sum = node.operation as? Sum {
         look(sum.addsLastInput ? inputs[0].adding(inputs[1]) : inputs[0], sum.activation)
       } else if let gate = (node.operation as? Gate)?.form {
+        let (reduce, expand) = names(gate)
         let hidden = inputs[0].globalAverage().pointwise(
-          weight: values("\(gate.name).conv_reduce.weight"), bias: values("\(gate.name).conv_reduce.bias"))
+          weight: values("\(reduce).weight"), bias: values("\(reduce).bias"))
         look(hidden, gate.activation)
         look(
           hidden.activated(Self.reference(gate.activation)).pointwise(
-            weight: values("\(gate.name).conv_expand.weight"), bias: values("\(gate.name).conv_expand.bias")),
+            weight: values("\(expand).weight"), bias: values("\(expand).bias")),
           gate.gate)
       } else if let window = (node.operation as? MaxPooling)?.window {
         least = min(least, Self.leastLead(under: window, in: inputs[0]))
       }
     }
     return least
+  }
+
+  private func names(_ gate: Gate.Form) -> (reduce: String, expand: String) {
+    let layers = gate.layers.names
+    return ("\(gate.name).\(layers.reduce)", "\(gate.name).\(layers.expand)")
   }
 
   /// By how much the greatest value under a window leads the next one, at least.
@@ -169,7 +175,7 @@ struct ReferenceNetwork {
   private func output(of operation: any Operation, _ inputs: [ReferenceMap]) -> ReferenceMap {
     let (name, x) = (operation.name, inputs[0])
     if let layer = (operation as? Convolution)?.form {
-      return convolved(x, name, layer.product, layer.window, groups: 1)
+      return convolved(x, name, layer.product, layer.window, groups: layer.groups)
     }
     if let layer = (operation as? Depthwise)?.form {
       return convolved(x, name, layer.product, layer.window, groups: x.channels)
@@ -198,10 +204,11 @@ struct ReferenceNetwork {
         variance: values("\(name).running_var"), epsilon: epsilon)
     }
     if let gate = (operation as? Gate)?.form {
+      let (reduce, expand) = names(gate)
       return x.scaled(
         by: x.squeezeExciteGate(
-          reduceWeight: values("\(name).conv_reduce.weight"), reduceBias: values("\(name).conv_reduce.bias"),
-          expandWeight: values("\(name).conv_expand.weight"), expandBias: values("\(name).conv_expand.bias"),
+          reduceWeight: values("\(reduce).weight"), reduceBias: values("\(reduce).bias"),
+          expandWeight: values("\(expand).weight"), expandBias: values("\(expand).bias"),
           activation: Self.reference(gate.activation), gate: Self.reference(gate.gate)))
     }
     if let sum = operation as? Sum {
@@ -211,6 +218,11 @@ struct ReferenceNetwork {
       return x.maxPooling(
         kernelSize: window.kernelSize, stride: window.stride, padding: Self.padding(window))
     }
+    if let window = (operation as? AveragePooling)?.window {
+      return x.averagePooling(
+        kernelSize: window.kernelSize, stride: window.stride, padding: Self.padding(window))
+    }
+    if operation is Concatenation { return x.joined(with: inputs[1]) }
     guard let mean = operation as? Mean else { preconditionFailure("no plain loops for \(operation.title)") }
     return (mean.rows.map { x.rows($0) } ?? x).globalAverage()
   }
@@ -232,134 +244,6 @@ struct ReferenceNetwork {
     switch window.padding {
     case .same: .same
     case .symmetric(let zeros): .symmetric(zeros)
-    }
-  }
-}
-
-extension NetworkBuilder {
-  /// A small network of blocks as the families have them, and others: skips, gates, strides, norms, all activations.
-  static func random(using generator: inout SeededGenerator) -> NetworkBuilder {
-    func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &generator)! }
-    func flip() -> Bool { Bool.random(using: &generator) }
-    let activations: [Activation] = [.relu, .relu6, .silu, .hardSwish]
-    var net = NetworkBuilder(
-      size: Int.random(in: 7...13, using: &generator), padding: flip() ? .same : .symmetric, normEpsilon: 1e-3
-    )
-    var x = net.convolution(
-      "stem", net.image, kernel: 3, stride: pick([1, 2]), channels: pick([3, 5, 17]), norm: "stem.bn",
-      pick(activations))
-    x = net.mark("stem", x)
-    for index in 0..<Int.random(in: 2...4, using: &generator) {
-      let name = "blocks.\(index)"
-      let inputs = net.shape(x).channels
-      let outputs = flip() ? inputs : pick([2, 6, 9, 16])
-      let stride = net.shape(x).height > 4 ? pick([1, 1, 2]) : 1
-      switch Int.random(in: 0..<9, using: &generator) {
-      case 0...2:
-        let squeeze =
-          flip()
-          ? NetworkBuilder.Squeeze(
-            hidden: pick([1, 3]), activation: pick([.relu, .silu]), gate: pick([.sigmoid, .hardSigmoid]))
-          : nil
-        x = net.invertedResidual(
-          name, x, kernel: pick([3, 5]), stride: stride, expanded: flip() ? inputs * pick([2, 6]) : nil,
-          channels: outputs, pick(activations), squeeze: squeeze)
-      case 3:
-        var shortcut = x
-        if stride > 1 || inputs != outputs {
-          shortcut = net.convolution(
-            "\(name).shortcut", x, kernel: 1, stride: stride, channels: outputs, norm: "\(name).bn0")
-        }
-        var y = net.convolution(
-          "\(name).conv1", x, kernel: 3, stride: stride, channels: outputs, norm: "\(name).bn1",
-          pick(activations))
-        y = net.convolution("\(name).conv2", y, kernel: 3, channels: outputs, norm: "\(name).bn2")
-        x = net.activation(pick(activations), net.add(y, shortcut))
-      case 4:
-        // A skip within a skip, a bias beside a norm, and a value that three operations read.
-        let y = net.linear("\(name).fc1", x, channels: inputs, norm: "\(name).bn1", bias: true, .silu)
-        let z = net.add(net.depthwise("\(name).dw", y, kernel: 3, bias: true, pick(activations)), y)
-        x = net.add(net.linear("\(name).fc2", z, channels: inputs, bias: true), net.add(x, y))
-      case 5:
-        let y = net.convolution("\(name).conv", x, kernel: 3, stride: stride, channels: outputs, bias: true)
-        x = net.batchNorm("\(name).bn", net.gate("\(name).se", y, hidden: 2, .relu, gate: .sigmoid))
-      case 6:
-        // A block as ConvNeXt and transformers have them; the norm is a mark beside the shortcut.
-        var y = net.depthwise("\(name).dw", x, kernel: 3, bias: true, flip() ? .gelu : .identity)
-        y = net.mark("\(name).norm", net.layerNorm("\(name).norm", y, epsilon: 1), isBranch: true)
-        y = net.dense("\(name).fc1", y, channels: 2 * inputs, .gelu)
-        y = net.scale("\(name).gamma", net.dense("\(name).fc2", y, channels: inputs))
-        x = net.add(x, y)
-      case 7:
-        x = net.windowBlock(name, x, using: &generator)
-      default:
-        // Behind a ReLU many values are equal, and of equal ones the gradient takes the first.
-        let y = net.linear("\(name).fc", x, channels: inputs, norm: "\(name).bn", flip() ? .silu : .identity)
-        x = net.activation(pick(activations), net.maxPooling(y, kernel: 3, stride: stride))
-      }
-      x = net.mark(name, x)
-    }
-    x = net.randomTokens(x, using: &generator)
-    net.features(net.randomTail(x, using: &generator))
-    return net
-  }
-
-  /// A block as Swin has them, after a merging where the map is even.
-  private mutating func windowBlock(
-    _ name: String, _ x: Value, using generator: inout SeededGenerator
-  ) -> Value {
-    let height = shape(x).height
-    let x = height % 2 == 0 && height > 4 ? mergePatches(x) : x
-    let side = shape(x).height
-    let size = [2, 3, 5, side].first { side % $0 == 0 }!
-    return transformerBlock(
-      name, x, windows: .init(size: size, shift: size < side ? 1 : 0, bias: "\(name).table"),
-      using: &generator)
-  }
-
-  /// A residual of attention; the norm is a mark beside the shortcut.
-  private mutating func transformerBlock(
-    _ name: String, _ x: Value, windows: SelfAttention.Windows?, using generator: inout SeededGenerator
-  ) -> Value {
-    let heads = Int.random(in: 1...3, using: &generator)
-    let size = [1, 4, 17].randomElement(using: &generator)!
-    var y = mark("\(name).norm", layerNorm("\(name).norm", x, epsilon: 1), isBranch: true)
-    y = dense("\(name).qkv", y, channels: 3 * heads * size)
-    y = selfAttention(y, heads: heads, windows: windows)
-    return add(x, dense("\(name).proj", y, channels: shape(x).channels))
-  }
-
-  /// Half of the time the map as tokens, and attention over all of them.
-  private mutating func randomTokens(_ x: Value, using generator: inout SeededGenerator) -> Value {
-    func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &generator)! }
-    if Bool.random(using: &generator) { return x }
-    var x = x
-    // A class token and registers, and attention over all tokens.
-    let grid = shape(x)
-    let first = [("cls", 1), ("registers", pick([1, 2]))].prefix(pick([1, 2]))
-    x = tokens(
-      x, first: Array(first), positions: pick(["positions", nil]), embedsFirst: Bool.random(using: &generator)
-    )
-    x = mark("tokens", x, grid: grid)
-    x = mark(
-      "attention", transformerBlock("attention", x, windows: nil, using: &generator), grid: grid)
-    return x
-  }
-
-  /// From the last mark to the vector that the head takes, as the families have it, and in other ways.
-  private mutating func randomTail(_ x: Value, using generator: inout SeededGenerator) -> Value {
-    let count = shape(x).pixelCount
-    switch Int.random(in: 0..<6, using: &generator) {
-    case 0: return layerNorm("norm", mean(x), epsilon: 1)
-    case 1: return layerNorm("norm", mean(x, rows: count / 2..<count / 2 + 1), epsilon: 1)
-    case 2: return mean(layerNorm("norm", x, epsilon: 1), rows: count / 3..<count)
-    case 3:
-      return linear(
-        "hidden", mean(activation(.relu, batchNorm("norm", x))), channels: 7, bias: true, .hardSwish)
-    case 4:
-      let y = layerNorm("norm", mean(x), epsilon: 1)
-      return add(dense("hidden", y, channels: shape(y).channels, .relu), y)
-    default: return mean(x)
     }
   }
 }

@@ -121,4 +121,44 @@ extension ReferenceMap {
     }
     return result
   }
+
+  /// The mean of each channel under a window; what lies outside the map is not counted.
+  public func averagePooling(kernelSize: Int, stride: Int, padding: ReferencePadding) -> ReferenceMap {
+    let (top, rows) = padding.resolve(input: height, kernelSize: kernelSize, stride: stride)
+    let (left, columns) = padding.resolve(input: width, kernelSize: kernelSize, stride: stride)
+    var result = ReferenceMap(height: rows, width: columns, channels: channels)
+    for y in 0..<rows {
+      for x in 0..<columns {
+        for channel in 0..<channels {
+          var (sum, magnitude, count) = (0.0, 0.0, 0.0)
+          for row in y * stride - top..<y * stride - top + kernelSize where (0..<height).contains(row) {
+            for column in x * stride - left..<x * stride - left + kernelSize
+            where (0..<width).contains(column) {
+              sum += values[index(row, column, channel)]
+              magnitude += magnitudes[index(row, column, channel)]
+              count += 1
+            }
+          }
+          result.values[result.index(y, x, channel)] = sum / count
+          result.magnitudes[result.index(y, x, channel)] = magnitude / count
+        }
+      }
+    }
+    return result
+  }
+
+  /// The channels of this map, then those of another.
+  public func joined(with other: ReferenceMap) -> ReferenceMap {
+    precondition(height == other.height && width == other.width, "maps of other pixels")
+    var result = ReferenceMap(height: height, width: width, channels: channels + other.channels)
+    for i in 0..<height * width {
+      for c in 0..<result.channels {
+        let isOwn = c < channels
+        let place = isOwn ? i * channels + c : i * other.channels + c - channels
+        result.values[i * result.channels + c] = isOwn ? values[place] : other.values[place]
+        result.magnitudes[i * result.channels + c] = isOwn ? magnitudes[place] : other.magnitudes[place]
+      }
+    }
+    return result
+  }
 }

@@ -173,7 +173,7 @@ func expectGradient(
     }
   }
 
-  @Test(arguments: [1, 3, 5], 1...3)
+  @Test(arguments: [1, 3, 5, 7], 1...3)
   func depthwiseConvolution(kernelSize: Int, stride: Int) {
     for padding in [Padding.same, .symmetric(kernelSize / 2), .symmetric(0)] {
       for (height, width, channels) in [(9, 11, 5), (10, 12, 17)] {

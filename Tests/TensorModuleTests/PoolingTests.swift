@@ -75,6 +75,44 @@ import Testing
   }
 }
 
+@Suite struct AveragePooling2DTests {
+  @Test(arguments: KernelChoice.runnable, MaxPooling2DTests.windows)
+  func equalsTheReferenceForwardAndBackward(kernels: KernelSet, window: Window) {
+    for (height, width, channels) in [(2, 2, 1), (5, 7, 3), (8, 6, 9), (13, 4, 24)] {
+      let seed = UInt64(height * 100 + width)
+      var generator = SeededGenerator(seed: seed)
+      let shape = FeatureShape(height: height, width: width, channels: channels)
+      let values = generator.floats(shape.pixelCount * channels, scale: 3)
+      let map = ReferenceMap(height: height, width: width, channels: channels, values: values)
+      func reference(_ map: ReferenceMap) -> ReferenceMap {
+        map.averagePooling(
+          kernelSize: window.kernelSize, stride: window.stride, padding: window.padding.reference)
+      }
+      let (input, layer) = (
+        GuardedMap(values, shape, kernels: kernels), AveragePooling2D(window: window, kernels: kernels)
+      )
+      let output = window.outputShape(shape, channels: channels)
+      for pool in Pools.all {
+        let result = GuardedMap(output, kernels: kernels)
+        layer(input.map, into: result.map, pool: pool)
+        let mismatch = reference(map).mismatch(result.dense(), factor: Tolerances.averagePooling)
+        #expect(mismatch == nil, "\(shape), \(window), seed \(seed)")
+        #expect(result.isIntact && input.isIntact)
+      }
+      let weights = generator.floats(output.pixelCount * channels)
+      let places = Array(stride(from: 0, to: values.count, by: 3))
+      let (gradient, result) = (
+        GuardedMap(weights, output, kernels: kernels), GuardedMap(shape, kernels: kernels)
+      )
+      layer.inputGradient(gradient.map, into: result.map)
+      expectGradient(
+        result.dense(), finiteDifferences(map, weights: weights, places: places, reference), places: places,
+        "\(shape), \(window), seed \(seed)")
+      #expect(result.isIntact && gradient.isIntact)
+    }
+  }
+}
+
 @Suite struct GlobalAveragePoolingTests {
   @Test(arguments: KernelChoice.runnable, [1, 7, 8, 24, 33])
   func equalsTheReferenceAndStaysInside(kernels: KernelSet, channels: Int) {

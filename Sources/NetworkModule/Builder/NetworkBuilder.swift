@@ -94,9 +94,11 @@ package struct OperationList: Sendable {
     }.map { $0.0 }
   }
 
-  /// True if all operations can be computed in a precision.
+  /// True if all operations can be computed in a precision, and it is not the same as in floats.
   package func supports(_ precision: Precision) -> Bool {
     operations.allSatisfy { $0.node.operation.precisions.contains(precision) }
+      && (precision != .bfloat16
+        || operations.contains { ($0.node.operation as? Convolution)?.form.isLinear == true })
   }
 }
 
@@ -146,12 +148,15 @@ package struct NetworkBuilder {
   ///   - bias: True if the layer has one of its own.
   ///   - activation: After the norm.
   package mutating func convolution(
-    _ name: String, _ x: Value, kernel: Int, stride: Int = 1, padding: Padding? = nil, channels: Int,
-    norm: String? = nil, bias: Bool = false, _ activation: Activation = .identity
+    _ name: String, _ x: Value, kernel: Int, stride: Int = 1, padding: Padding? = nil, groups: Int = 1,
+    channels: Int, norm: String? = nil, bias: Bool = false, _ activation: Activation = .identity
   ) -> Value {
+    precondition(
+      shape(x).channels.isMultiple(of: groups) && channels.isMultiple(of: groups),
+      "\(name): \(shape(x)) to \(channels) channels in \(groups) groups")
     let product = Product(name: name, channels: channels, hasBias: bias)
     let form = Convolution.Form(
-      product: product, window: window(kernel, stride, padding), readsImage: x == image)
+      product: product, window: window(kernel, stride, padding), groups: groups, readsImage: x == image)
     return finished(list.insert(Convolution(form), [x]), norm, activation)
   }
 
@@ -207,11 +212,13 @@ package struct NetworkBuilder {
     return list.insert(Sum(adds: true), [x, y])
   }
 
-  /// Squeeze-excite: `conv_reduce` and `conv_expand` of `name`.
-  package mutating func gate(
-    _ name: String, _ x: Value, hidden: Int, _ activation: Activation, gate: Activation
+  /// Squeeze-excite: two layers of `name`.
+  mutating func gate(
+    _ name: String, _ x: Value, layers: Gate.Form.Layers = .convReduce, hidden: Int, _ activation: Activation,
+    gate: Activation
   ) -> Value {
-    list.insert(Gate(Gate.Form(name: name, hidden: hidden, activation: activation, gate: gate)), [x])
+    let form = Gate.Form(name: name, layers: layers, hidden: hidden, activation: activation, gate: gate)
+    return list.insert(Gate(form), [x])
   }
 
   /// Multi-head attention of queries, keys and values that lie side by side.
@@ -232,6 +239,16 @@ package struct NetworkBuilder {
   package mutating func maxPooling(_ x: Value, kernel: Int, stride: Int) -> Value {
     list.insert(MaxPooling(window(kernel, stride)), [x])
   }
+
+  /// The means under windows.
+  ///
+  /// - Parameter padding: `.same` also takes windows that the input's end cuts, as PyTorch's `ceil_mode` does.
+  package mutating func averagePooling(_ x: Value, kernel: Int, stride: Int, padding: Padding) -> Value {
+    list.insert(AveragePooling(window(kernel, stride, padding)), [x])
+  }
+
+  /// The channels of both, those of `x` first.
+  package mutating func concatenate(_ x: Value, _ y: Value) -> Value { list.insert(Concatenation(), [x, y]) }
 
   /// Names a value that one may look at, and that the backward pass keeps.
   ///

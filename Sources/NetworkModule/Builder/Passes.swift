@@ -43,6 +43,7 @@ extension OperationList {
       let inputs = node.inputs.sorted { $0.index < $1.index }
       guard uses[inputs[1].index] == 1, let producer = nodes[inputs[1].index],
         var form = (producer.operation as? Convolution)?.form, !form.addsLastInput, !form.readsImage,
+        form.groups == 1,
         form.product.activation == .identity
       else { continue }
       form.addsLastInput = true
@@ -57,6 +58,9 @@ extension OperationList {
       guard let sum = next as? Sum, !sum.addsLastInput else { return nil }
       if let addition = producer as? Sum, addition.activation == .identity {
         return Sum(adds: addition.addsLastInput, sum.activation)
+      }
+      if let norm = producer as? BatchNorm, norm.activation == .identity {
+        return BatchNorm(norm.norm, channels: norm.channels, sum.activation)
       }
       return Self.changed(producer) { product in
         guard product.activation == .identity else { return false }

@@ -101,7 +101,9 @@ struct Segment {
         values[main]!.contributions += 1
         if link.gradient.readsInput { values[main]!.isNeeded = true }
       }
-      if link.gradient.addsLastInput, values[last]!.isBehindGoal { values[last]!.contributions += 1 }
+      if link.gradient.addsLastInput || link.gradient.joinsLastInput, values[last]!.isBehindGoal {
+        values[last]!.contributions += 1
+      }
       if isComputed {
         for input in link.inputs {
           values[input]!.isNeeded = true
@@ -191,6 +193,10 @@ struct Segment {
             contribution.target.copy(sums, pool: run.pool)
             contribution.finish(kernels: network.kernels, pool: run.pool)
           }
+        }
+        if link.gradient.joinsLastInput {
+          let last = link.inputs[link.inputs.count - 1]
+          if values[last]!.isBehindGoal { link.gradient.backwardToLast(sums, to: next(last), in: run) }
         }
         if values[link.inputs[0]]!.isBehindGoal {
           link.gradient.backward(sums, to: next(link.inputs[0]), state: scratch + link.state, in: run)

@@ -3,13 +3,15 @@ import KernelInterface
 import SystemModule
 import TensorModule
 
-/// A convolution over all channels; with a window of one tap and stride 1, a linear layer on every pixel.
+/// A convolution over all channels, or over those of each group; with a window of one tap and stride 1, a linear layer on
+/// every pixel.
 ///
 /// Its inputs are the map, the factors of a gate where it has one, and what is added before the activation.
 final class Convolution: Operation {
   struct Form: Sendable, Equatable {
     var product: Product
     let window: Window
+    var groups = 1
     /// True if its input is the image, whose few channels lie close together.
     let readsImage: Bool
     /// True if the second input multiplies the channels of the first.
@@ -17,7 +19,7 @@ final class Convolution: Operation {
     /// True if the last input is added to the sums.
     var addsLastInput = false
 
-    var isLinear: Bool { window.kernelSize == 1 && window.stride == 1 }
+    var isLinear: Bool { window.kernelSize == 1 && window.stride == 1 && groups == 1 }
     /// What the input lies on, in a network in 8 bits whose sums of floats are exact there.
     var grid: ExactGrid? { if case .grid(let grid) = product.arithmetic { grid } else { nil } }
     /// True if the activation is a pass of its own, in a fixed order. ReLU6 needs none: what follows computes on its grid.
@@ -31,32 +33,40 @@ final class Convolution: Operation {
   init(_ form: Form) { self.form = form }
 
   var name: String { form.product.name }
-  var title: String { form.window.title("convolution") }
+  var title: String {
+    form.window.title("convolution") + (form.groups == 1 ? "" : ", \(form.groups) groups")
+  }
   var window: Window? { form.isLinear ? nil : form.window }
-  var precisions: [Precision] { form.isLinear || form.readsImage ? Precision.allCases : [.float32] }
+  var precisions: [Precision] {
+    form.isLinear || form.readsImage ? Precision.allCases : [.float32, .bfloat16]
+  }
 
-  private var algorithm: Convolution2D.Algorithm { .best(for: form.window, isImage: form.readsImage) }
+  private var algorithm: Convolution2D.Algorithm {
+    form.groups > 1 ? .windows : .best(for: form.window, isImage: form.readsImage)
+  }
 
   func outputShape(_ inputs: [FeatureShape]) -> FeatureShape {
     form.window.outputShape(inputs[0], channels: form.product.channels)
   }
 
   func multiplyAdds(_ inputs: [FeatureShape]) -> Int {
-    let (output, channels) = (outputShape(inputs), inputs[0].channels * form.product.channels)
+    let output = outputShape(inputs)
+    let channels = inputs[0].channels / form.groups * form.product.channels
     return algorithm.productCount(output, form.window) * channels
   }
 
   func parameterCount(_ inputs: [FeatureShape]) -> Int {
     form.product.parameterCount(
-      weights: inputs[0].channels * form.window.kernelSize * form.window.kernelSize)
+      weights: inputs[0].channels / form.groups * form.window.kernelSize * form.window.kernelSize)
   }
 
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {
-    PreparedConvolution(
-      try layer(inputs[0].channels, weights), inputs[0], form,
-      output: Layout(outputShape(inputs), kernels: weights.kernels), pool: pool)
+    let output = Layout(outputShape(inputs), kernels: weights.kernels)
+    if form.groups > 1 { return try GroupedConvolution(form, inputs[0], weights, output: output) }
+    return PreparedConvolution(
+      try layer(inputs[0].channels, weights), inputs[0], form, output: output, pool: pool)
   }
 
   private func layer(

@@ -6,10 +6,12 @@ import TensorModule
 final class BatchNorm: Operation {
   let norm: Product.Norm
   let channels: Int
+  let activation: Activation
 
-  init(_ norm: Product.Norm, channels: Int) {
+  init(_ norm: Product.Norm, channels: Int, _ activation: Activation = .identity) {
     self.norm = norm
     self.channels = channels
+    self.activation = activation
   }
 
   var name: String { norm.name }
@@ -23,7 +25,7 @@ final class BatchNorm: Operation {
     let fold = try weights.foldedBatchNorm(norm, channels: channels)
     let layer = DepthwiseConvolution2D(
       weight: fold.gains.map { Float($0) }, bias: fold.bias,
-      window: Window(kernelSize: 1, padding: .symmetric(0)), activation: .identity, kernels: weights.kernels)
+      window: Window(kernelSize: 1, padding: .symmetric(0)), activation: activation, kernels: weights.kernels)
     return ExpandedDepthwiseOperation(
       ExpandedDepthwise(expansion: nil, depthwise: layer), inputs[0], .any)
   }

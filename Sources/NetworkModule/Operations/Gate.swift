@@ -7,6 +7,8 @@ final class Gate: Operation {
   struct Form: Sendable, Equatable {
     /// timm's name of the pair of layers.
     let name: String
+    /// Names of the two layers, below that.
+    var layers = Layers.convReduce
     /// Channels between the layers.
     let hidden: Int
     let activation: Activation
@@ -16,6 +18,15 @@ final class Gate: Operation {
     var product: String?
     /// True if the product is one of levels, which are written here.
     var isQuantized = false
+
+    /// timm's names of the layers: of its EfficientNets, and of its `SEModule`.
+    enum Layers: Sendable, Equatable {
+      case convReduce, fc
+
+      var names: (reduce: String, expand: String) {
+        self == .fc ? ("fc1", "fc2") : ("conv_reduce", "conv_expand")
+      }
+    }
   }
 
   let form: Form
@@ -41,11 +52,12 @@ final class Gate: Operation {
   ) throws(DermaFusionError) -> any PreparedOperation {
     if form.isQuantized { return try QuantizedGate(form, inputs[0], weights) }
     let channels = inputs[0].channels
+    let layers = form.layers.names
     let layer = SqueezeExcite(
       reduce: try weights.matrix(
-        Product(name: "\(name).conv_reduce", channels: form.hidden, hasBias: true), inputs: channels),
+        Product(name: "\(name).\(layers.reduce)", channels: form.hidden, hasBias: true), inputs: channels),
       expand: try weights.matrix(
-        Product(name: "\(name).conv_expand", channels: channels, hasBias: true), inputs: form.hidden),
+        Product(name: "\(name).\(layers.expand)", channels: channels, hasBias: true), inputs: form.hidden),
       activation: form.activation, gate: form.gate)
     return SqueezeExciteGate(layer, inputs[0], output: Layout(outputShape(inputs), kernels: weights.kernels))
   }

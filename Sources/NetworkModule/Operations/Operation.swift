@@ -59,11 +59,13 @@ extension PreparedOperation {
 }
 
 /// The gradient of an operation with respect to its first input. The last input is added to the sums where
-/// ``addsLastInput``: its gradient is that of the sums.
+/// ``addsLastInput``: its gradient is that of the sums. Where ``joinsLastInput`` it has a gradient of its own.
 package protocol OperationGradient: AnyObject, Sendable {
   /// Applied last in the operation. ``backward(_:to:state:in:)`` gets the gradient of what it was applied to.
   var activation: Activation { get }
   var addsLastInput: Bool { get }
+  /// True if ``backwardToLast(_:to:in:)`` gives the gradient of the last input.
+  var joinsLastInput: Bool { get }
   /// True if the backward pass looks at the values of the first input.
   var readsInput: Bool { get }
   /// True if ``recompute(_:into:activated:state:in:)`` also writes the means of its channels, for a gate.
@@ -84,15 +86,22 @@ package protocol OperationGradient: AnyObject, Sendable {
 
   func backward(
     _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run)
+
+  func backwardToLast(_ gradient: FeatureMap, to input: InputGradient, in run: Run)
 }
 
 extension OperationGradient {
   package var activation: Activation { .identity }
   package var addsLastInput: Bool { false }
+  package var joinsLastInput: Bool { false }
   package var readsInput: Bool { false }
   package var writesMeans: Bool { false }
   package var stateCount: Int { 0 }
   package var scratchCount: Int { 0 }
+
+  package func backwardToLast(_ gradient: FeatureMap, to input: InputGradient, in run: Run) {
+    preconditionFailure("an operation without a gradient of its last input")
+  }
 }
 
 /// The gradient of an input in the making.

@@ -11,7 +11,7 @@ final class MaxPooling: Operation {
 
   var title: String { slidingWindow.title("max pooling") }
   var window: Window? { slidingWindow }
-  var precisions: [Precision] { [.float32] }
+  var precisions: [Precision] { [.float32, .bfloat16] }
 
   func outputShape(_ inputs: [FeatureShape]) -> FeatureShape {
     slidingWindow.outputShape(inputs[0], channels: inputs[0].channels)
@@ -65,6 +65,63 @@ private final class PreparedMaxPooling: PreparedOperation, OperationGradient {
     layer.inputGradient(
       gradient, at: input.activated(state: state, self.input, kernels: kernels, pool: run.pool),
       into: input.target)
+    input.finish(kernels: kernels, pool: run.pool)
+  }
+}
+
+/// The mean of each channel under a window.
+final class AveragePooling: Operation {
+  private let slidingWindow: Window
+
+  init(_ window: Window) { slidingWindow = window }
+
+  var title: String { slidingWindow.title("average pooling") }
+  var window: Window? { slidingWindow }
+  var precisions: [Precision] { [.float32, .bfloat16] }
+
+  func outputShape(_ inputs: [FeatureShape]) -> FeatureShape {
+    slidingWindow.outputShape(inputs[0], channels: inputs[0].channels)
+  }
+
+  func prepare(
+    _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
+  ) throws(DermaFusionError) -> any PreparedOperation {
+    PreparedAveragePooling(
+      AveragePooling2D(window: slidingWindow, kernels: weights.kernels),
+      output: Layout(outputShape(inputs), kernels: weights.kernels), kernels: weights.kernels)
+  }
+}
+
+private final class PreparedAveragePooling: PreparedOperation, OperationGradient {
+  let output: Layout
+  private let layer: AveragePooling2D
+  private let kernels: KernelSet
+
+  init(_ layer: AveragePooling2D, output: Layout, kernels: KernelSet) {
+    self.layer = layer
+    self.output = output
+    self.kernels = kernels
+  }
+
+  var scratchCount: Int { 0 }
+
+  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
+    layer(inputs[0].map, into: output.map, pool: run.pool)
+  }
+
+  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }
+
+  func recompute(
+    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
+    state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    layer(inputs[0], into: argument, pool: run.pool)
+  }
+
+  func backward(
+    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    layer.inputGradient(gradient, into: input.target)
     input.finish(kernels: kernels, pool: run.pool)
   }
 }

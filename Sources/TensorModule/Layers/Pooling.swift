@@ -44,15 +44,11 @@ package struct MaxPooling2D: Sendable {
   ) {
     requireShapes(input.shape, outputGradient.shape)
     inputGradient.requireSameLayout(input)
-    let (height, width, stride) = (input.shape.height, input.shape.width, input.pixelStride)
-    let resolved = window.resolve(height: height, width: width)
+    let (width, stride) = (input.shape.width, input.pixelStride)
     inputGradient.pointer.update(repeating: 0, count: input.shape.pixelCount * stride)
     for y in 0..<outputGradient.shape.height {
-      let top = y * window.stride - resolved.top
-      let rows = max(top, 0)..<min(top + window.kernelSize, height)
       for x in 0..<outputGradient.shape.width {
-        let left = x * window.stride - resolved.left
-        let columns = max(left, 0)..<min(left + window.kernelSize, width)
+        let (rows, columns) = window.inside(input.shape, y: y, x: x)
         let gradient =
           outputGradient.pointer + (y * outputGradient.shape.width + x) * outputGradient.pixelStride
         for channel in 0..<input.shape.channels {
@@ -72,6 +68,82 @@ package struct MaxPooling2D: Sendable {
   private func requireShapes(_ input: FeatureShape, _ output: FeatureShape) {
     precondition(
       output == window.outputShape(input, channels: input.channels), "max pooling from \(input) to \(output)")
+  }
+}
+
+/// The mean of each channel under a window that slides over the input; what lies outside the input is not counted.
+package struct AveragePooling2D: Sendable {
+  package let window: Window
+  private let kernels: KernelSet
+
+  package init(window: Window, kernels: KernelSet) {
+    self.window = window
+    self.kernels = kernels
+  }
+
+  /// Computes the output, of the input's channels.
+  package func callAsFunction(_ input: FeatureMap, into output: FeatureMap, pool: ThreadPool) {
+    requireShapes(input.shape, output.shape)
+    let stride = output.pixelStride
+    pool.run(taskCount: output.shape.height) { y, _ in
+      withUnsafeTemporaryAllocation(of: Float.self, capacity: stride) { factors in
+        for x in 0..<output.shape.width {
+          let (rows, columns) = window.inside(input.shape, y: y, x: x)
+          let target = output.pointer + (y * output.shape.width + x) * stride
+          target.update(repeating: 0, count: stride)
+          for row in rows {
+            kernels.addRows(
+              RowSum(
+                sums: target, matrix: input.pointer + (row * input.shape.width + columns.lowerBound) * stride,
+                rowCount: columns.count, columnCount: stride, rowStride: stride))
+          }
+          factors.update(repeating: 1 / Float(rows.count * columns.count))
+          kernels.scaleColumns(
+            ColumnScaling(
+              matrix: target, rowCount: 1, columnCount: stride, rowStride: stride,
+              factors: factors.baseAddress!))
+        }
+      }
+    }
+  }
+
+  /// Computes the gradient with respect to the input: each output's is shared by the pixels under its window.
+  ///
+  /// - Parameter inputGradient: Overwritten, its padded channels with zeros.
+  package func inputGradient(_ outputGradient: FeatureMap, into inputGradient: FeatureMap) {
+    let (input, output, stride) = (inputGradient.shape, outputGradient.shape, inputGradient.pixelStride)
+    requireShapes(input, output)
+    inputGradient.pointer.update(repeating: 0, count: input.pixelCount * stride)
+    for y in 0..<output.height {
+      for x in 0..<output.width {
+        let (rows, columns) = window.inside(input, y: y, x: x)
+        let gradient = outputGradient.pointer + (y * output.width + x) * stride
+        let share = 1 / Float(rows.count * columns.count)
+        for row in rows {
+          for column in columns {
+            let target = inputGradient.pointer + (row * input.width + column) * stride
+            for channel in 0..<input.channels { target[channel] += gradient[channel] * share }
+          }
+        }
+      }
+    }
+  }
+
+  private func requireShapes(_ input: FeatureShape, _ output: FeatureShape) {
+    precondition(
+      output == window.outputShape(input, channels: input.channels),
+      "average pooling from \(input) to \(output)")
+  }
+}
+
+extension Window {
+  /// The rows and columns of an input that lie under the window of an output.
+  fileprivate func inside(_ input: FeatureShape, y: Int, x: Int) -> (rows: Range<Int>, columns: Range<Int>) {
+    let resolved = resolve(height: input.height, width: input.width)
+    let (top, left) = (y * stride - resolved.top, x * stride - resolved.left)
+    return (
+      max(top, 0)..<min(top + kernelSize, input.height), max(left, 0)..<min(left + kernelSize, input.width)
+    )
   }
 }
 

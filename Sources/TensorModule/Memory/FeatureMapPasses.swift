@@ -92,6 +92,24 @@ extension FeatureMap {
     }
   }
 
+  /// Copies some channels of a map of the same pixels to those from `first` on. Where they end with this map's last channel,
+  /// zeros follow.
+  package func copyChannels(_ channels: Range<Int>, of other: FeatureMap, to first: Int, pool: ThreadPool) {
+    precondition(
+      shape.height == other.shape.height && shape.width == other.shape.width
+        && first + channels.count <= shape.channels && channels.upperBound <= other.shape.channels,
+      "channels \(channels) of \(other.shape) to \(first) of \(shape)")
+    let padding = first + channels.count == shape.channels ? pixelStride - shape.channels : 0
+    pool.run(taskCount: shape.height) { y, _ in
+      for pixel in y * shape.width..<(y + 1) * shape.width {
+        let target = pointer + pixel * pixelStride + first
+        target.update(
+          from: other.pointer + pixel * other.pixelStride + channels.lowerBound, count: channels.count)
+        (target + channels.count).update(repeating: 0, count: padding)
+      }
+    }
+  }
+
   /// Overwrites this map by what an activation gives of another of the same shape and stride, which may be this one.
   package func activate(_ activation: Activation, of other: FeatureMap, kernels: KernelSet, pool: ThreadPool)
   {

@@ -34,6 +34,13 @@ enum SlidingWindow<let size: Int, let stride: Int, let run: Int> {
   }
 }
 
+#if KERNEL_AVX512 || arch(arm64)
+  private typealias WideWindow = SlidingWindow<7, 1, 8>
+#else
+  /// Six sums, seven taps and a pixel are what 16 registers hold.
+  private typealias WideWindow = SlidingWindow<7, 1, 6>
+#endif
+
 /// Outputs computed at once. Each input pixel under them is loaded once for a row of taps, and the sums and the taps stay
 /// in registers.
 private enum OutputRun<let size: Int, let stride: Int, let run: Int> {
@@ -167,6 +174,7 @@ private struct Channels: ActivationLoop {
     case (3, 2): SlidingWindow<3, 2, 6>.computeChannels(row, interior, Function.self)
     case (5, 1): SlidingWindow<5, 1, 8>.computeChannels(row, interior, Function.self)
     case (5, 2): SlidingWindow<5, 2, 6>.computeChannels(row, interior, Function.self)
+    case (7, 1): WideWindow.computeChannels(row, interior, Function.self)
     default: computeEdge(row, outputs: 0..<row.outputWidth, Function.self)
     }
   }

@@ -1,0 +1,64 @@
+import Files
+import KernelInterface
+import SystemModule
+import TensorModule
+
+/// A convolution in groups: RegNet's and ResNeXt's.
+final class GroupedConvolution: PreparedOperation {
+  let output: Layout
+  fileprivate let layer: GroupedConvolution2D
+  fileprivate let input: FeatureShape
+
+  init(
+    _ form: Convolution.Form, _ input: FeatureShape, _ weights: NetworkWeights, output: Layout
+  ) throws(DermaFusionError) {
+    let (product, size) = (form.product, form.window.kernelSize)
+    let (weight, bias) = try weights.floats(
+      product, shape: [product.channels, input.channels / form.groups, size, size])
+    self.input = input
+    self.output = output
+    layer = GroupedConvolution2D(
+      weight: weight, bias: bias, inputChannels: input.channels, groups: form.groups, window: form.window,
+      activation: product.activation, kernels: weights.kernels)
+  }
+
+  var scratchCount: Int { layer.scratchCount(input) }
+
+  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
+    layer(inputs[0].map, into: output.map, scratch: run.scratch, pool: run.pool)
+  }
+
+  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? {
+    GroupedConvolutionGradient(self)
+  }
+}
+
+private final class GroupedConvolutionGradient: OperationGradient {
+  private let forward: GroupedConvolution
+  private let layer: GroupedConvolution2DGradient
+
+  init(_ forward: GroupedConvolution) {
+    self.forward = forward
+    layer = GroupedConvolution2DGradient(forward.layer)
+  }
+
+  var activation: Activation { forward.layer.activation }
+  var scratchCount: Int { max(forward.scratchCount, layer.scratchCount(forward.input)) }
+
+  func recompute(
+    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
+    state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    forward.layer(
+      inputs[0], activation: activation.isIdempotent ? nil : .identity, into: argument,
+      scratch: run.scratch, pool: run.pool)
+    activated?.activate(activation, of: argument, kernels: forward.layer.kernels, pool: run.pool)
+  }
+
+  func backward(
+    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    layer(gradient, into: input.target, scratch: run.scratch, pool: run.pool)
+    input.finish(kernels: forward.layer.kernels, pool: run.pool)
+  }
+}
