@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "efficientnet_b8", "efficientnet_lite5", "resnet34", "EfficientNet_B0", "efficientnet_b0 ",
+    "efficientnet_b8", "efficientnet_lite5", "resnet35", "EfficientNet_B0", "efficientnet_b0 ",
     "tf_mobilenetv3_small_100", "efficientnet_", "conv1",
   ])
   func anotherNameIsRefusedWithThoseThatThereAre(name: String) {
@@ -141,14 +141,38 @@ import Testing
         == #""global_pool" is "token", and must be one of avg"#)
   }
 
-  @Test func someNetworksHaveNoFormIn8BitsOrInBFloat16() throws {
+  @Test func precisionsAreRefusedByTheNameOfTheNetwork() throws {
     for name in Architecture.names {
       let list = try network(name)
-      #expect(list.supports(.bfloat16) == !name.hasPrefix("resnet"), "\(name)")
-      let isMobile = name.contains("efficientnet") || name.hasPrefix("mobilenet")
-      #expect(list.supports(.int8) == isMobile, "\(name)")
-      #expect(list.supports(.float32), "\(name)")
+      func refusal(_ precision: Precision) -> String? { Architecture.refusal(of: precision, name, list) }
+      let isQuantized =
+        name.hasPrefix("mobilenetv3") || name.contains("efficientnet_b") || name.contains("_lite")
+      #expect((refusal(.int8) == nil) == isQuantized, "\(name)")
+      #expect(refusal(.int8)?.hasSuffix("this network is \(name)") != false)
+      // Their convolutions are of 3x3, or have strides.
+      #expect((refusal(.bfloat16) == nil) == !["resnet18", "resnet34"].contains(name), "\(name)")
+      #expect(refusal(.bfloat16)?.contains("\(name) has none") != false)
+      #expect(refusal(.float32) == nil, "\(name)")
     }
+  }
+
+  /// Blocks and channels of each stage, and marks, of timm 1.0.31.
+  @Test(arguments: [
+    ("efficientnetv2_rw_t", [2, 4, 4, 6, 9, 14], [24, 40, 48, 104, 128, 208], 1024),
+    ("efficientnetv2_rw_s", [2, 4, 4, 6, 9, 15], [24, 48, 64, 128, 160, 272], 1792),
+    ("tf_efficientnetv2_b1", [2, 3, 3, 4, 6, 9], [16, 32, 48, 96, 112, 192], 1280),
+    ("tf_efficientnetv2_b3", [2, 3, 3, 5, 7, 12], [16, 40, 56, 112, 136, 232], 1536),
+    ("tf_efficientnetv2_l", [4, 7, 7, 10, 19, 25, 7], [32, 64, 96, 192, 224, 384, 640], 1280),
+    ("resnet101d", [3, 4, 23, 3], [256, 512, 1024, 2048], 2048),
+    ("resnext50_32x4d", [3, 4, 6, 3], [256, 512, 1024, 2048], 2048),
+    ("regnety_016", [2, 6, 17, 2], [48, 120, 336, 888], 888),
+    ("densenet121", [1, 1, 1, 1], [256, 512, 1024, 1024], 1024),
+  ])
+  func familiesHaveTimmsShapes(name: String, blocks: [Int], channels: [Int], features: Int) throws {
+    let list = try network(name)
+    #expect(blocks.indices.map { stage in list.marks.count { $0.stage == stage } } == blocks)
+    #expect(list.stageEnds.map { list.shape(list.marks[$0].value).channels } == channels)
+    #expect(list.shape(try #require(list.pooled)).channels == features)
   }
 
   @Test(arguments: [
@@ -165,13 +189,13 @@ import Testing
   @Test func anUnknownArchitectureIsAnErrorOfTheFile() throws {
     var (configuration, weights) = try LightDetector.files(classes: ["a", "b"], rising: 0, falling: 1)
     configuration = Array(
-      String(decoding: configuration, as: UTF8.self).replacing("efficientnet_lite0", with: "resnet34").utf8)
+      String(decoding: configuration, as: UTF8.self).replacing("efficientnet_lite0", with: "resnet200d").utf8)
     let error = #expect(throws: DermaFusionError.self) {
       try Classifier(configuration: configuration, weights: weights)
     }
     #expect(error?.code == .invalidModel)
     let message = error?.message ?? ""
-    #expect(message.hasPrefix(#"config.json: "architecture" is "resnet34", which is not one of the "#))
-    #expect(message.contains("the nearest are resnet18, resnet50, "))
+    #expect(message.hasPrefix(#"config.json: "architecture" is "resnet200d", which is not one of the "#))
+    #expect(message.contains("the nearest are resnet152d, resnet101d, resnet50d"))
   }
 }

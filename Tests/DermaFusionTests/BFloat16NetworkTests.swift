@@ -96,7 +96,7 @@ import Testing
     let error = #expect(throws: DermaFusionError.self) { _ = try Network(folder) }
     #expect(
       error?.description
-        == "config.json: bfloat16 is for EfficientNet and MobileNetV3, and this network is resnet18")
+        == "config.json: bfloat16 is for networks with 1x1 convolutions, and resnet18 has none")
   }
 
   /// `Scripts/dermafusion_training/model/bfloat16.py` says what they are.

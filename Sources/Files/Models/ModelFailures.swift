@@ -53,26 +53,14 @@ extension DermaFusionError {
   ///
   /// - Parameter names: of all networks that can be run.
   package static func unknownArchitecture(_ name: String, of names: [String]) -> DermaFusionError {
-    let distances = names.map { editDistance(Array(name.utf8), Array($0.utf8)) }
-    let nearest = names.indices.sorted { (distances[$0], $0) < (distances[$1], $1) }.prefix(3)
+    let wanted = NameParts(name)
+    let distances = names.map { wanted.distance(to: NameParts($0)) }
+    let nearest = names.indices.sorted {
+      (distances[$0].edits, distances[$0].numbers, $0) < (distances[$1].edits, distances[$1].numbers, $1)
+    }.prefix(3)
     return invalidModel(
       "\"architecture\" is \(quoted(name)), which is not one of the \(names.count) networks that can be run; the nearest "
         + "are \(nearest.map { names[$0] }.joined(separator: ", "))")
-  }
-
-  /// How many bytes must be changed, put in or left out to make one name of the other (Levenshtein's distance).
-  private static func editDistance(_ from: [UInt8], _ to: [UInt8]) -> Int {
-    var row = Array(0...to.count)
-    for (i, byte) in from.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for j in to.indices {
-        let replaced = diagonal + (byte == to[j] ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(replaced, diagonal + 1, row[j] + 1)
-      }
-    }
-    return row[to.count]
   }
 
   static func missingKey(_ key: String) -> DermaFusionError {
@@ -94,5 +82,41 @@ extension DermaFusionError {
     invalidModel(
       "\(path): the SHA-256 is \(found), and the folder's \(ModelChecksums.fileName) states \(expected): the file is "
         + "damaged, or was replaced without its checksum")
+  }
+}
+
+/// A name as letters and whole numbers.
+private struct NameParts {
+  /// Letters by their bytes, numbers negative.
+  private var parts: [Int] = []
+
+  init(_ name: String) {
+    var isInNumber = false
+    for byte in name.utf8 {
+      let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      if isDigit, isInNumber, let last = parts.last, last > Int(Int32.min) / 16 {
+        parts[parts.count - 1] = 10 * (last + 1) - Int(byte - UInt8(ascii: "0")) - 1
+      } else {
+        parts.append(isDigit ? -Int(byte - UInt8(ascii: "0")) - 1 : Int(byte))
+      }
+      isInNumber = isDigit
+    }
+  }
+
+  /// How many parts must be changed, put in or left out to make one name of the other (Levenshtein's distance), and by how
+  /// much the numbers differ.
+  func distance(to other: NameParts) -> (edits: Int, numbers: Int) {
+    var row = Array(0...other.parts.count)
+    for (i, part) in parts.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for j in other.parts.indices {
+        let replaced = diagonal + (part == other.parts[j] ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(replaced, diagonal + 1, row[j] + 1)
+      }
+    }
+    let numbers = zip(parts.filter { $0 < 0 }, other.parts.filter { $0 < 0 }).map { abs($0 - $1) }
+    return (row[other.parts.count], numbers.reduce(0, +))
   }
 }

@@ -24,9 +24,20 @@ package struct Architecture: Sendable {
   }
 
   /// Every architecture that a configuration may name, a line for each family.
-  package static let all: [Architecture] = efficientNets + mobileNetsV3 + resNets + visionTransformers + swins
+  package static let all: [Architecture] =
+    efficientNets + efficientNetsV2 + mobileNetsV3 + resNets + regNets + denseNets
+    + visionTransformers + swins
 
   package static var names: [String] { all.map { $0.name } }
+
+  /// Why a network cannot be computed in a precision; nil where it can.
+  static func refusal(of precision: Precision, _ name: String, _ list: OperationList) -> String? {
+    if precision == .int8, !(efficientNets + mobileNetsV3).contains(where: { $0.name == name }) {
+      return "int8 is for EfficientNet and MobileNetV3, and this network is \(name)"
+    }
+    if list.supports(precision) { return nil }
+    return "\(precision.rawValue) is for networks with 1x1 convolutions, and \(name) has none"
+  }
 
   /// The architecture of a timm name; nil for one that there is not.
   package static func named(_ name: String) -> Architecture? { all.first { $0.name == name } }
@@ -49,11 +60,8 @@ extension NetworkBuilder {
     self = try DermaFusionError.naming(model.configurationPath) { () throws(DermaFusionError) in
       try NetworkBuilder(of: configuration)
     }
-    guard list.supports(configuration.precision) else {
-      throw .unusablePrecision(
-        file: model.configurationPath,
-        rule: "\(configuration.precision.rawValue) is for EfficientNet and MobileNetV3"
-          + ", and this network is \(configuration.architecture)")
+    if let rule = Architecture.refusal(of: configuration.precision, configuration.architecture, list) {
+      throw .unusablePrecision(file: model.configurationPath, rule: rule)
     }
     let last = (configuration.fusion == nil ? classifier : "fusion.classifier") + ".weight"
     if let outputs = model.weights[last]?.shape.first, outputs != configuration.classes.count {

@@ -31,7 +31,7 @@ extension Architecture {
   private static func efficientNet(_ net: inout NetworkBuilder, width: Double, depth: Double, isLite: Bool) {
     let activation: Activation = isLite ? .relu6 : .silu
     var x = net.convolution(
-      "conv_stem", net.image, kernel: 3, stride: 2, channels: isLite ? 32 : scaled(32, by: width),
+      "conv_stem", net.image, kernel: 3, stride: 2, channels: isLite ? 32 : 32.scaled(by: width),
       norm: "bn1", activation)
     x = net.mark("conv_stem", x)
     for (index, stage) in stages.enumerated() {
@@ -44,20 +44,13 @@ extension Architecture {
         x = net.invertedResidual(
           name, x, kernel: stage.kernel, stride: block == 0 ? stage.stride : 1,
           expanded: stage.expansion == 1 ? nil : inputs * stage.expansion,
-          channels: scaled(stage.channels, by: width), activation,
+          channels: stage.channels.scaled(by: width), activation,
           squeeze: isLite ? nil : .init(hidden: hidden, activation: .silu, gate: .sigmoid))
         x = net.mark(name, x, stage: index)
       }
     }
     x = net.linear(
-      "conv_head", x, channels: isLite ? 1280 : scaled(1280, by: width), norm: "bn2", activation)
+      "conv_head", x, channels: isLite ? 1280 : 1280.scaled(by: width), norm: "bn2", activation)
     net.pool(net.mark("conv_head", x))
-  }
-
-  /// Channels times the width, to a multiple of 8 that is not below 90 % of it.
-  private static func scaled(_ channels: Int, by width: Double) -> Int {
-    let wanted = Double(channels) * width
-    let rounded = max(8, Int(wanted + 4) / 8 * 8)
-    return Double(rounded) < 0.9 * wanted ? rounded + 8 : rounded
   }
 }

@@ -35,4 +35,24 @@ extension NetworkBuilder {
       norm: "\(name).bn\(first + 1)")
     return shape(x) == shape(y) ? add(x, y) : y
   }
+
+  /// A fused inverted bottleneck (FusedMBConv, timm's `EdgeResidual`): the expansion is a 3x3 convolution, in the place of
+  /// the depthwise one.
+  mutating func fusedInvertedResidual(
+    _ name: String, _ x: Value, stride: Int, expanded: Int, channels: Int, _ activation: Activation
+  ) -> Value {
+    let y = convolution(
+      "\(name).conv_exp", x, kernel: 3, stride: stride, channels: expanded, norm: "\(name).bn1", activation)
+    let z = linear("\(name).conv_pwl", y, channels: channels, norm: "\(name).bn2")
+    return shape(x) == shape(z) ? add(x, z) : z
+  }
+}
+
+extension Int {
+  /// Channels times a width, to a multiple of 8 that is not below a share of it (timm's `make_divisible`).
+  func scaled(by width: Double, leastShare: Double = 0.9) -> Int {
+    let wanted = Double(self) * width
+    let rounded = Swift.max(8, Int(wanted + 4) / 8 * 8)
+    return Double(rounded) < leastShare * wanted ? rounded + 8 : rounded
+  }
 }
