@@ -57,6 +57,7 @@ extension NetworkBuilder {
         var y = net.depthwise("\(name).dw", x, kernel: 3, bias: true, flip() ? .gelu : .identity)
         y = net.mark("\(name).norm", net.layerNorm("\(name).norm", y, epsilon: 1), isBranch: true)
         y = net.dense("\(name).fc1", y, channels: 2 * inputs, .gelu)
+        if flip() { y = net.responseNorm("\(name).grn", y) }
         y = net.scale("\(name).gamma", net.dense("\(name).fc2", y, channels: inputs))
         x = net.add(x, y)
       case 7:
@@ -154,7 +155,8 @@ extension NetworkBuilder {
   }
 
   /// Groups of one channel with a stride, and a gate of other names.
-  private mutating func gatedGroups(_ name: String, _ x: Value, stride: Int, _ activation: Activation) -> Value
+  private mutating func gatedGroups(_ name: String, _ x: Value, stride: Int, _ activation: Activation)
+    -> Value
   {
     let inputs = shape(x).channels
     let y = convolution(

@@ -49,7 +49,7 @@ struct ReferenceNetwork {
         for first in tokens.first { add(first.name, [1, first.count, inputs], &generator) }
         let count = list.shapes(node)[0].pixelCount + (tokens.embedsFirst ? tokens.firstCount : 0)
         if let positions = tokens.positions { add(positions, [1, count, inputs], &generator) }
-      } else if node.operation is LayerNorm {
+      } else if node.operation is LayerNorm || node.operation is ResponseNorm {
         for key in ["weight", "bias"] { add("\(name).\(key)", [inputs], &generator) }
       } else if node.operation is BatchNorm {
         for key in ["weight", "bias", "running_mean", "running_var"] {
@@ -194,6 +194,9 @@ struct ReferenceNetwork {
         embedsFirst: tokens.embedsFirst)
     }
     if operation is MergePatches { return x.merged() }
+    if operation is ResponseNorm {
+      return x.responseNormalized(weight: values("\(name).weight"), bias: values("\(name).bias"))
+    }
     if let norm = operation as? LayerNorm {
       return x.layerNormalized(
         scale: values("\(name).weight"), offset: values("\(name).bias"), epsilon: norm.epsilon)

@@ -102,6 +102,22 @@ extension ReferenceMap {
     return result
   }
 
+  /// Global response norm: a channel's factor grows with its share of the norm over all pixels.
+  public func responseNormalized(weight: [Float], bias: [Float]) -> ReferenceMap {
+    var norms = [Double](repeating: 0, count: channels)
+    for i in values.indices { norms[i % channels] += values[i] * values[i] }
+    norms = norms.map { $0.squareRoot() }
+    let mean = norms.reduce(0, +) / Double(channels) + 1e-6
+    var result = self
+    for i in values.indices {
+      let channel = i % channels
+      let factor = 1 + Double(weight[channel]) * norms[channel] / mean
+      result.values[i] = values[i] * factor + Double(bias[channel])
+      result.magnitudes[i] = magnitudes[i] * abs(factor) + abs(Double(bias[channel]))
+    }
+    return result
+  }
+
   /// Every value and the other map's value at its place.
   public func adding(_ other: ReferenceMap) -> ReferenceMap {
     precondition(

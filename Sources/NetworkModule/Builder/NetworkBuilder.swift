@@ -193,6 +193,11 @@ package struct NetworkBuilder {
     list.insert(LayerNorm(name, epsilon: epsilon), [x])
   }
 
+  /// Global response norm.
+  package mutating func responseNorm(_ name: String, _ x: Value) -> Value {
+    list.insert(ResponseNorm(name), [x])
+  }
+
   /// A layer scale: each channel times a number of the tensor `name`.
   package mutating func scale(_ name: String, _ x: Value) -> Value {
     list.insert(BatchNorm(Product.Norm(name: name, epsilon: nil), channels: shape(x).channels), [x])

@@ -101,9 +101,7 @@ struct Segment {
         values[main]!.contributions += 1
         if link.gradient.readsInput { values[main]!.isNeeded = true }
       }
-      if link.gradient.addsLastInput || link.gradient.joinsLastInput, values[last]!.isBehindGoal {
-        values[last]!.contributions += 1
-      }
+      if link.gradient.leadsToLastInput, values[last]!.isBehindGoal { values[last]!.contributions += 1 }
       if isComputed {
         for input in link.inputs {
           values[input]!.isNeeded = true

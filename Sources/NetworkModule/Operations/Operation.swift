@@ -94,6 +94,7 @@ extension OperationGradient {
   package var activation: Activation { .identity }
   package var addsLastInput: Bool { false }
   package var joinsLastInput: Bool { false }
+  var leadsToLastInput: Bool { addsLastInput || joinsLastInput }
   package var readsInput: Bool { false }
   package var writesMeans: Bool { false }
   package var stateCount: Int { 0 }

@@ -135,6 +135,33 @@ extension FeatureMap {
     }
   }
 
+  /// Overwrites this map by another of the same shape and stride, each channel times a factor and plus an offset.
+  ///
+  /// - Parameters:
+  ///   - factors: Padded channels, as are the offsets.
+  package func write(
+    _ other: FeatureMap, times factors: [Float], plus offsets: [Float], kernels: KernelSet, pool: ThreadPool
+  ) {
+    copy(other, pool: pool)
+    applyDerivative(
+      of: .identity, at: self, factors: factors, offsets: offsets, kernels: kernels, pool: pool)
+  }
+
+  /// The sum of each channel's products with another map of the same shape and stride, padded channels. Rows of pixels are
+  /// summed first and then their sums, whatever the number of threads.
+  package func sumsOfProducts(with other: FeatureMap, kernels: KernelSet, pool: ThreadPool) -> [Float] {
+    requireSameLayout(other)
+    let sums = AlignedBuffer(count: shape.height * pixelStride)
+    pool.run(taskCount: shape.height) { y, _ in
+      kernels.addProducts(
+        ProductSum(
+          sums: sums.pointer + y * pixelStride, gradient: pointer + y * rowStride,
+          preActivation: UnsafePointer(other.pointer + y * rowStride), rowCount: shape.width,
+          columnCount: pixelStride, rowStride: pixelStride, activation: .identity))
+    }
+    return sums.summed(rowCount: shape.height, columnCount: pixelStride, kernels: kernels)
+  }
+
   /// Writes the sum of each channel over all pixels, padded channels.
   package func writeSums(to sums: UnsafeMutablePointer<Float>, kernels: KernelSet) {
     sums.update(repeating: 0, count: pixelStride)
