@@ -26,6 +26,9 @@ NAMES = {
     "resnext50_32x4d seresnet50 wide_resnet50_2",
     "RegNet": "regnety_002 regnety_004 regnety_006 regnety_008 regnety_016 regnety_032",
     "DenseNet": "densenet121",
+    "MobileNetV4": "mobilenetv4_conv_small mobilenetv4_conv_medium",
+    "ConvNeXt": "convnext_atto convnext_femto convnext_pico convnext_nano convnext_tiny convnext_small convnext_base "
+    "convnextv2_atto convnextv2_femto convnextv2_pico convnextv2_nano convnextv2_tiny convnextv2_small convnextv2_base",
 }
 
 SEED = 2026

@@ -167,6 +167,10 @@ import Testing
     ("resnext50_32x4d", [3, 4, 6, 3], [256, 512, 1024, 2048], 2048),
     ("regnety_016", [2, 6, 17, 2], [48, 120, 336, 888], 888),
     ("densenet121", [1, 1, 1, 1], [256, 512, 1024, 1024], 1024),
+    ("mobilenetv4_conv_small", [2, 2, 6, 6, 1], [32, 64, 96, 128, 960], 1280),
+    ("mobilenetv4_conv_medium", [1, 2, 8, 11, 1], [48, 80, 160, 256, 960], 1280),
+    ("convnext_nano", [2, 2, 8, 2], [80, 160, 320, 640], 640),
+    ("convnextv2_base", [3, 3, 27, 3], [128, 256, 512, 1024], 1024),
   ])
   func familiesHaveTimmsShapes(name: String, blocks: [Int], channels: [Int], features: Int) throws {
     let list = try network(name)

@@ -25,8 +25,8 @@ package struct Architecture: Sendable {
 
   /// Every architecture that a configuration may name, a line for each family.
   package static let all: [Architecture] =
-    efficientNets + efficientNetsV2 + mobileNetsV3 + resNets + regNets + denseNets
-    + visionTransformers + swins
+    efficientNets + efficientNetsV2 + mobileNetsV3 + mobileNetsV4 + resNets + regNets + denseNets
+    + convNeXts + visionTransformers + swins
 
   package static var names: [String] { all.map { $0.name } }
 
