@@ -23,9 +23,7 @@ extension Architecture {
     _ net: inout NetworkBuilder, _ depths: [Int], _ widths: [Int], isV2: Bool
   ) {
     let isConvolutional = depths[2] < 9
-    func linear(
-      _ name: String, _ x: Value, channels: Int, _ activation: Activation = .identity
-    ) -> Value {
+    func linear(_ name: String, _ x: Value, channels: Int, _ activation: Activation) -> Value {
       isConvolutional
         ? net.linear(name, x, channels: channels, bias: true, activation)
         : net.dense(name, x, channels: channels, activation)
@@ -47,7 +45,7 @@ extension Architecture {
         y = net.layerNorm("\(name).norm", y)
         y = linear("\(name).mlp.fc1", y, channels: 4 * width, .gelu)
         if isV2 { y = net.responseNorm("\(name).mlp.grn", y) }
-        y = linear("\(name).mlp.fc2", y, channels: width)
+        y = linear("\(name).mlp.fc2", y, channels: width, .identity)
         if !isV2 { y = net.scale("\(name).gamma", y) }
         x = net.mark(name, net.add(x, y), stage: stage)
       }
