@@ -179,12 +179,12 @@ import Testing
       Self.text(more: #""model_args": \#(arguments),"#)
     }
     #expect(try parse(Self.text(more: "")).pooling == .average)
-    let token = text(#"{"img_size": [224, 224], "global_pool": "token"}"#)
+    let token = text(#"{"img_size": [192, 192], "global_pool": "token"}"#)
       .replacingOccurrences(of: #""global_pool": "avg", "#, with: "")
     #expect(try parse(token).pooling == .token)
-    #expect(try parse(text(#"{"img_size": 224}"#)).pooling == .average)
+    #expect(try parse(text(#"{"img_size": 192}"#)).pooling == .average)
     for (arguments, key) in [
-      (#"{"img_size": 256}"#, "model_args.img_size"), (#"{"img_size": [224, 192]}"#, "model_args.img_size"),
+      (#"{"img_size": 256}"#, "model_args.img_size"), (#"{"img_size": [192, 224]}"#, "model_args.img_size"),
       (#"{"global_pool": "token"}"#, "model_args.global_pool"),
       (#"{"global_pool": "map"}"#, "model_args.global_pool"),
     ] {

@@ -80,10 +80,15 @@ extension ModelConfiguration {
         let allowed = pooling.map { [$0] } ?? Pooling.allCases
         pooling = Pooling(rawValue: try arguments.choice(key, of: allowed.map { $0.rawValue }))
       case "img_size":
+        var sides: [Int] = []
         if case .array = member.value {
-          _ = try arguments.integers(key, in: size...size)
+          sides = try arguments.integers(key, in: PreprocessingConfiguration.sizes)
         } else {
-          _ = try arguments.integer(key, in: size...size)
+          sides = [try arguments.integer(key, in: PreprocessingConfiguration.sizes)]
+        }
+        guard sides.allSatisfy({ $0 == size }) else {
+          throw .outOfRange(
+            key: arguments.fullKey(key), value: "\(sides)", rule: "\(size), the side in \"input_size\"")
         }
       // Of the training alone.
       case _ where key.hasSuffix("drop_rate"): break

@@ -1,3 +1,4 @@
+import Files
 import KernelInterface
 import TensorModule
 
@@ -57,7 +58,8 @@ extension Architecture {
       channels: size.channels, bias: true)
     x = net.mark("patch_embed", x)
     let grid = net.shape(x)
-    let first = [("cls_token", 1), ("reg_token", form.registerCount)].filter { $0.1 > 0 }
+    let first = [(name: "cls_token", count: 1), (name: "reg_token", count: form.registerCount)]
+      .filter { $0.count > 0 }
     x = net.tokens(x, first: first, positions: "pos_embed", embedsFirst: form.embedsClass)
     for block in 0..<size.depth {
       let name = "blocks.\(block)"

@@ -32,7 +32,7 @@ class Classification:
     probabilities: NDArray[np.float32]
     #: Float32 [classes]: the network's outputs before softmax.
     logits: NDArray[np.float32]
-    #: Float32 [channels]: the row of `dermafusion embed`, means of the last feature map, where they were asked for.
+    #: Float32 [channels]: the row of `dermafusion embed`, the vector that the head takes, where it was asked for.
     features: NDArray[np.float32] | None
     #: The line of `dermafusion classify --format json`, byte for byte.
     json: str
