@@ -135,8 +135,8 @@ def fit(model, images):
         if not isinstance(layer, torch.nn.Linear):
             return
         logits = model(images)
-        scale = SPREAD / logits.std(0).clamp_min(1e-6)
-        layer.weight *= scale[:, None]
+        scale = SPREAD / logits.std(0).mean()
+        layer.weight *= scale
         layer.bias.copy_(scale * (layer.bias - logits.mean(0)))
 
 
