@@ -29,6 +29,11 @@ NAMES = {
     "MobileNetV4": "mobilenetv4_conv_small mobilenetv4_conv_medium",
     "ConvNeXt": "convnext_atto convnext_femto convnext_pico convnext_nano convnext_tiny convnext_small convnext_base "
     "convnextv2_atto convnextv2_femto convnextv2_pico convnextv2_nano convnextv2_tiny convnextv2_small convnextv2_base",
+    "VisionTransformer": "vit_tiny_patch16_224 vit_small_patch16_224 vit_base_patch16_224 vit_large_patch16_224 "
+    "vit_tiny_patch16_384 vit_small_patch16_384 vit_base_patch16_384 vit_base_patch32_224 deit_tiny_patch16_224 "
+    "deit_small_patch16_224 deit_base_patch16_224 deit3_small_patch16_224 deit3_medium_patch16_224 "
+    "deit3_base_patch16_224 vit_small_patch14_dinov2 vit_base_patch14_dinov2 vit_small_patch14_reg4_dinov2",
+    "Swin": "swin_tiny_patch4_window7_224 swin_small_patch4_window7_224 swin_base_patch4_window7_224",
 }
 
 SEED = 2026
@@ -89,11 +94,21 @@ class Network:
         logits = model(image)
         handle.remove()
         (gradient,) = torch.autograd.grad(logits[0, index], kept[0])
-        return (kept[0] * gradient.mean((-2, -1), keepdim=True))[0].sum(0).detach().numpy()
+        values, gradient = (self.on_grid(x)[0] for x in (kept[0], gradient))
+        return (values * gradient.mean((-2, -1), keepdim=True)).sum(0).detach().numpy()
+
+    def on_grid(self, x):
+        """[N, C, H, W] of what a module gives: of tokens those on the grid, which come last."""
+        if x.ndim == 3:
+            side = int(x.shape[1] ** 0.5)
+            x = x[:, -side * side :].reshape(len(x), side, side, -1)
+        elif not isinstance(self.model, timm.models.SwinTransformer):
+            return x
+        return x.permute(0, 3, 1, 2)
 
 
 def draw_parameters(model):
-    """Draws what timm sets to 0 or 1: gains, offsets, and scales of layers.
+    """Draws what timm sets to 0 or 1: gains, offsets, and scales of layers; and the weights of transformers.
 
     The last gains of residual branches, most of which timm sets to 0, stay small, as training leaves them: otherwise
     rounding grows a hundredfold in 50 layers.
@@ -103,9 +118,12 @@ def draw_parameters(model):
         if getattr(module, "has_skip", False):
             small.add([norm.weight for norm in module.modules() if isinstance(norm, torch.nn.BatchNorm2d)][-1])
     for name, parameter in model.named_parameters():
-        if parameter.ndim != 1 and "grn" not in name:
-            continue
         with torch.no_grad():
+            if parameter.ndim != 1 and hasattr(model, "patch_embed"):
+                # A transformer is born with weights so small that all pictures look alike.
+                parameter.normal_(0, (parameter[0].numel() if "weight" in name else 4) ** -0.5)
+            if parameter.ndim != 1 and "grn" not in name:
+                continue
             if name.endswith("bias"):
                 parameter.normal_(0, 0.05)
             elif "grn" in name:
@@ -145,4 +163,5 @@ def greatest_difference(found, expected):
     found, expected = np.asarray(found, np.float64), np.asarray(expected, np.float64)
     if found.shape != expected.shape:
         raise ValueError(f"{found.shape} for {expected.shape}")
-    return float(np.abs(found - expected).max() / np.abs(expected).max())
+    # Behind the last norm of a transformer no token but the first has a gradient, and the map is 0.
+    return float(np.abs(found - expected).max() / (np.abs(expected).max() or 1))

@@ -45,7 +45,8 @@ enum GradCAMOptions {
       for example. stage0, stage1, ..., blocks.5 or layer3 stand for the last block of a stage. Early maps are fine and noisy, and can be \
       strong at the image's edge.
       """,
-    expectation: "Please provide a layer's name.", defaultValue: "the last feature map, of transformers the last norm in a block")
+    expectation: "Please provide a layer's name.",
+    defaultValue: "the last feature map, of transformers the last norm in a block")
   static let output = CommandOption<String>.path(
     "output", valueName: "overlay.png",
     abstract: """
