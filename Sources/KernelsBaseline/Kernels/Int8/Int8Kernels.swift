@@ -1,4 +1,3 @@
-import Builtin
 import KernelInterface
 
 /// See ``KernelInterface/ElementType/int8``. A multiplication of words adds up the products of their values.
@@ -24,14 +23,6 @@ package func int8Product() -> ProductKernels {
 
 // A word holds the values of a few steps of the depth: four bytes if an instruction multiplies bytes, otherwise two
 // numbers of 16 bits.
-#if KERNEL_AVX512
-  typealias Words = SIMD16<Int32>
-#elseif KERNEL_AVX2
-  typealias Words = SIMD8<Int32>
-#else
-  typealias Words = SIMD4<Int32>
-#endif
-
 #if KERNEL_HAS_ITS_INSTRUCTIONS && (KERNEL_AVX512 || KERNEL_AVX2)
   let valuesPerWord = 4
   let levelOffset = 0
@@ -44,93 +35,7 @@ package func int8Product() -> ProductKernels {
 #endif
 
 extension Words {
-  /// Adds, lane by lane, the products of a word's values: those of `a`, at most 255 less the offset, and those of `b`, as
-  /// ``KernelInterface/ElementType/int8`` bounds them. None of the instructions can overflow.
-  @inline(__always)
-  mutating func accumulate(_ a: Words, _ b: Words) {
-    #if KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX512 && KERNEL_DOT_PRODUCT
-      _storage._value = Builtin.int_x86_avx512_vpdpbusd_512(
-        _storage._value, a._storage._value, b._storage._value)
-    #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX512
-      let pairs = Builtin.int_x86_avx512_pmaddubs_w_512(
-        Builtin.bitcast_Vec16xInt32_Vec64xInt8(a._storage._value),
-        Builtin.bitcast_Vec16xInt32_Vec64xInt8(b._storage._value))
-      _storage._value = Builtin.add_Vec16xInt32(
-        _storage._value,
-        Builtin.int_x86_avx512_pmaddw_d_512(
-          pairs, Builtin.bitcast_Vec16xInt32_Vec32xInt16(Words.pairOfOnes._storage._value)))
-    #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX2
-      let pairs = Builtin.int_x86_avx2_pmadd_ub_sw(
-        Builtin.bitcast_Vec8xInt32_Vec32xInt8(a._storage._value),
-        Builtin.bitcast_Vec8xInt32_Vec32xInt8(b._storage._value))
-      _storage._value = Builtin.add_Vec8xInt32(
-        _storage._value,
-        Builtin.int_x86_avx2_pmadd_wd(
-          pairs, Builtin.bitcast_Vec8xInt32_Vec16xInt16(Words.pairOfOnes._storage._value)))
-    #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_DOT_PRODUCT
-      _storage._value = Builtin.int_aarch64_neon_sdot_Vec4xInt32_Vec16xInt8(
-        _storage._value, Builtin.bitcast_Vec4xInt32_Vec16xInt8(a._storage._value),
-        Builtin.bitcast_Vec4xInt32_Vec16xInt8(b._storage._value))
-    #elseif !KERNEL_AVX512 && !KERNEL_AVX2 && arch(x86_64)
-      _storage._value = Builtin.add_Vec4xInt32(
-        _storage._value,
-        Builtin.int_x86_sse2_pmadd_wd(
-          Builtin.bitcast_Vec4xInt32_Vec8xInt16(a._storage._value),
-          Builtin.bitcast_Vec4xInt32_Vec8xInt16(b._storage._value)))
-    #elseif arch(wasm32)
-      _storage._value = Builtin.add_Vec4xInt32(
-        _storage._value,
-        Builtin.int_wasm_dot(
-          Builtin.bitcast_Vec4xInt32_Vec8xInt16(a._storage._value),
-          Builtin.bitcast_Vec4xInt32_Vec8xInt16(b._storage._value)))
-    #else
-      let half = Words(repeating: 16)
-      self = self &+ (a & Words(repeating: 0xFFFF)) &* ((b &<< half) &>> half)
-      self = self &+ (a &>> half) &* (b &>> half)
-    #endif
-  }
-
-  /// Two numbers 1 of 16 bits in each lane.
-  @inline(__always)
-  private static var pairOfOnes: Words { Words(repeating: 0x1_0001) }
-
-  /// The lanes as floats, rounded to the nearest.
-  @inline(__always)
-  var floats: Vector {
-    var result = Vector()
-    #if KERNEL_AVX512
-      result._storage._value = Builtin.sitofp_Vec16xInt32_Vec16xFPIEEE32(_storage._value)
-    #elseif KERNEL_AVX2
-      result._storage._value = Builtin.sitofp_Vec8xInt32_Vec8xFPIEEE32(_storage._value)
-    #else
-      result._storage._value = Builtin.sitofp_Vec4xInt32_Vec4xFPIEEE32(_storage._value)
-    #endif
-    return result
-  }
-
   #if KERNEL_HAS_ITS_INSTRUCTIONS && (KERNEL_AVX512 || KERNEL_AVX2)
-    /// The lanes of four vectors, each 0 or more, as bytes; 255 where a lane is more.
-    @inline(__always)
-    static func bytes(_ a: Words, _ b: Words, _ c: Words, _ d: Words) -> Words {
-      var result = Words()
-      #if KERNEL_AVX512
-        let first = Builtin.int_x86_avx512_packssdw_512(a._storage._value, b._storage._value)
-        let second = Builtin.int_x86_avx512_packssdw_512(c._storage._value, d._storage._value)
-        let bytes = Builtin.int_x86_avx512_packuswb_512(first, second)
-        let order = Words(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)
-        result._storage._value = Builtin.int_x86_avx512_permvar_si_512(
-          Builtin.bitcast_Vec64xInt8_Vec16xInt32(bytes), order._storage._value)
-      #else
-        let first = Builtin.int_x86_avx2_packssdw(a._storage._value, b._storage._value)
-        let second = Builtin.int_x86_avx2_packssdw(c._storage._value, d._storage._value)
-        let bytes = Builtin.int_x86_avx2_packuswb(first, second)
-        let order = Words(0, 4, 1, 5, 2, 6, 3, 7)
-        result._storage._value = Builtin.int_x86_avx2_permd(
-          Builtin.bitcast_Vec32xInt8_Vec8xInt32(bytes), order._storage._value)
-      #endif
-      return result
-    }
-
     /// Writes the bytes of four vectors of floats.
     @inline(__always)
     func store(_ words: UnsafeMutablePointer<Int32>, ofVector vector: Int) {
@@ -152,9 +57,7 @@ extension Words {
     /// Writes the lowest bytes of the lanes less ``levelOffset``, a vector's share of words.
     @inline(__always)
     func storeLowParts(_ words: UnsafeMutablePointer<Int32>, ofVector vector: Int) {
-      var bytes = SIMD4<UInt8>()
-      bytes._storage._value = Builtin.trunc_Vec4xInt32_Vec4xInt8(
-        (self ^ Words(repeating: 128))._storage._value)
+      let bytes = (self ^ Words(repeating: 128)).lowBytes
       UnsafeMutableRawPointer(words + vector).storeBytes(of: bytes, as: SIMD4<UInt8>.self)
     }
   #else
@@ -167,9 +70,7 @@ extension Words {
       #elseif KERNEL_AVX2
         place.storeBytes(of: SIMD8<Int16>(truncatingIfNeeded: self), as: SIMD8<Int16>.self)
       #else
-        var halves = SIMD4<Int16>()
-        halves._storage._value = Builtin.trunc_Vec4xInt32_Vec4xInt16(_storage._value)
-        place.storeBytes(of: halves, as: SIMD4<Int16>.self)
+        place.storeBytes(of: lowHalves, as: SIMD4<Int16>.self)
       #endif
     }
   #endif
@@ -272,19 +173,3 @@ private enum ExactRows<let count: Int> {
 
 /// See ``ExactPass``.
 func activateExactly(_ pass: ExactPass) { pass.activation.select(pass) }
-
-extension Vector {
-  /// The lanes, which are whole numbers.
-  @inline(__always)
-  fileprivate var words: Words {
-    var result = Words()
-    #if KERNEL_AVX512
-      result._storage._value = Builtin.fptosi_Vec16xFPIEEE32_Vec16xInt32(_storage._value)
-    #elseif KERNEL_AVX2
-      result._storage._value = Builtin.fptosi_Vec8xFPIEEE32_Vec8xInt32(_storage._value)
-    #else
-      result._storage._value = Builtin.fptosi_Vec4xFPIEEE32_Vec4xInt32(_storage._value)
-    #endif
-    return result
-  }
-}

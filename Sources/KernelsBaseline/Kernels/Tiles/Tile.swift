@@ -1,4 +1,3 @@
-import Builtin
 import CBuiltins
 import KernelInterface
 
@@ -53,11 +52,6 @@ func multiply<Elements: ProductElements>(_ product: MatrixProduct, _: Elements.T
   typealias OneVectorTile<Elements: ProductElements> = Tile<Elements, 6, 1>
   let rowTile = 6
 #endif
-
-/// Keeps the compiler from moving loads from one step of the depth to another: it would gather more of them than there
-/// are registers. No instruction.
-@inline(__always)
-private func keepLoadsApart() { Builtin.fence_seqcst_singlethread() }
 
 /// A register tile of `rows` rows by `vectors` vectors of `C`.
 ///
