@@ -53,6 +53,33 @@ import Testing
     #expect(counts(pool, taskCount: 20) == [Int](repeating: 1, count: 20))
   }
 
+  /// A task that waits for another, which only another thread can do.
+  @Test func oneCallerAloneLeavesTheThreadsToOthers() {
+    let pool = ThreadPool(threadCount: 2)
+    let (begun, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    BackgroundThread.start {
+      pool.withoutSharing {
+        pool.withoutSharing {}
+        begun.signal()
+        done.wait()
+      }
+    }
+    begun.wait()
+    let first = Locked(-1)
+    let second = DispatchSemaphore(value: 0)
+    pool.run(taskCount: 2) { task, _ in
+      if first.withLock({ first in
+        if first < 0 { first = task }
+        return first == task
+      }) {
+        #expect(second.wait(timeout: .now() + 60) == .success, "the other task began after this one")
+      } else {
+        second.signal()
+      }
+    }
+    done.signal()
+  }
+
   /// Without synchronisation of the test's own: what one region wrote, the next and the caller must see.
   @Test(arguments: [2, 7])
   func manyTinyRegionsSeeEachOthersWrites(threadCount: Int) {

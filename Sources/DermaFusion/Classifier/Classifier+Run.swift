@@ -197,10 +197,9 @@ extension Classifier {
     let rest = inputs.count % threadCount
     let wholeCount = 2 * rest <= threadCount ? inputs.count - rest : inputs.count
     let wholeImages = Array(inputs[..<wholeCount])
-    func computeWhole() throws(Failure) {
-      try ParallelMap.forEach(wholeImages, workerCount: threadCount, transform, consume: consume)
-    }
-    try pool.withoutSharing(computeWhole)
+    try ParallelMap.forEach(
+      wholeImages, workerCount: threadCount, { [pool] input in pool.withoutSharing { transform(input) } },
+      consume: consume)
     for input in inputs[wholeCount...] { try consume(transform(input)) }
   }
 }

@@ -9,7 +9,9 @@ package final class ThreadPool: Sendable {
   private let shared = Shared()
   private let workers: [Worker]
   private let isBusy = Atomic<Bool>(false)
-  /// Calls of ``withoutSharing(_:)`` under way.
+  /// The threads that are in ``withoutSharing(_:)``, with the number of its calls that each is in.
+  private let solo = Locked<[UInt: Int]>([:])
+  /// Of all threads. Looking at the table costs a lock.
   private let soloCount = Atomic<Int>(0)
 
   /// - Parameter threadCount: at least 1.
@@ -32,7 +34,7 @@ package final class ThreadPool: Sendable {
   /// when all are done. While another region runs, the caller does its tasks alone.
   package func run(taskCount: Int, _ body: (_ task: Int, _ thread: Int) -> Void) {
     precondition(taskCount < Ticket.limit, "\(taskCount) tasks in one region")
-    let isAlone = workers.isEmpty || taskCount <= 1 || soloCount.load(ordering: .relaxed) > 0
+    let isAlone = workers.isEmpty || taskCount <= 1 || isCallerSolo
     if isAlone || !isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged {
       for task in 0..<taskCount { body(task, 0) }
       return
@@ -99,14 +101,25 @@ package final class ThreadPool: Sendable {
     return values
   }
 
-  /// Runs `body`; until it returns, each caller of ``run(taskCount:_:)`` does its tasks alone. For work that keeps all
+  /// Runs `body`; regions that the calling thread begins in it are done by that thread alone. For work that keeps all
   /// processors busy by itself.
   package func withoutSharing<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
+    let thread = BackgroundThread.identity
+    solo.withLock { $0[thread, default: 0] += 1 }
     soloCount.add(1, ordering: .relaxed)
-    defer { soloCount.subtract(1, ordering: .relaxed) }
+    defer {
+      soloCount.subtract(1, ordering: .relaxed)
+      solo.withLock { $0[thread] = $0[thread] == 1 ? nil : $0[thread, default: 1] - 1 }
+    }
     return try body()
+  }
+
+  private var isCallerSolo: Bool {
+    guard soloCount.load(ordering: .relaxed) > 0 else { return false }
+    let thread = BackgroundThread.identity
+    return solo.withLock { $0[thread] != nil }
   }
 }
 

@@ -41,6 +41,19 @@ package enum BackgroundThread {
     #endif
   }
 
+  /// What tells the calling thread from all others that are alive.
+  static var identity: UInt {
+    #if canImport(Darwin)
+      UInt(bitPattern: pthread_self())
+    #elseif canImport(Musl)
+      UInt(bitPattern: pthread_self())
+    #elseif canImport(Glibc)
+      UInt(pthread_self())
+    #else
+      0
+    #endif
+  }
+
   /// Lets another thread have this processor.
   static func yield() {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
