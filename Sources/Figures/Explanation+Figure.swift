@@ -27,18 +27,18 @@ extension Explanation {
   package func mapFigure(_ style: FigureStyle, trusts: [MapTrust], imageName: String? = nil) -> MapFigure {
     precondition(
       trusts.isEmpty || trusts.count == maps.count, "\(trusts.count) checks of \(maps.count) maps")
-    let peak = maps.reduce(0) { max($0, self.peak(of: $1)) }
+    let shared = hasSharedScale(style) ? SharedScale(maps) : nil
     return MapFigure(
       photograph: cropped,
       maps: order.map { index in
         let map = maps[index]
         return MapFigure.Map(
           title: shortTitle(map),
-          lines: [label(of: map).name] + strength(of: map, peak: peak, style)
+          lines: [label(of: map).name] + (shared?.strength(ofMap: index, map) ?? [])
             + (map.status.sentence.map { [$0] } ?? []) + (trusts.isEmpty ? [] : [trusts[index].verdict]),
           isFramed: label(of: map) == classification.prediction,
-          peak: shareOfScale(map, peak: peak, style) ?? 1,
-          values: { values(of: map, side: $0, peak: peak, style) })
+          peak: shared?.share(ofMap: index) ?? 1,
+          values: { values(of: map, side: $0, greatest: shared?.greatest, style) })
       },
       heading: heading, caption: caption(style, trusts: trusts, imageName: imageName),
       scaleLabel: maps[0].method.usesGradient
@@ -56,34 +56,40 @@ extension Explanation {
 
 // MARK: - Values
 
-extension Explanation {
-  /// The greatest support that a map shows.
-  private func peak(of map: ActivationMap) -> Float {
-    map.status == .ok ? map.placedSupport(side: map.size).max() ?? 0 : 0
+/// The scale that the maps of a contact sheet share.
+private struct SharedScale {
+  /// The greatest support that each map shows.
+  private let peaks: [Float]
+  /// Of all maps.
+  let greatest: Float
+
+  init(_ maps: [ActivationMap]) {
+    peaks = maps.map { $0.status == .ok ? $0.placedSupport(side: $0.size).max() ?? 0 : 0 }
+    greatest = peaks.max() ?? 0
   }
 
+  /// A map's greatest support on the scale, above 0...1; nil where it has nothing to show.
+  func share(ofMap index: Int) -> Float? { peaks[index] > 0 ? peaks[index] / greatest : nil }
+
+  /// How far a map reaches on the scale: one that is far below the others looks empty.
+  func strength(ofMap index: Int, _ map: ActivationMap) -> [String] {
+    guard map.method.usesGradient, let share = share(ofMap: index) else { return [] }
+    return ["Strongest place: \(Double(share).fixed(digits: 2))"]
+  }
+}
+
+extension Explanation {
   private func hasSharedScale(_ style: FigureStyle) -> Bool { maps.count > 1 && style.scale == .shared }
 
   /// `[side, side]`, 0...1; nil where there is nothing to show.
-  private func values(of map: ActivationMap, side: Int, peak: Float, _ style: FigureStyle) -> [Float]? {
+  ///
+  /// - Parameter greatest: What 1 stands for; nil: the map's own greatest support.
+  private func values(of map: ActivationMap, side: Int, greatest: Float?, _ style: FigureStyle) -> [Float]? {
     guard map.status == .ok else { return nil }
     if style.form == .classic { return map.values(side: side) }
     let support = map.placedSupport(side: side)
-    let greatest = hasSharedScale(style) ? peak : support.max() ?? 0
+    let greatest = greatest ?? support.max() ?? 0
     return greatest > 0 ? support.map { min($0 / greatest, 1) } : nil
-  }
-
-  /// A map's greatest support on a scale that it shares, above 0...1; nil where it has one of its own or nothing to show.
-  private func shareOfScale(_ map: ActivationMap, peak: Float, _ style: FigureStyle) -> Float? {
-    guard hasSharedScale(style), peak > 0 else { return nil }
-    let share = self.peak(of: map) / peak
-    return share > 0 ? share : nil
-  }
-
-  /// How far a map reaches on a scale that it shares: one that is far below the others looks empty.
-  private func strength(of map: ActivationMap, peak: Float, _ style: FigureStyle) -> [String] {
-    guard map.method.usesGradient, let share = shareOfScale(map, peak: peak, style) else { return [] }
-    return ["Strongest place: \(Double(share).fixed(digits: 2))"]
   }
 }
 
@@ -226,7 +232,9 @@ extension ActivationMap.Status {
 extension Explanation {
   /// A map over the photograph without any text, at `photograph`'s resolution; nil where it has nothing to show.
   package func overlay(of map: ActivationMap, on photograph: PixelImage, style: FigureStyle) -> PixelImage? {
-    values(of: map, side: photograph.width, peak: peak(of: map), style).map {
+    // Alone it has a scale of its own.
+    let greatest = hasSharedScale(style) ? SharedScale([map]).greatest : nil
+    return values(of: map, side: photograph.width, greatest: greatest, style).map {
       MapFigure.overlay($0, on: photograph, style: style, lineWidth: Float(photograph.width) * 1.3 / 450)
     }
   }

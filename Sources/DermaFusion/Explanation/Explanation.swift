@@ -40,8 +40,9 @@ extension Classifier {
     of image: PixelImage, metadata: PatientMetadata = .unknown, label: LesionLabel? = nil,
     method: ActivationMapMethod = .gradcam, layer: String? = nil
   ) throws(DermaFusionError) -> ActivationMap {
-    try explain(
-      image, metadata: metadata, labels: label.map { [$0] } ?? [], method: method, layer: layer
+    // An explanation would hold a copy of the image.
+    try run(
+      explaining(label.map { [$0] } ?? [], method: method, layer: layer, metadata: metadata), on: image
     ).maps[0]
   }
 
