@@ -20,6 +20,12 @@ package struct NetworkWeights {
     let names = Locked<Set<String>>([])
   }
 
+  package init(file: SafetensorsFile, precision: Precision, kernels: KernelSet) {
+    self.file = file
+    self.precision = precision
+    self.kernels = kernels
+  }
+
   /// The tensors whose names are below this scope's.
   func scope(_ name: String) -> NetworkWeights {
     var scope = self

@@ -16,12 +16,12 @@ import Testing
   {
     Classifier(
       try StandIn.model(
-        StandIn.configuration(name: "bias \(bias)", classes: classes, size: 48, hasFusion: hasFusion)
-      ) { image, metadata in
-        let pixels = image.resized.pixels
+        StandIn.configuration(name: "bias \(bias)", classes: classes, size: 48, hasFusion: hasFusion),
+        metadata: [3: [1, 0, 0, 0]]
+      ) { image in
+        let pixels = image.pixels
         let mean = pixels.reduce(0) { $0 + Float($1) } / Float(pixels.count) / 64
-        let age: Float = hasFusion ? metadata.values[0] : 0
-        return [0, 0, 0, age, bias, mean, 0]
+        return [0, 0, 0, 0, bias, mean, 0]
       })
   }
 
@@ -34,13 +34,13 @@ import Testing
     case "turned":
       let ids = #"["vasc", "nv", "mel", "df", "bkl", "bcc", "akiec"]"#
       return Classifier(
-        try StandIn.model(StandIn.configuration(classes: ids, size: 48)) { image, _ in
-          let pixels = image.resized.pixels
+        try StandIn.model(StandIn.configuration(classes: ids, size: 48)) { image in
+          let pixels = image.pixels
           return [0, pixels.reduce(0) { $0 + Float($1) } / Float(pixels.count) / 64, 0, 0, 0, 0, 0]
         })
     case "others":
       return Classifier(
-        try StandIn.model(StandIn.configuration(classes: #"["nv", "mel", "scc"]"#, size: 48)) { _, _ in
+        try StandIn.model(StandIn.configuration(classes: #"["nv", "mel", "scc"]"#, size: 48)) { _ in
           [0, 1, 2]
         })
     default: return try model(bias: 0)

@@ -218,7 +218,7 @@ import Testing
   @Test func ofAThousandClassesTextShowsTheLikeliest() throws {
     let ids = (0..<1000).map { "\"c\($0)\"" }.joined(separator: ",")
     let classifier = Classifier(
-      try StandIn.model(StandIn.configuration(classes: "[\(ids)]", size: 48)) { _, _ in
+      try StandIn.model(StandIn.configuration(classes: "[\(ids)]", size: 48)) { _ in
         (0..<1000).map { $0 == 417 ? 12 : Float($0 % 10) / 10 }
       })
     let image = folder.write(pnm(), to: "images/A.ppm")

@@ -1,13 +1,22 @@
 import Files
 import Foundation
+import TestModels
 import Testing
 
 @testable import Commands
 @testable import DermaFusion
 
 @Suite struct NetworkReportTests {
+  private let classifier: Classifier
+
+  init() throws {
+    let (formula, configuration) = try #require(
+      FormulaNetwork.all().first { $0.network.name == "efficientnet_lite0" })
+    classifier = try Classifier(configuration: configuration, weights: formula.weights(), threadCount: 1)
+  }
+
   @Test func jsonListsTheOperationsWithWhatBecameAPartOfThem() throws {
-    let result = runTool("info", "--network", "--format", "json")
+    let result = runTool(words: ["info", "--network", "--format", "json"], classifier: classifier)
     #expect(result.status == .success)
     let object = try #require(
       try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
@@ -35,9 +44,10 @@ import Testing
   }
 
   @Test func textHasALineForEachOperation() throws {
-    let network = try #require(try toyClassifier(threadCount: 1, usesMetadata: false).networks.first)
-    let lines = runTool("info", "--network", width: 80).output.split(separator: "\n")
-    #expect(lines[0].hasPrefix("toy 0.0.1: \(network.network.parameters) parameters, "))
+    let network = try #require(classifier.networks.first)
+    let lines = runTool(words: ["info", "--network"], width: 80, classifier: classifier).output
+      .split(separator: "\n")
+    #expect(lines[0].hasPrefix("\(classifier.model): \(network.network.parameters) parameters, "))
     #expect(lines[1].hasPrefix("operation"))
     #expect(lines[2].hasPrefix("convolution 3x3 / 2"))
     #expect(

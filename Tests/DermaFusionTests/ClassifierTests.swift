@@ -20,7 +20,7 @@ import Testing
         StandIn.configuration(
           name: "fixed", version: "2.0.0", classes: "[\(quoted)]", temperature: temperature, size: 64,
           constancy: StandIn.shadesOfGray)
-      ) { _, _ in logits })
+      ) { _ in logits })
   }
 
   func image(width: Int = 120, height: Int = 110, level: (Int) -> UInt8) -> PixelImage {

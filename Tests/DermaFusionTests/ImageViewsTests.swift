@@ -10,17 +10,15 @@ import Testing
 @Suite struct ImageViewsTests {
   /// A classifier of 40x40 pixels, so that images of that size are not resized.
   private static func classifier(
-    abstention: String? = nil, _ network: @escaping @Sendable (PreprocessedImage) -> [Float]
+    abstention: String? = nil, _ network: @escaping @Sendable (PixelImage) -> [Float]
   ) throws -> Classifier {
     Classifier(
-      try StandIn.model(StandIn.configuration(name: "places", abstention: abstention)) { image, _ in
-        network(image)
-      })
+      try StandIn.model(StandIn.configuration(name: "places", abstention: abstention), logits: network))
   }
 
   /// The red of seven places: other places in each view.
-  @Sendable private static func reds(_ image: PreprocessedImage) -> [Float] {
-    (0..<7).map { Float(image.resized.pixels[($0 * 97 + 5) * 3]) / 7 - 16 }
+  @Sendable private static func reds(_ image: PixelImage) -> [Float] {
+    (0..<7).map { Float(image.pixels[($0 * 97 + 5) * 3]) / 7 - 16 }
   }
 
   private static let image = PixelImage(
@@ -29,7 +27,7 @@ import Testing
   @Test func logitsAreTheMeanOverTheEightViews() throws {
     let seen = Locked<[[UInt8]]>([])
     let classifier = try Self.classifier { image in
-      seen.withLock { $0.append(image.resized.pixels) }
+      seen.withLock { $0.append(image.pixels) }
       return Self.reds(image)
     }
     let result = try classifier.classify(Self.image, views: .symmetries)
@@ -74,7 +72,7 @@ import Testing
   @Test func logitsThatAreNotFiniteInOneViewMakeNoPrediction() throws {
     let corner = Self.image.pixels[0]
     let classifier = try Self.classifier { image in
-      [1, 2, 3, 4, 5, 6, image.resized.pixels[0] == corner ? 7 : .infinity]
+      [1, 2, 3, 4, 5, 6, image.pixels[0] == corner ? 7 : .infinity]
     }
     #expect(throws: Never.self) { try classifier.classify(Self.image) }
     #expect(throws: DermaFusionError.self) { try classifier.classify(Self.image, views: .symmetries) }

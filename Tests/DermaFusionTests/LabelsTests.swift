@@ -10,7 +10,7 @@ import Testing
     width: 40, height: 40, pixels: (0..<4800).map { UInt8(truncatingIfNeeded: $0 * 37 + $0 / 120 * 11) })
 
   private func classify(classes: String, _ logits: [Float]) throws -> Classification {
-    let model = try StandIn.model(StandIn.configuration(classes: classes)) { _, _ in logits }
+    let model = try StandIn.model(StandIn.configuration(classes: classes)) { _ in logits }
     return try Classifier(model).classify(Self.image)
   }
 
@@ -88,7 +88,7 @@ import Testing
 
   @Test func aLabelOfAnotherModelIsNotExplained() throws {
     let classifier = try LightDetector.classifier()
-    let other = try StandIn.model(StandIn.configuration(classes: #"["a", "mel"]"#)) { _, _ in [0, 1] }
+    let other = try StandIn.model(StandIn.configuration(classes: #"["a", "mel"]"#)) { _ in [0, 1] }
     let error = #expect(throws: DermaFusionError.self) {
       try classifier.explain(Self.image, labels: [other.labels[1]])
     }

@@ -61,8 +61,8 @@ import Testing
   /// Its logits follow from the image's first red.
   private static func classifier(threadCount: Int = 3) throws -> Classifier {
     Classifier(
-      try StandIn.model(StandIn.configuration(), threadCount: threadCount) { image, _ in
-        (0..<7).map { Float(image.resized.pixels[0]) / Float(50 + $0) }
+      try StandIn.model(StandIn.configuration(), threadCount: threadCount) { image in
+        (0..<7).map { Float(image.pixels[0]) / Float(50 + $0) }
       })
   }
 

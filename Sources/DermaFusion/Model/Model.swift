@@ -16,10 +16,6 @@ public struct Model: Sendable {
   /// Whether the files were compared with the hashes that their folder states.
   package let hasChecksums: Bool
   private let sha256: @Sendable () -> String
-  private let standIn: StandIn?
-
-  /// Makes a network's output in its place.
-  package typealias StandIn = @Sendable (PreprocessedImage, MetadataVector) -> NetworkOutput
 
   /// Loads a model from its folder and prepares it, which takes a moment.
   ///
@@ -57,12 +53,10 @@ public struct Model: Sendable {
       hasChecksums: folder.hasChecksums, sha256: { [digest = folder.digest] in digest.sha256 })
   }
 
-  /// - Parameters:
-  ///   - sha256: the model's identity, asked for when the first result is made.
-  ///   - standIn: what makes the output instead of the network; for tests.
+  /// - Parameter sha256: the model's identity, asked for when the first result is made.
   package init(
     configuration: ModelConfiguration, file: String = ConfigurationFile.name, network: Network,
-    hasChecksums: Bool = false, sha256: @escaping @Sendable () -> String, standIn: StandIn? = nil
+    hasChecksums: Bool = false, sha256: @escaping @Sendable () -> String
   ) {
     self.configuration = configuration
     self.file = file
@@ -71,7 +65,6 @@ public struct Model: Sendable {
     labels = Labels(configuration.classes)
     self.hasChecksums = hasChecksums
     self.sha256 = sha256
-    self.standIn = standIn
   }
 
   /// The model that results name. Its hash is computed while the model is loaded; an earlier reader waits.
@@ -93,8 +86,7 @@ public struct Model: Sendable {
     of image: PreprocessedImage, metadata: MetadataVector,
     observe: ((_ name: String, _ map: FeatureMap) -> Void)? = nil
   ) -> NetworkOutput {
-    if let standIn { return standIn(image, metadata) }
-    return unsafe network.run(
+    unsafe network.run(
       metadata: metadata, writeInput: { unsafe image.writeNormalizedNHWC(to: $0) }, observe: observe)
   }
 

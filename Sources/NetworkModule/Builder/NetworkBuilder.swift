@@ -291,6 +291,11 @@ package struct NetworkBuilder {
     return list.insert(Mean(), [end], after: end)
   }
 
+  /// An operation of another kind.
+  package mutating func append(_ operation: any Operation, _ inputs: [Value]) -> Value {
+    list.insert(operation, inputs)
+  }
+
   private mutating func finished(_ x: Value, _ norm: String?, _ activation: Activation) -> Value {
     let normed = norm.map { batchNorm($0, x) } ?? x
     return activation == .identity ? normed : self.activation(activation, normed)

@@ -157,7 +157,8 @@ package struct Layout: Sendable, Equatable {
   /// Rows of sums of channels behind the map, for a gate: one for each band of the map's rows.
   let sumRowCount: Int
 
-  init(_ shape: FeatureShape, type: ElementType = .float32, sumRowCount: Int = 0, kernels: KernelSet) {
+  package init(_ shape: FeatureShape, type: ElementType = .float32, sumRowCount: Int = 0, kernels: KernelSet)
+  {
     self.shape = shape
     self.type = type
     self.sumRowCount = sumRowCount
@@ -185,7 +186,7 @@ package struct Stored {
   let pointer: UnsafeMutablePointer<Float>
   let layout: Layout
 
-  var map: FeatureMap {
+  package var map: FeatureMap {
     precondition(layout.type == .float32, "words of \(layout.type.rawValue) read as floats")
     return FeatureMap(pointer, shape: layout.shape, pixelStride: layout.pixelStride)
   }

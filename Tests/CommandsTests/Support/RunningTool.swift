@@ -72,7 +72,7 @@ func runTool(
   words: [String], input: [UInt8] = [], environment: [String: String] = ["DERMAFUSION_MODEL": "model"],
   width: Int? = nil, usesColour: Bool = false, executablePath: String? = nil,
   output: MemoryOutput = MemoryOutput(), usesMetadata: Bool = true, showsProgress: Bool = false,
-  instructionSetRefusal: String? = nil
+  instructionSetRefusal: String? = nil, classifier: Classifier? = nil
 ) -> ToolResult {
   let errors = MemoryOutput()
   let terminal = Terminal(
@@ -90,7 +90,7 @@ func runTool(
       throw DermaFusionError(
         .modelNotFound, message: "\(folder): there is no such model folder", remedy: "Name a folder.")
     }
-    return try toyClassifier(threadCount: threadCount ?? 2, usesMetadata: usesMetadata)
+    return try classifier ?? toyClassifier(threadCount: threadCount ?? 2, usesMetadata: usesMetadata)
   }
   let status = Tool.dermafusion.run(words, session: session)
   return ToolResult(status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
@@ -105,15 +105,15 @@ func toyClassifier(threadCount: Int, usesMetadata: Bool) throws -> Classifier {
 func toyModel(threadCount: Int, usesMetadata: Bool) throws -> Model {
   try StandIn.model(
     toyConfiguration(usesMetadata: usesMetadata), threadCount: threadCount,
-    sha256: String(repeating: "0123456789abcdef", count: 4)
-  ) { image, metadata in
-    let pixels = image.resized.pixels
+    sha256: String(repeating: "0123456789abcdef", count: 4),
+    metadata: [1: [1, 0, 0, 0], 3: [0, -1, 0, 0], 6: [0, 0, 0, 1.0 / 14]]
+  ) { image in
+    let pixels = image.pixels
     let means = (0..<3).map { channel in
       let values = stride(from: channel, to: pixels.count, by: 3).map { Float(pixels[$0]) }
       return values.reduce(0, +) / Float(values.count) / 64
     }
-    let vector = metadata.values
-    return [means[0], vector[0], -1, -vector[1], means[1], means[2], vector[3] / 14]
+    return [means[0], 0, -1, 0, means[1], means[2], 0]
   }
 }
 
