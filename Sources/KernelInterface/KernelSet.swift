@@ -16,7 +16,9 @@ package enum InstructionSet: String, Sendable, CaseIterable {
 ///
 /// Its arguments keep pointers, which are marked `@_nonEphemeral`: the compiler warns where an array is converted to one,
 /// since that pointer is valid during the initialiser's call only.
-package struct KernelSet: Sendable {
+///
+/// A class, because every packed layer holds it: a copy of so many functions would be a kilobyte of code in each place.
+package final class KernelSet: Sendable {
   /// The products of an instruction set.
   package struct Products: Sendable {
     package let float32: ProductKernels
