@@ -143,7 +143,7 @@ let package = Package(
       "Files", ["ImagePipeline", "SystemModule", "SHA256Instructions"], .memorySafe, .optimizedInDebugBuilds),
     // Needs no network, so that both are compiled side by side.
     module("ImageCodecs", ["CPNG", "CJPEG", "CImageLibraries"] + ground, .optimizedInDebugBuilds),
-    module("ImagePipeline", ["SystemModule"], .optimizedInDebugBuilds),
+    module("ImagePipeline", ["SystemModule"], .memorySafe, .optimizedInDebugBuilds),
     module(
       "TensorModule",
       [
@@ -151,7 +151,7 @@ let package = Package(
         "SystemModule", "CBuiltins",
       ], .internalImports, .optimizedInDebugBuilds),
     // The only module that imports the C library, Dispatch or a lock.
-    module("SystemModule", ["CBuiltins", "CLibrary"]),
+    module("SystemModule", ["CBuiltins", "CLibrary"], .memorySafe),
     module("CLibrary"),
 
     // One kernel source, compiled once per instruction set

@@ -51,13 +51,13 @@ package struct ImageMeasures: Sendable, Equatable {
     let count = image.width * image.height
     // The sum is past 32 bits, which is all that an Int has in WebAssembly.
     var (total, greenCount): (Int64, Int) = (0, 0)
-    let values = [Int32](unsafeUninitializedCapacity: count) { values, initialized in
-      image.pixels.withUnsafeBufferPointer { pixels in
+    let values = unsafe [Int32](unsafeUninitializedCapacity: count) { values, initialized in
+      unsafe image.pixels.withUnsafeBufferPointer { pixels in
         for index in 0..<count {
           let place = index &* 3
-          let (red, green) = (Int32(pixels[place]), Int32(pixels[place &+ 1]))
-          let value = 77 &* red &+ 150 &* green &+ 29 &* Int32(pixels[place &+ 2])
-          values[index] = value
+          let (red, green) = unsafe (Int32(pixels[place]), Int32(pixels[place &+ 1]))
+          let value = unsafe 77 &* red &+ 150 &* green &+ 29 &* Int32(pixels[place &+ 2])
+          unsafe values[index] = value
           total &+= Int64(value)
           // The sign, which no branch has to be foreseen for.
           greenCount &+= Int(UInt32(bitPattern: red &+ greener &- green) >> 31)
@@ -95,12 +95,12 @@ package struct ImageMeasures: Sendable, Equatable {
 
   /// Mean square along rows and columns, without what rounding adds.
   private static func secondDifferences(_ luma: [Int32], side: Int, step: Int) -> Double {
-    luma.withUnsafeBufferPointer { luma in
+    unsafe luma.withUnsafeBufferPointer { luma in
       var total: UInt64 = 0
       for row in 0..<side {
-        total &+= squares(luma, row * side + step..<(row + 1) * side - step, distance: step)
+        unsafe total &+= squares(luma, row * side + step..<(row + 1) * side - step, distance: step)
       }
-      total &+= squares(luma, step * side..<(side - step) * side, distance: step * side)
+      unsafe total &+= squares(luma, step * side..<(side - step) * side, distance: step * side)
       return max(Double(total) / Double(2 * side * (side - 2 * step)) - rounding, 0)
     }
   }
@@ -111,7 +111,7 @@ package struct ImageMeasures: Sendable, Equatable {
   ) -> UInt64 {
     var total: UInt64 = 0
     for place in places {
-      let difference = 2 &* luma[place] &- luma[place &- distance] &- luma[place &+ distance]
+      let difference = unsafe 2 &* luma[place] &- luma[place &- distance] &- luma[place &+ distance]
       let magnitude = UInt64(difference.magnitude)
       total &+= magnitude &* magnitude
     }
@@ -155,13 +155,13 @@ package struct ColorMeasures: Sendable, Equatable {
     // Pixels, red - green, green - blue, by level of luma. A sum of 2048 x 2048 pixels fits.
     var levels = [SIMD4<Int32>](repeating: SIMD4(), count: 256)
     var squares: Int64 = 0
-    levels.withUnsafeMutableBufferPointer { levels in
-      image.pixels.withUnsafeBufferPointer { pixels in
+    unsafe levels.withUnsafeMutableBufferPointer { levels in
+      unsafe image.pixels.withUnsafeBufferPointer { pixels in
         for index in luma.indices {
           let place = index &* 3
-          let green = Int32(pixels[place &+ 1])
-          let (first, second) = (Int32(pixels[place]) &- green, green &- Int32(pixels[place &+ 2]))
-          levels[Int(luma[index] >> 8)] &+= SIMD4(1, first, second, 0)
+          let green = unsafe Int32(pixels[place &+ 1])
+          let (first, second) = unsafe (Int32(pixels[place]) &- green, green &- Int32(pixels[place &+ 2]))
+          unsafe levels[Int(luma[index] >> 8)] &+= SIMD4(1, first, second, 0)
           squares &+= Int64(first &* first &+ second &* second)
         }
       }
@@ -233,21 +233,21 @@ enum BlockSums {
     let (count, stride) = (image.width / side, image.width * 3)
     var sums: [SIMD3<Int>] = []
     sums.reserveCapacity(count * count)
-    image.pixels.withUnsafeBufferPointer { pixels in
-      withUnsafeTemporaryAllocation(of: UInt16.self, capacity: stride) { columns in
+    unsafe image.pixels.withUnsafeBufferPointer { pixels in
+      unsafe withUnsafeTemporaryAllocation(of: UInt16.self, capacity: stride) { columns in
         for blockRow in 0..<count {
           // Whole rows first, which is one vector instruction for many values: 20 x 255 fits.
-          columns.initialize(repeating: 0)
+          unsafe columns.initialize(repeating: 0)
           for row in blockRow * side..<(blockRow + 1) * side {
-            let line = UnsafeBufferPointer(rebasing: pixels[row * stride..<(row + 1) * stride])
-            for index in 0..<stride { columns[index] &+= UInt16(line[index]) }
+            let line = unsafe UnsafeBufferPointer(rebasing: pixels[row * stride..<(row + 1) * stride])
+            for index in 0..<stride { unsafe columns[index] &+= UInt16(line[index]) }
           }
           for blockColumn in 0..<count {
             var (red, green, blue) = (0, 0, 0)
             for column in blockColumn * side..<(blockColumn + 1) * side {
-              red += Int(columns[column * 3])
-              green += Int(columns[column * 3 + 1])
-              blue += Int(columns[column * 3 + 2])
+              unsafe red += Int(columns[column * 3])
+              unsafe green += Int(columns[column * 3 + 1])
+              unsafe blue += Int(columns[column * 3 + 2])
             }
             sums.append(SIMD3(red, green, blue))
           }

@@ -36,8 +36,8 @@ enum ImageResizer {
     _ image: PixelImage, region: Region, width: Int, height: Int, interpolation: Interpolation = .bilinear
   ) -> PixelImage {
     let window = Region(left: 0, top: 0, width: width, height: height)
-    return PixelImage(width: width, height: height) { result in
-      resize(image, region, width, height, window, interpolation, result)
+    return unsafe PixelImage(width: width, height: height) { result in
+      unsafe resize(image, region, width, height, window, interpolation, result)
     }
   }
 
@@ -47,20 +47,20 @@ enum ImageResizer {
   ) -> PixelImage {
     let (window, size) = (frame.window, frame.size)
     if window.width == size, window.height == size {
-      return PixelImage(width: size, height: size) { result in
-        resize(image, frame.region, frame.width, frame.height, window, interpolation, result)
+      return unsafe PixelImage(width: size, height: size) { result in
+        unsafe resize(image, frame.region, frame.width, frame.height, window, interpolation, result)
       }
     }
-    let kept = PixelImage(width: window.width, height: window.height) { result in
-      resize(image, frame.region, frame.width, frame.height, window, interpolation, result)
+    let kept = unsafe PixelImage(width: window.width, height: window.height) { result in
+      unsafe resize(image, frame.region, frame.width, frame.height, window, interpolation, result)
     }
     let (left, top) = ((size - window.width) / 2, (size - window.height) / 2)
-    return PixelImage(width: size, height: size) { result in
-      for index in 0..<size * size * 3 { result[index] = fill[index % 3] }
-      kept.pixels.withUnsafeBufferPointer { pixels in
+    return unsafe PixelImage(width: size, height: size) { result in
+      for index in 0..<size * size * 3 { unsafe result[index] = fill[index % 3] }
+      unsafe kept.pixels.withUnsafeBufferPointer { pixels in
         guard let base = pixels.baseAddress else { return }
         for y in 0..<window.height {
-          (result + ((top + y) * size + left) * 3).update(
+          unsafe (result + ((top + y) * size + left) * 3).update(
             from: base + y * window.width * 3, count: window.width * 3)
         }
       }
@@ -82,30 +82,30 @@ enum ImageResizer {
     let down = Axis(
       inputCount: region.height, outputCount: height, kept: window.top..<window.top + window.height,
       interpolation: interpolation)
-    image.pixels.withUnsafeBufferPointer { pixels in
+    unsafe image.pixels.withUnsafeBufferPointer { pixels in
       guard let base = pixels.baseAddress else { preconditionFailure("an image without pixels") }
-      let source = Rows(
+      let source = unsafe Rows(
         start: base + (region.top * image.width + region.left) * 3, stride: image.width * 3)
       // Pillow turns the passes round where the height shrinks much more than the width, which changes the rounding.
       if height < region.height, region.height - height > 2 * (region.width - width) {
         let middle = UnsafeMutablePointer<UInt8>.allocate(capacity: region.width * window.height * 3)
-        defer { middle.deallocate() }
-        resizeInOrder(source, across: .unchanged(region.width), down: down, middle)
-        resizeInOrder(
+        defer { unsafe middle.deallocate() }
+        unsafe resizeInOrder(source, across: .unchanged(region.width), down: down, middle)
+        unsafe resizeInOrder(
           Rows(start: middle, stride: region.width * 3), across: across, down: .unchanged(window.height),
           result)
       } else {
-        resizeInOrder(source, across: across, down: down, result)
+        unsafe resizeInOrder(source, across: across, down: down, result)
       }
     }
   }
 
   /// Rows of RGB pixels in memory that someone else owns; `stride` counts bytes from row to row.
-  private struct Rows {
+  @unsafe private struct Rows {
     var start: UnsafePointer<UInt8>
     var stride: Int
 
-    subscript(y: Int) -> UnsafePointer<UInt8> { start + y * stride }
+    subscript(y: Int) -> UnsafePointer<UInt8> { unsafe start + y * stride }
   }
 
   /// Horizontally, then vertically; a direction in which the size stays is left out.
@@ -115,16 +115,16 @@ enum ImageResizer {
     let rowBytes = across.kept.count * 3
     let vertical = down.weights
     guard let horizontal = across.weights else {
-      let kept = Rows(start: source.start + across.kept.lowerBound * 3, stride: source.stride)
+      let kept = unsafe Rows(start: source.start + across.kept.lowerBound * 3, stride: source.stride)
       for y in down.kept.indices {
-        let target = result + (y - down.kept.lowerBound) * rowBytes
+        let target = unsafe result + (y - down.kept.lowerBound) * rowBytes
         if let vertical {
           let output = y - down.kept.lowerBound
-          combineRows(
+          unsafe combineRows(
             kept[vertical.starts[output]], stride: kept.stride, count: rowBytes,
             vertical.parts + output * vertical.windowSize, rowCount: vertical.counts[output], target)
         } else {
-          target.update(from: kept[y], count: rowBytes)
+          unsafe target.update(from: kept[y], count: rowBytes)
         }
       }
       return
@@ -132,40 +132,40 @@ enum ImageResizer {
 
     // The rows that the current output needs, already resampled horizontally; they come four at a time.
     let window = UnsafeMutablePointer<UInt8>.allocate(capacity: ((vertical?.windowSize ?? 1) + 3) * rowBytes)
-    defer { window.deallocate() }
+    defer { unsafe window.deallocate() }
     let packed = UnsafeMutablePointer<UInt32>.allocate(capacity: across.inputCount * 3 + 1)
-    defer { packed.deallocate() }
-    packed[across.inputCount * 3] = 0
+    defer { unsafe packed.deallocate() }
+    unsafe packed[across.inputCount * 3] = 0
     let resampled = UnsafeMutablePointer<UInt32>.allocate(capacity: rowBytes + 1)
-    defer { resampled.deallocate() }
+    defer { unsafe resampled.deallocate() }
 
     var first = 0
     var end = 0
     for output in 0..<down.kept.count {
-      let start = vertical?.starts[output] ?? down.kept.lowerBound + output
-      let count = vertical?.counts[output] ?? 1
+      let start = unsafe vertical?.starts[output] ?? down.kept.lowerBound + output
+      let count = unsafe vertical?.counts[output] ?? 1
       if start > first {
         let kept = max(end - start, 0)
-        window.update(from: window + (start - first) * rowBytes, count: kept * rowBytes)
+        unsafe window.update(from: window + (start - first) * rowBytes, count: kept * rowBytes)
         first = start
         end = start + kept
       }
       while end < start + count {
         let last = down.inputCount - 1
-        interleave(
+        unsafe interleave(
           (source[end], source[min(end + 1, last)], source[min(end + 2, last)], source[min(end + 3, last)]),
           count: across.inputCount * 3, packed)
-        resampleRows(packed, horizontal, resampled)
-        separate(resampled, count: rowBytes, window + (end - first) * rowBytes, stride: rowBytes)
+        unsafe resampleRows(packed, horizontal, resampled)
+        unsafe separate(resampled, count: rowBytes, window + (end - first) * rowBytes, stride: rowBytes)
         end += 4
       }
-      let target = result + output * rowBytes
+      let target = unsafe result + output * rowBytes
       if let vertical {
-        combineRows(
+        unsafe combineRows(
           window, stride: rowBytes, count: rowBytes, vertical.parts + output * vertical.windowSize,
           rowCount: count, target)
       } else {
-        target.update(from: window, count: rowBytes)
+        unsafe target.update(from: window, count: rowBytes)
       }
     }
   }
@@ -197,8 +197,8 @@ extension ImageResizer {
     _ words: UnsafeMutablePointer<UInt32>
   ) {
     for x in 0..<count {
-      words[x] =
-        UInt32(rows.0[x]) | UInt32(rows.1[x]) << 8 | UInt32(rows.2[x]) << 16 | UInt32(rows.3[x]) << 24
+      unsafe words[x] =
+        unsafe UInt32(rows.0[x]) | UInt32(rows.1[x]) << 8 | UInt32(rows.2[x]) << 16 | UInt32(rows.3[x]) << 24
     }
   }
 
@@ -207,9 +207,9 @@ extension ImageResizer {
     _ words: UnsafePointer<UInt32>, count: Int, _ rows: UnsafeMutablePointer<UInt8>, stride: Int
   ) {
     for row in 0..<4 {
-      let target = rows + row * stride
+      let target = unsafe rows + row * stride
       let shift = UInt32(row * 8)
-      for x in 0..<count { target[x] = UInt8(truncatingIfNeeded: words[x] &>> shift) }
+      for x in 0..<count { unsafe target[x] = unsafe UInt8(truncatingIfNeeded: words[x] &>> shift) }
     }
   }
 
@@ -220,14 +220,14 @@ extension ImageResizer {
   static func resampleRows(
     _ words: UnsafePointer<UInt32>, _ weights: ResamplingWeights, _ result: UnsafeMutablePointer<UInt32>
   ) {
-    let source = UnsafeRawPointer(words)
+    let source = unsafe UnsafeRawPointer(words)
     let target = UnsafeMutableRawPointer(result)
     for output in 0..<weights.outputCount {
       var sums = Sums()
-      sums.add(
+      unsafe sums.add(
         source + weights.starts[output] * 12, stride: 12, weights.parts + output * weights.windowSize,
         count: weights.counts[output])
-      (target + output * 12).storeBytes(of: sums.bytes, as: SIMD4<UInt32>.self)
+      unsafe (target + output * 12).storeBytes(of: sums.bytes, as: SIMD4<UInt32>.self)
     }
   }
 
@@ -239,13 +239,13 @@ extension ImageResizer {
     let blockEnd = count - count % 16
     for x in Swift.stride(from: 0, to: blockEnd, by: 16) {
       var sums = Sums()
-      sums.add(UnsafeRawPointer(rows + x), stride: stride, parts, count: rowCount)
-      UnsafeMutableRawPointer(result + x).storeBytes(of: sums.bytes, as: SIMD4<UInt32>.self)
+      unsafe sums.add(UnsafeRawPointer(rows + x), stride: stride, parts, count: rowCount)
+      unsafe UnsafeMutableRawPointer(result + x).storeBytes(of: sums.bytes, as: SIMD4<UInt32>.self)
     }
     for x in blockEnd..<count {
       var sum = half
-      for index in 0..<rowCount { sum &+= Int32(rows[x + index * stride]) &* parts[index].whole }
-      result[x] = UInt8(truncatingIfNeeded: min(max(sum >> precisionBits, 0), 255))
+      for index in 0..<rowCount { unsafe sum &+= Int32(rows[x + index * stride]) &* parts[index].whole }
+      unsafe result[x] = UInt8(truncatingIfNeeded: min(max(sum >> precisionBits, 0), 255))
     }
   }
 
@@ -261,16 +261,16 @@ extension ImageResizer {
     mutating func add(
       _ bytes: UnsafeRawPointer, stride: Int, _ parts: UnsafePointer<ResamplingWeights.Parts>, count: Int
     ) {
-      var bytes = bytes
-      var parts = parts
+      var bytes = unsafe bytes
+      var parts = unsafe parts
       for _ in 0..<count {
-        let words = bytes.loadUnaligned(as: SIMD4<UInt32>.self)
+        let words = unsafe bytes.loadUnaligned(as: SIMD4<UInt32>.self)
         let values = (
           Lanes(truncatingIfNeeded: words & 0xFF), Lanes(truncatingIfNeeded: words &>> 8 & 0xFF),
           Lanes(truncatingIfNeeded: words &>> 16 & 0xFF), Lanes(truncatingIfNeeded: words &>> 24)
         )
-        let highPart = Lanes(repeating: Int32(parts.pointee.high))
-        let lowPart = Lanes(repeating: Int32(parts.pointee.low))
+        let highPart = unsafe Lanes(repeating: Int32(parts.pointee.high))
+        let lowPart = unsafe Lanes(repeating: Int32(parts.pointee.low))
         high.0 &+= values.0 &* highPart
         high.1 &+= values.1 &* highPart
         high.2 &+= values.2 &* highPart
@@ -279,8 +279,8 @@ extension ImageResizer {
         low.1 &+= values.1 &* lowPart
         low.2 &+= values.2 &* lowPart
         low.3 &+= values.3 &* lowPart
-        bytes += stride
-        parts += 1
+        unsafe bytes += stride
+        unsafe parts += 1
       }
     }
 
@@ -305,7 +305,7 @@ extension ImageResizer {
 ///
 /// This is `precompute_coeffs` and `normalize_coeffs_8bpc` of Pillow's Resample.c, operation by operation, because the
 /// weights are rounded: another order of the same arithmetic gives other pixels.
-final class ResamplingWeights {
+@safe final class ResamplingWeights {
   /// The fraction bits of a weight: 1.0 is `1 << 22`.
   static let precisionBits: Int32 = 22
 
@@ -351,9 +351,9 @@ final class ResamplingWeights {
     let kept = kept ?? 0..<outputSize
     outputCount = kept.count
     windowSize = Int(support.rounded(.up)) * 2 + 1
-    starts = .allocate(capacity: outputCount)
-    counts = .allocate(capacity: outputCount)
-    parts = .allocate(capacity: outputCount * windowSize)
+    unsafe starts = .allocate(capacity: outputCount)
+    unsafe counts = .allocate(capacity: outputCount)
+    unsafe parts = .allocate(capacity: outputCount * windowSize)
     var window = [Double](repeating: 0, count: windowSize)
     for (output, place) in kept.enumerated() {
       let center = (Double(place) + 0.5) * scale
@@ -365,19 +365,19 @@ final class ResamplingWeights {
         window[index] = weight
         sum += weight
       }
-      starts[output] = start
-      counts[output] = count
+      unsafe starts[output] = start
+      unsafe counts[output] = count
       for index in 0..<count {
         let scaled = window[index] / sum * Double(1 << Self.precisionBits)
-        parts[output * windowSize + index] = Parts(Int32(scaled < 0 ? scaled - 0.5 : scaled + 0.5))
+        unsafe parts[output * windowSize + index] = Parts(Int32(scaled < 0 ? scaled - 0.5 : scaled + 0.5))
       }
     }
   }
 
   deinit {
-    starts.deallocate()
-    counts.deallocate()
-    parts.deallocate()
+    unsafe starts.deallocate()
+    unsafe counts.deallocate()
+    unsafe parts.deallocate()
   }
 }
 

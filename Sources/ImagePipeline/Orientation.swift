@@ -45,16 +45,16 @@ package enum Orientation: Int, Sendable {
   private static func rearranged(
     _ image: PixelImage, width: Int, height: Int, first: Int, rowStep: Int, columnStep: Int
   ) -> PixelImage {
-    image.pixels.withUnsafeBufferPointer { old in
-      PixelImage(width: width, height: height) { new in
-        var target = new
+    unsafe image.pixels.withUnsafeBufferPointer { old in
+      unsafe PixelImage(width: width, height: height) { new in
+        var target = unsafe new
         for y in 0..<height {
           var place = (first + y * rowStep) * 3
           for _ in 0..<width {
-            target[0] = old[place]
-            target[1] = old[place + 1]
-            target[2] = old[place + 2]
-            target += 3
+            unsafe target[0] = unsafe old[place]
+            unsafe target[1] = unsafe old[place + 1]
+            unsafe target[2] = unsafe old[place + 2]
+            unsafe target += 3
             place += columnStep * 3
           }
         }

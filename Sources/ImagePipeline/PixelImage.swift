@@ -38,10 +38,10 @@ extension PixelImage {
   ) throws(Failure) {
     let count = width * height * 3
     var failure: Failure?
-    let pixels = [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+    let pixels = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
       guard let start = buffer.baseAddress else { return }
       do throws(Failure) {
-        try body(start)
+        unsafe try body(start)
         initializedCount = count
       } catch {
         failure = error
@@ -98,14 +98,14 @@ extension PixelImage {
       throw wrong()
     }
     let (red, green, blue) = layout.places
-    self.init(width: width, height: height) { pixels in
-      var target = pixels
+    unsafe self.init(width: width, height: height) { pixels in
+      var target = unsafe pixels
       for row in 0..<height {
         for start in stride(from: row * bytesPerRow, to: row * bytesPerRow + width * step, by: step) {
-          target[0] = bytes[start + red]
-          target[1] = bytes[start + green]
-          target[2] = bytes[start + blue]
-          target += 3
+          unsafe target[0] = unsafe bytes[start + red]
+          unsafe target[1] = unsafe bytes[start + green]
+          unsafe target[2] = unsafe bytes[start + blue]
+          unsafe target += 3
         }
       }
     }

@@ -186,12 +186,12 @@ package struct PreprocessedImage: Sendable {
   /// After colour constancy: `[size, size, 3]`. Where the configuration keeps fractions, they are rounded here, though
   /// not in the normalised values.
   package var constancy: PixelImage {
-    resized.pixels.withUnsafeBufferPointer { source in
-      correctedBytes.withUnsafeBufferPointer { corrected in
-        PixelImage(width: resized.width, height: resized.height) { pixels in
+    unsafe resized.pixels.withUnsafeBufferPointer { source in
+      unsafe correctedBytes.withUnsafeBufferPointer { corrected in
+        unsafe PixelImage(width: resized.width, height: resized.height) { pixels in
           for start in stride(from: 0, to: source.count, by: 3) {
             for channel in 0..<3 {
-              pixels[start + channel] = corrected[channel * 256 + Int(source[start + channel])]
+              unsafe pixels[start + channel] = unsafe corrected[channel * 256 + Int(source[start + channel])]
             }
           }
         }
@@ -213,12 +213,13 @@ package struct PreprocessedImage: Sendable {
   /// The network's input, `(v / 255 - mean) / standardDeviation`, channels first: float32 `[3, size, size]`.
   package func normalizedCHW() -> [Float] {
     let area = resized.width * resized.height
-    return [Float](unsafeUninitializedCapacity: normalizedCount) { result, count in
-      resized.pixels.withUnsafeBufferPointer { source in
-        normalizedValues.withUnsafeBufferPointer { values in
+    return unsafe [Float](unsafeUninitializedCapacity: normalizedCount) { result, count in
+      unsafe resized.pixels.withUnsafeBufferPointer { source in
+        unsafe normalizedValues.withUnsafeBufferPointer { values in
           for index in 0..<area {
             for channel in 0..<3 {
-              result[channel * area + index] = values[channel * 256 + Int(source[index * 3 + channel])]
+              unsafe result[channel * area + index] = unsafe values[
+                channel * 256 + Int(source[index * 3 + channel])]
             }
           }
         }
@@ -231,12 +232,12 @@ package struct PreprocessedImage: Sendable {
   ///
   /// - Parameter destination: Room for ``normalizedCount`` values, which are overwritten.
   package func writeNormalizedNHWC(to destination: UnsafeMutablePointer<Float>) {
-    resized.pixels.withUnsafeBufferPointer { source in
-      normalizedValues.withUnsafeBufferPointer { values in
+    unsafe resized.pixels.withUnsafeBufferPointer { source in
+      unsafe normalizedValues.withUnsafeBufferPointer { values in
         for start in stride(from: 0, to: source.count, by: 3) {
-          destination[start] = values[Int(source[start])]
-          destination[start + 1] = values[256 + Int(source[start + 1])]
-          destination[start + 2] = values[512 + Int(source[start + 2])]
+          unsafe destination[start] = unsafe values[Int(source[start])]
+          unsafe destination[start + 1] = unsafe values[256 + Int(source[start + 1])]
+          unsafe destination[start + 2] = unsafe values[512 + Int(source[start + 2])]
         }
       }
     }

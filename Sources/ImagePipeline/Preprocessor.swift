@@ -120,12 +120,12 @@ enum ShadesOfGray {
 
   fileprivate static func histograms(of image: PixelImage) -> [[Int]] {
     var counts = [UInt32](repeating: 0, count: 3 * 256)
-    counts.withUnsafeMutableBufferPointer { counts in
-      image.pixels.withUnsafeBufferPointer { pixels in
+    unsafe counts.withUnsafeMutableBufferPointer { counts in
+      unsafe image.pixels.withUnsafeBufferPointer { pixels in
         for start in stride(from: 0, to: pixels.count, by: 3) {
-          counts[Int(pixels[start])] &+= 1
-          counts[256 + Int(pixels[start + 1])] &+= 1
-          counts[512 + Int(pixels[start + 2])] &+= 1
+          unsafe counts[Int(pixels[start])] &+= 1
+          unsafe counts[256 + Int(pixels[start + 1])] &+= 1
+          unsafe counts[512 + Int(pixels[start + 2])] &+= 1
         }
       }
     }

@@ -2,7 +2,7 @@
 /// ``Preprocessor`` on the whole image.
 ///
 /// Memory: `[S, size, 3]` bytes for an image whose shorter side is S, and some rows.
-package struct SquareResizer: ~Copyable {
+@safe package struct SquareResizer: ~Copyable {
   private let orientation: Orientation
   private let storedWidth: Int
   private let storedHeight: Int
@@ -40,20 +40,20 @@ package struct SquareResizer: ~Copyable {
     side = min(width, height)
     (left, top) = ((width - side) / 2, (height - side) / 2)
     weights = ResamplingWeights(inputSize: side, outputSize: size)
-    middle = .allocate(capacity: side * size * 3)
-    rows = .allocate(capacity: 4 * side * 3)
-    packed = .allocate(capacity: side * 3 + 1)
-    packed[side * 3] = 0
-    resampled = .allocate(capacity: size * 3 + 1)
-    separated = .allocate(capacity: 4 * size * 3)
+    unsafe middle = .allocate(capacity: side * size * 3)
+    unsafe rows = .allocate(capacity: 4 * side * 3)
+    unsafe packed = .allocate(capacity: side * 3 + 1)
+    unsafe packed[side * 3] = 0
+    unsafe resampled = .allocate(capacity: size * 3 + 1)
+    unsafe separated = .allocate(capacity: 4 * size * 3)
   }
 
   deinit {
-    middle.deallocate()
-    rows.deallocate()
-    packed.deallocate()
-    resampled.deallocate()
-    separated.deallocate()
+    unsafe middle.deallocate()
+    unsafe rows.deallocate()
+    unsafe packed.deallocate()
+    unsafe resampled.deallocate()
+    unsafe separated.deallocate()
   }
 
   /// The bytes that an image takes on its way through.
@@ -70,7 +70,11 @@ package struct SquareResizer: ~Copyable {
     precondition((0..<storedHeight).contains(index), "row \(index) of an image of \(storedHeight) rows")
     let place = orientation.mirrorsRows ? storedHeight - 1 - index : index
     rowCount += 1
-    if orientation.transposes { addColumn(row, at: place - left) } else { addRow(row, at: place - top) }
+    if orientation.transposes {
+      unsafe addColumn(row, at: place - left)
+    } else {
+      unsafe addRow(row, at: place - top)
+    }
   }
 
   /// The square at the network's size, after the last row.
@@ -78,10 +82,10 @@ package struct SquareResizer: ~Copyable {
     precondition(rowCount == storedHeight, "\(rowCount) rows of an image of \(storedHeight) rows")
     resampleWaitingRows()
     let rowBytes = size * 3
-    return PixelImage(width: size, height: size) { result in
+    return unsafe PixelImage(width: size, height: size) { result in
       for y in 0..<size {
         // The same weights serve both directions: the square is as high as it is wide.
-        ImageResizer.combineRows(
+        unsafe ImageResizer.combineRows(
           middle + weights.starts[y] * rowBytes, stride: rowBytes, count: rowBytes,
           weights.parts + y * weights.windowSize, rowCount: weights.counts[y], result + y * rowBytes)
       }
@@ -92,17 +96,17 @@ package struct SquareResizer: ~Copyable {
 
   private mutating func addRow(_ row: UnsafePointer<UInt8>, at y: Int) {
     guard (0..<side).contains(y) else { return }
-    let target = rows + rowPlaces.count * side * 3
+    let target = unsafe rows + rowPlaces.count * side * 3
     if orientation.mirrorsColumns {
-      var source = row + (storedWidth - 1 - left) * 3
+      var source = unsafe row + (storedWidth - 1 - left) * 3
       for x in 0..<side {
-        target[x * 3] = source[0]
-        target[x * 3 + 1] = source[1]
-        target[x * 3 + 2] = source[2]
-        source -= 3
+        unsafe target[x * 3] = unsafe source[0]
+        unsafe target[x * 3 + 1] = unsafe source[1]
+        unsafe target[x * 3 + 2] = unsafe source[2]
+        unsafe source -= 3
       }
     } else {
-      target.update(from: row + left * 3, count: side * 3)
+      unsafe target.update(from: row + left * 3, count: side * 3)
     }
     rowPlaces.append(y)
     if rowPlaces.count == 4 { resampleWaitingRows() }
@@ -111,15 +115,15 @@ package struct SquareResizer: ~Copyable {
   private mutating func resampleWaitingRows() {
     guard !rowPlaces.isEmpty else { return }
     let (count, rowBytes) = (side * 3, size * 3)
-    ImageResizer.interleave(
+    unsafe ImageResizer.interleave(
       (
         UnsafePointer(rows), UnsafePointer(rows + count), UnsafePointer(rows + 2 * count),
         UnsafePointer(rows + 3 * count)
       ), count: count, packed)
-    ImageResizer.resampleRows(packed, weights, resampled)
-    ImageResizer.separate(resampled, count: rowBytes, separated, stride: rowBytes)
+    unsafe ImageResizer.resampleRows(packed, weights, resampled)
+    unsafe ImageResizer.separate(resampled, count: rowBytes, separated, stride: rowBytes)
     for (index, y) in rowPlaces.enumerated() {
-      (middle + y * rowBytes).update(from: separated + index * rowBytes, count: rowBytes)
+      unsafe (middle + y * rowBytes).update(from: separated + index * rowBytes, count: rowBytes)
     }
     rowPlaces.removeAll(keepingCapacity: true)
   }
@@ -130,17 +134,17 @@ package struct SquareResizer: ~Copyable {
     guard (0..<side).contains(x) else { return }
     // The part of the stored row that lies in the square.
     let start = orientation.mirrorsColumns ? storedWidth - top - side : top
-    let source = row + start * 3
+    let source = unsafe row + start * 3
     for output in outputs(of: x) {
       var sum =
-        sums.removeValue(forKey: output)
+        unsafe sums.removeValue(forKey: output)
         ?? (
           [Int32](repeating: 1 << (ResamplingWeights.precisionBits - 1), count: side * 3),
           weights.counts[output]
         )
-      let weight = weights.parts[output * weights.windowSize + x - weights.starts[output]].whole
-      sum.values.withUnsafeMutableBufferPointer { values in
-        for index in 0..<values.count { values[index] &+= Int32(source[index]) &* weight }
+      let weight = unsafe weights.parts[output * weights.windowSize + x - weights.starts[output]].whole
+      unsafe sum.values.withUnsafeMutableBufferPointer { values in
+        for index in 0..<values.count { unsafe values[index] &+= Int32(source[index]) &* weight }
       }
       sum.missing -= 1
       if sum.missing == 0 { store(sum.values, column: output) } else { sums[output] = sum }
@@ -154,19 +158,23 @@ package struct SquareResizer: ~Copyable {
     var end = size
     while first < end {
       let middle = (first + end) / 2
-      if weights.starts[middle] + weights.counts[middle] <= x { first = middle + 1 } else { end = middle }
+      if unsafe weights.starts[middle] + weights.counts[middle] <= x {
+        first = middle + 1
+      } else {
+        end = middle
+      }
     }
     end = first
-    while end < size, weights.starts[end] <= x { end += 1 }
+    while end < size, unsafe weights.starts[end] <= x { end += 1 }
     return first..<end
   }
 
   private func store(_ values: [Int32], column: Int) {
     for index in 0..<side {
       let y = orientation.mirrorsColumns ? side - 1 - index : index
-      let target = middle + (y * size + column) * 3
+      let target = unsafe middle + (y * size + column) * 3
       for channel in 0..<3 {
-        target[channel] = UInt8(
+        unsafe target[channel] = UInt8(
           truncatingIfNeeded: min(values[index * 3 + channel] >> ResamplingWeights.precisionBits, 255))
       }
     }

@@ -6,8 +6,8 @@ package enum Environment {
   /// bytes that are not UTF-8 stand as `\xE9`.
   @Sendable package static func value(_ name: String) -> String? {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
-      getenv(name).map {
-        String(validatingCString: $0)
+      unsafe getenv(name).map {
+        unsafe String(validatingCString: $0)
           ?? String(escapingInvalid: Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))))
       }
     #else
@@ -41,7 +41,7 @@ package enum MonotonicClock {
   package static var milliseconds: Double {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
       var time = timespec()
-      clock_gettime(CLOCK_MONOTONIC, &time)
+      unsafe clock_gettime(CLOCK_MONOTONIC, &time)
       return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
     #else
       return 0

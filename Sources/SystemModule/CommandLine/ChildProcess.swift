@@ -47,11 +47,11 @@ package final class ChildProcess {
 
   /// Writes to the child's standard input and closes it. A child that does not take everything says why by its end.
   package func write(_ bytes: UnsafeRawBufferPointer) {
-    var rest = bytes
-    while !rest.isEmpty, waits(for: input, POLLOUT) {
-      let count = systemWrite(input, rest.baseAddress!, rest.count)
+    var rest = unsafe bytes
+    while unsafe !rest.isEmpty, waits(for: input, POLLOUT) {
+      let count = unsafe systemWrite(input, rest.baseAddress!, rest.count)
       if count > 0 {
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        unsafe rest = unsafe UnsafeRawBufferPointer(rebasing: rest[count...])
       } else if errno != EAGAIN, errno != EINTR {
         break
       }
@@ -64,13 +64,13 @@ package final class ChildProcess {
   ///
   /// - Returns: false where the output or the time ended before.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> Bool {
-    var rest = buffer
-    while !rest.isEmpty {
+    var rest = unsafe buffer
+    while unsafe !rest.isEmpty {
       guard waits(for: output, POLLIN) else { return false }
-      let count = systemRead(output, rest.baseAddress!, rest.count)
+      let count = unsafe systemRead(output, rest.baseAddress!, rest.count)
       if count == 0 { return false }
       if count > 0 {
-        rest = UnsafeMutableRawBufferPointer(rebasing: rest[count...])
+        unsafe rest = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[count...])
       } else if errno != EAGAIN, errno != EINTR {
         return false
       }
@@ -99,7 +99,7 @@ package final class ChildProcess {
   private func wait(options: Int32) -> Int32? {
     var status: Int32 = 0
     while true {
-      let found = waitpid(process, &status, options)
+      let found = unsafe waitpid(process, &status, options)
       if found == process { return status }
       // A program that ignores SIGCHLD is not told how its children ended.
       if found == -1, errno != EINTR { return 0 }
@@ -134,7 +134,7 @@ package final class ChildProcess {
     Self.close([toChild.reading, fromChild.writing])
     guard failure == 0 else {
       Self.close([toChild.writing, fromChild.reading])
-      throw .unreadable(executable, reason: String(cString: strerror(failure)))
+      throw unsafe .unreadable(executable, reason: String(cString: strerror(failure)))
     }
     return (process, toChild.writing, fromChild.reading)
   }
@@ -155,26 +155,26 @@ package final class ChildProcess {
       var actions: posix_spawn_file_actions_t?
       var attributes: posix_spawnattr_t?
     #else
-      var actions = posix_spawn_file_actions_t()
+      var actions = unsafe posix_spawn_file_actions_t()
       var attributes = posix_spawnattr_t()
     #endif
-    posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
+    unsafe posix_spawn_file_actions_init(&actions)
+    unsafe posix_spawnattr_init(&attributes)
     defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
+      unsafe posix_spawn_file_actions_destroy(&actions)
+      unsafe posix_spawnattr_destroy(&attributes)
     }
     #if canImport(Darwin)
       posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
     #endif
-    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+    unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+    unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
     // What the libraries print is of no use to the person.
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    var words: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) }
-    defer { for word in words { free(word) } }
-    words.append(nil)
-    return posix_spawn(&process, executable, &actions, &attributes, words, processEnvironment)
+    unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    var words: [UnsafeMutablePointer<CChar>?] = unsafe ([executable] + arguments).map { unsafe strdup($0) }
+    defer { for place in unsafe words.indices { unsafe free(words[place]) } }
+    unsafe words.append(nil)
+    return unsafe posix_spawn(&process, executable, &actions, &attributes, words, processEnvironment)
   }
 }
 
@@ -212,15 +212,15 @@ package enum ChildLimits {
       let number = resource
     #endif
     var limit = rlimit()
-    guard getrlimit(number, &limit) == 0 else { return }
+    guard unsafe getrlimit(number, &limit) == 0 else { return }
     limit.rlim_cur = min(limit.rlim_max, rlim_t(value))
-    _ = setrlimit(number, &limit)
+    _ = unsafe setrlimit(number, &limit)
   }
 
   #if os(Linux)
     /// Bytes of addresses that the process has now; nil where `/proc` is not mounted.
     private static var addressSpace: Int? {
-      guard let bytes = try? FileBytes.read(path: "/proc/self/statm", limit: 4096) else { return nil }
+      guard let bytes = unsafe try? FileBytes.read(path: "/proc/self/statm", limit: 4096) else { return nil }
       let pages = bytes.prefix { $0 != UInt8(ascii: " ") }
       return Int(String(decoding: pages, as: UTF8.self)).map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) }
     }

@@ -25,19 +25,19 @@ package enum FileBytes {
     refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
   ) throws(DermaFusionError) -> [UInt8] {
     // Opening a named pipe would wait for a writer, and perhaps none comes.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(path: path) }
     defer { close(descriptor) }
     var status = stat()
-    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
+    if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
       let time = PipeTime(patience: patience, seconds: pipeSeconds)
       // Without a writer a pipe is at its end at once.
       try time.wait(for: descriptor, name: path)
-      return try read(descriptor: descriptor, name: path, limit: limit, time: time, refusal: refusal)
+      return unsafe try read(descriptor: descriptor, name: path, limit: limit, time: time, refusal: refusal)
     }
     let flags = fcntl(descriptor, F_GETFL)
     if flags != -1 { _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) }
-    return try read(descriptor: descriptor, name: path, limit: limit, refusal: refusal)
+    return unsafe try read(descriptor: descriptor, name: path, limit: limit, refusal: refusal)
   }
 
   /// Reads an open file to its end, and waits for it without a limit.
@@ -45,7 +45,7 @@ package enum FileBytes {
     descriptor: Int32, name: String, limit: Int,
     refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
   ) throws(DermaFusionError) -> [UInt8] {
-    try read(descriptor: descriptor, name: name, limit: limit, time: nil, refusal: refusal)
+    unsafe try read(descriptor: descriptor, name: name, limit: limit, time: nil, refusal: refusal)
   }
 
   private static func read(
@@ -53,7 +53,7 @@ package enum FileBytes {
     refusal: (UnsafeRawBufferPointer) -> String?
   ) throws(DermaFusionError) -> [UInt8] {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw failure(path: name) }
+    guard unsafe fstat(descriptor, &status) == 0 else { throw failure(path: name) }
     if status.st_mode & S_IFMT == S_IFDIR { throw .isFolder(name) }
     let isRegular = status.st_mode & S_IFMT == S_IFREG
     if isRegular, Int(status.st_size) > limit { throw .tooLarge(name, limit: limit) }
@@ -65,7 +65,9 @@ package enum FileBytes {
     func requireWanted() throws(DermaFusionError) {
       isWanted = true
       if count > 0,
-        let reason = bytes.withUnsafeBytes({ refusal(UnsafeRawBufferPointer(rebasing: $0[..<count])) })
+        let reason = unsafe bytes.withUnsafeBytes({
+          unsafe refusal(UnsafeRawBufferPointer(rebasing: $0[..<count]))
+        })
       {
         throw .refused(name, reason: reason)
       }
@@ -75,14 +77,14 @@ package enum FileBytes {
         // All of it at once where its size is known.
         let size = max(isRegular ? Int(status.st_size) + 1 : 0, 2 * bytes.count)
         guard MemoryProbe.canAllocate(byteCount: size) else { throw .outOfMemory(name, byteCount: size) }
-        bytes = [UInt8](unsafeUninitializedCapacity: size) { grown, filled in
-          memcpy(grown.baseAddress!, bytes, count)
-          memset(grown.baseAddress! + count, 0, size - count)
+        bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { grown, filled in
+          unsafe memcpy(grown.baseAddress!, bytes, count)
+          unsafe memset(grown.baseAddress! + count, 0, size - count)
           filled = size
         }
       }
-      let got = bytes.withUnsafeMutableBytes {
-        systemRead(descriptor, $0.baseAddress! + count, $0.count - count)
+      let got = unsafe bytes.withUnsafeMutableBytes {
+        unsafe systemRead(descriptor, $0.baseAddress! + count, $0.count - count)
       }
       if got < 0 {
         if errno == EINTR { continue }
@@ -114,7 +116,7 @@ package enum FileBytes {
     into path: UnsafePointer<CChar>,
     _ body: (_ start: UnsafeRawBufferPointer, _ read: (_ offset: Int, _ count: Int) -> [UInt8]?) -> Result
   ) -> Result? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     /// As many as there are; nil where reading fails.
@@ -122,8 +124,8 @@ package enum FileBytes {
       var bytes = [UInt8](repeating: 0, count: count)
       var found = 0
       while found < count {
-        let got = bytes.withUnsafeMutableBytes {
-          pread(descriptor, $0.baseAddress! + found, count - found, off_t(offset + found))
+        let got = unsafe bytes.withUnsafeMutableBytes {
+          unsafe pread(descriptor, $0.baseAddress! + found, count - found, off_t(offset + found))
         }
         if got < 0, errno == EINTR { continue }
         if got < 0 { return nil }
@@ -133,8 +135,8 @@ package enum FileBytes {
       return Array(bytes.prefix(found))
     }
     guard let start = bytes(0, 4096) else { return nil }
-    return start.withUnsafeBytes { start in
-      body(start) { offset, count in
+    return unsafe start.withUnsafeBytes { start in
+      unsafe body(start) { offset, count in
         // Nothing that is looked at is longer.
         guard offset >= 0, (0...1 << 24).contains(count) else { return nil }
         return bytes(offset, count).flatMap { $0.count == count ? $0 : nil }
@@ -153,18 +155,18 @@ package enum FileBytes {
   /// Checks that a file, or the folder which it would be written into, is there.
   package static func requireFolder(of path: String) throws(DermaFusionError) {
     var status = stat()
-    if stat(path, &status) == 0 { return }
+    if unsafe stat(path, &status) == 0 { return }
     let folder = PathBytes(path).followingLinks.folder
-    guard folder.withCString({ stat($0, &status) }) == 0 else { throw writeFailure(path) }
+    guard unsafe folder.withCString({ unsafe stat($0, &status) }) == 0 else { throw writeFailure(path) }
     guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw .unwritable(path, reason: String(cString: strerror(ENOTDIR)))
+      throw unsafe .unwritable(path, reason: String(cString: strerror(ENOTDIR)))
     }
   }
 
   /// Opening a named pipe would wait for a reader, and perhaps none comes.
   static func openPipe(_ path: String, patience: Int) throws(DermaFusionError) -> Int32 {
     for _ in 0..<patience * 20 {
-      let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
+      let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
       if descriptor >= 0 || errno != ENXIO { return descriptor }
       usleep(50_000)
     }
@@ -174,13 +176,13 @@ package enum FileBytes {
   /// Whether something has this name, if only a link to nothing.
   package static func isThere(_ path: String) -> Bool {
     var status = stat()
-    return lstat(path, &status) == 0
+    return unsafe lstat(path, &status) == 0
   }
 
   /// Whether it is a device such as `/dev/null`, which can be read and written by as many as like to.
   package static func isDevice(_ path: String) -> Bool {
     var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
   }
 
   /// True if it is a file that can be read from any place: neither a folder nor a pipe nor a device.
@@ -189,12 +191,12 @@ package enum FileBytes {
   /// The bytes of a file that can be read from any place; nil for others.
   package static func size(ofRegular path: String) -> Int? {
     var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return Int(status.st_size)
   }
 
   /// Whether it is there and may be read.
-  package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+  package static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
   /// What stands before the name; `.` for a name alone.
   package static func folder(of path: String) -> String {
@@ -205,10 +207,10 @@ package enum FileBytes {
   ///
   /// - Parameter name: what errors call it; nil: its path.
   package static func makeFolder(_ path: String, name: String? = nil) throws(DermaFusionError) {
-    if mkdir(path, 0o777) == 0 { return }
+    if unsafe mkdir(path, 0o777) == 0 { return }
     let failure = errno
     var status = stat()
-    if failure == EEXIST, stat(path, &status) == 0 {
+    if failure == EEXIST, unsafe stat(path, &status) == 0 {
       if status.st_mode & S_IFMT == S_IFDIR { return }
       throw .notFolder(name ?? path)
     }
@@ -219,7 +221,7 @@ package enum FileBytes {
   static func failure(path: String) -> DermaFusionError {
     guard errno == ENOENT else { return .unreadable(path, reason: reason) }
     var status = stat()
-    return lstat(path, &status) == 0 ? .brokenLink(path) : .notFound(path)
+    return unsafe lstat(path, &status) == 0 ? .brokenLink(path) : .notFound(path)
   }
 
   /// Why a file or folder cannot be made, by `errno`; names a folder that is missing.
@@ -227,14 +229,14 @@ package enum FileBytes {
     let failure = errno
     let folder = PathBytes(path).followingLinks.folder
     var status = stat()
-    if failure == ENOENT, folder.withCString({ lstat($0, &status) }) != 0 {
+    if failure == ENOENT, unsafe folder.withCString({ unsafe lstat($0, &status) }) != 0 {
       let name = String(decoding: folder.bytes, as: UTF8.self)
       return .unwritable(path, reason: "there is no folder '\(name)'")
     }
-    return .unwritable(path, reason: String(cString: strerror(failure)))
+    return unsafe .unwritable(path, reason: String(cString: strerror(failure)))
   }
 
-  static var reason: String { String(cString: strerror(errno)) }
+  static var reason: String { unsafe String(cString: strerror(errno)) }
 }
 
 /// How long a named pipe is read.
@@ -263,20 +265,20 @@ struct PipeTime {
 extension FileBytes {
   /// The absolute path of the folder in which relative paths begin; nil if the system cannot tell.
   package static var currentFolder: String? {
-    guard let path = getcwd(nil, 0) else { return nil }
-    defer { free(path) }
-    return String(validatingCString: path)
+    guard let path = unsafe getcwd(nil, 0) else { return nil }
+    defer { unsafe free(path) }
+    return unsafe String(validatingCString: path)
   }
 
   /// Checks that a folder can be made, or is there and empty.
   package static func requireNewFolder(_ path: String) throws(DermaFusionError) {
     var status = stat()
-    guard lstat(path, &status) == 0 else { return try requireFolder(of: withoutSlashes(path)) }
+    guard unsafe lstat(path, &status) == 0 else { return try requireFolder(of: withoutSlashes(path)) }
     guard status.st_mode & S_IFMT == S_IFDIR else { throw .notFolder(path) }
-    guard let stream = opendir(path) else { throw .unwritable(path, reason: reason) }
-    defer { closedir(stream) }
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+    guard let stream = unsafe opendir(path) else { throw .unwritable(path, reason: reason) }
+    defer { unsafe closedir(stream) }
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
       if name != Array(".".utf8), name != Array("..".utf8) { throw .folderNotEmpty(path) }
     }
   }
@@ -309,9 +311,9 @@ extension FileBytes {
       // Errors name what the caller knows, never the hidden folder.
       for folder in folders { try makeFolder(temporary + folder, name: target + folder) }
       try write(zip(files, paths).map { (bytes: $0.bytes, path: $1, name: "\(target)/\($0.name)") })
-      guard rename(temporary, target) == 0 else { throw .unwritable(path, reason: reason) }
+      guard unsafe rename(temporary, target) == 0 else { throw .unwritable(path, reason: reason) }
     } catch {
-      for name in names { remove(name) }
+      for name in names { unsafe remove(name) }
       throw error
     }
   }

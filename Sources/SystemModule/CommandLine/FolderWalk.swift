@@ -3,7 +3,7 @@ import CLibrary
 /// The files of some kinds in a folder and the folders below it. Each folder is visited once, however many ways lead to it: first
 /// those that lie there, then those that only links lead to, so that each file has the plainest of its paths. A link
 /// to a file is a name of its own.
-package struct FolderWalk {
+@safe package struct FolderWalk {
   /// What a walk does with a file.
   package enum Choice: Equatable, Sendable {
     case listed
@@ -33,7 +33,7 @@ package struct FolderWalk {
     byContent: @escaping (_ name: String, _ path: UnsafePointer<CChar>) -> Choice
   ) throws(DermaFusionError) {
     self.byName = byName
-    self.byContent = byContent
+    unsafe self.byContent = unsafe byContent
     try visit(folder)
     while !links.isEmpty {
       let next = links.sorted { left, right in
@@ -64,7 +64,9 @@ package struct FolderWalk {
       guard let text = String(validating: name, as: UTF8.self) else {
         let path = Self.path(folder, String(escapingInvalid: name))
         let bytes = PathBytes(Self.path(folder, "")).appending(name)
-        if bytes.withCString({ isFolderOrListed($0, name: name) }) { failures.append(.nameNotText(path)) }
+        if unsafe bytes.withCString({ unsafe isFolderOrListed($0, name: name) }) {
+          failures.append(.nameNotText(path))
+        }
         continue
       }
       let path = Self.path(folder, text)
@@ -80,11 +82,12 @@ package struct FolderWalk {
   /// - Parameter name: no text.
   private func isFolderOrListed(_ path: UnsafePointer<CChar>, name: [UInt8]) -> Bool {
     var status = stat()
-    guard stat(path, &status) == 0 else { return true }
+    guard unsafe stat(path, &status) == 0 else { return true }
     if status.st_mode & S_IFMT == S_IFDIR { return true }
     let name = String(decoding: name, as: UTF8.self)
     let choice = byName(name)
-    return (choice ?? (status.st_mode & S_IFMT == S_IFREG ? byContent(name, path) : .passedOver)) == .listed
+    return unsafe (choice ?? (status.st_mode & S_IFMT == S_IFREG ? byContent(name, path) : .passedOver))
+      == .listed
   }
 
   private mutating func visitBelow(_ folder: String) {
@@ -98,7 +101,7 @@ package struct FolderWalk {
   /// The names in a folder; none where it was visited before.
   private mutating func names(ofNew folder: String) throws(DermaFusionError) -> [[UInt8]] {
     var status = stat()
-    guard stat(folder, &status) == 0 else { throw FileBytes.failure(path: folder) }
+    guard unsafe stat(folder, &status) == 0 else { throw FileBytes.failure(path: folder) }
     return visited.insert(FileIdentity(status)).inserted ? try FilePages.names(in: folder) : []
   }
 
@@ -107,12 +110,12 @@ package struct FolderWalk {
   /// - Returns: whether it is a folder that is to be visited now.
   private mutating func isFolderToOpen(_ path: String, name: String) -> Bool {
     var status = stat()
-    guard lstat(path, &status) == 0 else {
+    guard unsafe lstat(path, &status) == 0 else {
       failures.append(FileBytes.failure(path: path))
       return false
     }
     let isLink = status.st_mode & S_IFMT == S_IFLNK
-    if isLink, stat(path, &status) != 0 {
+    if isLink, unsafe stat(path, &status) != 0 {
       // Whatever its name: it may have led to a folder of images.
       failures.append(FileBytes.failure(path: path))
       return false
@@ -122,7 +125,7 @@ package struct FolderWalk {
       if isLink { links.append(path) }
       return !isLink
     case S_IFREG:
-      switch byName(name) ?? path.withCString({ byContent(name, $0) }) {
+      switch unsafe byName(name) ?? path.withCString({ unsafe byContent(name, $0) }) {
       case .listed: paths.append(path)
       case .counted(let kind): counts[kind, default: (0, path)].count += 1
       case .passedOver: break
@@ -137,7 +140,7 @@ package struct FolderWalk {
   package static func folders(in folder: String) -> [String] {
     let names = (try? FilePages.names(in: folder)) ?? []
     return names.compactMap { $0.first == UInt8(ascii: ".") ? nil : String(validating: $0, as: UTF8.self) }
-      .filter { path(folder, $0).withCString(isFolder) }
+      .filter { unsafe path(folder, $0).withCString(unsafe isFolder) }
   }
 
   private static func path(_ folder: String, _ name: String) -> String {
@@ -146,6 +149,6 @@ package struct FolderWalk {
 
   package static func isFolder(_ path: UnsafePointer<CChar>) -> Bool {
     var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 }

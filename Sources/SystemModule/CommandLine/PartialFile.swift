@@ -27,12 +27,12 @@ package final class PartialFile: ByteOutput {
       output = FileDescriptorOutput(descriptor: dup(stream), path: name)
     } else {
       var status = stat()
-      let isThere = stat(path, &status) == 0
+      let isThere = unsafe stat(path, &status) == 0
       if isThere, status.st_mode & S_IFMT != S_IFREG {
         if status.st_mode & S_IFMT == S_IFDIR { throw .isFolder(name) }
         let isPipe = status.st_mode & S_IFMT == S_IFIFO
         (names, made) = (nil, nil)
-        output = FileDescriptorOutput(
+        output = unsafe FileDescriptorOutput(
           descriptor: isPipe
             ? try FileBytes.openPipe(path, patience: patience) : open(path, O_WRONLY | O_CLOEXEC), path: name)
       } else {
@@ -40,8 +40,10 @@ package final class PartialFile: ByteOutput {
         made = target.isMade ? HiddenName(removing: target.path) : nil
         let temporary = HiddenName(beside: target.path)
         names = (temporary, target.path)
-        output = FileDescriptorOutput(
-          descriptor: temporary.path.withCString { open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666) },
+        output = unsafe FileDescriptorOutput(
+          descriptor: temporary.path.withCString {
+            unsafe open($0, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666)
+          },
           path: name)
         if isThere, output.descriptor >= 0 { _ = fchmod(output.descriptor, status.st_mode & 0o7777) }
       }
@@ -61,7 +63,7 @@ package final class PartialFile: ByteOutput {
 
   /// Finishes several files: all get their names, or none does. What went to a device or a pipe stays there.
   package static func finish(_ files: [PartialFile]) throws(DermaFusionError) {
-    try finish(files, secondName: { link($0, $1) })
+    unsafe try finish(files, secondName: { unsafe link($0, $1) })
   }
 
   /// ``finish(_:)``; `secondName` is the system's `link`, which tests replace.
@@ -72,7 +74,7 @@ package final class PartialFile: ByteOutput {
     defer { ProgramSignals.release() }
     let named = files.compactMap { file in file.names.map { (file, $0.temporary.path, $0.target) } }
     // The last file needs none: nothing after it can fail.
-    var old = named.dropLast().map { OldFile(at: $0.2, secondName) }
+    var old = named.dropLast().map { unsafe OldFile(at: $0.2, secondName) }
     for (index, (file, temporary, target)) in named.enumerated() {
       if index == old.count || old[index].keep(), temporary.rename(to: target) { continue }
       let reason = FileBytes.reason
@@ -125,7 +127,7 @@ private final class HiddenName: Sendable {
 
   deinit {
     if isKept.load(ordering: .relaxed) { return }
-    _ = path.withCString { unlink($0) }
+    _ = unsafe path.withCString { unsafe unlink($0) }
     keepAtSignals()
   }
 }
@@ -153,7 +155,9 @@ struct OldFile {
     self.target = target
     let name = HiddenName(beside: target, ending: "backup")
     self.name = name
-    let isLinked = target.withCString { old in name.path.withCString { secondName(old, $0) == 0 } }
+    let isLinked = unsafe target.withCString { old in
+      unsafe name.path.withCString { unsafe secondName(old, $0) == 0 }
+    }
     state = isLinked ? .linked : errno == ENOENT ? .missing : .inPlace
   }
 
@@ -176,7 +180,7 @@ struct OldFile {
   /// - Returns: false where that fails; the old file then stays at its hidden name.
   func bringBack(isReplaced: Bool) -> Bool {
     switch state {
-    case .missing: return !isReplaced || target.withCString { unlink($0) == 0 }
+    case .missing: return unsafe !isReplaced || target.withCString { unsafe unlink($0) == 0 }
     case .linked where !isReplaced, .inPlace: return true
     case .linked, .movedAside:
       if name.path.rename(to: target) { return true }
@@ -233,12 +237,12 @@ struct OutputTarget {
 
   init(_ path: String) throws(DermaFusionError) {
     var status = stat()
-    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else {
+    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else {
       (self.path, isMade) = (PathBytes(path), false)
       return
     }
-    isMade = stat(path, &status) != 0 && errno == ENOENT
-    let descriptor = open(path, (isMade ? O_WRONLY | O_CREAT : Self.pathOnly) | O_CLOEXEC, 0o666)
+    isMade = unsafe stat(path, &status) != 0 && errno == ENOENT
+    let descriptor = unsafe open(path, (isMade ? O_WRONLY | O_CREAT : Self.pathOnly) | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw FileBytes.writeFailure(path) }
     defer { close(descriptor) }
     guard let target = Self.path(of: descriptor) else {
@@ -280,10 +284,10 @@ package final class ContinuedFile: ByteOutput {
   package init(path: String, limit: Int) throws(DermaFusionError) {
     self.path = path
     var status = stat()
-    if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+    if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
       throw status.st_mode & S_IFMT == S_IFDIR ? .isFolder(path) : .notFile(path)
     }
-    let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw FileBytes.writeFailure(path) }
     output = FileDescriptorOutput(descriptor: descriptor, path: path)
     do throws(DermaFusionError) {
@@ -301,7 +305,7 @@ package final class ContinuedFile: ByteOutput {
       throw .unwritable(path, reason: "another process writes to it")
     }
     do throws(DermaFusionError) {
-      return try FileBytes.read(descriptor: descriptor, name: path, limit: limit)
+      return unsafe try FileBytes.read(descriptor: descriptor, name: path, limit: limit)
     } catch {
       if error.code == .emptyFile { return [] }
       throw error

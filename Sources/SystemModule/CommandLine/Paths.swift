@@ -40,9 +40,9 @@ struct PathBytes: Equatable {
   /// The path in a symbolic link; nil if this is not a link.
   var linkContent: [UInt8]? {
     var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = withCString { source in
-      target.withUnsafeMutableBytes {
-        readlink(source, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+    let count = unsafe withCString { source in
+      unsafe target.withUnsafeMutableBytes {
+        unsafe readlink(source, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
       }
     }
     return count > 0 ? Array(target[..<count]) : nil
@@ -53,16 +53,16 @@ struct PathBytes: Equatable {
   /// True if it is a file, not a link to one.
   var isFile: Bool {
     var status = stat()
-    return withCString { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG
+    return unsafe withCString { unsafe lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
   /// - Returns: false where the system refuses; `errno` says why.
   func rename(to target: PathBytes) -> Bool {
-    withCString { old in target.withCString { systemRename(old, $0) == 0 } }
+    unsafe withCString { old in unsafe target.withCString { unsafe systemRename(old, $0) == 0 } }
   }
 
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-    terminated.withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
+    unsafe terminated.withUnsafeBytes { unsafe body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
   }
 }
 
@@ -75,12 +75,14 @@ package enum FileIdentity: Hashable {
   /// `nil` where the path leads nowhere and no file could be made.
   package init?(path: String) {
     var status = stat()
-    if stat(path, &status) == 0 {
+    if unsafe stat(path, &status) == 0 {
       self.init(status)
       return
     }
     let target = PathBytes(path).followingLinks
-    guard !target.name.isEmpty, target.folder.withCString({ stat($0, &status) }) == 0 else { return nil }
+    guard !target.name.isEmpty, unsafe target.folder.withCString({ unsafe stat($0, &status) }) == 0 else {
+      return nil
+    }
     self = .missing(
       folder: UInt64(status.st_ino), device: UInt64(truncatingIfNeeded: status.st_dev), name: target.name)
   }

@@ -8,8 +8,8 @@ package enum ProgramSignals {
   /// Paths to remove, or null; looked at by the handler, which may not wait for a lock.
   nonisolated(unsafe) fileprivate static let paths: UnsafeMutablePointer<Path> = {
     let paths = UnsafeMutablePointer<Path>.allocate(capacity: capacity)
-    for slot in 0..<capacity { (paths + slot).initialize(to: Path(nil)) }
-    return paths
+    for slot in 0..<capacity { unsafe (paths + slot).initialize(to: Path(nil)) }
+    return unsafe paths
   }()
   fileprivate static let capacity = 64
   /// Handlers that may be reading a path, which must not be freed meanwhile.
@@ -17,30 +17,30 @@ package enum ProgramSignals {
   /// The number of times that signals are held back, and the signal that came meanwhile.
   fileprivate static let held = Atomic<Int>(0)
   fileprivate static let waiting = Atomic<Int32>(0)
-  nonisolated(unsafe) fileprivate static let message = bytes(
+  nonisolated(unsafe) fileprivate static let message = unsafe bytes(
     "Error: dermafusion crashed: internal error or out of memory; please report the command\n")
-  nonisolated(unsafe) fileprivate static let timeMessage = bytes(
+  nonisolated(unsafe) fileprivate static let timeMessage = unsafe bytes(
     "Error: the limit of processor time is reached (ulimit -t, or that of the batch system)\n")
 
   private static func bytes(_ text: String) -> UnsafeMutableBufferPointer<UInt8> {
     let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
-    _ = bytes.initialize(from: text.utf8)
-    return bytes
+    _ = unsafe bytes.initialize(from: text.utf8)
+    return unsafe bytes
   }
 
   /// What an interrupt writes, or null.
   nonisolated(unsafe) fileprivate static let interruption:
     UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = {
       let interruption = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: 1)
-      interruption.initialize(to: nil)
-      return interruption
+      unsafe interruption.initialize(to: nil)
+      return unsafe interruption
     }()
   private static let lock = Locked(())
 
   /// Takes the signals over. A signal that the parent process ignores stays ignored.
   package static func install() {
     // The handlers must not be the first to ask for these.
-    _ = (paths, message.count, timeMessage.count, interruption)
+    _ = unsafe (paths, message.count, timeMessage.count, interruption)
     _ = (readers.load(ordering: .relaxed), held.load(ordering: .relaxed), waiting.load(ordering: .relaxed))
     // One by one: a list would take memory, and want of that is to be told too.
     handle(SIGINT, removeAndEnd)
@@ -60,7 +60,7 @@ package enum ProgramSignals {
       handle(SIGSTKFLT, removeAndEnd)
     #endif
     // This variable asks for Swift's own report.
-    if getenv("SWIFT_BACKTRACE") != nil { return }
+    if unsafe getenv("SWIFT_BACKTRACE") != nil { return }
     giveFaultsAStack()
     handle(SIGABRT, sayAndEnd)
     handle(SIGBUS, sayAndEnd)
@@ -73,9 +73,9 @@ package enum ProgramSignals {
   /// What a person who interrupts the program is told; nil: nothing.
   @Sendable package static func setInterruptionMessage(_ message: String?) {
     // On a line of its own: the terminal shows ^C behind the progress.
-    let text = message.flatMap { strdup("\n\($0)\n") }
+    let text = unsafe message.flatMap { unsafe strdup("\n\($0)\n") }
     // The old one is not freed: the handler may be writing it.
-    lock.withLock { _ in interruption[0] = text }
+    lock.withLock { _ in unsafe interruption[0] = unsafe text }
   }
 
   /// A path that a signal removes; nothing needs to be there.
@@ -83,9 +83,9 @@ package enum ProgramSignals {
   /// - Returns: what to give to ``keep(_:)``; -1 where there is no room for more.
   static func removeAtEnd(_ path: PathBytes) -> Int {
     lock.withLock { _ in
-      guard let slot = (0..<capacity).first(where: { paths[$0].load(ordering: .relaxed) == nil })
+      guard let slot = (0..<capacity).first(where: { unsafe paths[$0].load(ordering: .relaxed) == nil })
       else { return -1 }
-      paths[slot].store(path.withCString { strdup($0) }, ordering: .sequentiallyConsistent)
+      unsafe paths[slot].store(path.withCString { unsafe strdup($0) }, ordering: .sequentiallyConsistent)
       return slot
     }
   }
@@ -93,9 +93,9 @@ package enum ProgramSignals {
   static func keep(_ slot: Int) {
     if slot < 0 { return }
     lock.withLock { _ in
-      let path = paths[slot].exchange(nil, ordering: .sequentiallyConsistent)
+      let path = unsafe paths[slot].exchange(nil, ordering: .sequentiallyConsistent)
       // A handler on another thread counts itself before it reads: it has not got this path, or is counted.
-      if readers.load(ordering: .sequentiallyConsistent) == 0 { free(path) }
+      if readers.load(ordering: .sequentiallyConsistent) == 0 { unsafe free(path) }
     }
   }
 
@@ -120,11 +120,11 @@ package enum ProgramSignals {
   /// Takes one over, unless it is ignored.
   private static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
     var old = sigaction()
-    guard sigaction(number, nil, &old) == 0 else { return }
+    guard unsafe sigaction(number, nil, &old) == 0 else { return }
     #if canImport(Darwin)
       if old.__sigaction_u.__sa_handler == SIG_IGN { return }
     #else
-      if unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self)
+      if unsafe unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self)
         == unsafeBitCast(SIG_IGN, to: Int.self)
       {
         return
@@ -134,26 +134,26 @@ package enum ProgramSignals {
     #if canImport(Darwin)
       action.__sigaction_u.__sa_handler = handler
     #else
-      action.__sigaction_handler.sa_handler = handler
+      unsafe action.__sigaction_handler.sa_handler = handler
     #endif
     action.sa_flags = Int32(SA_ONSTACK)
-    sigaction(number, &action, nil)
+    unsafe sigaction(number, &action, nil)
   }
 
   private static let faultStackSize = 1 << 16
   /// Kept for as long as the process lives; only the system knows the address besides.
-  nonisolated(unsafe) private static let faultStack = malloc(faultStackSize)
+  nonisolated(unsafe) private static let faultStack = unsafe malloc(faultStackSize)
 
   /// Where the stack has overflowed, a handler needs another one.
   private static func giveFaultsAStack() {
-    var stack = stack_t()
-    stack.ss_sp = faultStack
+    var stack = unsafe stack_t()
+    unsafe stack.ss_sp = unsafe faultStack
     #if canImport(Darwin)
       stack.ss_size = UInt(faultStackSize)
     #else
-      stack.ss_size = faultStackSize
+      unsafe stack.ss_size = faultStackSize
     #endif
-    if stack.ss_sp != nil { sigaltstack(&stack, nil) }
+    if unsafe stack.ss_sp != nil { unsafe sigaltstack(&stack, nil) }
   }
 }
 
@@ -164,8 +164,8 @@ private func removeHalfWritten() {
   // Three times: a folder can be removed when what lies in it is, and the slots are in no order. Models have a folder in theirs.
   for _ in 0..<3 {
     for slot in 0..<ProgramSignals.capacity {
-      let path = ProgramSignals.paths[slot].load(ordering: .sequentiallyConsistent)
-      if let path, unlink(path) != 0 { rmdir(path) }
+      let path = unsafe ProgramSignals.paths[slot].load(ordering: .sequentiallyConsistent)
+      if let path = unsafe path, unsafe unlink(path) != 0 { unsafe rmdir(path) }
     }
   }
 }
@@ -177,8 +177,8 @@ private func removeAndEnd(_ number: Int32) {
 
 private func end(_ number: Int32) {
   removeHalfWritten()
-  if number == SIGINT, let text = ProgramSignals.interruption[0] {
-    _ = systemWrite(STDERR_FILENO, text, strlen(text))
+  if number == SIGINT, let text = unsafe ProgramSignals.interruption[0] {
+    _ = unsafe systemWrite(STDERR_FILENO, text, strlen(text))
   }
   signal(number, SIG_DFL)
   raise(number)
@@ -187,17 +187,17 @@ private func end(_ number: Int32) {
 private func sayTimeAndEnd(_ number: Int32) {
   // It comes again every second, until the hard limit kills.
   if ProgramSignals.isHeldBack(number) { return }
-  say(ProgramSignals.timeMessage)
+  unsafe say(ProgramSignals.timeMessage)
   end(number)
 }
 
 private func sayAndEnd(_ number: Int32) {
   removeHalfWritten()
-  say(ProgramSignals.message)
+  unsafe say(ProgramSignals.message)
   signal(number, SIG_DFL)
   raise(number)
 }
 
 private func say(_ text: UnsafeMutableBufferPointer<UInt8>) {
-  _ = systemWrite(STDERR_FILENO, text.baseAddress!, text.count)
+  _ = unsafe systemWrite(STDERR_FILENO, text.baseAddress!, text.count)
 }

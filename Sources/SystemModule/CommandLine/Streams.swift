@@ -17,8 +17,8 @@ package struct FileDescriptorOutput: ByteOutput {
   package func write(_ bytes: [UInt8]) throws(DermaFusionError) {
     var offset = 0
     while offset < bytes.count {
-      let written = bytes.withUnsafeBytes {
-        systemWrite(descriptor, $0.baseAddress! + offset, bytes.count - offset)
+      let written = unsafe bytes.withUnsafeBytes {
+        unsafe systemWrite(descriptor, $0.baseAddress! + offset, bytes.count - offset)
       }
       if written >= 0 {
         offset += written
@@ -56,7 +56,7 @@ package enum StandardStreams {
   ///
   /// - Parameter limit: bytes that it may have.
   @Sendable package static func readInput(limit: Int) throws(DermaFusionError) -> [UInt8] {
-    try FileBytes.read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
+    unsafe try FileBytes.read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
   }
 
   /// Reads from standard input until the buffer is full.
@@ -65,7 +65,7 @@ package enum StandardStreams {
   package static func readInput(into buffer: UnsafeMutableRawBufferPointer) -> Bool {
     var count = 0
     while count < buffer.count {
-      let got = systemRead(STDIN_FILENO, buffer.baseAddress! + count, buffer.count - count)
+      let got = unsafe systemRead(STDIN_FILENO, buffer.baseAddress! + count, buffer.count - count)
       if got == 0 || (got < 0 && errno != EINTR) { return false }
       count += max(got, 0)
     }
@@ -76,7 +76,7 @@ package enum StandardStreams {
     // By name too, because a file cannot be compared with a closed stream.
     if ["-", "/dev/stdout", "/dev/fd/1"].contains(path) { return true }
     var (output, status) = (stat(), stat())
-    guard fstat(STDOUT_FILENO, &output) == 0, stat(path, &status) == 0 else { return false }
+    guard unsafe fstat(STDOUT_FILENO, &output) == 0, unsafe stat(path, &status) == 0 else { return false }
     // What goes to both /dev/null and /dev/null is not mixed.
     if output.st_mode & S_IFMT == S_IFCHR, isatty(STDOUT_FILENO) == 0 { return false }
     return FileIdentity(output) == FileIdentity(status)
@@ -86,14 +86,14 @@ package enum StandardStreams {
   /// output would end in it. `/dev/null`, opened for reading, takes its place: writes to it still fail.
   private static func openClosedStreams() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
-      _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+      _ = unsafe open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
   }
 
   /// At most 100: longer lines are hard to read.
   package static func outputWidth() -> Int {
     var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 40 else { return 80 }
+    guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 40 else { return 80 }
     return min(Int(size.ws_col), 100)
   }
 }

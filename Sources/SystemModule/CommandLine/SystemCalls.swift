@@ -3,11 +3,11 @@ import CLibrary
 // The system's calls by names that methods do not hide.
 
 func systemRead(_ descriptor: Int32, _ target: UnsafeMutableRawPointer, _ count: Int) -> Int {
-  read(descriptor, target, count)
+  unsafe read(descriptor, target, count)
 }
 
 func systemWrite(_ descriptor: Int32, _ source: UnsafeRawPointer, _ count: Int) -> Int {
-  write(descriptor, source, count)
+  unsafe write(descriptor, source, count)
 }
 
 /// Waits until a descriptor can be read (`POLLIN`) or written (`POLLOUT`), or its other end is gone.
@@ -17,12 +17,14 @@ func systemWrite(_ descriptor: Int32, _ source: UnsafeRawPointer, _ count: Int) 
 @discardableResult
 func systemWait(_ descriptor: Int32, _ event: Int32, milliseconds: Int32 = -1) -> Bool {
   var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
-  return poll(&waiting, 1, milliseconds) != 0
+  return unsafe poll(&waiting, 1, milliseconds) != 0
 }
 
-func systemPipe(_ ends: inout [Int32]) -> Int32 { pipe(&ends) }
+func systemPipe(_ ends: inout [Int32]) -> Int32 { unsafe pipe(&ends) }
 
-func systemRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 { rename(old, new) }
+func systemRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
+  unsafe rename(old, new)
+}
 
 func systemClose(_ descriptor: Int32) { close(descriptor) }
 

@@ -6,14 +6,14 @@ import CLibrary
 /// them. A mapped file would change under its reader, and end the process with a bus error where it is shortened.
 ///
 /// `@unchecked Sendable`: the pointer is set once, nothing writes through it later, and the memory goes with the object.
-package final class FilePages: @unchecked Sendable {
+@safe package final class FilePages: @unchecked Sendable {
   /// What was read.
   private let bytes: UnsafeMutableRawBufferPointer
   /// What was given instead.
   private let array: [UInt8]
 
   package init(_ bytes: [UInt8]) {
-    self.bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    unsafe self.bytes = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
     array = bytes
   }
 
@@ -23,12 +23,12 @@ package final class FilePages: @unchecked Sendable {
   package init(path: String, limit: Int) throws(DermaFusionError) {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
       // Opening a pipe would wait for a writer.
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+      let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
       guard descriptor >= 0 else { throw FileBytes.failure(path: path) }
       defer { close(descriptor) }
 
       var status = stat()
-      guard fstat(descriptor, &status) == 0 else { throw FileBytes.failure(path: path) }
+      guard unsafe fstat(descriptor, &status) == 0 else { throw FileBytes.failure(path: path) }
       switch status.st_mode & S_IFMT {
       case S_IFREG: break
       case S_IFDIR: throw .isFolder(path)
@@ -37,20 +37,21 @@ package final class FilePages: @unchecked Sendable {
       let count = Int(status.st_size)
       guard count > 0 else { throw .empty(path) }
       guard count <= limit else { throw .tooLarge(path, limit: limit) }
-      guard let address = FreshPages.map(byteCount: Self.mappedByteCount(count), populates: false) else {
+      guard let address = unsafe FreshPages.map(byteCount: Self.mappedByteCount(count), populates: false)
+      else {
         throw .outOfMemory(path, byteCount: count)
       }
-      bytes = UnsafeMutableRawBufferPointer(start: address, count: count)
+      unsafe bytes = unsafe UnsafeMutableRawBufferPointer(start: address, count: count)
       array = []
-      try Self.fill(bytes, from: descriptor, path: path, openedAs: status)
+      unsafe try Self.fill(bytes, from: descriptor, path: path, openedAs: status)
     #else
       throw .unreadable(path, reason: "this machine has no files")
     #endif
   }
 
   deinit {
-    if let address = bytes.baseAddress {
-      FreshPages.unmap(address, byteCount: Self.mappedByteCount(bytes.count))
+    if let address = unsafe bytes.baseAddress {
+      unsafe FreshPages.unmap(address, byteCount: Self.mappedByteCount(bytes.count))
     }
   }
 
@@ -62,12 +63,12 @@ package final class FilePages: @unchecked Sendable {
   package func withBytes<Result, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    if bytes.baseAddress == nil {
+    if unsafe bytes.baseAddress == nil {
       let array = array
       return try body(array.span)
     }
     return try withExtendedLifetime(self) { () throws(Failure) in
-      try body(Span(_unsafeElements: UnsafeRawBufferPointer(bytes).bindMemory(to: UInt8.self)))
+      unsafe try body(Span(_unsafeElements: UnsafeRawBufferPointer(bytes).bindMemory(to: UInt8.self)))
     }
   }
 
@@ -80,7 +81,7 @@ package final class FilePages: @unchecked Sendable {
   package static func isFolder(_ path: String) throws(DermaFusionError) -> Bool? {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
       var status = stat()
-      if stat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFDIR }
+      if unsafe stat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFDIR }
       guard errno == ENOENT || errno == ENOTDIR else {
         throw .unreadable(path, reason: FileBytes.reason)
       }
@@ -91,18 +92,19 @@ package final class FilePages: @unchecked Sendable {
   /// The names in a folder sorted by their bytes, read before any is looked at: the system has its own order.
   package static func names(in folder: String) throws(DermaFusionError) -> [[UInt8]] {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
-      guard let stream = opendir(folder) else {
+      guard let stream = unsafe opendir(folder) else {
         throw errno == ENOTDIR ? .notFolder(folder) : FileBytes.failure(path: folder)
       }
-      defer { closedir(stream) }
+      defer { unsafe closedir(stream) }
       var names: [[UInt8]] = []
       while true {
         errno = 0
-        guard let entry = readdir(stream) else {
+        guard let entry = unsafe readdir(stream) else {
           if errno != 0 { throw FileBytes.failure(path: folder) }
           return names.sorted { $0.lexicographicallyPrecedes($1) }
         }
-        names.append(withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) })
+        unsafe names.append(
+          withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) })
       }
     #else
       return []
@@ -113,11 +115,11 @@ package final class FilePages: @unchecked Sendable {
   package static func beginning(of path: String, count: Int) -> [UInt8] {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
       // Opening a pipe would wait for a writer.
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+      let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
       guard descriptor >= 0 else { return [] }
       defer { close(descriptor) }
-      return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-        filled = max(0, pread(descriptor, buffer.baseAddress, count, 0))
+      return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        filled = unsafe max(0, pread(descriptor, buffer.baseAddress, count, 0))
       }
     #else
       return []
@@ -130,25 +132,25 @@ package final class FilePages: @unchecked Sendable {
       _ bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, path: String, openedAs before: stat
     ) throws(DermaFusionError) {
       let middle = bytes.count < 1 << 24 ? bytes.count : (bytes.count >> 17) << 16
-      let second = UnsafeMutableRawBufferPointer(rebasing: bytes[middle...])
+      let second = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[middle...])
       let (address, byteCount) = (UInt(bitPattern: second.baseAddress), second.count)
       let outcome = Locked<DermaFusionError?>(nil)
       let isDone = Semaphore()
       let isShared =
         byteCount > 0
         && BackgroundThread.start {
-          let part = UnsafeMutableRawBufferPointer(
+          let part = unsafe UnsafeMutableRawBufferPointer(
             start: UnsafeMutableRawPointer(bitPattern: address), count: byteCount)
-          let error = read(into: part, from: descriptor, path: path, at: middle)
+          let error = unsafe read(into: part, from: descriptor, path: path, at: middle)
           outcome.withLock { $0 = error }
           isDone.signal()
         }
-      let first = UnsafeMutableRawBufferPointer(rebasing: bytes[..<(isShared ? middle : bytes.count)])
-      let error = read(into: first, from: descriptor, path: path, at: 0)
+      let first = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[..<(isShared ? middle : bytes.count)])
+      let error = unsafe read(into: first, from: descriptor, path: path, at: 0)
       if isShared { isDone.wait() }
       if let error = error ?? outcome.withLock({ $0 }) { throw error }
       var after = stat()
-      guard fstat(descriptor, &after) == 0 else { throw FileBytes.failure(path: path) }
+      guard unsafe fstat(descriptor, &after) == 0 else { throw FileBytes.failure(path: path) }
       guard after.st_size == before.st_size, date(after) == date(before) else { throw .changed(path) }
     }
 
@@ -158,10 +160,11 @@ package final class FilePages: @unchecked Sendable {
     private static func read(
       into part: UnsafeMutableRawBufferPointer, from descriptor: Int32, path: String, at place: Int
     ) -> DermaFusionError? {
-      FreshPages.populate(part)
+      unsafe FreshPages.populate(part)
       var count = 0
       while count < part.count {
-        let got = pread(descriptor, part.baseAddress! + count, part.count - count, off_t(place + count))
+        let got = unsafe pread(
+          descriptor, part.baseAddress! + count, part.count - count, off_t(place + count))
         if got < 0, errno == EINTR { continue }
         guard got >= 0 else { return FileBytes.failure(path: path) }
         guard got > 0 else { return .changed(path) }

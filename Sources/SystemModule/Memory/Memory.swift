@@ -4,7 +4,7 @@ import CLibrary
 ///
 /// `@unchecked Sendable`: its owner writes it before sharing it (weights), or is the only one to hold it while it is
 /// written (a workspace).
-package final class AlignedBuffer: @unchecked Sendable {
+@safe package final class AlignedBuffer: @unchecked Sendable {
   /// Buffers from this size on are pages fresh from the system, which are zero already.
   private static let mappedByteCount = 1 << 18
 
@@ -19,21 +19,21 @@ package final class AlignedBuffer: @unchecked Sendable {
     precondition(count >= 0, "a buffer cannot hold \(count) elements")
     self.count = count
     let stored = max(count, 16)
-    if stored * 4 >= Self.mappedByteCount, let mapping = FreshPages.map(byteCount: stored * 4) {
-      self.mapping = mapping
-      pointer = mapping.bindMemory(to: Float.self, capacity: stored)
+    if stored * 4 >= Self.mappedByteCount, let mapping = unsafe FreshPages.map(byteCount: stored * 4) {
+      unsafe self.mapping = unsafe mapping
+      unsafe pointer = unsafe mapping.bindMemory(to: Float.self, capacity: stored)
     } else {
-      mapping = nil
+      unsafe mapping = nil
       let raw = UnsafeMutableRawPointer.allocate(byteCount: stored * 4, alignment: 64)
-      pointer = raw.initializeMemory(as: Float.self, repeating: 0, count: stored)
+      unsafe pointer = unsafe raw.initializeMemory(as: Float.self, repeating: 0, count: stored)
     }
   }
 
   deinit {
-    if let mapping {
-      FreshPages.unmap(mapping, byteCount: max(count, 16) * 4)
+    if let mapping = unsafe mapping {
+      unsafe FreshPages.unmap(mapping, byteCount: max(count, 16) * 4)
     } else {
-      pointer.deallocate()
+      unsafe pointer.deallocate()
     }
   }
 }
@@ -84,14 +84,16 @@ package enum FreshPages {
   /// - Returns: nil where the system has no pages to give.
   package static func map(byteCount: Int, populates: Bool = true) -> UnsafeMutableRawPointer? {
     #if os(Linux)
-      if let address = takeSpare(byteCount: byteCount) { return address }
+      if let address = unsafe takeSpare(byteCount: byteCount) { return unsafe address }
       let flags = MAP_PRIVATE | MAP_ANONYMOUS | (populates ? MAP_POPULATE : 0)
     #elseif canImport(Darwin)
       let flags = MAP_PRIVATE | MAP_ANON
     #endif
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
-      guard let address = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0) else { return nil }
-      return address == MAP_FAILED ? nil : address
+      guard let address = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0) else {
+        return nil
+      }
+      return unsafe address == MAP_FAILED ? nil : address
     #else
       return nil
     #endif
@@ -107,7 +109,7 @@ package enum FreshPages {
       if isKept { return }
     #endif
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
-      munmap(address, byteCount)
+      unsafe munmap(address, byteCount)
     #endif
   }
 
@@ -115,7 +117,7 @@ package enum FreshPages {
   package static func populate(_ part: UnsafeMutableRawBufferPointer) {
     #if os(Linux)
       // MADV_POPULATE_WRITE, since Linux 5.14. Before, the pages come one by one.
-      _ = madvise(part.baseAddress, part.count, 23)
+      _ = unsafe madvise(part.baseAddress, part.count, 23)
     #endif
   }
 
@@ -129,10 +131,12 @@ package enum FreshPages {
         spare = nil
         return kept
       }
-      guard let taken, let address = UnsafeMutableRawPointer(bitPattern: taken.address) else { return nil }
-      if taken.byteCount > wanted { munmap(address + wanted, taken.byteCount - wanted) }
-      memset(address, 0, byteCount)
-      return address
+      guard let taken, let address = unsafe UnsafeMutableRawPointer(bitPattern: taken.address) else {
+        return nil
+      }
+      if taken.byteCount > wanted { unsafe munmap(address + wanted, taken.byteCount - wanted) }
+      unsafe memset(address, 0, byteCount)
+      return unsafe address
     }
   #endif
 }
@@ -150,9 +154,9 @@ package enum MemoryProbe {
       #else
         let flags = MAP_PRIVATE | MAP_ANON
       #endif
-      let address = mmap(nil, max(byteCount, 1), PROT_READ | PROT_WRITE, flags, -1, 0)
-      guard let address, address != MAP_FAILED else { return false }
-      munmap(address, max(byteCount, 1))
+      let address = unsafe mmap(nil, max(byteCount, 1), PROT_READ | PROT_WRITE, flags, -1, 0)
+      guard let address = unsafe address, unsafe address != MAP_FAILED else { return false }
+      unsafe munmap(address, max(byteCount, 1))
       return true
     #else
       return true

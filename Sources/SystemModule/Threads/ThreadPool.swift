@@ -71,7 +71,7 @@ package final class ThreadPool: Sendable {
     _ body: (_ task: Int, _ scratch: UnsafeMutablePointer<Float>) -> Void
   ) {
     run(taskCount: taskCount) { task, thread in
-      body(task, thread == 0 ? scratch : workers[thread - 1].scratch(count: scratchCount))
+      unsafe body(task, thread == 0 ? scratch : workers[thread - 1].scratch(count: scratchCount))
     }
   }
 
@@ -83,15 +83,15 @@ package final class ThreadPool: Sendable {
     _ elements: [Element], _ body: (Element) throws(Failure) -> Value
   ) throws(Failure) -> [Value] {
     var results = [Result<Value, Failure>?](repeating: nil, count: elements.count)
-    results.withUnsafeMutableBufferPointer { results in
+    unsafe results.withUnsafeMutableBufferPointer { results in
       // As the workers do, or a result would depend on who came to make it.
       Self.withDenormalsFlushed {
         run(taskCount: elements.count) { task, _ in
           let index = elements.count - 1 - task
           do throws(Failure) {
-            results[index] = .success(try body(elements[index]))
+            unsafe results[index] = .success(try body(elements[index]))
           } catch {
-            results[index] = .failure(error)
+            unsafe results[index] = .failure(error)
           }
         }
       }
@@ -189,7 +189,7 @@ private final class Worker: @unchecked Sendable {
   /// At least `count` floats, for the task that its thread is at.
   func scratch(count: Int) -> UnsafeMutablePointer<Float> {
     if scratch.count < count { scratch = AlignedBuffer(count: count) }
-    return scratch.pointer
+    return unsafe scratch.pointer
   }
 
   func wake() {

@@ -14,27 +14,27 @@ package enum BackgroundThread {
   @discardableResult
   package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
-      let work = Unmanaged.passRetained(Work(body))
+      let work = unsafe Unmanaged.passRetained(Work(body))
       #if canImport(Glibc)
         var thread = pthread_t()
       #else
         var thread: pthread_t?
       #endif
       var attributes = pthread_attr_t()
-      pthread_attr_init(&attributes)
-      defer { pthread_attr_destroy(&attributes) }
-      pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+      unsafe pthread_attr_init(&attributes)
+      defer { unsafe pthread_attr_destroy(&attributes) }
+      unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
       #if canImport(Darwin)
         pthread_attr_set_qos_class_np(&attributes, QOS_CLASS_USER_INITIATED, 0)
       #endif
-      let status = pthread_create(
+      let status = unsafe pthread_create(
         &thread, &attributes,
         { argument in
-          let argument: UnsafeMutableRawPointer? = argument
-          Unmanaged<Work>.fromOpaque(argument!).takeRetainedValue().body()
+          let argument: UnsafeMutableRawPointer? = unsafe argument
+          unsafe Unmanaged<Work>.fromOpaque(argument!).takeRetainedValue().body()
           return nil
-        }, work.toOpaque())
-      if status != 0 { work.release() }
+        }, unsafe work.toOpaque())
+      if status != 0 { unsafe work.release() }
       return status == 0
     #else
       return false
@@ -125,10 +125,10 @@ package enum ProcessorCount {
     }
 
     private static func readText(_ path: String) -> String? {
-      guard let file = fopen(path, "r") else { return nil }
-      defer { fclose(file) }
+      guard let file = unsafe fopen(path, "r") else { return nil }
+      defer { unsafe fclose(file) }
       var bytes = [UInt8](repeating: 0, count: 8192)
-      let count = fread(&bytes, 1, bytes.count, file)
+      let count = unsafe fread(&bytes, 1, bytes.count, file)
       return String(decoding: bytes[..<count], as: UTF8.self)
     }
   #endif
