@@ -18,7 +18,7 @@ def write_small_model(folder: Path, like: Path | None = None) -> Path:
     """A MobileNetV3 for images of 64x64 whose random weights, float16, keep activations in range.
 
     With `like`, a model folder, it has that model's card, figures, classes, and limits on sets and images. No image
-    lies far from those that it was trained on.
+    lies far from those that it was trained on, and all pass for pictures through a dermatoscope.
     """
     network = json.loads((ROOT / "ParityFixtures/architectures/networks.json").read_text())[0]
     config, shapes = network["config"], network["shapes"]
@@ -30,8 +30,11 @@ def write_small_model(folder: Path, like: Path | None = None) -> Path:
         abstention["quality"] |= {"minimum_color_variety": 0, "minimum_warmth": -1}
         # By this temperature the answers are as sure as that model's.
         config |= {"classes": theirs["classes"], "abstention": abstention, "temperature": 0.1}
-        channels = shapes[f"blocks.{abstention['distance']['stage']}.0.bn3.weight"][0]
+        abstention["dermoscopy"] |= {"threshold": 1}
+        stages = [abstention["distance"]["stage"], *abstention["dermoscopy"]["stages"]]
+        channels, *probed = (shapes[f"blocks.{stage}.0.bn3.weight"][0] for stage in stages)
         shapes |= {"abstention.means": [len(theirs["classes"]), channels], "abstention.whitening": [channels, channels]}
+        shapes["abstention.dermoscopy"] = [sum(probed)]
         shutil.copy(like / "README.md", folder)
         shutil.copytree(like / "training", folder / "training", dirs_exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config))
@@ -39,7 +42,7 @@ def write_small_model(folder: Path, like: Path | None = None) -> Path:
     header: dict[str, object] = {}
     data = bytearray()
     for name, shape in shapes.items():
-        if name == "abstention.whitening":
+        if name in ("abstention.whitening", "abstention.dermoscopy"):
             values = np.zeros(shape)
         elif name.endswith("running_var"):
             values = random.uniform(0.5, 1.5, shape)

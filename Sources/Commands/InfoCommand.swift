@@ -127,7 +127,7 @@ struct InfoReport: Report {
     }
     rows += [
       ("Metadata", classifier.usesMetadata ? "age, sex and site are used" : "not used by this model"),
-      ("Abstention", classifier.abstentionKind.words),
+      ("Abstention", classifier.abstentionWords),
       ("Preprocessing", [transform, constancy, constants].joined(separator: ", ")),
       ("Classes", Self.words(classifier.labels)),
       ("Formats", ImageDecoder.formats.joined(separator: ", ")),

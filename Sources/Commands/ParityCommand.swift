@@ -10,7 +10,8 @@ enum ParityCommand: Command {
   static let abstract = "Compare every stage with what the Python pipeline computed."
   static let discussion = """
     Preprocessing, metadata, warnings, reasons to abstain and sets of classes must be equal. Activations and logits must \
-    agree within 1e-3, probabilities within 1e-4, the features' distance within 1e-4 of its value, activation maps within \
+    agree within 1e-3, probabilities within 1e-4, the features' distance within 1e-4 of its value, the score of pictures \
+    without a dermatoscope within 1e-3, activation maps within \
     1e-4 of their largest magnitude. The first stage that departs is named with its place and values.
     """
   static let options: [any AnyCommandOption] = [

@@ -44,3 +44,24 @@ package struct FeatureDistance: Sendable {
     return squares.reduce(.infinity, min) / Double(features.count)
   }
 }
+
+/// A linear probe of features (Alain and Bengio, "Understanding intermediate layers using linear classifier probes", 2016):
+/// how much an image looks like one that no dermatoscope took.
+///
+/// A dermatoscope shows in what the first stages see: the light, the gel, the scale of the skin's lines. Later stages have
+/// less of it.
+package struct DermoscopyProbe: Sendable {
+  /// Of each feature.
+  private let weights: [Double]
+
+  package init(weights: [Float]) { self.weights = weights.map(Double.init) }
+
+  /// The features' weighted sum, added up in their order.
+  ///
+  /// - Parameter features: the means of the last maps of the stages, one stage after the other.
+  package func callAsFunction(_ features: [Float]) -> Double {
+    precondition(
+      features.count == weights.count, "\(features.count) features, \(weights.count) were fitted")
+    return zip(weights, features).reduce(0) { $0 + $1.0 * Double($1.1) }
+  }
+}

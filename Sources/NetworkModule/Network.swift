@@ -18,13 +18,15 @@ package final class Network: Sendable {
   package let head: ClassifierHead
   /// How unlike the training images an image is, for a model that was fitted for it.
   package let featureDistance: FeatureDistance?
+  /// How much an image looks like one that no dermatoscope took, for a model that was fitted for it.
+  package let dermoscopyProbe: DermoscopyProbe?
   /// Its operations, in the order in which they run.
   package let list: OperationList
 
   let steps: [Step]
   let plan: NetworkPlan
-  /// The means that ``featureDistance`` looks at.
-  let distanceMeans: Value?
+  /// The means that the limits of abstention look at, by stage.
+  let stageMeans: [(stage: Int, value: Value)]
   /// Empty before the first gradient.
   let gradients = GradientCache()
   private let idleWorkspaces = Locked<[Workspace]>([])
@@ -47,7 +49,7 @@ package final class Network: Sendable {
     if configuration.precision == .bfloat16 { try weights.requireBFloat16(file: model.configurationPath) }
     try self.init(
       builder, weights, fusion: configuration.fusion, classCount: configuration.classes.count,
-      distanceStage: configuration.abstention?.distance.stage,
+      abstention: configuration.abstention,
       pool: pool ?? ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
     ) {
       $0.fuse(for: configuration.precision, inputLimit: Self.largestInput(configuration))
@@ -56,16 +58,17 @@ package final class Network: Sendable {
   }
 
   /// - Parameters:
-  ///   - distanceStage: The stage whose means ``featureDistance`` looks at; nil for a model that was not fitted for it.
+  ///   - abstention: Limits that look at the means of stages; nil for a model that has none.
   ///   - sharesMemory: False gives each buffer memory of its own, for comparison.
   ///   - rewrite: Makes one operation of several.
   package init(
     _ builder: NetworkBuilder, _ weights: NetworkWeights, fusion: ModelConfiguration.Fusion?,
-    classCount: Int, distanceStage: Int? = nil, pool: ThreadPool, sharesMemory: Bool = true,
+    classCount: Int, abstention: ModelConfiguration.Abstention? = nil, pool: ThreadPool,
+    sharesMemory: Bool = true,
     rewrite: (inout OperationList) -> Void
   ) throws(DermaFusionError) {
     var builder = builder
-    distanceMeans = distanceStage.map { builder.meansOfStage($0) }
+    stageMeans = (abstention?.stages ?? []).map { ($0, builder.meansOfStage($0)) }
     var list = builder.list
     rewrite(&list)
     steps = try Self.prepared(list, weights: weights, pool: pool)
@@ -73,11 +76,14 @@ package final class Network: Sendable {
     head = try ClassifierHead(
       builder, pooledCount: list.shape(pooled).channels, fusion: fusion, classCount: classCount,
       weights: weights)
-    if let distanceMeans {
-      featureDistance = try weights.featureDistance(
-        channels: list.shape(distanceMeans).channels, classCount: classCount)
-    } else {
-      featureDistance = nil
+    let channels = { [stageMeans] (stages: [Int]) in
+      stageMeans.reduce(0) { $0 + (stages.contains($1.stage) ? list.shape($1.value).channels : 0) }
+    }
+    featureDistance = try abstention.map { (limits) throws(DermaFusionError) in
+      try weights.featureDistance(channels: channels([limits.distance.stage]), classCount: classCount)
+    }
+    dermoscopyProbe = try abstention?.dermoscopy.map { (limit) throws(DermaFusionError) in
+      try weights.dermoscopyProbe(channels: channels(limit.stages))
     }
     try weights.requireAllBound()
 
@@ -87,7 +93,7 @@ package final class Network: Sendable {
     inputSize = list.image.height
     featureMapNames = list.marks.map { $0.name }
     plan = NetworkPlan(
-      list, steps, outputs: [pooled] + (distanceMeans.map { [$0] } ?? []), sharing: sharesMemory)
+      list, steps, outputs: [pooled] + stageMeans.map { $0.value }, sharing: sharesMemory)
   }
 
   /// The largest magnitude of a normalised pixel.
@@ -175,13 +181,13 @@ package struct NetworkOutput: Sendable, Equatable {
   package let logits: [Float]
   /// What the head takes, `[channels]`: the means of the last feature map, or what follows them.
   package let pooled: [Float]
-  /// The means of the map that ``FeatureDistance`` looks at, `[channels]`; empty for a model that was not fitted for it.
-  package var stageMeans: [Float] = []
+  /// The means of the last maps of the stages that the limits of abstention look at, `[channels]` by stage.
+  package var stageMeans: [Int: [Float]] = [:]
   /// What each member of an ensemble gave, which has no pooled features of its own; empty for a single network.
   package var members: [NetworkOutput] = []
 
   package init(
-    logits: [Float], pooled: [Float], stageMeans: [Float] = [], members: [NetworkOutput] = []
+    logits: [Float], pooled: [Float], stageMeans: [Int: [Float]] = [:], members: [NetworkOutput] = []
   ) {
     self.logits = logits
     self.pooled = pooled
@@ -224,7 +230,7 @@ extension Network {
         let logits = head.logits(pooled: pooled, metadata: metadata)
         time?(NetworkStep(layer: "head", title: "classifier head"), MonotonicClock.milliseconds - start)
         return NetworkOutput(
-          logits: logits, pooled: pooled, stageMeans: vector(distanceMeans, in: workspace))
+          logits: logits, pooled: pooled, stageMeans: seenMeans(in: workspace))
       }
     }
   }
@@ -246,6 +252,13 @@ extension Network {
         marks.removeFirst()
       }
     }
+  }
+
+  /// What the limits of abstention look at, by stage.
+  private func seenMeans(in workspace: Workspace) -> [Int: [Float]] {
+    var means: [Int: [Float]] = [:]
+    for (stage, value) in stageMeans { means[stage] = vector(value, in: workspace) }
+    return means
   }
 
   /// A vector that a run left; none without a value.

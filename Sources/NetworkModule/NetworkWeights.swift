@@ -179,6 +179,14 @@ package struct NetworkWeights {
       whitening: try tensor("whitening", [count, count]))
   }
 
+  /// The tensor `abstention.dermoscopy`.
+  ///
+  /// - Parameter count: Of the features.
+  /// - Throws: `DermaFusionError` for a tensor that is missing, misshapen or not finite.
+  func dermoscopyProbe(channels count: Int) throws(DermaFusionError) -> DermoscopyProbe {
+    DermoscopyProbe(weights: try scope("abstention").tensor("dermoscopy", shape: [count]))
+  }
+
   func embedding(_ name: String, count: Int, size: Int) throws(DermaFusionError) -> Embedding {
     Embedding(
       table: Tensor(shape: [count, size], values: try tensor("\(name).weight", shape: [count, size])))

@@ -204,7 +204,7 @@ import Testing
     let image = folder.write(pnm(), to: "A.ppm")
     let note =
       "Note: toy has no limits of its own: it abstains only from damaged pictures and from those of one colour, "
-      + "black, white or without contrast, and answers pictures that show no skin too."
+      + "black, white or without contrast, and answers pictures that show no skin and those without a dermatoscope too."
     let words = ["classify", image, image, "--format", "csv"]
     #expect(runTool(words: words, showsProgress: true).modelNotes == [note])
     #expect(runTool(words: words).modelNotes == [note])

@@ -137,7 +137,7 @@ import Testing
                          knowing: toy 0.0.1, weight 0.5
         Metadata         age, sex and site are used
         Abstention       no limits of its own: it abstains only from damaged pictures and from those of one colour, black, \
-        white or without contrast, and answers pictures that show no skin too
+        white or without contrast, and answers pictures that show no skin and those without a dermatoscope too
         Preprocessing    48x48 pixels
         """), "\(text.output)")
     #expect(

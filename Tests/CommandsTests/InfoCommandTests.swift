@@ -25,7 +25,8 @@ import Testing
         Metadata         age, sex and site are used
         Abstention       no limits of its own: it abstains only from damaged pictures
                          and from those of one colour, black, white or without contrast,
-                         and answers pictures that show no skin too
+                         and answers pictures that show no skin and those without a
+                         dermatoscope too
         Preprocessing    48x48 pixels, Shades of Gray (p 6, rounding round), mean 0.485
                          0.456 0.406, std 0.229 0.224 0.225
         Classes          7: akiec, bcc, bkl, df, mel, nv, vasc
@@ -92,7 +93,7 @@ import Testing
         {"class":"nv","name":"Melanocytic nevi","malignancy":"benign"},\
         {"class":"vasc","name":"Vascular lesions","malignancy":"benign"}],\
         "preprocessing":{"size":48,"colorConstancy":{"method":"shades_of_gray","p":6,"rounding":"round"},\
-        "mean":[0.485,0.456,0.406],"std":[0.229,0.224,0.225]},"abstention":"basic",\
+        "mean":[0.485,0.456,0.406],"std":[0.229,0.224,0.225]},"abstention":"basic","limits":[],\
         "formats":\(list(ImageDecoder.formats)),"decoders":\(list(ImageDecoder.libraries)),\
         "sexes":["male","female","unknown"],"sites":\(list(BodySite.allCases.map(\.rawValue))),\
         "pickerSites":\(list(BodySite.pickerSites.map(\.rawValue))),\

@@ -12,6 +12,22 @@ import Testing
     (1, 1, "the image looks less like"), (0, 1, ""),
   ])
   func aQuarterOfTheImagesIsWorthANote(unfamiliar: Int, count: Int, expected: String) throws {
+    let errors = try notes { $0.noteUnfamiliar(unfamiliar, of: count, on: $1) }
+    #expect(expected.isEmpty ? errors.isEmpty : errors.contains("Note: \(expected)"), "\(errors)")
+  }
+
+  /// One image alone says so in its answer.
+  @Test(arguments: [
+    (0, 9, ""), (1, 1, ""), (1, 9, "Note: 1 of 9 images does not look like pictures through a dermatoscope."),
+    (9, 9, "Note: 9 of 9 images do not look like pictures through a dermatoscope."),
+  ])
+  func aBatchSaysOnceHowManyPicturesNoDermatoscopeTook(found: Int, count: Int, expected: String) throws {
+    let errors = try notes { $0.noteNotDermoscopic(found, of: count, on: $1) }
+    #expect(
+      errors == (expected.isEmpty ? "" : expected + " The model abstains from them.\n"), "\(errors)")
+  }
+
+  private func notes(_ note: (BatchInput, Terminal) -> Void) throws -> String {
     let folder = TemporaryFolder()
     let image = folder.write(pnm(), to: "a.ppm")
     let errors = MemoryOutput()
@@ -23,8 +39,7 @@ import Testing
     let outcome = try ParsedArguments.parse(
       [image], positionals: ClassifyCommand.positionals, options: ClassifyCommand.options)
     guard case .arguments(let arguments) = outcome else { throw DermaFusionError.unexpectedArgument("none") }
-    try BatchInput(arguments, terminal: terminal).noteUnfamiliar(unfamiliar, of: count, on: terminal)
-    #expect(
-      expected.isEmpty ? errors.text.isEmpty : errors.text.contains("Note: \(expected)"), "\(errors.text)")
+    note(try BatchInput(arguments, terminal: terminal), terminal)
+    return errors.text
   }
 }

@@ -36,6 +36,30 @@ import Testing
     #expect(abs(found - expected) < 1e-9, "\(found), expected \(expected)")
   }
 
+  /// Added up in Double in the order of the channels, whatever their size.
+  @Test func theProbeTakesOneWeightForEachChannel() throws {
+    func probe(_ shape: [Int], _ values: [Float]) throws -> DermoscopyProbe {
+      let file = try SafetensorsFile(bytes: safetensors([("abstention.dermoscopy", shape, values)]))
+      return try NetworkWeights(file: file, precision: .float32, kernels: KernelChoice.current)
+        .dermoscopyProbe(channels: 4)
+    }
+    let values: [Float] = [0.1, -3, 1e-30, 16_777_216]
+    let score = try probe([4], values)([3, 0.1, 1e30, 1.000_000_1])
+    let expected =
+      ((Double(values[0]) * 3 + -3 * Double(0.1 as Float)) + Double(values[2]) * Double(1e30 as Float))
+      + 16_777_216 * Double(1.000_000_1 as Float)
+    #expect(score == expected, "\(score), expected \(expected)")
+    #expect(
+      throws: DermaFusionError.invalidModel(
+        "model.safetensors: the tensor \"abstention.dermoscopy\" has shape [3], and the network needs [4]")
+    ) { try probe([3], [1, 2, 3]) }
+    #expect(
+      throws: DermaFusionError.invalidModel(
+        "model.safetensors: the tensor \"abstention.dermoscopy\" has the value NaN at index 1; every value must be finite"
+      )
+    ) { try probe([4], [1, .nan, 3, 4]) }
+  }
+
   @Test(arguments: 0..<2) func aTensorThatIsMissingIsNamed(index: Int) {
     var tensors = Self.valid
     let name = tensors.remove(at: index).name

@@ -1,6 +1,7 @@
 import ImageCodecs
 import ImagePipeline
 import TensorModule
+import TestFiles
 import TestImages
 import TestModels
 import Testing
@@ -197,6 +198,61 @@ import Testing
     #expect(distance([2, -1]) == (1.0 + 4) / 2)
     #expect(distance([8, -7]) == (1.0 + 4) / 2)
     #expect(distance([-2, 5]) == (1.0 + 36) / 2)
+  }
+
+  /// The limit itself is still a picture through a dermatoscope, and a model without the limit says nothing.
+  @Test func aScoreAboveTheLimitIsThatOfAPictureWithoutADermatoscope() throws {
+    let limited = ModelConfiguration.Abstention(
+      quality: .basic, distance: settings.distance, conformal: settings.conformal,
+      dermoscopy: .init(stages: [0, 4], threshold: -0.25))
+    let unlimited = ModelConfiguration.Abstention(
+      quality: .basic, distance: settings.distance, conformal: settings.conformal, dermoscopy: nil)
+    let image = try Preprocessor(.standard)(lesion(edge: 4, detail: 6))
+    func reasons(
+      _ settings: ModelConfiguration.Abstention, score: Double?, distance: Double = 0
+    ) -> [AbstentionReason] {
+      Abstention(
+        of: image, judges: [.init(settings: settings, distance: distance, dermoscopyScore: score)],
+        conformal: nil, probabilities: probabilities([:])
+      ).reasons
+    }
+    #expect(reasons(limited, score: -0.25) == [])
+    #expect(reasons(limited, score: (-0.25 as Double).nextUp) == [.notDermoscopic])
+    #expect(reasons(limited, score: 3, distance: 9) == [.notDermoscopic, .outOfDistribution])
+    #expect(reasons(limited, score: nil) == [])
+    #expect(reasons(unlimited, score: nil) == [])
+  }
+
+  /// The means are those of the last maps of the stages, one image or many, and one stage may serve two limits.
+  @Test func theLimitsSeeTheMeansOfTheStages() throws {
+    let folder = TemporaryFolder()
+    let model = try Model(
+      directory: try SmallModel.write(to: "\(folder.path)/small", size: 96, distance: 1e9))
+    let limits = try #require(model.configuration.abstention)
+    #expect(limits.stages.count >= 2 && limits.dermoscopy != nil)
+    for seed: UInt64 in 1...3 {
+      var maps: [String: [Double]] = [:]
+      let output = model.output(
+        of: try model.preprocessor(noise(seed: seed)), metadata: PatientMetadata.unknown.encoded()
+      ) { name, map in
+        let values = map.dense()
+        maps[name] = (0..<map.shape.channels).map { channel in
+          let ofChannel = stride(from: channel, to: values.count, by: map.shape.channels)
+          return ofChannel.reduce(0) { $0 + Double(values[$1]) } / Double(map.shape.height * map.shape.width)
+        }
+      }
+      #expect(output.stageMeans.keys.sorted() == limits.stages)
+      for (stage, means) in output.stageMeans {
+        let expected = try #require(maps[model.network.featureMapName(ofStage: stage)])
+        try #require(means.count == expected.count)
+        for (channel, pair) in zip(means, expected).enumerated() {
+          #expect(
+            abs(Double(pair.0) - pair.1) < 1e-4, "seed \(seed), stage \(stage), channel \(channel)")
+        }
+      }
+      let score = try #require(model.dermoscopyScore(of: output))
+      #expect(score.isFinite)
+    }
   }
 
   @Test func setsHoldWhatReachesItsThresholdAndAlwaysTheLikeliest() {

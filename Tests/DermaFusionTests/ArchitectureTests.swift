@@ -79,12 +79,13 @@ import Testing
   }
 
   /// The network of a `config.json` with another name.
-  private func network(_ name: String, stage: Int? = nil) throws -> OperationList {
+  private func network(_ name: String, stage: Int? = nil, probed: String = "0") throws -> OperationList {
     let abstention = stage.map {
       """
       {"quality":{"minimum_brightness":0,"maximum_brightness":255,"minimum_contrast":0,"minimum_sharpness":0,
         "minimum_structure":0},
-       "distance":{"stage":\($0),"threshold":1},"conformal":{"coverage":0.9,"thresholds":[0,0,0,0,0,0,0]}}
+       "distance":{"stage":\($0),"threshold":1},"conformal":{"coverage":0.9,"thresholds":[0,0,0,0,0,0,0]},
+       "dermoscopy":{"stages":[\(probed)],"threshold":0}}
       """
     }
     let text = StandIn.configuration(size: name.hasPrefix("swin") ? 224 : 40, abstention: abstention)
@@ -187,6 +188,10 @@ import Testing
     let expected = DermaFusionError.outOfRange(
       key: "abstention.distance.stage", value: "\(count)", rule: "an integer in 0...\(count - 1)")
     #expect(throws: expected) { try network(name, stage: count) }
+    _ = try network(name, stage: 0, probed: "0, \(count - 1)")
+    let probe = DermaFusionError.outOfRange(
+      key: "abstention.dermoscopy.stages[1]", value: "\(count)", rule: "an integer in 0...\(count - 1)")
+    #expect(throws: probe) { try network(name, stage: 0, probed: "0, \(count)") }
   }
 
   /// A model's folder with an architecture that does not exist ends in one line that names the file.

@@ -37,6 +37,47 @@ import Testing
           minimumStructure: 0.4, maximumGreen: 0.1, minimumColorVariety: 2.1, minimumWarmth: -0.4))
     #expect(abstention.distance == .init(stage: 2, threshold: 2.5, outerTenth: 1.25))
     #expect(abstention.conformal == .init(coverage: 0.9, thresholds: [0.2, 0.25, 0.3, 0, 0.15, 0.35, 1]))
+    #expect(abstention.dermoscopy == nil && abstention.stages == [2])
+  }
+
+  private func parse(dermoscopy: String) throws -> ModelConfiguration.Abstention? {
+    try parse(replacing: #"{"quality""#, with: #"{"dermoscopy":\#(dermoscopy),"quality""#)
+  }
+
+  @Test func theProbeHasStagesAndALimit() throws {
+    let limits = try parse(dermoscopy: #"{"stages":[0,2,3],"threshold":-0.5}"#)
+    #expect(limits?.dermoscopy == .init(stages: [0, 2, 3], threshold: -0.5))
+    #expect(limits?.stages == [0, 2, 3])
+    #expect(try parse(dermoscopy: #"{"stages":[5],"threshold":0}"#)?.stages == [2, 5])
+  }
+
+  @Test(arguments: [
+    (
+      #"{"stages":[],"threshold":0}"#,
+      DermaFusionError.outOfRange(
+        key: "abstention.dermoscopy.stages", value: "[]", rule: "at least one stage, ascending")
+    ),
+    (
+      #"{"stages":[3,3],"threshold":0}"#,
+      .outOfRange(
+        key: "abstention.dermoscopy.stages", value: "[3, 3]", rule: "at least one stage, ascending")
+    ),
+    (
+      #"{"stages":[-1,3],"threshold":0}"#,
+      .outOfRange(key: "abstention.dermoscopy.stages[0]", value: "-1", rule: "an integer from 0 up")
+    ),
+    (
+      #"{"stages":3,"threshold":0}"#,
+      .wrongType(key: "abstention.dermoscopy.stages", expected: "an array", found: "a number")
+    ),
+    (#"{"stages":[3]}"#, .missingKey("abstention.dermoscopy.threshold")),
+    (#"{"threshold":0}"#, .missingKey("abstention.dermoscopy.stages")),
+    (
+      #"{"stages":[3],"threshold":0,"weights":1}"#, .unknownKey("abstention.dermoscopy.weights")
+    ),
+  ])
+  func whatBreaksARuleOfTheProbeIsNamed(dermoscopy: String, error: DermaFusionError) {
+    #expect(throws: error) { try parse(dermoscopy: dermoscopy) }
   }
 
   @Test func theShareOfEachClassMayBeNullAndIsThatOfAllWhereItIsNotStated() throws {

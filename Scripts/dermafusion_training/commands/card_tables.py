@@ -134,6 +134,19 @@ def abstention_tables(folder, before):
     yield table(CLASSES, [number(of) for of in folder.abstention["conformal"]["coverage_by_class"]])
 
 
+def dermoscopy_table(report):
+    """What the probe of pictures without a dermatoscope refuses of photographs kept aside, and of a source left out."""
+    rows = []
+    for source, name in [("close-ups", "close-ups without a dermatoscope"), *NAMES.items()]:
+        if source in report["validation"]:
+            own, left = report["validation"][source], report["left_out"].get(source)
+            rows.append([name, str(own["n"]), percent(own["beyond"]), percent(left and left["beyond"])])
+    rows.append(
+        ["melanomas of all sources", str(report["melanomas"]["n"]), percent(report["melanomas"]["beyond"]), "-"]
+    )
+    return table(["photographs kept aside", "photographs", "refused", "refused if fitted without this source"], *rows)
+
+
 def tables(folder, before):
     """All of them, lists of lines."""
     folders = [folder, *([before] if before else [])]
@@ -145,6 +158,8 @@ def tables(folder, before):
     yield recall_table(folder)
     yield metadata_table(folder)
     yield from abstention_tables(folder, before)
+    if "dermoscopy" in folder.abstention:
+        yield dermoscopy_table(folder.abstention["dermoscopy"])
 
 
 def without_version(line):

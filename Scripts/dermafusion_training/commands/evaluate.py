@@ -5,8 +5,9 @@ shrunk to 150 pixels first. Those of other sources are looked at one source at a
 calibration is fitted on HAM10000 alone. What is cross-fitted (calibrated on four fifths of the lesions for the last
 fifth) is the mean over several ways of dealing them out. With
 --write, the temperature and a bias for each class go into the model, the figures into its config.json and, all of
-them, into <model>/training/figures.json, with the reliability diagram beside them. A model that was calibrated is not
-calibrated again: its bias would be fitted on top of its own.
+them, into <model>/training/figures.json, with the reliability diagram beside them. The calibration of a model that was
+calibrated before is taken off first, by the bias in its figures.json. Its sets are fitted to the probabilities, so run
+fit-abstention --sets after it.
 """
 
 from dermafusion_training.evaluation.calibration import MISSED_MELANOMA

@@ -15,4 +15,7 @@ def main():
     parser = new_validation_parser(__doc__)
     parser.add_argument("--others", type=Path, help="a folder of pictures of something else, to report on")
     parser.add_argument("--limits", type=Path, help="a model folder whose limits of sharpness and colour are kept")
+    parser.add_argument(
+        "--sets", action="store_true", help="fit the sets alone, to another calibration, and keep all limits"
+    )
     fit_abstention(parser.parse_args())

@@ -5,7 +5,8 @@
 
 The ranges of the activations come from photographs below the folder --images, as the network sees them. Take
 photographs like those that the model will see, and none that it is measured on. With --split only those are taken that
-the list has on the side "training".
+the list has on the side "training". With --ranges they are those of a folder that was made of the same network
+before; this is enough where only the calibration or the limits of abstention changed.
 
 model/quantized.py says what the folder holds. The temperature and the limits of abstention are those of --model, and so
 is the list of what it was trained on. Its figures are not: measure the new model before you rely on it.
@@ -17,6 +18,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import torch
 from safetensors.torch import load_file
 
 from dermafusion_training.data.sample_images import choose_images, image_batches
@@ -24,7 +26,14 @@ from dermafusion_training.model.architecture import EFFICIENTNETS, MOBILENETS
 from dermafusion_training.model.config import write_config
 from dermafusion_training.model.ensemble import TRAINING_LIST
 from dermafusion_training.model.export import DISCLAIMER
-from dermafusion_training.model.folder import load_folder, model_identity, write_digests, write_weights
+from dermafusion_training.model.folder import (
+    ABSTENTION_PREFIX,
+    last_layer,
+    load_folder,
+    model_identity,
+    write_digests,
+    write_weights,
+)
 from dermafusion_training.model.quantization import quantized_tensors, replaced_tensors
 from dermafusion_training.model.quantized import QUANTIZED
 from dermafusion_training.options import new_parser
@@ -33,7 +42,9 @@ from dermafusion_training.options import new_parser
 def parse_options():
     parser = new_parser(__doc__)
     parser.add_argument("--model", type=Path, required=True, help="a model folder")
-    parser.add_argument("--images", type=Path, required=True, metavar="DIR", help="with photographs at any depth")
+    ranges = parser.add_mutually_exclusive_group(required=True)
+    ranges.add_argument("--images", type=Path, metavar="DIR", help="with photographs at any depth")
+    ranges.add_argument("--ranges", type=Path, metavar="DIR", help="a folder in 8 bits of the same network")
     parser.add_argument("--split", type=Path, metavar="CSV", help="with the columns image_id and split")
     parser.add_argument("--count", type=int, default=96, help="photographs, chosen by chance (default: 96)")
     parser.add_argument("--seed", type=int, default=7)
@@ -44,12 +55,26 @@ def parse_options():
     return options
 
 
-def quantized_card(config, source, count):
+def known_tensors(folder, tensors):
+    """Name -> tensor of the layers in 8 bits of a folder, whose network must be the one that has the other `tensors`.
+
+    Raises ValueError where another tensor than those of the last layer and of abstention differs.
+    """
+    known = load_file(folder / "model.safetensors")
+    layers = {name: t for name, t in known.items() if name not in tensors or t.dtype == torch.int8}
+    may_differ = (ABSTENTION_PREFIX, f"{last_layer(tensors)}.")
+    for name in known.keys() - layers.keys():
+        if not name.startswith(may_differ) and not torch.equal(known[name], tensors[name]):
+            raise ValueError(f"{folder}: {name} differs: this is another network")
+    return {name: tensor for name, tensor in layers.items() if not name.startswith(ABSTENTION_PREFIX)}
+
+
+def quantized_card(config, source, origin):
     """The model card of a model that nobody has measured yet."""
     return (
         f"# {config['name']} {config['version']}\n\n"
         f"`{config['architecture']}` in 8 bits, made by `dermafusion_training quantize` from the model with the "
-        f"SHA-256 {source} and the ranges of {count} photographs. Its accuracy was not measured.\n\n"
+        f"SHA-256 {source} and {origin}. Its accuracy was not measured.\n\n"
         f"{DISCLAIMER}\n"
     )
 
@@ -61,12 +86,17 @@ def quantize(options):
             f"{options.model}: {config['architecture']}: must be an EfficientNet or a MobileNetV3 in float32"
         )
     config, model = load_folder(options.model)
-    paths = choose_images(options.images, options.split, options.count, options.seed)
-    print(f"{options.model}: ranges of {len(paths)} photographs", file=sys.stderr)
     tensors = load_file(options.model / "model.safetensors")
     for name in replaced_tensors(model):
         tensors.pop(name, None)
-    tensors |= quantized_tensors(model, image_batches(config, paths))
+    if options.ranges:
+        origin = f"the ranges of {options.ranges}"
+        tensors |= known_tensors(options.ranges, tensors)
+    else:
+        paths = choose_images(options.images, options.split, options.count, options.seed)
+        origin = f"the ranges of {len(paths)} photographs"
+        print(f"{options.model}: {origin}", file=sys.stderr)
+        tensors |= quantized_tensors(model, image_batches(config, paths))
     options.output.mkdir(parents=True, exist_ok=True)
     config |= {"name": f"{config['name']}-int8", "precision": QUANTIZED, "training": {}}
     write_config(options.output, config)
@@ -77,7 +107,7 @@ def quantize(options):
         shutil.copyfile(options.model / TRAINING_LIST, options.output / TRAINING_LIST)
     card = options.output / "README.md"
     if not card.exists():
-        card.write_text(quantized_card(config, model_identity(options.model), len(paths)))
+        card.write_text(quantized_card(config, model_identity(options.model), origin))
     print(f"{options.output}: {config['architecture']}, {QUANTIZED}, sha256 {model_identity(options.output)}")
 
 

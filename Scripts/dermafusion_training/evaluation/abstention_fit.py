@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from dermafusion_training.data.dataset import HAM10000, SMALL_SOURCE, open_cache, read_records, side_indices
 from dermafusion_training.data.preprocessing import color_constancy, crop_to_square, decode, resize
-from dermafusion_training.evaluation.inference import head_logits, pooled_features
+from dermafusion_training.evaluation.inference import head_logits, pooled_features, record_logits
 from dermafusion_training.evaluation.metrics import rounded, softmax
 from dermafusion_training.model.abstention import conformal_sets, distances, measure, quality_reasons
 from dermafusion_training.model.config import CLASSES, write_config
@@ -218,6 +218,24 @@ def write(folder, config, tensors, report):
     print(f"sha256 {model_identity(folder)}")
 
 
+def fit_sets(probabilities, labels, lesions):
+    """(the object `conformal` of config.json, what was measured) of HAM10000's validation photographs."""
+    # Rounded down: a threshold above the probability that it was read off would leave that one out.
+    thresholds = [floor(value * 1e6) / 1e6 for value in conformal_thresholds(probabilities, labels)]
+    settings = {"coverage": COVERAGE, "thresholds": thresholds}
+    return settings, rounded(cross_fitted_coverage(probabilities, labels, lesions))
+
+
+def write_sets(folder, config, settings, report):
+    """Puts refitted sets into config.json, and what was measured into training/abstention.json."""
+    config["abstention"]["conformal"] = settings
+    write_config(folder, config)
+    write_digests(folder)
+    path = folder / "training" / "abstention.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"conformal": report}, indent=1) + "\n")
+    print(f"sha256 {model_identity(folder)}")
+
+
 def fit_abstention(options):
     """Fits what the options of `fit-abstention` describe."""
     torch.set_num_threads(options.threads)
@@ -230,6 +248,15 @@ def fit_abstention(options):
     records = read_records(options.data)
     cache = open_cache(records, options.data, config["preprocessing"], options.cache)
     validation = side_indices(records, options.split)
+    if options.sets:
+        own = [i for i in validation if records[i].source == HAM10000]
+        probabilities = softmax(record_logits(config, model, cache, records, own) / config["temperature"])
+        labels = np.array([records[i].label for i in own])
+        settings, report = fit_sets(probabilities, labels, [records[i].lesion_id for i in own])
+        print(json.dumps(report | settings, indent=1))
+        if options.write:
+            write_sets(options.model, config, settings, report)
+        return
     training = drawn_for_space(records, side_indices(records, options.split, "training"))
     held = [records[i] for i in validation]
     labels = np.array([record.label for record in held])
@@ -265,15 +292,16 @@ def fit_abstention(options):
     ours = sources == HAM10000
     by_distance = inside > threshold
     outer_tenth = round(float(np.quantile(inside[ours & ~by_quality], 1 - OUTER_SHARE)), 6)
+    sets, coverage = fit_sets(
+        probabilities[ours], labels[ours], [record.lesion_id for record in held if record.source == HAM10000]
+    )
     report = {
         "validation": {
             source: shares_flagged(by_quality[sources == source], by_distance[sources == source])
             | {"in_outer_tenth": float((inside > outer_tenth)[sources == source].mean())}
             for source in sorted(set(sources))
         },
-        "conformal": cross_fitted_coverage(
-            probabilities[ours], labels[ours], [record.lesion_id for record in held if record.source == HAM10000]
-        ),
+        "conformal": coverage,
         "odd_inputs": {},
     }
     for kind, images in odd_inputs(paths[:: max(1, len(paths) // ODD_COUNT)], size, options.others).items():
@@ -294,13 +322,7 @@ def fit_abstention(options):
             "threshold": round(threshold, 6),
             "outer_tenth": outer_tenth,
         },
-        "conformal": {
-            "coverage": COVERAGE,
-            # Rounded down: a threshold above the probability that it was read off would leave that one out.
-            "thresholds": [
-                floor(value * 1e6) / 1e6 for value in conformal_thresholds(probabilities[ours], labels[ours])
-            ],
-        },
+        "conformal": sets,
     }
     report = rounded(report)
     print(json.dumps(report | {"config": config["abstention"]}, indent=1))

@@ -1,7 +1,6 @@
 """A model folder's figures on its validation photographs, its calibration and its reliability diagram."""
 
 import json
-import sys
 
 import matplotlib
 import numpy as np
@@ -105,6 +104,14 @@ def judge(model, records, pooled, blurred, melanoma_weight=MISSED_MELANOMA):
     return rounded(result), calibrated
 
 
+def earlier_bias(folder, config):
+    """What an earlier calibration added to the bias of each class, float64 [classes]; 0 for a model without one."""
+    if "validation" not in config["training"]:
+        return np.zeros(len(CLASSES))
+    bias = json.loads((folder / "training" / "figures.json").read_text())["bias"]
+    return np.array([bias[name] for name in CLASSES])
+
+
 def add_bias(folder, bias):
     """Adds `bias` to that of the last layer, in model.safetensors."""
     tensors = load_file(folder / "model.safetensors")
@@ -113,10 +120,10 @@ def add_bias(folder, bias):
     write_weights(folder, tensors)
 
 
-def write_figures(folder, config, result):
-    """Puts the calibration into config.json and model.safetensors, and the figures into config.json and
-    training/figures.json."""
-    add_bias(folder, list(result["bias"].values()))
+def write_figures(folder, config, result, earlier):
+    """Puts the calibration in place of the earlier one into config.json and model.safetensors, and the figures into
+    config.json and training/figures.json."""
+    add_bias(folder, np.array(list(result["bias"].values())) - earlier)
     config["temperature"] = result["temperature"]
     config["training"]["validation"] = result["calibrated"]
     write_config(folder, config)
@@ -153,8 +160,9 @@ def evaluate(options):
     """Runs the evaluation that the options of `evaluate` describe."""
     torch.set_num_threads(options.threads)
     config, model = load_folder(options.model)
-    if options.write and "validation" in config["training"]:
-        sys.exit(f"{options.model}: calibrated already; export its checkpoint again and calibrate that")
+    earlier = earlier_bias(options.model, config)
+    with torch.no_grad():
+        model.get_submodule(last_layer(model.state_dict())).bias -= torch.from_numpy(earlier)
     model = model.to(memory_format=torch.channels_last)
     records = read_records(options.data)
     cache = open_cache(records, options.data, config["preprocessing"], options.cache)
@@ -166,7 +174,7 @@ def evaluate(options):
     result, calibrated = judge(model, held, pooled, blurred, options.melanoma_weight)
     print(json.dumps(result, indent=1))
     if options.write:
-        write_figures(options.model, config, result)
+        write_figures(options.model, config, result, earlier)
         labels = np.array([record.label for record in held if record.source == HAM10000])
         reliability_diagram(options.model / "training" / "reliability.png", calibrated, labels)
         print(f"sha256 {model_identity(options.model)}")

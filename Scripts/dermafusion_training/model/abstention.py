@@ -15,7 +15,7 @@ MEAN_WEIGHT = 4  # how much the mean colour counts against the contrast
 GREENER = 8  # levels by which green exceeds red in a pixel that counts as green
 REASONS = [
     "solid_color", "underexposed", "overexposed", "low_contrast", "no_lesion", "unlike_skin", "unusual_color",
-    "blurred", "out_of_distribution",
+    "blurred", "not_dermoscopic", "out_of_distribution",
 ]  # fmt: skip
 WARNING_REASONS = {"solid_color": "solid_color", "near_black": "underexposed"}
 ROUNDING = (77**2 + 150**2 + 29**2) / 2  # what rounding to whole levels adds to the square of a second difference
@@ -142,10 +142,13 @@ def quality_reasons(measures, limits):
     return reasons
 
 
-def result_reasons(warnings, measures, distance, settings):
-    """Every reason of a result, in its order: from the preprocessing's warnings, and by the `abstention` object."""
+def result_reasons(warnings, measures, distance, score, settings):
+    """Every reason of a result, in its order: from the preprocessing's warnings, and by the `abstention` object.
+    `score` is that of dermoscopy_scores; None for a model that was not fitted for it."""
     reasons = [WARNING_REASONS[warning] for warning in warnings if warning in WARNING_REASONS]
     reasons += quality_reasons(measures, settings["quality"])
+    if score is not None and score > settings["dermoscopy"]["threshold"]:
+        reasons.append("not_dermoscopic")
     if distance > settings["distance"]["threshold"]:
         reasons.append("out_of_distribution")
     return [reason for reason in REASONS if reason in reasons]
@@ -162,6 +165,12 @@ def distances(features, means, whitening):
     whitened, whitened_means = features.astype(np.float64) @ whitening.T, means.astype(np.float64) @ whitening.T
     squares = ((whitened[:, None] - whitened_means[None]) ** 2).sum(2)
     return squares.min(1) / features.shape[1]
+
+
+def dermoscopy_scores(means, weights):
+    """How much pictures look like those that no dermatoscope took, float64 [N], by the means [N, C] of the last maps of
+    the stages that `abstention.dermoscopy` names, one stage after the other, and the tensor's weights [C]."""
+    return means.astype(np.float64) @ weights.astype(np.float64)
 
 
 def conformal_sets(probabilities, thresholds):

@@ -76,9 +76,11 @@ def load_folder(folder):
 
 
 def load_feature_space(folder):
-    """(means, whitening) float32 of a model that was fitted to abstain, see model/abstention.py."""
+    """(means, whitening, weights of the dermoscopy probe or None) float32 of a model that was fitted to abstain, see
+    model/abstention.py."""
     tensors = load_file(Path(folder) / "model.safetensors")
-    return tuple(tensors[ABSTENTION_PREFIX + name].float().numpy() for name in ("means", "whitening"))
+    found = (tensors.get(ABSTENTION_PREFIX + name) for name in ("means", "whitening", "dermoscopy"))
+    return tuple(None if tensor is None else tensor.float().numpy() for tensor in found)
 
 
 def write_weights(folder, tensors):

@@ -41,7 +41,7 @@ struct BatchInput: Sendable {
   /// Notes that the model was not fitted to abstain.
   func noteModel(_ classifier: Classifier, on terminal: Terminal) {
     guard classifier.abstentionKind == .basic, !arguments[Flag.quiet] else { return }
-    terminal.note("Note: \(classifier.model.name) has \(AbstentionKind.basic.words).")
+    terminal.note("Note: \(classifier.model.name) has \(classifier.abstentionWords).")
   }
 
   /// Tells a person that many images are of a kind that the model seldom met, as those of another camera are.
@@ -56,6 +56,16 @@ struct BatchInput: Sendable {
       """
       Note: \(subject) less like those that the model was trained on than nine in ten of its validation images. \
       Another camera may be the reason; 'dermafusion calibrate' fits the model to images of yours.
+      """)
+  }
+
+  /// Tells how many images of several look as if no dermatoscope took them.
+  func noteNotDermoscopic(_ found: Int, of count: Int, on terminal: Terminal) {
+    guard found > 0, count > 1, !arguments[Flag.quiet] else { return }
+    terminal.note(
+      """
+      Note: \(found) of \(count) images \(found == 1 ? "does" : "do") not look like pictures through a dermatoscope. \
+      The model abstains from them.
       """)
   }
 

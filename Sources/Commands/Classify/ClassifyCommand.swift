@@ -77,7 +77,7 @@ enum ClassifyCommand: Command {
     let (includesTiming, explains) = (
       arguments[ClassifyOptions.timing], arguments[ClassifyOptions.explainMetadata]
     )
-    var unfamiliar = 0
+    var (unfamiliar, notDermoscopic) = (0, 0)
     do {
       try runner.run(
         destination.remaining, sideBySideOn: classifier,
@@ -101,6 +101,7 @@ enum ClassifyCommand: Command {
       } consume: { result in
         try destination.writer.write(result.text)
         if result.isUnfamiliar { unfamiliar += 1 }
+        if result.classification.abstention.reasons.contains(.notDermoscopic) { notDermoscopic += 1 }
         return result.classification
       }
     } catch let error as DermaFusionError where error.code == .closedOutput && runner.status != .success {
@@ -109,7 +110,8 @@ enum ClassifyCommand: Command {
     }
     try destination.finish(runner.summary)
     if !destination.hasSummary, !destination.remaining.isEmpty { runner.showSummary(ofImages: items.count) }
-    input.noteUnfamiliar(unfamiliar, of: runner.summary.count, on: terminal)
+    input.noteNotDermoscopic(notDermoscopic, of: runner.summary.count, on: terminal)
+    input.noteUnfamiliar(unfamiliar - notDermoscopic, of: runner.summary.count, on: terminal)
     input.noteTable(on: terminal)
     return runner.status
   }

@@ -109,7 +109,16 @@ public struct Model: Sendable {
 
   /// How far the features lie from those of the training; `nil` for a model that was not fitted to abstain.
   package func featureDistance(of output: NetworkOutput) -> Double? {
-    network.featureDistance?(output.stageMeans)
+    guard let limit = configuration.abstention?.distance, let means = output.stageMeans[limit.stage] else {
+      return nil
+    }
+    return network.featureDistance?(means)
+  }
+
+  /// How much an image looks like one that no dermatoscope took; `nil` for a model that was not fitted for it.
+  package func dermoscopyScore(of output: NetworkOutput) -> Double? {
+    guard let limit = configuration.abstention?.dermoscopy, !output.stageMeans.isEmpty else { return nil }
+    return network.dermoscopyProbe?(limit.stages.flatMap { output.stageMeans[$0] ?? [] })
   }
 
   /// What the last layer makes the logits of, of what the network made of an image.
@@ -131,7 +140,8 @@ public struct Model: Sendable {
   /// The abstention rule, if this model has one.
   func judge(_ output: NetworkOutput) -> Abstention.Judge? {
     configuration.abstention.map {
-      Abstention.Judge(settings: $0, distance: featureDistance(of: output))
+      Abstention.Judge(
+        settings: $0, distance: featureDistance(of: output), dermoscopyScore: dermoscopyScore(of: output))
     }
   }
 }

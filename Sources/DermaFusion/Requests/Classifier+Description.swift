@@ -32,7 +32,7 @@ extension Classifier {
         [("model", model.json)] + facts[2...] + [
           ("temperature", .number(configuration.temperature)),
           ("inputSize", .integer(configuration.preprocessing.size)), ("classes", classes),
-          ("metadataUsed", usesMetadata), abstention, ("imageEndings", .strings(ImageEndings.all)),
+          ("metadataUsed", usesMetadata), abstention, limits, ("imageEndings", .strings(ImageEndings.all)),
         ] + choices
       if !formats.isEmpty {
         members += [("formats", .strings(formats)), ("endings", .strings(endings))]
@@ -48,8 +48,8 @@ extension Classifier {
       members +=
         [
           ("model", .object(Array(model))), ("classes", .strings(labels.ids)), ("labels", classes),
-          ("preprocessing", configuration.preprocessing.json), abstention, ("formats", .strings(formats)),
-          ("decoders", .strings(decoders)),
+          ("preprocessing", configuration.preprocessing.json), abstention, limits,
+          ("formats", .strings(formats)), ("decoders", .strings(decoders)),
         ] + choices + running.reversed()
     }
     return .object(members + [("disclaimer", .string(Wording.disclaimer))])
@@ -57,6 +57,10 @@ extension Classifier {
 
   private var abstention: (key: String, value: JSONValue) {
     ("abstention", .string(abstentionKind.rawValue))
+  }
+
+  private var limits: (key: String, value: JSONValue) {
+    ("limits", .strings(abstentionLimits.map { $0.rawValue }))
   }
 
   private var running: [(key: String, value: JSONValue)] {

@@ -33,6 +33,8 @@ public struct Abstention: Sendable, Equatable {
     let settings: ModelConfiguration.Abstention
     /// Of the image's features, see ``FeatureDistance``; `nil` when it is not known.
     let distance: Double?
+    /// Of the image's features, see ``DermoscopyProbe``; `nil` for a model that was not fitted for it.
+    let dermoscopyScore: Double?
   }
 
   /// - Parameters:
@@ -60,6 +62,9 @@ public struct Abstention: Sendable, Equatable {
       let measures = ImageMeasures(image.resized)
       for judge in judges {
         reasons += judge.settings.quality.reasons(for: measures)
+        if let score = judge.dermoscopyScore, let limit = judge.settings.dermoscopy, score > limit.threshold {
+          reasons.append(.notDermoscopic)
+        }
         if let distance = judge.distance, distance > judge.settings.distance.threshold {
           reasons.append(.outOfDistribution)
         }
@@ -90,21 +95,49 @@ package enum AbstentionKind: String, Sendable {
   /// The few rules that hold for every model.
   case basic
 
-  /// The limits that a model has.
-  package var words: String {
-    switch self {
-    case .fitted: "limits of its own, fitted on validation images"
-    case .basic:
-      "no limits of its own: it abstains only from damaged pictures and from those of one colour, black, white or without contrast, "
-        + "and answers pictures that show no skin too"
-    }
-  }
+}
+
+/// A kind of limit that a model can have of its own, by its name in `config.json`.
+package enum AbstentionLimit: String, CaseIterable, Sendable {
+  /// Of the measures of an image.
+  case quality
+  /// Of the features' distance.
+  case distance
+  /// Of the probabilities of the classes in a set.
+  case conformal
+  /// Of how much an image looks like one that no dermatoscope took.
+  case dermoscopy
 }
 
 extension Classifier {
   /// Fitted where the model, or any member of an ensemble, has limits of its own.
   package var abstentionKind: AbstentionKind {
     models.contains { $0.configuration.abstention != nil } ? .fitted : .basic
+  }
+
+  /// The kinds of limits that the model, or any member of an ensemble, has. An ensemble makes no sets.
+  package var abstentionLimits: [AbstentionLimit] {
+    let fitted = models.compactMap { $0.configuration.abstention }
+    return AbstentionLimit.allCases.filter {
+      switch $0 {
+      case .quality, .distance: !fitted.isEmpty
+      case .conformal: !fitted.isEmpty && ensemble == nil
+      case .dermoscopy: fitted.contains { $0.dermoscopy != nil }
+      }
+    }
+  }
+
+  /// What the model abstains from.
+  package var abstentionWords: String {
+    switch abstentionKind {
+    case .fitted where abstentionLimits.contains(.dermoscopy):
+      "limits of its own, fitted on validation images, also for pictures without a dermatoscope"
+    case .fitted:
+      "limits of its own, fitted on validation images, but none for pictures without a dermatoscope: it answers them too"
+    case .basic:
+      "no limits of its own: it abstains only from damaged pictures and from those of one colour, black, white or without contrast, "
+        + "and answers pictures that show no skin and those without a dermatoscope too"
+    }
   }
 }
 
@@ -157,6 +190,8 @@ public enum AbstentionReason: String, Sendable, CaseIterable {
   case unusualColor = "unusual_color"
   /// All detail is blurred away.
   case blurred
+  /// The features are those of a picture that no dermatoscope took.
+  case notDermoscopic = "not_dermoscopic"
   /// The features lie far from those of the images that the model was trained on.
   case outOfDistribution = "out_of_distribution"
 
@@ -172,6 +207,8 @@ public enum AbstentionReason: String, Sendable, CaseIterable {
     case .unlikeSkin: "Much of the image has a colour that skin does not have."
     case .unusualColor: "The image has no colour, or colours that skin under a dermatoscope does not have."
     case .blurred: "The image is badly blurred."
+    case .notDermoscopic:
+      "This does not look like a picture through a dermatoscope, and the model knows no other pictures."
     case .outOfDistribution: "The image is unlike those that the model was trained on."
     }
   }

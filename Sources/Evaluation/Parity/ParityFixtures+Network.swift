@@ -67,20 +67,25 @@ extension ParityFixtures {
       expected: prediction.probabilities, found: probabilities.values)
     if let expected = prediction.abstention {
       let result = try classifier.classification(output, of: image, metadata: metadata, imageSHA256: nil)
+      let model = try classifier.singleModel()
       compare(
-        expected, result.abstention, distance: try classifier.singleModel().featureDistance(of: output),
-        fixture: fixture,
-        in: &report)
+        expected, result.abstention, distance: model.featureDistance(of: output),
+        dermoscopy: model.dermoscopyScore(of: output), fixture: fixture, in: &report)
     }
   }
 
   private func compare(
-    _ expected: ParityManifest.Abstention, _ found: Abstention, distance: Double?, fixture: String,
-    in report: inout ParityReport
+    _ expected: ParityManifest.Abstention, _ found: Abstention, distance: Double?, dermoscopy: Double?,
+    fixture: String, in report: inout ParityReport
   ) {
     report.compare(
       "distance", fixture: fixture, tolerance: Self.distanceTolerance, scale: expected.distance,
       expected: [expected.distance], found: [Float(distance ?? .nan)])
+    if let score = expected.dermoscopy {
+      report.compare(
+        "dermoscopy", fixture: fixture, tolerance: Self.dermoscopyTolerance, expected: [score],
+        found: [Float(dermoscopy ?? .nan)])
+    }
     report.compare(
       "abstention", fixture: fixture, place: "the reasons", expected: expected.reasons,
       found: found.reasons.map(\.rawValue))

@@ -12,6 +12,8 @@ package struct ParityFixtures: Sendable {
   static let probabilityTolerance = 1e-4
   /// Of the distance itself.
   static let distanceTolerance = 1e-4
+  /// Of a score whose limit lies near 0.
+  static let dermoscopyTolerance = 1e-3
   /// Of a map's largest magnitude.
   static let mapTolerance = 1e-4
 

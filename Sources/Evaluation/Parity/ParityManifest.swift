@@ -133,11 +133,14 @@ struct ParityManifest: Sendable {
 
   struct Abstention: Part {
     let distance: Double
+    /// Nil for a model that was not fitted for it.
+    let dermoscopy: Double?
     let reasons: [String]
     let conformalSet: [String]
 
     init(_ object: inout ConfigurationObject) throws(DermaFusionError) {
       distance = try object.number("distance", .finite)
+      dermoscopy = object.hasValue("dermoscopy") ? try object.number("dermoscopy", .finite) : nil
       reasons = try object.texts("reasons")
       conformalSet = try object.texts("conformalSet")
     }

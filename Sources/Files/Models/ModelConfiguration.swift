@@ -134,6 +134,14 @@ extension ModelConfiguration {
       package let outerTenth: Double?
     }
 
+    /// A linear probe of the means of feature maps, which tells pictures that no dermatoscope took.
+    package struct Dermoscopy: Sendable, Equatable {
+      /// The stages whose last maps give the means, from 0, ascending.
+      package let stages: [Int]
+      /// Above it, an image was not taken through a dermatoscope.
+      package let threshold: Double
+    }
+
     /// Sets of classes that hold the right one with a stated probability.
     package struct Conformal: Sendable, Equatable {
       /// The share of images whose class is in the set, 0...1.
@@ -160,6 +168,8 @@ extension ModelConfiguration {
     package let distance: Distance
     /// How sets of classes are made.
     package let conformal: Conformal
+    /// How pictures without a dermatoscope are told; nil for a model that was not fitted for it.
+    package let dermoscopy: Dermoscopy?
   }
 }
 
@@ -190,8 +200,27 @@ extension ModelConfiguration.Abstention {
       thresholds: try conformal.numbers("thresholds", count: classes.count, .probability),
       coverageByClass: try Self.coverageByClass(&conformal, classes))
     try conformal.requireNoOtherKeys()
+    dermoscopy = object.hasValue("dermoscopy") ? try Self.dermoscopy(&object) : nil
     try object.requireNoOtherKeys()
   }
+
+  private static func dermoscopy(
+    _ object: inout ConfigurationObject
+  ) throws(DermaFusionError) -> Dermoscopy {
+    var object = try object.object("dermoscopy")
+    let stages = try object.integers("stages", in: 0...Int.max)
+    guard !stages.isEmpty, zip(stages, stages.dropFirst()).allSatisfy({ $0 < $1 }) else {
+      throw .outOfRange(
+        key: "abstention.dermoscopy.stages", value: SafetensorsHeader.inWords(stages),
+        rule: "at least one stage, ascending")
+    }
+    let threshold = try object.number("threshold", .finite)
+    try object.requireNoOtherKeys()
+    return Dermoscopy(stages: stages, threshold: threshold)
+  }
+
+  /// The stages whose means the limits look at, ascending.
+  package var stages: [Int] { Set([distance.stage] + (dermoscopy?.stages ?? [])).sorted() }
 
   /// Nil where the key is missing, as in a model that was not calibrated.
   private static func coverageByClass(

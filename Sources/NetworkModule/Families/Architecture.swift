@@ -91,9 +91,13 @@ extension NetworkBuilder {
         size: size, padding: configuration.padding, normEpsilon: configuration.batchNormEpsilon,
         pooling: pooling))
     let stageCount = list.stageEnds.count
+    let rule = "an integer in 0...\(stageCount - 1)"
     if let stage = configuration.abstention?.distance.stage, stage >= stageCount {
-      throw .outOfRange(
-        key: "abstention.distance.stage", value: "\(stage)", rule: "an integer in 0...\(stageCount - 1)")
+      throw .outOfRange(key: "abstention.distance.stage", value: "\(stage)", rule: rule)
+    }
+    let stages = configuration.abstention?.dermoscopy?.stages ?? []
+    for (index, stage) in stages.enumerated() where stage >= stageCount {
+      throw .outOfRange(key: "abstention.dermoscopy.stages[\(index)]", value: "\(stage)", rule: rule)
     }
   }
 }

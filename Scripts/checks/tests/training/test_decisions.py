@@ -3,7 +3,6 @@
 import unittest
 
 import numpy as np
-
 from dermafusion_training.commands.card_tables import with_tables
 from dermafusion_training.data.dataset import Record
 from dermafusion_training.evaluation.abstention_fit import (
@@ -13,8 +12,9 @@ from dermafusion_training.evaluation.abstention_fit import (
     quality_limits,
 )
 from dermafusion_training.evaluation.decisions import balanced_decision, decision_figures, melanoma_points, risk_shares
+from dermafusion_training.evaluation.dermoscopy_fit import CLOSE_UPS, fit_probe, least_limit
 from dermafusion_training.evaluation.validation import intervals
-from dermafusion_training.model.abstention import measure
+from dermafusion_training.model.abstention import measure, result_reasons
 from dermafusion_training.model.config import CLASSES
 
 AKIEC, BCC, BKL, MEL, NV = (CLASSES.index(name) for name in ("akiec", "bcc", "bkl", "mel", "nv"))
@@ -85,6 +85,44 @@ class CardTests(unittest.TestCase):
         text, missing = with_tables(card, new)
         self.assertEqual(text, "Text.\n\n| a | in 1.10.0 |\n|---|---|\n| 6 | 7 |\n\n| b |\n|---|\n| 8 |\n| 9 |")
         self.assertEqual(missing, ["| c |"])
+
+
+class DermoscopyTests(unittest.TestCase):
+    def test_a_source_that_nobody_trained_on_may_lose_more_and_a_small_one_has_no_say(self):
+        scores = np.concatenate([np.arange(1000), np.arange(200) + 5000, np.full(99, 1e6), np.full(50, 1e9)])
+        sources = np.array(["ham10000"] * 1000 + ["ph2"] * 200 + ["few"] * 99 + [CLOSE_UPS] * 50)
+        melanomas = sources == "ham10000"
+        limit = least_limit(scores, sources, melanomas)
+        self.assertEqual(limit, 5195.0)
+        self.assertEqual((scores[sources == "ph2"] > limit).sum(), 4)
+        self.assertEqual(least_limit(scores, sources, melanomas, "ph2"), 989.0)
+
+    def test_the_melanomas_of_all_sources_together_lose_few(self):
+        scores, melanomas = np.arange(2000.0), np.arange(2000) >= 1800
+        limit = least_limit(scores, np.array(["ham10000"] * 2000), melanomas)
+        self.assertEqual((scores[melanomas] > limit).sum(), 2)
+
+    def test_the_probe_finds_a_direction_whatever_the_channels_scales(self):
+        rng = np.random.default_rng(3)
+        is_close_up = np.arange(900) % 3 == 0
+        sources = np.where(is_close_up, CLOSE_UPS, np.where(np.arange(900) % 3 == 1, "ham10000", "milk10k"))
+        features = rng.normal(size=(900, 3)) + np.outer(is_close_up, [3, 0, 0])
+        features = features * [1e-3, 1, 1e3] + [7, -1e4, 0]
+        weights, bias = fit_probe(features, is_close_up, sources)
+        found = features @ weights + bias > 0
+        self.assertGreater(np.mean(found == is_close_up), 0.9)
+        self.assertGreater(weights[0] * 1e-3, 20 * abs(weights[1]))
+        self.assertGreater(weights[0] * 1e-3, 20 * abs(weights[2] * 1e3))
+
+    def test_the_reason_comes_before_that_of_the_distance(self):
+        measures = {"brightness": 128, "contrast": 9, "sharpness": 1, "structure": 1, "green": 0, "color_variety": 9}
+        quality = {"minimum_brightness": 9, "maximum_brightness": 250, "minimum_contrast": 1, "minimum_sharpness": 0}
+        settings = {"quality": quality | {"minimum_structure": 0}, "distance": {"threshold": 2}}
+        settings["dermoscopy"] = {"threshold": -0.5}
+        measures["warmth"] = 1
+        self.assertEqual(result_reasons([], measures, 3, -0.25, settings), ["not_dermoscopic", "out_of_distribution"])
+        self.assertEqual(result_reasons([], measures, 1, -0.5, settings), [])
+        self.assertEqual(result_reasons([], measures, 3, None, settings), ["out_of_distribution"])
 
 
 class AbstentionTests(unittest.TestCase):
