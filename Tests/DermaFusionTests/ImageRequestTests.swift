@@ -141,10 +141,8 @@ import Testing
     #expect(
       description.members.map(\.key) == [
         "schemaVersion", "version", "model", "architecture", "precision", "temperature", "inputSize",
-        "classes", "metadataUsed", "abstention", "imageEndings", "sexes", "sites", "pickerSites", "methods",
-        "layers",
-        "threads",
-        "instructionSet", "disclaimer",
+        "classes", "metadataUsed", "abstention", "limits", "imageEndings", "sexes", "sites", "pickerSites",
+        "methods", "layers", "threads", "instructionSet", "disclaimer",
       ])
     #expect(description["sexes"] == .strings(["male", "female", "unknown"]))
     #expect(description["sites"] == .strings(BodySite.allCases.map(\.rawValue)))
