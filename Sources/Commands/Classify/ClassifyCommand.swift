@@ -100,8 +100,11 @@ enum ClassifyCommand: Command {
         }
       } consume: { result in
         try destination.writer.write(result.text)
-        if result.isUnfamiliar { unfamiliar += 1 }
-        if result.classification.abstention.reasons.contains(.notDermoscopic) { notDermoscopic += 1 }
+        if result.classification.abstention.reasons.contains(.notDermoscopic) {
+          notDermoscopic += 1
+        } else if result.isUnfamiliar {
+          unfamiliar += 1
+        }
         return result.classification
       }
     } catch let error as DermaFusionError where error.code == .closedOutput && runner.status != .success {
@@ -111,7 +114,7 @@ enum ClassifyCommand: Command {
     try destination.finish(runner.summary)
     if !destination.hasSummary, !destination.remaining.isEmpty { runner.showSummary(ofImages: items.count) }
     input.noteNotDermoscopic(notDermoscopic, of: runner.summary.count, on: terminal)
-    input.noteUnfamiliar(unfamiliar - notDermoscopic, of: runner.summary.count, on: terminal)
+    input.noteUnfamiliar(unfamiliar, of: runner.summary.count, on: terminal)
     input.noteTable(on: terminal)
     return runner.status
   }
