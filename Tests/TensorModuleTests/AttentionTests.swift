@@ -41,8 +41,20 @@ import Testing
       let (upper, lower) = (map(input.channels / 3, gradient), map(input.channels, []))
       let scratch = AlignedBuffer(count: max(layer.scratchCount, layer.gradientScratchCount))
       return withExtendedLifetime((x, output, upper, lower, scratch)) {
+        // What lay there before must not stay behind the channels, where the next operation may look.
+        for map in [output.map, lower.map] {
+          map.pointer.update(repeating: .nan, count: map.shape.pixelCount * map.pixelStride)
+        }
         layer(x.map, into: output.map, scratch: scratch.pointer, pool: pool)
         layer.inputGradient(upper.map, at: x.map, into: lower.map, scratch: scratch.pointer, pool: pool)
+        for map in [output.map, lower.map] {
+          for row in 0..<map.shape.pixelCount {
+            let lanes = (map.shape.channels..<map.pixelStride).map {
+              map.pointer[row * map.pixelStride + $0]
+            }
+            #expect(lanes.allSatisfy { $0 == 0 }, "behind row \(row) of \(map.shape): \(lanes)")
+          }
+        }
         return (output.map.dense(), lower.map.dense())
       }
     }

@@ -171,8 +171,13 @@ package struct Attention: Sendable {
   private func scatter(
     _ source: UnsafePointer<Float>, task: Int, part: Int, _ block: Range<Int>, into map: FeatureMap
   ) {
+    // The lanes behind the last head are zeros, as behind every row of a map.
+    let isLast = map.shape.channels == channelCount && task % headCount == headCount - 1
+    let padding = isLast ? map.pixelStride - channelCount : 0
     for (place, index) in block.enumerated() {
-      row(index, map, task: task, part: part).update(from: source + place * headStride, count: headSize)
+      let target = row(index, map, task: task, part: part)
+      target.update(from: source + place * headStride, count: headSize)
+      (target + headSize).update(repeating: 0, count: padding)
     }
   }
 

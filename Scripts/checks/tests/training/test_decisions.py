@@ -3,6 +3,7 @@
 import unittest
 
 import numpy as np
+
 from dermafusion_training.commands.card_tables import with_tables
 from dermafusion_training.data.dataset import Record
 from dermafusion_training.evaluation.abstention_fit import (
