@@ -21,7 +21,7 @@ self.addEventListener('install', (event) => {
     const responses = await Promise.all(FILES.map(fetched));
     const cache = await caches.open(CACHE);
     await Promise.all(responses.map((response, index) => cache.put(FILES[index], response)));
-    // The next reload shows this version.
+    // The next reload shows this version, though an older one is open.
     await self.skipWaiting();
   })());
 });
