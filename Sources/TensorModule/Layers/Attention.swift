@@ -36,14 +36,15 @@ package struct Attention: Sendable {
     let stride = setSize.roundedUp(toMultipleOf: kernels.vectorWidth)
     zeros = AlignedBuffer(count: max(stride, headSize.roundedUp(toMultipleOf: kernels.vectorWidth)))
     let rowCount = headCount * setSize
-    self.bias = bias.isEmpty ? nil : AlignedBuffer(count: bias.count * rowCount * stride)
+    let padded = AlignedBuffer(count: bias.count * rowCount * stride)
     for (index, values) in bias.enumerated() {
       precondition(values.count == rowCount * setSize, "a bias of \(values.count) for \(rowCount) rows")
       for row in 0..<rowCount {
-        (self.bias!.pointer + (index * rowCount + row) * stride).update(
+        (padded.pointer + (index * rowCount + row) * stride).update(
           from: Array(values[row * setSize..<(row + 1) * setSize]), count: setSize)
       }
     }
+    self.bias = bias.isEmpty ? nil : padded
   }
 
   private var setCount: Int { rows.count / setSize }
