@@ -246,6 +246,11 @@ extension Network {
       step.operation.run(
         step.inputs.map { workspace.stored($0, plan) }, into: output,
         in: Run(scratch: workspace.pointer(plan.scratch[index]), pool: pool))
+      #if DEBUG
+        // Not an assertion: debug builds optimise this module.
+        precondition(
+          !output.hasStrayValues, "values in the channels' padding of \(step.operation.output.shape)")
+      #endif
       time?(profileStep(step, layer: marks.first?.name ?? "pool"), MonotonicClock.milliseconds - start)
       if let mark = marks.first, mark.value == step.value {
         observe?(mark, output.map)

@@ -195,6 +195,20 @@ package struct Stored {
     PackedMap(pointer, layout.shape, layout.type, kernels: kernels)
   }
 
+  /// True if the channels' padding holds anything but 0, and one half, which a sigmoid makes of 0. It would reach sums over
+  /// the channels, and a NaN every product.
+  var hasStrayValues: Bool {
+    if layout.type != .float32 { return false }
+    for pixel in 0..<layout.shape.pixelCount {
+      let values = pointer + pixel * layout.pixelStride
+      for channel in layout.shape.channels..<layout.pixelStride
+      where values[channel] != 0 && values[channel] != 0.5 {
+        return true
+      }
+    }
+    return false
+  }
+
   /// `[sumRowCount, padded channels]`; nil without any.
   var sums: UnsafeMutablePointer<Float>? { layout.sumRowCount == 0 ? nil : pointer + layout.mapCount }
 }
