@@ -1,6 +1,7 @@
 """What the checks in Python share: the folders of the repository, the program and its runs, what was found."""
 
 import argparse
+import importlib.util
 import os
 import subprocess
 import sys
@@ -44,6 +45,18 @@ def enter_environment():
             sys.exit()
         shell("make_environment", folder)
         os.execv(folder / "bin/python", [str(folder / "bin/python"), *sys.argv])
+
+
+TIMM = ["torch==2.13.0", "torchvision==0.28.0", "timm==1.0.31"]
+
+
+def enter_timm():
+    """Goes on in a Python that has timm, which it makes where this one has none."""
+    if importlib.util.find_spec("timm") or {"-h", "--help"} & set(sys.argv):
+        return
+    shell("make_tools", "architectures", *TIMM)
+    python = ROOT / ".build/tools/architectures/bin/python"
+    os.execv(python, [str(python), *sys.argv])
 
 
 def read_options(document, *more, model="the model's folder"):
