@@ -84,7 +84,7 @@ private func configuration(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int3
 /// A result of somebody's history, with its classes, as the page reads it.
 private func result(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   do {
-    let stored = try StoredResult(json: Array(UnsafeBufferPointer(start: bytes, count: count))) { _ in nil }
+    let stored = try ImportedResult(json: Array(UnsafeBufferPointer(start: bytes, count: count))) { _ in nil }
     precondition(!stored.json.text.isEmpty && !stored.classification.summary.isEmpty)
   } catch {
     requireLine(error)

@@ -91,7 +91,7 @@ final class BrowserSession {
   func checkResult(_ handle: Int32, _ text: [UInt8]) throws(DermaFusionError) -> (JSONValue, Int32) {
     let own = try model(handle)
     return (
-      try StoredResult(json: text) { $0 == own.digest.sha256 ? own.classifier.labels : nil }.json, 1
+      try ImportedResult(json: text) { $0 == own.digest.sha256 ? own.classifier.labels : nil }.json, 1
     )
   }
 

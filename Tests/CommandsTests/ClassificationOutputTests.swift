@@ -82,8 +82,8 @@ import Testing
     let result = result(
       metadata: try PatientMetadata(ageInYears: 0.5, site: .upperExtremity),
       warnings: [.smallImage, .nearBlack], modelName: "my \"net\", v2")
-    let row = ClassificationCSV(labels: .ham10000).row(result, imageName: "a,b.png", timing: nil)
-    let lines = ClassificationCSV(labels: .ham10000, showsTiming: false).header + row
+    let row = ClassificationCSV(labels: .ham10000).row(ReportedResult(result, imageName: "a,b.png"))
+    let lines = ClassificationCSV(labels: .ham10000).header + row
     #expect(
       lines
         == "image_id,image,class,name,probability,akiec,bcc,bkl,df,mel,nv,vasc,risk,concern,urgent,confidence,"
@@ -105,7 +105,7 @@ import Testing
   @Test func noTwoColumnsHaveOneName() throws {
     let labels = Labels(
       ["risk", "views", "image", "mole"].map { .init(id: $0, name: $0, malignancy: nil) })
-    let header = ClassificationCSV(labels: labels, showsTiming: true).header
+    let header = ClassificationCSV(labels: labels, options: .timing).header
     let columns = try CSVTable(Array(header.utf8), path: "t").header
     #expect(columns.count == Set(columns).count, "\(columns)")
     #expect(columns[5..<9] == ["probability_risk", "views", "probability_image", "mole"])
@@ -118,8 +118,8 @@ import Testing
       abstention: Abstention(
         reasons: [.blurred], conformalSet: Abstention.ConformalSet(classes: [.nv], coverage: 0.9)))
     let csv =
-      ClassificationCSV(labels: .ham10000, showsTiming: false).header
-      + ClassificationCSV(labels: .ham10000).row(result, imageName: "x", timing: nil)
+      ClassificationCSV(labels: .ham10000).header
+      + ClassificationCSV(labels: .ham10000).row(ReportedResult(result, imageName: "x"))
     let table = try CSVTable(Array(csv.utf8), path: "t")
     for name in ["class", "name", "probability", "risk", "conformalSet"] {
       #expect(try table.rows[0][table.column(name)] == "", "\(name)")

@@ -56,14 +56,12 @@ import Testing
     let texts = (1...imageCount).map { count in
       runTool(words: ["classify", "--threads", "1"] + images[..<count] + options).outputBytes
     }
-    let views: ImageViews = options.contains("--tta") ? .symmetries : .upright
+    let asked: ResultOptions = options.contains("--tta") ? .views : []
     let isCSV = options.contains("csv")
-    let header = ClassificationCSV(labels: .ham10000, views: views).header
+    let header = ClassificationCSV(labels: .ham10000, options: asked).header
     return Outputs(
       images: images, texts: [isCSV ? Array(header.utf8) : []] + texts,
-      form: isCSV
-        ? .csv(header: header)
-        : .json(extraMembers: options.contains("--tta") ? ["views"] : []),
+      form: isCSV ? .csv(header: header) : .json(asked),
       words: ["classify", "--threads", "1"] + images + options)
   }
 

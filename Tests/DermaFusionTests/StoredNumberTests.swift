@@ -192,10 +192,10 @@ import Testing
       "classes": .array(Labels.ham10000.map { $0.json }),
       "result": .object(Self.result().members(imageName: "a.jpg")),
     ]).text
-    _ = try StoredResult(json: Array(text.utf8)) { _ in nil }
+    _ = try ImportedResult(json: Array(text.utf8)) { _ in nil }
     for (place, number, changed) in try Self.replacing(text) {
       do {
-        let stored = try StoredResult(json: Array(changed.utf8)) { _ in nil }
+        let stored = try ImportedResult(json: Array(changed.utf8)) { _ in nil }
         #expect(!stored.json.text.isEmpty && !stored.classification.summary.isEmpty)
         #expect(!Self.beyond.contains(number), "\(place) is \(number)")
       } catch {
@@ -260,7 +260,7 @@ import Testing
         bytes.replaceSubrange(place..<place + generator.index(below: 2), with: piece)
       }
       do {
-        let stored = try StoredResult(json: bytes) { _ in nil }
+        let stored = try ImportedResult(json: bytes) { _ in nil }
         #expect(!stored.json.text.isEmpty && !stored.classification.summary.isEmpty, "seed \(seed)")
       } catch {
         #expect(!error.message.contains("\n") && error.message.count < 700, "seed \(seed): \(error)")

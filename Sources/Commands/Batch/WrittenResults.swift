@@ -19,8 +19,8 @@ struct WrittenResults {
   enum Form {
     /// - header: the line of column names.
     case csv(header: String)
-    /// - extraMembers: of ``optionalMembers``, those that each result has.
-    case json(extraMembers: [String])
+    /// - Parameter options: those that add fields to each result.
+    case json(ResultOptions)
   }
 
   /// Bytes up to the end of the last whole result.
@@ -52,7 +52,7 @@ struct WrittenResults {
     namings = images.reduce(into: [:]) { $0[Array($1.utf8), default: 0] += 1 }
     switch form {
     case .csv(let header): try readTable(bytes, header: header, images: images)
-    case .json(let members): try readLines(bytes, extraMembers: members, images: images)
+    case .json(let options): try readLines(bytes, options: options, images: images)
     }
   }
 
@@ -174,24 +174,12 @@ extension WrittenResults {
 }
 
 extension WrittenResults {
-  /// Members of a result in JSON that depend on the options: `views` of `--tta`, and so on.
-  static let optionalMembers = ["views", "metadataShares", "timing"]
-  /// Those that every result has.
-  private static let members: [String] = {
-    let zeros = ClassScores([Float](repeating: 0, count: Labels.ham10000.count), labels: .ham10000)
-    return Classification(
-      logits: zeros, probabilities: zeros, metadata: .unknown, warnings: [], imageSHA256: nil,
-      model: ModelIdentity(name: "", version: "", sha256: "")
-    ).members(imageName: "").map(\.key)
-  }()
-
   mutating func readLines(
-    _ bytes: [UInt8], extraMembers: [String], images: [String]
+    _ bytes: [UInt8], options: ResultOptions, images: [String]
   ) throws(DermaFusionError) {
     var line = 1
     while let end = bytes[byteCount...].firstIndex(of: UInt8(ascii: "\n")) {
-      try readObject(
-        bytes[byteCount..<end], line: line, extraMembers: extraMembers, end: end + 1)
+      try readObject(bytes[byteCount..<end], line: line, options: options, end: end + 1)
       line += 1
     }
     try requireTornResult(bytes[byteCount...], line: line, images: images) { image in
@@ -203,7 +191,7 @@ extension WrittenResults {
   }
 
   private mutating func readObject(
-    _ bytes: ArraySlice<UInt8>, line: Int, extraMembers: [String], end: Int
+    _ bytes: ArraySlice<UInt8>, line: Int, options: ResultOptions, end: Int
   ) throws(DermaFusionError) {
     // As this command writes it: nothing stands around the object, no carriage return either.
     guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}"),
@@ -221,12 +209,14 @@ extension WrittenResults {
       sha256,
       Computation(
         instructionSet: text(object["instructionSet"]), precision: text(object["precision"])), line: line)
-    for member in Self.optionalMembers where (object[member] != nil) != extraMembers.contains(member) {
+    for field in ResultField.all where field.presence != .sometimes {
+      let (isThere, isAsked) = (object[field.name] != nil, field.isPresent(with: options))
+      if isThere == isAsked { continue }
       throw failure(
-        line, "has \(object[member] == nil ? "no" : "a") '\(member)', unlike this batch's results")
-    }
-    if let member = Self.members.first(where: { object[$0] == nil }) {
-      throw failure(line, "has no '\(member)', which every result has")
+        line,
+        field.presence == .always
+          ? "has no '\(field.name)', which every result has"
+          : "has \(isThere ? "a" : "no") '\(field.name)', unlike this batch's results")
     }
     guard let hash = text(object["imageSHA256"]), case .object = object["probabilities"],
       case .object = object["logits"]

@@ -19,11 +19,7 @@ extension ResultWriter where Result == ImageAnswer {
     case .csv:
       return ResultWriter(
         output: output, header: columns.header,
-        text: {
-          columns.row(
-            $0.classification, imageName: $0.request.imageName, timing: $0.timing,
-            isForTerminal: isForTerminal)
-        })
+        text: { columns.row($0.reported, isForTerminal: isForTerminal) })
     case .isic:
       guard let submission else { preconditionFailure("isic without a submission") }
       return ResultWriter(
@@ -49,57 +45,51 @@ extension ResultWriter where Result == ImageAnswer {
   }
 }
 
-/// Results as a table, one row an image, for spreadsheets and data frames. `image_id` is the file's name without its ending,
-/// by which tables know the image. The other cells are values of the result in JSON: null is an empty cell, and a list has
-/// blanks between its words.
+/// Results as a table, one row an image, for spreadsheets and data frames. A cell is a value of the result in JSON: null is an empty
+/// cell, and a list has blanks between its words.
 struct ClassificationCSV {
-  /// A column, and where its value stands in the JSON.
-  private var columns: [(name: String, path: [String])]
+  private enum Content {
+    /// A value's place in the JSON.
+    case value([String])
+    case text(@Sendable (ReportedResult) -> String)
+  }
+
+  private var columns: [(name: String, content: Content)] = []
 
   /// The column of a class that is called like another column is `probability_` and its name.
-  init(labels: Labels, showsTiming: Bool = false, views: ImageViews = .upright) {
-    let before = [
-      ("image_id", []), ("image", ["image"]), ("class", ["prediction", "class"]),
-      ("name", ["prediction", "name"]), ("probability", ["prediction", "probability"]),
-    ]
-    let after =
-      Self.members("risk", "concern", "urgent", "confidence")
-      + Self.members("age", "sex", "site", "missing", of: ["metadata"]) + Self.members("warnings") + [
-        ("model", ["model", "name"]), ("modelVersion", ["model", "version"]),
-        ("modelSHA256", ["model", "sha256"]),
-      ] + (showsTiming ? [(Self.milliseconds, [])] : []) + (views == .upright ? [] : Self.members("views"))
-      + Self.members(
-        "summary", "disclaimer", "abstain", "abstainReasons", "conformalSet", "instructionSet", "precision")
-    let names = Self.columns(of: labels, beside: (before + after).map { $0.0 })
-    columns = before + zip(names, labels.ids).map { ($0, ["probabilities", $1]) } + after
+  init(labels: Labels, options: ResultOptions = []) {
+    let fields = ResultField.all.filter { $0.isPresent(with: options) }
+    let classes = Self.columns(of: labels, beside: fields.flatMap { $0.columns.map(\.name) })
+    for section in ResultField.Column.Section.allCases {
+      if section == .classes {
+        columns += zip(classes, labels.ids).map { ($0, .value(["probabilities", $1])) }
+      }
+      for field in fields {
+        columns += field.columns.filter { $0.section == section }.map { column in
+          (
+            column.name,
+            column.text.map { .text($0) } ?? .value([field.name] + (column.member.map { [$0] } ?? []))
+          )
+        }
+      }
+    }
   }
-
-  private static func members(_ keys: String..., of path: [String] = []) -> [(String, [String])] {
-    keys.map { ($0, path + [$0]) }
-  }
-
-  private static let milliseconds = "milliseconds"
 
   /// The line of names.
   var header: String { Self.line(columns.map(\.name)) }
 
   /// The line of one image.
-  ///
-  /// - Parameter timing: for the column of the time, where there is one.
-  func row(
-    _ result: Classification, imageName: String, timing: ClassificationTiming? = nil,
-    isForTerminal: Bool = false
-  ) -> String {
-    let result = JSONValue.object(result.members(imageName: imageName))
-    let cells = columns.map { name, path in
-      if path.isEmpty {
-        return name == Self.milliseconds
-          ? timing?.totalMilliseconds.fixed(digits: 2) ?? "" : Self.identifier(imageName)
+  func row(_ result: ReportedResult, isForTerminal: Bool = false) -> String {
+    let json = JSONValue.object(result.members)
+    let cells = columns.map { column in
+      switch column.content {
+      case .text(let text): text(result)
+      case .value(let path):
+        Self.cell(
+          path.reduce(json) { value, key in
+            if case .object(let object) = value { object[key] ?? .null } else { .null }
+          })
       }
-      return Self.cell(
-        path.reduce(result) { value, key in
-          if case .object(let object) = value { object[key] ?? .null } else { .null }
-        })
     }
     return Self.line(cells, isForTerminal: isForTerminal)
   }

@@ -138,8 +138,6 @@ struct ClassificationText {
 }
 
 extension ClassificationTiming {
-  var totalMilliseconds: Double { decodeMilliseconds + preprocessMilliseconds + networkMilliseconds }
-
   fileprivate var words: String {
     [
       ("decode", decodeMilliseconds), ("preprocess", preprocessMilliseconds),

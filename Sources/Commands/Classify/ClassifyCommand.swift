@@ -169,6 +169,14 @@ enum ClassifyOptions {
       is refused. CSV has no hash, so a changed image is not noticed.
       """)
   static let timing = Flag("timing", abstract: "Add the time that each image took to the output.")
+
+  /// What a command line adds to each result.
+  static func results(_ arguments: ParsedArguments) -> ResultOptions {
+    let flags: [(Flag, ResultOptions)] = [
+      (ImageViews.flag, .views), (explainMetadata, .metadataShares), (timing, .timing),
+    ]
+    return ResultOptions(flags.filter { arguments[$0.0] }.map { $0.1 })
+  }
 }
 
 /// Where the results of `classify` go.
@@ -192,15 +200,16 @@ struct ResultDestination {
   ) throws {
     let format = arguments.value(of: ClassifyOptions.format)
     let items = input.images.items
-    let columns = ClassificationCSV(
-      labels: classifier.labels, showsTiming: arguments[ClassifyOptions.timing], views: ImageViews(arguments))
+    let options = ClassifyOptions.results(arguments)
+    let columns = ClassificationCSV(labels: classifier.labels, options: options)
     let path = outputs.usesStandardOutput ? nil : arguments[ClassifyOptions.output]
     let file: any ByteOutput
     var isFirst = true
     if let path, arguments[ClassifyOptions.resume] {
       let continued = try ContinuedFile(path: path, limit: 1 << 31)
       var results = try WrittenResults(
-        continued.content, path: path, form: Self.form(arguments, columns),
+        continued.content, path: path,
+        form: format == .csv ? .csv(header: columns.header) : .json(options),
         images: input.images.sources.map(\.name), model: classifier.model,
         computation: classifier.computation)
       remaining = try items.filter { item in
@@ -249,15 +258,6 @@ struct ResultDestination {
           names: input.images.sources.map(\.name), labels: classifier.labels, width: width,
           usesColour: usesColour) : nil, submission: submission)
     writer.isFirst = isFirst
-  }
-
-  /// The form of each result in this command line's file.
-  private static func form(_ arguments: ParsedArguments, _ columns: ClassificationCSV) -> WrittenResults.Form
-  {
-    if arguments.value(of: ClassifyOptions.format) == .csv { return .csv(header: columns.header) }
-    let flags = [ImageViews.flag, ClassifyOptions.explainMetadata, ClassifyOptions.timing]
-    return .json(
-      extraMembers: zip(WrittenResults.optionalMembers, flags).filter { arguments[$1] }.map { $0.0 })
   }
 
   /// Ends the output. A file that is whole is given its name; one without any result does not take the place of an older one.

@@ -4,7 +4,7 @@ import Files
 import SystemModule
 
 /// The statistics of an explanation, for programs and for people.
-struct ExplanationReport: PlainReport, Sendable {
+struct ExplanationReport: Report, Sendable {
   let explanation: Explanation
   /// One for each map, or none.
   let trusts: [MapTrust]
@@ -24,31 +24,27 @@ struct ExplanationReport: PlainReport, Sendable {
     return checks + ["picture \(picturePath)".printable]
   }
 
-  var members: [(key: String, value: JSONValue)] {
-    let first = explanation.maps[0]
-    var members: [(key: String, value: JSONValue)] = [
-      ("image", .string(imageName)),
-      ("imageSHA256", result.imageSHA256.map(JSONValue.string) ?? .null),
-      ("model", result.model.json),
-      ("method", .string(first.method.rawValue)),
-      ("layer", .string(first.layer)),
-      ("mapShape", first.shapeJSON),
-      ("maps", explanation.mapsJSON(trusts: trusts, includesSignedMap: includesSignedMap)),
-      ("prediction", result.prediction.map { .string($0.id) } ?? .null),
-    ]
-    members += result.dangerMembers
-    members += [
-      ("metadata", result.metadata.json),
-      ("warnings", .strings(result.warnings.map(\.rawValue))),
-    ]
-    members += result.warningDetailMembers
-    members += result.abstention.members
-    members += [
-      ("output", .string(picturePath)),
-      ("raw", rawPath.map(JSONValue.string) ?? .null),
-      ("summary", .string(result.summary)),
-    ]
-    return members
+  var json: JSONValue {
+    let (first, told) = (explanation.maps[0], ReportedResult(result, imageName: imageName))
+    var members: [(key: String, value: JSONValue)] = []
+    for field in ResultField.all {
+      switch field.name {
+      case "prediction":
+        members += [
+          ("method", .string(first.method.rawValue)), ("layer", .string(first.layer)),
+          ("mapShape", first.shapeJSON),
+          ("maps", explanation.mapsJSON(trusts: trusts, includesSignedMap: includesSignedMap)),
+          (field.name, result.prediction.map { .string($0.id) } ?? .null),
+        ]
+      case "summary":
+        members += [
+          ("output", .string(picturePath)), ("raw", rawPath.map(JSONValue.string) ?? .null),
+        ]
+      default: break
+      }
+      if field.isOfMaps, let value = field.value(told) { members.append((field.name, value)) }
+    }
+    return .object(members)
   }
 
   func lines(width: Int?) -> [String] {

@@ -39,6 +39,8 @@ package struct ClassificationTiming: Sendable, Equatable {
   /// From there to the logits, the writing of the network's input included.
   package var networkMilliseconds = 0.0
 
+  package var totalMilliseconds: Double { decodeMilliseconds + preprocessMilliseconds + networkMilliseconds }
+
   package init() {}
 
   /// Does a step and puts the time that it took into `milliseconds`.

@@ -13,60 +13,30 @@ extension Classification {
     JSONValue.object(members(imageName: imageName)).text
   }
 
-  /// The members of ``json(imageName:)``. What a result says stands here once: tables, C and the page take it from here.
-  ///
-  /// - Parameters:
-  ///   - shares: of the same image and metadata; nil: not told.
-  ///   - timing: nil: not told.
-  package func members(
-    imageName: String, shares: MetadataShares? = nil, timing: ClassificationTiming? = nil
-  ) -> [(key: String, value: JSONValue)] {
-    var members: [(key: String, value: JSONValue)] = [
-      ("schemaVersion", .integer(Self.schemaVersion)),
-      ("image", .string(imageName)),
-      ("imageSHA256", imageSHA256.map(JSONValue.string) ?? .null),
-      ("model", model.json),
-      ("prediction", answer.map { $0.json } ?? .null),
-      ("probabilities", probabilities.json),
-      ("logits", logits.json),
-    ]
-    members += dangerMembers
-    members += [
-      ("confidence", .string(confidence.rawValue)), ("metadata", metadata.json),
-      ("warnings", .strings(warnings.map { $0.rawValue })),
-    ]
-    members += warningDetailMembers
-    if views != .upright { members.append(("views", .integer(views.count))) }
-    members += abstention.members + computation.members
-    if let shares { members.append(("metadataShares", shares.json)) }
-    if let timing { members.append(("timing", timing.json)) }
-    members += [("summary", .string(summary)), ("disclaimer", .string(disclaimer))]
-    return members
+  /// The members of ``json(imageName:)``.
+  package func members(imageName: String) -> [(key: String, value: JSONValue)] {
+    ReportedResult(self, imageName: imageName).members
   }
 
-  /// Details of the warnings that have some; a warning without details has no member.
-  package var warningDetailMembers: [(key: String, value: JSONValue)] {
+  /// Details of the warnings that have some; nil without any.
+  var warningDetailsJSON: JSONValue? {
     let details = warnings.compactMap { warning in
       warningDetails[warning].map { (key: warning.rawValue, value: JSONValue.string($0)) }
     }
-    return details.isEmpty ? [] : [("warningDetails", .object(details))]
-  }
-
-  /// How dangerous the lesion may be, as every result in JSON tells it.
-  package var dangerMembers: [(key: String, value: JSONValue)] {
-    [
-      ("risk", risk.map { .string($0.rawValue) } ?? .null),
-      ("concern", answer?.concern.map { .string($0.id) } ?? .null), ("urgent", .bool(isUrgent)),
-    ]
+    return details.isEmpty ? nil : .object(details)
   }
 }
 
 extension ImageAnswer {
+  package var reported: ReportedResult {
+    ReportedResult(
+      classification, imageName: request.imageName, shares: shares,
+      timing: request.includesTiming ? timing : nil)
+  }
+
   /// The line of `classify --format json`, or with maps that line and an object for each map.
   package var json: JSONValue {
-    let result = JSONValue.object(
-      classification.members(
-        imageName: request.imageName, shares: shares, timing: request.includesTiming ? timing : nil))
+    let result = JSONValue.object(reported.members)
     if !request.explains { return result }
     return .object([
       "classification": result,
@@ -80,20 +50,6 @@ extension Classification.Answer {
     .object([
       "class": .string(prediction.id), "name": .string(prediction.name), "probability": .float(probability),
     ])
-  }
-}
-
-extension Abstention {
-  /// As every result in JSON has them.
-  package var members: [(key: String, value: JSONValue)] {
-    // A set of classes would suggest one where none is suggested.
-    let set = reasons.isEmpty ? conformalSet : nil
-    return [
-      ("abstain", .bool(!reasons.isEmpty)),
-      ("abstainReasons", .strings(reasons.map { $0.rawValue })),
-      ("conformalSet", set.map { .strings($0.classes.map { $0.id }) } ?? .null),
-      ("conformalCoverage", set?.coverage.map { .number($0) } ?? .null),
-    ]
   }
 }
 
@@ -119,7 +75,7 @@ extension ClassScores {
 }
 
 extension ClassificationTiming {
-  fileprivate var json: JSONValue {
+  var json: JSONValue {
     .object([
       "decodeMs": .number(decodeMilliseconds), "preprocessMs": .number(preprocessMilliseconds),
       "networkMs": .number(networkMilliseconds),

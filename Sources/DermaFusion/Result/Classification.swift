@@ -196,13 +196,6 @@ public struct Computation: Sendable, Equatable {
     self.instructionSet = instructionSet
     self.precision = precision
   }
-
-  var members: [(key: String, value: JSONValue)] {
-    [
-      ("instructionSet", instructionSet.map(JSONValue.string) ?? .null),
-      ("precision", precision.map(JSONValue.string) ?? .null),
-    ]
-  }
 }
 
 extension Computation: CustomStringConvertible {

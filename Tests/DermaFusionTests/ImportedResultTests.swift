@@ -6,7 +6,7 @@ import Testing
 @testable import DermaFusion
 
 /// Results that are read back from a file that anybody may have written.
-@Suite struct StoredResultTests {
+@Suite struct ImportedResultTests {
   private static let sha256 = String(repeating: "0af1", count: 16)
 
   private static func classification(
@@ -39,8 +39,8 @@ import Testing
     return JSONValue.object(members).text
   }
 
-  private static func read(_ text: String, own: Labels? = nil) throws -> StoredResult {
-    try StoredResult(json: Array(text.utf8)) { $0 == sha256 ? own : nil }
+  private static func read(_ text: String, own: Labels? = nil) throws -> ImportedResult {
+    try ImportedResult(json: Array(text.utf8)) { $0 == sha256 ? own : nil }
   }
 
   static let given: [[String: Float]] = [

@@ -6,19 +6,10 @@ import SystemModule
 ///
 /// What follows from the probabilities is worked out again, and a result that says otherwise is refused. A result of an
 /// older version gets the members that it lacks.
-package struct StoredResult {
+package struct ImportedResult {
   /// The result by its own rules.
   package let classification: Classification
   let imageName: String
-
-  /// Names of files are longer than those that people give.
-  private static let imageNameLimit = 1000
-  /// What results of older versions lack, and what those of all versions have and their probabilities do not tell.
-  private static let laterMembers: Set<String> = ["concern", "urgent"]
-  private static let derivedMembers: Set<String> = [
-    "schemaVersion", "prediction", "risk", "concern", "urgent", "confidence", "metadata", "abstain",
-    "conformalSet", "conformalCoverage", "summary", "disclaimer",
-  ]
 
   /// - Parameters:
   ///   - text: `{"classes": [...], "result": {...}}` in UTF-8: the classes as ``Classifier`` describes them, the result as
@@ -29,48 +20,48 @@ package struct StoredResult {
     var root = try ConfigurationObject(parsing: text)
     let labels = Labels(try ModelConfiguration.classes(&root))
     try Self.requireKnownMalignancies(labels)
-    var result = try root.object("result")
-    imageName = try Self.imageName(result)
-    let model = try Self.model(&result)
-    if let own = labelsOfModel(model.sha256), own != labels {
+    var draft = ResultDraft(labels: labels, object: try root.object("result"))
+    for field in ResultField.all { try field.read?(&draft) }
+    if let own = labelsOfModel(draft.model.sha256), own != labels {
       throw .contradiction("its classes are not those of the model that it names")
     }
-    let probabilities = try Self.scores("probabilities", .probability, &result, labels)
-    let logits = try Self.scores("logits", .finite, &result, labels)
-    let abstention = Abstention(
-      reasons: try Self.words("abstainReasons", &result), conformalSet: try Self.set(&result, labels))
-    if let fault = Classification.fault(logits: logits, probabilities: probabilities, abstention: abstention)
+    let abstention = Abstention(reasons: draft.reasons, conformalSet: draft.conformalSet)
+    if let fault = Classification.fault(
+      logits: draft.logits, probabilities: draft.probabilities, abstention: abstention)
     {
       throw .contradiction(fault)
     }
-    let warnings: [ClassificationWarning] = try Self.words("warnings", &result)
+    imageName = draft.imageName
     classification = Classification(
-      logits: logits, probabilities: probabilities, metadata: try Self.metadata(&result),
-      warnings: warnings, warningDetails: try Self.details(of: warnings, &result),
-      imageSHA256: try Self.imageHash(&result), model: model, abstention: abstention)
-    try requireNoContradiction(result)
+      logits: draft.logits, probabilities: draft.probabilities, metadata: draft.metadata,
+      warnings: draft.warnings, warningDetails: draft.warningDetails, imageSHA256: draft.imageSHA256,
+      model: draft.model, abstention: abstention)
+    try requireNoContradiction(draft.object)
   }
 
   /// The members that follow from the others, as they are written today.
-  package var json: JSONValue {
-    .object(
-      classification.members(imageName: imageName).filter { Self.derivedMembers.contains($0.key) })
+  package var json: JSONValue { .object(derived.map { (key: $0.field.name, value: $0.value) }) }
+
+  private var derived: [(field: ResultField, value: JSONValue)] {
+    let result = ReportedResult(classification, imageName: imageName)
+    return ResultField.all.filter { $0.check != .nothing }
+      .compactMap { field in field.value(result).map { (field, $0) } }
   }
 
   /// Compares what the result says with what follows from it.
   private func requireNoContradiction(_ result: ConfigurationObject) throws(DermaFusionError) {
-    let isOlder = Self.laterMembers.contains { result[$0] == nil }
-    for (key, expected) in classification.members(imageName: imageName)
-    where Self.derivedMembers.contains(key) {
-      guard let given = result[key] else {
-        if Self.laterMembers.contains(key) { continue }
-        throw .contradiction("it has no \"\(key)\"")
+    var isOlder = false
+    for (field, expected) in derived {
+      guard let given = result[field.name] else {
+        guard field.check == .followsToday else { throw .contradiction("it has no \"\(field.name)\"") }
+        isOlder = true
+        continue
       }
       // Older sentences did not name the class that raised the risk; today's sentence replaces them.
-      if key == "summary", isOlder { continue }
+      if field.name == "summary", isOlder { continue }
       guard Self.isSame(given, expected) else {
         throw .contradiction(
-          "\"\(key)\" is \(Self.shown(given)), and its other members make it \(Self.shown(expected))")
+          "\"\(field.name)\" is \(Self.shown(given)), and its other members make it \(Self.shown(expected))")
       }
     }
   }
@@ -93,11 +84,7 @@ package struct StoredResult {
     let text = value.text
     return text.unicodeScalars.count > 80 ? "\(String(text.prefix(80))) ..." : text
   }
-}
 
-// MARK: Members
-
-extension StoredResult {
   /// HAM10000's ids say what a lesion is, and so does melanoma's in any letter case.
   private static func requireKnownMalignancies(_ labels: Labels) throws(DermaFusionError) {
     for label in labels {
@@ -107,16 +94,42 @@ extension StoredResult {
       }
     }
   }
+}
 
-  private static func imageName(_ result: ConfigurationObject) throws(DermaFusionError) -> String {
-    guard case .string(let name) = result["image"],
-      name.unicodeScalars.prefix(imageNameLimit + 1).count <= imageNameLimit
-    else { throw .contradiction("its image has no name of at most \(imageNameLimit) characters") }
+/// A result while the rows of ``ResultField/all`` read it.
+struct ResultDraft {
+  let labels: Labels
+  var object: ConfigurationObject
+  var imageName = ""
+  var imageSHA256: String?
+  var model = ModelIdentity(name: "", version: "", sha256: "")
+  var probabilities: ClassScores
+  var logits: ClassScores
+  var metadata = PatientMetadata.unknown
+  var warnings: [ClassificationWarning] = []
+  var warningDetails: [ClassificationWarning: String] = [:]
+  var reasons: [AbstentionReason] = []
+  var conformalSet: Abstention.ConformalSet?
+
+  init(labels: Labels, object: ConfigurationObject) {
+    self.labels = labels
+    self.object = object
+    probabilities = ClassScores([Float](repeating: 0, count: labels.count), labels: labels)
+    logits = probabilities
+  }
+
+  /// Names of files are longer than those that people give.
+  private static let nameLimit = 1000
+
+  func name(_ key: String) throws(DermaFusionError) -> String {
+    guard case .string(let name) = object[key],
+      name.unicodeScalars.prefix(Self.nameLimit + 1).count <= Self.nameLimit
+    else { throw .contradiction("its \(key) has no name of at most \(Self.nameLimit) characters") }
     return name
   }
 
-  private static func model(_ result: inout ConfigurationObject) throws(DermaFusionError) -> ModelIdentity {
-    var model = try result.object("model")
+  mutating func identity(_ key: String) throws(DermaFusionError) -> ModelIdentity {
+    var model = try object.object(key)
     let identity = ModelIdentity(
       name: try model.text("name"), version: try model.text("version"), sha256: try model.text("sha256"))
     guard SHA256.isHexDigest(identity.sha256.utf8) else {
@@ -125,39 +138,36 @@ extension StoredResult {
     return identity
   }
 
-  private static func imageHash(_ result: inout ConfigurationObject) throws(DermaFusionError) -> String? {
-    guard result.hasValue("imageSHA256") else { return nil }
-    let hash = try result.text("imageSHA256")
+  mutating func imageHash(_ key: String) throws(DermaFusionError) -> String? {
+    guard object.hasValue(key) else { return nil }
+    let hash = try object.text(key)
     guard SHA256.isHexDigest(hash.utf8) else { throw .contradiction("its image's SHA-256 is malformed") }
     return hash
   }
 
-  private static func scores(
-    _ key: String, _ rule: ConfigurationObject.NumberRule, _ result: inout ConfigurationObject,
-    _ labels: Labels
+  mutating func scores(
+    _ key: String, _ rule: ConfigurationObject.NumberRule
   ) throws(DermaFusionError) -> ClassScores {
-    var object = try result.object(key)
+    var scores = try object.object(key)
     var values: [Float] = []
-    for label in labels { values.append(Float(try object.number(label.id, rule))) }
-    try object.requireNoOtherKeys()
+    for label in labels { values.append(Float(try scores.number(label.id, rule))) }
+    try scores.requireNoOtherKeys()
     return ClassScores(values, labels: labels)
   }
 
-  private static func metadata(_ result: inout ConfigurationObject) throws(DermaFusionError)
-    -> PatientMetadata
-  {
-    var object = try result.object("metadata")
-    let age = object.hasValue("age") ? try object.number("age", .finite) : nil
+  mutating func patient(_ key: String) throws(DermaFusionError) -> PatientMetadata {
+    var patient = try object.object(key)
+    let age = patient.hasValue("age") ? try patient.number("age", .finite) : nil
     return try PatientMetadata(
-      ageInYears: age, sex: ImageRequest.sex(named: object.text("sex")),
-      site: ImageRequest.site(named: object.text("site")))
+      ageInYears: age, sex: ImageRequest.sex(named: patient.text("sex")),
+      site: ImageRequest.site(named: patient.text("site")))
   }
 
   /// Reasons or warnings, each at most once.
-  private static func words<Word>(
-    _ key: String, _ result: inout ConfigurationObject
+  mutating func words<Word>(
+    _ key: String
   ) throws(DermaFusionError) -> [Word] where Word: RawRepresentable<String> & CaseIterable {
-    let names = try result.texts(key)
+    let names = try object.texts(key)
     let words = names.compactMap { Word(rawValue: $0) }
     guard words.count == names.count, Set(names).count == names.count else {
       throw .contradiction("\"\(key)\" has a word twice, or one that no version knows")
@@ -168,34 +178,32 @@ extension StoredResult {
   /// The names of profiles are short; a file may claim anything.
   private static let detailLimit = 200
 
-  private static func details(
-    of warnings: [ClassificationWarning], _ result: inout ConfigurationObject
-  ) throws(DermaFusionError) -> [ClassificationWarning: String] {
-    guard result.hasValue("warningDetails") else { return [:] }
-    var object = try result.object("warningDetails")
+  mutating func details(_ key: String) throws(DermaFusionError) -> [ClassificationWarning: String] {
+    guard object.hasValue(key) else { return [:] }
+    var texts = try object.object(key)
     var details: [ClassificationWarning: String] = [:]
-    for warning in warnings where object.hasValue(warning.rawValue) {
-      let detail = try object.text(warning.rawValue)
-      guard detail.unicodeScalars.prefix(detailLimit + 1).count <= detailLimit else {
-        throw .contradiction("\"warningDetails\" has a text of more than \(detailLimit) characters")
+    for warning in warnings where texts.hasValue(warning.rawValue) {
+      let detail = try texts.text(warning.rawValue)
+      guard detail.unicodeScalars.prefix(Self.detailLimit + 1).count <= Self.detailLimit else {
+        throw .contradiction("\"\(key)\" has a text of more than \(Self.detailLimit) characters")
       }
       details[warning] = detail
     }
-    try object.requireNoOtherKeys()
+    try texts.requireNoOtherKeys()
     return details
   }
 
-  private static func set(
-    _ result: inout ConfigurationObject, _ labels: Labels
+  mutating func set(
+    _ key: String, coverage: String
   ) throws(DermaFusionError) -> Abstention.ConformalSet? {
-    guard result.hasValue("conformalSet") else { return nil }
-    let ids = try result.texts("conformalSet")
+    guard object.hasValue(key) else { return nil }
+    let ids = try object.texts(key)
     let classes = ids.compactMap { labels[$0] }
     guard classes.count == ids.count else {
-      throw .contradiction("\"conformalSet\" has a class that the model lacks")
+      throw .contradiction("\"\(key)\" has a class that the model lacks")
     }
     return Abstention.ConformalSet(
-      classes: classes, coverage: try result.numberOrNull("conformalCoverage", .probability))
+      classes: classes, coverage: try object.numberOrNull(coverage, .probability))
   }
 }
 
