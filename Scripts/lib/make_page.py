@@ -188,8 +188,11 @@ def page(engine: Path, model: Path, worker_entry: Path, is_site: bool = False) -
             "default-src 'none'",
             f"script-src {digest(script)} 'wasm-unsafe-eval'",
             f"style-src {digest(styles)}",
-            "img-src blob: data:",
-            *(["worker-src blob: 'self'", "manifest-src 'self'"] if is_site else ["worker-src blob:"]),
+            *(
+                ["img-src blob: data: 'self'", "worker-src blob: 'self'", "manifest-src 'self'"]
+                if is_site
+                else ["img-src blob: data:", "worker-src blob:"]
+            ),
             "base-uri 'none'",
             "form-action 'none'",
         ]
@@ -276,7 +279,7 @@ def write_site(folder: Path, text: str) -> None:
     files |= {f"icon-{side}.png": icon(side) for side in ICON_SIDES}
     hashes = {"./": digest} | {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     worker = (SOURCES / "site" / "service-worker.js").read_text()
-    worker = worker.replace("@@HASHES@@", json.dumps(hashes)).replace("@@HASH@@", digest)
+    worker = worker.replace("@@HASHES@@", json.dumps(hashes))
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         write_whole(folder / name, content)

@@ -19,7 +19,10 @@ function open() {
 }
 
 // A page on a host of its own can be installed; one that is opened as a file needs no worker to be there again.
-if (facts.isSite && 'serviceWorker' in navigator) navigator.serviceWorker.register('service-worker.js').catch(() => {});
+if (facts.isSite && 'serviceWorker' in navigator) {
+  navigator.serviceWorker.controller?.postMessage('opened');
+  navigator.serviceWorker.register('service-worker.js').catch(() => {});
+}
 app.startEngine();
 publishInterface();
 open();
