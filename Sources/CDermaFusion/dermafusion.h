@@ -128,7 +128,8 @@ typedef struct dermafusion_view {
   uint32_t size;
   /* Classes of the model; 0 in what dermafusion_describe gives. */
   uint32_t class_count;
-  /* Softmax at the model's temperature, [class_count], 0...1, in the order of dermafusion_class_id. Where the model abstains
+  /* Softmax at the model's temperature, [class_count], 0...1, in the order of dermafusion_class_id. Of a model whose classes may
+     be right together (`multiLabel` in the JSON) a sigmoid of each logit, which do not add up to 1. Where the model abstains
      they mean little. */
   const float *probabilities;
   /* The network's outputs, [class_count]. */

@@ -51,10 +51,10 @@ package struct Session: Sendable {
   package let terminal: Terminal
   /// Why the instruction set that the environment names is not available; `nil` if it is, or if none is named.
   package var instructionSetRefusal = Classifier.unavailableInstructionSet?.description
-  /// Loads the model of a folder. A thread count of `nil` means one thread for each processor, a precision of `nil` the
+  /// Loads the model of a folder, also one without classes. A thread count of `nil` means one thread for each processor, a precision of `nil` the
   /// model's own.
   package var loadClassifier:
     @Sendable (_ folder: String, _ threadCount: Int?, _ precision: Precision?) throws -> Classifier = {
-      try Classifier(modelDirectory: $0, threadCount: $1, precision: $2)
+      try Classifier(modelDirectory: $0, threadCount: $1, precision: $2, needsClasses: false)
     }
 }

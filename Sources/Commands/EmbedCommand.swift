@@ -49,9 +49,7 @@ enum EmbedCommand: Command {
     let input = try BatchInput(arguments, terminal: terminal)
     let outputs = try input.outputs(
       [(output.display, path)] + (arguments[ids].map { [(ids.display, $0)] } ?? []), terminal: terminal)
-    let classifier =
-      try HeadlessModel.classifier(input.modelFolder, arguments)
-      ?? session.classifier(input.modelFolder, arguments)
+    let classifier = try session.classifier(input.modelFolder, arguments, needsClasses: false)
     try requireSingleNetwork(classifier, folder: input.modelFolder)
 
     var features: [Float] = []
@@ -63,10 +61,9 @@ enum EmbedCommand: Command {
     ) { item in
       let source = try item.get()
       return try source.naming {
-        // As a whole, so that what is no result is no row either.
-        let answer = try classifier.run(
-          ImageRequest(frame: source.frame), onFile: source.read(terminal: terminal), limits: input.limits)
-        return (imageName: source.name, features: answer.output.pooled)
+        let features = try classifier.features(
+          ofFile: source.read(terminal: terminal), frame: source.frame, limits: input.limits)
+        return (imageName: source.name, features: features)
       }
     } consume: { image in
       features += image.features
@@ -97,77 +94,5 @@ enum EmbedCommand: Command {
         features are of one network, and this is an ensemble; name the folder of one of its members as the model \
         (\(classifier.members.map(\.folder).joined(separator: ", ")))
         """)
-  }
-}
-
-/// A network of timm that was saved without a last layer (`num_classes` is 0). It has features and no classes.
-private enum HeadlessModel {
-  /// The network with a last layer of zeros, so that it can be loaded as others are; no feature depends on that layer. Nil for
-  /// any other model.
-  static func classifier(
-    _ folder: String, _ arguments: ParsedArguments
-  ) throws(DermaFusionError) -> Classifier? {
-    // Loading the model names a file that cannot be read.
-    guard let bytes = try? FileBytes.read(path: "\(folder)/\(ConfigurationFile.name)", limit: 4 << 20),
-      case .object(let root)? = try? JSONParser.parse(bytes), root["format_version"] == nil,
-      case .number(let count)? = root["num_classes"], count.integer == 0,
-      let weights = try? FileBytes.read(
-        path: "\(folder)/\(ModelFolder.weightsName)", limit: SafetensorsFile.byteLimit)
-    else { return nil }
-    let named = root.members.filter { !labelKeys.contains($0.key) }.map { ($0.key, withoutCount($0.value)) }
-    let configuration = JSONValue.object(
-      named + [("num_classes", .integer(2)), ("label_names", .strings(["0", "1"]))])
-    return try Classifier(
-      configuration: Array(configuration.text.utf8),
-      weights: try withZeros(weights, root, name: "\(folder)/\(ModelFolder.weightsName)"),
-      threadCount: arguments[CommandOption<Int>.threads],
-      precision: arguments[CommandOption<Precision>.precision])
-  }
-
-  /// `model_args` names the number of outputs a second time.
-  private static func withoutCount(_ value: JSONValue) -> JSONValue {
-    guard case .object(let object) = value else { return value }
-    return .object(object.members.filter { $0.key != "num_classes" }.map { ($0.key, $0.value) })
-  }
-
-  private static let labelKeys = ["num_classes", "label_names", "labels", "id2label", "label_descriptions"]
-
-  /// A safetensors file with a last layer of two outputs behind its tensors.
-  private static func withZeros(
-    _ bytes: [UInt8], _ root: JSONObject, name: String
-  ) throws(DermaFusionError) -> [UInt8] {
-    let file = try SafetensorsFile(bytes: bytes, name: name, hasCounters: true)
-    let wrapper = "timm_model."
-    let prefix = file.tensors.allSatisfy { $0.name.hasPrefix(wrapper) } ? wrapper : ""
-    var layer = file[prefix + "conv1.weight"] == nil ? "classifier" : "fc"
-    if case .object(let settings)? = root["pretrained_cfg"], case .string(let told)? = settings["classifier"]
-    {
-      layer = told
-    }
-    // MobileNetV3 has a layer between its features and the last one.
-    var width = file[prefix + "conv_head.weight"]?.shape.first
-    if width == nil, case .number(let number)? = root["num_features"] { width = number.integer }
-    guard let width, (1...65_536).contains(width) else {
-      throw DermaFusionError.failure(
-        name: name, reason: "config.json does not say how many features there are (num_features)")
-    }
-    let start = 8 + bytes[..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
-    let end = bytes.count - start
-    guard case .object(let header) = try JSONParser.parse(Array(bytes[8..<start])) else { return bytes }
-    func entry(_ shape: [Int], from first: Int) -> JSONValue {
-      let shapes = JSONValue.array(shape.map { .integer($0) })
-      let last = first + 4 * shape.reduce(1, *)
-      return .object([
-        "dtype": .string("F32"), "shape": shapes, "data_offsets": .array([.integer(first), .integer(last)]),
-      ])
-    }
-    let text = JSONValue.object(
-      header.members.map { ($0.key, $0.value) } + [
-        ("\(prefix)\(layer).weight", entry([2, width], from: end)),
-        ("\(prefix)\(layer).bias", entry([2], from: end + 8 * width)),
-      ]
-    ).text
-    let length = (0..<8).map { UInt8(truncatingIfNeeded: text.utf8.count >> (8 * $0)) }
-    return length + Array(text.utf8) + bytes[start...] + [UInt8](repeating: 0, count: 8 * width + 8)
   }
 }

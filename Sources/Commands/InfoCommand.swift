@@ -45,7 +45,7 @@ enum InfoCommand: Command {
     if arguments[models] {
       return try list(folder, arguments, session)
     }
-    let classifier = try session.classifier(folder, arguments)
+    let classifier = try session.classifier(folder, arguments, needsClasses: false)
     if arguments[network] {
       try terminal.write(
         NetworkReport(classifier: classifier), as: arguments.value(of: OutputFormat.option))
@@ -64,7 +64,7 @@ enum InfoCommand: Command {
     for name in [nil] + ModelLocation.names(beside: folder) {
       let path = name.map { "\(folder)/\($0)" } ?? folder
       do {
-        let classifier = try session.classifier(path, arguments)
+        let classifier = try session.classifier(path, arguments, needsClasses: false)
         report.models.append(ModelList.Model(name: name, folder: path, classifier: classifier))
       } catch {
         session.terminal.report("\(error)")
@@ -87,7 +87,9 @@ struct InfoReport: Report {
   }
 
   private static func words(_ labels: Labels) -> String {
-    "\(labels.count): \(labels.ids.listed(atMost: 12))\(labels.tellMalignancy ? "" : "; malignancy not told")"
+    labels.isEmpty
+      ? "none: the network has no last layer, and gives features only (embed)"
+      : "\(labels.count): \(labels.ids.listed(atMost: 12))\(labels.tellMalignancy ? "" : "; malignancy not told")"
   }
 
   func lines(width: Int?) -> [String] {

@@ -43,6 +43,18 @@ extension Classifier {
     }
   }
 
+  /// What the network makes of an image file before its last layer.
+  ///
+  /// - Throws: see ``features(of:)``.
+  package func features(
+    ofFile bytes: [UInt8], frame: Int?, limits: DecodingLimits
+  ) throws(DermaFusionError) -> [Float] {
+    let part = ImagePart(for: configuration.preprocessing)
+    return try features { () throws(DermaFusionError) in
+      try ImageDecoder.decode(bytes, frame: frame, part: part, limits: limits)
+    }
+  }
+
   /// Classifies an image from a file's bytes and explains one or more of its logits; see
   /// ``explain(_:metadata:labels:method:layer:)``.
   public func explain(

@@ -11,11 +11,15 @@ package struct ClassifierHead: Sendable {
     case dense(Dense)
     /// Features and metadata together.
     case fusion(FusionHead)
+    /// Of a network that was saved without a last layer: there are no logits.
+    case none
   }
 
   /// On the pooled features, before the output, or nil: MobileNetV3's `conv_head`.
   package var hidden: Dense?
   package var output: Output
+  /// True if a logit of 0 follows the last layer's only output: a softmax over both is that output's sigmoid.
+  package var addsZero = false
 
   /// What the output layer takes.
   package func features(pooled: [Float]) -> [Float] { hidden?(pooled) ?? pooled }
@@ -27,8 +31,9 @@ package struct ClassifierHead: Sendable {
   package func logits(pooled: [Float], metadata: MetadataVector) -> [Float] {
     let inputs = lastLayerInputs(pooled: pooled, metadata: metadata)
     return switch output {
-    case .dense(let layer): layer(inputs)
+    case .dense(let layer): layer(inputs) + (addsZero ? [0] : [])
     case .fusion(let head): head.classifier(inputs)
+    case .none: []
     }
   }
 
@@ -36,7 +41,7 @@ package struct ClassifierHead: Sendable {
   package func lastLayerInputs(pooled: [Float], metadata: MetadataVector) -> [Float] {
     let features = features(pooled: pooled)
     return switch output {
-    case .dense: features
+    case .dense, .none: features
     case .fusion(let head): head.joined(pooled: features, metadata: metadata)
     }
   }
@@ -128,7 +133,8 @@ package struct FusionHead: Sendable {
 
 extension ClassifierHead {
   /// The gradient of one logit with respect to the pooled features, the metadata held fixed, in closed form. What lies before
-  /// them is part of the list, and so of its backward pass.
+  /// them is part of the list, and so of its backward pass. Of two logits that one output makes, the constant one has the
+  /// negative gradient of the other: what speaks for one class speaks against the other.
   ///
   /// - Parameters:
   ///   - classIndex: The logit.
@@ -140,10 +146,13 @@ extension ClassifierHead {
     let gradient: [Double]
     switch output {
     case .dense(let layer):
-      gradient = layer.inputGradient(Self.unit(classIndex, of: layer), at: features)
+      let unit =
+        addsZero ? [classIndex == 0 ? 1.0 : -1.0] : Self.unit(classIndex, of: layer)
+      gradient = layer.inputGradient(unit, at: features)
     case .fusion(let head):
       gradient = head.pooledGradient(
         ofLogit: Self.unit(classIndex, of: head.classifier), pooled: features, metadata: metadata)
+    case .none: preconditionFailure("a gradient of a network without a last layer")
     }
     return (hidden?.inputGradient(gradient, at: pooled) ?? gradient).map { Float($0) }
   }

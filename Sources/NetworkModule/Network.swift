@@ -48,8 +48,8 @@ package final class Network: Sendable {
     let weights = NetworkWeights(file: model.weights, precision: configuration.precision, kernels: kernels)
     if configuration.precision == .bfloat16 { try weights.requireBFloat16(file: model.configurationPath) }
     try self.init(
-      builder, weights, fusion: configuration.fusion, classCount: configuration.classes.count,
-      abstention: configuration.abstention,
+      builder, weights, fusion: configuration.fusion, outputCount: configuration.outputCount,
+      addsZero: configuration.outputs == .yesOrNo, abstention: configuration.abstention,
       pool: pool ?? ThreadPool(threadCount: threadCount ?? ProcessorCount.available())
     ) {
       $0.fuse(for: configuration.precision, inputLimit: Self.largestInput(configuration))
@@ -58,12 +58,15 @@ package final class Network: Sendable {
   }
 
   /// - Parameters:
+  ///   - outputCount: Of the last layer; 0 for a network without one.
+  ///   - addsZero: See ``ClassifierHead/addsZero``.
   ///   - abstention: Limits that look at the means of stages; nil for a model that has none.
   ///   - sharesMemory: False gives each buffer memory of its own, for comparison.
   ///   - rewrite: Makes one operation of several.
   package init(
     _ builder: NetworkBuilder, _ weights: NetworkWeights, fusion: ModelConfiguration.Fusion?,
-    classCount: Int, abstention: ModelConfiguration.Abstention? = nil, pool: ThreadPool,
+    outputCount: Int, addsZero: Bool = false, abstention: ModelConfiguration.Abstention? = nil,
+    pool: ThreadPool,
     sharesMemory: Bool = true,
     rewrite: (inout OperationList) -> Void
   ) throws(DermaFusionError) {
@@ -74,13 +77,13 @@ package final class Network: Sendable {
     steps = try Self.prepared(list, weights: weights, pool: pool)
     guard let pooled = list.pooled else { preconditionFailure("a network without pooled features") }
     head = try ClassifierHead(
-      builder, pooledCount: list.shape(pooled).channels, fusion: fusion, classCount: classCount,
-      weights: weights)
+      builder, pooledCount: list.shape(pooled).channels, fusion: fusion, outputCount: outputCount,
+      addsZero: addsZero, weights: weights)
     let channels = { [stageMeans] (stages: [Int]) in
       stageMeans.reduce(0) { $0 + (stages.contains($1.stage) ? list.shape($1.value).channels : 0) }
     }
     featureDistance = try abstention.map { (limits) throws(DermaFusionError) in
-      try weights.featureDistance(channels: channels([limits.distance.stage]), classCount: classCount)
+      try weights.featureDistance(channels: channels([limits.distance.stage]), classCount: outputCount)
     }
     dermoscopyProbe = try abstention?.dermoscopy.map { (limit) throws(DermaFusionError) in
       try weights.dermoscopyProbe(channels: channels(limit.stages))
@@ -142,8 +145,8 @@ package final class Network: Sendable {
 
 extension ClassifierHead {
   fileprivate init(
-    _ builder: NetworkBuilder, pooledCount: Int, fusion: ModelConfiguration.Fusion?, classCount: Int,
-    weights: NetworkWeights
+    _ builder: NetworkBuilder, pooledCount: Int, fusion: ModelConfiguration.Fusion?, outputCount: Int,
+    addsZero: Bool, weights: NetworkWeights
   ) throws(DermaFusionError) {
     var hidden: Dense?
     if let layer = builder.hidden {
@@ -153,11 +156,13 @@ extension ClassifierHead {
     let featureCount = builder.hidden?.channels ?? pooledCount
     if let fusion {
       let head = try FusionHead(
-        fusion, pooledCount: featureCount, classCount: classCount, weights: weights.scope("fusion"))
+        fusion, pooledCount: featureCount, classCount: outputCount, weights: weights.scope("fusion"))
       self.init(hidden: hidden, output: .fusion(head))
+    } else if outputCount == 0 {
+      self.init(hidden: hidden, output: .none)
     } else {
-      let layer = try weights.dense(builder.classifier, inputs: featureCount, outputs: classCount)
-      self.init(hidden: hidden, output: .dense(layer))
+      let layer = try weights.dense(builder.classifier, inputs: featureCount, outputs: outputCount)
+      self.init(hidden: hidden, output: .dense(layer), addsZero: addsZero)
     }
   }
 }

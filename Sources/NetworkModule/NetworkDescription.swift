@@ -53,6 +53,7 @@ extension ClassifierHead {
       layers += tables
       layers += [dense(head.metadataDense, .silu, norm: true), dense(head.hidden, .silu, norm: true)]
       layers.append(dense(head.classifier))
+    case .none: break
     }
     return layers
   }

@@ -86,7 +86,17 @@ import Testing
     }
     #expect(found[0] == found[1] && found[0][0].count == 1280)
     let refused = runProgramTool(["classify", image, "--model", folder.path + "/headless"])
-    #expect(refused.errors.contains(#""num_classes" is 0: the network has no last layer"#))
+    let reason =
+      #""num_classes" is 0: the model has no classes, because its network was saved without a last layer; embed writes its features"#
+    let line = "Error: \(folder.path)/headless/config.json: \(reason)\n"
+    #expect(refused.status == .failure && refused.errors == line, "\(refused.errors)")
+    for words in [["gradcam", image], ["report", image, "--output", folder.path + "/r.html"], ["bench"]] {
+      let result = runProgramTool(words + ["--model", folder.path + "/headless"])
+      #expect(result.errors == line, "\(result.errors)")
+    }
+    let told = runProgramTool(["info", "--model", folder.path + "/headless"])
+    #expect(told.status == .success && told.output.contains("none: the network has no last layer"))
+    #expect(throws: DermaFusionError.self) { try Classifier(modelDirectory: folder.path + "/headless") }
   }
 
   /// Runs a command with the models that its folders hold.

@@ -92,7 +92,7 @@ import Testing
         {"class":"mel","name":"Melanoma","malignancy":"malignant"},\
         {"class":"nv","name":"Melanocytic nevi","malignancy":"benign"},\
         {"class":"vasc","name":"Vascular lesions","malignancy":"benign"}],\
-        "preprocessing":{"size":48,"colorConstancy":{"method":"shades_of_gray","p":6,"rounding":"round"},\
+        "multiLabel":false,"preprocessing":{"size":48,"colorConstancy":{"method":"shades_of_gray","p":6,"rounding":"round"},\
         "mean":[0.485,0.456,0.406],"std":[0.229,0.224,0.225]},"abstention":"basic","limits":[],\
         "formats":\(list(ImageDecoder.formats)),"decoders":\(list(ImageDecoder.libraries)),\
         "sexes":["male","female","unknown"],"sites":\(list(BodySite.allCases.map(\.rawValue))),\

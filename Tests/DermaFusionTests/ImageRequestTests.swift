@@ -141,7 +141,8 @@ import Testing
     #expect(
       description.members.map(\.key) == [
         "schemaVersion", "version", "model", "architecture", "precision", "temperature", "inputSize",
-        "classes", "metadataUsed", "abstention", "limits", "imageEndings", "sexes", "sites", "pickerSites",
+        "classes", "metadataUsed", "multiLabel", "abstention", "limits", "imageEndings", "sexes", "sites",
+        "pickerSites",
         "methods", "layers", "threads", "instructionSet", "disclaimer",
       ])
     #expect(description["sexes"] == .strings(["male", "female", "unknown"]))

@@ -43,6 +43,32 @@ import Testing
     try ImportedResult(json: Array(text.utf8)) { $0 == sha256 ? own : nil }
   }
 
+  /// Classes that may be right at once have probabilities that do not add up to 1; any other result's must.
+  @Test func aResultOfSeveralLabelsIsReadBack() throws {
+    let logits = ClassScores([-3, 2, 0.5, -1, 3.5, 4, -6], labels: .ham10000)
+    func result(isMultiLabel: Bool, _ abstention: Abstention = .none) -> Classification {
+      Classification(
+        logits: logits, probabilities: logits.sigmoids(temperature: 1), isMultiLabel: isMultiLabel,
+        metadata: .unknown, warnings: [], imageSHA256: Self.sha256,
+        model: ModelIdentity(name: "m", version: "1", sha256: Self.sha256), abstention: abstention)
+    }
+    let whole = result(isMultiLabel: true)
+    #expect(whole.prediction?.id == "nv" && whole.risk == .high && whole.answer?.concern?.id == "mel")
+    // Melanoma is above the threshold, and another class is likelier still.
+    #expect(whole.isUrgent && whole.summary.contains(Wording.urgentSentence))
+    #expect(try Self.read(Self.text(of: whole)).classification == whole)
+    #expect(
+      try JSONDecoder().decode(Classification.self, from: JSONEncoder().encode(whole)) == whole)
+    func refusal(_ result: Classification) -> String {
+      let error = #expect(throws: DermaFusionError.self) { try Self.read(Self.text(of: result)) }
+      return error?.message ?? ""
+    }
+    #expect(refusal(result(isMultiLabel: false)).contains("and must add up to 1"))
+    let set = Abstention(
+      reasons: [], conformalSet: .init(classes: [whole.probabilities.highest], coverage: 0.9))
+    #expect(refusal(result(isMultiLabel: true, set)).contains("conformalSet"))
+  }
+
   static let given: [[String: Float]] = [
     ["nv": 0.87, "bkl": 0.13], ["nv": 0.51, "mel": 0.46, "bcc": 0.03], ["mel": 0.97, "nv": 0.03],
     ["nv": 0.2, "mel": 0.2, "bcc": 0.2, "df": 0.2, "vasc": 0.1, "bkl": 0.1],

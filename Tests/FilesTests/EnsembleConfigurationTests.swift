@@ -30,6 +30,15 @@ import Testing
     }
   }
 
+  @Test func modelsOfSeveralLabelsDoNotVote() throws {
+    let text = ModelConfigurationTests.valid.replacing(
+      #""temperature""#, with: #""task":"multilabel","temperature""#)
+    let member = try ModelConfiguration(parsing: Array(text.utf8))
+    #expect(member.outputs == .multiLabel)
+    let error = #expect(throws: DermaFusionError.self) { try member.requireAgreement(with: member) }
+    #expect(error?.message.contains("multi-label") == true)
+  }
+
   @Test(arguments: ["0", "-1", "1e7", "1e999", "9e-7"]) func weightsOutOfRange(weight: String) throws {
     #expect(
       throws: DermaFusionError.outOfRange(

@@ -231,7 +231,7 @@ import Testing
     }
     expectError(
       .invalidModel(
-        #""classes" says that there is one output, whose sigmoid is the probability of one class; only models that choose one class of several, by softmax, can be run, so train it with two outputs"#
+        #""classes" lists one class, and a model chooses among two or more; of a network with one output, dermafusion_training export makes two classes"#
       ), replacing: list, with: #"["mel"]"#)
     expectError(.duplicateClass("bcc"), replacing: #""vasc""#, with: #""bcc""#)
     expectError(.malformedText(key: "classes[6]"), replacing: #""vasc""#, with: #""""#)

@@ -67,24 +67,47 @@ import Testing
     #expect(try parse(transformers).classes.map(\.id) == ["LABEL", "b", "c"])
   }
 
-  /// Each way in which a configuration says that several classes may be right at once, or none.
+  /// Each way in which a configuration says that several classes may be right at once.
   @Test(arguments: [
-    (#""task": "multilabel""#, "task"), (#""task": "Multi-Label Classification""#, "task"),
-    (#""problem_type": "multi_label_classification""#, "problem_type"),
-    (#""multi_label": true"#, "multi_label"),
-    (#""is_multilabel": 1"#, "is_multilabel"), (#""multi-label": "yes""#, "multi-label"),
-    (#""loss": "zlpr""#, "loss"), (#""loss_fn": "AsymmetricLossMultiLabel""#, "loss_fn"),
-    (#""activation": "sigmoid""#, "activation"), (#""function_to_apply": "Sigmoid""#, "function_to_apply"),
-    (#""problem_type": "regression""#, "problem_type"),
-    (#""head": {"kind": "multi label"}"#, "head.kind"),
-    (#""heads": [{"multilabel": true}]"#, "heads.multilabel"),
+    #""task": "multilabel""#, #""task": "Multi-Label Classification""#,
+    #""problem_type": "multi_label_classification""#, #""multi_label": true"#, #""is_multilabel": 1"#,
+    #""multi-label": "yes""#, #""loss": "zlpr""#, #""loss_fn": "AsymmetricLossMultiLabel""#,
+    #""activation": "sigmoid""#, #""function_to_apply": "Sigmoid""#, #""head": {"kind": "multi label"}"#,
+    #""heads": [{"multilabel": true}]"#,
   ])
-  func aHeadThatIsNoSoftmaxIsRefusedByItsKey(member: String, key: String) {
+  func aMultiLabelHeadIsKnownByAnyOfItsWords(member: String) throws {
     for text in [Self.text(more: member + ","), Self.text(settings: member)] {
-      let error = #expect(throws: DermaFusionError.self) { try parse(text) }
-      let message = error?.message ?? ""
-      #expect(message.contains(key) && message.contains("softmax"), "\(message)")
+      let found = try parse(text)
+      #expect(found.outputs == .multiLabel && found.outputCount == 3)
     }
+  }
+
+  @Test func aRegressionIsRefusedByItsKey() {
+    let member = #""problem_type": "regression""#
+    for text in [Self.text(more: member + ","), Self.text(labels: "", count: 0, settings: member)] {
+      let error = #expect(throws: DermaFusionError.self) { try parse(text) }
+      #expect(
+        error?.message.contains(#"problem_type" is "regression": the outputs are measurements"#) == true)
+    }
+  }
+
+  /// Its sigmoid is the probability of the class that is named.
+  @Test(arguments: ["", #""task": "multilabel","#, #""activation": "sigmoid","#])
+  func oneOutputIsTheNamedClassAndAnother(more: String) throws {
+    let labels =
+      #""label_names": ["Nevus"], "label_descriptions": {"Nevus": "A nevus", "other": "No nevus"},"#
+    let found = try parse(Self.text(labels: labels, count: 1, more: more))
+    #expect(found.outputs == .yesOrNo && found.outputCount == 1)
+    #expect(found.classes.map(\.id) == ["Nevus", "other"])
+    #expect(found.classes.map(\.name) == ["A nevus", "No nevus"])
+    let numbered = try parse(Self.text(labels: #""id2label": {"0": "mel"},"#, count: 1))
+    #expect(numbered.classes.map(\.id) == ["mel", "other"])
+  }
+
+  @Test(arguments: ["", #""label_names": ["a", "b", "c"],"#])
+  func aNetworkWithoutALastLayerHasNoClasses(labels: String) throws {
+    let found = try parse(Self.text(labels: labels, count: 0))
+    #expect(found.outputs == .none && found.outputCount == 0 && found.classes.isEmpty)
   }
 
   /// timm trains single labels with a binary cross-entropy too; names and prose say nothing of the head.
@@ -95,7 +118,8 @@ import Testing
     #""description": "not a multi-label model""#, #""label_descriptions": {"a": "multilabel"}"#,
   ])
   func aHeadOfOneClassOfSeveralIsTaken(member: String) throws {
-    #expect(try parse(Self.text(more: member + ",")).classes.count == 3)
+    let found = try parse(Self.text(more: member + ","))
+    #expect(found.classes.count == 3 && found.outputs == .oneOfSeveral)
   }
 
   @Test func theNetworkIsTheFirstRule() throws {
@@ -153,10 +177,18 @@ import Testing
         #""pretrained_cfg.input_size" says that its images have 1 channel"#
       ),
       (
-        Self.text(labels: #""label_names": ["a"],"#, count: 1),
-        #""num_classes" says that there is one output, whose sigmoid"#
+        Self.text(labels: "", count: 1),
+        #"nobody can tell what the one output stands for; name the class whose probability is the output's sigmoid: "label_names": ["NAME"]"#
       ),
-      (Self.text(labels: "", count: 0), #""num_classes" is 0: the network has no last layer"#),
+      (
+        Self.text(labels: #""label_names": ["benign", "mel"],"#, count: 1),
+        #""label_names" has 2 names, and "num_classes" is 1; name the class"#
+      ),
+      (Self.text(labels: #""label_names": ["other"],"#, count: 1), #""other", which is the other class"#),
+      (
+        Self.text(labels: "", count: 0, more: #""model_args": {"in_chans": 4},"#),
+        #""model_args.in_chans" says that its images have 4 channels, and photographs have 3"#
+      ),
       (Self.text(labels: #""id2label": {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"},"#), "--classes"),
       (Self.text(settings: #""interpolation": "nearest""#), "bilinear, bicubic, lanczos"),
       (Self.text(settings: #""crop_pct": 1.5"#), #""pretrained_cfg.crop_pct" is 1.5"#),

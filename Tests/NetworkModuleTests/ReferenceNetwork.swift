@@ -80,7 +80,7 @@ struct ReferenceNetwork {
     return try Network(
       builder,
       NetworkWeights(file: SafetensorsFile(bytes: safetensors(list)), precision: precision, kernels: kernels),
-      fusion: nil, classCount: Self.classCount, pool: ThreadPool(threadCount: threadCount),
+      fusion: nil, outputCount: Self.classCount, pool: ThreadPool(threadCount: threadCount),
       sharesMemory: sharesMemory, rewrite: rewrite)
   }
 

@@ -35,7 +35,7 @@ package enum StandIn {
       net,
       NetworkWeights(
         file: SafetensorsFile(bytes: weights), precision: .float32, kernels: KernelChoice.available[0]),
-      fusion: configuration.fusion, classCount: classCount, pool: ThreadPool(threadCount: threadCount)
+      fusion: configuration.fusion, outputCount: classCount, pool: ThreadPool(threadCount: threadCount)
     ) { _ in }
     return Model(configuration: configuration, network: network, sha256: { sha256 })
   }

@@ -64,6 +64,7 @@
  * @property {{name: string, version: string, sha256: string}} model
  * @property {{class: string, name: string, probability: number} | null} prediction
  * @property {Record<string, number>} probabilities
+ * @property {boolean} [multiLabel] whether several classes may be right at once; absent unless they may
  * @property {Record<string, number>} logits
  * @property {'low' | 'moderate' | 'high' | null} risk
  * @property {string | null} [concern] the class that raised the risk, if it is not the likeliest; records of older versions lack it

@@ -38,9 +38,30 @@ extension CommandOption where Value == Precision {
 
 extension Session {
   /// Loads the model that the options name.
-  func classifier(_ folder: String, _ arguments: ParsedArguments) throws -> Classifier {
-    try loadClassifier(
+  ///
+  /// - Parameter needsClasses: False for commands that a network without a last layer will do for.
+  func classifier(
+    _ folder: String, _ arguments: ParsedArguments, needsClasses: Bool = true
+  ) throws -> Classifier {
+    let classifier = try loadClassifier(
       folder, arguments[CommandOption<Int>.threads], arguments[CommandOption<Precision>.precision])
+    if needsClasses { try classifier.requireClasses() }
+    return classifier
+  }
+}
+
+extension Classifier {
+  /// Refuses a model of several labels for a command that holds its answers against one label for each image.
+  ///
+  /// - Parameter folder: of the model.
+  func requireOneLabel(folder: String, _ command: (some Command).Type) throws(DermaFusionError) {
+    if isMultiLabel {
+      throw DermaFusionError.failure(
+        name: folder,
+        reason:
+          "several of its classes may be right at once (a multi-label head), and \(command.name) holds answers against labels that give each image one class"
+      )
+    }
   }
 }
 

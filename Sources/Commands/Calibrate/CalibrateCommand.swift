@@ -80,6 +80,7 @@ enum CalibrateCommand: Command {
     let table = try FileBytes.read(path: labelsPath, limit: MetadataTable.byteLimit)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.classifier(folder, arguments)
+    try classifier.requireOneLabel(folder: folder, Self.self)
     guard let model = try? classifier.singleModel() else {
       throw refusal(
         "\(folder): is an ensemble, which has no last layer of its own; please calibrate its members")

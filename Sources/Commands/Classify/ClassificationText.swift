@@ -36,6 +36,7 @@ struct ClassificationText {
     if let shares { lines += [""] + Self.table(shares) }
     lines.append("")
     lines.append(risk(result.outcome))
+    if result.isMultiLabel { lines.append(labelled("Classes", Wording.severalClasses)) }
     if let confidence = Wording.sentence(for: result.confidence) {
       lines.append(labelled("Confidence", confidence))
     }
@@ -101,9 +102,11 @@ struct ClassificationText {
     }
     let rest = ranked.dropFirst(shown.count)
     if rest.isEmpty { return lines }
-    let share = rest.reduce(Float(0)) { $0 + result.probabilities[$1] }
-    return lines
-      + ["  \(rest.count) more classes".padding(to: 2 + width) + Wording.percentage(share).leftPadding(to: 7)]
+    let values = rest.map { result.probabilities[$0] }
+    // Of classes that may all be right, the sum is no probability.
+    let share = result.isMultiLabel ? values[0] : values.reduce(0, +)
+    let title = "  \(rest.count) more classes" + (result.isMultiLabel ? ", each at most" : "")
+    return lines + [title.padding(to: 2 + width) + Wording.percentage(share).leftPadding(to: 7)]
   }
 
   /// Eighths of a character, so that small probabilities can be told apart.

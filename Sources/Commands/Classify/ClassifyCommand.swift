@@ -65,7 +65,7 @@ enum ClassifyCommand: Command {
       terminal: terminal)
     let classifier = try session.classifier(input.modelFolder, arguments)
     input.noteModel(classifier, on: terminal)
-    let submission = try ISICSubmission(arguments, images: input.images.sources, labels: classifier.labels)
+    let submission = try ISICSubmission(arguments, images: input.images.sources, classifier: classifier)
     if let note = submission?.note, !arguments[Flag.quiet] { terminal.note("Note: \(note)") }
     var destination = try ResultDestination(
       arguments, outputs: outputs, input: input, classifier: classifier, submission: submission,

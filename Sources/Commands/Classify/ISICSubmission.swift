@@ -85,7 +85,8 @@ struct ISICSubmission: Sendable {
   }
 
   /// Nil for another format.
-  init?(_ arguments: ParsedArguments, images: [ImageSource], labels: Labels) throws {
+  init?(_ arguments: ParsedArguments, images: [ImageSource], classifier: Classifier) throws {
+    let labels = classifier.labels
     let path = arguments[Self.mapping]
     guard arguments.value(of: ClassifyOptions.format) == .isic else {
       if path != nil {
@@ -97,6 +98,13 @@ struct ISICSubmission: Sendable {
       try self.init(FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path, labels: labels)
     } else {
       try self.init(labels: labels)
+    }
+    if classifier.isMultiLabel, let column = columns.first(where: { $0.labels.count > 1 }) {
+      throw DermaFusionError.failure(
+        name: path ?? column.name,
+        reason:
+          "the column '\(column.name)' adds up the probabilities of \(column.labels.map(\.id).quotedList), which may be right at once in this model (multi-label)"
+      )
     }
     try Self.refuseTwins(images)
   }

@@ -69,6 +69,14 @@ enum CompareCommand: Command {
       try session.classifier(folders[0], arguments), try session.classifier(folders[1], arguments)
     )
     try refuseOtherClasses(folders, first.labels, second.labels)
+    if first.isMultiLabel != second.isMultiLabel {
+      throw DermaFusionError.failure(
+        name: folders[first.isMultiLabel ? 0 : 1],
+        reason:
+          "several of its classes may be right at once (a multi-label head), and of the other model's one is: their probabilities mean different things"
+      )
+    }
+    if table != nil { try first.requireOneLabel(folder: folders[0], Self.self) }
     let list = try table.map { path, bytes in
       try ComparedLabels(
         bytes, path: path, labels: first.labels, sources: input.images.sources,

@@ -113,6 +113,7 @@ enum EvaluateCommand: Command {
     let table = try FileBytes.read(path: labelsPath, limit: MetadataTable.byteLimit)
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
     let classifier = try session.classifier(folder, arguments)
+    try classifier.requireOneLabel(folder: folder, Self.self)
     let index = try ImageIndex(folders: arguments.values(of: CommandOption<String>.imageFolders))
     let list = try TestList(
       table, path: labelsPath, labels: classifier.labels, images: index.sources,

@@ -124,7 +124,9 @@ extension ReportTexts {
   }
 
   func warnings(_ result: Classification) -> [String] {
-    let confidence = result.confidence == .low ? [self["result.lowConfidence"]] : []
+    let confidence =
+      (result.confidence == .low ? [self["result.lowConfidence"]] : [])
+      + (result.isMultiLabel ? [self["result.severalClasses"]] : [])
     if language == .en { return confidence + result.warningSentences }
     return confidence
       + result.warnings.map { warning in

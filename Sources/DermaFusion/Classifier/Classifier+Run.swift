@@ -77,6 +77,7 @@ extension Classifier {
   private func answer(
     _ request: ImageRequest, _ decode: () throws(DermaFusionError) -> DecodedImage
   ) throws(DermaFusionError) -> ImageAnswer {
+    try requireClasses()
     let select = request.explains ? try request.selection(among: labels) : nil
     var timing = ClassificationTiming()
     let image = try ClassificationTiming.measure(&timing.decodeMilliseconds, decode)
@@ -97,6 +98,20 @@ extension Classifier {
       trusts: request.includesTrust ? try trust(in: maps, of: input, metadata: metadata) : [],
       shares: request.includesMetadataShares ? try metadataShares(of: output, metadata: metadata) : nil,
       input: input, output: output, timing: timing)
+  }
+
+  /// What the network makes of an image before its last layer, which it need not have.
+  ///
+  /// - Throws: what `decode` throws, ``DermaFusionError/Code/invalidImage`` and ``DermaFusionError/Code/nonFiniteOutput``.
+  package func features(
+    of decode: () throws(DermaFusionError) -> DecodedImage
+  ) throws(DermaFusionError) -> [Float] {
+    let output = try singleModel().output(
+      of: preprocessor(decode()), metadata: PatientMetadata.unknown.encoded())
+    // As a whole, so that what is no result is no features either.
+    _ = try temperature.scores(output.logits)
+    guard output.pooled.allSatisfy({ $0.isFinite }) else { throw .nonFiniteLogits(output.pooled) }
+    return output.pooled
   }
 
   /// Whether the model that an answer is of, or any member of an ensemble, seldom met an image like its one.
@@ -163,8 +178,9 @@ extension Classifier {
       conformal: views == .upright ? configuration.abstention?.conformal : nil,
       probabilities: probabilities)
     return Classification(
-      logits: logits, probabilities: probabilities, metadata: metadata, warnings: warnings,
-      warningDetails: input.warningDetails, imageSHA256: imageSHA256, model: model, computation: computation,
+      logits: logits, probabilities: probabilities, isMultiLabel: isMultiLabel, metadata: metadata,
+      warnings: warnings, warningDetails: input.warningDetails, imageSHA256: imageSHA256, model: model,
+      computation: computation,
       views: views,
       abstention: abstention)
   }

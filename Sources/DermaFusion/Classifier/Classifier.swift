@@ -44,9 +44,18 @@ public final class Classifier: Sendable {
   public convenience init(
     modelDirectory: String, threadCount: Int? = nil, precision: Precision? = nil
   ) throws(DermaFusionError) {
+    try self.init(
+      modelDirectory: modelDirectory, threadCount: threadCount, precision: precision, needsClasses: true)
+  }
+
+  /// - Parameter needsClasses: see ``requireClasses()``.
+  package convenience init(
+    modelDirectory: String, threadCount: Int?, precision: Precision?, needsClasses: Bool
+  ) throws(DermaFusionError) {
     switch try StoredModel(directory: modelDirectory, architectures: Architecture.names) {
     case .single(let folder):
-      self.init(try Model(folder.computed(in: precision), threadCount: threadCount))
+      self.init(
+        try Model(folder.computed(in: precision), threadCount: threadCount, needsClasses: needsClasses))
     case .ensemble(let folder):
       self.init(try Ensemble(folder, threadCount: threadCount, precision: precision))
     }
@@ -103,6 +112,8 @@ public final class Classifier: Sendable {
 
   /// The classes that the model tells apart.
   public var labels: Labels { first.labels }
+  /// Whether several classes may be right at once: each then has a probability of its own, and these do not add up to 1.
+  public var isMultiLabel: Bool { configuration.isMultiLabel }
   /// Whether the age, the sex and the site change the result.
   public var usesMetadata: Bool { configuration.fusion != nil }
   /// Threads that one classification computes with.
@@ -119,7 +130,9 @@ public final class Classifier: Sendable {
   }
 
   package var preprocessor: Preprocessor { first.preprocessor }
-  package var temperature: Temperature { Temperature(labels: labels, value: configuration.temperature) }
+  package var temperature: Temperature {
+    Temperature(labels: labels, value: configuration.temperature, isMultiLabel: isMultiLabel)
+  }
   /// The threads that share each layer's work.
   var pool: ThreadPool { first.network.pool }
 
@@ -135,6 +148,11 @@ public final class Classifier: Sendable {
 
   /// The folder that a model's path means: of a folder of the Hugging Face Hub's cache its only snapshot, otherwise the path.
   package static func folder(ofModel path: String) -> String { ModelFolder.folder(path) }
+
+  /// Checks that the model has classes: a network that was saved without a last layer gives features only.
+  package func requireClasses() throws(DermaFusionError) {
+    for model in models { try model.configuration.requireClasses(file: model.file) }
+  }
 
   /// The model whose feature maps can be explained.
   ///

@@ -296,6 +296,7 @@ extension ClassifierHead {
       fusion.hidden = fusion.hidden.shuffled(using: &generator)
       fusion.classifier = fusion.classifier.shuffled(using: &generator)
       head.output = .fusion(fusion)
+    case .none: break
     }
     return head
   }

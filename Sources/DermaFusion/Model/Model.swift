@@ -40,14 +40,17 @@ public struct Model: Sendable {
     try ModelFolder(configuration: configuration, weights: weights, architectures: Architecture.names)
   }
 
-  /// - Parameter pool: threads that other models use too, instead of new ones.
+  /// - Parameters:
+  ///   - pool: threads that other models use too, instead of new ones.
+  ///   - needsClasses: False where features are wanted, which a network without a last layer has too.
   package init(
-    _ folder: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil
+    _ folder: ModelFolder, threadCount: Int? = nil, pool: ThreadPool? = nil, needsClasses: Bool = true
   ) throws(DermaFusionError) {
+    if needsClasses { try folder.configuration.requireClasses(file: folder.configurationPath) }
     folder.digest.prepare()
     let network = try Network(folder, threadCount: threadCount, pool: pool)
     var configuration = folder.configuration
-    if configuration.isTimms { configuration.classes = Labels.known(by: configuration.classes) }
+    if configuration.isTimms { configuration.classes = Labels.known(by: configuration) }
     self.init(
       configuration: configuration, file: folder.configurationPath, network: network,
       hasChecksums: folder.hasChecksums, sha256: { [digest = folder.digest] in digest.sha256 })
@@ -73,7 +76,7 @@ public struct Model: Sendable {
   }
 
   package var temperature: Temperature {
-    Temperature(labels: labels, value: configuration.temperature)
+    Temperature(labels: labels, value: configuration.temperature, isMultiLabel: configuration.isMultiLabel)
   }
 
   /// Whether the age, the sex and the site change the result.
@@ -146,11 +149,29 @@ public struct Model: Sendable {
   }
 }
 
+extension ModelConfiguration {
+  /// Whether several classes may be right at once.
+  package var isMultiLabel: Bool { outputs == .multiLabel }
+
+  /// Checks that the network has a last layer.
+  package func requireClasses(file: String) throws(DermaFusionError) {
+    if outputs == .none {
+      throw DermaFusionError(
+        .invalidModel,
+        message:
+          "\(file): \"num_classes\" is 0: the model has no classes, because its network was saved without a last layer; embed writes its features",
+        remedy: "Train a last layer, or write features by embed.")
+    }
+  }
+}
+
 /// Turns logits into the probabilities of a model's classes.
 package struct Temperature: Sendable {
   package let labels: Labels
-  /// Above 0; the logits are divided by it before softmax.
+  /// Above 0; the logits are divided by it before softmax or sigmoid.
   package let value: Double
+  /// Whether each class has a probability of its own, by a sigmoid.
+  package var isMultiLabel = false
 
   /// - Parameter logits: one for each label.
   /// - Throws: ``DermaFusionError/Code/nonFiniteOutput``
@@ -159,15 +180,15 @@ package struct Temperature: Sendable {
     return ClassScores(logits, labels: labels)
   }
 
-  /// Softmax of the logits at the temperature.
+  /// Softmax of the logits at the temperature, or their sigmoids.
   ///
   /// - Throws: ``DermaFusionError/Code/nonFiniteOutput``
   package func probabilities(_ logits: [Float]) throws(DermaFusionError) -> ClassScores {
     try probabilities(of: scores(logits))
   }
 
-  /// Softmax of scores that were checked.
+  /// Of scores that were checked.
   package func probabilities(of scores: ClassScores) -> ClassScores {
-    scores.softmax(temperature: value)
+    isMultiLabel ? scores.sigmoids(temperature: value) : scores.softmax(temperature: value)
   }
 }

@@ -32,7 +32,8 @@ extension Classifier {
         [("model", model.json)] + facts[2...] + [
           ("temperature", .number(configuration.temperature)),
           ("inputSize", .integer(configuration.preprocessing.size)), ("classes", classes),
-          ("metadataUsed", usesMetadata), abstention, limits, ("imageEndings", .strings(ImageEndings.all)),
+          ("metadataUsed", usesMetadata), multiLabel, abstention, limits,
+          ("imageEndings", .strings(ImageEndings.all)),
         ] + choices
       if !formats.isEmpty {
         members += [("formats", .strings(formats)), ("endings", .strings(endings))]
@@ -48,12 +49,14 @@ extension Classifier {
       members +=
         [
           ("model", .object(Array(model))), ("classes", .strings(labels.ids)), ("labels", classes),
-          ("preprocessing", configuration.preprocessing.json), abstention, limits,
+          multiLabel, ("preprocessing", configuration.preprocessing.json), abstention, limits,
           ("formats", .strings(formats)), ("decoders", .strings(decoders)),
         ] + choices + running.reversed()
     }
     return .object(members + [("disclaimer", .string(Wording.disclaimer))])
   }
+
+  private var multiLabel: (key: String, value: JSONValue) { ("multiLabel", .bool(isMultiLabel)) }
 
   private var abstention: (key: String, value: JSONValue) {
     ("abstention", .string(abstentionKind.rawValue))

@@ -27,14 +27,16 @@ package struct ImportedResult {
     }
     let abstention = Abstention(reasons: draft.reasons, conformalSet: draft.conformalSet)
     if let fault = Classification.fault(
-      logits: draft.logits, probabilities: draft.probabilities, abstention: abstention)
+      logits: draft.logits, probabilities: draft.probabilities, isMultiLabel: draft.isMultiLabel,
+      abstention: abstention)
     {
       throw .contradiction(fault)
     }
     imageName = draft.imageName
     classification = Classification(
-      logits: draft.logits, probabilities: draft.probabilities, metadata: draft.metadata,
-      warnings: draft.warnings, warningDetails: draft.warningDetails, imageSHA256: draft.imageSHA256,
+      logits: draft.logits, probabilities: draft.probabilities, isMultiLabel: draft.isMultiLabel,
+      metadata: draft.metadata, warnings: draft.warnings, warningDetails: draft.warningDetails,
+      imageSHA256: draft.imageSHA256,
       model: draft.model, abstention: abstention)
     try requireNoContradiction(draft.object)
   }
@@ -104,6 +106,7 @@ struct ResultDraft {
   var imageSHA256: String?
   var model = ModelIdentity(name: "", version: "", sha256: "")
   var probabilities: ClassScores
+  var isMultiLabel = false
   var logits: ClassScores
   var metadata = PatientMetadata.unknown
   var warnings: [ClassificationWarning] = []

@@ -162,6 +162,10 @@ extension ResultField {
         draft.probabilities = try draft.scores("probabilities", .probability)
       }, value: { $0.classification.probabilities.json }),
     ResultField(
+      "multiLabel", #"{ "const": true }"#, .sometimes,
+      read: { draft in draft.isMultiLabel = draft.object["multiLabel"] == .bool(true) },
+      value: { $0.classification.isMultiLabel ? .bool(true) : nil }),
+    ResultField(
       "logits", "scores", isOfMaps: false,
       read: { draft throws(DermaFusionError) in draft.logits = try draft.scores("logits", .finite) },
       value: { $0.classification.logits.json }),

@@ -24,19 +24,22 @@ public struct Classification: Sendable, Equatable {
     public let concern: LesionLabel?
     /// The probability of ``concern``.
     public let concernProbability: Float?
-    /// Whether an urgent consultation is advised: ``prediction`` is melanoma above ``Wording/urgentThreshold``.
+    /// Whether an urgent consultation is advised: melanoma's probability is above ``Wording/urgentThreshold``.
     public let isUrgent: Bool
     /// Classes among which the right one is with a stated probability; `nil` for a model that was not fitted for it, for
-    /// ensembles and for more views than one.
+    /// ensembles, for more views than one and where several classes may be right.
     public let conformalSet: Abstention.ConformalSet?
   }
 
   /// The answer, or why there is none.
   public let outcome: Outcome
-  /// The network's outputs before softmax; of several views, their mean.
+  /// The network's outputs before softmax or sigmoid; of several views, their mean.
   public let logits: ClassScores
-  /// Softmax of the logits at the model's temperature; 0...1, summing to 1. Where the model abstains they mean little.
+  /// Softmax of the logits at the model's temperature; 0...1, summing to 1 unless ``isMultiLabel``. Where the model abstains they
+  /// mean little.
   public let probabilities: ClassScores
+  /// Whether several classes may be right at once: each class then has a probability of its own, the sigmoid of its logit.
+  public let isMultiLabel: Bool
   /// The metadata that was given, whether the model uses it or not; ``PatientMetadata/missing`` lists what was not given.
   public let metadata: PatientMetadata
   /// Remarks on the input, in the order in which they were noticed.
@@ -55,13 +58,14 @@ public struct Classification: Sendable, Equatable {
   public let abstention: Abstention
 
   package init(
-    logits: ClassScores, probabilities: ClassScores, metadata: PatientMetadata,
+    logits: ClassScores, probabilities: ClassScores, isMultiLabel: Bool = false, metadata: PatientMetadata,
     warnings: [ClassificationWarning], warningDetails: [ClassificationWarning: String] = [:],
     imageSHA256: String?, model: ModelIdentity, computation: Computation = .unknown,
     views: ImageViews = .upright, abstention: Abstention = .none
   ) {
     self.logits = logits
     self.probabilities = probabilities
+    self.isMultiLabel = isMultiLabel
     self.metadata = metadata
     self.warnings = warnings
     self.warningDetails = warningDetails
@@ -101,8 +105,10 @@ extension Classification.Answer {
     let cause = RiskLevel.cause(in: probabilities)
     concern = cause == prediction ? nil : cause
     concernProbability = concern.map { probabilities[$0] }
-    // A melanoma this likely is the prediction.
-    isUrgent = prediction.isMelanoma && probability > Wording.urgentThreshold
+    // A melanoma this likely is the prediction, unless several classes may be right.
+    isUrgent = probabilities.labels.contains {
+      $0.isMelanoma && probabilities[$0] > Wording.urgentThreshold
+    }
   }
 }
 
@@ -119,7 +125,8 @@ extension Classification: CustomStringConvertible {
   /// out again when a result is read.
   extension Classification: Codable {
     private enum CodingKeys: String, CodingKey {
-      case logits, probabilities, metadata, warnings, warningDetails, imageSHA256, model, computation, views,
+      case logits, probabilities, isMultiLabel, metadata, warnings, warningDetails, imageSHA256, model,
+        computation, views,
         abstention
     }
 
@@ -129,12 +136,15 @@ extension Classification: CustomStringConvertible {
       let logits = try container.decode(ClassScores.self, forKey: .logits)
       let probabilities = try container.decode(ClassScores.self, forKey: .probabilities)
       let abstention = try container.decode(Abstention.self, forKey: .abstention)
-      if let fault = Self.fault(logits: logits, probabilities: probabilities, abstention: abstention) {
+      let isMultiLabel = try container.decodeIfPresent(Bool.self, forKey: .isMultiLabel) ?? false
+      if let fault = Self.fault(
+        logits: logits, probabilities: probabilities, isMultiLabel: isMultiLabel, abstention: abstention)
+      {
         throw DecodingError.dataCorruptedError(
           forKey: .probabilities, in: container, debugDescription: fault)
       }
       self.init(
-        logits: logits, probabilities: probabilities,
+        logits: logits, probabilities: probabilities, isMultiLabel: isMultiLabel,
         metadata: try container.decode(PatientMetadata.self, forKey: .metadata),
         warnings: try container.decode([ClassificationWarning].self, forKey: .warnings),
         warningDetails: try container.decodeIfPresent(
@@ -155,7 +165,7 @@ extension Classification {
   /// The rule that the values of a stored result break, as a sentence about the result; nil for values that a model may have
   /// given.
   static func fault(
-    logits: ClassScores, probabilities: ClassScores, abstention: Abstention
+    logits: ClassScores, probabilities: ClassScores, isMultiLabel: Bool, abstention: Abstention
   ) -> String? {
     let labels = probabilities.labels
     if logits.labels != labels { return "its logits are of other classes than its probabilities" }
@@ -163,13 +173,16 @@ extension Classification {
       return "its probability of \(quoted(outside.id)) is \(probabilities[outside]), and must be in 0...1"
     }
     let sum = probabilities.values.reduce(0, +)
-    if abs(sum - 1) > tolerance { return "its probabilities add up to \(sum), and must add up to 1" }
+    if !isMultiLabel, abs(sum - 1) > tolerance {
+      return "its probabilities add up to \(sum), and must add up to 1"
+    }
     if logits[probabilities.highest] < logits[logits.highest] - tolerance {
       return
         "\(quoted(probabilities.highest.id)) has the highest probability, and \(quoted(logits.highest.id)) the highest logit"
     }
     if Set(abstention.reasons).count != abstention.reasons.count { return "it has a reason to abstain twice" }
     guard let set = abstention.conformalSet else { return nil }
+    if isMultiLabel { return "it has a \"conformalSet\", which results with \"multiLabel\" have not" }
     let isMadeOfClasses = set.classes.allSatisfy { labels[$0.id] == $0 }
     if set.classes.isEmpty || !isMadeOfClasses || Set(set.classes).count != set.classes.count {
       return "\"conformalSet\" is not made of its classes, each at most once"

@@ -1,4 +1,5 @@
 import Files
+import SystemModule
 import TensorModule
 
 /// A class that a model tells apart, as the model's folder describes it.
@@ -19,12 +20,14 @@ public struct LesionLabel: Sendable, Hashable {
   public var isMelanoma: Bool { ["mel", "melanoma"].contains(id.lowercased()) }
 }
 
-/// The classes of a model in the order of its outputs, 2 to 1000 of them with different ids.
+/// The classes of a model in the order of its outputs, 2 to 1000 of them with different ids; none of a network that only gives
+/// features.
 public struct Labels: Sendable, Hashable {
   private let labels: [LesionLabel]
 
   package init(_ classes: [ModelConfiguration.Class]) {
-    precondition(ModelConfiguration.classCounts.contains(classes.count), "\(classes.count) classes")
+    precondition(
+      classes.isEmpty || ModelConfiguration.classCounts.contains(classes.count), "\(classes.count) classes")
     labels = classes.enumerated().map { index, item in
       LesionLabel(index: index, id: item.id, name: item.name, malignancy: item.malignancy)
     }
@@ -40,7 +43,7 @@ public struct Labels: Sendable, Hashable {
   public var melanoma: LesionLabel? { labels.first { $0.isMelanoma } }
 
   /// Whether the model says which of its classes are malignant, so that there is a risk.
-  public var tellMalignancy: Bool { labels[0].malignancy != nil }
+  public var tellMalignancy: Bool { labels.first?.malignancy != nil }
 
   /// The ids in order.
   public var ids: [String] { labels.map { $0.id } }
@@ -58,11 +61,26 @@ extension Labels {
       let found = filter { $0.id.lowercased() == id }
       if !found.isEmpty { return found.count == 1 ? found[0] : nil }
     }
-    return nil
+    return namedOrOther(lowercase)
   }
 
-  /// HAM10000's seven, in the order of the names, if all names are words for them; otherwise the classes unchanged.
-  static func known(by classes: [ModelConfiguration.Class]) -> [ModelConfiguration.Class] {
+  /// Of two classes, the second being any but the first, the one that a word for a class means: for a model of `melanoma` and
+  /// `other`, `mel` is the first and `nv` the second.
+  private func namedOrOther(_ word: String) -> LesionLabel? {
+    func meaning(_ word: String) -> [String] {
+      Self.ham10000[word] != nil ? [word] : ISICDiagnoses.ids(ofWord: word)
+    }
+    guard count == 2, labels[1].id == ModelConfiguration.otherClass else { return nil }
+    let (named, found) = (meaning(labels[0].id.lowercased()), meaning(word))
+    if named.isEmpty || found.isEmpty { return nil }
+    return labels[named.contains { found.contains($0) } ? 0 : 1]
+  }
+
+  /// HAM10000's seven, in the order of the names, if all names are words for them; otherwise the classes unchanged. Of a
+  /// network with one output, the class that it names if that is a malignant or pre-malignant one, and another.
+  static func known(by configuration: ModelConfiguration) -> [ModelConfiguration.Class] {
+    let classes = configuration.classes
+    if configuration.outputs == .yesOrNo { return known(byOne: classes) }
     guard classes.count == ham10000.count else { return classes }
     let indices = classes.compactMap { ham10000.label(inWords: $0.id)?.index }
     guard Set(indices).count == classes.count else { return classes }
@@ -71,6 +89,18 @@ extension Labels {
       if given.name != given.id { label.name = given.name }
       return label
     }
+  }
+
+  /// Whether anything but the named class is dangerous, nobody says; so `other` raises no risk, and a class that is not
+  /// dangerous itself leaves it unjudged.
+  private static func known(byOne classes: [ModelConfiguration.Class]) -> [ModelConfiguration.Class] {
+    var (named, other) = (classes[0], classes[1])
+    let label = ham10000.label(inWords: named.id)
+    if let label, named.name == named.id { named.name = label.name }
+    named.malignancy = label?.malignancy ?? Malignancy(rawValue: named.id.lowercased())
+    if named.malignancy == .benign { named.malignancy = nil }
+    other.malignancy = named.malignancy == nil ? nil : .benign
+    return [named, other]
   }
 
   /// Columns of the ISIC challenges and of MILK10k: classes that a model may lack.
@@ -168,6 +198,12 @@ public struct ClassScores: Sendable, Equatable {
   /// - Precondition: every value is finite.
   public func softmax(temperature: Double) -> ClassScores {
     ClassScores(Softmax.probabilities(values, temperature: temperature), labels: labels)
+  }
+
+  /// 1 / (1 + exp(-value / temperature)) of each class, computed in Double and rounded once; see ``softmax(temperature:)``.
+  public func sigmoids(temperature: Double) -> ClassScores {
+    ClassScores(
+      values.map { Float(1 / (1 + Mathematics.exp(-Double($0) / temperature))) }, labels: labels)
   }
 }
 

@@ -44,6 +44,10 @@ public enum Wording {
     return "\(tenths / 10).\(tenths % 10)%"
   }
 
+  /// What the probabilities of a model are if several classes may be right at once.
+  package static let severalClasses =
+    "Each class has a probability of its own, because several may be right at once; they do not add up to 100%."
+
   /// The risk level in words, one sentence.
   public static func sentence(for risk: RiskLevel) -> String {
     switch risk {

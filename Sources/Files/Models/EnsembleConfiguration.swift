@@ -97,6 +97,11 @@ extension ModelConfiguration {
     for (index, (found, expected)) in zip(classes, first.classes).enumerated() where found != expected {
       throw failure("classes[\(index)]", found.words, expected.words)
     }
+    if outputs == .multiLabel {
+      throw .invalidModel(
+        "several classes may be right at once (a multi-label head), and an ensemble's vote is for one of them"
+      )
+    }
     try require("preprocessing.size") { "\($0.preprocessing.size)" }
     try require("preprocessing.color_constancy") { configuration in
       configuration.preprocessing.colorConstancy.shadesOfGray.map {

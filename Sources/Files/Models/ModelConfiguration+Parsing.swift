@@ -10,7 +10,6 @@ extension ModelConfiguration {
   }
 
   init(_ object: ConfigurationObject) throws(DermaFusionError) {
-    try object.requireSingleLabel()
     self = try object.isTimms ? Self(timm: object) : Self(own: object)
   }
 
@@ -31,6 +30,10 @@ extension ModelConfiguration {
     precision = root["precision"] == nil ? .float32 : try root.choice("precision")
     batchNormEpsilon = try root.number("batch_norm_epsilon", .upToOne)
     classes = try Self.classes(&root)
+    if root["task"] != nil {
+      _ = try root.choice("task", of: ["multilabel"])
+      outputs = .multiLabel
+    }
     temperature = try root.number("temperature", .temperature)
     preprocessing = try PreprocessingConfiguration(try root.object("preprocessing"))
 
@@ -44,6 +47,10 @@ extension ModelConfiguration {
     if root["abstention"] == nil {
       abstention = nil
     } else {
+      if outputs == .multiLabel {
+        throw .invalidModel(
+          "\"abstention\" holds sets of classes of which one is right, and \"task\" says that several may be")
+      }
       abstention = try Abstention(try root.object("abstention"), classes: classes.map { $0.id })
     }
     root.ignore("training")
@@ -119,7 +126,11 @@ extension ModelConfiguration {
 
   /// Checks how many classes there are, and that they differ.
   static func checked(_ classes: [Class], key: String) throws(DermaFusionError) -> [Class] {
-    guard classes.count != 1 else { throw ConfigurationObject.singleOutput(key) }
+    guard classes.count != 1 else {
+      throw .invalidModel(
+        "\(quoted(key)) lists one class, and a model chooses among two or more; of a network with one output, dermafusion_training export makes two classes"
+      )
+    }
     guard classCounts.contains(classes.count) else {
       throw .wrongCount(
         key: key, expected: "\(classCounts.lowerBound) to \(classCounts.upperBound) classes",

@@ -52,11 +52,26 @@ package struct ModelConfiguration: Sendable, Equatable {
     /// The name in words.
     package var name: String
     /// What a lesion of the class is; nil in every class of a model that does not say.
-    package let malignancy: Malignancy?
+    package var malignancy: Malignancy?
   }
 
-  /// How many classes a model may have.
+  /// How the last layer's outputs, the logits, become probabilities.
+  package enum Outputs: Sendable {
+    /// One class of several is right: softmax.
+    case oneOfSeveral
+    /// There is one output: its sigmoid is the probability of the first of two classes.
+    case yesOrNo
+    /// Each class may be right or not: a sigmoid for each.
+    case multiLabel
+    /// There is no last layer: the network gives features, and there are no classes.
+    case none
+  }
+
+  /// How many classes a model may have, unless it has none.
   package static let classCounts = 2...1000
+
+  /// How many outputs the last layer has.
+  package var outputCount: Int { outputs == .yesOrNo ? 1 : classes.count }
 
   /// The seven classes of HAM10000, which a configuration may list by their ids alone.
   package static let ham10000Classes = [
@@ -81,9 +96,11 @@ package struct ModelConfiguration: Sendable, Equatable {
   package internal(set) var precision: Precision
   /// Added to the variance in batch norm; above 0.
   package let batchNormEpsilon: Double
-  /// The network's outputs, in order.
+  /// In the order of the network's outputs; empty for a network without a last layer.
   package var classes: [Class]
-  /// The logits are divided by this before softmax; above 0.
+  /// How the outputs become probabilities.
+  package internal(set) var outputs = Outputs.oneOfSeveral
+  /// The logits are divided by this before softmax or sigmoid; above 0.
   package let temperature: Double
   /// The way from an image to the network's input.
   package let preprocessing: PreprocessingConfiguration

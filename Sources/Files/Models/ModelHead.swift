@@ -1,7 +1,7 @@
 import SystemModule
 
-// What a configuration of timm, transformers or a training says of the network's last layer. The engine answers with one
-// class of several, by softmax. A head that answers otherwise would get numbers that are not what they say.
+// What a configuration of timm, transformers or a training says of the network's last layer. Where several classes may be right
+// at once (a multi-label head), the probabilities are sigmoids; a softmax would give numbers that are not what they say.
 
 extension ConfigurationObject {
   /// Keys below which words are names of classes or prose, or records of a training.
@@ -18,61 +18,47 @@ extension ConfigurationObject {
   private static let lossesOfSeveralLabels: Set = ["twoway", "zlpr", "db"]
   private static let multilabel = "multilabel".utf8
 
-  /// Checks that the outputs are logits of classes of which one is right.
+  /// True if a key says that each output is a yes or no of its own.
   ///
-  /// - Throws: `DermaFusionError` that names the key that says otherwise.
-  func requireSingleLabel() throws(DermaFusionError) {
+  /// - Throws: `DermaFusionError` that names a key by which the outputs are no logits of classes.
+  func isMultiLabel() throws(DermaFusionError) -> Bool {
+    var isMultiLabel = false
     for member in members {
       let key = Self.letters(member.key)
       if Self.keysOfNames.contains(key) { continue }
+      var objects: [JSONValue] = []
       switch member.value {
-      case .object:
-        try ConfigurationObject(member.value, path: fullKey(member.key)).requireSingleLabel()
-      case .array(let elements):
-        for element in elements {
-          if case .object = element {
-            try ConfigurationObject(element, path: fullKey(member.key)).requireSingleLabel()
-          }
-        }
+      case .object: objects = [member.value]
+      case .array(let elements): objects = elements.filter { if case .object = $0 { true } else { false } }
       default:
-        try require(member.value, of: key, shown: fullKey(member.key))
+        if try says(member.value, of: key, shown: fullKey(member.key)) { isMultiLabel = true }
+      }
+      for object in objects {
+        if try ConfigurationObject(object, path: fullKey(member.key)).isMultiLabel() { isMultiLabel = true }
       }
     }
+    return isMultiLabel
   }
 
-  private func require(_ value: JSONValue, of key: String, shown: String) throws(DermaFusionError) {
+  private func says(
+    _ value: JSONValue, of key: String, shown: String
+  ) throws(DermaFusionError) -> Bool {
     let word: String
     switch value {
     case .string(let text): word = Self.letters(text)
     case .bool(true): word = "true"
     case .number(let number) where number.double != 0: word = "true"
-    default: return
-    }
-    let isSaidByKey = key.utf8.holds(Self.multilabel) && !["false", "no", "none", ""].contains(word)
-    if isSaidByKey || word.utf8.holds(Self.multilabel)
-      || (Self.keysOfLosses.contains(key) && Self.lossesOfSeveralLabels.contains(word))
-    {
-      throw Self.refusal(shown, value, "each output is a yes or no of its own (a multi-label head)")
-    }
-    if Self.keysOfActivations.contains(key), word == "sigmoid" {
-      throw Self.refusal(shown, value, "each output is a sigmoid of its own, as in a multi-label head")
+    default: return false
     }
     if key == "problemtype", word == "regression" {
-      throw Self.refusal(shown, value, "the outputs are measurements and no classes")
+      throw .invalidModel(
+        "\(quoted(shown)) is \(shortened(value.text, to: 80)): the outputs are measurements, and only models of classes can be run"
+      )
     }
-  }
-
-  private static func refusal(_ key: String, _ value: JSONValue, _ meaning: String) -> DermaFusionError {
-    .invalidModel(
-      "\(quoted(key)) is \(shortened(value.text, to: 80)): \(meaning), and only models that choose one class of several, by softmax, can be run"
-    )
-  }
-
-  /// A single output, whose softmax would be 1 for every image.
-  static func singleOutput(_ key: String) -> DermaFusionError {
-    .invalidModel(
-      "\(quoted(key)) says that there is one output, whose sigmoid is the probability of one class; only models that choose one class of several, by softmax, can be run, so train it with two outputs"
-    )
+    let isSaidByKey = key.utf8.holds(Self.multilabel) && !["false", "no", "none", ""].contains(word)
+    return isSaidByKey || word.utf8.holds(Self.multilabel)
+      || (Self.keysOfLosses.contains(key) && Self.lossesOfSeveralLabels.contains(word))
+      || (Self.keysOfActivations.contains(key) && word == "sigmoid")
   }
 
   /// A text in lower case without anything but letters and digits: `multi-label` and `MultiLabel` are one word.

@@ -48,7 +48,7 @@ extension ModelConfiguration {
     precision = .float32
     preprocessing = try PreprocessingConfiguration(timm: &settings)
     pooling = try Self.knownPooling(&root, size: preprocessing.size)
-    classes = try Self.classes(timm: &root, &settings)
+    (classes, outputs) = try Self.classes(timm: &root, &settings)
     temperature = 1
     fusion = nil
     abstention = nil
@@ -101,38 +101,44 @@ extension ModelConfiguration {
     return pooling
   }
 
-  /// `label_names` in the order of the outputs.
+  /// What a result of a network with one output calls the class that is not the named one.
+  package static let otherClass = "other"
+
+  /// `label_names` in the order of the outputs, and how these become probabilities.
   private static func classes(
     timm root: inout ConfigurationObject, _ settings: inout ConfigurationObject
-  ) throws(DermaFusionError) -> [Class] {
-    let remedy =
-      "name them: python -m dermafusion_training export --checkpoint FOLDER --classes A,B,... --output NEW"
+  ) throws(DermaFusionError) -> ([Class], Outputs) {
+    let isMultiLabel = try root.isMultiLabel()
     let count =
       try root.hasValue("num_classes")
       ? root.integer("num_classes", in: 0...Int.max) : settings.integer("num_classes", in: 0...Int.max)
-    if count == 1 { throw ConfigurationObject.singleOutput("num_classes") }
-    guard count > 0 else {
-      throw .invalidModel(
-        "\"num_classes\" is 0: the network has no last layer, and so gives features (embed) and no classes; train a last layer, then export it"
-      )
-    }
+    if count == 0 { return ([], .none) }
+    let remedy =
+      count == 1
+      ? "name the class whose probability is the output's sigmoid: \"label_names\": [\"NAME\"]"
+      : "name them: python -m dermafusion_training export --checkpoint FOLDER --classes A,B,... --output NEW"
     var found = try root.labelNames()
     if found == nil { found = try settings.labelNames() }
     guard let names = found else {
+      let outputs = count == 1 ? "one output stands" : "\(count) outputs stand"
       throw .invalidModel(
-        "there are no \"label_names\", so nobody can tell what the \(count) outputs stand for; \(remedy)")
+        "there are no \"label_names\", so nobody can tell what the \(outputs) for; \(remedy)")
     }
     guard names.count == count else {
       throw .invalidModel(
         "\"label_names\" has \(names.count) names, and \"num_classes\" is \(count); \(remedy)")
     }
+    if count == 1, names[0] == otherClass {
+      throw .invalidModel("\"label_names\" is \"\(otherClass)\", which is the other class; \(remedy)")
+    }
     var descriptions = try root.labelDescriptions()
     if descriptions.isEmpty { descriptions = try settings.labelDescriptions() }
-    var classes = named(names)
+    var classes = named(count == 1 ? names + [otherClass] : names)
     for index in classes.indices {
       classes[index].name = descriptions[classes[index].id] ?? classes[index].name
     }
-    return try checked(classes, key: "label_names")
+    classes = try checked(classes, key: "label_names")
+    return (classes, count == 1 ? .yesOrNo : isMultiLabel ? .multiLabel : .oneOfSeveral)
   }
 }
 

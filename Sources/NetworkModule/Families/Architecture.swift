@@ -64,9 +64,10 @@ extension NetworkBuilder {
       throw .unusablePrecision(file: model.configurationPath, rule: rule)
     }
     let last = (configuration.fusion == nil ? classifier : "fusion.classifier") + ".weight"
-    if let outputs = model.weights[last]?.shape.first, outputs != configuration.classes.count {
+    let (outputs, count) = (model.weights[last]?.shape.first, configuration.outputCount)
+    if let outputs, outputs != count {
       throw .invalidModel(
-        "\(model.weights.name): the last layer \(quoted(last)) has \(outputs) outputs, and config.json lists \(configuration.classes.count) classes"
+        "\(model.weights.name): the last layer \(quoted(last)) has \(outputs) \(outputs == 1 ? "output" : "outputs"), and config.json lists \(count) \(count == 1 ? "class" : "classes")"
       )
     }
   }

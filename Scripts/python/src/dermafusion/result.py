@@ -30,7 +30,7 @@ class Classification:
     classes: tuple[str, ...]
     #: Float32 [classes], 0...1, in the order of `classes`; where the model abstains they mean little.
     probabilities: NDArray[np.float32]
-    #: Float32 [classes]: the network's outputs before softmax.
+    #: Float32 [classes]: the network's outputs before softmax or sigmoid.
     logits: NDArray[np.float32]
     #: Float32 [channels]: the row of `dermafusion embed`, the vector that the head takes, where it was asked for.
     features: NDArray[np.float32] | None
@@ -99,6 +99,11 @@ class Classification:
     def probability(self) -> float | None:
         """The probability of `prediction`."""
         return None if self.prediction is None else float(self.probabilities[self.classes.index(self.prediction)])
+
+    @property
+    def multi_label(self) -> bool:
+        """Whether several classes may be right at once: the probabilities then do not add up to 1."""
+        return bool(self._read().get("multiLabel", False))
 
     @property
     def risk(self) -> str | None:

@@ -44,6 +44,7 @@ const RULES = [
   ['result', ({ result }) => isObject(result) && isText(result.summary, 10_000) && isText(result.image, 1000)],
   ['probabilities', ({ classes, result }) => isObject(result.probabilities) && classes.every((/** @type {any} */ each) =>
     Object.hasOwn(result.probabilities, each.class) && isShare(result.probabilities[each.class]))],
+  ['multiLabel', ({ result: { multiLabel } }) => multiLabel === undefined || multiLabel === true],
   ['logits', ({ classes, result }) => isObject(result.logits) && classes.every((/** @type {any} */ each) =>
     Object.hasOwn(result.logits, each.class) && isFloat(result.logits[each.class]))],
   ['prediction', ({ classes, result: { prediction } }) => prediction === null
@@ -99,7 +100,7 @@ const MEMBERS = {
   trust: { '*': { passes: true, deletionAUC: true, randomDeletionAUC: true, insertionAUC: true, randomInsertionAUC: true, shuffledHeadCorrelation: true } },
   result: {
     schemaVersion: true, image: true, imageSHA256: true, model: { name: true, version: true, sha256: true },
-    prediction: { class: true, name: true, probability: true }, probabilities: { '*': true }, logits: { '*': true },
+    prediction: { class: true, name: true, probability: true }, probabilities: { '*': true }, multiLabel: true, logits: { '*': true },
     risk: true, concern: true, urgent: true, confidence: true, metadata: { age: true, sex: true, site: true, missing: [true] },
     warnings: [true], warningDetails: { '*': true }, abstain: true, abstainReasons: [true], conformalSet: [true], conformalCoverage: true,
     instructionSet: true, precision: true, metadataShares: { '*': { '*': true } }, summary: true, disclaimer: true,

@@ -17,7 +17,8 @@ import { classColor } from './palette.js';
  */
 export function headline(result, classes) {
   const risk = riskWords(result);
-  const notes = [...warnings(result), ...(result.confidence === 'low' && !result.abstain ? [t('result.lowConfidence')] : [])];
+  const notes = [...warnings(result), ...(result.confidence === 'low' && !result.abstain ? [t('result.lowConfidence')] : []),
+    ...(result.multiLabel ? [t('result.severalClasses')] : [])];
   return h('div', { class: 'stack' },
     result.abstain ? h('div', { class: 'abstention' }, riskIcon('none'),
       h('div', { class: 'stack close' },
@@ -77,8 +78,10 @@ export function setSentence(result, classes) {
 /**
  * @param {Record<string, number>} logits
  * @param {number} temperature
+ * @param {boolean} multiLabel whether each class has a probability of its own
  */
-function softmax(logits, temperature) {
+function probabilitiesOf(logits, temperature, multiLabel) {
+  if (multiLabel) return Object.fromEntries(Object.entries(logits).map(([id, logit]) => [id, 1 / (1 + Math.exp(-logit / temperature))]));
   const greatest = Math.max(...Object.values(logits));
   const powers = Object.entries(logits).map(([id, logit]) => /** @type {[string, number]} */ ([id, Math.exp((logit - greatest) / temperature)]));
   const sum = powers.reduce((total, [, power]) => total + power, 0);
@@ -97,13 +100,14 @@ export function metadataEffect(result, classes, temperature) {
   if (known.length === 0) return h('p', { class: 'soft' }, t('effect.nothing'));
   const shares = result.metadataShares;
   if (!shares) return null;
-  const alone = softmax(shares.imageAlone, temperature);
-  const all = softmax(shares.everything, temperature);
+  const chances = (/** @type {Record<string, number>} */ logits) => probabilitiesOf(logits, temperature, result.multiLabel === true);
+  const alone = chances(shares.imageAlone);
+  const all = chances(shares.everything);
   const moved = classes.map(({ class: id, name }) => ({ id, name, change: all[id] - alone[id] }))
     .sort((first, second) => Math.abs(second.change) - Math.abs(first.change)).slice(0, 3);
   const without = { age: shares.withoutAge, sex: shares.withoutSex, site: shares.withoutSite };
   const strongest = known.map((field) => {
-    const rest = softmax(without[/** @type {'age'} */ (field)], temperature);
+    const rest = chances(without[/** @type {'age'} */ (field)]);
     return { field, change: Math.max(...classes.map(({ class: id }) => Math.abs(all[id] - rest[id]))) };
   }).sort((first, second) => second.change - first.change)[0];
   const caption = uniqueID('effect');
