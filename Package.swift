@@ -206,10 +206,12 @@ let package = Package(
       "DermaFusionTests",
       ["DermaFusion", "Figures", "ReferenceLayers", "TestFiles", "TestModels", "TestImages"]
         + imageFiles + engine + ground),
-    tests("EvaluationTests", ["Evaluation", "DermaFusion", "TestModels"] + imageFiles + ground),
+    tests(
+      "EvaluationTests",
+      ["Evaluation", "DermaFusion", "TestModels", "TestImages"] + imageFiles + ground),
     tests(
       "CommandsTests",
-      ["Commands", "Evaluation", "DermaFusion", "Figures", "TestFiles", "TestModels"]
+      ["Commands", "Evaluation", "DermaFusion", "Figures", "TestFiles", "TestImages", "TestModels"]
         + imageFiles + engine + ground),
     tests("FiguresTests", ["Figures", "ImagePipeline"], .optimizedInDebugBuilds),
     // A program in C, which the tests run.

@@ -10,9 +10,8 @@ extension Tool {
     discussion: Wording.disclaimer,
     commands: [
       ClassifyCommand.self, GradCAMCommand.self, ReportCommand.self, EvaluateCommand.self,
-      CalibrateCommand.self, CompareCommand.self, EmbedCommand.self, PreprocessCommand.self,
-      EncodeMetadataCommand.self,
-      ParityCommand.self,
+      CalibrateCommand.self, CompareCommand.self, DuplicatesCommand.self, EmbedCommand.self,
+      PreprocessCommand.self, EncodeMetadataCommand.self, ParityCommand.self,
       BenchCommand.self, InfoCommand.self, DoctorCommand.self, CompletionsCommand.self, ManualCommand.self,
     ],
     environment: [

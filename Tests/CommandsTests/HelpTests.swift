@@ -32,6 +32,8 @@ import Testing
           calibrate               Fit a model's probabilities and limits to images of
                                   your own.
           compare                 Compare two models on the same images.
+          duplicates              Find near copies among images, or images that a model
+                                  was trained on.
           embed                   Write the network's features of images as a NumPy
                                   array.
           preprocess              Write one stage of an image's preprocessing as a NumPy

@@ -137,7 +137,7 @@ import Testing
       "completions": ["bash"], "evaluate": ["--labels", "a.csv", "--images", "."],
       "calibrate": ["--labels", "a.csv", "--images", ".", "--output", "nowhere/a"],
       "compare": ["a.png", "--against", "int8"], "parity": [], "bench": [], "info": [], "encode-metadata": [],
-      "embed": ["a.png", "--output", "nowhere/a.npy"],
+      "duplicates": ["a.png"], "embed": ["a.png", "--output", "nowhere/a.npy"],
       "preprocess": ["a.png", "--stage", "resized", "--output", "nowhere/a.npy"],
     ]
     for command in Tool.dermafusion.commands {
@@ -152,7 +152,7 @@ import Testing
     }
     #expect(
       Tool.dermafusion.commands.filter { !$0.runsNetwork }.map { $0.name } == [
-        "preprocess", "encode-metadata", "doctor", "completions", "manual",
+        "duplicates", "preprocess", "encode-metadata", "doctor", "completions", "manual",
       ])
     #expect(runTool(words: ["info", "--help"], instructionSetRefusal: "no").status == .success)
   }

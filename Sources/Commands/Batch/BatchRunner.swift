@@ -25,15 +25,16 @@ struct BatchRunner {
   }
 
   /// - Parameters:
-  ///   - classifier: whose threads work on several items at once; nil: one item after the other.
+  ///   - classifier: whose threads work on several items at once.
+  ///   - workerCount: threads that work without a classifier.
   ///   - writesOnScreen: whether `consume` writes where the progress is shown.
   ///   - interruption: what a person who interrupts the batch is told.
   ///   - work: for one item; called on several threads. What it throws is reported and ends nothing, except for
   ///     wrong usage and output that cannot be written.
   ///   - consume: is given the results in the order of the items, on the calling thread. Returns what the summary counts.
   mutating func run<Item: Sendable, Value: Sendable>(
-    _ items: [Item], sideBySideOn classifier: Classifier?, writesOnScreen: Bool = false,
-    interruption: String, work: @escaping @Sendable (Item) throws -> Value,
+    _ items: [Item], sideBySideOn classifier: Classifier?, workerCount: Int = 1,
+    writesOnScreen: Bool = false, interruption: String, work: @escaping @Sendable (Item) throws -> Value,
     consume: (Value) throws -> Classification?
   ) throws {
     if items.count > 1, !isQuiet { terminal.setInterruptionMessage("Interrupted. \(interruption)".printable) }
@@ -66,7 +67,9 @@ struct BatchRunner {
     if let classifier {
       try classifier.forEach(items, outcome) { (outcome) throws(any Error) in try take(outcome) }
     } else {
-      for item in items { try take(outcome(item)) }
+      try ParallelMap.forEach(items, workerCount: workerCount, outcome) { (outcome) throws(any Error) in
+        try take(outcome)
+      }
     }
     if severalPictures > 0, !isQuiet {
       let subject = severalPictures == 1 ? "1 image file holds" : "\(severalPictures) image files hold"

@@ -51,6 +51,9 @@ enum OutputFormat: String, Sendable {
   /// `--format` of a command that says figures, in a line each as CSV.
   static let figuresOption = choice(of: [.text, .json, .csv], " csv has a line for each metric.")
 
+  /// `--format` of a command that lists images.
+  static let rowsOption = choice(of: [.text, .json, .csv], " csv has a row for each image.")
+
   private static func choice(of formats: [OutputFormat], _ remark: String = "") -> CommandOption<OutputFormat>
   {
     .choice("format", of: formats, initial: .text, abstract: "Form of the output.\(remark)")

@@ -1,0 +1,167 @@
+import DermaFusion
+import Evaluation
+import Files
+import SystemModule
+
+/// The fingerprints of the photographs that a model was made from: a heading of 32 bytes, then 32 bytes for each row of its
+/// list in its order, zeros where there is none.
+struct TrainingFingerprints {
+  /// Beside the list.
+  static let fileName = "fingerprints.bin"
+  /// Below the model's folder.
+  static let relativePath = "training/\(fileName)"
+  private static let heading: [UInt8] = {
+    let words = Array("dermafusion fingerprints 1".utf8)
+    return words + [UInt8](repeating: UInt8(ascii: "\n"), count: Fingerprint.byteCount - words.count)
+  }()
+  private static let byteLimit = 1 << 30
+
+  /// The rows of the list.
+  let entries: [DuplicateReport.Entry]
+  let fingerprints: [Fingerprint?]
+
+  /// Those of a model's folder; nil if it has none.
+  ///
+  /// - Throws: where they cannot be read, or are not those of the list.
+  init?(ofModel folder: String) throws(DermaFusionError) {
+    let listPath = "\(folder)/\(TrainingList.relativePath)"
+    var path = "\(folder)/\(Self.relativePath)"
+    if !FileBytes.isThere(path) {
+      // A model in 8 bits lies in the folder of the model that it was made from, and has its list.
+      path = "\(folder)/../\(Self.relativePath)"
+      guard FileBytes.isThere(path),
+        let list = try? FileBytes.read(path: listPath, limit: MetadataTable.byteLimit),
+        try list
+          == FileBytes.read(
+            path: "\(folder)/../\(TrainingList.relativePath)", limit: MetadataTable.byteLimit)
+      else { return nil }
+    }
+    let bytes = try FileBytes.read(path: path, limit: Self.byteLimit)
+    let table = try CSVTable(
+      FileBytes.read(path: listPath, limit: MetadataTable.byteLimit), path: listPath)
+    let (image, split) = (try table.column("image_id"), try table.column("split"))
+    let size = Fingerprint.byteCount
+    guard bytes.starts(with: Self.heading), bytes.count == size * (table.rows.count + 1) else {
+      throw .failure(
+        name: path,
+        reason: """
+          it does not hold a fingerprint for each of the \(table.rows.count) rows of \(listPath); \
+          'dermafusion \(DuplicatesCommand.name) --fingerprints' writes it
+          """)
+    }
+    entries = table.rows.map { DuplicateReport.Entry(image: $0[image], source: $0[split]) }
+    fingerprints = table.rows.indices.map { row in
+      Fingerprint(bytes: bytes[size * (row + 1)..<size * (row + 2)])
+    }
+  }
+
+  /// Writes the fingerprints of the images of a list beside it.
+  static func write(beside list: String, _ arguments: ParsedArguments, terminal: Terminal) throws
+    -> ExitStatus
+  {
+    let table = try CSVTable(FileBytes.read(path: list, limit: MetadataTable.byteLimit), path: list)
+    let column = try table.column("image_id")
+    var pictures = PictureList(arguments, terminal: terminal)
+    try pictures.read(arguments.positionals, interruption: "\(fileName) was not written.")
+    guard pictures.status == .success else { return pictures.status }
+    var places: [[UInt8]: Int] = [:]
+    for (place, name) in pictures.names.enumerated() {
+      guard let key = name.imageIdentifier?.imageKey else { continue }
+      if let other = places.updateValue(place, forKey: key) {
+        throw DermaFusionError.failure(
+          name: name, reason: "\(pictures.names[other]) has the same name, so a row could be either's")
+      }
+    }
+    var bytes = heading
+    var missing: [String] = []
+    for row in table.rows {
+      let place = places[row[column].imageKey]
+      if place == nil { missing.append(row[column]) }
+      bytes +=
+        place.flatMap { pictures.pictures[$0].fingerprint?.bytes }
+        ?? [UInt8](repeating: 0, count: Fingerprint.byteCount)
+    }
+    let path = "\(FileBytes.folder(of: list))/\(fileName)"
+    try FileBytes.write([(bytes, path)])
+    if !arguments[Flag.quiet] {
+      if let first = missing.first {
+        terminal.note(
+          """
+          Note: no image belongs to \(missing.count) of \(table.rows.count) rows of \(list), the first of them '\(first)'; \
+          no copy of \(missing.count == 1 ? "it" : "them") will be found.
+          """
+        )
+      }
+      terminal.noteOnScreen("\(path): \(table.rows.count - missing.count) fingerprints.")
+    }
+    return .success
+  }
+}
+
+/// What a model has seen, by the fingerprints of its photographs: its own, or those of an ensemble's members.
+struct ModelSight: Sendable {
+  let folder: String
+  let entries: [DuplicateReport.Entry]
+  private let index: FingerprintIndex
+  private let count: Int
+
+  /// Nil where the name is that of a folder without a model.
+  ///
+  /// - Throws: for a model without fingerprints.
+  init?(named name: String, terminal: Terminal) throws(DermaFusionError) {
+    let folder = ModelLocation.folder(named: name, terminal: terminal)
+    guard FileBytes.isThere("\(folder)/\(ConfigurationFile.name)") else { return nil }
+    try self.init(ofModel: folder)
+  }
+
+  private init(ofModel folder: String) throws(DermaFusionError) {
+    var sets: [TrainingFingerprints?] = [try TrainingFingerprints(ofModel: folder)]
+    if sets[0] == nil {
+      let members = Classifier.filePaths(ofModel: folder).map(FileBytes.folder(of:)).unique
+      sets = try members.filter { $0 != folder }.map { (member) throws(DermaFusionError) in
+        try TrainingFingerprints(ofModel: member)
+      }
+    }
+    let known = sets.compactMap { $0 }
+    guard !known.isEmpty, known.count == sets.count else {
+      throw .failure(
+        name: folder,
+        reason: """
+          the model has no fingerprints of the photographs that it was trained on (\(TrainingFingerprints.relativePath)), so \
+          the program cannot tell which of these it has seen
+          """)
+    }
+    self.folder = folder
+    entries = known.flatMap(\.entries)
+    let fingerprints = known.flatMap(\.fingerprints)
+    count = fingerprints.count { $0 != nil }
+    index = FingerprintIndex(fingerprints)
+  }
+
+  /// For each picture, by its place, the photographs of which it is a copy.
+  func matches(
+    of pictures: [ComparedPicture], threadCount: Int, progress: () -> Void
+  ) -> [(place: Int, match: FingerprintIndex.Match)] {
+    var found: [(place: Int, match: FingerprintIndex.Match)] = []
+    ParallelMap.forEach(Array(pictures.indices), workerCount: threadCount) { place in
+      (place, index.matches(of: pictures[place]))
+    } consume: { (place, matches) in
+      found += matches.map { (place, $0) }
+      progress()
+    }
+    return found
+  }
+
+  var json: JSONValue { .object(["folder": .string(folder), "photographs": .integer(count)]) }
+
+  /// `3 images are near copies of photographs that the model was made from: 2 training, 1 validation`
+  func sentence(_ groups: [[DuplicateReport.Member]]) -> String {
+    let seen = groups.filter { $0.contains { $0.entry.isSeen } }
+    let images = seen.joined().count { $0.entry.source == DuplicateReport.Entry.given }
+    let sides = seen.joined().filter(\.entry.isSeen).map(\.entry.source)
+    let counts = sides.unique.map { side in "\(sides.count { $0 == side }) \(side)" }.joined(separator: ", ")
+    let subject = images == 1 ? "1 image is a near copy" : "\(images) images are near copies"
+    return "\(subject) of photographs that the model was made from\(counts.isEmpty ? "" : ": \(counts)")."
+      .printable
+  }
+}

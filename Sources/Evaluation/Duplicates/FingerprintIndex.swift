@@ -1,0 +1,272 @@
+/// Fingerprints among which the near copies of a photograph are found: of another size, cut to four fifths, turned by quarter
+/// turns, mirrored, brighter, or compressed.
+///
+/// A photograph's contrasts are looked at in frames that a copy may show. In each, the signs of the contrasts are compared with the
+/// bits of all fingerprints, first the 64 coarse ones, and those that are near with all bits, weighted by the size of the contrast.
+/// The frames of the best are then moved until they fit best.
+package struct FingerprintIndex: Sendable {
+  /// A fingerprint like the photograph's.
+  package struct Match: Sendable {
+    /// The fingerprint's place among those given.
+    package let place: Int
+    /// The share of the weighted bits that are the same, less those that differ: 1 where all are the same.
+    package let agreement: Double
+    /// What of the photograph the other one shows. It reaches beyond the photograph where this is a part of the other one.
+    let frame: Frame
+    let turn: Int
+  }
+
+  /// Which of two photographs may be a part of the other.
+  package enum Direction: Sendable {
+    /// The other one shows a part of the photograph, or all of it.
+    case contained
+    /// The photograph is a part of the other one.
+    case containing
+  }
+
+  /// Copies agree to 0.97 and more, other photographs to 0.8.
+  package static let leastAgreement = 0.9
+
+  private static let leastCoarseAgreement: Float = 0.7
+  private static let greatestCoarseDistance = 12
+  private static let leastFineAgreement: Float = 0.55
+  private static let leastCoarselyPlaced: Float = 0.75
+  private static let greatestFineShare = 0.34
+  private static let refinedCount = 3
+
+  private let places: [Int]
+  /// By turn.
+  private let coarse: [[UInt64]]
+  private let fine: [[SIMD4<UInt64>]]
+
+  /// - Parameter fingerprints: nil for photographs without one, which are found by nothing.
+  package init(_ fingerprints: [Fingerprint?]) {
+    places = fingerprints.indices.filter { fingerprints[$0] != nil }
+    let known = fingerprints.compactMap { $0 }
+    let turned = (0..<Turn.count).map { turn in known.map { $0.turned(turn) } }
+    coarse = turned.map { $0.map(\.coarse) }
+    fine = turned.map { $0.map(\.fine) }
+  }
+
+  /// The near copies of a photograph, in the order of their places.
+  ///
+  /// - Parameter own: the photograph's own place, which is not looked at.
+  package func matches(
+    of picture: ComparedPicture, besides own: Int? = nil,
+    _ directions: [Direction] = [.contained, .containing]
+  ) -> [Match] {
+    if picture.fingerprint == nil { return [] }
+    let sums = ThumbnailSums(picture.thumbnail)
+    var best: [Int: Match] = [:]
+    for direction in directions {
+      let candidates =
+        direction == .contained ? containedCandidates(sums) : containingCandidates(sums)
+      for candidate in candidates where places[candidate.index] != own {
+        guard let match = refined(candidate, direction, sums) else { continue }
+        if best[match.place].map({ $0.agreement < match.agreement }) ?? true { best[match.place] = match }
+      }
+    }
+    return best.values.sorted { $0.place < $1.place }
+  }
+
+  // MARK: - Candidates
+
+  private struct Candidate {
+    let index: Int
+    let turn: Int
+    let frame: Frame
+    let agreement: Float
+  }
+
+  /// Of each fingerprint the best few frames.
+  private static func best(_ candidates: [Candidate]) -> [Candidate] {
+    Dictionary(grouping: candidates, by: \.index).values.flatMap { candidates in
+      candidates.sorted { ($0.agreement, $1.turn) > ($1.agreement, $0.turn) }.prefix(refinedCount)
+    }
+  }
+
+  private func containedCandidates(_ sums: ThumbnailSums) -> [Candidate] {
+    let probes = Frames.coarse.map { frame in
+      let contrasts = sums.contrasts(grid: Fingerprint.coarseGrid, in: frame)
+      return (
+        word: Fingerprint.word(contrasts.values), weights: Weights(contrasts.values, mean: contrasts.mean)
+      )
+    }
+    // The turns in which a fingerprint's coarse bits fit somewhere.
+    var turns: [Int: Set<Int>] = [:]
+    for turn in 0..<Turn.count {
+      coarse[turn].withUnsafeBufferPointer { words in
+        for probe in probes {
+          for index in words.indices
+          where (words[index] ^ probe.word).nonzeroBitCount <= Self.greatestCoarseDistance {
+            if turns[index]?.contains(turn) ?? false { continue }
+            if probe.weights.agreement(words[index]) >= Self.leastCoarseAgreement {
+              turns[index, default: []].insert(turn)
+            }
+          }
+        }
+      }
+    }
+    if turns.isEmpty { return [] }
+    let fineProbes = Frames.fine.map { (frame: $0, probe: FineProbe(sums, $0)) }
+    var candidates: [Candidate] = []
+    for (index, turns) in turns {
+      for turn in turns {
+        for (frame, probe) in fineProbes where probe.distance(fine[turn][index]) <= Self.greatestFineShare {
+          let agreement = probe.agreement(fine[turn][index])
+          if agreement >= Self.leastFineAgreement {
+            candidates.append(Candidate(index: index, turn: turn, frame: frame, agreement: agreement))
+          }
+        }
+      }
+    }
+    return Self.best(candidates)
+  }
+
+  private func containingCandidates(_ sums: ThumbnailSums) -> [Candidate] {
+    var candidates: [Candidate] = []
+    for frame in Frames.fine where frame != .whole {
+      let probe = FineProbe(sums, frame.surroundings)
+      for turn in 0..<Turn.count {
+        fine[turn].withUnsafeBufferPointer { words in
+          for index in words.indices where probe.isNear(words[index], share: Self.greatestFineShare) {
+            let agreement = probe.agreement(words[index])
+            if agreement >= Self.leastFineAgreement {
+              candidates.append(Candidate(index: index, turn: turn, frame: frame, agreement: agreement))
+            }
+          }
+        }
+      }
+    }
+    return Self.best(candidates)
+  }
+
+  // MARK: - Refinement
+
+  /// Moves and stretches the frame while that makes more bits agree.
+  private func refined(_ candidate: Candidate, _ direction: Direction, _ sums: ThumbnailSums) -> Match? {
+    let bits = fine[candidate.turn][candidate.index]
+    func shown(_ frame: Frame) -> Frame { direction == .contained ? frame : frame.surroundings }
+    func agreement(_ frame: Frame) -> Float { FineProbe(sums, shown(frame)).agreement(bits) }
+    var (frame, best) = (candidate.frame, agreement(candidate.frame))
+    var step = 0.02
+    while step > 0.004 {
+      var hasMoved = false
+      for move in direction == .contained ? Frames.moves + Frames.stretches : Frames.moves {
+        let moved = frame.moved(move, by: step)
+        guard moved.width >= Frames.leastSide, moved.height >= Frames.leastSide else { continue }
+        let agreement = agreement(moved)
+        if agreement > best { (frame, best, hasMoved) = (moved, agreement, true) }
+      }
+      if hasMoved { continue }
+      // Smaller steps do not make a copy of it.
+      if best < Self.leastCoarselyPlaced { return nil }
+      step /= 2
+    }
+    guard Double(best) >= Self.leastAgreement else { return nil }
+    return Match(
+      place: places[candidate.index], agreement: Double(best), frame: shown(frame), turn: candidate.turn)
+  }
+}
+
+/// The frames of copies that are looked at: the whole, cuts of several sizes in a raster, and the square in the middle.
+enum Frames {
+  static let coarse = all([(1, 1), (0.95, 2), (0.9, 3), (0.85, 4), (0.8, 5)])
+  static let fine = all([(1, 1), (0.95, 3), (0.9, 4), (0.85, 5), (0.8, 7)])
+  static let leastSide = 0.72
+
+  typealias Move = (left: Double, top: Double, right: Double, bottom: Double)
+  static let moves: [Move] = [
+    (1, 0, 1, 0), (-1, 0, -1, 0), (0, 1, 0, 1), (0, -1, 0, -1), (1, 1, -1, -1), (-1, -1, 1, 1),
+  ]
+  static let stretches: [Move] = [(1, 0, -1, 0), (-1, 0, 1, 0), (0, 1, 0, -1), (0, -1, 0, 1)]
+
+  private static func all(_ sizes: [(side: Double, count: Int)]) -> [Frame] {
+    sizes.flatMap { side, count in
+      (0..<count * count).map { place in
+        let step = count > 1 ? (1 - side) / Double(count - 1) : 0
+        let (left, top) = (Double(place % count) * step, Double(place / count) * step)
+        return Frame(left: left, top: top, right: left + side, bottom: top + side)
+      }
+    } + [
+      Frame(left: 0.125, top: 0, right: 0.875, bottom: 1),
+      Frame(left: 0, top: 0.125, right: 1, bottom: 0.875),
+    ]
+  }
+}
+
+extension Frame {
+  fileprivate func moved(_ move: Frames.Move, by step: Double) -> Frame {
+    func inside(_ value: Double) -> Double { min(max(value, 0), 1) }
+    return Frame(
+      left: inside(left + move.left * step), top: inside(top + move.top * step),
+      right: inside(right + move.right * step), bottom: inside(bottom + move.bottom * step))
+  }
+}
+
+/// How much the sign of each contrast counts: as its size, up to the mean of all.
+private struct Weights {
+  let values: [Float]
+  private let sum: Float
+  private let total: Float
+
+  init(_ contrasts: [Float], mean: Float) {
+    values = contrasts.map { min(max($0, -mean), mean) }
+    sum = values.reduce(0, +)
+    total = values.reduce(0) { $0 + abs($1) }
+  }
+
+  func agreement(_ word: UInt64) -> Float { agreement(SIMD4(word, 0, 0, 0)) }
+
+  func agreement(_ words: SIMD4<UInt64>) -> Float {
+    guard total > 0 else { return -1 }
+    var same: Float = 0
+    values.withUnsafeBufferPointer { values in
+      for start in stride(from: 0, to: values.count, by: 64) {
+        var word = words[start / 64]
+        while word != 0 {
+          same += values[start + word.trailingZeroBitCount]
+          word &= word &- 1
+        }
+      }
+    }
+    return (2 * same - sum) / total
+  }
+}
+
+/// A photograph's contrasts in a frame, as they are compared with the fine bits of fingerprints.
+private struct FineProbe {
+  private let words: SIMD4<UInt64>
+  private let mask: SIMD4<UInt64>
+  private let count: Int
+  private let middleCount: Int
+  private let weights: Weights
+
+  /// Frames that show less of a fingerprint's cells tell nothing.
+  private static let leastCount = 64
+
+  init(_ sums: ThumbnailSums, _ frame: Frame) {
+    let contrasts = sums.contrasts(grid: Fingerprint.grid, in: frame)
+    words = Fingerprint.fineWords(contrasts.values)
+    mask = Fingerprint.words(contrasts.isInside) { $0 }
+    count = mask.x.nonzeroBitCount + mask.y.nonzeroBitCount + mask.z.nonzeroBitCount
+    middleCount = mask.x.nonzeroBitCount
+    weights = Weights(Fingerprint.places.map { contrasts.values[$0] }, mean: contrasts.mean)
+  }
+
+  /// The share of the bits that differ.
+  func distance(_ other: SIMD4<UInt64>) -> Double {
+    let different = (words ^ other) & mask
+    return Double(
+      different.x.nonzeroBitCount + different.y.nonzeroBitCount + different.z.nonzeroBitCount) / Double(count)
+  }
+
+  func isNear(_ other: SIMD4<UInt64>, share: Double) -> Bool {
+    // Most are told apart by the first word.
+    ((words.x ^ other.x) & mask.x).nonzeroBitCount * 4 <= middleCount + 8 && distance(other) <= share
+  }
+
+  func agreement(_ other: SIMD4<UInt64>) -> Float {
+    count >= Self.leastCount ? weights.agreement(other) : -1
+  }
+}
